@@ -1,0 +1,42 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+  name: "larder",
+  // Typed throws in closures, noncopyable generics and `Duration` need these.
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "Larder", targets: ["Larder"]),
+    .library(name: "LarderImport", targets: ["LarderImport"]),
+    .library(name: "LarderTesting", targets: ["LarderTesting"]),
+    .executable(name: "larder", targets: ["LarderCLI"]),
+  ],
+  targets: [
+    // LMDB's header and nothing else. An app for a platform without a system liblmdb replaces
+    // this one target by a C target of the same name that holds its own copy of LMDB 0.9.
+    .systemLibrary(
+      name: "CLarderLMDB", pkgConfig: "lmdb",
+      providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+    .target(name: "LarderLMDB", dependencies: ["CLarderLMDB"], swiftSettings: strict),
+    .target(name: "Larder", dependencies: ["LarderLMDB"], swiftSettings: strict),
+    .target(name: "LarderImport", dependencies: ["Larder"], swiftSettings: strict),
+    .target(name: "LarderTesting", dependencies: ["Larder"], swiftSettings: strict),
+    .executableTarget(
+      name: "LarderCLI", dependencies: ["Larder", "LarderImport"], swiftSettings: strict),
+    .testTarget(name: "LarderLMDBTests", dependencies: ["LarderLMDB"], swiftSettings: strict),
+    .testTarget(
+      name: "LarderTests", dependencies: ["Larder", "LarderTesting"], swiftSettings: strict),
+    .testTarget(
+      name: "LarderImportTests", dependencies: ["LarderImport", "LarderTesting"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "LarderCLITests", dependencies: ["LarderCLI", "LarderTesting"], swiftSettings: strict),
+  ],
+  swiftLanguageModes: [.v6]
+)
