@@ -1,0 +1,234 @@
+import Synchronization
+
+extension Environment {
+  /// Begins a snapshot of the last commit; cheap, and it never waits for a writer.
+  ///
+  /// - Throws: ``LMDBError``, such as ``LMDBError/Code/closed``,
+  ///   ``LMDBError/Code/readersFull``, ``LMDBError/Code/usedAfterFork``. Nothing is left behind.
+  public func beginRead() throws(LMDBError) -> ReadTransaction {
+    try enter("beginRead")
+    if let handle = pool.take() {
+      let status = Calls.renew(handle.pointer)
+      if status == 0 { return ReadTransaction(handle, self) }
+      do throws(LMDBError) {
+        try recoverRenewal(handle, status)
+      } catch {
+        discard(handle)
+        gate.leave()
+        throw error
+      }
+      return ReadTransaction(handle, self)
+    }
+    do throws(LMDBError) {
+      return ReadTransaction(try beginFreshRead(), self)
+    } catch {
+      gate.leave()
+      throw error
+    }
+  }
+
+  /// Begins the store's one write transaction; waits while another one runs, in any process.
+  ///
+  /// - Throws: ``LMDBError``: ``LMDBError/Code/nestedWrite`` when this thread holds one already,
+  ///   ``LMDBError/Code/readOnly``, ``LMDBError/Code/closed``,
+  ///   ``LMDBError/Code/usedAfterFork``, ``LMDBError/Code/lockFileReplaced``,
+  ///   ``LMDBError/Code/lockTableDamaged`` and others. Nothing is left behind.
+  public func beginWrite() throws(LMDBError) -> WriteTransaction {
+    guard !options.isReadOnly else {
+      throw LMDBError(
+        .readOnly, operation: "beginWrite", path: folder, detail: "the store is open to read only")
+    }
+    // The process id too: a child made without `fork` does not run the handler that counts.
+    guard processID == Forks.processID else { throw usedAfterFork("beginWrite") }
+    try enter("beginWrite")
+    do throws(LMDBError) {
+      try refuseSecondWrite("beginWrite")
+      try checkFiles()
+      let transaction = try begin(readOnly: false)
+      do throws(LMDBError) {
+        try checkFiles()
+        try checkLockTable(transaction)
+      } catch {
+        Calls.abort(transaction)
+        throw error
+      }
+      writingThread.store(SystemCall.threadNumber, ordering: .relaxed)
+      return WriteTransaction(TransactionHandle(transaction), self)
+    } catch {
+      gate.leave()
+      throw error
+    }
+  }
+
+  func refuseSecondWrite(_ operation: String) throws(LMDBError) {
+    guard writingThread.load(ordering: .relaxed) != SystemCall.threadNumber else {
+      throw LMDBError(
+        .nestedWrite, operation: operation, path: folder,
+        detail: "this thread holds the write transaction already and would wait for itself")
+    }
+  }
+
+  /// Two writers that lock different files would overwrite each other.
+  private func checkFiles() throws(LMDBError) {
+    let expected = [(files.data, Optional(dataIdentity)), (files.lock, lockIdentity)]
+    for (path, identity) in expected {
+      guard try SafeFiles.identity(path) == identity else {
+        throw LMDBError(
+          .lockFileReplaced, operation: "beginWrite", path: path,
+          detail: "the file was removed or replaced while the store is open")
+      }
+    }
+  }
+
+  /// Guard against an opener that died while the shared transaction id was zero. Asked under the
+  /// write lock: before it, other processes move the id.
+  private func checkLockTable(_ transaction: OpaquePointer) throws(LMDBError) {
+    let last = Calls.information(pointer.raw).lastTransactionID
+    let id = Calls.id(transaction)
+    guard id == last + 1 else {
+      throw LMDBError(
+        .lockTableDamaged, operation: "beginWrite", path: files.lock,
+        detail: "the last commit is \(last) but this transaction would be \(id)")
+    }
+  }
+}
+
+// MARK: - What begins need
+
+extension Environment {
+  @inline(__always)
+  func enter(_ operation: StaticString) throws(LMDBError) {
+    guard forkCount == Forks.current else { throw usedAfterFork("\(operation)") }
+    guard gate.enter() else { throw closed("\(operation)") }
+  }
+
+  func checkFork(_ operation: String) throws(LMDBError) {
+    guard forkCount == Forks.current else { throw usedAfterFork(operation) }
+  }
+
+  private func closed(_ operation: String) -> LMDBError {
+    LMDBError(.closed, operation: operation, path: folder, detail: "the store is closed")
+  }
+
+  private func usedAfterFork(_ operation: String) -> LMDBError {
+    LMDBError(
+      .usedAfterFork, operation: operation, path: folder,
+      detail: "the store was opened by process \(processID), and this one was forked from it")
+  }
+
+  func beginFreshRead() throws(LMDBError) -> TransactionHandle {
+    TransactionHandle(try begin(readOnly: true))
+  }
+
+  /// Tries a second time after dead processes gave back their reader slots, or after the size
+  /// that another process gave the map is taken on.
+  func begin(readOnly: Bool) throws(LMDBError) -> OpaquePointer {
+    var hasRetried = false
+    while true {
+      switch try Calls.begin(pointer.raw, readOnly: readOnly, path: folder) {
+      case .begun(let transaction): return transaction
+      case .mapResized:
+        guard !hasRetried, adoptMapSize() else { throw mapResized("mdb_txn_begin") }
+      case .readersFull:
+        guard !hasRetried else { throw readersFull() }
+        _ = try Calls.checkReaders(pointer.raw, path: folder)
+      }
+      hasRetried = true
+    }
+  }
+
+  func recoverRenewal(_ handle: TransactionHandle, _ status: Int32) throws(LMDBError) {
+    guard Calls.isMapResized(status) else {
+      throw Calls.failure(status, "mdb_txn_renew", path: folder)
+    }
+    guard adoptMapSize() else { throw mapResized("mdb_txn_renew") }
+    let status = Calls.renew(handle.pointer)
+    guard status == 0 else { throw Calls.failure(status, "mdb_txn_renew", path: folder) }
+  }
+
+  /// Moves the map, which only a caller with no company may do: others hold pointers into it.
+  private func adoptMapSize() -> Bool {
+    gate.alone { Calls.adoptMapSize(pointer.raw) }
+  }
+
+  private func mapResized(_ operation: String) -> LMDBError {
+    LMDBError(
+      .mapResized, operation: operation, path: folder,
+      detail: "the store outgrew the map of this process, which has other transactions running")
+  }
+
+  private func readersFull() -> LMDBError {
+    LMDBError(
+      .readersFull, operation: "mdb_txn_begin", path: folder,
+      detail: "all \(Calls.information(pointer.raw).maximumReaders) reader slots are taken")
+  }
+}
+
+// MARK: - How transactions end
+
+extension Environment {
+  func end(reading handle: TransactionHandle) {
+    // In a forked child the slot is the parent's: not even a reset may touch it.
+    guard forkCount == Forks.current else { return }
+    handle.expectNoCursors()
+    Calls.reset(handle.pointer)
+    if !pool.put(handle) { discard(handle) }
+    gate.leave()
+  }
+
+  func renew(_ handle: TransactionHandle) throws(LMDBError) {
+    try checkFork("renew")
+    // Or else a scan that renews for ever would keep the store from closing.
+    guard !gate.isShut else { throw closed("renew") }
+    Calls.reset(handle.pointer)
+    let status = Calls.renew(handle.pointer)
+    if status != 0 { try recoverRenewal(handle, status) }
+  }
+
+  func commit(writing handle: TransactionHandle) throws(LMDBError) {
+    try checkFork("commit")
+    let pointer = endWriting(handle)
+    defer { gate.leave() }
+    try Calls.commit(pointer, path: folder)
+  }
+
+  func abort(writing handle: TransactionHandle) {
+    guard forkCount == Forks.current else { return }
+    Calls.abort(endWriting(handle))
+    gate.leave()
+  }
+
+  /// Gives the thread's mark back before the lock itself: after it, the mark is the next
+  /// writer's.
+  private func endWriting(_ handle: TransactionHandle) -> OpaquePointer {
+    handle.expectNoCursors()
+    precondition(
+      writingThread.load(ordering: .relaxed) == SystemCall.threadNumber,
+      "A write transaction must end on the thread that began it.")
+    writingThread.store(0, ordering: .relaxed)
+    let pointer = handle.pointer
+    handle.deallocate()
+    return pointer
+  }
+
+  func beginNested(in parent: TransactionHandle) throws(LMDBError) -> TransactionHandle {
+    let child = try Calls.begin(
+      pointer.raw, parent: parent.pointer, readOnly: false, path: folder)
+    guard case .begun(let transaction) = child else { throw mapResized("mdb_txn_begin") }
+    return TransactionHandle(transaction)
+  }
+
+  func commit(nested handle: TransactionHandle) throws(LMDBError) {
+    try checkFork("commit")
+    handle.expectNoCursors()
+    let pointer = handle.pointer
+    handle.deallocate()
+    try Calls.commit(pointer, path: folder)
+  }
+
+  func abort(nested handle: TransactionHandle) {
+    guard forkCount == Forks.current else { return }
+    handle.expectNoCursors()
+    discard(handle)
+  }
+}

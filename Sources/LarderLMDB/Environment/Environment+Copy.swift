@@ -1,0 +1,57 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+extension Environment {
+  /// Copies one snapshot of the store to `folder`, which is made if it is absent; returns when
+  /// the copy is on the disk.
+  ///
+  /// The copy has its name only once it is whole. `compacting` leaves free pages out and takes
+  /// longer; the compacted copy counts its transactions from one again. Writers go on meanwhile,
+  /// and the file grows by what they write.
+  ///
+  /// - Throws: ``LMDBError``, with `EEXIST` when the folder holds a store already. No `data.mdb`
+  ///   is left behind.
+  public func copy(to folder: String, compacting: Bool) throws(LMDBError) {
+    try enter("copy")
+    defer { gate.leave() }
+    let target = try StoreFiles(folder, isReadOnly: false)
+    let lock = try OpeningLock.acquire(target, isReadOnly: false)
+    guard try SafeFiles.identity(target.data) == nil else {
+      throw LMDBError(
+        .system(errno: EEXIST), operation: "copy", path: target.data,
+        detail: "the folder holds a store already; copy to another folder")
+    }
+    let unfinished = target.data + ".copying"
+    // Left by a copy that was cut short: nobody else holds the lock.
+    if try SafeFiles.checkFile(unfinished, isReadOnly: false) != nil {
+      try SafeFiles.remove(unfinished)
+    }
+    do throws(LMDBError) {
+      try write(to: unfinished, compacting: compacting)
+      // A crashed creation must not make the next opener throw the copy away.
+      try lock?.note(.finished)
+      guard rename(unfinished, target.data) == 0 else {
+        throw SystemCall.failure("rename", path: target.data)
+      }
+    } catch {
+      // The first failure is the one to report; a leftover is removed by the next copy.
+      unlink(unfinished)
+      throw error
+    }
+    try SafeFiles.syncFolder(target.folder)
+    try SafeFiles.syncFolder(SafeFiles.parent(of: target.folder))
+    _ = consume lock
+  }
+
+  private func write(to path: String, compacting: Bool) throws(LMDBError) {
+    let descriptor = try SafeFiles.createFile(path)
+    defer { SystemCall.closeDescriptor(descriptor) }
+    try Calls.copy(pointer.raw, to: descriptor, compacting: compacting, path: path)
+    guard fsync(descriptor) == 0 else { throw SystemCall.failure("fsync", path: path) }
+  }
+}

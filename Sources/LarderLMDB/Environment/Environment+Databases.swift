@@ -1,0 +1,125 @@
+extension Environment {
+  /// The named database, opened or created in a transaction of its own; nil when it is missing
+  /// and `create` is false.
+  ///
+  /// Asking again is a look-up in a dictionary. A new handle serves only transactions that begin
+  /// after it.
+  ///
+  /// - Throws: ``LMDBError``: ``LMDBError/Code/nestedWrite`` for a name not asked for before
+  ///   while this thread holds the write transaction, ``LMDBError/Code/databasesFull``,
+  ///   ``LMDBError/Code/badValueSize`` for a name that LMDB cannot take, or what
+  ///   ``beginWrite()`` throws. Nothing is created then.
+  public func database(named name: String, create: Bool) throws(LMDBError) -> Database? {
+    try checkFork("database")
+    if let known = handles.withLock({ $0[name] }) { return known }
+    guard !name.utf8.contains(0), !name.isEmpty else {
+      throw LMDBError(
+        .badValueSize, operation: "database", path: folder,
+        detail: "a database's name must not be empty or contain a zero byte")
+    }
+    try refuseSecondWrite("database")
+    return try openingHandles.withLock { _ throws(LMDBError) -> Database? in
+      if let known = handles.withLock({ $0[name] }) { return known }
+      if let existing = try openDatabases(inRead: [name]).first { return existing }
+      return create ? try createDatabase(named: name) : nil
+    }
+  }
+
+  /// The names of all named databases, in the order of their bytes; reads the main database.
+  ///
+  /// - Throws: ``LMDBError``, as ``database(named:create:)`` does.
+  public func databaseNames() throws(LMDBError) -> [String] {
+    try refuseSecondWrite("databaseNames")
+    return try openingHandles.withLock { _ throws(LMDBError) -> [String] in
+      let names = try readMainKeys()
+      _ = try openDatabases(inRead: names)
+      return handles.withLock { handles in names.filter { handles[$0] != nil } }
+    }
+  }
+
+  /// Opens all databases that exist, so that most handles are older than every snapshot.
+  func openExistingDatabases() throws(LMDBError) {
+    try openingHandles.withLock { _ throws(LMDBError) in
+      guard !options.isReadOnly else {
+        try openMainToRead()
+        _ = try openDatabases(inRead: try readMainKeys())
+        return
+      }
+      var found: [String: Database] = [:]
+      let transaction = try beginWrite()
+      try Calls.openMain(transaction.handle.pointer)
+      for name in try Self.mainKeys(transaction) {
+        found[name] = try open(name, in: transaction.handle, create: false)
+      }
+      try transaction.commit()
+      keep(found)
+    }
+  }
+
+  private func createDatabase(named name: String) throws(LMDBError) -> Database? {
+    let transaction = try beginWrite()
+    let database = try Calls.openDatabase(
+      transaction.handle.pointer, named: name, create: true, maximum: options.maximumDatabases)
+    try transaction.commit()
+    if let database { keep([name: database]) }
+    return database
+  }
+
+  /// Opens those of `names` that exist and are not known yet, in one read transaction that is
+  /// committed: only that keeps the handles.
+  private func openDatabases(inRead names: [String]) throws(LMDBError) -> [Database] {
+    let unknown = handles.withLock { handles in names.filter { handles[$0] == nil } }
+    guard !unknown.isEmpty else { return [] }
+    try enter("database")
+    defer { gate.leave() }
+    let handle = try beginFreshRead()
+    var found: [String: Database] = [:]
+    do throws(LMDBError) {
+      for name in unknown { found[name] = try open(name, in: handle, create: false) }
+    } catch {
+      discard(handle)
+      throw error
+    }
+    let pointer = handle.pointer
+    handle.deallocate()
+    try Calls.commit(pointer, path: folder)
+    keep(found)
+    return Array(found.values)
+  }
+
+  private func open(
+    _ name: String, in handle: TransactionHandle, create: Bool
+  ) throws(LMDBError) -> Database? {
+    try Calls.openDatabase(
+      handle.pointer, named: name, create: create, skipsRecords: true,
+      maximum: options.maximumDatabases)
+  }
+
+  private func keep(_ found: [String: Database]) {
+    handles.withLock { $0.merge(found) { _, new in new } }
+  }
+
+  private func openMainToRead() throws(LMDBError) {
+    let transaction = try beginRead()
+    try Calls.openMain(transaction.handle.pointer)
+  }
+
+  private func readMainKeys() throws(LMDBError) -> [String] {
+    let transaction = try beginRead()
+    return try Self.mainKeys(transaction)
+  }
+
+  /// The keys of the main database that can be names.
+  private static func mainKeys(
+    _ transaction: borrowing some Transaction & ~Copyable
+  ) throws(LMDBError) -> [String] {
+    var keys: [String] = []
+    var cursor = try transaction.cursor(in: .main)
+    while try cursor.next() {
+      guard !cursor.key.contains(0), let name = String(validating: cursor.key, as: UTF8.self)
+      else { continue }
+      keys.append(name)
+    }
+    return keys
+  }
+}

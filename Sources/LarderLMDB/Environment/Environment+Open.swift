@@ -1,0 +1,153 @@
+extension Environment {
+  /// Opens the store in `folder`, creating it if there is none.
+  ///
+  /// The folder is created too (its parent must exist), for the eyes of this user only. A store
+  /// whose creation was cut short is created anew: nothing in it had been promised. Opening
+  /// waits while another process opens, or writes to, the same store.
+  ///
+  /// - Throws: ``LMDBError``. Nothing is open then, and files that were not safe are untouched.
+  public static func open(
+    at folder: String, options: Options = Options()
+  ) throws(LMDBError) -> Environment {
+    do {
+      return try open(at: folder, options: options, initialise: { _ in })
+    } catch let error as LMDBError {
+      throw error
+    } catch {
+      preconditionFailure("Opening a store threw \(error), which is no LMDBError.")
+    }
+  }
+
+  /// Opens the store in `folder`; if it is new, `initialise` runs in its first transaction.
+  ///
+  /// No other opener sees the store before that transaction is on the disk. If the process dies
+  /// before, or `initialise` throws, the next opener begins again. Only ``Database/main`` exists
+  /// in it.
+  ///
+  /// - Throws: ``LMDBError`` or whatever `initialise` throws. Nothing is open then.
+  public static func open(
+    at folder: String, options: Options = Options(),
+    initialise: (inout WriteTransaction) throws -> Void
+  ) throws -> Environment {
+    try checkLibrary()
+    Forks.watch()
+    let files = try StoreFiles(folder, isReadOnly: options.isReadOnly)
+    let lock = try OpeningLock.acquire(files, isReadOnly: options.isReadOnly)
+    // What the files were may have changed while we waited.
+    try files.check(isReadOnly: options.isReadOnly)
+    let creation = try lock?.creation() ?? .finished
+    let isNew = try removeUnfinished(files, creation, options)
+    if isNew { try begin(creating: files, lock) }
+
+    guard let identity = try SafeFiles.identity(files.data) else {
+      throw StoreFiles.missing(files.folder, "there is no data.mdb")
+    }
+    switch Registry.shared.claim(identity, options) {
+    case .alreadyOpen(let environment):
+      guard environment.options == options else {
+        throw LMDBError(
+          .optionsDiffer, operation: "open", path: files.folder,
+          detail: "this process has the store open already, with other options")
+      }
+      return environment
+    case .ours: break
+    }
+
+    let environment = try openClaimed(files, options, identity)
+    // From here on the environment closes itself, and leaves the registry, if we throw.
+    if isNew {
+      var transaction = try environment.beginWrite()
+      try Calls.openMain(transaction.handle.pointer)
+      try initialise(&transaction)
+      try transaction.commit()
+      try environment.finishCreating(lock)
+    }
+    _ = try environment.checkReaders()
+    try environment.openExistingDatabases()
+    Registry.shared.didOpen(environment, identity)
+    // Held until here, whatever the optimiser thinks of its last use.
+    _ = consume lock
+    return environment
+  }
+
+  /// - Throws: ``LMDBError/Code/libraryVersion`` for anything but LMDB 0.9: another one would
+  ///   neither read nor refuse our files properly.
+  private static func checkLibrary() throws(LMDBError) {
+    let version = Calls.version()
+    try checkLibrary(major: version.major, minor: version.minor, text: version.text)
+  }
+
+  static func checkLibrary(major: Int32, minor: Int32, text: String) throws(LMDBError) {
+    guard (major, minor) == Calls.supportedVersion else {
+      throw LMDBError(
+        .libraryVersion, operation: "mdb_version",
+        detail: "this program is linked with \(text), and its stores need LMDB 0.9")
+    }
+  }
+
+  /// True when a store must be created.
+  private static func removeUnfinished(
+    _ files: StoreFiles, _ creation: OpeningLock.Creation, _ options: Options
+  ) throws(LMDBError) -> Bool {
+    let exists = try SafeFiles.identity(files.data) != nil
+    if exists, creation == .finished { return false }
+    guard !options.isReadOnly else {
+      throw StoreFiles.missing(
+        files.folder, exists ? "its creation was never finished" : "there is no data.mdb")
+    }
+    try SafeFiles.remove(files.data)
+    try SafeFiles.remove(files.lock)
+    return true
+  }
+
+  /// Notes first that the store is unfinished: a crash later leaves a file that LMDB may refuse.
+  private static func begin(
+    creating files: StoreFiles, _ lock: borrowing OpeningLock?
+  ) throws(LMDBError) {
+    try lock?.note(.unfinished)
+    try SafeFiles.syncFolder(files.folder)
+    try SafeFiles.ensureFile(files.data)
+  }
+
+  private func finishCreating(_ lock: borrowing OpeningLock?) throws(LMDBError) {
+    // An initialisation that wrote nothing has flushed nothing.
+    try Calls.sync(pointer.raw, path: folder)
+    try SafeFiles.syncFolder(folder)
+    try lock?.note(.finished)
+    try SafeFiles.syncFolder(SafeFiles.parent(of: folder))
+  }
+
+  private static func openClaimed(
+    _ files: StoreFiles, _ options: Options, _ identity: FileIdentity
+  ) throws(LMDBError) -> Environment {
+    do throws(LMDBError) {
+      let withoutLocks = try mustOpenWithoutLocks(files, options)
+      // Made by us rather than by LMDB, so that the umask cannot take our own rights away.
+      if !withoutLocks { try SafeFiles.ensureFile(files.lock) }
+      let pointer = try Calls.openEnvironment(
+        files.folder, options: options, withoutLocks: withoutLocks)
+      do throws(LMDBError) {
+        let descriptor = try Calls.dataDescriptor(pointer)
+        try SafeFiles.closeOnExec(descriptor, path: files.data)
+        return Environment(
+          OpaqueEnvironment(raw: pointer), files: files, options: options, dataIdentity: identity,
+          lockIdentity: withoutLocks ? nil : try SafeFiles.identity(files.lock))
+      } catch {
+        Calls.close(environment: pointer)
+        throw error
+      }
+    } catch {
+      Registry.shared.remove(identity)
+      throw error
+    }
+  }
+
+  /// A published copy in a folder of another user has no lock file, and we may not leave one:
+  /// it is read without, which is safe as long as nobody writes to it.
+  private static func mustOpenWithoutLocks(
+    _ files: StoreFiles, _ options: Options
+  ) throws(LMDBError) -> Bool {
+    guard options.isReadOnly, try SafeFiles.identity(files.lock) == nil else { return false }
+    return !(try SafeFiles.isOurs(files.folder))
+  }
+}

@@ -1,0 +1,44 @@
+extension Environment {
+  /// How an environment is opened. All openings of one folder in a process need the same.
+  public struct Options: Equatable, Sendable {
+    /// The largest size the store can grow to, reserved as address space and not as memory or
+    /// disk. Halved at open as long as the system refuses it, down to 1 GiB.
+    public var mapByteCount: Int = Options.defaultMapByteCount
+    /// How many named databases can be open at once.
+    public var maximumDatabases = 256
+    /// How many snapshots can exist at once, in all processes together; the first process to
+    /// open the store decides.
+    public var maximumReaders = 510
+    /// Refuses writes, and accepts files that belong to other users.
+    public var isReadOnly = false
+    /// What a commit survives.
+    public var durability = Durability.durable
+
+    public init() {}
+
+    static let smallestHalvedMap = 1 << 30
+
+    /// A terabyte leaves room for a hundred stores in one process: two maps of 2^46 bytes already
+    /// fill the 2^47 that x86-64 has. Phones limit it to far less.
+    static var defaultMapByteCount: Int {
+      #if os(Linux) || os(macOS)
+        Int.bitWidth == 64 ? 1 << 40 : 1 << 30
+      #else
+        1 << 30
+      #endif
+    }
+  }
+
+  /// What a commit survives.
+  public enum Durability: Equatable, Sendable {
+    /// Every commit that returned survives a crash of the program, the system, and a loss of
+    /// power.
+    case durable
+    /// A loss of power or a system crash may undo the last commits, in order, although they
+    /// returned; the store stays whole. Saves one of two flushes.
+    case recentCommitsMayBeLost
+    /// A loss of power or a system crash may destroy the whole store. For stores that are
+    /// thrown away, such as those of tests.
+    case volatile
+  }
+}

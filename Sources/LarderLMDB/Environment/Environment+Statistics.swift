@@ -1,0 +1,42 @@
+extension Environment {
+  /// The size and the use of the environment; walks the list of free pages.
+  ///
+  /// - Throws: ``LMDBError``, as ``beginRead()`` does.
+  public func statistics() throws(LMDBError) -> EnvironmentStatistics {
+    let transaction = try beginRead()
+    let information = Calls.information(pointer.raw)
+    return EnvironmentStatistics(
+      pageByteCount: try transaction.statistics(of: .main).pageByteCount,
+      mapByteCount: information.mapByteCount,
+      lastPageNumber: information.lastPageNumber,
+      lastTransactionID: information.lastTransactionID,
+      fileByteCount: try SafeFiles.byteCount(files.data),
+      freePageCount: try Self.freePageCount(transaction),
+      readersInUse: try Calls.readerCount(pointer.raw, path: folder),
+      maximumReaders: information.maximumReaders)
+  }
+
+  /// Gives back the reader slots of processes that died, and says how many.
+  ///
+  /// Call it every ten minutes or so in a program that runs long; opening does it too.
+  ///
+  /// - Throws: ``LMDBError``, as ``beginRead()`` does.
+  public func checkReaders() throws(LMDBError) -> Int {
+    try enter("checkReaders")
+    defer { gate.leave() }
+    return try Calls.checkReaders(pointer.raw, path: folder)
+  }
+
+  /// Every record of LMDB's free list is a count, then as many page numbers.
+  private static func freePageCount(
+    _ transaction: borrowing ReadTransaction
+  ) throws(LMDBError) -> Int {
+    var count = 0
+    var cursor = try transaction.cursor(in: .freeList)
+    while try cursor.next() {
+      guard cursor.value.count >= MemoryLayout<Int>.size else { continue }
+      count += cursor.value.loadUnaligned(as: Int.self)
+    }
+    return count
+  }
+}

@@ -1,0 +1,107 @@
+import Synchronization
+
+/// One LMDB environment: a folder with a data file and a lock file, open in this process.
+///
+/// There is one per folder and process: opening the folder again gives the same one, and each
+/// opening is matched by a ``close(timeoutSeconds:)``. One that is let go of without closing
+/// closes itself. All calls may come from any thread; a transaction stays on its own.
+public final class Environment: Sendable {
+  /// The folder's path, absolute and without links.
+  public let folder: String
+  /// The options it was opened with.
+  public let options: Options
+
+  let files: StoreFiles
+  let pointer: OpaqueEnvironment
+  let dataIdentity: FileIdentity
+  /// Nil when LMDB works without a lock file, which it does only to read.
+  let lockIdentity: FileIdentity?
+  let gate = Gate()
+  let pool = ReaderPool()
+  /// The number of the thread that holds the write transaction, else zero.
+  let writingThread = Atomic<UInt>(0)
+  let forkCount: Int
+  let processID: Int32
+  /// The handles known so far, by name; LMDB keeps them until the environment closes.
+  let handles = Locked<[String: Database]>([:])
+  /// Held while a handle is opened: LMDB allows one transaction at a time to do it.
+  let openingHandles = Locked<Void>(())
+  /// Set once LMDB has closed, after which `pointer` is invalid.
+  let isFinished = Atomic<Bool>(false)
+
+  init(
+    _ pointer: OpaqueEnvironment, files: StoreFiles, options: Options,
+    dataIdentity: FileIdentity, lockIdentity: FileIdentity?
+  ) {
+    self.pointer = pointer
+    self.files = files
+    self.options = options
+    self.dataIdentity = dataIdentity
+    self.lockIdentity = lockIdentity
+    folder = files.folder
+    forkCount = Forks.current
+    processID = Forks.processID
+  }
+
+  deinit {
+    // In a forked child the memory is a copy, but the lock table is the parent's own.
+    guard forkCount == Forks.current, !isFinished.load(ordering: .acquiring) else { return }
+    finish()
+  }
+
+  /// Closes the environment once all who opened it have closed it.
+  ///
+  /// The last close lets no new transaction begin and waits at most `timeoutSeconds` for those
+  /// that run. Closing again does nothing. Afterwards every begin throws
+  /// ``LMDBError/Code/closed``.
+  ///
+  /// - Throws: ``LMDBError`` with code ``LMDBError/Code/inUse`` when transactions still run, or
+  ///   ``LMDBError/Code/usedAfterFork``; the environment is then as open as before.
+  public func close(timeoutSeconds: Double = 5) throws(LMDBError) {
+    try checkFork("close")
+    let deadline = SystemCall.seconds + timeoutSeconds
+    while !isFinished.load(ordering: .acquiring) {
+      switch Registry.shared.beginClosing(dataIdentity) {
+      case .shared: return
+      case .last: return try closeLast(deadline)
+      case .elsewhere: SystemCall.sleep(microseconds: 1000)
+      }
+    }
+  }
+
+  private func closeLast(_ deadline: Double) throws(LMDBError) {
+    gate.shut()
+    while gate.runningCount > 0 {
+      guard SystemCall.seconds < deadline else {
+        let count = gate.runningCount
+        gate.reopen()
+        Registry.shared.didNotClose(dataIdentity)
+        throw LMDBError(
+          .inUse, operation: "close", path: folder,
+          detail: "\(count) \(count == 1 ? "transaction still runs" : "transactions still run")")
+      }
+      SystemCall.sleep(microseconds: 200)
+    }
+    finish()
+  }
+
+  /// Nobody is inside any more, and nobody can come.
+  private func finish() {
+    while let handle = pool.take() { discard(handle) }
+    Calls.close(environment: pointer.raw)
+    isFinished.store(true, ordering: .releasing)
+    Registry.shared.remove(dataIdentity)
+  }
+
+  func discard(_ handle: TransactionHandle) {
+    Calls.abort(handle.pointer)
+    handle.deallocate()
+  }
+}
+
+/// LMDB's environment.
+// Guard: LMDB allows every call on it from any thread, except closing it and changing its map,
+// which happen only while the gate lets nobody else in.
+struct OpaqueEnvironment: @unchecked Sendable {
+  let raw: OpaquePointer
+}

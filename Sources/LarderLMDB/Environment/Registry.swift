@@ -1,0 +1,70 @@
+/// The environments of this process: LMDB must not open one file twice, because the second
+/// opening resets the table of readers under the first.
+final class Registry: Sendable {
+  static let shared = Registry()
+
+  enum Phase: Equatable { case opening, open, closing }
+
+  struct Entry {
+    var phase = Phase.opening
+    weak var environment: Environment?
+    var openCount = 1
+    let forks: Int
+  }
+
+  enum Claim {
+    /// The caller must open the file, and then call `didOpen` or `remove`.
+    case ours
+    case alreadyOpen(Environment)
+  }
+
+  enum Closing { case shared, last, elsewhere }
+
+  let entries = Locked<[FileIdentity: Entry]>([:])
+
+  /// Waits while another thread opens or closes the file.
+  func claim(_ identity: FileIdentity, _ options: Environment.Options) -> Claim {
+    while true {
+      // The environment leaves the lock before it is let go of: its end takes the lock again.
+      let claim = entries.withLock { entries -> Claim? in
+        guard let entry = entries[identity], entry.forks == Forks.current else {
+          entries[identity] = Entry(forks: Forks.current)
+          return .ours
+        }
+        guard entry.phase == .open, let environment = entry.environment else { return nil }
+        if environment.options == options { entries[identity]?.openCount += 1 }
+        return .alreadyOpen(environment)
+      }
+      if let claim { return claim }
+      SystemCall.sleep(microseconds: 1000)
+    }
+  }
+
+  func didOpen(_ environment: Environment, _ identity: FileIdentity) {
+    entries.withLock { entries in
+      entries[identity]?.environment = environment
+      entries[identity]?.phase = .open
+    }
+  }
+
+  func remove(_ identity: FileIdentity) {
+    entries.withLock { entries in _ = entries.removeValue(forKey: identity) }
+  }
+
+  /// One opener less; the last one must then close, and call `remove` or `didNotClose`.
+  func beginClosing(_ identity: FileIdentity) -> Closing {
+    entries.withLock { entries in
+      guard let entry = entries[identity], entry.phase == .open else { return .elsewhere }
+      if entry.openCount > 1 {
+        entries[identity]?.openCount -= 1
+        return .shared
+      }
+      entries[identity]?.phase = .closing
+      return .last
+    }
+  }
+
+  func didNotClose(_ identity: FileIdentity) {
+    entries.withLock { entries in entries[identity]?.phase = .open }
+  }
+}

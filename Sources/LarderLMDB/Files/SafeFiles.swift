@@ -1,0 +1,164 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// What makes a file the same file under every name.
+struct FileIdentity: Hashable, Sendable {
+  let device: UInt64
+  let inode: UInt64
+
+  init(_ status: stat) {
+    device = UInt64(truncatingIfNeeded: status.st_dev)
+    inode = UInt64(truncatingIfNeeded: status.st_ino)
+  }
+}
+
+/// Looks at files before LMDB opens them, because LMDB follows links and waits for pipes.
+enum SafeFiles {
+  /// The identity of what `path` names, itself and not what it may point to; nil when absent.
+  static func identity(_ path: String) throws(LMDBError) -> FileIdentity? {
+    try status(path).map { FileIdentity($0) }
+  }
+
+  /// The identity of a regular file; nil when absent.
+  ///
+  /// For writing, the file must also be ours and have no second name.
+  static func checkFile(_ path: String, isReadOnly: Bool) throws(LMDBError) -> FileIdentity? {
+    guard let status = try status(path) else { return nil }
+    try checkFile(status, path, isReadOnly: isReadOnly)
+    return FileIdentity(status)
+  }
+
+  static func checkFile(_ status: stat, _ path: String, isReadOnly: Bool) throws(LMDBError) {
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw unsafe(path, "it is \(kind(status)), not a regular file")
+    }
+    guard !isReadOnly else { return }
+    guard status.st_uid == geteuid() else { throw unsafe(path, owner(status)) }
+    guard status.st_nlink == 1 else {
+      throw unsafe(path, "it has \(status.st_nlink) names, so another one may belong to others")
+    }
+  }
+
+  /// True when `path` is a folder, false when absent.
+  static func checkFolder(_ path: String, isReadOnly: Bool) throws(LMDBError) -> Bool {
+    guard let status = try status(path) else { return false }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      throw unsafe(path, "it is \(kind(status)), not a folder")
+    }
+    guard isReadOnly || status.st_uid == geteuid() else { throw unsafe(path, owner(status)) }
+    return true
+  }
+
+  /// True when this process owns the folder and so may leave files of its own in it.
+  static func isOurs(_ folder: String) throws(LMDBError) -> Bool {
+    guard let status = try status(folder) else { return false }
+    return status.st_uid == geteuid() && access(folder, W_OK) == 0
+  }
+
+  /// Makes the last folder of `path` if it is absent, for our eyes only.
+  static func createFolder(_ path: String) throws(LMDBError) {
+    if try checkFolder(path, isReadOnly: false) { return }
+    guard mkdir(path, 0o700) == 0 else {
+      // Another process may have made it in between.
+      if errno == EEXIST, try checkFolder(path, isReadOnly: false) { return }
+      throw SystemCall.failure("mkdir", path: path)
+    }
+    guard chmod(path, 0o700) == 0 else { throw SystemCall.failure("chmod", path: path) }
+    try syncFolder(parent(of: path))
+  }
+
+  /// Makes an empty file that did not exist, for our eyes only whatever the umask says, and
+  /// gives its open descriptor.
+  static func createFile(_ path: String) throws(LMDBError) -> Int32 {
+    let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
+    let descriptor = open(path, flags, 0o600)
+    guard descriptor >= 0 else { throw SystemCall.failure("open", path: path) }
+    guard fchmod(descriptor, 0o600) == 0 else {
+      let failure = SystemCall.failure("fchmod", path: path)
+      close(descriptor)
+      throw failure
+    }
+    return descriptor
+  }
+
+  /// Makes the file if it is absent.
+  static func ensureFile(_ path: String) throws(LMDBError) {
+    if try identity(path) == nil { close(try createFile(path)) }
+  }
+
+  static func remove(_ path: String) throws(LMDBError) {
+    guard unlink(path) == 0 || errno == ENOENT else {
+      throw SystemCall.failure("unlink", path: path)
+    }
+  }
+
+  static func byteCount(_ path: String) throws(LMDBError) -> Int {
+    guard let status = try status(path) else { throw SystemCall.failure("lstat", path: path) }
+    return Int(status.st_size)
+  }
+
+  static func syncFolder(_ path: String) throws(LMDBError) {
+    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw SystemCall.failure("open", path: path) }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw SystemCall.failure("fsync", path: path) }
+  }
+
+  static func closeOnExec(_ descriptor: Int32, path: String) throws(LMDBError) {
+    guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else {
+      throw SystemCall.failure("fcntl", path: path)
+    }
+  }
+
+  static func parent(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// The path without the slashes at its end, which would make `lstat` follow a link.
+  static func withoutTrailingSlashes(_ path: String) -> String {
+    var path = path[...]
+    while path.count > 1, path.hasSuffix("/") { path = path.dropLast() }
+    return String(path)
+  }
+
+  /// The path as every working directory understands it.
+  static func absolute(_ path: String) throws(LMDBError) -> String {
+    guard let resolved = realpath(path, nil) else {
+      throw SystemCall.failure("realpath", path: path)
+    }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  static func unsafe(_ path: String, _ reason: String) -> LMDBError {
+    LMDBError(.unsafeFile, operation: "open", path: path, detail: reason)
+  }
+
+  private static func status(_ path: String) throws(LMDBError) -> stat? {
+    var status = stat()
+    if lstat(path, &status) == 0 { return status }
+    if errno == ENOENT { return nil }
+    throw SystemCall.failure("lstat", path: path)
+  }
+
+  private static func owner(_ status: stat) -> String {
+    "it belongs to user \(status.st_uid), and this process runs as user \(geteuid())"
+  }
+
+  private static func kind(_ status: stat) -> String {
+    switch status.st_mode & S_IFMT {
+    case S_IFLNK: "a symbolic link"
+    case S_IFIFO: "a pipe"
+    case S_IFDIR: "a folder"
+    case S_IFSOCK: "a socket"
+    case S_IFREG: "a regular file"
+    default: "a device"
+    }
+  }
+}

@@ -1,0 +1,33 @@
+/// The names of the files in a store's folder.
+struct StoreFiles: Sendable {
+  let folder: String
+
+  var data: String { folder + "/data.mdb" }
+  /// LMDB's lock table. Never opened by us: closing it would drop LMDB's own locks.
+  var lock: String { folder + "/lock.mdb" }
+  /// Ours: locked while the store is opened, and the note whether its creation was finished.
+  var opening: String { folder + "/larder.lock" }
+
+  /// Finds the folder, or makes it, and refuses what is not safe to open.
+  init(_ path: String, isReadOnly: Bool) throws(LMDBError) {
+    let path = SafeFiles.withoutTrailingSlashes(path)
+    if !(try SafeFiles.checkFolder(path, isReadOnly: isReadOnly)) {
+      guard !isReadOnly else { throw Self.missing(path, "there is no such folder") }
+      try SafeFiles.createFolder(path)
+    }
+    folder = try SafeFiles.absolute(path)
+    try check(isReadOnly: isReadOnly)
+  }
+
+  func check(isReadOnly: Bool) throws(LMDBError) {
+    for file in [data, lock, opening] {
+      _ = try SafeFiles.checkFile(file, isReadOnly: isReadOnly)
+    }
+  }
+
+  static func missing(_ path: String, _ detail: String) -> LMDBError {
+    LMDBError(
+      .missing, operation: "open", path: path,
+      detail: detail + "; open the store for writing once to create it")
+  }
+}

@@ -1,0 +1,63 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The operating system's calls that the files of this layer share.
+enum SystemCall {
+  static let noSpace = ENOSPC
+  static let inputOutput = EIO
+  static let accessDenied = EACCES
+  static let notPermitted = EPERM
+  static let noMemory = ENOMEM
+  static let invalid = EINVAL
+
+  /// The error that `errno` describes right now: call it before anything else can change it.
+  static func failure(_ operation: String, path: String?) -> LMDBError {
+    failure(errno, operation, path: path)
+  }
+
+  static func failure(_ number: Int32, _ operation: String, path: String?) -> LMDBError {
+    LMDBError(
+      .system(errno: number), operation: operation, path: path,
+      detail: String(cString: strerror(number)))
+  }
+
+  /// A number that no other living thread of this process has, and never zero.
+  static var threadNumber: UInt {
+    #if canImport(Darwin)
+      UInt(bitPattern: pthread_self())
+    #else
+      UInt(pthread_self())
+    #endif
+  }
+
+  static func open(_ path: String, _ flags: Int32) -> Int32 {
+    #if canImport(Darwin)
+      Darwin.open(path, flags)
+    #elseif canImport(Glibc)
+      Glibc.open(path, flags)
+    #else
+      Musl.open(path, flags)
+    #endif
+  }
+
+  /// For types whose own `close` hides the system's.
+  static func closeDescriptor(_ descriptor: Int32) {
+    close(descriptor)
+  }
+
+  static func sleep(microseconds: UInt32) {
+    usleep(microseconds)
+  }
+
+  /// Seconds of a clock that only goes forward.
+  static var seconds: Double {
+    var now = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &now)
+    return Double(now.tv_sec) + Double(now.tv_nsec) / 1e9
+  }
+}

@@ -1,0 +1,93 @@
+/// What went wrong in LMDB, or what this layer refused before LMDB could be harmed.
+public struct LMDBError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// The kinds of failure a caller can tell apart.
+  public enum Code: Equatable, Sendable {
+    // LMDB's own.
+    case mapFull, readersFull, databasesFull, transactionFull, corrupted, pageNotFound, panic
+    case invalidFile, versionMismatch, mapResized, badTransaction, badValueSize, keyExists
+    /// A failure of the operating system, by its `errno`.
+    case system(errno: Int32)
+    /// A code of LMDB that has no name here.
+    case other(Int32)
+
+    // Ours.
+    case libraryVersion, unsafeFile, optionsDiffer, usedAfterFork, closed, inUse
+    case lockFileReplaced, lockTableDamaged, nestedWrite, readOnly, missing
+  }
+
+  /// The kind of failure.
+  public let code: Code
+  /// The call that failed, such as `mdb_txn_begin`.
+  public let operation: String
+  /// The file or folder concerned, where one is known.
+  public let path: String?
+  /// LMDB's own text for the failure, or ours.
+  public let detail: String
+
+  /// Makes an error; tests and the layers above build them to stand in for a real failure.
+  public init(_ code: Code, operation: String, path: String? = nil, detail: String) {
+    self.code = code
+    self.operation = operation
+    self.path = path
+    self.detail = detail
+  }
+
+  /// What happened and what to do next, in one or two plain sentences.
+  public var description: String {
+    let place = path.map { " on \($0)" } ?? ""
+    let advice = code.advice.map { " \($0)" } ?? ""
+    return "\(operation)\(place): \(detail).\(advice)"
+  }
+}
+
+extension LMDBError.Code {
+  /// What to do next; nil where the detail already says it.
+  var advice: String? {
+    switch self {
+    case .mapFull:
+      "Nothing of this transaction is kept; delete records or open with a larger mapByteCount."
+    case .readersFull:
+      "End read transactions sooner, or open the store with a larger maximumReaders."
+    case .databasesFull:
+      "Open the store with a larger maximumDatabases."
+    case .transactionFull:
+      "Nothing of this transaction is kept; split it into smaller ones."
+    case .corrupted, .pageNotFound, .panic:
+      "Close the store in every process, set the file aside, and restore a backup or rebuild it."
+    case .invalidFile, .versionMismatch:
+      "Open it with the program that wrote it, export it there, and import it here."
+    case .mapResized:
+      "Another process enlarged the store; end this process's transactions and try again."
+    case .badTransaction:
+      "An earlier failure ended this transaction; let go of it and begin a new one."
+    case .badValueSize:
+      "Shorten it and try again."
+    case .keyExists:
+      "Append keys in ascending order, or put without appending."
+    case .system(let number): Self.advice(errno: number)
+    case .libraryVersion: "Link this program with LMDB 0.9."
+    case .unsafeFile: "Nothing was touched; remove or replace it if you trust the folder."
+    case .optionsDiffer:
+      "Open it with the same options, or close the store that is open first."
+    case .usedAfterFork: "Open the store again in the child process."
+    case .closed: "Open the store again."
+    case .inUse: "End its transactions, then close it again; it is still open."
+    case .lockFileReplaced, .lockTableDamaged:
+      "Nothing was written; close the store in every process and open it again."
+    case .nestedWrite:
+      "Use nested(_:), or end the transaction that this thread holds first."
+    case .readOnly: "Open the store for writing."
+    case .missing, .other: nil
+    }
+  }
+
+  private static func advice(errno number: Int32) -> String? {
+    if number == SystemCall.noSpace || number == SystemCall.inputOutput {
+      return "Nothing of this transaction is kept; free some disk space and try again."
+    }
+    if number == SystemCall.accessDenied || number == SystemCall.notPermitted {
+      return "Check who owns the folder and its files."
+    }
+    return nil
+  }
+}

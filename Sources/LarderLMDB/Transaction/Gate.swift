@@ -1,0 +1,49 @@
+import Synchronization
+
+/// Counts the transactions of an environment that run, and keeps new ones out while it closes
+/// or takes on another map size.
+struct Gate: ~Copyable, Sendable {
+  private static let shut = 1 << 62
+  private static let paused = 1 << 61
+
+  /// The number of transactions that run, plus one of the two marks above.
+  private let state = Atomic<Int>(0)
+
+  /// False when the gate is shut; waits while it is paused.
+  @inline(__always)
+  func enter() -> Bool {
+    let count = state.add(1, ordering: .acquiring).newValue
+    return count < Self.paused || enterLater()
+  }
+
+  @inline(never)
+  private func enterLater() -> Bool {
+    while true {
+      leave()
+      guard !isShut else { return false }
+      SystemCall.sleep(microseconds: 50)
+      if state.add(1, ordering: .acquiring).newValue < Self.paused { return true }
+    }
+  }
+
+  @inline(__always)
+  func leave() { state.subtract(1, ordering: .releasing) }
+
+  var isShut: Bool { state.load(ordering: .acquiring) & Self.shut != 0 }
+
+  var runningCount: Int { state.load(ordering: .acquiring) & (Self.paused - 1) }
+
+  func shut() { state.bitwiseOr(Self.shut, ordering: .acquiringAndReleasing) }
+
+  func reopen() { state.bitwiseAnd(~Self.shut, ordering: .acquiringAndReleasing) }
+
+  /// Runs `body` while nobody else is inside; false, without running it, when somebody is.
+  /// The caller is inside itself and counts as one.
+  func alone(_ body: () -> Bool) -> Bool {
+    let paused = state.compareExchange(
+      expected: 1, desired: 1 | Self.paused, ordering: .acquiringAndReleasing)
+    guard paused.exchanged else { return false }
+    defer { state.bitwiseAnd(~Self.paused, ordering: .releasing) }
+    return body()
+  }
+}

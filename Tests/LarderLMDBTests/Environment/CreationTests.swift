@@ -1,0 +1,118 @@
+import Foundation
+import LarderLMDB
+import Testing
+
+@Suite("creating a store")
+struct CreationTests {
+  let folder = TemporaryFolder()
+
+  struct Refused: Error {}
+
+  private func open(_ value: String) throws -> Environment {
+    try Environment.open(at: folder.store) { try $0.put(value, "made") }
+  }
+
+  @Test("the first transaction of a new store runs once")
+  func initialisedOnce() throws {
+    let environment = try open("first")
+    try environment.close()
+
+    #expect(try open("second").read("made") == "first")
+  }
+
+  @Test("a process that dies in the first transaction leaves a store that is created anew")
+  func diesWhileCreating() throws {
+    let child = try Child {
+      _ = try Environment.open(at: folder.store) { transaction in
+        try transaction.put("child", "made")
+        _exit(0)
+      }
+      return 1
+    }
+    #expect(child.report() == nil)
+    #expect(FileManager.default.fileExists(atPath: folder.data))
+
+    #expect(try open("parent").read("made") == "parent")
+  }
+
+  @Test("an unfinished creation is begun again whatever it left in the files")
+  func unfinishedRemains() throws {
+    try FileManager.default.createDirectory(
+      atPath: folder.store, withIntermediateDirectories: false)
+    try write(Data("creating\n".utf8), to: folder.opening)
+    try write(Data(repeating: 7, count: 5000), to: folder.data)
+    try write(Data(repeating: 7, count: 100), to: folder.lock)
+
+    #expect(try open("anew").read("made") == "anew")
+    #expect(try contents(folder.opening).starts(with: Data("ready".utf8)))
+  }
+
+  @Test("a first transaction that throws is not kept, and the next opener begins again")
+  func initialisationThrows() throws {
+    #expect(throws: Refused.self) {
+      _ = try Environment.open(at: folder.store) { transaction in
+        try transaction.put("refused", "made")
+        throw Refused()
+      }
+    }
+
+    #expect(try open("again").read("made") == "again")
+  }
+
+  @Test("a copied data file alone is a finished store")
+  func copiedFile() throws {
+    try open("original").close()
+    let other = TemporaryFolder()
+    try FileManager.default.createDirectory(atPath: other.store, withIntermediateDirectories: false)
+    try FileManager.default.copyItem(atPath: folder.data, toPath: other.data)
+
+    let copy = try Environment.open(at: other.store) { try $0.put("wrong", "made") }
+
+    #expect(try copy.read("made") == "original")
+  }
+
+  @Test("a store whose first transaction wrote nothing is finished too")
+  func emptyCreation() throws {
+    try Environment.open(at: folder.store).close()
+
+    #expect(try contents(folder.opening).starts(with: Data("ready".utf8)))
+    #expect(try open("late").read("made") == nil)
+  }
+
+  @Test("opening waits while another process holds larder.lock, and lets go of it afterwards")
+  func openingIsExclusive() async throws {
+    try Environment.open(at: folder.store).close()
+    let opening = folder.opening
+    let child = try Child {
+      let descriptor = Glibc.open(opening, O_RDWR)
+      // Shared, so that only an exclusive lock has to wait for it.
+      return flock(descriptor, LOCK_SH) == 0 ? 1 : 0
+    }
+    #expect(child.report() == 1)
+    let store = folder.store
+    let hasOpened = Locked(false)
+
+    let task = Task.detached {
+      let environment = try Environment.open(at: store)
+      hasOpened.withLock { $0 = true }
+      return environment
+    }
+    usleep(200_000)
+
+    #expect(hasOpened.withLock { $0 } == false)
+    child.kill()
+    let environment = try await task.value
+    let descriptor = Glibc.open(opening, O_RDWR)
+    defer { close(descriptor) }
+    #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+    try environment.close()
+  }
+
+  @Test("a store is created inside a folder that exists, not inside one that does not")
+  func missingParent() throws {
+    let error = failure { _ = try Environment.open(at: folder.path + "/no/where") }
+
+    #expect(error?.code == .system(errno: ENOENT))
+    #expect(error?.path == folder.path + "/no/where")
+  }
+}

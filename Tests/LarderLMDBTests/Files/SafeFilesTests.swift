@@ -1,0 +1,178 @@
+import Foundation
+import LarderLMDB
+import Testing
+
+@Suite("files that are not safe to open")
+struct SafeFilesTests {
+  let folder = TemporaryFolder()
+  let names = ["data.mdb", "lock.mdb", "larder.lock"]
+
+  init() throws {
+    try FileManager.default.createDirectory(
+      atPath: folder.store, withIntermediateDirectories: false)
+  }
+
+  private func expectUnsafe(
+    _ path: String, _ reason: String, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    let error = failure { _ = try Environment.open(at: folder.store) }
+    #expect(error?.code == .unsafeFile, sourceLocation: sourceLocation)
+    #expect(error?.path == path, sourceLocation: sourceLocation)
+    #expect(error?.detail.contains(reason) == true, sourceLocation: sourceLocation)
+  }
+
+  @Test("a link in place of a file is refused, and its victim keeps every byte")
+  func links() throws {
+    for name in names {
+      let victim = folder.path + "/victim"
+      let bytes = Data(repeating: 9, count: 20_000)
+      try write(bytes, to: victim)
+      let link = folder.store + "/" + name
+      try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: victim)
+
+      expectUnsafe(link, "symbolic link")
+
+      #expect(try contents(victim) == bytes)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.store) == [name])
+      try FileManager.default.removeItem(atPath: link)
+    }
+  }
+
+  @Test("a link to nowhere is refused and creates nothing")
+  func danglingLinks() throws {
+    for name in names {
+      let link = folder.store + "/" + name
+      let target = folder.path + "/target"
+      try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+
+      expectUnsafe(link, "symbolic link")
+
+      #expect(!FileManager.default.fileExists(atPath: target))
+      try FileManager.default.removeItem(atPath: link)
+    }
+  }
+
+  @Test("a file with a second name is refused, and keeps every byte")
+  func hardLinks() throws {
+    for name in names {
+      let victim = folder.path + "/victim"
+      let bytes = Data(repeating: 9, count: 100)
+      try write(bytes, to: victim)
+      try FileManager.default.linkItem(atPath: victim, toPath: folder.store + "/" + name)
+
+      expectUnsafe(folder.store + "/" + name, "2 names")
+
+      #expect(try contents(victim) == bytes)
+      try FileManager.default.removeItem(atPath: folder.store + "/" + name)
+      try FileManager.default.removeItem(atPath: victim)
+    }
+  }
+
+  @Test("a pipe in place of a file is refused at once, to read as to write")
+  func pipes() throws {
+    for name in names {
+      let path = folder.store + "/" + name
+      #expect(mkfifo(path, 0o600) == 0)
+
+      expectUnsafe(path, "pipe")
+      var options = Environment.Options()
+      options.isReadOnly = true
+      #expect(
+        code { _ = try Environment.open(at: folder.store, options: options) } == .unsafeFile)
+
+      try FileManager.default.removeItem(atPath: path)
+    }
+  }
+
+  @Test("another user's file is refused for writing", .enabled(if: geteuid() == 0))
+  func otherOwner() throws {
+    try Environment.open(at: folder.store).close()
+    for name in names {
+      let path = folder.store + "/" + name
+      #expect(chown(path, 1234, 1234) == 0)
+      expectUnsafe(path, "user 1234")
+      #expect(chown(path, 0, 0) == 0)
+    }
+    #expect(chown(folder.store, 1234, 1234) == 0)
+    expectUnsafe(folder.store, "user 1234")
+  }
+
+  @Test(
+    "another user's folder opens to read, and nothing is left in it", .enabled(if: geteuid() == 0))
+  func otherOwnerReadOnly() throws {
+    let environment = try Environment.open(at: folder.store)
+    try environment.store(["a": "1"])
+    try environment.close()
+    try FileManager.default.removeItem(atPath: folder.lock)
+    try FileManager.default.removeItem(atPath: folder.opening)
+    #expect(chown(folder.data, 1234, 1234) == 0 && chown(folder.store, 1234, 1234) == 0)
+    var options = Environment.Options()
+    options.isReadOnly = true
+
+    let reader = try Environment.open(at: folder.store, options: options)
+
+    #expect(try reader.read("a") == "1")
+    #expect(try reader.read("a") == "1")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.store) == ["data.mdb"])
+  }
+
+  @Test("a link in place of the folder is refused, with a slash at its end too")
+  func linkedFolder() throws {
+    let link = folder.path + "/link"
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.store)
+
+    for path in [link, link + "/"] {
+      #expect(code { _ = try Environment.open(at: path) } == .unsafeFile)
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.store) == [])
+  }
+
+  @Test("a file in place of the folder is refused")
+  func fileAsFolder() throws {
+    let path = folder.path + "/file"
+    try write(Data([1]), to: path)
+
+    #expect(code { _ = try Environment.open(at: path) } == .unsafeFile)
+  }
+
+  @Test("folder and files are for this user alone, whatever the umask")
+  func modes() throws {
+    for mask: mode_t in [0, 0o777] {
+      let path = folder.path + "/masked\(mask)"
+      let report = try Child.report {
+        umask(mask)
+        let environment = try Environment.open(at: path)
+        try environment.store(["a": "1"])
+        try environment.copy(to: path + "-copy", compacting: true)
+        return 0
+      }
+      #expect(report == 0)
+      #expect(mode(path) == 0o700)
+      #expect(mode(path + "-copy") == 0o700)
+      for name in names { #expect(mode(path + "/" + name) == 0o600) }
+      #expect(mode(path + "-copy/data.mdb") == 0o600)
+    }
+  }
+
+  private func mode(_ path: String) -> mode_t {
+    var status = stat()
+    return lstat(path, &status) == 0 ? status.st_mode & 0o777 : 0
+  }
+
+  @Test("no descriptor of a store survives exec")
+  func closeOnExec() throws {
+    let environment = try Environment.open(at: folder.store)
+    var found = 0
+    for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+      let target = try? FileManager.default.destinationOfSymbolicLink(
+        atPath: "/proc/self/fd/" + name)
+      guard let target, target.hasPrefix(folder.store), let descriptor = Int32(name) else {
+        continue  // The descriptor that listed the folder is gone, or not ours.
+      }
+      found += 1
+      #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0, "\(target)")
+    }
+    #expect(found >= 2)
+    try environment.close()
+  }
+}

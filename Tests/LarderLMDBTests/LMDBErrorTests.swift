@@ -1,0 +1,29 @@
+import Testing
+
+@testable import LarderLMDB
+
+@Suite("errors")
+struct LMDBErrorTests {
+  @Test("an error names what failed, where, why, and what to do next")
+  func description() {
+    let error = LMDBError(
+      .mapFull, operation: "mdb_put", path: "/store", detail: "the map of 10 bytes is full")
+
+    #expect(
+      error.description == "mdb_put on /store: the map of 10 bytes is full. "
+        + "Nothing of this transaction is kept; delete records or open with a larger "
+        + "mapByteCount.")
+  }
+
+  @Test("only LMDB 0.9 is accepted")
+  func version() throws {
+    try Environment.checkLibrary(major: 0, minor: 9, text: "LMDB 0.9.35")
+    for (major, minor) in [(0, 8), (1, 0), (0, 10)] as [(Int32, Int32)] {
+      let error = failure {
+        try Environment.checkLibrary(major: major, minor: minor, text: "LMDB \(major).\(minor)")
+      }
+      #expect(error?.code == .libraryVersion)
+      #expect(error?.description.contains("LMDB \(major).\(minor)") == true)
+    }
+  }
+}
