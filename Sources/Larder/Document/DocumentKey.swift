@@ -1,0 +1,125 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// A value that can be an entity-accessor key: a string, an integer, a UUID, or an enum or
+/// struct with such a raw value that declares it.
+///
+/// Encoded keys are in the order of the values: integers by number, strings as Swift compares
+/// them (canonical equivalents are one key), UUIDs by their bytes.
+public protocol DocumentKey: Hashable, Sendable {
+  /// How keys of this type are encoded; one collection has keys of one kind.
+  static var keyKind: KeyKind { get }
+  /// Lends the encoded key. Reading a string that is ASCII already copies nothing.
+  func withEncodedKey<Result>(
+    _ body: (UnsafeRawBufferPointer) throws -> Result
+  ) rethrows -> Result
+}
+
+/// How the keys of a collection are encoded.
+public enum KeyKind: UInt8, Hashable, Sendable, CaseIterable {
+  /// UTF-8 in Unicode's normalisation form C.
+  case string = 1
+  /// 8 bytes, big-endian, the sign flipped.
+  case integer = 2
+  /// 8 bytes, big-endian.
+  case unsigned = 3
+  /// 16 bytes.
+  case uuid = 4
+
+  /// Bytes that an encoded key may have, at most: index entries append it, and LMDB's own
+  /// limit is 511.
+  public static let maximumByteCount = 255
+}
+
+extension String: DocumentKey {
+  @inlinable public static var keyKind: KeyKind { .string }
+
+  @inlinable public func withEncodedKey<Result>(
+    _ body: (UnsafeRawBufferPointer) throws -> Result
+  ) rethrows -> Result {
+    var copy = self
+    let isASCII = copy.utf8.allSatisfy { $0 < 0x80 }
+    if !isASCII { copy = normalized() }
+    return try copy.withUTF8 { try body(UnsafeRawBufferPointer($0)) }
+  }
+}
+
+extension DocumentKey where Self: FixedWidthInteger & SignedInteger {
+  @inlinable public static var keyKind: KeyKind { .integer }
+
+  @inlinable public func withEncodedKey<Result>(
+    _ body: (UnsafeRawBufferPointer) throws -> Result
+  ) rethrows -> Result {
+    let ordered = UInt64(bitPattern: Int64(truncatingIfNeeded: self)) ^ (1 << 63)
+    return try withUnsafeBytes(of: ordered.bigEndian, body)
+  }
+}
+
+extension DocumentKey where Self: FixedWidthInteger & UnsignedInteger {
+  @inlinable public static var keyKind: KeyKind { .unsigned }
+
+  @inlinable public func withEncodedKey<Result>(
+    _ body: (UnsafeRawBufferPointer) throws -> Result
+  ) rethrows -> Result {
+    try withUnsafeBytes(of: UInt64(truncatingIfNeeded: self).bigEndian, body)
+  }
+}
+
+extension Int: DocumentKey {}
+extension Int64: DocumentKey {}
+extension Int32: DocumentKey {}
+extension Int16: DocumentKey {}
+extension Int8: DocumentKey {}
+extension UInt: DocumentKey {}
+extension UInt64: DocumentKey {}
+extension UInt32: DocumentKey {}
+extension UInt16: DocumentKey {}
+extension UInt8: DocumentKey {}
+
+extension UUID: DocumentKey {
+  @inlinable public static var keyKind: KeyKind { .uuid }
+
+  @inlinable public func withEncodedKey<Result>(
+    _ body: (UnsafeRawBufferPointer) throws -> Result
+  ) rethrows -> Result {
+    try withUnsafeBytes(of: uuid, body)
+  }
+}
+
+extension DocumentKey where Self: RawRepresentable, RawValue: DocumentKey {
+  @inlinable public static var keyKind: KeyKind { RawValue.keyKind }
+
+  @inlinable public func withEncodedKey<Result>(
+    _ body: (UnsafeRawBufferPointer) throws -> Result
+  ) rethrows -> Result {
+    try rawValue.withEncodedKey(body)
+  }
+}
+
+extension KeyKind {
+  /// The key that `bytes` encode, or nil where they encode none of this kind.
+  func value(of bytes: UnsafeRawBufferPointer) -> Value? {
+    switch self {
+    case .string:
+      return String(validating: bytes, as: UTF8.self).map(Value.string)
+    case .integer:
+      guard bytes.count == 8 else { return nil }
+      let ordered = UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
+      return .integer(Int64(bitPattern: ordered ^ (1 << 63)))
+    case .unsigned:
+      guard bytes.count == 8 else { return nil }
+      return Value(UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)))
+    case .uuid:
+      guard bytes.count == 16 else { return nil }
+      return .uuid(UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)))
+    }
+  }
+
+  /// How a person would write the key that `bytes` encode.
+  func text(of bytes: UnsafeRawBufferPointer) -> String {
+    value(of: bytes)?.description ?? bytes.map { String($0, radix: 16) }.joined(separator: " ")
+  }
+}

@@ -1,0 +1,104 @@
+/// The stored fields of a document type: what `@Document` will write, or a person by hand.
+///
+/// ```swift
+/// static let schema = Schema<Contact>(
+///   "Contact", key: \.id,
+///   fields: [
+///     Field("id", \.id),
+///     Field("tel", \.phone, default: ""),
+///   ])
+/// ```
+/// A field's number is its place in the list; `encode` and `init(from:)` name fields by it.
+public final class Schema<Owner>: AnySchema, @unchecked Sendable {
+  // Immutable after init, like its superclass; unchecked because key paths are not Sendable.
+  private let names: [PartialKeyPath<Owner>: String]
+
+  /// - Parameters:
+  ///   - name: The collection's name, 1 to 200 bytes of UTF-8.
+  ///   - key: The field that is the entity-accessor key, where one field is.
+  ///   - fields: Every stored field; their names differ.
+  public init(_ name: String, key: PartialKeyPath<Owner>? = nil, fields: [Field<Owner>]) {
+    let names = Dictionary(
+      fields.map { ($0.path, $0.description.name) }, uniquingKeysWith: { first, _ in first })
+    let keyName = key.map { key in
+      guard let name = names[key] else {
+        preconditionFailure("the key of \(Owner.self) is not among its fields")
+      }
+      return name
+    }
+    self.names = names
+    super.init(name: name, keyField: keyName, fields: fields.map(\.description))
+  }
+
+  /// The stored name of the field at `path`, or nil for a property that is not stored.
+  func name(of path: PartialKeyPath<Owner>) -> String? { names[path] }
+}
+
+/// A schema without its type.
+public class AnySchema: @unchecked Sendable {  // Immutable after init; see `FieldDescription`.
+  /// The collection's name.
+  public let name: String
+  /// The name of the field that is the entity-accessor key.
+  public let keyField: String?
+  /// Every stored field, in declared order.
+  public let fields: [FieldDescription]
+
+  init(name: String, keyField: String?, fields: [FieldDescription]) {
+    precondition(fields.count <= Int(UInt16.max), "\(name) has more than 65,535 fields")
+    precondition(
+      Set(fields.map(\.name)).count == fields.count, "two fields of \(name) have the same name")
+    self.name = name
+    self.keyField = keyField
+    self.fields = fields
+  }
+}
+
+/// One stored field of `Owner`.
+public struct Field<Owner> {
+  let path: PartialKeyPath<Owner>
+  let description: FieldDescription
+
+  /// A field that every record has; one that is missing in an old record is an error, unless
+  /// its type is optional.
+  public init<Value: Storable>(_ name: String, _ path: KeyPath<Owner, Value>) {
+    self.path = path
+    description = FieldDescription(name: name, kind: Value.kind, defaultValue: nil)
+  }
+
+  /// A field that is `default` in records which lack it.
+  public init<Value: Storable & Sendable>(
+    _ name: String, _ path: KeyPath<Owner, Value>, default value: Value
+  ) {
+    self.path = path
+    description = FieldDescription(name: name, kind: Value.kind, defaultValue: value)
+  }
+}
+
+/// A field without its owner: name, kind and default.
+public struct FieldDescription: Sendable {
+  /// The name on disk.
+  public let name: String
+  public let kind: Kind<SchemaReference>
+  /// The value in records that lack the field.
+  public let defaultValue: (any Storable & Sendable)?
+
+  /// Whether a record without this field cannot be read.
+  var isRequired: Bool { defaultValue == nil && !kind.isOptional }
+}
+
+/// The schema of an embedded document's type, looked up when it is needed, so that a type may
+/// contain itself.
+public struct SchemaReference: Hashable, Sendable {
+  let type: ObjectIdentifier
+  private let resolve: @Sendable () -> AnySchema
+
+  public init<Embedded: EmbeddedDocument>(_ type: Embedded.Type) {
+    self.type = ObjectIdentifier(type)
+    resolve = { Embedded.schema }
+  }
+
+  var schema: AnySchema { resolve() }
+
+  public static func == (left: Self, right: Self) -> Bool { left.type == right.type }
+  public func hash(into hasher: inout Hasher) { hasher.combine(type) }
+}

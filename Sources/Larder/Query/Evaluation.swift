@@ -1,0 +1,269 @@
+/// A filter made ready for one collection: names became slots, text became bytes.
+struct Evaluation {
+  private let filter: Node
+  private let order: [(operand: Place, isReversed: Bool)]
+  private let tables: [FieldTable]
+
+  init(_ filter: FilterNode, order: [SortKey] = [], in collection: Collection) {
+    tables = collection.tables
+    self.filter = Node(filter, in: collection)
+    self.order = order.map { (Place($0.operand, in: collection), $0.isReversed) }
+  }
+
+  var matchesAll: Bool { if case .constant(true) = filter { true } else { false } }
+
+  /// Whether the document in `record` matches. Reads only the fields that the filter names.
+  ///
+  /// - Throws: ``RecordError`` when a field cannot be read.
+  func matches(_ record: borrowing RecordReader) throws(RecordError) -> Bool {
+    try matches(filter, record)
+  }
+
+  /// The values that the document in `record` is sorted by.
+  ///
+  /// - Throws: ``RecordError`` when a field cannot be read.
+  func sortValues(_ record: borrowing RecordReader) throws(RecordError) -> [Value] {
+    var values: [Value] = []
+    for key in order { values.append(try value(key.operand, record)) }
+    return values
+  }
+
+  /// Whether documents with the first sort values come before those with the second.
+  func precedes(_ first: [Value], _ second: [Value]) -> Bool? {
+    for (index, key) in order.enumerated() {
+      let comparison = first[index].totalOrder(second[index])
+      if comparison != 0 { return (comparison < 0) != key.isReversed }
+    }
+    return nil
+  }
+}
+
+extension Evaluation {
+  private indirect enum Node {
+    case constant(Bool)
+    case conjunction([Node])
+    case disjunction([Node])
+    case not(Node)
+    case test(Place, Test)
+
+    init(_ node: FilterNode, in collection: Collection) {
+      switch node {
+      case .constant(let value): self = .constant(value)
+      case .conjunction(let parts):
+        self = .conjunction(parts.map { Node($0, in: collection) })
+      case .disjunction(let parts):
+        self = .disjunction(parts.map { Node($0, in: collection) })
+      case .not(let part): self = .not(Node(part, in: collection))
+      case .test(let operand, let comparison):
+        self = .test(Place(operand, in: collection), Test(comparison))
+      }
+    }
+  }
+
+  /// Where a value is found in a record.
+  private enum Place {
+    case slot(Int, absent: Value?, name: String, inner: [FieldStep])
+    case computed(Operand.Computed)
+
+    init(_ operand: Operand, in collection: Collection) {
+      switch operand {
+      case .field(let path):
+        self = .slot(
+          collection.tables[0].slot(of: path[0].name) ?? -1, absent: path[0].absent,
+          name: path[0].name, inner: Array(path.dropFirst()))
+      case .computed(let computed): self = .computed(computed)
+      }
+    }
+  }
+
+  /// A comparison, with text as bytes.
+  struct Test {
+    let comparison: Comparison
+    /// The UTF-8 of the string that it compares with, if it does.
+    let text: [UInt8]?
+    let textIsASCII: Bool
+
+    init(_ comparison: Comparison) {
+      self.comparison = comparison
+      let string: String? =
+        switch comparison {
+        case .equal(.string(let text)), .less(.string(let text)), .lessOrEqual(.string(let text)),
+          .greater(.string(let text)), .greaterOrEqual(.string(let text)),
+          .containsElement(.string(let text)), .hasPrefix(let text), .hasSuffix(let text),
+          .containsText(let text):
+          text
+        default: nil
+        }
+      text = string.map { Array($0.utf8) }
+      textIsASCII = text?.allSatisfy { $0 < 0x80 } ?? false
+    }
+  }
+
+  private func matches(
+    _ node: Node, _ record: borrowing RecordReader
+  ) throws(RecordError) -> Bool {
+    switch node {
+    case .constant(let value): return value
+    case .conjunction(let parts):
+      for part in parts where !(try matches(part, record)) { return false }
+      return true
+    case .disjunction(let parts):
+      for part in parts where try matches(part, record) { return true }
+      return false
+    case .not(let part): return !(try matches(part, record))
+    case .test(let place, let test): return try matches(place, test, record)
+    }
+  }
+
+  private func matches(
+    _ place: Place, _ test: Test, _ record: borrowing RecordReader
+  ) throws(RecordError) -> Bool {
+    switch place {
+    case .computed(let computed): return test.holds(for: try computed.value(record))
+    case .slot(let slot, let absent, let name, let inner):
+      do throws(RecordError) {
+        guard var reader = try record.value(inSlot: slot) else {
+          guard let absent else { throw RecordError.missing }
+          return test.holds(for: absent)
+        }
+        if inner.isEmpty { return try test.holds(for: &reader) }
+        return test.holds(for: try value(at: inner[...], &reader))
+      } catch {
+        throw .field(name, error)
+      }
+    }
+  }
+
+  private func value(
+    _ place: Place, _ record: borrowing RecordReader
+  ) throws(RecordError) -> Value {
+    switch place {
+    case .computed(let computed): return try computed.value(record)
+    case .slot(let slot, let absent, let name, let inner):
+      do throws(RecordError) {
+        guard var reader = try record.value(inSlot: slot) else {
+          guard let absent else { throw RecordError.missing }
+          return absent
+        }
+        return try value(at: inner[...], &reader)
+      } catch {
+        throw .field(name, error)
+      }
+    }
+  }
+
+  /// The value down `path`, from a reader in front of a value; nil inside nil is nil.
+  private func value(
+    at path: ArraySlice<FieldStep>, _ reader: inout ValueReader
+  ) throws(RecordError) -> Value {
+    guard let step = path.first else { return try reader.value() }
+    if reader.nextIsNil { return .null }
+    let bytes = UnsafeRawBufferPointer(start: reader.at, count: reader.left)
+    let record = try RecordReader(
+      bytes, binding: reader.binding, schema: reader.binding.anonymous, depth: reader.depth + 1)
+    guard let slot = tables[record.table].slot(of: step.name),
+      var inner = try record.value(inSlot: slot)
+    else {
+      guard let absent = step.absent else { throw .field(step.name, .missing) }
+      return absent
+    }
+    return try value(at: path.dropFirst(), &inner)
+  }
+}
+
+extension Evaluation.Test {
+  /// Whether the comparison holds for the next value, which is not decoded where its bytes
+  /// are enough.
+  func holds(for reader: inout ValueReader) throws(RecordError) -> Bool {
+    if let text, reader.nextIsString {
+      let bytes = try reader.stringBytes()
+      if let answer = holds(forText: bytes, text) { return answer }
+      guard let string = String(validating: bytes, as: UTF8.self) else { throw .invalidUTF8 }
+      return holds(for: .string(string))
+    }
+    if case .containsElement(.string) = comparison, let text {
+      guard !reader.skipNil() else { return false }
+      for _ in 0..<(try reader.arrayCount()) {
+        guard reader.nextIsString else {
+          try reader.skip()
+          continue
+        }
+        let bytes = try reader.stringBytes()
+        if text.withUnsafeBytes({ Bytes.equal($0, bytes) }) { return true }
+        if textIsASCII && bytes.isASCII { continue }
+        if String(decoding: bytes, as: UTF8.self) == String(decoding: text, as: UTF8.self) {
+          return true
+        }
+      }
+      return false
+    }
+    return holds(for: try reader.value())
+  }
+
+  /// The answer by bytes alone; nil where only Swift's own comparison of strings can tell:
+  /// canonical equivalents differ in bytes, and a grapheme may hide a prefix.
+  private func holds(forText bytes: UnsafeRawBufferPointer, _ text: [UInt8]) -> Bool? {
+    text.withUnsafeBytes { text in
+      switch comparison {
+      case .equal:
+        if Bytes.equal(bytes, text) { return true }
+        return textIsASCII && bytes.isASCII ? false : nil
+      case .less, .lessOrEqual, .greater, .greaterOrEqual:
+        guard textIsASCII, bytes.isASCII else { return nil }
+        let order = Bytes.compare(bytes, text)
+        switch comparison {
+        case .less: return order < 0
+        case .lessOrEqual: return order <= 0
+        case .greater: return order > 0
+        default: return order >= 0
+        }
+      case .hasPrefix where textIsASCII && bytes.isASCIIWithoutBreaks:
+        return text.isWithoutBreaks && bytes.count >= text.count
+          && Bytes.equal(UnsafeRawBufferPointer(rebasing: bytes[..<text.count]), text)
+      case .hasSuffix where textIsASCII && bytes.isASCIIWithoutBreaks:
+        return text.isWithoutBreaks && bytes.count >= text.count
+          && Bytes.equal(
+            UnsafeRawBufferPointer(rebasing: bytes[(bytes.count - text.count)...]), text)
+      default: return nil
+      }
+    }
+  }
+
+  /// Whether the comparison holds for `value`.
+  func holds(for value: Value) -> Bool {
+    switch comparison {
+    case .equal(let other): return value.isEqual(to: other)
+    case .isAny(let others): return value != .null && others.contains { value.isEqual(to: $0) }
+    case .less(let other): return value.order(other) == .some(-1)
+    case .lessOrEqual(let other): return value.order(other).map { $0 <= 0 } ?? false
+    case .greater(let other): return value.order(other) == .some(1)
+    case .greaterOrEqual(let other): return value.order(other).map { $0 >= 0 } ?? false
+    case .containsElement(let element):
+      if case .array(let elements) = value { return elements.contains { $0.isEqual(to: element) } }
+    case .hasPrefix(let prefix):
+      if case .string(let text) = value { return text.hasPrefix(prefix) }
+    case .hasSuffix(let suffix):
+      if case .string(let text) = value { return text.hasSuffix(suffix) }
+    case .containsText(let part):
+      if case .string(let text) = value { return text.contains(part) }
+    }
+    return false
+  }
+}
+
+extension ValueReader {
+  var nextIsString: Bool {
+    guard at < end else { return false }
+    let tag = at.load(as: UInt8.self)
+    return tag & 0xE0 == 0xA0 || (0xD9...0xDB).contains(tag)
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  var isASCII: Bool { allSatisfy { $0 < 0x80 } }
+
+  /// Without CR and LF, which Swift counts as one character when they stand together.
+  var isWithoutBreaks: Bool { allSatisfy { $0 != 0x0D && $0 != 0x0A } }
+
+  var isASCIIWithoutBreaks: Bool { allSatisfy { $0 < 0x80 && $0 != 0x0D && $0 != 0x0A } }
+}

@@ -1,0 +1,86 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// Which documents of a collection, in which order, and how many of them.
+///
+/// ```swift
+/// let query = Contact.where { $0.city == "Oslo" && $0.order < 5 }.sorted(by: \.name).limit(20)
+/// ```
+/// A query means what Swift means: what `filter` and `sorted` with the same closures would give
+/// on all documents in the order of their keys, where ties stay in that order. A value; the
+/// same query fetches, counts, deletes and watches.
+public struct Query<Entity: Document>: Sendable, Equatable {
+  @usableFromInline var selection = Selection()
+
+  /// The documents of this query that `condition` also holds for. Comes before order and limit,
+  /// wherever it is written.
+  public func `where`(_ condition: (Fields<Entity>) -> Filter<Entity>) -> Self {
+    var query = self
+    query.selection.filter = .all([selection.filter, condition(Fields()).node])
+    return query
+  }
+
+  /// The documents of this query whose field is true as well.
+  public func `where`(_ condition: (Fields<Entity>) -> QueryField<Entity, Bool>) -> Self {
+    self.where { condition($0) == true }
+  }
+
+  /// Sorted by a field, behind the fields that it is sorted by already. Nil comes first and NaN
+  /// last; `.reverse` turns both round.
+  public func sorted<Value: Comparand & Comparable>(
+    by path: any KeyPath<Entity, Value> & Sendable, _ order: SortOrder = .forward
+  ) -> Self {
+    adding(QueryField<Entity, Value>(path).sortKey(order))
+  }
+
+  /// Sorted by a field that may be nil, behind the fields that it is sorted by already.
+  public func sorted<Value: Comparand & Comparable>(
+    by path: any KeyPath<Entity, Value?> & Sendable, _ order: SortOrder = .forward
+  ) -> Self {
+    adding(QueryField<Entity, Value?>(path).sortKey(order))
+  }
+
+  private func adding(_ key: SortKey) -> Self {
+    var query = self
+    query.selection.order.append(key)
+    return query
+  }
+
+  /// At most `count` documents.
+  public func limit(_ count: Int) -> Self {
+    var query = self
+    query.selection.maximum = min(max(0, count), selection.maximum ?? .max)
+    return query
+  }
+
+  /// Without the first `count` documents.
+  public func offset(_ count: Int) -> Self {
+    var query = self
+    query.selection.skipped = max(0, count)
+    return query
+  }
+}
+
+extension Document {
+  /// Every document of the collection.
+  public static var all: Query<Self> { Query() }
+
+  /// The documents that `condition` holds for: `Contact.where { $0.city == "Oslo" }`.
+  public static func `where`(_ condition: (Fields<Self>) -> Filter<Self>) -> Query<Self> {
+    Query().where(condition)
+  }
+
+  /// The documents whose field is true: `Contact.where { $0.isActive }`.
+  public static func `where`(
+    _ condition: (Fields<Self>) -> QueryField<Self, Bool>
+  ) -> Query<Self> {
+    Query().where(condition)
+  }
+}
+
+extension Query: CustomStringConvertible {
+  public var description: String { "\(Entity.schema.name) where \(selection)" }
+}

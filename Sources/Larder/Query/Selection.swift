@@ -1,0 +1,36 @@
+/// A query without its type: what is left of it below the call site.
+@usableFromInline struct Selection: Sendable, Equatable {
+  var filter = FilterNode.constant(true)
+  var order: [SortKey] = []
+  var maximum: Int?
+  var skipped = 0
+
+  @usableFromInline init() {}
+
+  /// - Throws: ``StoreError/queryNotAllowed(operation:reason:)`` for a limit or an offset, which
+  ///   would leave it to chance what the operation concerns. A sort is ignored.
+  func checkMatchesWhole(_ operation: String) throws(StoreError) {
+    if maximum != nil { throw .queryNotAllowed(operation: operation, reason: "it has a limit") }
+    if skipped > 0 { throw .queryNotAllowed(operation: operation, reason: "it has an offset") }
+  }
+}
+
+/// One level of an order.
+struct SortKey: Sendable, Equatable {
+  let operand: Operand
+  let isReversed: Bool
+}
+
+extension Selection: CustomStringConvertible {
+  @usableFromInline var description: String {
+    var text = "\(filter)"
+    if !order.isEmpty {
+      text += " sorted by "
+      text += order.map { "\($0.operand)\($0.isReversed ? " descending" : "")" }
+        .joined(separator: ", ")
+    }
+    if skipped > 0 { text += " offset \(skipped)" }
+    if let maximum { text += " limit \(maximum)" }
+    return text
+  }
+}

@@ -1,0 +1,81 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+extension Value {
+  /// Whether Swift's `==` on the decoded values holds: NaN equals nothing, strings are equal
+  /// by canonical equivalence, numbers by value.
+  func isEqual(to other: Value) -> Bool {
+    if self == other { return true }
+    return order(other) == .some(0)
+  }
+
+  /// Below zero, zero or above zero where Swift's operators order the two values; nil where
+  /// they do not: nil, NaN, values of different kinds.
+  func order(_ other: Value) -> Int? {
+    switch (self, other) {
+    case (.integer(let left), .integer(let right)): return Self.sign(left, right)
+    case (.string(let left), .string(let right)): return Self.sign(left, right)
+    case (.date(let left), .date(let right)):
+      return Self.order(
+        left.timeIntervalSinceReferenceDate, right.timeIntervalSinceReferenceDate)
+    case (.bool(let left), .bool(let right)):
+      return Self.sign(left ? 1 : 0, right ? 1 : 0)
+    case (.uuid(let left), .uuid(let right)): return Self.sign(left, right)
+    case (.decimal(let left), .decimal(let right)):
+      if left.isNaN || right.isNaN { return nil }
+      return Self.sign(left, right)
+    case (.unsigned(let left), .unsigned(let right)): return Self.sign(left, right)
+    case (.integer, .unsigned): return -1
+    case (.unsigned, .integer): return 1
+    case (.integer, .double), (.unsigned, .double), (.double, .double), (.double, .integer),
+      (.double, .unsigned):
+      guard let left = number, let right = other.number else { return nil }
+      return Self.order(left, right)
+    default: return nil
+    }
+  }
+
+  /// A total order: nil first, then values as Swift orders them, NaN after all numbers; kinds
+  /// that Swift does not compare follow each other.
+  func totalOrder(_ other: Value) -> Int {
+    if let order = order(other) { return order }
+    let (left, right) = (rank, other.rank)
+    if left != right { return left < right ? -1 : 1 }
+    switch (self, other) {
+    case (.url(let left), .url(let right)):
+      return Self.sign(left.absoluteString, right.absoluteString)
+    case (.data(let left), .data(let right)):
+      return left.withUnsafeBytes { left in right.withUnsafeBytes { Bytes.compare(left, $0) } }
+    default: return 0
+    }
+  }
+
+  private var rank: Int {
+    switch self {
+    case .null: 0
+    case .bool: 1
+    case .double(let value) where value.isNaN: 3
+    case .integer, .unsigned, .double: 2
+    case .decimal(let value): value.isNaN ? 5 : 4
+    case .date(let value): value.timeIntervalSinceReferenceDate.isNaN ? 7 : 6
+    case .string: 8
+    case .uuid: 9
+    case .url: 10
+    case .data: 11
+    case .array: 12
+    case .dictionary: 13
+    case .document: 14
+    }
+  }
+
+  private static func sign<Ordered: Comparable>(_ left: Ordered, _ right: Ordered) -> Int {
+    left < right ? -1 : left == right ? 0 : 1
+  }
+
+  private static func order(_ left: Double, _ right: Double) -> Int? {
+    left < right ? -1 : left == right ? 0 : left > right ? 1 : nil
+  }
+}

@@ -1,0 +1,60 @@
+/// What is wrong with a record's bytes, or with one field of it.
+///
+/// Thrown while a document is read from its record. ``field(_:_:)`` wraps the reason once per
+/// level, so that a nested fault reads `geo.lat: expected double, found byte 0xA1`.
+public indirect enum RecordError: Error, Equatable, Sendable {
+  /// The bytes end before the value does.
+  case truncated
+  /// A byte that cannot begin a value of the kind that was asked for.
+  case unexpected(byte: UInt8, expected: String)
+  /// A string's bytes are not UTF-8.
+  case invalidUTF8
+  /// A number that the field's type cannot hold.
+  case outOfRange(expected: String)
+  /// The record has no such field, and the type declares no default.
+  case missing
+  /// Documents nested deeper than ``RecordFormat/maximumDepth``.
+  case tooDeep
+  /// The checksum does not fit the bytes, the key and the collection.
+  case checksum
+  /// The record names a field table that the catalogue does not have.
+  case unknownTable(Int)
+  /// Bytes of the right kind that mean nothing to the field's type, such as a raw value
+  /// without a case.
+  case invalid(String)
+  /// The reason, and the name of the field that it concerns.
+  case field(String, RecordError)
+}
+
+extension RecordError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .truncated: "the bytes end too early"
+    case .unexpected(let byte, let expected):
+      "expected \(expected), found byte 0x\(String(byte, radix: 16, uppercase: true))"
+    case .invalidUTF8: "a string is not valid UTF-8"
+    case .outOfRange(let expected): "the number does not fit \(expected)"
+    case .missing: "the field is missing and has no default"
+    case .tooDeep: "documents are nested deeper than \(RecordFormat.maximumDepth) levels"
+    case .checksum: "the checksum does not match"
+    case .unknownTable(let id): "field table \(id) is not in the catalogue"
+    case .invalid(let what): what
+    case .field(let name, let reason): "\(path(from: name, reason)): \(innermost(reason))"
+    }
+  }
+
+  /// The names of the fields down to the fault, outermost first.
+  var path: [String] {
+    if case .field(let name, let reason) = self { return [name] + reason.path }
+    return []
+  }
+
+  private func path(from name: String, _ reason: RecordError) -> String {
+    ([name] + reason.path).joined(separator: ".")
+  }
+
+  private func innermost(_ reason: RecordError) -> RecordError {
+    if case .field(_, let inner) = reason { return innermost(inner) }
+    return reason
+  }
+}

@@ -1,0 +1,35 @@
+/// The numbers of the record format; the `OnDisk` article draws it.
+///
+/// ```
+/// record   = marker  flags  table  slots  length  offset x slots  value x n  [checksum]
+///            1       1      w      w      w       w each                      8, outermost only
+/// ```
+/// `w` is 1, 2 or 4 bytes: the smallest width that holds the record's length, its table and
+/// its number of slots. An offset is one more than the value's distance from the first value;
+/// 0 says that the record has no such field. All numbers of the header are little-endian.
+public enum RecordFormat {
+  /// The first byte of every record. MessagePack never uses it, so that a nested document
+  /// cannot be taken for another value.
+  public static let marker: UInt8 = 0xC1
+  /// Documents inside documents, counting the outermost one.
+  public static let maximumDepth = 128
+  /// Bytes of the checksum behind an outermost record.
+  public static let checksumByteCount = 8
+
+  /// Low two bits of the flags: the width of the header's numbers, as its binary logarithm.
+  @usableFromInline static let widthMask: UInt8 = 0b0000_0011
+  /// The rest of the flags is the version of the record format.
+  @usableFromInline static let version: UInt8 = 0b0000_0100
+
+  /// MessagePack extension types of the values that MessagePack does not have itself.
+  public enum Extension {
+    /// 8 bytes: seconds since the reference date, an IEEE 754 double, big-endian.
+    public static let date: UInt8 = 1
+    /// 16 bytes.
+    public static let uuid: UInt8 = 2
+    /// ASCII digits, as `Decimal.description` writes them; `NaN` for not a number.
+    public static let decimal: UInt8 = 3
+    /// The absolute URL's text, UTF-8.
+    public static let url: UInt8 = 4
+  }
+}

@@ -1,0 +1,171 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// A value that does not fit the kind of its field.
+struct CoercionError: Error {
+  /// Names of the fields down to the value.
+  var path: [String]
+  let found: String
+  let expected: String
+}
+
+extension RecordWriter {
+  /// Writes a document without its Swift type, as an outermost record.
+  ///
+  /// Every field must be in the catalogue already; values are coerced to the catalogue's kinds.
+  ///
+  /// - Returns: The range of the record, as ``endDocument(_:key:)`` does.
+  /// - Throws: ``CoercionError`` for a value that does not fit and for a required field that is
+  ///   missing; ``RecordError`` for what cannot be written. The bytes then must not be used.
+  mutating func putDocument(
+    _ document: DynamicDocument, key: UnsafeRawBufferPointer
+  ) throws -> Range<Int> {
+    let outer = beginTable(0)
+    try putFields(of: document, table: 0)
+    return try endDocument(outer, key: key)
+  }
+
+  private mutating func beginTable(_ table: Int) -> Frame {
+    begin(
+      table: table, slotCount: binding.collection.tables[table].fields.count, fieldCount: 0,
+      slots: Frame.none.slots)
+  }
+
+  private mutating func putFields(
+    of document: DynamicDocument, table number: Int
+  ) throws(CoercionError) {
+    let table = binding.collection.tables[number]
+    var present = 0
+    for field in document.fields {
+      guard let slot = table.slot(of: field.name) else {
+        throw CoercionError(
+          path: [field.name], found: "a field", expected: "none of this name")
+      }
+      beginValue(slot: slot)
+      if table[slot].isRequired { present += 1 }
+      do {
+        try put(field.value, as: table[slot].kind)
+      } catch {
+        throw CoercionError(
+          path: [field.name] + error.path, found: error.found, expected: error.expected)
+      }
+    }
+    if requiresAllFields, present < table.fields.count(where: \.isRequired),
+      let missing = table.fields.first(where: { $0.isRequired && document[$0.name] == nil })
+    {
+      throw CoercionError(path: [missing.name], found: "nothing", expected: "\(missing.kind)")
+    }
+  }
+
+  private mutating func put(_ value: Value, as kind: Kind<Int>) throws(CoercionError) {
+    switch (kind, value) {
+    case (.any, _): putNatural(value)
+    case (.optional, .null): putNil()
+    case (.optional(let inner), _):
+      if inner.isOptional, inner != .any { putArray(count: 1) }
+      try put(value, as: inner)
+    case (.array(let element), .array(let values)):
+      putArray(count: values.count)
+      for (index, value) in values.enumerated() {
+        try put(value, as: element, at: "\(index)")
+      }
+    case (.set(let element), .array(let values)):
+      let members = values.reduce(into: (seen: Set<Value>(), list: [Value]())) {
+        if $0.seen.insert($1).inserted { $0.list.append($1) }
+      }
+      putArray(count: members.list.count)
+      try putSorted(members.list) { (writer, value) throws(CoercionError) in
+        try writer.put(value, as: element, at: "")
+      }
+    case (.dictionary(let keyKind, let valueKind), .dictionary(let pairs)):
+      putMap(count: pairs.count)
+      try putSorted(Array(pairs)) { (writer, pair) throws(CoercionError) in
+        let name = pair.key.description
+        try writer.put(pair.key.asKey(of: keyKind), as: keyKind, at: name)
+        try writer.put(pair.value, as: valueKind, at: name)
+      }
+    case (.dictionary, .document(let document)):
+      let pairs = document.fields.map { (Value.string($0.name), $0.value) }
+      try put(
+        .dictionary(Dictionary(pairs, uniquingKeysWith: { _, last in last })), as: kind)
+    case (.document(let table), .document(let document)):
+      guard frame.depth < RecordFormat.maximumDepth else {
+        failure = .tooDeep
+        return putNil()
+      }
+      let outer = beginTable(table)
+      try putFields(of: document, table: table)
+      endEmbedded(outer)
+    default:
+      guard let scalar = value.coerced(to: kind) else {
+        throw CoercionError(path: [], found: value.shortDescription, expected: kind.expectation)
+      }
+      if case .float = kind, case .double(let number) = scalar {
+        put(Float(number))
+      } else {
+        putNatural(scalar)
+      }
+    }
+  }
+
+  private mutating func put(
+    _ value: Value, as kind: Kind<Int>, at place: String
+  ) throws(CoercionError) {
+    do {
+      try put(value, as: kind)
+    } catch {
+      throw CoercionError(
+        path: (place.isEmpty ? [] : [place]) + error.path, found: error.found,
+        expected: error.expected)
+    }
+  }
+
+  private mutating func putSorted<Item>(
+    _ items: [Item],
+    _ body: (inout RecordWriter, Item) throws(CoercionError) -> Void
+  ) throws(CoercionError) {
+    let start = count
+    var ends: [Int] = []
+    for item in items {
+      try body(&self, item)
+      ends.append(count)
+    }
+    sortItems(from: start, ends: ends)
+  }
+
+  /// Writes a value as what it is; a document becomes a dictionary, as it has no field table.
+  mutating func putNatural(_ value: Value) {
+    switch value {
+    case .null: putNil()
+    case .bool(let value): put(value)
+    case .integer(let value): put(value)
+    case .unsigned(let value): put(value)
+    case .double(let value): put(value)
+    case .string(let value): put(value)
+    case .data(let value): value.store(into: &self)
+    case .date(let value): put(value)
+    case .uuid(let value): put(value)
+    case .url(let value): value.store(into: &self)
+    case .decimal(let value): value.store(into: &self)
+    case .array(let values):
+      putArray(count: values.count)
+      for value in values { putNatural(value) }
+    case .dictionary(let pairs):
+      putMap(count: pairs.count)
+      let start = count
+      var ends: [Int] = []
+      for (key, value) in pairs {
+        putNatural(key)
+        putNatural(value)
+        ends.append(count)
+      }
+      sortItems(from: start, ends: ends)
+    case .document(let document):
+      let pairs = document.fields.map { (Value.string($0.name), $0.value) }
+      putNatural(.dictionary(Dictionary(pairs, uniquingKeysWith: { _, last in last })))
+    }
+  }
+}

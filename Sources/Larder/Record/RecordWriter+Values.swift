@@ -1,0 +1,135 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// The values of the format: MessagePack, in its shortest form.
+/// Source: https://github.com/msgpack/msgpack/blob/master/spec.md
+extension RecordWriter {
+  @inlinable @inline(__always) public mutating func putNil() { appendByte(0xC0) }
+
+  @inlinable @inline(__always) public mutating func put(_ value: Bool) {
+    appendByte(value ? 0xC3 : 0xC2)
+  }
+
+  @inlinable @inline(__always) public mutating func put(_ value: Double) {
+    append(tag: 0xCB, value.bitPattern)
+  }
+
+  @inlinable @inline(__always) public mutating func put(_ value: Float) {
+    append(tag: 0xCA, value.bitPattern)
+  }
+
+  @inlinable public mutating func put(_ value: Int64) {
+    if value >= 0 {
+      switch value {
+      case ..<0x80: appendByte(UInt8(truncatingIfNeeded: value))
+      case ...0xFF: append(tag: 0xCC, UInt8(truncatingIfNeeded: value))
+      case ...0xFFFF: append(tag: 0xCD, UInt16(truncatingIfNeeded: value))
+      case ...0xFFFF_FFFF: append(tag: 0xCE, UInt32(truncatingIfNeeded: value))
+      default: append(tag: 0xD3, value)
+      }
+    } else {
+      switch value {
+      case (-32)...: appendByte(UInt8(truncatingIfNeeded: value))
+      case (-0x80)...: append(tag: 0xD0, Int8(truncatingIfNeeded: value))
+      case (-0x8000)...: append(tag: 0xD1, Int16(truncatingIfNeeded: value))
+      case (-0x8000_0000)...: append(tag: 0xD2, Int32(truncatingIfNeeded: value))
+      default: append(tag: 0xD3, value)
+      }
+    }
+  }
+
+  @inlinable public mutating func put(_ value: UInt64) {
+    if let signed = Int64(exactly: value) { put(signed) } else { append(tag: 0xCF, value) }
+  }
+
+  @inlinable public mutating func put(_ value: String) {
+    var value = value
+    value.withUTF8 { bytes in
+      let count = bytes.count
+      if count < 32 {
+        appendByte(0xA0 | UInt8(truncatingIfNeeded: count))
+      } else if count <= 0xFF {
+        append(tag: 0xD9, UInt8(truncatingIfNeeded: count))
+      } else if count <= 0xFFFF {
+        append(tag: 0xDA, UInt16(truncatingIfNeeded: count))
+      } else {
+        append(tag: 0xDB, UInt32(clamping: count))
+      }
+      append(UnsafeRawBufferPointer(bytes))
+    }
+  }
+
+  @inlinable public mutating func put(_ bytes: UnsafeRawBufferPointer) {
+    switch bytes.count {
+    case ...0xFF: append(tag: 0xC4, UInt8(truncatingIfNeeded: bytes.count))
+    case ...0xFFFF: append(tag: 0xC5, UInt16(truncatingIfNeeded: bytes.count))
+    default: append(tag: 0xC6, UInt32(clamping: bytes.count))
+    }
+    append(bytes)
+  }
+
+  @inlinable public mutating func putArray(count: Int) {
+    switch count {
+    case ..<16: appendByte(0x90 | UInt8(truncatingIfNeeded: count))
+    case ...0xFFFF: append(tag: 0xDC, UInt16(truncatingIfNeeded: count))
+    default: append(tag: 0xDD, UInt32(clamping: count))
+    }
+  }
+
+  @inlinable public mutating func putMap(count: Int) {
+    switch count {
+    case ..<16: appendByte(0x80 | UInt8(truncatingIfNeeded: count))
+    case ...0xFFFF: append(tag: 0xDE, UInt16(truncatingIfNeeded: count))
+    default: append(tag: 0xDF, UInt32(clamping: count))
+    }
+  }
+
+  /// Seconds since the reference date, exact to the last bit.
+  @inlinable public mutating func put(_ value: Date) {
+    appendByte(0xD7)
+    append(
+      tag: RecordFormat.Extension.date, value.timeIntervalSinceReferenceDate.bitPattern)
+  }
+
+  @inlinable public mutating func put(_ value: UUID) {
+    appendByte(0xD8)
+    appendByte(RecordFormat.Extension.uuid)
+    withUnsafeBytes(of: value.uuid) { append($0) }
+  }
+
+  /// Text under an extension type.
+  public mutating func put(text: String, extension type: UInt8) {
+    var text = text
+    text.withUTF8 { bytes in
+      switch bytes.count {
+      case ...0xFF: append(tag: 0xC7, UInt8(truncatingIfNeeded: bytes.count))
+      case ...0xFFFF: append(tag: 0xC8, UInt16(truncatingIfNeeded: bytes.count))
+      default: append(tag: 0xC9, UInt32(clamping: bytes.count))
+      }
+      appendByte(type)
+      append(UnsafeRawBufferPointer(bytes))
+    }
+  }
+
+  /// Puts the items that were written since `start`, each up to one of `ends`, in the order of
+  /// their bytes, so that equal sets have equal bytes in every process.
+  @usableFromInline mutating func sortItems(from start: Int, ends: [Int]) {
+    guard ends.count > 1 else { return }
+    let copy = [UInt8](UnsafeRawBufferPointer(start: base + start, count: count - start))
+    copy.withUnsafeBytes { bytes in
+      var items: [UnsafeRawBufferPointer] = []
+      items.reserveCapacity(ends.count)
+      var from = 0
+      for end in ends {
+        items.append(UnsafeRawBufferPointer(rebasing: bytes[from..<end - start]))
+        from = end - start
+      }
+      items.sort { Bytes.compare($0, $1) < 0 }
+      count = start
+      for item in items { append(item) }
+    }
+  }
+}

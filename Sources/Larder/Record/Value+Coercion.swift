@@ -1,0 +1,151 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+extension Value {
+  /// This value as one of `kind`, or nil where it is none.
+  ///
+  /// Text becomes a date (ISO 8601), UUID, URL, decimal or data (Base64); a number becomes a
+  /// wider one, or an integer if it is one exactly. Nothing is rounded but a double to a float
+  /// and a long decimal to a double.
+  func coerced(to kind: Kind<Int>) -> Value? {
+    switch kind {
+    case .bool: if case .bool = self { self } else { nil }
+    case .integer(let width): integer(of: width)
+    case .float: number.map { .double(Double(Float($0))) }
+    case .double: number.map { .double($0) }
+    case .string: if case .string = self { self } else { nil }
+    case .data: dataValue
+    case .date: dateValue
+    case .uuid: uuidValue
+    case .url: urlValue
+    case .decimal: decimalValue
+    default: nil
+    }
+  }
+
+  private func integer(of width: IntegerKind) -> Value? {
+    switch self {
+    case .integer(let value): return width.holds(value) ? self : nil
+    case .unsigned: return width == .uint64 ? self : nil
+    case .double(let value):
+      if let exact = Int64(exactly: value) { return width.holds(exact) ? .integer(exact) : nil }
+      guard width == .uint64, let exact = UInt64(exactly: value) else { return nil }
+      return .unsigned(exact)
+    case .decimal(let value):
+      guard let exact = Int64("\(value)") else { return nil }
+      return width.holds(exact) ? .integer(exact) : nil
+    default: return nil
+    }
+  }
+
+  /// The number as a double.
+  var number: Double? {
+    switch self {
+    case .integer(let value): Double(value)
+    case .unsigned(let value): Double(value)
+    case .double(let value): value
+    case .decimal(let value): Double("\(value)")
+    default: nil
+    }
+  }
+
+  private var dataValue: Value? {
+    switch self {
+    case .data: self
+    case .string(let text): Data(base64Encoded: text).map(Value.data)
+    default: nil
+    }
+  }
+
+  private var dateValue: Value? {
+    switch self {
+    case .date: self
+    case .string(let text): ISO8601.date(from: text).map(Value.date)
+    default: nil
+    }
+  }
+
+  private var uuidValue: Value? {
+    switch self {
+    case .uuid: self
+    case .string(let text): UUID(uuidString: text).map(Value.uuid)
+    default: nil
+    }
+  }
+
+  private var urlValue: Value? {
+    switch self {
+    case .url: self
+    case .string(let text): URL(string: text).map(Value.url)
+    default: nil
+    }
+  }
+
+  private var decimalValue: Value? {
+    switch self {
+    case .decimal: self
+    case .string(let text): Decimal(exactText: text).map(Value.decimal)
+    case .integer(let value): .decimal(Decimal(value))
+    case .unsigned(let value): .decimal(Decimal(value))
+    // By its shortest text: 0.1 is the decimal 0.1 and not the double's exact value.
+    case .double(let value): value.isFinite ? Decimal(string: "\(value)").map(Value.decimal) : nil
+    default: nil
+    }
+  }
+
+  /// This value as the key of a dictionary: JSON has only text there.
+  func asKey(of kind: Kind<Int>) -> Value {
+    guard case .string(let text) = self else { return self }
+    switch kind {
+    case .integer: return Int64(text).map(Value.integer) ?? UInt64(text).map(Value.unsigned) ?? self
+    case .double, .float: return Double(text).map(Value.double) ?? self
+    case .bool: return Bool(text).map(Value.bool) ?? self
+    default: return self
+    }
+  }
+
+  /// What an error says was found: the kind, and the value where it is short.
+  var shortDescription: String {
+    switch self {
+    case .null: return "null"
+    case .array: return "an array"
+    case .dictionary: return "a dictionary"
+    case .document: return "an object"
+    case .string(let text): return "the string \(Self.quoted(String(text.prefix(40))))"
+    default: return "\(self)"
+    }
+  }
+}
+
+extension Kind {
+  /// What an error says was expected.
+  var expectation: String {
+    switch self {
+    case .date: "a date (ISO 8601, such as 2026-03-01T09:30:00Z)"
+    case .data: "data in Base64"
+    case .decimal: "a decimal number"
+    case .document: "an object"
+    case .array, .set: "an array"
+    case .null: "null"
+    default: "\(self)"
+    }
+  }
+}
+
+extension Decimal {
+  /// The number that the whole of `text` is; `Decimal(string:)` stops where it no longer is one.
+  init?(exactText text: String) {
+    let digits = text.utf8.drop { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") }
+    let allowed = digits.allSatisfy {
+      $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9")
+        || [0x2E, 0x65, 0x45, 0x2B, 0x2D].contains($0)
+    }
+    guard text.utf8.count - digits.count <= 1, let first = digits.first,
+      first != 0x65, first != 0x45, allowed, Double(text) != nil
+    else { return nil }
+    self.init(string: text)
+  }
+}

@@ -1,0 +1,269 @@
+/// Reads values from bytes that nobody vouches for: every read is bounds-checked and throws;
+/// none traps, none reads outside.
+@frozen public struct ValueReader {
+  @usableFromInline var at: UnsafeRawPointer
+  @usableFromInline let end: UnsafeRawPointer
+  // Whoever made this reader holds the binding for as long as it lends the bytes.
+  @usableFromInline unowned(unsafe) let binding: CollectionBinding
+  @usableFromInline let depth: Int
+
+  @inlinable @inline(__always)
+  init(_ at: UnsafeRawPointer, _ end: UnsafeRawPointer, binding: CollectionBinding, depth: Int) {
+    self.at = at
+    self.end = end
+    self.binding = binding
+    self.depth = depth
+  }
+
+  @inlinable @inline(__always) var left: Int { end - at }
+
+  @inlinable @inline(__always) mutating func byte() throws(RecordError) -> UInt8 {
+    if _slowPath(at >= end) { throw .truncated }
+    let byte = at.load(as: UInt8.self)
+    at += 1
+    return byte
+  }
+
+  @inlinable @inline(__always)
+  mutating func integer<Integer: FixedWidthInteger & BitwiseCopyable>(
+    _: Integer.Type
+  ) throws(RecordError) -> Integer {
+    if _slowPath(left < MemoryLayout<Integer>.size) { throw .truncated }
+    let value = Integer(bigEndian: at.loadUnaligned(as: Integer.self))
+    at += MemoryLayout<Integer>.size
+    return value
+  }
+
+  @inlinable @inline(__always)
+  mutating func take(_ count: Int) throws(RecordError) -> UnsafeRawBufferPointer {
+    if _slowPath(left < count) { throw .truncated }
+    let bytes = UnsafeRawBufferPointer(start: at, count: count)
+    at += count
+    return bytes
+  }
+}
+
+extension ValueReader {
+  /// Whether the next value is nil; leaves it where it is.
+  @inlinable @inline(__always) public var nextIsNil: Bool {
+    at < end && at.load(as: UInt8.self) == 0xC0
+  }
+
+  /// Passes over the next value if it is nil.
+  @inlinable @inline(__always) public mutating func skipNil() -> Bool {
+    guard nextIsNil else { return false }
+    at += 1
+    return true
+  }
+
+  @inlinable @inline(__always) public mutating func bool() throws(RecordError) -> Bool {
+    switch try byte() {
+    case 0xC3: return true
+    case 0xC2: return false
+    case let tag: throw .unexpected(byte: tag, expected: "a Bool")
+    }
+  }
+
+  /// An integer, or a double that is one: the field may have been widened and narrowed again.
+  @inlinable public mutating func int64() throws(RecordError) -> Int64 {
+    let tag = try byte()
+    if tag < 0x80 { return Int64(tag) }
+    if tag >= 0xE0 { return Int64(Int8(bitPattern: tag)) }
+    switch tag {
+    case 0xCC: return Int64(try integer(UInt8.self))
+    case 0xCD: return Int64(try integer(UInt16.self))
+    case 0xCE: return Int64(try integer(UInt32.self))
+    case 0xD0: return Int64(try integer(Int8.self))
+    case 0xD1: return Int64(try integer(Int16.self))
+    case 0xD2: return Int64(try integer(Int32.self))
+    case 0xD3: return try integer(Int64.self)
+    case 0xCB:
+      guard let value = Int64(exactly: Double(bitPattern: try integer(UInt64.self))) else {
+        throw .outOfRange(expected: "an integer")
+      }
+      return value
+    case 0xCF: throw .outOfRange(expected: "Int64")
+    default: throw .unexpected(byte: tag, expected: "an integer")
+    }
+  }
+
+  @inlinable public mutating func uint64() throws(RecordError) -> UInt64 {
+    if at < end, at.load(as: UInt8.self) == 0xCF {
+      at += 1
+      return try integer(UInt64.self)
+    }
+    guard let value = UInt64(exactly: try int64()) else { throw .outOfRange(expected: "UInt64") }
+    return value
+  }
+
+  /// A double, a float, or an integer: the field may have been widened.
+  @inlinable @inline(__always) public mutating func double() throws(RecordError) -> Double {
+    if _fastPath(at < end && at.load(as: UInt8.self) == 0xCB) {
+      at += 1
+      return Double(bitPattern: try integer(UInt64.self))
+    }
+    return try widenedDouble()
+  }
+
+  @usableFromInline mutating func widenedDouble() throws(RecordError) -> Double {
+    guard at < end else { throw .truncated }
+    switch at.load(as: UInt8.self) {
+    case 0xCA:
+      at += 1
+      return Double(Float(bitPattern: try integer(UInt32.self)))
+    case 0xCF: return Double(try uint64())
+    case 0x00...0x7F, 0xE0...0xFF, 0xCC...0xCE, 0xD0...0xD3: return Double(try int64())
+    case let tag: throw .unexpected(byte: tag, expected: "a number")
+    }
+  }
+
+  @inlinable @inline(__always)
+  public mutating func stringBytes() throws(RecordError) -> UnsafeRawBufferPointer {
+    let tag = try byte()
+    if _fastPath(tag & 0xE0 == 0xA0) { return try take(Int(tag & 0x1F)) }
+    switch tag {
+    case 0xD9: return try take(Int(try integer(UInt8.self)))
+    case 0xDA: return try take(Int(try integer(UInt16.self)))
+    case 0xDB: return try take(Int(try integer(UInt32.self)))
+    default: throw .unexpected(byte: tag, expected: "a string")
+    }
+  }
+
+  @inlinable public mutating func string() throws(RecordError) -> String {
+    let bytes = try stringBytes()
+    // Decoding repairs what is not UTF-8, so equal bytes prove that nothing was repaired. It
+    // costs a third of what `String(validating:as:)` does.
+    var string = String(decoding: bytes, as: UTF8.self)
+    let isSame = string.withUTF8 { Bytes.equal(UnsafeRawBufferPointer($0), bytes) }
+    if _slowPath(!isSame) { throw .invalidUTF8 }
+    return string
+  }
+
+  @inlinable public mutating func bytes() throws(RecordError) -> UnsafeRawBufferPointer {
+    switch try byte() {
+    case 0xC4: return try take(Int(try integer(UInt8.self)))
+    case 0xC5: return try take(Int(try integer(UInt16.self)))
+    case 0xC6: return try take(Int(try integer(UInt32.self)))
+    case let tag: throw .unexpected(byte: tag, expected: "data")
+    }
+  }
+
+  /// The number of elements that follow. Each takes a byte or more, so a count beyond the bytes
+  /// that are left is damage, found before anything is allocated for it.
+  @inlinable @inline(__always) public mutating func arrayCount() throws(RecordError) -> Int {
+    let tag = try byte()
+    let count: Int
+    switch tag {
+    case 0x90...0x9F: count = Int(tag & 0x0F)
+    case 0xDC: count = Int(try integer(UInt16.self))
+    case 0xDD: count = Int(try integer(UInt32.self))
+    default: throw .unexpected(byte: tag, expected: "an array")
+    }
+    if _slowPath(count > left) { throw .truncated }
+    return count
+  }
+
+  /// The number of key and value pairs that follow.
+  @inlinable public mutating func mapCount() throws(RecordError) -> Int {
+    let tag = try byte()
+    let count: Int
+    switch tag {
+    case 0x80...0x8F: count = Int(tag & 0x0F)
+    case 0xDE: count = Int(try integer(UInt16.self))
+    case 0xDF: count = Int(try integer(UInt32.self))
+    default: throw .unexpected(byte: tag, expected: "a dictionary")
+    }
+    if _slowPath(count > left / 2) { throw .truncated }
+    return count
+  }
+
+  /// The bytes of an extension of fixed length.
+  @inlinable @inline(__always)
+  mutating func fixedExtension(
+    tag expectedTag: UInt8, type: UInt8, count: Int, _ name: StaticString
+  ) throws(RecordError) -> UnsafeRawBufferPointer {
+    let tag = try byte()
+    if _slowPath(tag != expectedTag) {
+      throw .unexpected(byte: tag, expected: "a \(name)")
+    }
+    let found = try byte()
+    if _slowPath(found != type) { throw .unexpected(byte: found, expected: "a \(name)") }
+    return try take(count)
+  }
+
+  /// The text of an extension of any length.
+  mutating func textExtension(type: UInt8, _ name: String) throws(RecordError) -> String {
+    let (found, bytes) = try extensionBytes(name)
+    guard found == type else { throw .unexpected(byte: found, expected: name) }
+    guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalidUTF8 }
+    return text
+  }
+
+  /// The type and the bytes of an extension of any length.
+  mutating func extensionBytes(
+    _ expected: String
+  ) throws(RecordError) -> (type: UInt8, UnsafeRawBufferPointer) {
+    let tag = try byte()
+    let count: Int
+    switch tag {
+    case 0xD4...0xD8: count = 1 << Int(tag - 0xD4)
+    case 0xC7: count = Int(try integer(UInt8.self))
+    case 0xC8: count = Int(try integer(UInt16.self))
+    case 0xC9: count = Int(try integer(UInt32.self))
+    default: throw .unexpected(byte: tag, expected: expected)
+    }
+    let type = try byte()
+    return (type, try take(count))
+  }
+}
+
+extension ValueReader {
+  /// The record of an embedded document; the reader then stands behind it.
+  @usableFromInline mutating func embeddedRecord(
+    _ type: ObjectIdentifier
+  ) throws(RecordError) -> RecordReader {
+    guard depth < RecordFormat.maximumDepth else { throw .tooDeep }
+    let record = try RecordReader(
+      UnsafeRawBufferPointer(start: at, count: left), binding: binding,
+      schema: binding.schema(of: type), depth: depth + 1)
+    at = record.end
+    return record
+  }
+
+  /// Passes over one value of any kind.
+  mutating func skip() throws(RecordError) {
+    var pending = 1
+    while pending > 0 {
+      pending -= 1
+      let tag = try byte()
+      switch tag {
+      case 0x00...0x7F, 0xE0...0xFF, 0xC0, 0xC2, 0xC3: continue
+      case 0x80...0x8F: pending += 2 * Int(tag & 0x0F)
+      case 0x90...0x9F: pending += Int(tag & 0x0F)
+      case 0xA0...0xBF: _ = try take(Int(tag & 0x1F))
+      case 0xC4, 0xD9: _ = try take(Int(try integer(UInt8.self)))
+      case 0xC5, 0xDA: _ = try take(Int(try integer(UInt16.self)))
+      case 0xC6, 0xDB: _ = try take(Int(try integer(UInt32.self)))
+      case 0xC7: _ = try take(Int(try integer(UInt8.self)) + 1)
+      case 0xC8: _ = try take(Int(try integer(UInt16.self)) + 1)
+      case 0xC9: _ = try take(Int(try integer(UInt32.self)) + 1)
+      case 0xCC, 0xD0: _ = try take(1)
+      case 0xCD, 0xD1: _ = try take(2)
+      case 0xCA, 0xCE, 0xD2: _ = try take(4)
+      case 0xCB, 0xCF, 0xD3: _ = try take(8)
+      case 0xD4...0xD8: _ = try take(1 + 1 << Int(tag - 0xD4))
+      case 0xDC: pending += Int(try integer(UInt16.self))
+      case 0xDD: pending += Int(try integer(UInt32.self))
+      case 0xDE: pending += 2 * Int(try integer(UInt16.self))
+      case 0xDF: pending += 2 * Int(try integer(UInt32.self))
+      case RecordFormat.marker:
+        at -= 1
+        let header = try RecordHeader(UnsafeRawBufferPointer(start: at, count: left))
+        at += header.byteCount
+      default: throw .unexpected(byte: tag, expected: "a value")
+      }
+      // Each value takes a byte or more: more of them than bytes is damage.
+      if pending > left { throw .truncated }
+    }
+  }
+}

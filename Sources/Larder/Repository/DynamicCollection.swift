@@ -1,0 +1,215 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// Documents of one collection without their Swift type: what importers and the command line
+/// work with. What it writes typed repositories read, and the other way round.
+public struct DynamicCollection: Sendable {
+  public let store: Store
+  public let name: String
+}
+
+extension Store {
+  /// The collection of this name, whether it exists or not.
+  public func collection(_ name: String) -> DynamicCollection {
+    DynamicCollection(store: self, name: name.normalized())
+  }
+
+  /// The names of the collections, in order.
+  ///
+  /// - Throws: ``StoreError``.
+  public func collectionNames() throws -> [String] {
+    try read { $0.catalogue.collections.keys.sorted() }
+  }
+
+  /// Makes the type's collection and fields known to the store, as its first save would: values
+  /// that are imported afterwards are coerced to the kinds that the type declares.
+  ///
+  /// - Throws: ``StoreError``, such as ``StoreError/kindMismatch(collection:field:stored:declared:)``;
+  ///   nothing is changed then.
+  public func declare<Entity: Document>(_ type: Entity.Type) throws {
+    try write { _ = try $0.declared(type) }
+  }
+}
+
+extension DynamicCollection {
+  /// The document under a key, or nil.
+  ///
+  /// - Throws: ``StoreError``, such as ``StoreError/damagedRecord(collection:key:reason:)``.
+  public func get(_ key: Value) throws -> DynamicDocument? {
+    try store.read { snapshot in
+      guard let binding = try snapshot.engine.binding(dynamic: name, in: snapshot.catalogue),
+        let key = key.encodedKey(of: binding.collection.keyKind)
+      else { return nil }
+      return try key.withUnsafeBytes { key in
+        try snapshot.transaction.withRecord(for: key, binding) { record in
+          try DynamicDocument(record)
+        }
+      }
+    }
+  }
+
+  /// How many documents there are.
+  ///
+  /// - Throws: ``StoreError``.
+  public func count() throws -> Int {
+    try store.read { snapshot in
+      guard let binding = try snapshot.engine.binding(dynamic: name, in: snapshot.catalogue)
+      else { return 0 }
+      return try snapshot.transaction.count(Selection(), binding)
+    }
+  }
+
+  /// Lends every document of one moment, in the order of the keys, until `body` says false.
+  ///
+  /// - Throws: ``StoreError``; whatever `body` throws.
+  public func forEach(_ body: (DynamicDocument) throws -> Bool) throws {
+    try store.read { snapshot in
+      guard let binding = try snapshot.engine.binding(dynamic: name, in: snapshot.catalogue)
+      else { return }
+      let everything = Evaluation(.constant(true), in: binding.collection)
+      try snapshot.transaction.forEachMatch(everything, binding) { key, record in
+        try body(try binding.reading(record, key: key) { try DynamicDocument($0) })
+      }
+    }
+  }
+
+  /// The field that is the entity-accessor key; nil where the collection does not exist or its
+  /// key is computed.
+  ///
+  /// - Throws: ``StoreError``.
+  public func keyField() throws -> String? {
+    try store.read { $0.catalogue[name]?.description.keyField }
+  }
+
+  /// How the keys are encoded; nil where the collection does not exist.
+  ///
+  /// - Throws: ``StoreError``.
+  public func keyKind() throws -> KeyKind? { try store.read { $0.catalogue[name]?.keyKind } }
+}
+
+extension DynamicCollection {
+  /// Makes the collection and the fields in `shape` known to the store.
+  ///
+  /// - Throws: ``StoreError``, such as ``StoreError/keyKind(collection:stored:found:)``; nothing
+  ///   is changed then.
+  public func declare(_ shape: InferredShape, keyField: String, keyKind: KeyKind) throws {
+    try store.checkOpen()
+    let declaration = try Declaration(
+      name: name, keyKind: keyKind, keyField: keyField, shape: shape)
+    if try isKnown(declaration) { return }
+    try storing { try store.engine.writer.run { try store.engine.declare(declaration) } }
+  }
+
+  private func isKnown(_ declaration: Declaration) throws -> Bool {
+    guard let stored = store.engine.catalogue[name]?.description,
+      stored.keyKind == declaration.keyKind
+    else { return false }
+    var merged = stored
+    try declaration.merge(&merged)
+    return merged == stored
+  }
+
+  /// Saves documents in one transaction, as a typed repository does. Fields that are new become
+  /// known with the kinds of their values; values are coerced to the kinds that are known.
+  ///
+  /// - Parameter keyField: The field that is the entity-accessor key, where the collection has
+  ///   none yet.
+  /// - Throws: ``StoreError``, such as
+  ///   ``StoreError/valueRefused(collection:key:field:found:expected:)``; no document is saved
+  ///   then, though fields may have become known.
+  @discardableResult
+  public func save(
+    _ documents: [DynamicDocument], keyField: String? = nil
+  ) throws -> SaveReport {
+    guard let first = documents.first else { return SaveReport() }
+    guard let keyField = try self.keyField() ?? keyField else {
+      throw StoreError.valueRefused(
+        collection: name, key: "", field: "", found: "no key field", expected: "the name of one")
+    }
+    let keyKind = try self.keyKind() ?? KeyKind(of: first[keyField])
+    guard let keyKind else { throw keyRefused(first, keyField) }
+    var shape = InferredShape()
+    do throws(InferredShape.Conflict) {
+      for document in documents { try shape.add(document) }
+    } catch {
+      throw StoreError.valueRefused(
+        collection: name, key: "", field: error.path.joined(separator: "."),
+        found: error.found, expected: error.seen)
+    }
+    try declare(shape, keyField: keyField, keyKind: keyKind)
+    let engine = store.engine
+    guard let binding = try engine.binding(dynamic: name, in: engine.catalogue) else {
+      return SaveReport()
+    }
+    var builder = BatchBuilder(binding, count: documents.count)
+    for document in documents {
+      guard let key = document[keyField]?.encodedKey(of: keyKind) else {
+        throw keyRefused(document, keyField)
+      }
+      try key.withUnsafeBytes { try builder.append(document, key: $0) }
+    }
+    let batch = Batch(builder)
+    return try store.write { scope in
+      guard let binding = try scope.engine.binding(dynamic: name, in: scope.catalogue) else {
+        return SaveReport()
+      }
+      return try scope.apply(batch, clearing: nil, binding)
+    }
+  }
+
+  private func keyRefused(_ document: DynamicDocument, _ keyField: String) -> StoreError {
+    .valueRefused(
+      collection: name, key: "", field: keyField,
+      found: document[keyField]?.shortDescription ?? "nothing",
+      expected: "a key: text, an integer or a UUID")
+  }
+}
+
+extension KeyKind {
+  /// The kind of key that a value makes; nil where it makes none.
+  public init?(of value: Value?) {
+    switch value {
+    case .string?: self = .string
+    case .integer?: self = .integer
+    case .unsigned?: self = .unsigned
+    case .uuid?: self = .uuid
+    default: return nil
+    }
+  }
+}
+
+extension Value {
+  /// The encoded key that this value is in a collection with keys of `kind`; nil where it is
+  /// none.
+  func encodedKey(of kind: KeyKind) -> [UInt8]? {
+    switch (kind, self) {
+    case (.string, .string(let text)): text.withEncodedKey { [UInt8]($0) }
+    case (.integer, .integer(let number)): number.withEncodedKey { [UInt8]($0) }
+    case (.unsigned, .integer(let number)):
+      UInt64(exactly: number)?.withEncodedKey { [UInt8]($0) }
+    case (.unsigned, .unsigned(let number)): number.withEncodedKey { [UInt8]($0) }
+    case (.uuid, .uuid(let id)): id.withEncodedKey { [UInt8]($0) }
+    case (.uuid, .string(let text)): UUID(uuidString: text)?.withEncodedKey { [UInt8]($0) }
+    default: nil
+    }
+  }
+
+  /// The key that a person means by `text` in a collection with keys of `kind`.
+  public init?(keyText text: String, kind: KeyKind) {
+    switch kind {
+    case .string: self = .string(text)
+    case .integer:
+      guard let number = Int64(text) else { return nil }
+      self = .integer(number)
+    case .unsigned:
+      guard let number = UInt64(text) else { return nil }
+      self.init(number)
+    case .uuid:
+      guard let id = UUID(uuidString: text) else { return nil }
+      self = .uuid(id)
+    }
+  }
+}

@@ -1,0 +1,73 @@
+internal import LarderLMDB
+
+/// All documents of one kind in a store, as the catalogue describes them at one version.
+@usableFromInline final class Collection: Sendable {
+  let description: CollectionDescription
+  let documents: Database
+  private let seed: UInt64
+
+  init(_ description: CollectionDescription, documents: Database) {
+    self.description = description
+    self.documents = documents
+    var name = description.name
+    seed = name.withUTF8 { Checksum.hash(UnsafeRawBufferPointer($0), seed: 0) }
+  }
+
+  var name: String { description.name }
+  var keyKind: KeyKind { description.keyKind }
+  /// Field tables, append-only. Documents use table 0, embedded documents the others.
+  var tables: [FieldTable] { description.tables }
+
+  /// What the checksum of the record under `key` begins with, so that a record that lands
+  /// under another key or in another collection is found out.
+  func checksumSeed(key: UnsafeRawBufferPointer) -> UInt64 { Checksum.hash(key, seed: seed) }
+
+  /// The record without its checksum, which must fit.
+  ///
+  /// - Throws: ``RecordError/checksum`` or ``RecordError/truncated``.
+  @usableFromInline func verified(
+    _ record: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer
+  ) throws(RecordError) -> UnsafeRawBufferPointer {
+    let count = record.count - RecordFormat.checksumByteCount
+    guard count > 0 else { throw .truncated }
+    let body = UnsafeRawBufferPointer(rebasing: record[..<count])
+    let stored = UInt64(
+      littleEndian: record.loadUnaligned(fromByteOffset: count, as: UInt64.self))
+    guard Checksum.hash(body, seed: checksumSeed(key: key)) == stored else { throw .checksum }
+    return body
+  }
+}
+
+/// The names and kinds of the fields of one kind of record. A field's place is its slot in the
+/// records; places are never given to another field.
+struct FieldTable: Equatable, Sendable {
+  private(set) var fields: [StoredField] = []
+  private var slots: [String: Int] = [:]
+
+  func slot(of name: String) -> Int? { slots[name] }
+
+  func field(named name: String) -> StoredField? { slots[name].map { fields[$0] } }
+
+  mutating func append(_ field: StoredField) {
+    slots[field.name] = fields.count
+    fields.append(field)
+  }
+
+  subscript(slot: Int) -> StoredField {
+    get { fields[slot] }
+    set {
+      precondition(newValue.name == fields[slot].name, "a slot keeps its name for ever")
+      fields[slot] = newValue
+    }
+  }
+}
+
+/// A field as the catalogue keeps it.
+struct StoredField: Equatable, Sendable {
+  let name: String
+  var kind: Kind<Int>
+  /// Whether a Swift type declared it; otherwise its kind was inferred from values.
+  var isDeclared: Bool
+  /// Whether the type that declared it last cannot read a record without it.
+  var isRequired: Bool
+}

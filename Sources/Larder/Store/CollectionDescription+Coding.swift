@@ -1,0 +1,122 @@
+// The catalogue's bytes; `Layout` draws them.
+
+extension CollectionDescription {
+  private static let version: Int64 = 1
+
+  /// The description with its checksum.
+  func encoded() -> [UInt8] {
+    var writer = RecordWriter(binding: .none)
+    writer.putArray(count: 4)
+    writer.put(Self.version)
+    writer.put(Int64(keyKind.rawValue))
+    keyField.store(into: &writer)
+    writer.putArray(count: tables.count)
+    for table in tables {
+      writer.putArray(count: table.fields.count)
+      for field in table.fields {
+        writer.putArray(count: 3)
+        writer.put(field.name)
+        field.kind.encoded().withUnsafeBytes { writer.put($0) }
+        writer.put(Int64((field.isDeclared ? 1 : 0) | (field.isRequired ? 2 : 0)))
+      }
+    }
+    let hash = writer.withBytes { Checksum.hash($0, seed: Self.seed(name)) }
+    writer.appendInteger(hash.littleEndian)
+    return writer.withBytes { [UInt8]($0) }
+  }
+
+  /// - Throws: ``StoreError/damagedCatalogue(_:)``.
+  init(name: String, _ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+    do {
+      let count = bytes.count - RecordFormat.checksumByteCount
+      guard count > 0, let start = bytes.baseAddress else { throw RecordError.truncated }
+      let body = UnsafeRawBufferPointer(rebasing: bytes[..<count])
+      let stored = UInt64(
+        littleEndian: bytes.loadUnaligned(fromByteOffset: count, as: UInt64.self))
+      guard Checksum.hash(body, seed: Self.seed(name)) == stored else {
+        throw RecordError.checksum
+      }
+      var reader = ValueReader(start, start + count, binding: .none, depth: 0)
+      try self.init(name: name, &reader)
+    } catch {
+      throw .damagedCatalogue("the description of \(name): \(error)")
+    }
+  }
+
+  private init(name: String, _ reader: inout ValueReader) throws(RecordError) {
+    let count = try reader.arrayCount()
+    let version = try reader.int64()
+    guard count == 4, version == Self.version else {
+      throw .invalid("version \(version) is unknown")
+    }
+    guard let code = UInt8(exactly: try reader.int64()), let keyKind = KeyKind(rawValue: code)
+    else { throw .invalid("the key kind is unknown") }
+    self.name = name
+    self.keyKind = keyKind
+    keyField = try String?.load(from: &reader)
+    tables = []
+    for _ in 0..<(try reader.arrayCount()) {
+      var table = FieldTable()
+      for _ in 0..<(try reader.arrayCount()) {
+        guard try reader.arrayCount() == 3 else { throw .invalid("a field is none") }
+        let name = try reader.string()
+        var kindBytes = try reader.bytes()[...]
+        let kind = try Kind<Int>(decoding: &kindBytes, depth: 0)
+        let flags = try reader.int64()
+        table.append(
+          StoredField(
+            name: name, kind: kind, isDeclared: flags & 1 != 0, isRequired: flags & 2 != 0))
+      }
+      tables.append(table)
+    }
+    guard !tables.isEmpty else { throw .invalid("there is no field table") }
+  }
+
+  private static func seed(_ name: String) -> UInt64 {
+    var name = name
+    return name.withUTF8 { Checksum.hash(UnsafeRawBufferPointer($0), seed: 0) }
+  }
+}
+
+extension Kind where Reference == Int {
+  private static var scalarCodes: [(UInt8, Kind)] {
+    [
+      (0, .null), (1, .any), (2, .bool), (3, .float), (4, .double), (5, .string), (6, .data),
+      (7, .date), (8, .uuid), (9, .url), (10, .decimal),
+    ] + IntegerKind.allCases.map { (16 + $0.rawValue, .integer($0)) }
+  }
+
+  func encoded() -> [UInt8] {
+    switch self {
+    case .optional(let inner): [32] + inner.encoded()
+    case .array(let element): [33] + element.encoded()
+    case .set(let element): [34] + element.encoded()
+    case .dictionary(let key, let value): [35] + key.encoded() + value.encoded()
+    case .document(let table): [36, UInt8(table >> 8), UInt8(table & 0xFF)]
+    default: [Self.scalarCodes.first { $0.1 == self }?.0 ?? 1]
+    }
+  }
+
+  init(
+    decoding bytes: inout Slice<UnsafeRawBufferPointer>, depth: Int
+  ) throws(RecordError) {
+    guard depth < RecordFormat.maximumDepth else { throw .tooDeep }
+    guard let code = bytes.popFirst() else { throw .truncated }
+    switch code {
+    case 32: self = .optional(try Kind(decoding: &bytes, depth: depth + 1))
+    case 33: self = .array(try Kind(decoding: &bytes, depth: depth + 1))
+    case 34: self = .set(try Kind(decoding: &bytes, depth: depth + 1))
+    case 35:
+      let key = try Kind(decoding: &bytes, depth: depth + 1)
+      self = .dictionary(key, try Kind(decoding: &bytes, depth: depth + 1))
+    case 36:
+      guard let high = bytes.popFirst(), let low = bytes.popFirst() else { throw .truncated }
+      self = .document(Int(high) << 8 | Int(low))
+    default:
+      guard let kind = Self.scalarCodes.first(where: { $0.0 == code })?.1 else {
+        throw .unexpected(byte: code, expected: "a kind")
+      }
+      self = kind
+    }
+  }
+}

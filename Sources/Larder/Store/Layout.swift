@@ -1,0 +1,118 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// What a store's file holds, on one page.
+///
+/// ```
+/// main database
+///   "larder.state"            -> state                       written by every commit
+///   "larder.catalogue"        a database
+///   "documents/<collection>"  a database, one per collection
+///
+/// larder.catalogue
+///   <collection, UTF-8>       -> description checksum
+///
+/// documents/<collection>
+///   <entity-accessor key>     -> record                      drawn in `RecordFormat`
+///
+/// state, 64 bytes, little-endian
+///   0  "LARDER\0\0"    8  format version, 4    12  zero, 4
+///   16 transaction, 8  24 sequence, 8          32  catalogue version, 8
+///   40 store id, 16    56 checksum of the bytes before, 8
+///
+/// description = [version, key kind, key field or nil, [table]]            MessagePack
+/// table       = [[name, kind, flags]]          flags: 1 declared, 2 required
+/// kind        = bytes: a code, then the kinds in it; a document's code is followed by
+///               the number of its table, 2 bytes, big-endian
+/// ```
+/// A key is UTF-8 in normalisation form C, or 8 bytes of an integer (big-endian, the sign of a
+/// signed one flipped), or 16 bytes of a UUID: LMDB's byte order is the keys' order.
+enum Layout {
+  static let formatVersion: UInt32 = 1
+  static let stateKey = "larder.state"
+  static let catalogueName = "larder.catalogue"
+  static let documentsPrefix = "documents/"
+  static let maximumCollectionNameByteCount = 200
+
+  static func documentsName(of collection: String) -> String { documentsPrefix + collection }
+
+  /// The name in normalisation form C.
+  ///
+  /// - Throws: ``StoreError/collectionName(_:reason:)``.
+  static func checkedCollectionName(_ name: String) throws(StoreError) -> String {
+    let name = name.normalized()
+    if name.isEmpty { throw .collectionName(name, reason: "it is empty") }
+    if name.utf8.count > maximumCollectionNameByteCount {
+      throw .collectionName(
+        name, reason: "it takes more than \(maximumCollectionNameByteCount) bytes")
+    }
+    if name.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
+      throw .collectionName(name, reason: "it has control characters")
+    }
+    return name
+  }
+}
+
+/// The record that every commit writes: where the store stands.
+///
+/// It holds its own transaction's number, so that a reader can tell a snapshot that is later
+/// than LMDB says, or not yet published (a race in LMDB 0.9), and renew it.
+@usableFromInline struct StoreState: Equatable, Sendable {
+  var transaction: UInt64
+  /// The number of the last changed document.
+  var sequence: UInt64
+  var catalogueVersion: UInt64
+  var storeID: UUID
+
+  static let byteCount = 64
+  private static let magic: UInt64 = 0x0000_5245_4452_414C  // "LARDER\0\0", little-endian
+
+  init(transaction: UInt64, sequence: UInt64, catalogueVersion: UInt64, storeID: UUID) {
+    self.transaction = transaction
+    self.sequence = sequence
+    self.catalogueVersion = catalogueVersion
+    self.storeID = storeID
+  }
+
+  /// - Throws: ``StoreError/damagedCatalogue(_:)``, or ``StoreError/formatVersion`` for a store
+  ///   of another format.
+  init(_ bytes: UnsafeRawBufferPointer, path: String) throws(StoreError) {
+    guard bytes.count >= 12, Self.number(bytes, at: 0) == Self.magic else {
+      throw .damagedCatalogue("the state record is none")
+    }
+    let version = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
+    guard version == Layout.formatVersion else {
+      throw .formatVersion(path: path, found: version, supported: Layout.formatVersion)
+    }
+    guard bytes.count == Self.byteCount,
+      Self.number(bytes, at: 56)
+        == Checksum.hash(UnsafeRawBufferPointer(rebasing: bytes[..<56]), seed: 0)
+    else { throw .damagedCatalogue("the state record's checksum does not match") }
+    transaction = Self.number(bytes, at: 16)
+    sequence = Self.number(bytes, at: 24)
+    catalogueVersion = Self.number(bytes, at: 32)
+    storeID = UUID(uuid: bytes.loadUnaligned(fromByteOffset: 40, as: uuid_t.self))
+  }
+
+  func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    try withUnsafeTemporaryAllocation(byteCount: Self.byteCount, alignment: 8) { bytes in
+      bytes.storeBytes(of: Self.magic.littleEndian, toByteOffset: 0, as: UInt64.self)
+      bytes.storeBytes(of: Layout.formatVersion.littleEndian, toByteOffset: 8, as: UInt32.self)
+      bytes.storeBytes(of: 0, toByteOffset: 12, as: UInt32.self)
+      bytes.storeBytes(of: transaction.littleEndian, toByteOffset: 16, as: UInt64.self)
+      bytes.storeBytes(of: sequence.littleEndian, toByteOffset: 24, as: UInt64.self)
+      bytes.storeBytes(of: catalogueVersion.littleEndian, toByteOffset: 32, as: UInt64.self)
+      bytes.storeBytes(of: storeID.uuid, toByteOffset: 40, as: uuid_t.self)
+      let hash = Checksum.hash(UnsafeRawBufferPointer(rebasing: bytes[..<56]), seed: 0)
+      bytes.storeBytes(of: hash.littleEndian, toByteOffset: 56, as: UInt64.self)
+      return try body(UnsafeRawBufferPointer(bytes))
+    }
+  }
+
+  private static func number(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
+    UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  }
+}

@@ -1,0 +1,67 @@
+internal import LarderLMDB
+
+extension Snapshot {
+  /// The document under `key`, or nil.
+  ///
+  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` when it cannot be read.
+  @inlinable public borrowing func get<Entity: Document>(
+    _ type: Entity.Type = Entity.self, _ key: Entity.Key
+  ) throws -> Entity? {
+    try key.withEncodedKey { key in
+      try withRecord(of: type, key) { record in try Entity(from: record) }
+    }
+  }
+
+  /// The documents under `keys` that exist, in the order of `keys`.
+  ///
+  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` for the first that cannot be
+  ///   read.
+  @inlinable public borrowing func get<Entity: Document>(
+    _ type: Entity.Type = Entity.self, keys: some Sequence<Entity.Key>
+  ) throws -> [Entity] {
+    var documents: [Entity] = []
+    for key in keys {
+      if let document = try get(type, key) { documents.append(document) }
+    }
+    return documents
+  }
+
+  /// The documents that `query` selects, in its order.
+  ///
+  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` for the first that cannot be
+  ///   read.
+  @inlinable public borrowing func fetch<Entity: Document>(
+    _ query: Query<Entity>
+  ) throws -> [Entity] {
+    var documents: [Entity] = []
+    try select(query.selection, Entity.self) { record in
+      documents.append(try Entity(from: record))
+    }
+    return documents
+  }
+
+  /// How many documents `query` selects.
+  ///
+  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` when a field of the filter
+  ///   cannot be read.
+  public borrowing func count<Entity: Document>(_ query: Query<Entity>) throws -> Int {
+    guard let binding = try engine.binding(Entity.self, in: catalogue) else { return 0 }
+    return try transaction.count(query.selection, binding.collection)
+  }
+
+  @usableFromInline borrowing func withRecord<Entity: Document, Result>(
+    of type: Entity.Type, _ key: UnsafeRawBufferPointer,
+    _ body: (borrowing RecordReader) throws -> Result
+  ) throws -> Result? {
+    guard let binding = try engine.binding(type, in: catalogue) else { return nil }
+    return try transaction.withRecord(for: key, binding.collection, body)
+  }
+
+  @usableFromInline borrowing func select<Entity: Document>(
+    _ selection: Selection, _ type: Entity.Type,
+    _ body: (borrowing RecordReader) throws -> Void
+  ) throws {
+    guard let binding = try engine.binding(type, in: catalogue) else { return }
+    try transaction.select(selection, binding.collection, body)
+  }
+}

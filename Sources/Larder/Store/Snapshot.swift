@@ -1,0 +1,55 @@
+internal import LarderLMDB
+
+/// One consistent moment of a store. It sees every commit before it and none after.
+///
+/// Lent by ``Store/read(_:)``; while it lives LMDB keeps the pages of its moment, so that it
+/// should not live long.
+public struct Snapshot: ~Copyable {
+  let transaction: ReadTransaction
+  let engine: Engine
+  let catalogue: Catalogue
+  let state: StoreState
+
+  /// The number of the last change that this snapshot sees; 0 in a new store.
+  public var sequence: UInt64 { state.sequence }
+
+  /// A snapshot whose state record agrees with its transaction, and whose collections are
+  /// known.
+  init(_ engine: Engine) throws {
+    var transaction = try engine.environment.beginRead()
+    for _ in 0..<Self.maximumAttempts {
+      guard let state = try transaction.state(path: engine.environment.folder) else {
+        throw StoreError.damagedCatalogue("the state record is missing")
+      }
+      guard state.transaction == UInt64(transaction.id) else {
+        try transaction.renew()
+        continue
+      }
+      let catalogue = engine.catalogue
+      if state.catalogueVersion == catalogue.version {
+        self.transaction = transaction
+        self.engine = engine
+        self.catalogue = catalogue
+        self.state = state
+        return
+      }
+      // Another process has declared something, or this one just did. Its databases are opened
+      // first: a handle must not be used in a snapshot that began before it.
+      try engine.refreshCatalogue()
+      try transaction.renew()
+    }
+    throw StoreError.unstableSnapshot(attempts: Self.maximumAttempts)
+  }
+
+  private static let maximumAttempts = 100
+}
+
+extension Store {
+  /// Lends one consistent moment to `body`. Never waits for a write.
+  ///
+  /// - Throws: ``StoreError``, or whatever `body` throws.
+  public func read<Result>(_ body: (borrowing Snapshot) throws -> Result) throws -> Result {
+    try checkOpen()
+    return try storing { try body(Snapshot(engine)) }
+  }
+}

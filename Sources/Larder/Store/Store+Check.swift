@@ -1,0 +1,155 @@
+internal import LarderLMDB
+
+/// What a check of a store looked at, and what it found wrong.
+public struct CheckReport: Sendable, Equatable {
+  public struct Problem: Sendable, Equatable, CustomStringConvertible {
+    /// The collection and the key, or the part of the store.
+    public let place: String
+    public let reason: String
+
+    public var description: String { "\(place): \(reason)" }
+  }
+
+  public internal(set) var documentCount = 0
+  /// The first ones; a check ends at ``maximumProblemCount``.
+  public internal(set) var problems: [Problem] = []
+
+  public static let maximumProblemCount = 100
+
+  public var isSound: Bool { problems.isEmpty }
+}
+
+extension Store {
+  /// Reads every record of one snapshot: every checksum holds, every field can be read and is
+  /// of its catalogued kind, the key in the document is the key that it is stored under, and
+  /// the counts agree.
+  ///
+  /// - Parameter progress: Told every 1,000 documents how many were checked; false ends the
+  ///   check early.
+  /// - Throws: ``StoreError`` when the store cannot be read at all. What is wrong with single
+  ///   documents is in the report.
+  public func check(
+    progress: (_ checked: Int, _ total: Int) -> Bool = { _, _ in true }
+  ) throws -> CheckReport {
+    try checkOpen()
+    return try storing {
+      let snapshot = try Snapshot(engine)
+      var checker = Checker(snapshot: snapshot)
+      try checker.check(progress)
+      return checker.report
+    }
+  }
+}
+
+private struct Checker: ~Copyable {
+  let snapshot: Snapshot
+  var report = CheckReport()
+
+  init(snapshot: consuming Snapshot) { self.snapshot = snapshot }
+
+  mutating func check(_ progress: (Int, Int) -> Bool) throws {
+    let collections = snapshot.catalogue.collections.values.sorted { $0.name < $1.name }
+    var total = 0
+    for collection in collections {
+      total += try snapshot.transaction.statistics(of: collection.documents).entryCount
+    }
+    try checkCatalogue()
+    for collection in collections {
+      guard try check(collection, total: total, progress) else { return }
+    }
+  }
+
+  /// What the catalogue says on disk is what is known here.
+  private mutating func checkCatalogue() throws {
+    guard
+      let database = try snapshot.engine.environment.database(
+        named: Layout.catalogueName, create: false)
+    else { return }
+    var names: Set<String> = []
+    var cursor = try snapshot.transaction.cursor(in: database)
+    while try cursor.next() {
+      let name = String(decoding: cursor.key, as: UTF8.self)
+      names.insert(name)
+      do {
+        let description = try CollectionDescription(name: name, cursor.value)
+        if description != snapshot.catalogue[name]?.description {
+          add("catalogue, \(name)", "it differs from the description in use")
+        }
+      } catch {
+        add("catalogue, \(name)", "\(error)")
+      }
+    }
+    if names != Set(snapshot.catalogue.collections.keys) {
+      add("catalogue", "its collections differ from those in use")
+    }
+  }
+
+  private mutating func check(
+    _ collection: Collection, total: Int, _ progress: (Int, Int) -> Bool
+  ) throws -> Bool {
+    let binding = CollectionBinding(collection)
+    let expected = try snapshot.transaction.statistics(of: collection.documents).entryCount
+    var count = 0
+    var lastKey: [UInt8] = []
+    var cursor = try snapshot.transaction.cursor(in: collection.documents)
+    while try cursor.next() {
+      let key = cursor.key
+      if count > 0, lastKey.withUnsafeBytes({ Bytes.compare($0, key) >= 0 }) {
+        add(collection, key, "keys are out of order")
+      }
+      lastKey = [UInt8](key)
+      do {
+        try check(cursor.value, key: key, binding)
+      } catch {
+        add(collection, key, "\(error)")
+      }
+      count += 1
+      report.documentCount += 1
+      if report.problems.count >= CheckReport.maximumProblemCount { return false }
+      if report.documentCount % 1000 == 0, !progress(report.documentCount, total) { return false }
+    }
+    if count != expected {
+      add(collection.name, "the tree has \(count) documents and says \(expected)")
+    }
+    return true
+  }
+
+  private func check(
+    _ record: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, _ binding: CollectionBinding
+  ) throws {
+    let collection = binding.collection
+    guard (1...KeyKind.maximumByteCount).contains(key.count),
+      let keyValue = collection.keyKind.value(of: key)
+    else { throw RecordError.invalid("the key is no \(collection.keyKind)") }
+    let verified = try collection.verified(record, key: key)
+    guard try RecordHeader(verified).byteCount == verified.count else {
+      throw RecordError.invalid("bytes follow the record")
+    }
+    let document = try DynamicDocument(record: verified, binding: binding)
+    // Kinds are checked by writing the document again: what a reader accepts, a writer must.
+    // Bytes may differ, and fields be missing: the type may have grown since.
+    var writer = RecordWriter(binding: binding)
+    writer.requiresAllFields = false
+    do {
+      _ = try writer.putDocument(document, key: key)
+    } catch let error as CoercionError {
+      throw RecordError.invalid(
+        "\(error.path.joined(separator: ".")): expected \(error.expected), found \(error.found)")
+    }
+    if let name = collection.description.keyField, let stored = document[name],
+      !stored.isEqual(to: keyValue)
+    {
+      throw RecordError.invalid("field \(name) holds another key")
+    }
+  }
+
+  private mutating func add(_ place: String, _ reason: String) {
+    report.problems.append(CheckReport.Problem(place: place, reason: reason))
+  }
+
+  private mutating func add(
+    _ collection: Collection, _ key: UnsafeRawBufferPointer, _ reason: String
+  ) {
+    add("\(collection.name) \(collection.keyKind.text(of: key))", reason)
+  }
+}

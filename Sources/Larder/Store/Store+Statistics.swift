@@ -1,0 +1,70 @@
+internal import LarderLMDB
+
+/// How big a store is and what is in it, at one moment.
+public struct StoreStatistics: Sendable, Equatable {
+  public struct CollectionStatistics: Sendable, Equatable {
+    public let name: String
+    public let documentCount: Int
+    /// Bytes of the pages that hold the documents.
+    public let byteCount: Int
+    /// Levels of the tree that a look-up walks down.
+    public let depth: Int
+    /// Names and kinds of the documents' fields, as the catalogue has them.
+    public let fields: [(name: String, kind: String)]
+
+    public static func == (left: Self, right: Self) -> Bool {
+      left.name == right.name && left.documentCount == right.documentCount
+        && left.byteCount == right.byteCount && left.depth == right.depth
+        && left.fields.elementsEqual(right.fields) { $0.name == $1.name && $0.kind == $1.kind }
+    }
+  }
+
+  /// In the order of their names.
+  public let collections: [CollectionStatistics]
+  /// The number of the last changed document.
+  public let sequence: UInt64
+  /// Bytes of the store's file.
+  public let fileByteCount: Int
+  /// Bytes of pages in the file that are free to be used again.
+  public let freeByteCount: Int
+  /// Bytes that the file may grow to.
+  public let mapByteCount: Int
+  public let pageByteCount: Int
+  /// Snapshots that are open or kept ready, in all processes together.
+  public let readerCount: Int
+  public let maximumReaderCount: Int
+
+  public var documentCount: Int { collections.reduce(0) { $0 + $1.documentCount } }
+}
+
+extension Store {
+  /// Reads the store's statistics. Costs one look-up per collection and a walk over the list of
+  /// free pages.
+  ///
+  /// - Throws: ``StoreError``.
+  public func statistics() throws -> StoreStatistics {
+    try checkOpen()
+    return try storing {
+      let environment = try engine.environment.statistics()
+      let snapshot = try Snapshot(engine)
+      let collections = try snapshot.catalogue.collections.values
+        .sorted { $0.name < $1.name }
+        .map { collection in
+          let database = try snapshot.transaction.statistics(of: collection.documents)
+          return StoreStatistics.CollectionStatistics(
+            name: collection.name, documentCount: database.entryCount,
+            byteCount: (database.branchPageCount + database.leafPageCount
+              + database.overflowPageCount)
+              * database.pageByteCount, depth: database.depth,
+            fields: collection.tables[0].fields.map { ($0.name, "\($0.kind)") })
+        }
+      return StoreStatistics(
+        collections: collections, sequence: snapshot.sequence,
+        fileByteCount: environment.fileByteCount,
+        freeByteCount: environment.freePageCount * environment.pageByteCount,
+        mapByteCount: environment.mapByteCount, pageByteCount: environment.pageByteCount,
+        readerCount: environment.readersInUse,
+        maximumReaderCount: environment.maximumReaders)
+    }
+  }
+}

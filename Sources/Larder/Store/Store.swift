@@ -1,0 +1,83 @@
+internal import LarderLMDB
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// One LMDB environment: all collections of an app, or of one part of it.
+///
+/// ```swift
+/// let store = try Store(at: folder)
+/// let contacts = store.repository(of: Contact.self)
+/// try await contacts.save(page)
+/// ```
+/// Safe to use from any thread. Several stores on one folder share everything; several
+/// processes may have it open. Reads never wait for writes.
+public final class Store: Sendable {
+  @usableFromInline let engine: Engine
+  private let isClosed = Locked(false)
+  private let temporaryFolder: URL?
+
+  /// Opens the store in `folder`, making both if there are none; the parent folder must exist.
+  ///
+  /// - Throws: ``StoreError``: the folder is not safe to use or holds something else, another
+  ///   format, other options. Nothing that was there is changed.
+  public convenience init(at folder: URL, options: StoreOptions = StoreOptions()) throws {
+    try self.init(at: folder.path(percentEncoded: false), options: options)
+  }
+
+  /// Opens the store in the folder at this path; see ``init(at:options:)-(URL,_)``.
+  ///
+  /// - Throws: ``StoreError``, as there.
+  public convenience init(at path: String, options: StoreOptions = StoreOptions()) throws {
+    try self.init(path: path, options: options, temporaryFolder: nil)
+  }
+
+  private init(path: String, options: StoreOptions, temporaryFolder: URL?) throws {
+    engine = try storing { try Engine.open(at: path, options: options) }
+    self.temporaryFolder = temporaryFolder
+  }
+
+  /// A store in a folder of its own that is deleted when the store is closed or let go of: for
+  /// tests and previews. Nothing in it survives a crash.
+  ///
+  /// - Throws: ``StoreError`` when the system's temporary folder cannot be used.
+  public static func temporary() throws -> Store {
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "larder-\(UUID().uuidString)", directoryHint: .isDirectory)
+    return try Store(
+      path: folder.path(percentEncoded: false), options: StoreOptions(durability: .volatile),
+      temporaryFolder: folder)
+  }
+
+  /// The store's folder.
+  public var folder: URL { URL(filePath: engine.environment.folder, directoryHint: .isDirectory) }
+
+  deinit {
+    // Nobody is left to be told, and nothing was promised: every save was durable before.
+    try? close()
+  }
+
+  /// Closes the store; closing it again does nothing. When this is the last open one on its
+  /// folder, waits up to `timeoutSeconds` for reads and writes that run. Afterwards every call
+  /// throws ``StoreError/closed``.
+  ///
+  /// - Throws: ``StoreError/storage(_:)`` when reads or writes still run; the store is then as
+  ///   open as before.
+  public func close(timeoutSeconds: Double = 5) throws {
+    try isClosed.withLock { isClosed in
+      guard !isClosed else { return }
+      try storing { try engine.environment.close(timeoutSeconds: timeoutSeconds) }
+      isClosed = true
+      guard let temporaryFolder else { return }
+      try FileManager.default.removeItem(at: temporaryFolder)
+    }
+  }
+
+  /// - Throws: ``StoreError/closed``: another `Store` may keep the engine running.
+  func checkOpen() throws(StoreError) {
+    if isClosed.withLock({ $0 }) { throw .closed }
+  }
+}

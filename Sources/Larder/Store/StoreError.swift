@@ -1,0 +1,103 @@
+public import LarderLMDB
+
+/// What a store refuses or could not do. Nothing is changed by a call that throws one.
+public enum StoreError: Error, Equatable, Sendable {
+  /// The store was closed, or is closing.
+  case closed
+  /// The store was opened read-only.
+  case readOnly
+  /// A write inside a write of the same store on the same thread.
+  case nestedWrite
+  /// The folder holds something that is no Larder store.
+  case notAStore(path: String, reason: String)
+  /// The store was written by another format version than this library reads.
+  case formatVersion(path: String, found: UInt32, supported: UInt32)
+  /// The store is open already, with other options.
+  case optionsDiffer(path: String)
+  /// No snapshot could be had that agrees with its own state record.
+  case unstableSnapshot(attempts: Int)
+  /// An entity-accessor key that is empty or too long once it is encoded.
+  case keyLength(collection: String, key: String, byteCount: Int, limit: Int)
+  /// A key of another kind than the collection's.
+  case keyKind(collection: String, stored: KeyKind, found: KeyKind)
+  /// A collection's name is empty, too long, or has control characters.
+  case collectionName(String, reason: String)
+  /// A type declares a field with a kind that the stored one cannot become.
+  case kindMismatch(collection: String, field: String, stored: String, declared: String)
+  /// A value does not fit the kind that the catalogue has for its field.
+  case valueRefused(
+    collection: String, key: String, field: String, found: String, expected: String)
+  /// A record could not be read.
+  case damagedRecord(collection: String, key: String, reason: RecordError)
+  /// A document could not be written as a record.
+  case unwritable(collection: String, key: String, reason: RecordError)
+  /// The catalogue's or the state's own bytes are damaged.
+  case damagedCatalogue(String)
+  /// A limit, an offset or a sort where the whole match is meant.
+  case queryNotAllowed(operation: String, reason: String)
+  /// LMDB, the file system or the system's limits.
+  case storage(LMDBError)
+
+  init(_ error: LMDBError) {
+    switch error.code {
+    case .closed: self = .closed
+    case .readOnly: self = .readOnly
+    case .nestedWrite: self = .nestedWrite
+    case .optionsDiffer: self = .optionsDiffer(path: error.path ?? "")
+    default: self = .storage(error)
+    }
+  }
+}
+
+extension StoreError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .closed: "The store is closed. Open it again with `Store(at:)`."
+    case .readOnly: "The store was opened read-only. Open it without `isReadOnly` to write."
+    case .nestedWrite:
+      "A write inside a write of the same store would wait for itself. Use the `tx` that the "
+        + "outer write passed in."
+    case .notAStore(let path, let reason):
+      "\(path) is no Larder store: \(reason). Give the folder of a store, or an empty one."
+    case .formatVersion(let path, let found, let supported):
+      "\(path) has format version \(found); this library reads version \(supported). Open it "
+        + "with the version of Larder that wrote it, or import its data into a new store."
+    case .optionsDiffer(let path):
+      "\(path) is open already in this process with other options. Open it once and share the "
+        + "store, or use the same options."
+    case .unstableSnapshot(let attempts):
+      "No consistent snapshot after \(attempts) attempts. If the file is a copy made by "
+        + "another tool, open it once for writing."
+    case .keyLength(let collection, let key, let byteCount, let limit):
+      byteCount == 0
+        ? "A document of \(collection) has an empty key. Give it 1 to \(limit) bytes."
+        : "The key \(key.prefix(40))... of \(collection) takes \(byteCount) bytes; the limit is "
+          + "\(limit). Shorten it, or use a hash of it."
+    case .keyKind(let collection, let stored, let found):
+      "\(collection) has keys of kind \(stored), not \(found). Use another collection name, or "
+        + "keys of that kind."
+    case .collectionName(let name, let reason):
+      "`\(name.prefix(40))` cannot name a collection: \(reason)."
+    case .kindMismatch(let collection, let field, let stored, let declared):
+      "Field `\(field)` of \(collection) holds \(stored) and is declared \(declared). Store the "
+        + "new kind under another name, or erase the collection and import it again."
+    case .valueRefused(let collection, let key, let field, let found, let expected):
+      "Field `\(field)` of \(collection) \(key): expected \(expected), found \(found)."
+    case .damagedRecord(let collection, let key, let reason):
+      "The record of \(collection) \(key) cannot be read: \(reason). Save or delete the "
+        + "document to mend it."
+    case .unwritable(let collection, let key, let reason):
+      "\(collection) \(key) cannot be stored: \(reason)."
+    case .damagedCatalogue(let what):
+      "The store's catalogue is damaged: \(what). Restore a backup, or rebuild the store."
+    case .queryNotAllowed(let operation, let reason):
+      "\(operation) takes everything that the filter matches: \(reason)."
+    case .storage(let error): error.description
+    }
+  }
+}
+
+/// Runs `body`, with LMDB's errors as the store's.
+@usableFromInline func storing<Result>(_ body: () throws -> Result) throws -> Result {
+  do { return try body() } catch let error as LMDBError { throw StoreError(error) }
+}

@@ -1,0 +1,48 @@
+internal import LarderLMDB
+
+/// How a store is opened. All openings of one store in a process need the same options.
+public struct StoreOptions: Equatable, Sendable {
+  /// Refuses every write. The store must exist; it may belong to another user.
+  public var isReadOnly = false
+  /// What a save that returned survives.
+  public var durability = Durability.durable
+  /// The largest size that the store can grow to, in bytes: address space, not memory or disk.
+  /// Nil takes what the platform has room for (64 TiB on Linux and macOS).
+  public var mapByteCount: Int?
+  /// How many collections and indexes can exist at once.
+  public var maximumDatabases = 256
+  /// How many snapshots can be open at once, in all processes together.
+  public var maximumReaders = 510
+
+  public init(isReadOnly: Bool = false, durability: Durability = .durable) {
+    self.isReadOnly = isReadOnly
+    self.durability = durability
+  }
+
+  /// What a save that returned survives.
+  public enum Durability: Sendable {
+    /// A crash of the program, of the system, and a loss of power.
+    case durable
+    /// A crash of the program. A crash of the system or a loss of power may undo the last
+    /// saves, the newest first; the store stays whole.
+    case recentCommitsMayBeLost
+    /// A crash of the program. A crash of the system or a loss of power may destroy the store:
+    /// for tests, and for caches that can be thrown away.
+    case volatile
+  }
+
+  var environment: Environment.Options {
+    var options = Environment.Options()
+    options.isReadOnly = isReadOnly
+    options.maximumDatabases = maximumDatabases + 2  // The catalogue, and one to spare.
+    options.maximumReaders = maximumReaders
+    if let mapByteCount { options.mapByteCount = mapByteCount }
+    options.durability =
+      switch durability {
+      case .durable: .durable
+      case .recentCommitsMayBeLost: .recentCommitsMayBeLost
+      case .volatile: .volatile
+      }
+    return options
+  }
+}

@@ -1,0 +1,112 @@
+internal import LarderLMDB
+
+extension WriteScope {
+  /// The document under `key` as this transaction sees it, or nil.
+  ///
+  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` when it cannot be read.
+  public borrowing func get<Entity: Document>(
+    _ type: Entity.Type = Entity.self, _ key: Entity.Key
+  ) throws -> Entity? {
+    guard let binding = try engine.binding(type, in: catalogue) else { return nil }
+    return try key.withEncodedKey { key in
+      try transaction.withRecord(for: key, binding.collection) { try Entity(from: $0) }
+    }
+  }
+
+  /// The documents that `query` selects as this transaction sees them, in its order.
+  ///
+  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` for the first that cannot be
+  ///   read.
+  public borrowing func fetch<Entity: Document>(_ query: Query<Entity>) throws -> [Entity] {
+    guard let binding = try engine.binding(Entity.self, in: catalogue) else { return [] }
+    var documents: [Entity] = []
+    try transaction.select(query.selection, binding.collection) {
+      documents.append(try Entity(from: $0))
+    }
+    return documents
+  }
+
+  /// How many documents `query` selects as this transaction sees them.
+  ///
+  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` when a field of the filter
+  ///   cannot be read.
+  public borrowing func count<Entity: Document>(_ query: Query<Entity>) throws -> Int {
+    guard let binding = try engine.binding(Entity.self, in: catalogue) else { return 0 }
+    return try transaction.count(query.selection, binding.collection)
+  }
+
+  /// Deletes the document under `key`; false when there is none.
+  ///
+  /// - Throws: ``StoreError/storage(_:)``.
+  @discardableResult
+  public mutating func delete<Entity: Document>(
+    _ type: Entity.Type, _ key: Entity.Key
+  ) throws -> Bool {
+    try delete(type, keys: CollectionOfOne(key)) == 1
+  }
+
+  /// Deletes the documents under `keys`; returns how many there were.
+  ///
+  /// - Throws: ``StoreError/storage(_:)``.
+  @discardableResult
+  public mutating func delete<Entity: Document>(
+    _ type: Entity.Type, keys: some Sequence<Entity.Key>
+  ) throws -> Int {
+    guard let collection = catalogue[Entity.schema.name] else { return 0 }
+    var deleted = 0
+    for key in keys {
+      let isDeleted = try key.withEncodedKey { key in
+        guard (1...KeyKind.maximumByteCount).contains(key.count) else { return false }
+        return try transaction.delete(key, in: collection.documents)
+      }
+      if isDeleted { deleted += 1 }
+    }
+    changeCount += UInt64(deleted)
+    return deleted
+  }
+
+  /// Deletes what `query` matches; returns how many documents that were. Its order is ignored.
+  ///
+  /// - Throws: ``StoreError/queryNotAllowed(operation:reason:)`` for a limit or an offset;
+  ///   ``StoreError/damagedRecord(collection:key:reason:)`` when a field of the filter cannot be
+  ///   read.
+  @discardableResult
+  public mutating func delete<Entity: Document>(_ query: Query<Entity>) throws -> Int {
+    try query.selection.checkMatchesWhole("delete")
+    guard let binding = try engine.binding(Entity.self, in: catalogue)?.collection else {
+      return 0
+    }
+    let evaluation = Evaluation(query.selection.filter, in: binding.collection)
+    var deleted = 0
+    do {
+      var cursor = try transaction.cursor(in: binding.collection.documents)
+      while try cursor.next() {
+        guard try binding.matches(evaluation, key: cursor.key, record: cursor.value) else {
+          continue
+        }
+        try cursor.delete()
+        deleted += 1
+      }
+    }
+    changeCount += UInt64(deleted)
+    return deleted
+  }
+
+  /// Deletes every document of the type's collection; returns how many there were. Costs what
+  /// the pages cost, not the documents.
+  ///
+  /// - Throws: ``StoreError/storage(_:)``.
+  @discardableResult
+  public mutating func eraseAllData<Entity: Document>(of type: Entity.Type) throws -> Int {
+    guard let collection = catalogue[Entity.schema.name] else { return 0 }
+    return try eraseAllData(of: collection)
+  }
+
+  mutating func eraseAllData(of collection: Collection) throws -> Int {
+    let count = try transaction.statistics(of: collection.documents).entryCount
+    guard count > 0 else { return 0 }
+    try transaction.empty(collection.documents)
+    changeCount += 1  // The erasure is one change, however many documents it concerns.
+    return count
+  }
+}

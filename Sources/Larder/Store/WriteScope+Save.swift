@@ -1,0 +1,164 @@
+internal import LarderLMDB
+
+extension WriteScope {
+  /// Saves documents: those that are new are inserted, those under a key that exists replace it
+  /// (fields that this version of the type does not know stay), those with equal bytes cost no
+  /// write. Of documents with one key the last wins.
+  ///
+  /// With a query, what it matches and is not saved again is deleted in the same step; its
+  /// order is ignored.
+  ///
+  /// - Throws: ``StoreError``; the body should let it through, so that nothing is kept.
+  @discardableResult
+  public mutating func save<Entity: Document>(
+    _ documents: [Entity], clearBeforeSaving query: Query<Entity>? = nil
+  ) throws -> SaveReport {
+    try query?.selection.checkMatchesWhole("clearBeforeSaving")
+    let binding = try declared(Entity.self)
+    let batch = try Batch(documents, binding)
+    return try apply(batch, clearing: query?.selection, binding)
+  }
+
+  /// Saves one document.
+  ///
+  /// - Throws: ``StoreError``, as for many.
+  @discardableResult
+  public mutating func save<Entity: Document>(_ document: Entity) throws -> SaveReport {
+    try save([document])
+  }
+
+  /// The binding of a type that the catalogue knows whole; where it does not, the declaration
+  /// is noted and the body runs again after it.
+  mutating func declared<Entity: Document>(_ type: Entity.Type) throws -> CollectionBinding {
+    if let binding = try engine.binding(type, in: catalogue), binding.isDeclared {
+      return binding.collection
+    }
+    undeclared = try Declaration(type)
+    throw DeclarationNeeded()
+  }
+
+  /// Ends a body that is then run again.
+  struct DeclarationNeeded: Error {}
+
+  /// Deletes what `selection` matches and the batch does not have, then saves the batch.
+  mutating func apply(
+    _ batch: Batch, clearing selection: Selection?, _ binding: CollectionBinding
+  ) throws -> SaveReport {
+    var report = SaveReport()
+    report.duplicates = batch.duplicateCount
+    try batch.withBytes { bytes in
+      if let selection {
+        report.deleted = try clear(selection, binding, keeping: batch.entries, bytes)
+      }
+      try upsert(batch.entries, bytes, binding, &report)
+    }
+    changeCount += UInt64(report.changes)
+    return report
+  }
+
+  /// One walk over the collection beside one over the batch, both in the order of the keys.
+  private mutating func clear(
+    _ selection: Selection, _ binding: CollectionBinding, keeping entries: [Batch.Entry],
+    _ bytes: UnsafeRawBufferPointer
+  ) throws -> Int {
+    let evaluation = Evaluation(selection.filter, in: binding.collection)
+    var deleted = 0
+    var next = 0
+    var cursor = try transaction.cursor(in: binding.collection.documents)
+    while try cursor.next() {
+      let key = cursor.key
+      while next < entries.count, Bytes.compare(bytes.key(of: entries[next]), key) < 0 {
+        next += 1
+      }
+      if next < entries.count, Bytes.equal(bytes.key(of: entries[next]), key) { continue }
+      guard try binding.matches(evaluation, key: key, record: cursor.value) else { continue }
+      try cursor.delete()
+      deleted += 1
+    }
+    return deleted
+  }
+
+  private mutating func upsert(
+    _ entries: [Batch.Entry], _ bytes: UnsafeRawBufferPointer, _ binding: CollectionBinding,
+    _ report: inout SaveReport
+  ) throws {
+    let mayKeepFields = binding.schemas.contains(where: \.leavesFieldsUnknown)
+    var merging = RecordWriter(binding: binding, capacity: mayKeepFields ? 4096 : 16)
+    var cursor = try transaction.cursor(in: binding.collection.documents)
+    var isBehindLast = try !cursor.last()
+    let last = [UInt8](cursor.key)
+    for entry in entries {
+      let key = bytes.key(of: entry)
+      let record = bytes.record(of: entry)
+      if !isBehindLast {
+        isBehindLast = last.withUnsafeBytes { Bytes.compare(key, $0) > 0 }
+      }
+      if isBehindLast {
+        try cursor.put(record, for: key, .append)
+        report.inserted += 1
+        continue
+      }
+      guard try cursor.seek(key) else {
+        try cursor.put(record, for: key, .upsert)
+        report.inserted += 1
+        continue
+      }
+      if Bytes.equal(cursor.value, record) {
+        report.unchanged += 1
+        continue
+      }
+      if mayKeepFields {
+        merging.removeAll()
+        if let merged = try merging.merged(cursor.value, record, key, binding) {
+          try merging.withBytes { merging in
+            let record = UnsafeRawBufferPointer(rebasing: merging[merged])
+            if Bytes.equal(cursor.value, record) {
+              report.unchanged += 1
+            } else {
+              try cursor.put(record, for: key, .replaceCurrent)
+              report.updated += 1
+            }
+          }
+          continue
+        }
+      }
+      try cursor.put(record, for: key, .replaceCurrent)
+      report.updated += 1
+    }
+  }
+}
+
+extension RecordWriter {
+  /// The merged record, or nil where the new one stands alone: the old one has nothing to keep,
+  /// or is damaged, and is mended by being replaced.
+  fileprivate mutating func merged(
+    _ old: UnsafeRawBufferPointer, _ new: UnsafeRawBufferPointer,
+    _ key: UnsafeRawBufferPointer, _ binding: CollectionBinding
+  ) throws -> Range<Int>? {
+    let verified: UnsafeRawBufferPointer
+    do {
+      verified = try binding.collection.verified(old, key: key)
+    } catch {
+      return nil
+    }
+    return try merge(old: verified, new: new, key: key)
+  }
+}
+
+extension Batch {
+  /// Encodes documents; done on the caller's side wherever it can be.
+  ///
+  /// - Throws: ``StoreError`` for a key or a document that cannot be stored.
+  @inlinable convenience init<Entity: Document>(
+    _ documents: [Entity], _ binding: CollectionBinding
+  ) throws {
+    var builder = BatchBuilder(binding, count: documents.count)
+    for document in documents { try builder.append(document) }
+    self.init(builder)
+  }
+
+  @usableFromInline convenience init(_ builder: consuming BatchBuilder) {
+    let entries = builder.entries
+    self.init(builder.writer, entries)
+  }
+}

@@ -1,0 +1,107 @@
+internal import LarderLMDB
+
+/// One write transaction, lent by ``Store/write(_:)-sync``. Everything that changes a store is
+/// done by its methods; all of it is kept, or nothing.
+///
+/// It reads what it has written so far.
+public struct WriteScope: ~Copyable {
+  var transaction: WriteTransaction
+  let engine: Engine
+  let catalogue: Catalogue
+  var state: StoreState
+  /// Changed documents so far, each of which takes a sequence number.
+  var changeCount: UInt64 = 0
+  /// What the body needs declared before it can run; it is then run again.
+  var undeclared: Declaration?
+
+  init(_ engine: Engine) throws {
+    while true {
+      let transaction = try engine.environment.beginWrite()
+      guard let state = try transaction.state(path: engine.environment.folder) else {
+        throw StoreError.damagedCatalogue("the state record is missing")
+      }
+      let catalogue = engine.catalogue
+      if state.catalogueVersion == catalogue.version {
+        self.transaction = transaction
+        self.engine = engine
+        self.catalogue = catalogue
+        self.state = state
+        return
+      }
+      // Another process has declared something. Its databases cannot be opened while this
+      // transaction runs.
+      transaction.abort()
+      try engine.refreshCatalogue()
+    }
+  }
+
+  /// Commits, with the state record; or ends without a trace when nothing was changed.
+  consuming func commit() throws {
+    guard changeCount > 0 else { return }
+    state.transaction = UInt64(transaction.id)
+    state.sequence += changeCount
+    try transaction.put(state)
+    try transaction.commit()
+  }
+}
+
+extension WriteTransaction {
+  consuming func abort() {}  // Letting go of it aborts.
+}
+
+extension Engine {
+  /// Runs `body` in one write transaction. Called in the writer's line only.
+  ///
+  /// A body that needs something declared first is run again after that, from the start.
+  func perform<Result>(_ body: (inout WriteScope) throws -> Result) throws -> Result {
+    while true {
+      var scope = try WriteScope(self)
+      let result = Swift.Result { try body(&scope) }
+      if let declaration = scope.undeclared {
+        scope.abort()
+        try declare(declaration)
+        continue
+      }
+      switch result {
+      case .success(let value):
+        try scope.commit()
+        return value
+      case .failure(let error):
+        throw error
+      }
+    }
+  }
+}
+
+extension WriteScope {
+  consuming func abort() {}  // Letting go of its transaction aborts.
+}
+
+extension Store {
+  /// Runs `body` in one transaction; all of it is kept, or none. Waits for its turn.
+  ///
+  /// Returns once the change is durable. `body` may be run again from its start when a
+  /// collection is used for the first time, so it should change nothing but the store.
+  ///
+  /// - Throws: Whatever `body` throws, or ``StoreError``, among them
+  ///   ``StoreError/nestedWrite``; nothing is kept then.
+  public func write<Result>(_ body: (inout WriteScope) throws -> Result) throws -> Result {
+    try checkOpen()
+    return try storing { try engine.writer.run { try engine.perform(body) } }
+  }
+
+  /// Runs `body` in one transaction, on the store's own thread; all of it is kept, or none.
+  ///
+  /// As the synchronous one. Cancelling the task before the turn of `body` has come prevents
+  /// it; afterwards it runs to its end.
+  ///
+  /// - Throws: Whatever `body` throws, `CancellationError`, or ``StoreError``; nothing is kept
+  ///   then.
+  public func write<Result: Sendable>(
+    _ body: @escaping @Sendable (inout WriteScope) throws -> Result
+  ) async throws -> Result {
+    try checkOpen()
+    let engine = engine
+    return try await engine.writer.run { try storing { try engine.perform(body) } }
+  }
+}
