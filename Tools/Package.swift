@@ -1,0 +1,26 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+// A package of its own, so that nothing in here enters the graph of somebody who uses the library.
+let package = Package(
+  name: "larder-tools",
+  platforms: [.macOS(.v15)],
+  products: [
+    .executable(name: "bench", targets: ["Bench"])
+  ],
+  dependencies: [
+    // Named, so that the folder of a checkout may have any name.
+    .package(name: "larder", path: "..")
+  ],
+  targets: [
+    .target(name: "CBench", linkerSettings: [.linkedLibrary("lmdb")]),
+    .executableTarget(name: "Bench", dependencies: ["CBench"], swiftSettings: strict),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,100 @@
+import Foundation
+
+/// What the command line asks for.
+struct Options {
+  enum Command {
+    case engines, layouts, help
+  }
+
+  var command = Command.engines
+  var scales: [Int] = []
+  var only: [Operation] = []
+  var rounds: Int
+  var json: URL?
+  var folder: URL
+
+  static let usage = """
+    usage: bench [layouts] [--scale 10k|100k|1m]... [--only OPERATION]... [--rounds N]
+                 [--json FILE] [--folder FOLDER] [--quick]
+
+    Times each engine on one workload, in interleaved rounds, and prints medians. An engine that
+    returns a wrong result ends the run with status 1; a time never does.
+
+      layouts   compares two ways of laying out a collection in LMDB instead
+      --scale   how many documents; 100k unless told, may be given several times
+      --only    one operation; may be given several times
+      --rounds  5 unless told
+      --json    writes the results as an array of objects as well
+      --folder  where the stores stand while the run lasts: /dev/shm if there is one
+      --quick   10k documents, 3 rounds
+
+    operations: \(Operation.allCases.map(\.rawValue).joined(separator: ", "))
+    """
+
+  /// Reads the arguments that follow the program's name.
+  ///
+  /// - Throws: ``UsageError`` for an argument or a value that is not known.
+  init(_ arguments: some Sequence<String>) throws {
+    var rounds: Int?
+    var quick = false
+    folder = Self.defaultFolder
+    var rest = arguments.makeIterator()
+    func value(of option: String) throws -> String {
+      guard let value = rest.next() else { throw UsageError("\(option) needs a value") }
+      return value
+    }
+    while let argument = rest.next() {
+      switch argument {
+      case "layouts": command = .layouts
+      case "--help", "-h": command = .help
+      case "--quick": quick = true
+      case "--scale": scales.append(try Self.scale(value(of: argument)))
+      case "--only": only.append(try Self.operation(value(of: argument)))
+      case "--rounds": rounds = try Self.rounds(value(of: argument))
+      case "--json": json = URL(fileURLWithPath: try value(of: argument))
+      case "--folder": folder = URL(fileURLWithPath: try value(of: argument), isDirectory: true)
+      default: throw UsageError("\(argument) is not an option; bench --help lists them")
+      }
+    }
+    self.rounds = rounds ?? (quick ? 3 : 5)
+    if scales.isEmpty { scales = [quick ? 10_000 : 100_000] }
+  }
+
+  private static var defaultFolder: URL {
+    let memory = URL(fileURLWithPath: "/dev/shm", isDirectory: true)
+    let exists = FileManager.default.fileExists(atPath: memory.path)
+    return exists ? memory : FileManager.default.temporaryDirectory
+  }
+
+  private static func scale(_ text: String) throws -> Int {
+    switch text {
+    case "10k": return 10_000
+    case "100k": return 100_000
+    case "1m": return 1_000_000
+    default: throw UsageError("\(text) is not a scale; there are 10k, 100k and 1m")
+    }
+  }
+
+  private static func operation(_ text: String) throws -> Operation {
+    guard let operation = Operation(rawValue: text) else {
+      throw UsageError("\(text) is not an operation; bench --help lists them")
+    }
+    return operation
+  }
+
+  private static func rounds(_ text: String) throws -> Int {
+    guard let rounds = Int(text), rounds > 0 else {
+      throw UsageError("\(text) is not a number of rounds")
+    }
+    return rounds
+  }
+}
+
+/// The command line asks for something that there is not.
+struct UsageError: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+}

@@ -1,0 +1,32 @@
+import Foundation
+
+/// A folder that exists for the run only.
+struct ScratchFolder {
+  let url: URL
+
+  var path: String { url.path }
+
+  /// Makes a folder with a name of its own inside `parent`.
+  init(in parent: URL) throws {
+    url = parent.appendingPathComponent("bench-\(UUID().uuidString)", isDirectory: true)
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  private init(_ url: URL) {
+    self.url = url
+  }
+
+  /// An empty folder of this name inside; what was there before is removed.
+  func folder(_ name: String) throws -> ScratchFolder {
+    let inner = ScratchFolder(url.appendingPathComponent(name, isDirectory: true))
+    inner.remove()
+    try FileManager.default.createDirectory(at: inner.url, withIntermediateDirectories: true)
+    return inner
+  }
+
+  /// Removes the folder with all that is in it. That it cannot be removed is no failure of a run:
+  /// all of its results stand, and the folder is in a place for temporary files.
+  func remove() {
+    try? FileManager.default.removeItem(at: url)
+  }
+}

@@ -1,0 +1,67 @@
+import CBench
+
+/// The contacts of one run, in order of arrival: the same ones for the same count and keys.
+///
+/// A class, because it owns memory of the C half.
+final class Workload {
+  /// How ids relate to the order of arrival.
+  enum Keys: String, CaseIterable {
+    case ordered, shuffled, random
+
+    var raw: bench_keys {
+      switch self {
+      case .ordered: BENCH_KEYS_ORDERED
+      case .shuffled: BENCH_KEYS_SHUFFLED
+      case .random: BENCH_KEYS_RANDOM
+      }
+    }
+  }
+
+  /// Lent to the C half; lives as long as the workload.
+  let raw: UnsafeMutablePointer<bench_workload>
+  let count: Int
+
+  /// All contacts as Swift structs, in order of arrival. Made when first asked for.
+  private(set) lazy var contacts: [Contact] = (0..<count).map { Contact(raw.pointee.contacts[$0]) }
+
+  /// The indexes of the contacts that `get-by-key` asks for.
+  private(set) lazy var lookups: [Int] = (0..<Int(BENCH_LOOKUP_COUNT)).map {
+    bench_lookup_index(raw, $0)
+  }
+
+  /// The indexes of the contacts that make up a batch.
+  private(set) lazy var batch: [Int] = (0..<bench_batch_count(raw)).map {
+    bench_batch_index(raw, $0)
+  }
+
+  // What checksums must be; each is worked out when first asked for.
+  private(set) lazy var expectedAll = bench_expected_all(raw)
+  private(set) lazy var expectedLookups = bench_expected_lookups(raw)
+  private(set) lazy var expectedCities = bench_expected_cities(raw)
+  private(set) lazy var expectedTop = bench_expected_top(raw)
+  private(set) lazy var expectedAfterUpdate = bench_expected_after_update(raw)
+  private(set) lazy var expectedAfterUpsert = bench_expected_after_upsert(raw)
+  private(set) lazy var expectedAfterDelete = bench_expected_after_delete(raw)
+
+  init(count: Int, keys: Keys, seed: UInt64 = 7) {
+    self.count = count
+    raw = bench_workload_create(count, keys.raw, seed)
+  }
+
+  deinit {
+    bench_workload_destroy(raw)
+  }
+
+  /// Compares the first contacts as Swift reads them with the C half's own reading.
+  ///
+  /// - Throws: ``WrongResult`` if they differ.
+  func check() throws {
+    for index in 0..<min(count, 1_000) {
+      var raw = raw.pointee.contacts[index]
+      let contact = Contact(raw)
+      guard contact.digest == bench_contact_digest(&raw),
+        contact.glance == bench_contact_glance(&raw)
+      else { throw WrongResult(description: "contact \(index) differs between C and Swift") }
+    }
+  }
+}

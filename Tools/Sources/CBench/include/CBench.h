@@ -1,0 +1,9 @@
+// The benchmark's C half: a workload that every engine saves and reads, and LMDB driven directly
+// from C, as the limit that the engines are measured against.
+#ifndef CBENCH_H
+#define CBENCH_H
+
+#include "workload.h"
+#include "store.h"
+
+#endif

@@ -1,0 +1,92 @@
+// LMDB driven directly from C, in two layouts. In its natural layout and without indexes it is the
+// limit that other engines are measured against; with indexes it is the layout study.
+//
+// What every function here has in common: a refused call ends the program (see check.h). Writes
+// are one durable transaction with LMDB's default flags, and encoding, sorting and the commit are
+// inside the time. Reads are one read transaction, and what they decode owns memory as a Swift
+// struct does: one allocation for each text above 15 bytes and one for tags that are not empty. It
+// is freed inside the time where the caller of a Swift library would have let go of it by then (get
+// by key, queries), and after it where the caller still holds the result (scans).
+#ifndef CBENCH_STORE_H
+#define CBENCH_STORE_H
+
+#include "workload.h"
+
+/// Where a record stands.
+typedef enum bench_layout {
+  BENCH_NATURAL,  // documents: id -> record; an index entry ends in the id
+  BENCH_ROW,      // documents: row -> record; keys: id -> row; an index entry ends in the row
+} bench_layout;
+
+/// What one run of an operation took and returned.
+typedef struct bench_sample {
+  double seconds;
+  uint64_t checksum;
+} bench_sample;
+
+typedef struct bench_store bench_store;
+
+/// Opens the store in an existing folder, creating it if the folder is empty. An indexed store
+/// keeps `city` and `order` in databases of their own, without DUPSORT: field, then id or row, no
+/// value.
+bench_store *bench_store_open(const char *folder, bench_layout layout, bool indexed);
+void bench_store_close(bench_store *store);
+
+/// The bytes of the pages in use and of those left free, as the file has them.
+uint64_t bench_store_byte_count(const bench_store *store);
+
+/// The sum of the digests of all documents; not timed. Ends the program if the key map or an index
+/// has not exactly one entry for each document.
+uint64_t bench_store_digest(const bench_store *store);
+
+/// Saves the whole workload into a store that holds none of it, in `batch_count` transactions of
+/// equal size, each sorted by id and put through one cursor. No checksum.
+bench_sample bench_save(bench_store *store, const bench_workload *workload, size_t batch_count);
+
+/// Saves a batch that is stored already, unchanged, in the natural layout without indexes. Without
+/// `compare` every record is put again, which LMDB does not notice: all its pages are written. With
+/// `compare` equal bytes are skipped, so the commit has nothing to write. No checksum.
+bench_sample bench_save_unchanged(
+  bench_store *store, const bench_workload *workload, bool compare);
+
+/// Gets and decodes BENCH_LOOKUP_COUNT documents by id, in random order, each freed at once.
+/// The checksum is the sum of their glances.
+bench_sample bench_get(const bench_store *store, const bench_workload *workload);
+
+/// Decodes all documents, in key order, into an array with room for all of them. The checksum is
+/// the sum of their digests.
+bench_sample bench_scan_by_key(const bench_store *store);
+
+/// As `bench_scan_by_key`, in the order in which the records stand.
+bench_sample bench_scan_by_storage(const bench_store *store);
+
+/// Decodes the documents of BENCH_QUERY_COUNT cities, one array for each, freed at once. The
+/// checksum is the sum of their glances.
+bench_sample bench_query_cities(const bench_store *store);
+
+/// Decodes the BENCH_TOP_COUNT documents of the highest order, BENCH_TOP_REPETITIONS times. The
+/// checksum is the sum of the glances of one time.
+bench_sample bench_top_by_order(const bench_store *store);
+enum { BENCH_TOP_COUNT = 20, BENCH_TOP_REPETITIONS = 200 };
+
+/// Updates a batch one document at a time, in no order, in one transaction; every other one changes
+/// `order`, so that an index entry moves. No checksum.
+bench_sample bench_update(bench_store *store, const bench_workload *workload);
+
+/// Saves an updated batch again, sorted, in one transaction; half of it is equal to what is stored
+/// and skipped, the other half changes `order`. No checksum.
+bench_sample bench_upsert(bench_store *store, const bench_workload *workload);
+
+/// Deletes a batch one document at a time, in no order, in one transaction. No checksum.
+bench_sample bench_delete(bench_store *store, const bench_workload *workload);
+
+// What the checksums must be, worked out from the workload alone.
+uint64_t bench_expected_all(const bench_workload *workload);
+uint64_t bench_expected_lookups(const bench_workload *workload);
+uint64_t bench_expected_cities(const bench_workload *workload);
+uint64_t bench_expected_top(const bench_workload *workload);
+uint64_t bench_expected_after_update(const bench_workload *workload);
+uint64_t bench_expected_after_upsert(const bench_workload *workload);
+uint64_t bench_expected_after_delete(const bench_workload *workload);
+
+#endif

@@ -1,0 +1,154 @@
+// Reads: by id, by scan, by index.
+#include <errno.h>
+#include <stdlib.h>
+
+#include "layout.h"
+#include "record.h"
+
+static MDB_txn *begin_read(const bench_store *store) {
+  MDB_txn *txn;
+  REQUIRE(mdb_txn_begin(store->env, NULL, MDB_RDONLY, &txn));
+  return txn;
+}
+
+static MDB_cursor *open_cursor(MDB_txn *txn, MDB_dbi database) {
+  MDB_cursor *cursor;
+  REQUIRE(mdb_cursor_open(txn, database, &cursor));
+  return cursor;
+}
+
+bench_sample bench_get(const bench_store *store, const bench_workload *workload) {
+  double start = bench_now();
+  uint64_t checksum = 0;
+  MDB_txn *txn = begin_read(store);
+  for (size_t position = 0; position < BENCH_LOOKUP_COUNT; position++) {
+    MDB_val key = id_of(&workload->contacts[bench_lookup_index(workload, position)]), record;
+    if (store->layout == BENCH_ROW) {
+      MDB_val id = key;
+      REQUIRE(mdb_get(txn, store->keys, &id, &key));
+    }
+    REQUIRE(mdb_get(txn, store->documents, &key, &record));
+    bench_document document;
+    document_decode(&document, record.mv_data);
+    checksum += document_glance(&document);
+    document_release(&document);
+  }
+  mdb_txn_abort(txn);
+  return (bench_sample){bench_now() - start, checksum};
+}
+
+/// Decoded documents in an array that grows.
+typedef struct document_list {
+  bench_document *documents;
+  size_t count, room;
+} document_list;
+
+static void list_append(document_list *list, const uint8_t *record) {
+  if (list->count == list->room) {
+    list->room = list->room ? list->room * 2 : 16;
+    list->documents = realloc(list->documents, list->room * sizeof *list->documents);
+    if (!list->documents) bench_require(ENOMEM, "grow a list");
+  }
+  document_decode(&list->documents[list->count++], record);
+}
+
+static void list_release(document_list *list) {
+  for (size_t i = 0; i < list->count; i++) document_release(&list->documents[i]);
+  free(list->documents);
+}
+
+static uint64_t list_glance(const document_list *list) {
+  uint64_t checksum = 0;
+  for (size_t i = 0; i < list->count; i++) checksum += document_glance(&list->documents[i]);
+  return checksum;
+}
+
+static bench_sample scan(const bench_store *store, bool through_keys) {
+  double start = bench_now();
+  MDB_txn *txn = begin_read(store);
+  MDB_cursor *documents = open_cursor(txn, store->documents);
+  MDB_stat stat;
+  REQUIRE(mdb_stat(txn, store->documents, &stat));
+  size_t room = stat.ms_entries;
+  document_list list = {bench_allocate(room, sizeof(bench_document)), 0, room};
+  MDB_val key, row, record;
+  if (through_keys) {
+    MDB_cursor *keys = open_cursor(txn, store->keys);
+    while (mdb_cursor_get(keys, &key, &row, MDB_NEXT) == 0) {
+      REQUIRE(mdb_cursor_get(documents, &row, &record, MDB_SET));
+      list_append(&list, record.mv_data);
+    }
+    mdb_cursor_close(keys);
+  } else {
+    while (mdb_cursor_get(documents, &key, &record, MDB_NEXT) == 0) {
+      list_append(&list, record.mv_data);
+    }
+  }
+  mdb_cursor_close(documents);
+  mdb_txn_abort(txn);
+  double seconds = bench_now() - start;
+
+  uint64_t checksum = 0;
+  for (size_t i = 0; i < list.count; i++) checksum += document_digest(&list.documents[i]);
+  list_release(&list);
+  return (bench_sample){seconds, checksum};
+}
+
+bench_sample bench_scan_by_key(const bench_store *store) {
+  return scan(store, store->layout == BENCH_ROW);
+}
+
+bench_sample bench_scan_by_storage(const bench_store *store) { return scan(store, false); }
+
+bench_sample bench_query_cities(const bench_store *store) {
+  double start = bench_now();
+  uint64_t checksum = 0;
+  MDB_txn *txn = begin_read(store);
+  MDB_cursor *index = open_cursor(txn, store->cities);
+  MDB_cursor *documents = open_cursor(txn, store->documents);
+  for (size_t query = 0; query < BENCH_QUERY_COUNT; query++) {
+    uint8_t name[32], prefix[INDEX_KEY_MAX];
+    size_t name_count = bench_city_name(bench_query_city(query), name);
+    size_t count = write_city(prefix, (bench_bytes){name, name_count});
+    document_list list = {NULL, 0, 0};
+    MDB_val key = value_of(prefix, count), nothing, record;
+    int code = mdb_cursor_get(index, &key, &nothing, MDB_SET_RANGE);
+    while (code == 0 && key.mv_size > count && memcmp(key.mv_data, prefix, count) == 0) {
+      const uint8_t *reference = (const uint8_t *)key.mv_data + count;
+      REQUIRE(find_reference(documents, store->layout, reference, key.mv_size - count, &record));
+      list_append(&list, record.mv_data);
+      code = mdb_cursor_get(index, &key, &nothing, MDB_NEXT);
+    }
+    checksum += list_glance(&list);
+    list_release(&list);
+  }
+  mdb_cursor_close(documents);
+  mdb_cursor_close(index);
+  mdb_txn_abort(txn);
+  return (bench_sample){bench_now() - start, checksum};
+}
+
+bench_sample bench_top_by_order(const bench_store *store) {
+  double start = bench_now();
+  uint64_t checksum = 0;
+  MDB_txn *txn = begin_read(store);
+  for (int repetition = 0; repetition < BENCH_TOP_REPETITIONS; repetition++) {
+    MDB_cursor *index = open_cursor(txn, store->orders);
+    MDB_cursor *documents = open_cursor(txn, store->documents);
+    document_list list = {NULL, 0, 0};
+    MDB_val key, nothing, record;
+    int code = mdb_cursor_get(index, &key, &nothing, MDB_LAST);
+    while (code == 0 && list.count < BENCH_TOP_COUNT) {
+      const uint8_t *reference = (const uint8_t *)key.mv_data + 8;
+      REQUIRE(find_reference(documents, store->layout, reference, key.mv_size - 8, &record));
+      list_append(&list, record.mv_data);
+      code = mdb_cursor_get(index, &key, &nothing, MDB_PREV);
+    }
+    checksum = list_glance(&list);
+    list_release(&list);
+    mdb_cursor_close(documents);
+    mdb_cursor_close(index);
+  }
+  mdb_txn_abort(txn);
+  return (bench_sample){bench_now() - start, checksum};
+}
