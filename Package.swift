@@ -31,7 +31,12 @@ let package = Package(
       name: "LarderCLI", dependencies: ["Larder", "LarderImport"], swiftSettings: strict),
     .testTarget(name: "LarderLMDBTests", dependencies: ["LarderLMDB"], swiftSettings: strict),
     .testTarget(
-      name: "LarderTests", dependencies: ["Larder", "LarderTesting"], swiftSettings: strict),
+      name: "LarderTests", dependencies: ["Larder", "LarderTesting", "LarderTestProcess"],
+      swiftSettings: strict),
+    // The other process of the tests with several.
+    .executableTarget(
+      name: "LarderTestProcess", dependencies: ["Larder"], path: "Tests/LarderTestProcess",
+      swiftSettings: strict),
     .testTarget(
       name: "LarderImportTests", dependencies: ["LarderImport", "LarderTesting"],
       swiftSettings: strict),

@@ -20,7 +20,8 @@ let package = Package(
   ],
   targets: [
     .target(name: "CBench", linkerSettings: [.linkedLibrary("lmdb")]),
-    .executableTarget(name: "Bench", dependencies: ["CBench"], swiftSettings: strict),
+    .executableTarget(name: "Bench", dependencies: ["CBench", .product(name: "Larder", package: "larder")],
+      swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -13,9 +13,19 @@ public protocol DocumentKey: Hashable, Sendable {
   /// How keys of this type are encoded; one collection has keys of one kind.
   static var keyKind: KeyKind { get }
   /// Lends the encoded key. Reading a string that is ASCII already copies nothing.
-  func withEncodedKey<Result>(
+  func withEncodedKey(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows
+}
+
+extension DocumentKey {
+  /// Lends the encoded key, and returns what `body` makes of it.
+  @inlinable public func withEncodedKey<Result>(
     _ body: (UnsafeRawBufferPointer) throws -> Result
-  ) rethrows -> Result
+  ) rethrows -> Result {
+    var result: Result?
+    try withEncodedKey { (key: UnsafeRawBufferPointer) -> Void in result = try body(key) }
+    guard let result else { preconditionFailure("\(Self.self) did not lend its encoded key") }
+    return result
+  }
 }
 
 /// How the keys of a collection are encoded.
@@ -37,33 +47,37 @@ public enum KeyKind: UInt8, Hashable, Sendable, CaseIterable {
 extension String: DocumentKey {
   @inlinable public static var keyKind: KeyKind { .string }
 
-  @inlinable public func withEncodedKey<Result>(
-    _ body: (UnsafeRawBufferPointer) throws -> Result
-  ) rethrows -> Result {
-    var copy = self
-    let isASCII = copy.utf8.allSatisfy { $0 < 0x80 }
-    if !isASCII { copy = normalized() }
-    return try copy.withUTF8 { try body(UnsafeRawBufferPointer($0)) }
+  @inlinable public func withEncodedKey(
+    _ body: (UnsafeRawBufferPointer) throws -> Void
+  ) rethrows {
+    var isASCII = false
+    try utf8.withContiguousStorageIfAvailable { bytes in
+      isASCII = Bytes.areASCII(UnsafeRawBufferPointer(bytes))
+      if isASCII { try body(UnsafeRawBufferPointer(bytes)) }
+    }
+    if isASCII { return }
+    var copy = normalized()
+    try copy.withUTF8 { try body(UnsafeRawBufferPointer($0)) }
   }
 }
 
 extension DocumentKey where Self: FixedWidthInteger & SignedInteger {
   @inlinable public static var keyKind: KeyKind { .integer }
 
-  @inlinable public func withEncodedKey<Result>(
-    _ body: (UnsafeRawBufferPointer) throws -> Result
-  ) rethrows -> Result {
+  @inlinable public func withEncodedKey(
+    _ body: (UnsafeRawBufferPointer) throws -> Void
+  ) rethrows {
     let ordered = UInt64(bitPattern: Int64(truncatingIfNeeded: self)) ^ (1 << 63)
-    return try withUnsafeBytes(of: ordered.bigEndian, body)
+    try withUnsafeBytes(of: ordered.bigEndian, body)
   }
 }
 
 extension DocumentKey where Self: FixedWidthInteger & UnsignedInteger {
   @inlinable public static var keyKind: KeyKind { .unsigned }
 
-  @inlinable public func withEncodedKey<Result>(
-    _ body: (UnsafeRawBufferPointer) throws -> Result
-  ) rethrows -> Result {
+  @inlinable public func withEncodedKey(
+    _ body: (UnsafeRawBufferPointer) throws -> Void
+  ) rethrows {
     try withUnsafeBytes(of: UInt64(truncatingIfNeeded: self).bigEndian, body)
   }
 }
@@ -82,9 +96,9 @@ extension UInt8: DocumentKey {}
 extension UUID: DocumentKey {
   @inlinable public static var keyKind: KeyKind { .uuid }
 
-  @inlinable public func withEncodedKey<Result>(
-    _ body: (UnsafeRawBufferPointer) throws -> Result
-  ) rethrows -> Result {
+  @inlinable public func withEncodedKey(
+    _ body: (UnsafeRawBufferPointer) throws -> Void
+  ) rethrows {
     try withUnsafeBytes(of: uuid, body)
   }
 }
@@ -92,9 +106,9 @@ extension UUID: DocumentKey {
 extension DocumentKey where Self: RawRepresentable, RawValue: DocumentKey {
   @inlinable public static var keyKind: KeyKind { RawValue.keyKind }
 
-  @inlinable public func withEncodedKey<Result>(
-    _ body: (UnsafeRawBufferPointer) throws -> Result
-  ) rethrows -> Result {
+  @inlinable public func withEncodedKey(
+    _ body: (UnsafeRawBufferPointer) throws -> Void
+  ) rethrows {
     try rawValue.withEncodedKey(body)
   }
 }

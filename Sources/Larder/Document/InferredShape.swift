@@ -3,6 +3,10 @@ public struct InferredShape: DocumentShape {
   private(set) var fields: [ShapeField<InferredShape>] = []
   private var places: [String: Int] = [:]
 
+  /// Arrays and dictionaries directly inside one another: with an optional around each, their
+  /// kind is as deep as the catalogue can keep.
+  static let maximumNesting = RecordFormat.maximumDepth / 2 - 1
+
   var identity: ObjectIdentifier? { nil }
   static var isDeclared: Bool { false }
 
@@ -48,7 +52,13 @@ public struct InferredShape: DocumentShape {
     fields[place] = ShapeField(name: name, kind: joined, isRequired: false)
   }
 
-  private static func kind(of value: Value) throws(Conflict) -> Kind<InferredShape> {
+  private static func kind(
+    of value: Value, nesting: Int = 0
+  ) throws(Conflict) -> Kind<InferredShape> {
+    guard nesting <= maximumNesting else {
+      throw Conflict(
+        path: [], found: "more", seen: "arrays nested in at most \(maximumNesting) levels")
+    }
     switch value {
     case .null: return .optional(.null)
     case .bool: return .bool
@@ -63,14 +73,14 @@ public struct InferredShape: DocumentShape {
     case .decimal: return .decimal
     case .array(let values):
       var element = Kind<InferredShape>.null
-      for value in values { element = try joined(element, kind(of: value)) }
+      for value in values { element = try joined(element, kind(of: value, nesting: nesting + 1)) }
       return .array(element)
     case .dictionary(let pairs):
       var key = Kind<InferredShape>.null
       var value = Kind<InferredShape>.null
       for pair in pairs {
-        key = try joined(key, kind(of: pair.key))
-        value = try joined(value, kind(of: pair.value))
+        key = try joined(key, kind(of: pair.key, nesting: nesting + 1))
+        value = try joined(value, kind(of: pair.value, nesting: nesting + 1))
       }
       return .dictionary(key, value)
     case .document(let document):

@@ -24,7 +24,7 @@ struct Evaluation {
   /// - Throws: ``RecordError`` when a field cannot be read.
   func sortValues(_ record: borrowing RecordReader) throws(RecordError) -> [Value] {
     var values: [Value] = []
-    for key in order { values.append(try value(key.operand, record)) }
+    for key in order { values.append(try value(key.operand, record).sortable) }
     return values
   }
 
@@ -62,15 +62,15 @@ extension Evaluation {
 
   /// Where a value is found in a record.
   private enum Place {
-    case slot(Int, absent: Value?, name: String, inner: [FieldStep])
+    case slot(Int, FieldStep, inner: [FieldStep], kind: Kind<SchemaReference>)
     case computed(Operand.Computed)
 
     init(_ operand: Operand, in collection: Collection) {
       switch operand {
       case .field(let path):
         self = .slot(
-          collection.tables[0].slot(of: path[0].name) ?? -1, absent: path[0].absent,
-          name: path[0].name, inner: Array(path.dropFirst()))
+          collection.tables[0].slot(of: path[0].name) ?? -1, path[0],
+          inner: Array(path.dropFirst()), kind: path[path.count - 1].kind)
       case .computed(let computed): self = .computed(computed)
       }
     }
@@ -120,16 +120,16 @@ extension Evaluation {
   ) throws(RecordError) -> Bool {
     switch place {
     case .computed(let computed): return test.holds(for: try computed.value(record))
-    case .slot(let slot, let absent, let name, let inner):
+    case .slot(let slot, let step, let inner, let kind):
       do throws(RecordError) {
         guard var reader = try record.value(inSlot: slot) else {
-          guard let absent else { throw RecordError.missing }
+          guard let absent = step.absent else { throw RecordError.missing }
           return test.holds(for: absent)
         }
-        if inner.isEmpty { return try test.holds(for: &reader) }
-        return test.holds(for: try value(at: inner[...], &reader))
+        if inner.isEmpty { return try test.holds(for: &reader, as: kind) }
+        return test.holds(for: try value(at: inner[...], &reader).read(as: kind))
       } catch {
-        throw .field(name, error)
+        throw .field(step.name, error)
       }
     }
   }
@@ -139,15 +139,15 @@ extension Evaluation {
   ) throws(RecordError) -> Value {
     switch place {
     case .computed(let computed): return try computed.value(record)
-    case .slot(let slot, let absent, let name, let inner):
+    case .slot(let slot, let step, let inner, let kind):
       do throws(RecordError) {
         guard var reader = try record.value(inSlot: slot) else {
-          guard let absent else { throw RecordError.missing }
+          guard let absent = step.absent else { throw RecordError.missing }
           return absent
         }
-        return try value(at: inner[...], &reader)
+        return try value(at: inner[...], &reader).read(as: kind)
       } catch {
-        throw .field(name, error)
+        throw .field(step.name, error)
       }
     }
   }
@@ -161,20 +161,25 @@ extension Evaluation {
     let bytes = UnsafeRawBufferPointer(start: reader.at, count: reader.left)
     let record = try RecordReader(
       bytes, binding: reader.binding, schema: reader.binding.anonymous, depth: reader.depth + 1)
-    guard let slot = tables[record.table].slot(of: step.name),
-      var inner = try record.value(inSlot: slot)
-    else {
-      guard let absent = step.absent else { throw .field(step.name, .missing) }
-      return absent
+    do throws(RecordError) {
+      let slot = tables[record.table].slot(of: step.name) ?? -1
+      guard var inner = try record.value(inSlot: slot) else {
+        guard let absent = step.absent else { throw RecordError.missing }
+        return absent
+      }
+      return try value(at: path.dropFirst(), &inner)
+    } catch {
+      throw .field(step.name, error)
     }
-    return try value(at: path.dropFirst(), &inner)
   }
 }
 
 extension Evaluation.Test {
   /// Whether the comparison holds for the next value, which is not decoded where its bytes
   /// are enough.
-  func holds(for reader: inout ValueReader) throws(RecordError) -> Bool {
+  func holds(
+    for reader: inout ValueReader, as kind: Kind<SchemaReference>
+  ) throws(RecordError) -> Bool {
     if let text, reader.nextIsString {
       let bytes = try reader.stringBytes()
       if let answer = holds(forText: bytes, text) { return answer }
@@ -190,14 +195,14 @@ extension Evaluation.Test {
         }
         let bytes = try reader.stringBytes()
         if text.withUnsafeBytes({ Bytes.equal($0, bytes) }) { return true }
-        if textIsASCII && bytes.isASCII { continue }
+        if textIsASCII && Bytes.areASCII(bytes) { continue }
         if String(decoding: bytes, as: UTF8.self) == String(decoding: text, as: UTF8.self) {
           return true
         }
       }
       return false
     }
-    return holds(for: try reader.value())
+    return holds(for: try reader.value().read(as: kind))
   }
 
   /// The answer by bytes alone; nil where only Swift's own comparison of strings can tell:
@@ -207,9 +212,9 @@ extension Evaluation.Test {
       switch comparison {
       case .equal:
         if Bytes.equal(bytes, text) { return true }
-        return textIsASCII && bytes.isASCII ? false : nil
+        return textIsASCII && Bytes.areASCII(bytes) ? false : nil
       case .less, .lessOrEqual, .greater, .greaterOrEqual:
-        guard textIsASCII, bytes.isASCII else { return nil }
+        guard textIsASCII, Bytes.areASCII(bytes) else { return nil }
         let order = Bytes.compare(bytes, text)
         switch comparison {
         case .less: return order < 0
@@ -235,9 +240,9 @@ extension Evaluation.Test {
     case .equal(let other): return value.isEqual(to: other)
     case .isAny(let others): return value != .null && others.contains { value.isEqual(to: $0) }
     case .less(let other): return value.order(other) == .some(-1)
-    case .lessOrEqual(let other): return value.order(other).map { $0 <= 0 } ?? false
+    case .lessOrEqual(let other): return value.isAtMost(other)
     case .greater(let other): return value.order(other) == .some(1)
-    case .greaterOrEqual(let other): return value.order(other).map { $0 >= 0 } ?? false
+    case .greaterOrEqual(let other): return other.isAtMost(value)
     case .containsElement(let element):
       if case .array(let elements) = value { return elements.contains { $0.isEqual(to: element) } }
     case .hasPrefix(let prefix):
@@ -251,6 +256,22 @@ extension Evaluation.Test {
   }
 }
 
+extension Value {
+  /// This value as a field of `kind` reads it, where numbers of another width were stored.
+  fileprivate func read(as kind: Kind<SchemaReference>) -> Value {
+    switch (kind, self) {
+    case (.double, .integer), (.double, .unsigned): number.map { .double($0) } ?? self
+    case (.float, .integer), (.float, .unsigned), (.float, .double):
+      number.map { .double(Double(Float($0))) } ?? self
+    case (.integer, .double(let value)): Int64(exactly: value).map { .integer($0) } ?? self
+    case (.optional(let kind), _): read(as: kind)
+    case (.array(let kind), .array(let values)), (.set(let kind), .array(let values)):
+      .array(values.map { $0.read(as: kind) })
+    default: self
+    }
+  }
+}
+
 extension ValueReader {
   var nextIsString: Bool {
     guard at < end else { return false }
@@ -260,8 +281,6 @@ extension ValueReader {
 }
 
 extension UnsafeRawBufferPointer {
-  var isASCII: Bool { allSatisfy { $0 < 0x80 } }
-
   /// Without CR and LF, which Swift counts as one character when they stand together.
   var isWithoutBreaks: Bool { allSatisfy { $0 != 0x0D && $0 != 0x0A } }
 

@@ -61,11 +61,14 @@ enum Operand: Sendable, Equatable {
 /// One name on the way down to a field.
 struct FieldStep: Sendable, Equatable {
   let name: String
+  /// What the type reads the field as; a record may hold a number of another width.
+  let kind: Kind<SchemaReference>
   /// The value in a record that lacks the field; nil where that is an error.
   let absent: Value?
 
   init(_ field: FieldDescription) {
     name = field.name
+    kind = field.kind
     absent = field.absentValue
   }
 }
@@ -92,7 +95,7 @@ extension FilterNode: CustomStringConvertible {
     case .conjunction(let parts): parts.map(\.nested).joined(separator: " && ")
     case .disjunction(let parts): parts.map(\.nested).joined(separator: " || ")
     case .not(.test(let operand, .equal(let value))): "\(operand) != \(value)"
-    case .not(let node): "!\(node.nested)"
+    case .not(let node): "!(\(node))"
     case .test(let operand, let comparison): comparison.description(of: "\(operand)")
     }
   }

@@ -7,8 +7,6 @@
 /// The fields of a document type, as a condition's closure names them: `$0.city`.
 @dynamicMemberLookup
 public struct Fields<Entity: Document>: Sendable {
-  init() {}
-
   public subscript<Value>(
     dynamicMember path: any KeyPath<Entity, Value> & Sendable
   ) -> QueryField<Entity, Value> {
@@ -128,6 +126,7 @@ extension QueryField {
   }
 
   /// Whether the field is one of `values`; nil is none of them.
+  @_disfavoredOverload  // A range of integers is a sequence too, but not one to enumerate.
   public func isIn<Wrapped: Comparand>(
     _ values: some Sequence<Wrapped>
   ) -> Filter<Entity> where Value == Wrapped? {
@@ -188,6 +187,11 @@ extension QueryField where Value: Comparand & Comparable {
     self >= range.lowerBound && self < range.upperBound
   }
 
+  /// Whether the field lies in `range`.
+  public func isIn(_ range: PartialRangeFrom<Value>) -> Filter<Entity> {
+    self >= range.lowerBound
+  }
+
   func sortKey(_ order: SortOrder) -> SortKey {
     SortKey(operand: operand, isReversed: order == .reverse)
   }
@@ -217,6 +221,27 @@ extension QueryField {
     field: Self, value: Wrapped
   ) -> Filter<Entity> where Value == Wrapped? {
     field.filter(field.optionalOperand(), .greaterOrEqual(Larder.Value(storing: value)))
+  }
+
+  /// Whether the field lies in `range`.
+  public func isIn<Wrapped: Comparand & Comparable>(
+    _ range: ClosedRange<Wrapped>
+  ) -> Filter<Entity> where Value == Wrapped? {
+    self >= range.lowerBound && self <= range.upperBound
+  }
+
+  /// Whether the field lies in `range`.
+  public func isIn<Wrapped: Comparand & Comparable>(
+    _ range: Range<Wrapped>
+  ) -> Filter<Entity> where Value == Wrapped? {
+    self >= range.lowerBound && self < range.upperBound
+  }
+
+  /// Whether the field lies in `range`.
+  public func isIn<Wrapped: Comparand & Comparable>(
+    _ range: PartialRangeFrom<Wrapped>
+  ) -> Filter<Entity> where Value == Wrapped? {
+    self >= range.lowerBound
   }
 
   func sortKey<Wrapped: Comparand & Comparable>(

@@ -9,7 +9,7 @@
 
   /// - Throws: ``StoreError/queryNotAllowed(operation:reason:)`` for a limit or an offset, which
   ///   would leave it to chance what the operation concerns. A sort is ignored.
-  func checkMatchesWhole(_ operation: String) throws(StoreError) {
+  @usableFromInline func checkMatchesWhole(_ operation: String) throws(StoreError) {
     if maximum != nil { throw .queryNotAllowed(operation: operation, reason: "it has a limit") }
     if skipped > 0 { throw .queryNotAllowed(operation: operation, reason: "it has an offset") }
   }

@@ -13,20 +13,22 @@ extension Value {
   }
 
   /// Below zero, zero or above zero where Swift's operators order the two values; nil where
-  /// they do not: nil, NaN, values of different kinds.
+  /// they do not: nil, NaN, values of different kinds. Of decimals Swift orders NaN too, below
+  /// all numbers.
   func order(_ other: Value) -> Int? {
     switch (self, other) {
     case (.integer(let left), .integer(let right)): return Self.sign(left, right)
-    case (.string(let left), .string(let right)): return Self.sign(left, right)
+    case (.string(let left), .string(let right)):
+      // Swift's `<` goes wrong where equal beginnings have different scalars: it says that
+      // "\u{E9}a" and "e\u{301}" are neither less, equal nor greater. Normal forms it orders well.
+      return left == right ? 0 : Self.sign(left.normalized(), right.normalized())
     case (.date(let left), .date(let right)):
       return Self.order(
         left.timeIntervalSinceReferenceDate, right.timeIntervalSinceReferenceDate)
     case (.bool(let left), .bool(let right)):
       return Self.sign(left ? 1 : 0, right ? 1 : 0)
     case (.uuid(let left), .uuid(let right)): return Self.sign(left, right)
-    case (.decimal(let left), .decimal(let right)):
-      if left.isNaN || right.isNaN { return nil }
-      return Self.sign(left, right)
+    case (.decimal(let left), .decimal(let right)): return Self.sign(left, right)
     case (.unsigned(let left), .unsigned(let right)): return Self.sign(left, right)
     case (.integer, .unsigned): return -1
     case (.unsigned, .integer): return 1
@@ -38,12 +40,22 @@ extension Value {
     }
   }
 
+  /// Whether Swift's `<=` on the decoded values holds. `Date` has it from `Comparable`, as
+  /// `!(other < self)`, so that it holds for a date that is NaN.
+  func isAtMost(_ other: Value) -> Bool {
+    if case (.date(let left), .date(let right)) = (self, other) { return left <= right }
+    return order(other).map { $0 <= 0 } ?? false
+  }
+
   /// A total order: nil first, then values as Swift orders them, NaN after all numbers; kinds
-  /// that Swift does not compare follow each other.
+  /// that Swift does not compare follow each other. Both values come from ``sortable``.
   func totalOrder(_ other: Value) -> Int {
-    if let order = order(other) { return order }
+    if case (.string(let left), .string(let right)) = (self, other) {
+      return Self.sign(left, right)
+    }
     let (left, right) = (rank, other.rank)
     if left != right { return left < right ? -1 : 1 }
+    if let order = order(other) { return order }
     switch (self, other) {
     case (.url(let left), .url(let right)):
       return Self.sign(left.absoluteString, right.absoluteString)
@@ -51,6 +63,12 @@ extension Value {
       return left.withUnsafeBytes { left in right.withUnsafeBytes { Bytes.compare(left, $0) } }
     default: return 0
     }
+  }
+
+  /// The value as ``totalOrder(_:)`` takes it: text once and for all in its normal form.
+  var sortable: Value {
+    guard case .string(let text) = self, !text.utf8.allSatisfy({ $0 < 0x80 }) else { return self }
+    return .string(text.normalized())
   }
 
   private var rank: Int {

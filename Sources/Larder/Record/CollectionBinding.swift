@@ -11,9 +11,15 @@ internal import LarderLMDB
   /// What reads a record by the names of its table, whatever its type.
   let anonymous: SchemaBinding
   @usableFromInline let collection: Collection
+  /// Whether the catalogue has everything that the type declares, so that it can be written.
+  let isDeclared: Bool
+  /// ``Collection/checksumSeed``, one step nearer to the hot path.
+  let checksumSeed: UInt64
 
   /// - Parameter type: What the document type's schema is found under.
-  init(_ type: ObjectIdentifier, _ schema: AnySchema, in collection: Collection) {
+  init(
+    _ type: ObjectIdentifier, _ schema: AnySchema, in collection: Collection, isDeclared: Bool
+  ) {
     var found: [SchemaBinding] = []
     var seen: Set<ObjectIdentifier> = []
     var waiting = [(type, schema, 0)]
@@ -33,13 +39,15 @@ internal import LarderLMDB
       ObjectIdentifier(DynamicDocument.self),
       AnySchema(name: collection.name, keyField: nil, fields: []), table: 0, in: collection)
     self.collection = collection
+    self.isDeclared = isDeclared
+    checksumSeed = collection.checksumSeed
   }
 
   /// A binding for documents without a Swift type.
   convenience init(_ collection: Collection) {
     self.init(
       ObjectIdentifier(DynamicDocument.self),
-      AnySchema(name: collection.name, keyField: nil, fields: []), in: collection)
+      AnySchema(name: collection.name, keyField: nil, fields: []), in: collection, isDeclared: true)
   }
 
   @usableFromInline func schema(of type: ObjectIdentifier) -> SchemaBinding {
@@ -125,6 +133,6 @@ extension Kind where Reference == SchemaReference {
 
 extension CollectionBinding {
   /// For values outside any collection: query operands, the catalogue itself.
-  static let none = CollectionBinding(
+  @usableFromInline static let none = CollectionBinding(
     Collection(CollectionDescription(name: "", keyKind: .string), documents: .main))
 }

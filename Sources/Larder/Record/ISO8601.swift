@@ -16,16 +16,21 @@ public enum ISO8601 {
     guard let year = text.number(4), text.skip("-"), let month = text.number(2), text.skip("-"),
       let day = text.number(2), (1...12).contains(month), (1...days(in: month, year)).contains(day)
     else { return nil }
-    var seconds = Double(daysSince1970(year, month, day)) * 86_400
+    var seconds = (daysSince1970(year, month, day) - daysToReferenceDate) * 86_400
+    var fraction = 0.0
     if !text.isAtEnd {
       guard text.skip("T") || text.skip("t") || text.skip(" "), let time = text.time(),
         let zone = text.zone(), text.isAtEnd
       else { return nil }
-      seconds += time - zone
+      seconds += time.seconds - zone
+      fraction = time.fraction
     }
-    return Date(
-      timeIntervalSinceReferenceDate: seconds - Date.timeIntervalBetween1970AndReferenceDate)
+    // Added last, so that it is rounded once: what was printed is what is read.
+    return Date(timeIntervalSinceReferenceDate: Double(seconds) + fraction)
   }
+
+  /// From 1970 to 2001.
+  private static let daysToReferenceDate = 11_323
 
   private static func days(in month: Int, _ year: Int) -> Int {
     switch month {
@@ -72,30 +77,29 @@ public enum ISO8601 {
     }
 
     /// Seconds since midnight.
-    mutating func time() -> Double? {
+    mutating func time() -> (seconds: Int, fraction: Double)? {
       guard let hour = number(2), hour < 24, skip(":"), let minute = number(2), minute < 60
       else { return nil }
-      var seconds = Double(hour * 3600 + minute * 60)
-      guard skip(":") else { return seconds }
+      let seconds = hour * 3600 + minute * 60
+      guard skip(":") else { return (seconds, 0) }
       guard let second = number(2), second <= 60 else { return nil }
-      guard skip(".") || skip(",") else { return seconds + Double(second) }
+      guard skip(".") || skip(",") else { return (seconds + second, 0) }
       let start = place
       while digit() != nil {}
       guard place > start else { return nil }
       let fraction = String(decoding: bytes[start..<place], as: UTF8.self)
       guard let part = Double("0." + fraction) else { return nil }
-      seconds += Double(second) + part
-      return seconds
+      return (seconds + second, part)
     }
 
     /// Seconds that the zone is ahead of UTC.
-    mutating func zone() -> Double? {
+    mutating func zone() -> Int? {
       if skip("Z") || skip("z") { return 0 }
       let isAhead = skip("+")
       guard isAhead || skip("-"), let hour = number(2), hour < 24 else { return nil }
       _ = skip(":")
       guard let minute = number(2), minute < 60 else { return nil }
-      return Double((hour * 3600 + minute * 60) * (isAhead ? 1 : -1))
+      return (hour * 3600 + minute * 60) * (isAhead ? 1 : -1)
     }
   }
 }

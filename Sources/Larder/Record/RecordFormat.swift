@@ -13,6 +13,9 @@ public enum RecordFormat {
   public static let marker: UInt8 = 0xC1
   /// Documents inside documents, counting the outermost one.
   public static let maximumDepth = 128
+  /// Values inside values, arrays and dictionaries and documents alike, that are read or written
+  /// without their Swift type.
+  static let maximumNesting = 4 * maximumDepth
   /// Bytes of the checksum behind an outermost record.
   public static let checksumByteCount = 8
 

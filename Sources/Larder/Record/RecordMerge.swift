@@ -27,11 +27,11 @@ extension RecordWriter {
     _ bytes: UnsafeRawBufferPointer, schema: SchemaBinding, depth: Int = 1
   ) throws(RecordError) -> Bool {
     guard depth < RecordFormat.maximumDepth else { throw .tooDeep }
-    let header = try RecordHeader(bytes)
-    guard header.table == schema.table else { return false }
     let record = try reader(bytes, depth: depth)
-    for slot in 0..<header.slotCount {
-      guard let value = try record.value(inSlot: slot) else { continue }
+    for oldSlot in 0..<record.slotCount {
+      guard let value = try record.value(inSlot: oldSlot),
+        let slot = slot(of: oldSlot, in: record.table, for: schema)
+      else { continue }
       guard schema.knownSlots.contains(slot) else { return true }
       if let inner = embedded(in: slot, of: schema), value.nextIsRecord,
         try holdsUnknown(value.rest, schema: inner, depth: depth + 1)
@@ -42,17 +42,35 @@ extension RecordWriter {
     return false
   }
 
+  /// The slot in the schema's own table of a field that an old record has in `table`; nil where
+  /// its own table has no such field.
+  private func slot(of oldSlot: Int, in table: Int, for schema: SchemaBinding) -> Int? {
+    if table == schema.table { return oldSlot }
+    let (old, new) = (binding.collection.tables[table], binding.collection.tables[schema.table])
+    guard oldSlot < old.fields.count, let slot = new.slot(of: old[oldSlot].name),
+      schema.knownSlots.contains(slot) || new[slot].kind == old[oldSlot].kind
+    else { return nil }
+    return slot
+  }
+
   /// Writes a merged record up to its end, which is the caller's.
   private mutating func putMerged(
     old: UnsafeRawBufferPointer, new: UnsafeRawBufferPointer, schema: SchemaBinding, depth: Int
   ) throws(RecordError) -> Frame {
     let oldRecord = try reader(old, depth: depth)
     let newRecord = try reader(new, depth: depth)
-    let slotCount = max(oldRecord.slotCount, newRecord.slotCount)
-    let outer = begin(
-      table: schema.table, slotCount: slotCount, fieldCount: 0, slots: Frame.none.slots)
+    var oldSlots: [Int: Int]?
+    var slotCount = max(oldRecord.slotCount, newRecord.slotCount)
+    if oldRecord.table != schema.table {
+      let moved = (0..<oldRecord.slotCount).compactMap { old in
+        slot(of: old, in: oldRecord.table, for: schema).map { ($0, old) }
+      }
+      oldSlots = Dictionary(moved, uniquingKeysWith: { first, _ in first })
+      slotCount = max(newRecord.slotCount, (moved.map(\.0).max() ?? -1) + 1)
+    }
+    let outer = begin(Frame(table: schema.table, slotCount: slotCount))
     for slot in 0..<slotCount {
-      let oldValue = try oldRecord.value(inSlot: slot)
+      let oldValue = try oldRecord.value(inSlot: oldSlots.map { $0[slot] ?? -1 } ?? slot)
       if let newValue = try newRecord.value(inSlot: slot) {
         beginValue(slot: slot)
         if let oldValue, let inner = embedded(in: slot, of: schema), newValue.nextIsRecord,

@@ -24,18 +24,16 @@ extension RecordWriter {
     _ document: DynamicDocument, key: UnsafeRawBufferPointer
   ) throws -> Range<Int> {
     let outer = beginTable(0)
-    try putFields(of: document, table: 0)
+    try putFields(of: document, table: 0, nesting: 0)
     return try endDocument(outer, key: key)
   }
 
   private mutating func beginTable(_ table: Int) -> Frame {
-    begin(
-      table: table, slotCount: binding.collection.tables[table].fields.count, fieldCount: 0,
-      slots: Frame.none.slots)
+    begin(Frame(table: table, slotCount: binding.collection.tables[table].fields.count))
   }
 
   private mutating func putFields(
-    of document: DynamicDocument, table number: Int
+    of document: DynamicDocument, table number: Int, nesting: Int
   ) throws(CoercionError) {
     let table = binding.collection.tables[number]
     var present = 0
@@ -47,7 +45,7 @@ extension RecordWriter {
       beginValue(slot: slot)
       if table[slot].isRequired { present += 1 }
       do {
-        try put(field.value, as: table[slot].kind)
+        try put(field.value, as: table[slot].kind, nesting: nesting)
       } catch {
         throw CoercionError(
           path: [field.name] + error.path, found: error.found, expected: error.expected)
@@ -60,17 +58,24 @@ extension RecordWriter {
     }
   }
 
-  private mutating func put(_ value: Value, as kind: Kind<Int>) throws(CoercionError) {
+  /// - Parameter nesting: How many values this one is inside of.
+  private mutating func put(
+    _ value: Value, as kind: Kind<Int>, nesting: Int
+  ) throws(CoercionError) {
+    guard nesting < RecordFormat.maximumNesting else {
+      failure = .tooDeep
+      return putNil()
+    }
     switch (kind, value) {
     case (.any, _): putNatural(value)
     case (.optional, .null): putNil()
     case (.optional(let inner), _):
       if inner.isOptional, inner != .any { putArray(count: 1) }
-      try put(value, as: inner)
+      try put(value, as: inner, nesting: nesting)
     case (.array(let element), .array(let values)):
       putArray(count: values.count)
       for (index, value) in values.enumerated() {
-        try put(value, as: element, at: "\(index)")
+        try put(value, as: element, at: "\(index)", nesting: nesting + 1)
       }
     case (.set(let element), .array(let values)):
       let members = values.reduce(into: (seen: Set<Value>(), list: [Value]())) {
@@ -78,26 +83,28 @@ extension RecordWriter {
       }
       putArray(count: members.list.count)
       try putSorted(members.list) { (writer, value) throws(CoercionError) in
-        try writer.put(value, as: element, at: "")
+        try writer.put(value, as: element, at: "", nesting: nesting + 1)
       }
     case (.dictionary(let keyKind, let valueKind), .dictionary(let pairs)):
       putMap(count: pairs.count)
       try putSorted(Array(pairs)) { (writer, pair) throws(CoercionError) in
         let name = pair.key.description
-        try writer.put(pair.key.asKey(of: keyKind), as: keyKind, at: name)
-        try writer.put(pair.value, as: valueKind, at: name)
+        let key = pair.key.asKey(of: keyKind)
+        try writer.put(key, as: keyKind, at: name, nesting: nesting + 1)
+        try writer.put(pair.value, as: valueKind, at: name, nesting: nesting + 1)
       }
     case (.dictionary, .document(let document)):
       let pairs = document.fields.map { (Value.string($0.name), $0.value) }
       try put(
-        .dictionary(Dictionary(pairs, uniquingKeysWith: { _, last in last })), as: kind)
+        .dictionary(Dictionary(pairs, uniquingKeysWith: { _, last in last })), as: kind,
+        nesting: nesting)
     case (.document(let table), .document(let document)):
       guard frame.depth < RecordFormat.maximumDepth else {
         failure = .tooDeep
         return putNil()
       }
       let outer = beginTable(table)
-      try putFields(of: document, table: table)
+      try putFields(of: document, table: table, nesting: nesting + 1)
       endEmbedded(outer)
     default:
       guard let scalar = value.coerced(to: kind) else {
@@ -112,10 +119,10 @@ extension RecordWriter {
   }
 
   private mutating func put(
-    _ value: Value, as kind: Kind<Int>, at place: String
+    _ value: Value, as kind: Kind<Int>, at place: String, nesting: Int
   ) throws(CoercionError) {
     do {
-      try put(value, as: kind)
+      try put(value, as: kind, nesting: nesting)
     } catch {
       throw CoercionError(
         path: (place.isEmpty ? [] : [place]) + error.path, found: error.found,

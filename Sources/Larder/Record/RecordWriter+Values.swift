@@ -46,20 +46,25 @@ extension RecordWriter {
   }
 
   @inlinable public mutating func put(_ value: String) {
-    var value = value
-    value.withUTF8 { bytes in
-      let count = bytes.count
-      if count < 32 {
-        appendByte(0xA0 | UInt8(truncatingIfNeeded: count))
-      } else if count <= 0xFF {
-        append(tag: 0xD9, UInt8(truncatingIfNeeded: count))
-      } else if count <= 0xFFFF {
-        append(tag: 0xDA, UInt16(truncatingIfNeeded: count))
-      } else {
-        append(tag: 0xDB, UInt32(clamping: count))
-      }
-      append(UnsafeRawBufferPointer(bytes))
+    // Without a copy: native strings, which is nearly all, lend their bytes as they are.
+    if value.utf8.withContiguousStorageIfAvailable({ putUTF8($0) }) != nil { return }
+    var copy = value
+    copy.withUTF8 { putUTF8($0) }
+  }
+
+  @inlinable @inline(__always)
+  mutating func putUTF8(_ bytes: UnsafeBufferPointer<UInt8>) {
+    let count = bytes.count
+    if count < 32 {
+      appendByte(0xA0 | UInt8(truncatingIfNeeded: count))
+    } else if count <= 0xFF {
+      append(tag: 0xD9, UInt8(truncatingIfNeeded: count))
+    } else if count <= 0xFFFF {
+      append(tag: 0xDA, UInt16(truncatingIfNeeded: count))
+    } else {
+      append(tag: 0xDB, UInt32(clamping: count))
     }
+    append(UnsafeRawBufferPointer(bytes))
   }
 
   @inlinable public mutating func put(_ bytes: UnsafeRawBufferPointer) {

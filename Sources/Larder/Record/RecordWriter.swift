@@ -11,12 +11,15 @@
   /// The first thing that could not be written; checked once, when an outermost record ends.
   @usableFromInline var failure: RecordError?
   @usableFromInline let binding: CollectionBinding
+  /// The beginning of every outermost record.
+  private let root: Frame
   /// Whether documents without a type must have all fields that a type requires.
   var requiresAllFields = true
 
   @usableFromInline init(binding: CollectionBinding, capacity: Int = 1024) {
     self.binding = binding
     self.capacity = capacity
+    root = Frame(binding.root)
     base = .allocate(byteCount: capacity, alignment: 16)
   }
 
@@ -68,22 +71,29 @@ extension RecordWriter {
     @usableFromInline nonisolated(unsafe) static let none: Frame = {  // Immutable.
       let unused = UnsafeMutablePointer<UInt16>.allocate(capacity: 1)
       unused.pointee = 0
-      return Frame(
-        values: 0, reserved: 0, used: 0, table: 0, fieldCount: 0, slots: UnsafePointer(unused),
-        depth: 0)
+      return Frame(table: 0, slotCount: 0, fieldCount: 0, slots: UnsafePointer(unused))
     }()
 
-    @usableFromInline init(
-      values: Int, reserved: Int, used: Int, table: Int, fieldCount: Int,
-      slots: UnsafePointer<UInt16>, depth: Int
-    ) {
-      self.values = values
-      self.reserved = reserved
-      self.used = used
+    private init(table: Int, slotCount: Int, fieldCount: Int, slots: UnsafePointer<UInt16>) {
+      values = 0
+      reserved = slotCount
+      used = 0
       self.table = table
       self.fieldCount = fieldCount
       self.slots = slots
-      self.depth = depth
+      depth = 0
+    }
+
+    /// For a document type's fields.
+    init(_ schema: SchemaBinding) {
+      self.init(
+        table: schema.table, slotCount: schema.slotCount, fieldCount: schema.fieldCount,
+        slots: schema.slots)
+    }
+
+    /// For values that are put slot by slot.
+    init(table: Int, slotCount: Int) {
+      self.init(table: table, slotCount: slotCount, fieldCount: 0, slots: Self.none.slots)
     }
   }
 
@@ -96,23 +106,21 @@ extension RecordWriter {
       return nil
     }
     let schema = binding.schema(of: type)
-    return begin(
-      table: schema.table, slotCount: schema.slotCount, fieldCount: schema.fields.count,
-      slots: schema.slots)
+    return begin(Frame(schema))
   }
 
-  @usableFromInline mutating func begin(
-    table: Int, slotCount: Int, fieldCount: Int, slots: UnsafePointer<UInt16>
-  ) -> Frame {
+  /// Begins a record with a frame whose places are not set yet; returns the outer one.
+  mutating func begin(_ new: Frame) -> Frame {
     let outer = frame
+    let slotCount = new.reserved
     let room = Self.widestHeader(slotCount: slotCount)
     reserve(room &+ 256)
     (base + count + (room - 4 * slotCount)).initializeMemory(
       as: UInt8.self, repeating: 0, count: 4 &* slotCount)
     count &+= room
-    frame = Frame(
-      values: count, reserved: slotCount, used: 0, table: table, fieldCount: fieldCount,
-      slots: slots, depth: outer.depth &+ 1)
+    frame = new
+    frame.values = count
+    frame.depth = outer.depth &+ 1
     return outer
   }
 
@@ -205,10 +213,7 @@ extension RecordWriter {
 extension RecordWriter {
   /// Begins an outermost record, which is a document of the binding's root type.
   @usableFromInline mutating func beginDocument() -> Frame {
-    let root = binding.root
-    return begin(
-      table: root.table, slotCount: root.slotCount, fieldCount: root.fields.count,
-      slots: root.slots)
+    begin(root)
   }
 
   /// Ends an outermost record with its checksum, bound to the collection and to `key`.
@@ -225,7 +230,7 @@ extension RecordWriter {
       self.failure = nil
       throw failure
     }
-    let seed = binding.collection.checksumSeed(key: key)
+    let seed = Checksum.hash(key, seed: binding.checksumSeed)
     let hash = Checksum.hash(
       UnsafeRawBufferPointer(start: base + start, count: count &- start), seed: seed)
     appendInteger(hash.littleEndian)
@@ -241,6 +246,15 @@ extension RecordWriter {
     _ body: (UnsafeRawBufferPointer) throws -> Result
   ) rethrows -> Result {
     try body(UnsafeRawBufferPointer(start: base, count: count))
+  }
+
+  /// Hands the bytes over, which the caller then deallocates, and begins with new ones.
+  mutating func takeBytes(capacity: Int) -> UnsafeMutableRawPointer {
+    let taken = base
+    base = .allocate(byteCount: capacity, alignment: 16)
+    self.capacity = capacity
+    removeAll()
+    return taken
   }
 
   @usableFromInline mutating func removeAll() {

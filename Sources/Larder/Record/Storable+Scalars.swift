@@ -34,7 +34,7 @@ extension Float: Storable {
   /// A double that was stored by an older or newer type is rounded to the nearest `Float`.
   @inlinable public static func load(
     from reader: inout ValueReader
-  ) throws(RecordError) -> Float { Float(try reader.double()) }
+  ) throws(RecordError) -> Float { try reader.float() }
 }
 
 extension Storable where Self: FixedWidthInteger & SignedInteger {

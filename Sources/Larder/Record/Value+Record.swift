@@ -10,7 +10,12 @@ extension ValueReader {
   /// The next value, whatever it is. With `kind` the words of the catalogue are used where
   /// MessagePack has fewer: an array that is a set stays an array, a nested optional is
   /// unwrapped.
-  mutating func value(as kind: Kind<Int>? = nil) throws(RecordError) -> Value {
+  ///
+  /// - Parameter nesting: How many values this one is inside of.
+  mutating func value(
+    as kind: Kind<Int>? = nil, nesting: Int = 0
+  ) throws(RecordError) -> Value {
+    guard nesting < RecordFormat.maximumNesting else { throw .tooDeep }
     guard at < end else { throw .truncated }
     let tag = at.load(as: UInt8.self)
     switch tag {
@@ -25,9 +30,9 @@ extension ValueReader {
     case 0xA0...0xBF, 0xD9...0xDB: return .string(try string())
     case 0xC4...0xC6: return .data(Data(try bytes()))
     case 0xD4...0xD8, 0xC7...0xC9: return try extensionValue()
-    case 0x90...0x9F, 0xDC, 0xDD: return try array(as: kind)
-    case 0x80...0x8F, 0xDE, 0xDF: return try dictionary(as: kind)
-    case RecordFormat.marker: return .document(try dynamicDocument())
+    case 0x90...0x9F, 0xDC, 0xDD: return try array(as: kind, nesting + 1)
+    case 0x80...0x8F, 0xDE, 0xDF: return try dictionary(as: kind, nesting + 1)
+    case RecordFormat.marker: return .document(try dynamicDocument(nesting + 1))
     default: throw .unexpected(byte: tag, expected: "a value")
     }
   }
@@ -43,19 +48,21 @@ extension ValueReader {
     }
   }
 
-  private mutating func array(as kind: Kind<Int>?) throws(RecordError) -> Value {
+  private mutating func array(
+    as kind: Kind<Int>?, _ nesting: Int
+  ) throws(RecordError) -> Value {
     let count = try arrayCount()
     switch kind {
     case .optional(.optional(let inner)):
       guard count == 1 else { throw .invalid("a nested optional holds \(count) values") }
-      return try deeper().value(as: .optional(inner), in: &self)
-    case .optional(let inner): return try elements(count, as: inner)
-    default: return try elements(count, as: kind)
+      return try value(as: .optional(inner), nesting: nesting)
+    case .optional(let inner): return try elements(count, as: inner, nesting)
+    default: return try elements(count, as: kind, nesting)
     }
   }
 
   private mutating func elements(
-    _ count: Int, as kind: Kind<Int>?
+    _ count: Int, as kind: Kind<Int>?, _ nesting: Int
   ) throws(RecordError) -> Value {
     let element: Kind<Int>? =
       switch kind {
@@ -64,43 +71,32 @@ extension ValueReader {
       }
     var values: [Value] = []
     values.reserveCapacity(min(count, 1024))
-    for _ in 0..<count { values.append(try deeper().value(as: element, in: &self)) }
+    for _ in 0..<count { values.append(try value(as: element, nesting: nesting)) }
     return .array(values)
   }
 
-  private mutating func dictionary(as kind: Kind<Int>?) throws(RecordError) -> Value {
+  private mutating func dictionary(
+    as kind: Kind<Int>?, _ nesting: Int
+  ) throws(RecordError) -> Value {
     let count = try mapCount()
     var kinds: (key: Kind<Int>?, value: Kind<Int>?)
     if case .dictionary(let key, let value)? = kind?.unwrapped { kinds = (key, value) }
     var pairs: [Value: Value] = [:]
     for _ in 0..<count {
-      let key = try deeper().value(as: kinds.key, in: &self)
-      pairs[key] = try deeper().value(as: kinds.value, in: &self)
+      let key = try value(as: kinds.key, nesting: nesting)
+      pairs[key] = try value(as: kinds.value, nesting: nesting)
     }
     return .dictionary(pairs)
   }
 
-  /// A reader one level down: values that hold values may go only so deep.
-  private func deeper() throws(RecordError) -> ValueReader {
-    guard depth < RecordFormat.maximumDepth else { throw .tooDeep }
-    return ValueReader(at, end, binding: binding, depth: depth + 1)
-  }
-
-  private consuming func value(
-    as kind: Kind<Int>?, in outer: inout ValueReader
-  ) throws(RecordError) -> Value {
-    let value = try value(as: kind)
-    outer.at = at
-    return value
-  }
-
   /// The record of an embedded document, by the names of its table; the reader then stands
   /// behind it.
-  mutating func dynamicDocument() throws(RecordError) -> DynamicDocument {
+  private mutating func dynamicDocument(_ nesting: Int) throws(RecordError) -> DynamicDocument {
     guard depth < RecordFormat.maximumDepth else { throw .tooDeep }
     let bytes = UnsafeRawBufferPointer(start: at, count: left)
     let header = try RecordHeader(bytes)
-    let document = try DynamicDocument(record: bytes, binding: binding, depth: depth + 1)
+    let document = try DynamicDocument(
+      record: bytes, binding: binding, depth: depth + 1, nesting: nesting)
     at += header.byteCount
     return document
   }
@@ -109,21 +105,23 @@ extension ValueReader {
 extension DynamicDocument {
   /// The document in a record of the collection that `binding` is for.
   init(
-    record bytes: UnsafeRawBufferPointer, binding: CollectionBinding, depth: Int = 1
+    record bytes: UnsafeRawBufferPointer, binding: CollectionBinding, depth: Int = 1,
+    nesting: Int = 0
   ) throws(RecordError) {
     try self.init(
-      RecordReader(bytes, binding: binding, schema: binding.anonymous, depth: depth))
+      RecordReader(bytes, binding: binding, schema: binding.anonymous, depth: depth),
+      nesting: nesting)
   }
 
   /// The document in a record, by the names of the record's own table.
-  init(_ record: borrowing RecordReader) throws(RecordError) {
+  init(_ record: borrowing RecordReader, nesting: Int = 0) throws(RecordError) {
     let table = record.binding.collection.tables[record.table]
     var fields: [Field] = []
     fields.reserveCapacity(table.fields.count)
     for (slot, field) in table.fields.enumerated() {
       do {
         guard var reader = try record.value(inSlot: slot) else { continue }
-        fields.append(Field(field.name, try reader.value(as: field.kind)))
+        fields.append(Field(field.name, try reader.value(as: field.kind, nesting: nesting)))
       } catch {
         throw RecordError.field(field.name, error)
       }

@@ -64,7 +64,8 @@ extension ValueReader {
     }
   }
 
-  /// An integer, or a double that is one: the field may have been widened and narrowed again.
+  /// An integer, or a double or float that is one: the field may have been widened and narrowed
+  /// again.
   @inlinable public mutating func int64() throws(RecordError) -> Int64 {
     let tag = try byte()
     if tag < 0x80 { return Int64(tag) }
@@ -82,6 +83,11 @@ extension ValueReader {
         throw .outOfRange(expected: "an integer")
       }
       return value
+    case 0xCA:
+      guard let value = Int64(exactly: Float(bitPattern: try integer(UInt32.self))) else {
+        throw .outOfRange(expected: "an integer")
+      }
+      return value
     case 0xCF: throw .outOfRange(expected: "Int64")
     default: throw .unexpected(byte: tag, expected: "an integer")
     }
@@ -91,6 +97,12 @@ extension ValueReader {
     if at < end, at.load(as: UInt8.self) == 0xCF {
       at += 1
       return try integer(UInt64.self)
+    }
+    if at < end, at.load(as: UInt8.self) == 0xCB || at.load(as: UInt8.self) == 0xCA {
+      guard let value = UInt64(exactly: try double()) else {
+        throw .outOfRange(expected: "an integer")
+      }
+      return value
     }
     guard let value = UInt64(exactly: try int64()) else { throw .outOfRange(expected: "UInt64") }
     return value
@@ -103,6 +115,16 @@ extension ValueReader {
       return Double(bitPattern: try integer(UInt64.self))
     }
     return try widenedDouble()
+  }
+
+  /// A float to its last bit, or another number rounded to one.
+  @inlinable public mutating func float() throws(RecordError) -> Float {
+    // By way of a double, a signaling NaN would become a quiet one.
+    if at < end, at.load(as: UInt8.self) == 0xCA {
+      at += 1
+      return Float(bitPattern: try integer(UInt32.self))
+    }
+    return Float(try double())
   }
 
   @usableFromInline mutating func widenedDouble() throws(RecordError) -> Double {
@@ -131,6 +153,7 @@ extension ValueReader {
 
   @inlinable public mutating func string() throws(RecordError) -> String {
     let bytes = try stringBytes()
+    if _fastPath(Bytes.areASCII(bytes)) { return String(decoding: bytes, as: UTF8.self) }
     // Decoding repairs what is not UTF-8, so equal bytes prove that nothing was repaired. It
     // costs a third of what `String(validating:as:)` does.
     var string = String(decoding: bytes, as: UTF8.self)

@@ -40,7 +40,7 @@ extension DynamicCollection {
   /// - Throws: ``StoreError``, such as ``StoreError/damagedRecord(collection:key:reason:)``.
   public func get(_ key: Value) throws -> DynamicDocument? {
     try store.read { snapshot in
-      guard let binding = try snapshot.engine.binding(dynamic: name, in: snapshot.catalogue),
+      guard let binding = snapshot.catalogue.binding(ofCollection: name),
         let key = key.encodedKey(of: binding.collection.keyKind)
       else { return nil }
       return try key.withUnsafeBytes { key in
@@ -56,7 +56,7 @@ extension DynamicCollection {
   /// - Throws: ``StoreError``.
   public func count() throws -> Int {
     try store.read { snapshot in
-      guard let binding = try snapshot.engine.binding(dynamic: name, in: snapshot.catalogue)
+      guard let binding = snapshot.catalogue.binding(ofCollection: name)
       else { return 0 }
       return try snapshot.transaction.count(Selection(), binding)
     }
@@ -67,7 +67,7 @@ extension DynamicCollection {
   /// - Throws: ``StoreError``; whatever `body` throws.
   public func forEach(_ body: (DynamicDocument) throws -> Bool) throws {
     try store.read { snapshot in
-      guard let binding = try snapshot.engine.binding(dynamic: name, in: snapshot.catalogue)
+      guard let binding = snapshot.catalogue.binding(ofCollection: name)
       else { return }
       let everything = Evaluation(.constant(true), in: binding.collection)
       try snapshot.transaction.forEachMatch(everything, binding) { key, record in
@@ -124,6 +124,7 @@ extension DynamicCollection {
   public func save(
     _ documents: [DynamicDocument], keyField: String? = nil
   ) throws -> SaveReport {
+    try store.checkOpen()
     guard let first = documents.first else { return SaveReport() }
     guard let keyField = try self.keyField() ?? keyField else {
       throw StoreError.valueRefused(
@@ -141,7 +142,7 @@ extension DynamicCollection {
     }
     try declare(shape, keyField: keyField, keyKind: keyKind)
     let engine = store.engine
-    guard let binding = try engine.binding(dynamic: name, in: engine.catalogue) else {
+    guard let binding = engine.catalogue.binding(ofCollection: name) else {
       return SaveReport()
     }
     var builder = BatchBuilder(binding, count: documents.count)
@@ -153,7 +154,7 @@ extension DynamicCollection {
     }
     let batch = Batch(builder)
     return try store.write { scope in
-      guard let binding = try scope.engine.binding(dynamic: name, in: scope.catalogue) else {
+      guard let binding = scope.catalogue.binding(ofCollection: name) else {
         return SaveReport()
       }
       return try scope.apply(batch, clearing: nil, binding)

@@ -29,7 +29,7 @@ extension StoreRepository {
   /// - Throws: ``StoreError``, or `CancellationError` before the save began; nothing is kept
   ///   then.
   @discardableResult
-  public func save(_ documents: [Entity]) async throws -> SaveReport {
+  @inlinable public func save(_ documents: [Entity]) async throws -> SaveReport {
     try await save(documents, clearing: nil)
   }
 
@@ -37,7 +37,7 @@ extension StoreRepository {
   ///
   /// - Throws: ``StoreError``; nothing is kept then.
   @discardableResult
-  public func save(_ documents: [Entity]) throws -> SaveReport {
+  @inlinable public func save(_ documents: [Entity]) throws -> SaveReport {
     try save(documents, clearing: nil)
   }
 
@@ -46,7 +46,7 @@ extension StoreRepository {
   /// - Throws: ``StoreError``, or `CancellationError` before the save began; nothing is kept
   ///   then.
   @discardableResult
-  public func save(_ document: Entity) async throws -> SaveReport {
+  @inlinable public func save(_ document: Entity) async throws -> SaveReport {
     try await save([document], clearing: nil)
   }
 
@@ -54,7 +54,9 @@ extension StoreRepository {
   ///
   /// - Throws: ``StoreError``; nothing is kept then.
   @discardableResult
-  public func save(_ document: Entity) throws -> SaveReport { try save([document], clearing: nil) }
+  @inlinable public func save(_ document: Entity) throws -> SaveReport {
+    try save([document], clearing: nil)
+  }
 
   /// Replaces what `query` matches by `documents`, in one transaction: readers see the old ones
   /// or the new ones, never an empty moment. A document in both sets is an update, or nothing
@@ -63,7 +65,7 @@ extension StoreRepository {
   /// - Throws: ``StoreError``, among them ``StoreError/queryNotAllowed(operation:reason:)`` for a
   ///   limit or an offset, or `CancellationError` before the save began; nothing is kept then.
   @discardableResult
-  public func save(
+  @inlinable public func save(
     _ documents: [Entity], clearBeforeSaving query: Query<Entity>
   ) async throws -> SaveReport {
     try await save(documents, clearing: query)
@@ -73,48 +75,57 @@ extension StoreRepository {
   ///
   /// - Throws: ``StoreError``; nothing is kept then.
   @discardableResult
-  public func save(
+  @inlinable public func save(
     _ documents: [Entity], clearBeforeSaving query: Query<Entity>
   ) throws -> SaveReport {
     try save(documents, clearing: query)
   }
 
-  private func save(_ documents: [Entity], clearing query: Query<Entity>?) throws -> SaveReport {
+  @inlinable
+  func save(_ documents: [Entity], clearing query: Query<Entity>?) throws -> SaveReport {
     try query?.selection.checkMatchesWhole("clearBeforeSaving")
-    guard let batch = try batch(of: documents) else {
+    guard let batch = try batch(of: documents, isReplacing: query != nil) else {
       return try store.write { try $0.save(documents, clearBeforeSaving: query) }
     }
     if batch.isEmpty, query == nil { return SaveReport() }
     return try store.write { try $0.apply(batch, Entity.self, clearing: query?.selection) }
   }
 
-  private func save(
+  @inlinable func save(
     _ documents: [Entity], clearing query: Query<Entity>?
   ) async throws -> SaveReport {
     try query?.selection.checkMatchesWhole("clearBeforeSaving")
-    guard let batch = try batch(of: documents) else {
+    guard let batch = try batch(of: documents, isReplacing: query != nil) else {
       return try await store.write { try $0.save(documents, clearBeforeSaving: query) }
     }
     if batch.isEmpty, query == nil { return SaveReport() }
     return try await store.write { try $0.apply(batch, Entity.self, clearing: query?.selection) }
   }
 
-  /// The encoded documents, made before the writer's line is entered; nil where the catalogue
-  /// does not know the type yet.
-  private func batch(of documents: [Entity]) throws -> Batch? {
+  /// The encoded documents, made before the writer's line is entered; nil where that is better
+  /// done inside: the catalogue does not know the type yet, or there are very many of them.
+  @inlinable func batch(of documents: [Entity], isReplacing: Bool) throws -> Batch? {
+    try documents.withUnsafeBufferPointer { documents in
+      guard let binding = try declaredBinding() else {
+        return documents.isEmpty ? try Batch(documents, .none) : nil
+      }
+      if documents.count > Batch.largestCount, !isReplacing { return nil }
+      return try Batch(documents, binding)
+    }
+  }
+
+  @usableFromInline func declaredBinding() throws -> CollectionBinding? {
     try store.checkOpen()
-    guard let binding = try store.engine.binding(Entity.self, in: store.engine.catalogue),
-      binding.isDeclared
-    else { return documents.isEmpty ? try Batch([Entity](), .none) : nil }
-    return try Batch(documents, binding.collection)
+    let binding = try store.engine.catalogue.binding(of: Entity.self)
+    return binding?.isDeclared == true ? binding : nil
   }
 }
 
 extension WriteScope {
-  fileprivate mutating func apply<Entity: Document>(
+  @usableFromInline mutating func apply<Entity: Document>(
     _ batch: Batch, _ type: Entity.Type, clearing selection: Selection?
   ) throws -> SaveReport {
-    guard let binding = try engine.binding(type, in: catalogue)?.collection else {
+    guard let binding = try catalogue.binding(of: type) else {
       return SaveReport()  // Nothing was saved yet, and there is nothing to save.
     }
     return try apply(batch, clearing: selection, binding)

@@ -2,51 +2,58 @@
 ///
 /// Made on the caller's side, before the writer's line, and never changed afterwards.
 @usableFromInline final class Batch: @unchecked Sendable {  // Immutable after init.
-  private let bytes: RecordWriter
+  private let chunks: Chunks
   let entries: [Entry]
   /// Earlier values of keys that stood several times; the last of each is in the batch.
   let duplicateCount: Int
 
-  struct Entry {
+  /// A key and its record, in one of the batch's chunks.
+  @usableFromInline struct Entry {
     /// The first 8 bytes of the key behind what all keys begin with: most comparisons end here.
     var prefix: UInt64 = 0
+    /// Set when the chunk is full and will not move any more.
+    var chunk: UnsafeRawPointer
     let keyStart: Int
     let keyCount: Int
-    let record: Range<Int>
+    let recordStart: Int
+    let recordCount: Int
+
+    var key: UnsafeRawBufferPointer {
+      UnsafeRawBufferPointer(start: chunk + keyStart, count: keyCount)
+    }
+
+    var record: UnsafeRawBufferPointer {
+      UnsafeRawBufferPointer(start: chunk + recordStart, count: recordCount)
+    }
   }
 
-  init(_ bytes: consuming RecordWriter, _ entries: consuming [Entry]) {
-    var entries = entries
-    let found = bytes.withBytes { Self.sort(&entries, $0) }
-    self.bytes = bytes
+  @usableFromInline init(_ builder: consuming BatchBuilder) {
+    builder.sealChunk()
+    chunks = builder.chunks
+    var entries = builder.entries
+    duplicateCount = Self.sort(&entries)
     self.entries = entries
-    duplicateCount = found
   }
 
   @usableFromInline var isEmpty: Bool { entries.isEmpty }
 
-  func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-    try bytes.withBytes(body)
-  }
-
   /// Sorts by key and drops all but the last of equal ones; returns how many it dropped.
   ///
   /// A sorted batch, as servers and files often give it, is found so in one pass.
-  private static func sort(_ entries: inout [Entry], _ bytes: UnsafeRawBufferPointer) -> Int {
-    guard !isAscending(entries, bytes) else { return 0 }
-    let common = commonPrefixCount(entries, bytes)
+  private static func sort(_ entries: inout [Entry]) -> Int {
+    guard !isAscending(entries) else { return 0 }
+    let common = commonPrefixCount(entries)
     for index in entries.indices {
-      entries[index].prefix = prefix(bytes.key(of: entries[index]), from: common)
+      entries[index].prefix = prefix(entries[index].key, from: common)
     }
     entries.sort { left, right in
       if left.prefix != right.prefix { return left.prefix < right.prefix }
-      let order = Bytes.compare(bytes.key(of: left), bytes.key(of: right))
-      return order != 0 ? order < 0 : left.keyStart < right.keyStart
+      return Bytes.compare(left.key, right.key) < 0
     }
     var kept: [Entry] = []
     kept.reserveCapacity(entries.count)
     for entry in entries {
-      if let last = kept.last, Bytes.equal(bytes.key(of: last), bytes.key(of: entry)) {
+      if let last = kept.last, Bytes.equal(last.key, entry.key) {
         kept[kept.count - 1] = entry
       } else {
         kept.append(entry)
@@ -57,23 +64,21 @@
     return dropped
   }
 
-  private static func isAscending(_ entries: [Entry], _ bytes: UnsafeRawBufferPointer) -> Bool {
+  private static func isAscending(_ entries: [Entry]) -> Bool {
     guard var last = entries.first else { return true }
     for entry in entries.dropFirst() {
-      if Bytes.compare(bytes.key(of: last), bytes.key(of: entry)) >= 0 { return false }
+      if Bytes.compare(last.key, entry.key) >= 0 { return false }
       last = entry
     }
     return true
   }
 
-  private static func commonPrefixCount(
-    _ entries: [Entry], _ bytes: UnsafeRawBufferPointer
-  ) -> Int {
+  private static func commonPrefixCount(_ entries: [Entry]) -> Int {
     guard let first = entries.first else { return 0 }
-    let model = bytes.key(of: first)
+    let model = first.key
     var common = model.count
     for entry in entries where common > 0 {
-      let key = bytes.key(of: entry)
+      let key = entry.key
       var place = 0
       while place < min(common, key.count), key[place] == model[place] { place += 1 }
       common = place
@@ -93,25 +98,31 @@
   }
 }
 
-extension UnsafeRawBufferPointer {
-  func key(of entry: Batch.Entry) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(rebasing: self[entry.keyStart..<entry.keyStart + entry.keyCount])
-  }
+/// The memory of a batch.
+final class Chunks {
+  var pointers: [UnsafeMutableRawPointer] = []
 
-  func record(of entry: Batch.Entry) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(rebasing: self[entry.record])
+  deinit {
+    for pointer in pointers { pointer.deallocate() }
   }
 }
 
 /// Encodes documents one by one into a batch.
 @usableFromInline struct BatchBuilder: ~Copyable {
   @usableFromInline var writer: RecordWriter
-  var entries: [Batch.Entry] = []
   @usableFromInline let binding: CollectionBinding
+  var entries: [Batch.Entry] = []
+  /// Full chunks. They are not moved, so that no byte is copied as the batch grows.
+  let chunks = Chunks()
+  private var firstOfChunk = 0
+  private var keyStart = 0
+
+  private static let chunkByteCount = 256 << 10
 
   @usableFromInline init(_ binding: CollectionBinding, count: Int) {
     self.binding = binding
-    writer = RecordWriter(binding: binding, capacity: min(max(count, 1), 4096) * 256)
+    writer = RecordWriter(
+      binding: binding, capacity: min(count * 256 + 1024, Self.chunkByteCount))
     entries.reserveCapacity(count)
   }
 
@@ -132,10 +143,8 @@ extension UnsafeRawBufferPointer {
   ///   not fit its field.
   mutating func append(_ document: DynamicDocument, key: UnsafeRawBufferPointer) throws {
     try begin(key)
-    let start = writer.count - key.count
     do {
-      let record = try writer.putDocument(document, key: key)
-      entries.append(Batch.Entry(keyStart: start, keyCount: key.count, record: record))
+      add(key, try writer.putDocument(document, key: key))
     } catch let error as CoercionError {
       throw StoreError.valueRefused(
         collection: binding.collection.name, key: binding.collection.keyKind.text(of: key),
@@ -151,20 +160,36 @@ extension UnsafeRawBufferPointer {
         collection: binding.collection.name, key: binding.collection.keyKind.text(of: key),
         byteCount: key.count, limit: KeyKind.maximumByteCount)
     }
+    // Room for most documents, so that a chunk seldom has to grow, which would move it.
+    if writer.capacity - writer.count < 4096 { sealChunk() }
+    keyStart = writer.count
     writer.append(key)
   }
 
   @usableFromInline mutating func end(
     _ outer: RecordWriter.Frame, _ key: UnsafeRawBufferPointer
   ) throws {
-    let room = RecordWriter.widestHeader(slotCount: writer.frame.reserved)
-    let start = writer.frame.values - room - key.count
     do {
-      let record = try writer.endDocument(outer, key: key)
-      entries.append(Batch.Entry(keyStart: start, keyCount: key.count, record: record))
+      add(key, try writer.endDocument(outer, key: key))
     } catch {
       throw unwritable(key, error)
     }
+  }
+
+  private mutating func add(_ key: UnsafeRawBufferPointer, _ record: Range<Int>) {
+    entries.append(
+      Batch.Entry(
+        chunk: UnsafeRawPointer(writer.base), keyStart: keyStart, keyCount: key.count,
+        recordStart: record.lowerBound, recordCount: record.count))
+  }
+
+  /// Ends the chunk that is being written and begins another.
+  mutating func sealChunk() {
+    guard writer.count > 0 else { return }
+    let chunk = writer.takeBytes(capacity: Self.chunkByteCount)
+    chunks.pointers.append(chunk)
+    for index in firstOfChunk..<entries.count { entries[index].chunk = UnsafeRawPointer(chunk) }
+    firstOfChunk = entries.count
   }
 
   private func unwritable(_ key: UnsafeRawBufferPointer, _ error: RecordError) -> StoreError {

@@ -4,23 +4,21 @@ internal import LarderLMDB
 @usableFromInline final class Collection: Sendable {
   let description: CollectionDescription
   let documents: Database
-  private let seed: UInt64
+  /// What checksums begin with, before the key: a record that lands in another collection is
+  /// found out.
+  let checksumSeed: UInt64
 
   init(_ description: CollectionDescription, documents: Database) {
     self.description = description
     self.documents = documents
     var name = description.name
-    seed = name.withUTF8 { Checksum.hash(UnsafeRawBufferPointer($0), seed: 0) }
+    checksumSeed = name.withUTF8 { Checksum.hash(UnsafeRawBufferPointer($0), seed: 0) }
   }
 
   var name: String { description.name }
   var keyKind: KeyKind { description.keyKind }
   /// Field tables, append-only. Documents use table 0, embedded documents the others.
   var tables: [FieldTable] { description.tables }
-
-  /// What the checksum of the record under `key` begins with, so that a record that lands
-  /// under another key or in another collection is found out.
-  func checksumSeed(key: UnsafeRawBufferPointer) -> UInt64 { Checksum.hash(key, seed: seed) }
 
   /// The record without its checksum, which must fit.
   ///
@@ -33,7 +31,9 @@ internal import LarderLMDB
     let body = UnsafeRawBufferPointer(rebasing: record[..<count])
     let stored = UInt64(
       littleEndian: record.loadUnaligned(fromByteOffset: count, as: UInt64.self))
-    guard Checksum.hash(body, seed: checksumSeed(key: key)) == stored else { throw .checksum }
+    guard Checksum.hash(body, seed: Checksum.hash(key, seed: checksumSeed)) == stored else {
+      throw .checksum
+    }
     return body
   }
 }

@@ -70,6 +70,9 @@ extension CollectionDescription {
       tables.append(table)
     }
     guard !tables.isEmpty else { throw .invalid("there is no field table") }
+    for field in tables.lazy.flatMap(\.fields) where !field.kind.names(tablesBelow: tables.count) {
+      throw .invalid("\(field.name) names a field table that is missing")
+    }
   }
 
   private static func seed(_ name: String) -> UInt64 {
@@ -79,6 +82,15 @@ extension CollectionDescription {
 }
 
 extension Kind where Reference == Int {
+  fileprivate func names(tablesBelow count: Int) -> Bool {
+    var isWithin = true
+    _ = mapReferences { table in
+      if table >= count { isWithin = false }
+      return table
+    }
+    return isWithin
+  }
+
   private static var scalarCodes: [(UInt8, Kind)] {
     [
       (0, .null), (1, .any), (2, .bool), (3, .float), (4, .double), (5, .string), (6, .data),

@@ -14,7 +14,7 @@ struct CollectionDescription: Equatable, Sendable {
   ///
   /// - Throws: ``StoreError/kindMismatch(collection:field:stored:declared:)``.
   mutating func merge<Shape: DocumentShape>(_ shape: Shape) throws(StoreError) {
-    var merger = FieldMerger<Shape>(description: self)
+    var merger = FieldMerger(description: self, root: shape)
     try merger.merge(shape, into: 0, path: [])
     self = merger.description
   }
@@ -50,15 +50,24 @@ extension AnySchema {
 /// One walk over a shape.
 private struct FieldMerger<Shape: DocumentShape> {
   var description: CollectionDescription
-  /// Tables of the types that this walk has seen: a type that contains itself ends here.
+  /// The one table that records of each type are written with.
   private var tables: [ObjectIdentifier: Int] = [:]
+  /// Where this walk has been: a type that contains itself ends here.
+  private var visits: Set<Visit> = []
 
-  init(description: CollectionDescription) { self.description = description }
+  private struct Visit: Hashable {
+    let type: ObjectIdentifier
+    let table: Int
+  }
+
+  init(description: CollectionDescription, root: Shape) {
+    self.description = description
+    findTables(of: root, at: 0)
+  }
 
   mutating func merge(_ shape: Shape, into table: Int, path: [String]) throws(StoreError) {
-    if let identity = shape.identity {
-      if tables[identity] != nil { return }
-      tables[identity] = table
+    if let type = shape.identity {
+      guard visits.insert(Visit(type: type, table: table)).inserted else { return }
     }
     for field in shape.fields {
       let path = path + [field.name]
@@ -94,6 +103,7 @@ private struct FieldMerger<Shape: DocumentShape> {
       if let identity = shape.identity, let table = tables[identity] { return table }
       let table = description.tables.count
       description.tables.append(FieldTable())
+      if let identity = shape.identity { tables[identity] = table }
       do throws(StoreError) {
         try merge(shape, into: table, path: path)
       } catch {
@@ -129,14 +139,61 @@ private struct FieldMerger<Shape: DocumentShape> {
         try joined(key, declaredKey, isFirst: isFirst, path: path),
         try joined(value, declaredValue, isFirst: isFirst, path: path))
     case (.document(let table), .document(let shape)):
-      try merge(shape, into: table, path: path)
-      return stored
+      return .document(try sharedTable(of: shape, storedIn: table, path: path))
+    case (.integer(let first), .integer(let second))
+    where !Shape.isDeclared && first.joined(with: second) == nil:
+      return .double
     default: break
     }
     if let kind = Kind<Int>.widened(stored, declared.withoutReferences) { return kind }
     throw .kindMismatch(
       collection: description.name, field: path.joined(separator: "."), stored: "\(stored)",
       declared: "\(declared)")
+  }
+
+  /// The table of a type whose documents in this place were written with `table` until now.
+  ///
+  /// Fields in two places may have been inferred apart before a type was declared for both. Old
+  /// records keep the table that they name; its fields are added to the shared one, so that
+  /// those which the type does not know can move there with the next save.
+  private mutating func sharedTable(
+    of shape: Shape, storedIn table: Int, path: [String]
+  ) throws(StoreError) -> Int {
+    try merge(shape, into: table, path: path)
+    guard let type = shape.identity, let shared = tables[type], shared != table else {
+      return table
+    }
+    try merge(shape, into: shared, path: path)
+    for var field in description.tables[table].fields
+    where description.tables[shared].slot(of: field.name) == nil {
+      field.isRequired = false
+      description.tables[shared].append(field)
+    }
+    return shared
+  }
+
+  /// Finds the tables that types have already, before a field that is new asks for one.
+  private mutating func findTables(of shape: Shape, at table: Int) {
+    guard let type = shape.identity, tables[type] == nil else { return }
+    tables[type] = table
+    for field in shape.fields {
+      guard let stored = description.tables[table].field(named: field.name) else { continue }
+      findTables(in: field.kind, storedAs: stored.kind)
+    }
+  }
+
+  private mutating func findTables(in kind: Kind<Shape>, storedAs stored: Kind<Int>) {
+    switch (kind, stored.unwrapped) {
+    case (.optional(let kind), let stored): findTables(in: kind, storedAs: stored)
+    case (.document(let shape), .document(let table)): findTables(of: shape, at: table)
+    case (.array(let kind), .array(let stored)), (.set(let kind), .set(let stored)),
+      (.set(let kind), .array(let stored)):
+      findTables(in: kind, storedAs: stored)
+    case (.dictionary(let key, let value), .dictionary(let storedKey, let storedValue)):
+      findTables(in: key, storedAs: storedKey)
+      findTables(in: value, storedAs: storedValue)
+    default: break
+    }
   }
 
   /// Adds fields that are new inside documents of a declared kind, which itself stays.
@@ -150,6 +207,11 @@ private struct FieldMerger<Shape: DocumentShape> {
       try addFields(of: kind, to: stored, path: path)
     case (.document(let shape), .document(let table)):
       try merge(shape, into: table, path: path)
+    case (.dictionary(_, let kind), .dictionary(_, let stored)):
+      try addFields(of: kind, to: stored, path: path)
+    case (.document(let shape), .dictionary(_, let stored)):
+      // JSON has one notation for both.
+      for field in shape.fields { try addFields(of: field.kind, to: stored, path: path) }
     default: break
     }
   }

@@ -35,6 +35,7 @@ extension Engine {
   /// Brings a collection, or fields of it, into being, in a transaction of its own. Called in
   /// the writer's line only.
   func declare(_ declaration: Declaration) throws {
+    try refuseTooMany(declaration)
     // Databases first: without the description they are never looked at, so that a crash in
     // between leaves nothing behind but an empty database.
     guard
@@ -67,6 +68,17 @@ extension Engine {
       Collection(description, documents: documents), version: scope.state.catalogueVersion)
     try scope.commitDeclaration()
     adopt(catalogue)
+  }
+
+  /// LMDB would take one collection more, and then have no handle left to open the store with.
+  private func refuseTooMany(_ declaration: Declaration) throws {
+    let catalogue = catalogue
+    let limit = environment.options.maximumDatabases - StoreOptions.spareDatabaseCount
+    guard catalogue[declaration.name] == nil, catalogue.collections.count >= limit else { return }
+    throw LMDBError(
+      .databasesFull, operation: "declare", path: environment.folder,
+      detail: "the store has \(catalogue.collections.count) collections, so \(declaration.name) "
+        + "cannot be made")
   }
 }
 

@@ -11,33 +11,16 @@ internal import LarderLMDB
 @usableFromInline final class Engine: Sendable {
   let environment: Environment
   let writer = Writer()
-  private let known: Locked<Known>
-
-  /// The newest catalogue seen, and the bindings made from it.
-  private struct Known {
-    var catalogue: Catalogue
-    var bindings: [BindingKey: Binding] = [:]
-  }
-
-  private struct BindingKey: Hashable {
-    let type: ObjectIdentifier
-    let collection: String
-  }
-
-  /// A binding, and whether the catalogue has everything that the type declares.
-  struct Binding {
-    let collection: CollectionBinding
-    let isDeclared: Bool
-  }
+  /// The newest catalogue seen.
+  private let known = Locked(Catalogue())
 
   init(_ environment: Environment) throws {
     self.environment = environment
-    known = Locked(Known(catalogue: .empty))
     try checkState()
     try refreshCatalogue()
   }
 
-  var catalogue: Catalogue { known.withLock { $0.catalogue } }
+  var catalogue: Catalogue { known.withLock { $0 } }
 }
 
 // MARK: Opening
@@ -51,12 +34,7 @@ extension Engine {
   /// Opens the store in `folder`, or joins those that have it open.
   static func open(at folder: String, options: StoreOptions) throws -> Engine {
     try engines.withLock { engines in
-      let environment = try Environment.open(at: folder, options: options.environment) {
-        transaction in
-        let state = StoreState(
-          transaction: UInt64(transaction.id), sequence: 0, catalogueVersion: 0, storeID: UUID())
-        try transaction.put(state)
-      }
+      let environment = try openEnvironment(at: folder, options: options)
       let id = ObjectIdentifier(environment)
       if let engine = engines[id]?.engine { return engine }
       do {
@@ -70,6 +48,34 @@ extension Engine {
         try? environment.close(timeoutSeconds: 0)
         throw error
       }
+    }
+  }
+
+  private static func openEnvironment(
+    at folder: String, options: StoreOptions
+  ) throws -> Environment {
+    try refuseForeignFolder(folder)
+    do {
+      return try Environment.open(at: folder, options: options.environment) { transaction in
+        let state = StoreState(
+          transaction: UInt64(transaction.id), sequence: 0, catalogueVersion: 0, storeID: UUID())
+        try transaction.put(state)
+      }
+    } catch let error as LMDBError where error.code == .invalidFile {
+      throw StoreError.notAStore(path: error.path ?? folder, reason: error.detail)
+    }
+  }
+
+  /// A folder without a store, and with something else, is somebody else's.
+  private static func refuseForeignFolder(_ folder: String) throws {
+    // One that is missing or cannot be listed is the environment's to make or to refuse.
+    guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder),
+      !names.contains("data.mdb")
+    else { return }
+    let ours: Set = ["larder.lock", "lock.mdb", "data.mdb.copying"]  // Of a creation cut short.
+    let foreign = names.filter { !ours.contains($0) && !$0.hasPrefix(".") }.min()
+    if let foreign {
+      throw StoreError.notAStore(path: folder, reason: "it has no data.mdb and holds \(foreign)")
     }
   }
 
@@ -126,51 +132,8 @@ extension Engine {
   /// Makes a newer catalogue the known one.
   func adopt(_ catalogue: Catalogue) {
     known.withLock { known in
-      guard catalogue.version > known.catalogue.version else { return }
-      known = Known(catalogue: catalogue)
+      if catalogue.version > known.version { known = catalogue }
     }
-  }
-
-  /// The binding of a document type in a catalogue; nil where its collection does not exist.
-  func binding<Entity: Document>(
-    _ type: Entity.Type, in catalogue: Catalogue
-  ) throws -> Binding? {
-    let schema = Entity.schema
-    return try binding(ObjectIdentifier(type), schema.name, in: catalogue) { collection in
-      let binding = CollectionBinding(ObjectIdentifier(type), schema, in: collection)
-      var description = collection.description
-      if collection.keyKind != Entity.Key.keyKind {
-        throw StoreError.keyKind(
-          collection: collection.name, stored: collection.keyKind, found: Entity.Key.keyKind)
-      }
-      try description.merge(SchemaReference(type))
-      description.keyField = description.keyField ?? schema.keyField
-      return Binding(collection: binding, isDeclared: description == collection.description)
-    }
-  }
-
-  /// The binding for documents without a type.
-  func binding(dynamic name: String, in catalogue: Catalogue) throws -> CollectionBinding? {
-    try binding(ObjectIdentifier(DynamicDocument.self), name, in: catalogue) {
-      Binding(collection: CollectionBinding($0), isDeclared: true)
-    }?.collection
-  }
-
-  private func binding(
-    _ type: ObjectIdentifier, _ name: String, in catalogue: Catalogue,
-    make: (Collection) throws -> Binding
-  ) throws -> Binding? {
-    guard let collection = catalogue[name] else { return nil }
-    let key = BindingKey(type: type, collection: name)
-    let cached = known.withLock { known in
-      known.catalogue.version == catalogue.version ? known.bindings[key] : nil
-    }
-    if let cached { return cached }
-    let binding = try make(collection)
-    known.withLock { known in
-      if known.catalogue.version == catalogue.version { known.bindings[key] = binding }
-    }
-    return binding
   }
 }
 

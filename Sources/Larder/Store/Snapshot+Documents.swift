@@ -7,9 +7,13 @@ extension Snapshot {
   @inlinable public borrowing func get<Entity: Document>(
     _ type: Entity.Type = Entity.self, _ key: Entity.Key
   ) throws -> Entity? {
+    // By way of a variable: the closures are specialised for the type where this is called,
+    // and nothing generic in between copies a document.
+    var document: Entity?
     try key.withEncodedKey { key in
-      try withRecord(of: type, key) { record in try Entity(from: record) }
+      try withRecord(of: type, key) { record in document = try Entity(from: record) }
     }
+    return document
   }
 
   /// The documents under `keys` that exist, in the order of `keys`.
@@ -34,7 +38,9 @@ extension Snapshot {
     _ query: Query<Entity>
   ) throws -> [Entity] {
     var documents: [Entity] = []
-    try select(query.selection, Entity.self) { record in
+    try select(query.selection, Entity.self) {
+      documents.reserveCapacity($0)
+    } _: { record in
       documents.append(try Entity(from: record))
     }
     return documents
@@ -45,23 +51,25 @@ extension Snapshot {
   /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` when a field of the filter
   ///   cannot be read.
   public borrowing func count<Entity: Document>(_ query: Query<Entity>) throws -> Int {
-    guard let binding = try engine.binding(Entity.self, in: catalogue) else { return 0 }
-    return try transaction.count(query.selection, binding.collection)
+    guard let binding = try catalogue.binding(of: Entity.self) else { return 0 }
+    return try transaction.count(query.selection, binding)
   }
 
-  @usableFromInline borrowing func withRecord<Entity: Document, Result>(
+  @usableFromInline borrowing func withRecord<Entity: Document>(
     of type: Entity.Type, _ key: UnsafeRawBufferPointer,
-    _ body: (borrowing RecordReader) throws -> Result
-  ) throws -> Result? {
-    guard let binding = try engine.binding(type, in: catalogue) else { return nil }
-    return try transaction.withRecord(for: key, binding.collection, body)
-  }
-
-  @usableFromInline borrowing func select<Entity: Document>(
-    _ selection: Selection, _ type: Entity.Type,
     _ body: (borrowing RecordReader) throws -> Void
   ) throws {
-    guard let binding = try engine.binding(type, in: catalogue) else { return }
-    try transaction.select(selection, binding.collection, body)
+    guard let binding = try catalogue.binding(of: type) else { return }
+    _ = try transaction.withRecord(for: key, binding, body)
+  }
+
+  /// - Parameter expect: Told how many there will be, where that is known beforehand.
+  @usableFromInline borrowing func select<Entity: Document>(
+    _ selection: Selection, _ type: Entity.Type, expect: (Int) -> Void,
+    _ body: (borrowing RecordReader) throws -> Void
+  ) throws {
+    guard let binding = try catalogue.binding(of: type) else { return }
+    if selection.filter == .constant(true) { expect(try transaction.count(selection, binding)) }
+    try transaction.select(selection, binding, body)
   }
 }

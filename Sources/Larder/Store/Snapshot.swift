@@ -13,15 +13,15 @@ public struct Snapshot: ~Copyable {
   /// The number of the last change that this snapshot sees; 0 in a new store.
   public var sequence: UInt64 { state.sequence }
 
-  /// A snapshot whose state record agrees with its transaction, and whose collections are
-  /// known.
-  init(_ engine: Engine) throws {
+  /// A snapshot whose state record is not later than its transaction, and whose collections are
+  /// known. The record may be earlier: a commit that only makes a database does not write it.
+  @usableFromInline init(_ engine: Engine) throws {
     var transaction = try engine.environment.beginRead()
     for _ in 0..<Self.maximumAttempts {
       guard let state = try transaction.state(path: engine.environment.folder) else {
         throw StoreError.damagedCatalogue("the state record is missing")
       }
-      guard state.transaction == UInt64(transaction.id) else {
+      guard state.transaction <= UInt64(transaction.id) else {
         try transaction.renew()
         continue
       }
@@ -48,7 +48,9 @@ extension Store {
   /// Lends one consistent moment to `body`. Never waits for a write.
   ///
   /// - Throws: ``StoreError``, or whatever `body` throws.
-  public func read<Result>(_ body: (borrowing Snapshot) throws -> Result) throws -> Result {
+  @inlinable public func read<Result>(_ body: (borrowing Snapshot) throws -> Result) throws
+    -> Result
+  {
     try checkOpen()
     return try storing { try body(Snapshot(engine)) }
   }

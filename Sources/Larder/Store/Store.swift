@@ -1,4 +1,5 @@
 internal import LarderLMDB
+internal import Synchronization
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -17,7 +18,9 @@ internal import LarderLMDB
 /// processes may have it open. Reads never wait for writes.
 public final class Store: Sendable {
   @usableFromInline let engine: Engine
-  private let isClosed = Locked(false)
+  private let isClosed = Atomic<Bool>(false)
+  /// Held while one caller closes. Reads must not wait for it: closing waits for them.
+  private let closing = Locked<Void>(())
   private let temporaryFolder: URL?
 
   /// Opens the store in `folder`, making both if there are none; the parent folder must exist.
@@ -67,17 +70,17 @@ public final class Store: Sendable {
   /// - Throws: ``StoreError/storage(_:)`` when reads or writes still run; the store is then as
   ///   open as before.
   public func close(timeoutSeconds: Double = 5) throws {
-    try isClosed.withLock { isClosed in
-      guard !isClosed else { return }
+    try closing.withLock { _ in
+      guard !isClosed.load(ordering: .acquiring) else { return }
       try storing { try engine.environment.close(timeoutSeconds: timeoutSeconds) }
-      isClosed = true
+      isClosed.store(true, ordering: .releasing)
       guard let temporaryFolder else { return }
       try FileManager.default.removeItem(at: temporaryFolder)
     }
   }
 
   /// - Throws: ``StoreError/closed``: another `Store` may keep the engine running.
-  func checkOpen() throws(StoreError) {
-    if isClosed.withLock({ $0 }) { throw .closed }
+  @usableFromInline func checkOpen() throws(StoreError) {
+    if isClosed.load(ordering: .acquiring) { throw .closed }
   }
 }

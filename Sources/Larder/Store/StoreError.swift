@@ -38,7 +38,7 @@ public enum StoreError: Error, Equatable, Sendable {
   /// LMDB, the file system or the system's limits.
   case storage(LMDBError)
 
-  init(_ error: LMDBError) {
+  @usableFromInline init(_ error: LMDBError) {
     switch error.code {
     case .closed: self = .closed
     case .readOnly: self = .readOnly
@@ -98,6 +98,6 @@ extension StoreError: CustomStringConvertible {
 }
 
 /// Runs `body`, with LMDB's errors as the store's.
-@usableFromInline func storing<Result>(_ body: () throws -> Result) throws -> Result {
+@inlinable func storing<Result>(_ body: () throws -> Result) throws -> Result {
   do { return try body() } catch let error as LMDBError { throw StoreError(error) }
 }

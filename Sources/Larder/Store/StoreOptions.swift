@@ -31,10 +31,14 @@ public struct StoreOptions: Equatable, Sendable {
     case volatile
   }
 
+  /// One for the catalogue. The other stays free: LMDB takes a handle only to find out that the
+  /// state record's key names no database.
+  static let spareDatabaseCount = 2
+
   var environment: Environment.Options {
     var options = Environment.Options()
     options.isReadOnly = isReadOnly
-    options.maximumDatabases = maximumDatabases + 2  // The catalogue, and one to spare.
+    options.maximumDatabases = maximumDatabases + Self.spareDatabaseCount
     options.maximumReaders = maximumReaders
     if let mapByteCount { options.mapByteCount = mapByteCount }
     options.durability =

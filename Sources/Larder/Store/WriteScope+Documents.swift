@@ -7,9 +7,9 @@ extension WriteScope {
   public borrowing func get<Entity: Document>(
     _ type: Entity.Type = Entity.self, _ key: Entity.Key
   ) throws -> Entity? {
-    guard let binding = try engine.binding(type, in: catalogue) else { return nil }
+    guard let binding = try catalogue.binding(of: type) else { return nil }
     return try key.withEncodedKey { key in
-      try transaction.withRecord(for: key, binding.collection) { try Entity(from: $0) }
+      try transaction.withRecord(for: key, binding) { try Entity(from: $0) }
     }
   }
 
@@ -18,9 +18,9 @@ extension WriteScope {
   /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` for the first that cannot be
   ///   read.
   public borrowing func fetch<Entity: Document>(_ query: Query<Entity>) throws -> [Entity] {
-    guard let binding = try engine.binding(Entity.self, in: catalogue) else { return [] }
+    guard let binding = try catalogue.binding(of: Entity.self) else { return [] }
     var documents: [Entity] = []
-    try transaction.select(query.selection, binding.collection) {
+    try transaction.select(query.selection, binding) {
       documents.append(try Entity(from: $0))
     }
     return documents
@@ -31,8 +31,8 @@ extension WriteScope {
   /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` when a field of the filter
   ///   cannot be read.
   public borrowing func count<Entity: Document>(_ query: Query<Entity>) throws -> Int {
-    guard let binding = try engine.binding(Entity.self, in: catalogue) else { return 0 }
-    return try transaction.count(query.selection, binding.collection)
+    guard let binding = try catalogue.binding(of: Entity.self) else { return 0 }
+    return try transaction.count(query.selection, binding)
   }
 
   /// Deletes the document under `key`; false when there is none.
@@ -52,17 +52,19 @@ extension WriteScope {
   public mutating func delete<Entity: Document>(
     _ type: Entity.Type, keys: some Sequence<Entity.Key>
   ) throws -> Int {
-    guard let collection = catalogue[Entity.schema.name] else { return 0 }
-    var deleted = 0
-    for key in keys {
-      let isDeleted = try key.withEncodedKey { key in
-        guard (1...KeyKind.maximumByteCount).contains(key.count) else { return false }
-        return try transaction.delete(key, in: collection.documents)
+    guard let collection = try catalogue.binding(of: type)?.collection else { return 0 }
+    return try change { scope in
+      var deleted = 0
+      for key in keys {
+        let isDeleted = try key.withEncodedKey { key in
+          guard (1...KeyKind.maximumByteCount).contains(key.count) else { return false }
+          return try scope.transaction.delete(key, in: collection.documents)
+        }
+        if isDeleted { deleted += 1 }
       }
-      if isDeleted { deleted += 1 }
+      scope.changeCount += UInt64(deleted)
+      return deleted
     }
-    changeCount += UInt64(deleted)
-    return deleted
   }
 
   /// Deletes what `query` matches; returns how many documents that were. Its order is ignored.
@@ -73,13 +75,13 @@ extension WriteScope {
   @discardableResult
   public mutating func delete<Entity: Document>(_ query: Query<Entity>) throws -> Int {
     try query.selection.checkMatchesWhole("delete")
-    guard let binding = try engine.binding(Entity.self, in: catalogue)?.collection else {
+    guard let binding = try catalogue.binding(of: Entity.self) else {
       return 0
     }
     let evaluation = Evaluation(query.selection.filter, in: binding.collection)
-    var deleted = 0
-    do {
-      var cursor = try transaction.cursor(in: binding.collection.documents)
+    return try change { scope in
+      var deleted = 0
+      var cursor = try scope.transaction.cursor(in: binding.collection.documents)
       while try cursor.next() {
         guard try binding.matches(evaluation, key: cursor.key, record: cursor.value) else {
           continue
@@ -87,9 +89,9 @@ extension WriteScope {
         try cursor.delete()
         deleted += 1
       }
+      scope.changeCount += UInt64(deleted)
+      return deleted
     }
-    changeCount += UInt64(deleted)
-    return deleted
   }
 
   /// Deletes every document of the type's collection; returns how many there were. Costs what

@@ -10,13 +10,35 @@ extension WriteScope {
   ///
   /// - Throws: ``StoreError``; the body should let it through, so that nothing is kept.
   @discardableResult
-  public mutating func save<Entity: Document>(
+  @inlinable public mutating func save<Entity: Document>(
     _ documents: [Entity], clearBeforeSaving query: Query<Entity>? = nil
   ) throws -> SaveReport {
     try query?.selection.checkMatchesWhole("clearBeforeSaving")
     let binding = try declared(Entity.self)
-    let batch = try Batch(documents, binding)
-    return try apply(batch, clearing: query?.selection, binding)
+    return try documents.withUnsafeBufferPointer { documents in
+      if query == nil, documents.count > Batch.largestCount, Batch.areAscending(documents) {
+        return try saveInPieces(documents, binding)
+      }
+      let batch = try Batch(documents, binding)
+      return try apply(batch, clearing: query?.selection, binding)
+    }
+  }
+
+  /// Encodes and writes piece by piece, so that a piece is still in the processor's cache when
+  /// it is written, and memory does not grow with the batch.
+  ///
+  /// Measured with 100,000 contacts in the order of their keys: 1.4 times as fast as encoding
+  /// them all first.
+  @inlinable mutating func saveInPieces<Entity: Document>(
+    _ documents: UnsafeBufferPointer<Entity>, _ binding: CollectionBinding
+  ) throws -> SaveReport {
+    var report = SaveReport()
+    for start in stride(from: 0, to: documents.count, by: Batch.pieceCount) {
+      let end = min(start + Batch.pieceCount, documents.count)
+      let piece = try Batch(UnsafeBufferPointer(rebasing: documents[start..<end]), binding)
+      report += try apply(piece, clearing: nil, binding)
+    }
+    return report
   }
 
   /// Saves one document.
@@ -29,9 +51,11 @@ extension WriteScope {
 
   /// The binding of a type that the catalogue knows whole; where it does not, the declaration
   /// is noted and the body runs again after it.
-  mutating func declared<Entity: Document>(_ type: Entity.Type) throws -> CollectionBinding {
-    if let binding = try engine.binding(type, in: catalogue), binding.isDeclared {
-      return binding.collection
+  @usableFromInline mutating func declared<Entity: Document>(_ type: Entity.Type) throws
+    -> CollectionBinding
+  {
+    if let binding = try catalogue.binding(of: type), binding.isDeclared {
+      return binding
     }
     undeclared = try Declaration(type)
     throw DeclarationNeeded()
@@ -41,16 +65,16 @@ extension WriteScope {
   struct DeclarationNeeded: Error {}
 
   /// Deletes what `selection` matches and the batch does not have, then saves the batch.
-  mutating func apply(
+  @usableFromInline mutating func apply(
     _ batch: Batch, clearing selection: Selection?, _ binding: CollectionBinding
   ) throws -> SaveReport {
     var report = SaveReport()
     report.duplicates = batch.duplicateCount
-    try batch.withBytes { bytes in
+    try change { scope in
       if let selection {
-        report.deleted = try clear(selection, binding, keeping: batch.entries, bytes)
+        report.deleted = try scope.clear(selection, binding, keeping: batch.entries)
       }
-      try upsert(batch.entries, bytes, binding, &report)
+      try withExtendedLifetime(batch) { try scope.upsert(batch.entries, binding, &report) }
     }
     changeCount += UInt64(report.changes)
     return report
@@ -58,8 +82,7 @@ extension WriteScope {
 
   /// One walk over the collection beside one over the batch, both in the order of the keys.
   private mutating func clear(
-    _ selection: Selection, _ binding: CollectionBinding, keeping entries: [Batch.Entry],
-    _ bytes: UnsafeRawBufferPointer
+    _ selection: Selection, _ binding: CollectionBinding, keeping entries: [Batch.Entry]
   ) throws -> Int {
     let evaluation = Evaluation(selection.filter, in: binding.collection)
     var deleted = 0
@@ -67,10 +90,10 @@ extension WriteScope {
     var cursor = try transaction.cursor(in: binding.collection.documents)
     while try cursor.next() {
       let key = cursor.key
-      while next < entries.count, Bytes.compare(bytes.key(of: entries[next]), key) < 0 {
+      while next < entries.count, Bytes.compare(entries[next].key, key) < 0 {
         next += 1
       }
-      if next < entries.count, Bytes.equal(bytes.key(of: entries[next]), key) { continue }
+      if next < entries.count, Bytes.equal(entries[next].key, key) { continue }
       guard try binding.matches(evaluation, key: key, record: cursor.value) else { continue }
       try cursor.delete()
       deleted += 1
@@ -79,8 +102,7 @@ extension WriteScope {
   }
 
   private mutating func upsert(
-    _ entries: [Batch.Entry], _ bytes: UnsafeRawBufferPointer, _ binding: CollectionBinding,
-    _ report: inout SaveReport
+    _ entries: [Batch.Entry], _ binding: CollectionBinding, _ report: inout SaveReport
   ) throws {
     let mayKeepFields = binding.schemas.contains(where: \.leavesFieldsUnknown)
     var merging = RecordWriter(binding: binding, capacity: mayKeepFields ? 4096 : 16)
@@ -88,8 +110,8 @@ extension WriteScope {
     var isBehindLast = try !cursor.last()
     let last = [UInt8](cursor.key)
     for entry in entries {
-      let key = bytes.key(of: entry)
-      let record = bytes.record(of: entry)
+      let key = entry.key
+      let record = entry.record
       if !isBehindLast {
         isBehindLast = last.withUnsafeBytes { Bytes.compare(key, $0) > 0 }
       }
@@ -146,19 +168,46 @@ extension RecordWriter {
 }
 
 extension Batch {
-  /// Encodes documents; done on the caller's side wherever it can be.
+  /// More documents than this are encoded inside the write, if they are in the order of their
+  /// keys.
+  @usableFromInline static var largestCount: Int { 1024 }
+  /// Documents that are encoded at once then.
+  @usableFromInline static var pieceCount: Int { 512 }
+
+  /// Encodes documents.
   ///
   /// - Throws: ``StoreError`` for a key or a document that cannot be stored.
   @inlinable convenience init<Entity: Document>(
-    _ documents: [Entity], _ binding: CollectionBinding
+    _ documents: UnsafeBufferPointer<Entity>, _ binding: CollectionBinding
   ) throws {
+    // In place: iterating would copy each document, and with it retain each of its strings.
     var builder = BatchBuilder(binding, count: documents.count)
-    for document in documents { try builder.append(document) }
+    for index in documents.indices { try builder.append(documents[index]) }
     self.init(builder)
   }
 
-  @usableFromInline convenience init(_ builder: consuming BatchBuilder) {
-    let entries = builder.entries
-    self.init(builder.writer, entries)
+  /// Whether each key comes after the one before it, so that there is nothing to sort and no key
+  /// stands twice.
+  @inlinable static func areAscending<Entity: Document>(
+    _ documents: UnsafeBufferPointer<Entity>
+  ) -> Bool {
+    withUnsafeTemporaryAllocation(byteCount: KeyKind.maximumByteCount, alignment: 8) { last in
+      var lastCount = 0
+      var isAscending = true
+      for index in documents.indices {
+        documents[index].entityAccessorKey.withEncodedKey { key in
+          guard key.count <= last.count,
+            Bytes.compare(UnsafeRawBufferPointer(rebasing: last[..<lastCount]), key) < 0
+          else {
+            isAscending = false
+            return
+          }
+          last.copyMemory(from: key)
+          lastCount = key.count
+        }
+        if !isAscending { return false }
+      }
+      return true
+    }
   }
 }

@@ -13,6 +13,8 @@ public struct WriteScope: ~Copyable {
   var changeCount: UInt64 = 0
   /// What the body needs declared before it can run; it is then run again.
   var undeclared: Declaration?
+  /// Why a change stopped half-way.
+  private var failure: (any Error)?
 
   init(_ engine: Engine) throws {
     while true {
@@ -35,8 +37,24 @@ public struct WriteScope: ~Copyable {
     }
   }
 
+  /// Runs a change of several records. When it stops half-way the scope is never committed, even
+  /// if its body swallows the error: half a save must not be kept.
+  mutating func change<Result>(
+    _ body: (inout WriteScope) throws -> Result
+  ) throws -> Result {
+    do {
+      return try body(&self)
+    } catch {
+      failure = failure ?? error
+      throw error
+    }
+  }
+
   /// Commits, with the state record; or ends without a trace when nothing was changed.
+  ///
+  /// - Throws: ``StoreError``, also the one that stopped a change half-way.
   consuming func commit() throws {
+    if let failure { throw failure }
     guard changeCount > 0 else { return }
     state.transaction = UInt64(transaction.id)
     state.sequence += changeCount

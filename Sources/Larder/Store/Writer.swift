@@ -1,5 +1,14 @@
 internal import Dispatch
 internal import LarderLMDB
+internal import Synchronization
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#endif
 
 /// The one line that all writes of a process stand in.
 ///
@@ -7,13 +16,9 @@ internal import LarderLMDB
 /// and neither fsync nor another process's lock ever blocks the cooperative pool.
 final class Writer: Sendable {
   private let queue = DispatchQueue(label: "larder.writer")
-  private let isCurrent: Locked<DispatchSpecificKey<Bool>>
-
-  init() {
-    let key = DispatchSpecificKey<Bool>()
-    queue.setSpecific(key: key, value: true)
-    isCurrent = Locked(key)
-  }
+  /// The thread that runs in the line, else zero. Dispatch cannot be asked: inside the line of
+  /// another store it does not see this one.
+  private let runningThread = Atomic<UInt>(0)
 
   /// Runs `body` in its turn and waits for it.
   ///
@@ -21,7 +26,7 @@ final class Writer: Sendable {
   ///   for ever; whatever `body` throws.
   func run<Result>(_ body: () throws -> Result) throws -> Result {
     if isInLine { throw StoreError.nestedWrite }
-    return try queue.sync(execute: body)
+    return try queue.sync { try running(body) }
   }
 
   /// Runs `body` in its turn. A task that is cancelled before its turn comes never runs.
@@ -31,11 +36,11 @@ final class Writer: Sendable {
     let isCancelled = Locked(false)
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        queue.async {
+        queue.async { [self] in
           continuation.resume(
             with: Swift.Result {
               if isCancelled.withLock({ $0 }) { throw CancellationError() }
-              return try body()
+              return try running(body)
             })
         }
       }
@@ -44,8 +49,21 @@ final class Writer: Sendable {
     }
   }
 
-  /// Whether the caller stands in the line: it runs inside a write.
-  var isInLine: Bool {
-    isCurrent.withLock { DispatchQueue.getSpecific(key: $0) } == true
+  private func running<Result>(_ body: () throws -> Result) rethrows -> Result {
+    runningThread.store(Self.thisThread, ordering: .relaxed)
+    defer { runningThread.store(0, ordering: .relaxed) }
+    return try body()
+  }
+
+  /// Whether the caller stands in the line: it runs inside a write. Only a thread itself can
+  /// have stored its own number, so that no order is needed.
+  var isInLine: Bool { runningThread.load(ordering: .relaxed) == Self.thisThread }
+
+  private static var thisThread: UInt {
+    #if canImport(Darwin)
+      UInt(bitPattern: pthread_self())
+    #else
+      UInt(pthread_self())
+    #endif
   }
 }

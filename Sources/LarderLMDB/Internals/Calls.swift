@@ -454,7 +454,7 @@ extension Calls {
   @usableFromInline
   static func current(_ cursor: OpaquePointer) -> Found {
     var found = Found()
-    // LMDB only tells here whether there is a record, it reads no page.
+    // This reads no page and so cannot fail; LMDB says EINVAL when a delete emptied the tree.
     let stands = (try? move(cursor, .current, &found)) ?? false
     return stands ? found : Found()
   }

@@ -14,6 +14,9 @@ public struct Cursor: ~Copyable {
   @usableFromInline let transaction: UnsafeMutablePointer<TransactionHandle.State>
   @usableFromInline var found: Calls.Found
   @usableFromInline var place: Place
+  /// True when LMDB may have noted that this cursor stands at the end. LMDB 0.9 keeps the note
+  /// over a put elsewhere, and then sees no next record where there is one.
+  @usableFromInline var mayHoldEndNote = false
 
   /// Where the cursor stands. LMDB alone would forget that it has run off either end, and
   /// answer the next move from the last record it was on.
@@ -24,9 +27,7 @@ public struct Cursor: ~Copyable {
     case onRecord
     /// Its record was just written, so `found` is out of date.
     case written
-    /// In the gap its record left.
-    case deleted
-    /// In the gap where a key was sought; LMDB stands on the record after the gap.
+    /// In the gap where a key was sought or a record deleted; LMDB stands on the record after it.
     case gap
     case beforeStart
     case pastEnd
@@ -78,7 +79,8 @@ extension Cursor {
   ///
   /// - Throws: ``LMDBError`` when a page cannot be read; first, last and seek may be tried again.
   public mutating func last() throws(LMDBError) -> Bool {
-    land(try Calls.move(pointer, .last, &found), else: .beforeStart)
+    mayHoldEndNote = true
+    return land(try Calls.move(pointer, .last, &found), else: .beforeStart)
   }
 
   /// Moves to the record after this place, the first one if just opened; false at the end, and
@@ -126,10 +128,12 @@ extension Cursor {
     found = Calls.Found(seeking: key)
     if try Calls.move(pointer, .atOrAfterKey, &found) {
       place = .onRecord
+      mayHoldEndNote = false
       return true
     }
     found = Self.nothing
     place = .pastEnd
+    mayHoldEndNote = true
     return false
   }
 
@@ -146,9 +150,10 @@ extension Cursor {
   mutating func nextFromElsewhere() throws(LMDBError) -> Bool {
     switch place {
     case .fresh, .beforeStart: return try first()
-    case .written, .deleted: return land(try Calls.move(pointer, .next, &found), else: .pastEnd)
+    case .written: return land(try Calls.move(pointer, .next, &found), else: .pastEnd)
     case .gap:
-      return land(try Calls.move(pointer, .current, &found), else: .pastEnd)
+      found = Calls.current(pointer)
+      return land(!found.key.isEmpty, else: .pastEnd)
     case .onRecord, .pastEnd: return land(false, else: .pastEnd)
     }
   }
@@ -157,7 +162,7 @@ extension Cursor {
   mutating func previousFromElsewhere() throws(LMDBError) -> Bool {
     switch place {
     case .fresh, .pastEnd: return try last()
-    case .written, .deleted, .gap:
+    case .written, .gap:
       return land(try Calls.move(pointer, .previous, &found), else: .beforeStart)
     case .onRecord, .beforeStart: return land(false, else: .beforeStart)
     }
@@ -169,6 +174,7 @@ extension Cursor {
     } else {
       found = Self.nothing
       place = edge
+      if edge == .pastEnd { mayHoldEndNote = true }
     }
     return hasRecord
   }
@@ -202,12 +208,21 @@ extension Cursor {
     _ value: UnsafeRawBufferPointer, for key: UnsafeRawBufferPointer, _ mode: PutMode = .upsert
   ) throws(LMDBError) {
     switch mode {
-    case .upsert: try Calls.put(pointer, key, value, append: false)
+    case .upsert:
+      if mayHoldEndNote { try dropEndNote() }
+      try Calls.put(pointer, key, value, append: false)
     case .append: try Calls.put(pointer, key, value, append: true)
     case .replaceCurrent: try replace(key, value)
     }
     found = Self.nothing
     place = .written
+  }
+
+  /// Going to the first record is what makes LMDB forget that it stood at the end.
+  @usableFromInline
+  mutating func dropEndNote() throws(LMDBError) {
+    _ = try Calls.move(pointer, .first, &found)
+    mayHoldEndNote = false
   }
 
   @usableFromInline
@@ -236,6 +251,7 @@ extension Cursor {
     }
     try Calls.delete(pointer)
     found = Self.nothing
-    place = .deleted
+    if Calls.current(pointer).key.isEmpty { mayHoldEndNote = true }
+    place = .gap
   }
 }

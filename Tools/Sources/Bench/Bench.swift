@@ -22,6 +22,8 @@ struct Bench {
     [
       try CEngine(workload, in: folder, unchanged: .putAgain),
       try CEngine(workload, in: folder, unchanged: .compare),
+      try SwiftLimitEngine(workload, in: folder),
+      try LarderEngine(workload, in: folder),
     ]
   }
 

@@ -100,6 +100,30 @@ bench_sample bench_scan_by_key(const bench_store *store) {
 
 bench_sample bench_scan_by_storage(const bench_store *store) { return scan(store, false); }
 
+double bench_visit_all(const bench_store *store, bench_visitor visit, void *context) {
+  double start = bench_now();
+  MDB_txn *txn = begin_read(store);
+  MDB_cursor *cursor = open_cursor(txn, store->documents);
+  MDB_val key, record;
+  while (mdb_cursor_get(cursor, &key, &record, MDB_NEXT) == 0) visit(context, record.mv_data);
+  mdb_cursor_close(cursor);
+  mdb_txn_abort(txn);
+  return bench_now() - start;
+}
+
+double bench_visit_lookups(
+  const bench_store *store, const bench_workload *workload, bench_visitor visit, void *context) {
+  double start = bench_now();
+  MDB_txn *txn = begin_read(store);
+  for (size_t position = 0; position < BENCH_LOOKUP_COUNT; position++) {
+    MDB_val key = id_of(&workload->contacts[bench_lookup_index(workload, position)]), record;
+    REQUIRE(mdb_get(txn, store->documents, &key, &record));
+    visit(context, record.mv_data);
+  }
+  mdb_txn_abort(txn);
+  return bench_now() - start;
+}
+
 bench_sample bench_query_cities(const bench_store *store) {
   double start = bench_now();
   uint64_t checksum = 0;

@@ -57,6 +57,15 @@ bench_sample bench_get(const bench_store *store, const bench_workload *workload)
 /// the sum of their digests.
 bench_sample bench_scan_by_key(const bench_store *store);
 
+/// What takes a record in place, packed as the store keeps it.
+typedef void (*bench_visitor)(void *context, const uint8_t *record);
+
+/// Lends every record in key order, or those of `bench_get`'s keys one after another, for a caller
+/// that decodes them itself. Returns the seconds.
+double bench_visit_all(const bench_store *store, bench_visitor visit, void *context);
+double bench_visit_lookups(
+  const bench_store *store, const bench_workload *workload, bench_visitor visit, void *context);
+
 /// As `bench_scan_by_key`, in the order in which the records stand.
 bench_sample bench_scan_by_storage(const bench_store *store);
 

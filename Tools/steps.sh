@@ -1,0 +1,90 @@
+# Shared by the scripts beside it: steps with their times, and what a bare machine lacks.
+
+steps_start=$SECONDS
+steps_done=()
+steps_not_run=()
+
+# step NAME COMMAND...: runs a command under a heading and notes the seconds that it took.
+step() {
+  local name=$1 start=$SECONDS
+  shift
+  printf '\n==> %s\n' "$name"
+  if ! "$@"; then
+    printf '\nfailed: %s (%d s)\n' "$name" $((SECONDS - start)) >&2
+    exit 1
+  fi
+  steps_done+=("$(printf '%6d s  %s' $((SECONDS - start)) "$name")")
+}
+
+# not_run NAME REASON: for a step that this machine cannot do; listed at the end.
+not_run() {
+  printf '\n==> %s: not run, %s\n' "$1" "$2"
+  steps_not_run+=("$1: $2")
+}
+
+finish() {
+  printf '\n'
+  printf '%s\n' "${steps_done[@]}"
+  printf '%6d s  in all\n' $((SECONDS - steps_start))
+  if [ ${#steps_not_run[@]} -gt 0 ]; then
+    printf '\nNot run:\n'
+    printf '  %s\n' "${steps_not_run[@]}"
+  fi
+}
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# The library and the programs that the build and the tests need.
+install_requirements() {
+  if ! command -v swift > /dev/null; then
+    echo "The Swift toolchain (6.2 or newer) is missing: https://www.swift.org/install" >&2
+    return 1
+  fi
+  case $(uname -s) in
+    Linux) install_with_apt ;;
+    Darwin) install_with_brew ;;
+    *)
+      echo "Install LMDB 0.9 with its header and pkg-config file, and Python 3." >&2
+      pkg-config --exists lmdb
+      ;;
+  esac
+}
+
+install_with_apt() {
+  local packages=() package
+  for package in liblmdb-dev lmdb-utils pkg-config python3; do
+    if ! dpkg-query --show --showformat='${Status}\n' "$package" 2> /dev/null \
+      | grep -q '^install ok installed$'; then
+      packages+=("$package")
+    fi
+  done
+  # Another Python or pkg-config than Debian's does as well.
+  if command -v python3 > /dev/null; then packages=("${packages[@]/#python3/}"); fi
+  if command -v pkg-config > /dev/null; then packages=("${packages[@]/#pkg-config/}"); fi
+  # shellcheck disable=SC2206 # Drops the names that were emptied.
+  packages=(${packages[@]:-})
+  if [ ${#packages[@]} -eq 0 ]; then
+    echo "Nothing is missing."
+    return 0
+  fi
+  if ! command -v apt-get > /dev/null; then
+    echo "Install these, or what your system calls them: ${packages[*]}" >&2
+    return 1
+  fi
+  echo "Installing ${packages[*]}"
+  as_root apt-get update --quiet --quiet
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet "${packages[@]}"
+}
+
+install_with_brew() {
+  if pkg-config --exists lmdb 2> /dev/null; then
+    echo "Nothing is missing."
+  elif command -v brew > /dev/null; then
+    brew install lmdb pkg-config
+  else
+    echo "Install LMDB 0.9 and pkg-config, for example with Homebrew: brew install lmdb pkg-config" >&2
+    return 1
+  fi
+}
