@@ -12,7 +12,8 @@ let package = Package(
   name: "larder-tools",
   platforms: [.macOS(.v15)],
   products: [
-    .executable(name: "bench", targets: ["Bench"])
+    .executable(name: "bench", targets: ["Bench"]),
+    .executable(name: "demo", targets: ["Demo"]),
   ],
   dependencies: [
     // Named, so that the folder of a checkout may have any name.
@@ -20,7 +21,15 @@ let package = Package(
   ],
   targets: [
     .target(name: "CBench", linkerSettings: [.linkedLibrary("lmdb")]),
-    .executableTarget(name: "Bench", dependencies: ["CBench", .product(name: "Larder", package: "larder")],
+    .executableTarget(
+      name: "Bench", dependencies: ["CBench", .product(name: "Larder", package: "larder")],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "Demo",
+      dependencies: [
+        .product(name: "Larder", package: "larder"),
+        .product(name: "LarderImport", package: "larder"),
+      ],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
