@@ -9,18 +9,20 @@ import Synchronization
 final class MemoryPeak: Sendable {
   private let start: Int
   private let peak: Atomic<Int>
-  private let timer: any DispatchSourceTimer
 
   init() {
     start = Self.anonymousByteCount ?? 0
     peak = Atomic(start)
-    timer = DispatchSource.makeTimerSource(queue: .global(qos: .userInteractive))
-    timer.schedule(deadline: .now(), repeating: .milliseconds(1))
-    timer.setEventHandler { [weak self] in self?.look() }
-    timer.resume()
+    lookAgain()
   }
 
-  deinit { timer.cancel() }
+  private func lookAgain() {
+    DispatchQueue.global(qos: .userInteractive).asyncAfter(deadline: .now() + .milliseconds(1)) {
+      [weak self] in
+      self?.look()
+      self?.lookAgain()
+    }
+  }
 
   var growth: Int {
     look()
