@@ -21,18 +21,23 @@ struct CreationTests {
   }
 
   @Test("a process that dies in the first transaction leaves a store that is created anew")
-  func diesWhileCreating() throws {
-    let child = try Child {
-      _ = try Environment.open(at: folder.store) { transaction in
-        try transaction.put("child", "made")
-        _exit(0)
+  func diesWhileCreating() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      let child = try Child {
+        _ = try Environment.open(at: folder.store) { transaction in
+          try transaction.put("child", "made")
+          _exit(0)
+        }
+        return 1
       }
-      return 1
-    }
-    #expect(child.report() == nil)
-    #expect(FileManager.default.fileExists(atPath: folder.data))
+      #expect(child.report() == nil)
+      #expect(FileManager.default.fileExists(atPath: folder.data))
 
-    #expect(try open("parent").read("made") == "parent")
+      #expect(
+        try Environment.open(at: folder.store) { try $0.put("parent", "made") }
+          .read("made") == "parent")
+    }
   }
 
   @Test("an unfinished creation is begun again whatever it left in the files")
@@ -80,32 +85,37 @@ struct CreationTests {
   }
 
   @Test("opening waits while another process holds larder.lock, and lets go of it afterwards")
-  func openingIsExclusive() async throws {
-    try Environment.open(at: folder.store).close()
-    let opening = folder.opening
-    let child = try Child {
+  func openingIsExclusive() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      try Environment.open(at: folder.store).close()
+      let opening = folder.opening
+      let child = try Child {
+        let descriptor = Glibc.open(opening, O_RDWR)
+        // Shared, so that only an exclusive lock has to wait for it.
+        return flock(descriptor, LOCK_SH) == 0 ? 1 : 0
+      }
+      #expect(child.report() == 1)
+      let store = folder.store
+      let progress = Locked((hasBegun: false, hasOpened: false))
+
+      let opener = OnThread {
+        progress.withLock { $0.hasBegun = true }
+        let environment = try Environment.open(at: store)
+        progress.withLock { $0.hasOpened = true }
+        return environment
+      }
+      while !progress.withLock({ $0.hasBegun }) { usleep(1000) }
+      usleep(200_000)
+
+      #expect(!progress.withLock { $0.hasOpened })
+      child.kill()
+      let environment = try opener.value()
       let descriptor = Glibc.open(opening, O_RDWR)
-      // Shared, so that only an exclusive lock has to wait for it.
-      return flock(descriptor, LOCK_SH) == 0 ? 1 : 0
+      defer { close(descriptor) }
+      #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+      try environment.close()
     }
-    #expect(child.report() == 1)
-    let store = folder.store
-    let hasOpened = Locked(false)
-
-    let task = Task.detached {
-      let environment = try Environment.open(at: store)
-      hasOpened.withLock { $0 = true }
-      return environment
-    }
-    usleep(200_000)
-
-    #expect(hasOpened.withLock { $0 } == false)
-    child.kill()
-    let environment = try await task.value
-    let descriptor = Glibc.open(opening, O_RDWR)
-    defer { close(descriptor) }
-    #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
-    try environment.close()
   }
 
   @Test("a store is created inside a folder that exists, not inside one that does not")

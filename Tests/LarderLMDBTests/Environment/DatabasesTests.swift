@@ -38,19 +38,22 @@ struct DatabasesTests {
   }
 
   @Test("a database that another process made is found")
-  func madeElsewhere() throws {
-    let environment = try Environment.open(at: folder.store)
-    let store = folder.store
-    let report = try Child.report {
-      let own = try Environment.open(at: store)
-      guard let books = try own.database(named: "books", create: true) else { return 1 }
-      try own.store(["a": "1"], in: books)
-      return 0
-    }
-    #expect(report == 0)
+  func madeElsewhere() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      let environment = try Environment.open(at: folder.store)
+      let store = folder.store
+      let report = try Child.report {
+        let own = try Environment.open(at: store)
+        guard let books = try own.database(named: "books", create: true) else { return 1 }
+        try own.store(["a": "1"], in: books)
+        return 0
+      }
+      #expect(report == 0)
 
-    let books = try #require(try environment.database(named: "books", create: false))
-    #expect(try environment.read("a", in: books) == "1")
+      let books = try #require(try environment.database(named: "books", create: false))
+      #expect(try environment.read("a", in: books) == "1")
+    }
   }
 
   @Test("a known handle is given inside a write transaction too")

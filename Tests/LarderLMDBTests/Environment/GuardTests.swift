@@ -25,81 +25,90 @@ struct GuardTests {
   }
 
   @Test("a write is refused when the shared transaction id lags behind the last commit")
-  func damagedLockTable() throws {
-    let environment = try Environment.open(at: folder.store)
-    for number in 0..<37 { try environment.store(["a": "\(number)"]) }
-    let last = UInt64(try environment.statistics().lastTransactionID)
-    let lock = folder.lock
-    // In a child: a close of the lock file here would drop LMDB's own locks on it.
-    let report = try Child.report {
-      let descriptor = Glibc.open(lock, O_RDWR)
-      var number: UInt64 = 0
-      for offset in stride(from: 0, to: 256, by: 8) {
-        guard pread(descriptor, &number, 8, offset) == 8, number == last else { continue }
-        number -= 2
-        return pwrite(descriptor, &number, 8, offset) == 8 ? 1 : 2
+  func damagedLockTable() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      let environment = try Environment.open(at: folder.store)
+      for number in 0..<37 { try environment.store(["a": "\(number)"]) }
+      let last = UInt64(try environment.statistics().lastTransactionID)
+      let lock = folder.lock
+      // In a child: a close of the lock file here would drop LMDB's own locks on it.
+      let report = try Child.report {
+        let descriptor = Glibc.open(lock, O_RDWR)
+        var number: UInt64 = 0
+        for offset in stride(from: 0, to: 256, by: 8) {
+          guard pread(descriptor, &number, 8, offset) == 8, number == last else { continue }
+          number -= 2
+          return pwrite(descriptor, &number, 8, offset) == 8 ? 1 : 2
+        }
+        return 3
       }
-      return 3
+      #expect(report == 1)
+
+      let error = failure { try environment.store(["a": "lost"]) }
+
+      #expect(error?.code == .lockTableDamaged)
+      #expect(error?.description.contains("close the store in every process") == true)
+      try environment.close()
+      let again = try Environment.open(at: folder.store)
+      try again.store(["b": "kept"])
+      #expect(try again.read("a") == "36")
     }
-    #expect(report == 1)
-
-    let error = failure { try environment.store(["a": "lost"]) }
-
-    #expect(error?.code == .lockTableDamaged)
-    #expect(error?.description.contains("close the store in every process") == true)
-    try environment.close()
-    let again = try Environment.open(at: folder.store)
-    try again.store(["b": "kept"])
-    #expect(try again.read("a") == "36")
   }
 
   @Test("a forked child is told to open the store itself, and the parent's snapshot stays")
-  func fork() throws {
-    let environment = try Environment.open(at: folder.store)
-    try environment.store(["a": "before"])
-    let snapshot = try environment.beginRead()
-    let store = folder.store
+  func fork() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      let environment = try Environment.open(at: folder.store)
+      try environment.store(["a": "before"])
+      let snapshot = try environment.beginRead()
+      let store = folder.store
 
-    let report = try Child.report {
-      let refusals = [
-        code { _ = try environment.beginRead() }, code { _ = try environment.beginWrite() },
-        code { _ = try environment.database(named: "x", create: true) },
-        code { try environment.close() },
-      ]
-      guard refusals.allSatisfy({ $0 == .usedAfterFork }) else { return 1 }
-      let own = try Environment.open(at: store)
-      guard own !== environment, try own.read("a") == "before" else { return 2 }
-      try own.store(["a": "child"])
-      try own.close()
-      return 0
+      let report = try Child.report {
+        let refusals = [
+          code { _ = try environment.beginRead() }, code { _ = try environment.beginWrite() },
+          code { _ = try environment.database(named: "x", create: true) },
+          code { try environment.close() },
+        ]
+        guard refusals.allSatisfy({ $0 == .usedAfterFork }) else { return 1 }
+        let own = try Environment.open(at: store)
+        guard own !== environment, try own.read("a") == "before" else { return 2 }
+        try own.store(["a": "child"])
+        try own.close()
+        return 0
+      }
+
+      #expect(report == 0)
+      #expect(try snapshot.value("a") == "before")
+      #expect(try environment.read("a") == "child")
+      for number in 0..<20 { try environment.store(["b": "\(number)"]) }
+      #expect(try snapshot.value("a") == "before")
     }
-
-    #expect(report == 0)
-    #expect(try snapshot.value("a") == "before")
-    #expect(try environment.read("a") == "child")
-    for number in 0..<20 { try environment.store(["b": "\(number)"]) }
-    #expect(try snapshot.value("a") == "before")
   }
 
   @Test("what a forked child lets go of stays the parent's")
-  func forkLettingGo() throws {
-    let held = Held()
-    held.environment = try Environment.open(at: folder.store)
-    try held.environment?.store(["a": "before"])
-    held.snapshot = try held.environment?.beginRead()
-    let slots = try held.environment?.statistics().readersInUse
+  func forkLettingGo() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      let held = Held()
+      held.environment = try Environment.open(at: folder.store)
+      try held.environment?.store(["a": "before"])
+      held.snapshot = try held.environment?.beginRead()
+      let slots = try held.environment?.statistics().readersInUse
 
-    let report = try Child.report {
+      let report = try Child.report {
+        held.snapshot = nil
+        held.environment = nil
+        return 0
+      }
+
+      #expect(report == 0)
+      #expect(try held.environment?.statistics().readersInUse == slots)
+      for number in 0..<20 { try held.environment?.store(["a": "\(number)"]) }
+      #expect(try held.snapshot?.value("a") == "before")
       held.snapshot = nil
-      held.environment = nil
-      return 0
     }
-
-    #expect(report == 0)
-    #expect(try held.environment?.statistics().readersInUse == slots)
-    for number in 0..<20 { try held.environment?.store(["a": "\(number)"]) }
-    #expect(try held.snapshot?.value("a") == "before")
-    held.snapshot = nil
   }
 
   private final class Held {

@@ -24,75 +24,57 @@ struct LimitsTests {
   }
 
   @Test("the reader slots of a process that died are taken back when none is left")
-  func deadReaders() throws {
-    var options = Environment.Options()
-    options.maximumReaders = 2
-    let environment = try Environment.open(at: folder.store, options: options)
-    let store = folder.store
-    let child = try Child {
-      let own = try Environment.open(at: store, options: options)
-      let one = try own.beginRead()
-      let two = try own.beginRead()
-      _ = (one.id, two.id)
-      _exit(0)
-    }
-    #expect(child.report() == nil)
-    child.kill()
+  func deadReaders() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      var options = Environment.Options()
+      options.maximumReaders = 2
+      let environment = try Environment.open(at: folder.store, options: options)
+      let store = folder.store
+      let child = try Child {
+        let own = try Environment.open(at: store, options: options)
+        let one = try own.beginRead()
+        let two = try own.beginRead()
+        _ = (one.id, two.id)
+        _exit(0)
+      }
+      #expect(child.report() == nil)
+      child.kill()
 
-    #expect(try environment.read("a") == nil)
-    #expect(try environment.checkReaders() == 0)
+      #expect(try environment.read("a") == nil)
+      #expect(try environment.checkReaders() == 0)
+    }
   }
 
   @Test("checking readers counts the slots that dead processes held")
-  func checkReaders() throws {
-    let environment = try Environment.open(at: folder.store)
-    let store = folder.store
-    let child = try Child {
-      let own = try Environment.open(at: store)
-      let one = try own.beginRead()
-      _ = one.id
-      _exit(0)
-    }
-    #expect(child.report() == nil)
-    child.kill()
+  func checkReaders() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      let environment = try Environment.open(at: folder.store)
+      let store = folder.store
+      let child = try Child {
+        let own = try Environment.open(at: store)
+        let one = try own.beginRead()
+        _ = one.id
+        _exit(0)
+      }
+      #expect(child.report() == nil)
+      child.kill()
 
-    #expect(try environment.checkReaders() == 1)
-    #expect(try environment.checkReaders() == 0)
+      #expect(try environment.checkReaders() == 1)
+      #expect(try environment.checkReaders() == 0)
+    }
   }
 
   @Test("a store that another process enlarged is taken on when nobody else reads")
-  func mapResized() throws {
-    var small = Environment.Options()
-    small.mapByteCount = 1 << 20
-    let environment = try Environment.open(at: folder.store, options: small)
-    let store = folder.store
-    try environment.store(["a": "1"])
-    let report = try Child.report {
-      var large = Environment.Options()
-      large.mapByteCount = 1 << 26
-      let own = try Environment.open(at: store, options: large)
-      try own.store(["large": String(repeating: "x", count: 8 << 20)])
-      return 0
-    }
-    #expect(report == 0)
-
-    do {
-      // One pooled snapshot began before; a fresh one must not move the map under it.
-      #expect(try environment.read("large")?.count == 8 << 20)
-      #expect(try environment.statistics().mapByteCount == 1 << 26)
-      try environment.store(["b": "2"])
-    }
-  }
-
-  @Test("a store that another process enlarged is refused while a snapshot is held")
-  func mapResizedInUse() throws {
-    var small = Environment.Options()
-    small.mapByteCount = 1 << 20
-    let environment = try Environment.open(at: folder.store, options: small)
-    let store = folder.store
-    try environment.store(["a": "1"])
-    do {
-      let held = try environment.beginRead()
+  func mapResized() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      var small = Environment.Options()
+      small.mapByteCount = 1 << 20
+      let environment = try Environment.open(at: folder.store, options: small)
+      let store = folder.store
+      try environment.store(["a": "1"])
       let report = try Child.report {
         var large = Environment.Options()
         large.mapByteCount = 1 << 26
@@ -102,54 +84,90 @@ struct LimitsTests {
       }
       #expect(report == 0)
 
-      #expect(code { _ = try environment.beginRead() } == .mapResized)
-      #expect(code { _ = try environment.beginWrite() } == .mapResized)
-      #expect(try held.value("a") == "1")
+      do {
+        // One pooled snapshot began before; a fresh one must not move the map under it.
+        #expect(try environment.read("large")?.count == 8 << 20)
+        #expect(try environment.statistics().mapByteCount == 1 << 26)
+        try environment.store(["b": "2"])
+      }
     }
-    try environment.store(["b": "2"])
-    #expect(try environment.read("large")?.count == 8 << 20)
+  }
+
+  @Test("a store that another process enlarged is refused while a snapshot is held")
+  func mapResizedInUse() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      var small = Environment.Options()
+      small.mapByteCount = 1 << 20
+      let environment = try Environment.open(at: folder.store, options: small)
+      let store = folder.store
+      try environment.store(["a": "1"])
+      do {
+        let held = try environment.beginRead()
+        let report = try Child.report {
+          var large = Environment.Options()
+          large.mapByteCount = 1 << 26
+          let own = try Environment.open(at: store, options: large)
+          try own.store(["large": String(repeating: "x", count: 8 << 20)])
+          return 0
+        }
+        #expect(report == 0)
+
+        #expect(code { _ = try environment.beginRead() } == .mapResized)
+        #expect(code { _ = try environment.beginWrite() } == .mapResized)
+        #expect(try held.value("a") == "1")
+      }
+      try environment.store(["b": "2"])
+      #expect(try environment.read("large")?.count == 8 << 20)
+    }
   }
 
   @Test("a snapshot that renews takes on the size that another process gave the store")
-  func mapResizedRenewing() throws {
-    var small = Environment.Options()
-    small.mapByteCount = 1 << 20
-    let environment = try Environment.open(at: folder.store, options: small)
-    let store = folder.store
-    var snapshot = try environment.beginRead()
-    let report = try Child.report {
-      var large = Environment.Options()
-      large.mapByteCount = 1 << 26
-      let own = try Environment.open(at: store, options: large)
-      try own.store(["large": String(repeating: "x", count: 8 << 20)])
-      return 0
+  func mapResizedRenewing() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      var small = Environment.Options()
+      small.mapByteCount = 1 << 20
+      let environment = try Environment.open(at: folder.store, options: small)
+      let store = folder.store
+      var snapshot = try environment.beginRead()
+      let report = try Child.report {
+        var large = Environment.Options()
+        large.mapByteCount = 1 << 26
+        let own = try Environment.open(at: store, options: large)
+        try own.store(["large": String(repeating: "x", count: 8 << 20)])
+        return 0
+      }
+      #expect(report == 0)
+      #expect(try snapshot.value("large") == nil)
+
+      try snapshot.renew()
+
+      #expect(try snapshot.value("large")?.count == 8 << 20)
     }
-    #expect(report == 0)
-    #expect(try snapshot.value("large") == nil)
-
-    try snapshot.renew()
-
-    #expect(try snapshot.value("large")?.count == 8 << 20)
   }
 
   @Test("a map that the address space refuses is halved until it fits")
-  func mapHalved() throws {
-    let path = folder.store
-    let report = try Child.report {
-      // Room for what the process has plus a little over four GiB.
-      let pages =
-        try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
-        .split(separator: " ").first.flatMap { Int($0) } ?? 0
-      let limit = rlim_t(pages * 4096 + (9 << 29))
-      var limits = rlimit(rlim_cur: limit, rlim_max: limit)
-      guard setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limits) == 0 else { return 1 }
-      let environment = try Environment.open(at: path)
-      try environment.store(["a": "1"])
-      let map = try environment.statistics().mapByteCount
-      return map == 1 << 32 || map == 1 << 31 ? 0 : 2
+  func mapHalved() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      let path = folder.store
+      let report = try Child.report {
+        // Room for what the process has plus a little over four GiB.
+        let pages =
+          try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
+          .split(separator: " ").first.flatMap { Int($0) } ?? 0
+        let limit = rlim_t(pages * 4096 + (9 << 29))
+        var limits = rlimit(rlim_cur: limit, rlim_max: limit)
+        guard setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limits) == 0 else { return 1 }
+        let environment = try Environment.open(at: path)
+        try environment.store(["a": "1"])
+        let map = try environment.statistics().mapByteCount
+        return map == 1 << 32 || map == 1 << 31 ? 0 : 2
+      }
+      #expect(report == 0)
+      #expect(try Environment.open(at: path).statistics().mapByteCount == 1 << 40)
     }
-    #expect(report == 0)
-    #expect(try Environment.open(at: path).statistics().mapByteCount == 1 << 40)
   }
 
   @Test("a full map ends the transaction alone: nothing of it is kept and the next one works")

@@ -136,27 +136,26 @@ struct SafeFilesTests {
   }
 
   @Test("folder and files are for this user alone, whatever the umask")
-  func modes() throws {
-    for mask: mode_t in [0, 0o777] {
-      let path = folder.path + "/masked\(mask)"
-      let report = try Child.report {
-        umask(mask)
-        let environment = try Environment.open(at: path)
-        try environment.store(["a": "1"])
-        try environment.copy(to: path + "-copy", compacting: true)
-        return 0
+  func modes() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      let names = ["data.mdb", "lock.mdb", "larder.lock"]
+      for mask: mode_t in [0, 0o777] {
+        let path = folder.path + "/masked\(mask)"
+        let report = try Child.report {
+          umask(mask)
+          let environment = try Environment.open(at: path)
+          try environment.store(["a": "1"])
+          try environment.copy(to: path + "-copy", compacting: true)
+          return 0
+        }
+        #expect(report == 0)
+        #expect(mode(path) == 0o700)
+        #expect(mode(path + "-copy") == 0o700)
+        for name in names { #expect(mode(path + "/" + name) == 0o600) }
+        #expect(mode(path + "-copy/data.mdb") == 0o600)
       }
-      #expect(report == 0)
-      #expect(mode(path) == 0o700)
-      #expect(mode(path + "-copy") == 0o700)
-      for name in names { #expect(mode(path + "/" + name) == 0o600) }
-      #expect(mode(path + "-copy/data.mdb") == 0o600)
     }
-  }
-
-  private func mode(_ path: String) -> mode_t {
-    var status = stat()
-    return lstat(path, &status) == 0 ? status.st_mode & 0o777 : 0
   }
 
   @Test("no descriptor of a store survives exec")
@@ -175,4 +174,10 @@ struct SafeFilesTests {
     #expect(found >= 2)
     try environment.close()
   }
+}
+
+/// The rights of a file, zero when it is absent.
+private func mode(_ path: String) -> mode_t {
+  var status = stat()
+  return lstat(path, &status) == 0 ? status.st_mode & 0o777 : 0
 }

@@ -6,8 +6,9 @@ import Foundation
 
 /// A forked copy of this process, which tells its parent one number and then waits to be killed.
 ///
-/// Swift hides `fork` because a child has only one of its parent's threads; these children do
-/// little and leave by `_exit`.
+/// A child has only one of its parent's threads, and inherits the locks that the others held:
+/// with other tests running, the Swift runtime's own among them. So a test that makes one runs in
+/// a process of its own, as an exit test.
 final class Child {
   private let id: Int32
   private let pipe: Int32

@@ -128,6 +128,27 @@ struct CursorTests {
     #expect(try snapshot.records() == ["b=2", "d=4", "f=6"])
   }
 
+  @Test("a record put from beyond the end and deleted again does not hide the records after it")
+  func putFromBeyondTheEnd() throws {
+    let large = String(repeating: "v", count: 1900)
+    let pages = try #require(try environment.database(named: "pages", create: true))
+    try environment.store(["m": large, "n": large], in: pages)
+    let transaction = try environment.beginWrite()
+    try transaction.withCursor(in: pages) { cursor throws in
+      #expect(try cursor.last())
+      #expect(try !cursor.next())
+
+      // Splits the page and leaves two large records on two pages when it goes.
+      try cursor.put(large, "a")
+      try cursor.delete()
+
+      #expect(try cursor.next())
+      #expect(cursor.key.elementsEqual("m".utf8))
+      #expect(try cursor.next())
+      #expect(cursor.key.elementsEqual("n".utf8))
+    }
+  }
+
   @Test("random moves and writes agree with a sorted dictionary")
   func model() throws {
     let given = ProcessInfo.processInfo.environment["LARDER_SEED"].flatMap { UInt64($0) }
