@@ -12,7 +12,8 @@ let package = Package(
   // Typed throws in closures, noncopyable generics and `Duration` need these.
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
-    .library(name: "Larder", targets: ["Larder"]),
+    // With LarderLMDB, whose errors a `StoreError` may hold.
+    .library(name: "Larder", targets: ["Larder", "LarderLMDB"]),
     .library(name: "LarderImport", targets: ["LarderImport"]),
     .library(name: "LarderTesting", targets: ["LarderTesting"]),
     .executable(name: "larder", targets: ["LarderCLI"]),
@@ -31,11 +32,13 @@ let package = Package(
       name: "LarderCLI", dependencies: ["Larder", "LarderImport"], swiftSettings: strict),
     .testTarget(name: "LarderLMDBTests", dependencies: ["LarderLMDB"], swiftSettings: strict),
     .testTarget(
-      name: "LarderTests", dependencies: ["Larder", "LarderTesting", "LarderTestProcess"],
+      name: "LarderTests",
+      dependencies: ["Larder", "LarderLMDB", "LarderTesting", "LarderTestProcess"],
       swiftSettings: strict),
     // The other process of the tests with several.
     .executableTarget(
-      name: "LarderTestProcess", dependencies: ["Larder"], path: "Tests/LarderTestProcess",
+      name: "LarderTestProcess", dependencies: ["Larder", "LarderLMDB"],
+      path: "Tests/LarderTestProcess",
       swiftSettings: strict),
     .testTarget(
       name: "LarderImportTests", dependencies: ["LarderImport", "LarderTesting"],

@@ -2,6 +2,13 @@
 public struct InferredShape: DocumentShape {
   private(set) var fields: [ShapeField<InferredShape>] = []
   private var places: [String: Int] = [:]
+  /// What the catalogue has: a field that a type declared there takes whatever can be coerced to
+  /// its kind, so that nothing is inferred for it.
+  private let tables: [FieldTable]
+  private let table: Int
+  /// Whether -0.0 counts as an integer where a field has no other doubles: the JSON reader gives
+  /// it for `-0`, which must not make a field of integers one of doubles and round the large ones.
+  private let minusZeroIsInteger: Bool
 
   /// Arrays and dictionaries directly inside one another: with an optional around each, their
   /// kind is as deep as the catalogue can keep.
@@ -11,10 +18,27 @@ public struct InferredShape: DocumentShape {
   static var isDeclared: Bool { false }
 
   /// No field seen yet.
-  public init() {}
+  public init() { self.init(tables: [], table: 0) }
+
+  /// No field seen yet, of documents of a collection that may exist.
+  init(_ description: CollectionDescription?, minusZeroIsInteger: Bool = false) {
+    self.init(
+      tables: description?.tables ?? [], table: 0, minusZeroIsInteger: minusZeroIsInteger)
+  }
+
+  private init(tables: [FieldTable], table: Int, minusZeroIsInteger: Bool = false) {
+    self.tables = tables
+    self.table = table
+    self.minusZeroIsInteger = minusZeroIsInteger
+  }
 
   /// Whether nothing has been seen.
   public var isEmpty: Bool { fields.isEmpty }
+
+  /// Names and kinds of the fields seen, for people; without those that a type declares.
+  public var summary: [(name: String, kind: String)] {
+    fields.filter { declaredKind(of: $0.name) == nil }.map { ($0.name, "\($0.kind)") }
+  }
 
   /// Takes a document's fields in.
   ///
@@ -24,98 +48,222 @@ public struct InferredShape: DocumentShape {
   /// - Throws: ``Conflict`` for a field that holds another kind than before; what was taken in
   ///   until then stays.
   public mutating func add(_ document: DynamicDocument) throws(Conflict) {
-    for field in document.fields {
-      do {
-        let kind = try Self.kind(of: field.value)
-        try add(field.name, kind)
-      } catch {
-        throw Conflict(path: [field.name] + error.path, found: error.found, seen: error.seen)
-      }
-    }
+    for field in document.fields { try add(field, nesting: 0) }
   }
 
   /// Two kinds in one field.
   public struct Conflict: Error {
     /// Names of the fields down to the value.
-    public let path: [String]
+    public fileprivate(set) var path: [String] = []
+    /// The same with the places in arrays and the keys of dictionaries.
+    public fileprivate(set) var steps: [String] = []
     public let found: String
     public let seen: String
   }
 
-  private mutating func add(_ name: String, _ kind: Kind<InferredShape>) throws(Conflict) {
-    guard let place = places[name] else {
-      places[name] = fields.count
-      fields.append(ShapeField(name: name, kind: kind, isRequired: false))
-      return
+  public static func == (left: Self, right: Self) -> Bool { left.fields == right.fields }
+  public func hash(into hasher: inout Hasher) { hasher.combine(fields) }
+
+  private mutating func add(_ field: DynamicDocument.Field, nesting: Int) throws(Conflict) {
+    let declared = declaredKind(of: field.name)
+    if let declared, !declared.holdsDocuments { return }
+    let place = places[field.name]
+    let seen = place.map { fields[$0].kind } ?? .null
+    let kind: Kind<InferredShape>
+    do {
+      kind = try joined(seen, field.value, declared, at: field.name, nesting: nesting)
+    } catch {
+      var conflict = error
+      conflict.path.insert(field.name, at: 0)
+      throw conflict
     }
-    let joined = try Self.joined(fields[place].kind, kind)
-    fields[place] = ShapeField(name: name, kind: joined, isRequired: false)
+    if let place {
+      guard kind != seen else { return }
+      fields[place] = ShapeField(name: field.name, kind: kind, isRequired: false)
+    } else {
+      places[field.name] = fields.count
+      fields.append(ShapeField(name: field.name, kind: kind, isRequired: false))
+    }
   }
 
-  private static func kind(
-    of value: Value, nesting: Int = 0
+  private func declaredKind(of name: String) -> Kind<Int>? {
+    guard table < tables.count, let field = tables[table].field(named: name), field.isDeclared
+    else { return nil }
+    return field.kind
+  }
+}
+
+// MARK: Kinds
+
+extension InferredShape {
+  private func joined(
+    _ seen: Kind<InferredShape>, _ value: Value, _ declared: Kind<Int>?, at place: String,
+    nesting: Int
   ) throws(Conflict) -> Kind<InferredShape> {
-    guard nesting <= maximumNesting else {
+    do {
+      guard let declared else { return try joined(seen, value, nesting: nesting) }
+      return try joined(seen, value, declared: declared.unwrapped, nesting: nesting)
+    } catch {
+      var conflict = error
+      conflict.steps.insert(place, at: 0)
+      throw conflict
+    }
+  }
+
+  /// The kind that holds what was seen before and this value.
+  private func joined(
+    _ seen: Kind<InferredShape>, _ value: Value, nesting: Int
+  ) throws(Conflict) -> Kind<InferredShape> {
+    guard nesting <= Self.maximumNesting else {
       throw Conflict(
-        path: [], found: "more", seen: "arrays nested in at most \(maximumNesting) levels")
+        found: "more", seen: "arrays nested in at most \(Self.maximumNesting) levels")
     }
-    switch value {
-    case .null: return .optional(.null)
-    case .bool: return .bool
-    case .integer: return .integer(.int64)
-    case .unsigned: return .integer(.uint64)
-    case .double: return .double
-    case .string: return .string
-    case .data: return .data
-    case .date: return .date
-    case .uuid: return .uuid
-    case .url: return .url
-    case .decimal: return .decimal
-    case .array(let values):
-      var element = Kind<InferredShape>.null
-      for value in values { element = try joined(element, kind(of: value, nesting: nesting + 1)) }
-      return .array(element)
-    case .dictionary(let pairs):
-      var key = Kind<InferredShape>.null
-      var value = Kind<InferredShape>.null
-      for pair in pairs {
-        key = try joined(key, kind(of: pair.key, nesting: nesting + 1))
-        value = try joined(value, kind(of: pair.value, nesting: nesting + 1))
+    switch (seen, value) {
+    case (.optional, .null): return seen
+    case (_, .null): return .optional(seen)
+    case (.optional(let seen), _): return .optional(try joined(seen, value, nesting: nesting))
+    case (.null, .array(let values)):
+      return .array(try joined(.null, values, nil, nesting: nesting))
+    case (.array(let element), .array(let values)):
+      return .array(try joined(element, values, nil, nesting: nesting))
+    case (.null, .dictionary(let pairs)):
+      return try joined(.null, .null, pairs, nesting: nesting)
+    case (.dictionary(let key, let value), .dictionary(let pairs)):
+      return try joined(key, value, pairs, nesting: nesting)
+    case (.null, .document(let document)):
+      let shape = InferredShape(tables: [], table: 0, minusZeroIsInteger: minusZeroIsInteger)
+      return .document(try shape.adding(document))
+    case (.document(let shape), .document(let document)):
+      return .document(try shape.adding(document))
+    default:
+      let isInteger = minusZeroIsInteger && value.isMinusZero
+      let kind = isInteger ? .integer(.int64) : value.scalarKind
+      switch (seen, kind) {
+      case _ where seen == kind: return seen
+      case (.null, let kind?): return kind
+      case (.integer, _?) where isInteger: return seen
+      case (.integer, .integer?): return .double  // Int64 and UInt64.
+      case (.integer, .double?), (.double, .integer?): return .double
+      default:
+        throw Conflict(found: kind.map { "\($0)" } ?? value.shortDescription, seen: "\(seen)")
       }
-      return .dictionary(key, value)
-    case .document(let document):
-      var shape = InferredShape()
-      try shape.add(document)
-      return .document(shape)
     }
   }
 
-  private static func joined(
-    _ first: Kind<InferredShape>, _ second: Kind<InferredShape>
+  private func joined(
+    _ seen: Kind<InferredShape>, _ values: [Value], _ declared: Kind<Int>?, nesting: Int
   ) throws(Conflict) -> Kind<InferredShape> {
-    switch (first, second) {
-    case _ where first == second: return first
-    case (.null, _): return second
-    case (_, .null): return first
-    case (.optional(let first), .optional(let second)):
-      return .optional(try joined(first, second))
-    case (.optional(let first), _): return .optional(try joined(first, second))
-    case (_, .optional(let second)): return .optional(try joined(first, second))
-    case (.array(let first), .array(let second)): return .array(try joined(first, second))
-    case (.dictionary(let key, let value), .dictionary(let otherKey, let otherValue)):
-      return .dictionary(try joined(key, otherKey), try joined(value, otherValue))
-    case (.document(var shape), .document(let other)):
-      for field in other.fields {
-        do {
-          try shape.add(field.name, field.kind)
-        } catch {
-          throw Conflict(path: [field.name] + error.path, found: error.found, seen: error.seen)
-        }
+    var element = seen
+    for (index, value) in values.enumerated() {
+      element = try joined(element, value, declared, at: "\(index)", nesting: nesting + 1)
+    }
+    return element
+  }
+
+  private func joined(
+    _ seenKey: Kind<InferredShape>, _ seenValue: Kind<InferredShape>, _ pairs: [Value: Value],
+    nesting: Int
+  ) throws(Conflict) -> Kind<InferredShape> {
+    var (key, value) = (seenKey, seenValue)
+    for pair in pairs {
+      let place = pair.key.description
+      key = try joined(key, pair.key, nil, at: place, nesting: nesting + 1)
+      value = try joined(value, pair.value, nil, at: place, nesting: nesting + 1)
+    }
+    return .dictionary(key, value)
+  }
+
+  /// Only the fields that are new inside declared documents; whether the values fit is for those
+  /// to say who write them.
+  private func joined(
+    _ seen: Kind<InferredShape>, _ value: Value, declared: Kind<Int>, nesting: Int
+  ) throws(Conflict) -> Kind<InferredShape> {
+    switch (declared, value) {
+    case (.array(let declared), .array(let values)), (.set(let declared), .array(let values)):
+      guard declared.holdsDocuments, nesting <= Self.maximumNesting else { return seen }
+      var element = Kind<InferredShape>.null
+      if case .array(let seen) = seen { element = seen }
+      return .array(try joined(element, values, declared, nesting: nesting))
+    case (.document(let table), .document(let document)):
+      var shape = InferredShape(
+        tables: tables, table: table, minusZeroIsInteger: minusZeroIsInteger)
+      if case .document(let seen) = seen { shape = seen }
+      return .document(try shape.adding(document))
+    case (.dictionary(_, let declared), .document(let document)):
+      guard declared.holdsDocuments, nesting <= Self.maximumNesting else { return seen }
+      var member = Kind<InferredShape>.null
+      if case .dictionary(_, let seen) = seen { member = seen }
+      for field in document.fields {
+        member = try joined(member, field.value, declared, at: field.name, nesting: nesting + 1)
       }
-      return .document(shape)
-    case (.integer, .integer): return .double  // Int64 and UInt64.
-    case (.integer, .double), (.double, .integer): return .double
-    default: throw Conflict(path: [], found: "\(second)", seen: "\(first)")
+      return .dictionary(.null, member)
+    case (.dictionary(_, let declared), .dictionary(let pairs)):
+      guard declared.holdsDocuments, nesting <= Self.maximumNesting else { return seen }
+      var member = Kind<InferredShape>.null
+      if case .dictionary(_, let seen) = seen { member = seen }
+      for (key, value) in pairs {
+        member = try joined(member, value, declared, at: key.description, nesting: nesting + 1)
+      }
+      return .dictionary(.null, member)
+    default: return seen
+    }
+  }
+
+  private func adding(_ document: DynamicDocument) throws(Conflict) -> InferredShape {
+    var shape = self
+    try shape.add(document)
+    return shape
+  }
+}
+
+extension Value {
+  fileprivate var isMinusZero: Bool {
+    guard case .double(let number) = self else { return false }
+    return number == 0 && number.sign == .minus
+  }
+
+  fileprivate var scalarKind: Kind<InferredShape>? {
+    switch self {
+    case .bool: .bool
+    case .integer: .integer(.int64)
+    case .unsigned: .integer(.uint64)
+    case .double: .double
+    case .string: .string
+    case .data: .data
+    case .date: .date
+    case .uuid: .uuid
+    case .url: .url
+    case .decimal: .decimal
+    case .null, .array, .dictionary, .document: nil
+    }
+  }
+}
+
+// MARK: Numbers
+
+extension InferredShape {
+  /// What the catalogue keeps a real number as.
+  public enum RealKind: Sendable {
+    case float, double, decimal
+  }
+
+  /// What the catalogue keeps the number at `path` as, names of fields and places in arrays; nil
+  /// where it knows the place as something else, or not at all.
+  public func realKind(at path: [String]) -> RealKind? {
+    guard let name = path.first, table < tables.count else { return nil }
+    var kind = tables[table].field(named: name)?.kind
+    for name in path.dropFirst() {
+      switch kind?.unwrapped {
+      case .array(let inner)?, .set(let inner)?, .dictionary(_, let inner)?: kind = inner
+      case .document(let table)?: kind = tables[table].field(named: name)?.kind
+      default: return nil
+      }
+    }
+    switch kind?.unwrapped {
+    case .float?: return .float
+    case .double?: return .double
+    case .decimal?: return .decimal
+    default: return nil
     }
   }
 }

@@ -69,6 +69,16 @@ extension Kind {
     }
   }
 
+  /// Whether there is an embedded document anywhere in it.
+  var holdsDocuments: Bool {
+    switch self {
+    case .document: true
+    case .optional(let inner), .array(let inner), .set(let inner): inner.holdsDocuments
+    case .dictionary(let key, let value): key.holdsDocuments || value.holdsDocuments
+    default: false
+    }
+  }
+
   /// This kind with other references, made by `change`.
   func mapReferences<Other>(_ change: (Reference) -> Other) -> Kind<Other> {
     switch self {

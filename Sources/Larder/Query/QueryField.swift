@@ -49,6 +49,17 @@ public struct QueryField<Entity: Document, Value>: Sendable {
       path: path(adding: Wrapped.schema.step(to: inner)), value: { value($0)?[keyPath: inner] })
   }
 
+  /// A field that may be nil, of an embedded document that may be nil: one optional, as with
+  /// Swift's `?.`.
+  public subscript<Wrapped: EmbeddedDocument, Inner>(
+    dynamicMember inner: any KeyPath<Wrapped, Inner?> & Sendable
+  ) -> QueryField<Entity, Inner?> where Value == Wrapped? {
+    let value = value
+    return QueryField<Entity, Inner?>(
+      path: path(adding: Wrapped.schema.step(to: inner)),
+      value: { value($0).flatMap { $0[keyPath: inner] } })
+  }
+
   private func path(adding step: FieldStep?) -> [FieldStep]? {
     guard let path, let step else { return nil }
     return path + [step]
@@ -67,7 +78,8 @@ public struct QueryField<Entity: Document, Value>: Sendable {
   }
 }
 
-/// A value that conditions compare as Swift compares it.
+/// A value that conditions compare as Swift compares it: the scalars of the standard library and
+/// of Foundation. Other types do not conform; of an embedded document compare the fields.
 public protocol Comparand: Storable, Equatable, Sendable {}
 
 extension String: Comparand {}
@@ -139,6 +151,21 @@ extension QueryField {
   }
 }
 
+/// Whether a field of any optional type is nil.
+extension QueryField {
+  public static func == <Wrapped>(
+    field: Self, _: _OptionalNilComparisonType
+  ) -> Filter<Entity> where Value == Wrapped? {
+    field.isNil()
+  }
+
+  public static func != <Wrapped>(
+    field: Self, _: _OptionalNilComparisonType
+  ) -> Filter<Entity> where Value == Wrapped? {
+    !field.isNil()
+  }
+}
+
 /// An enum is compared by its raw value.
 extension QueryField
 where Value: RawRepresentable & Equatable & Sendable, Value.RawValue: Comparand {
@@ -155,6 +182,28 @@ where Value: RawRepresentable & Equatable & Sendable, Value.RawValue: Comparand 
     filter(
       operand { Larder.Value(storing: $0.rawValue) },
       .isAny(values.map { Larder.Value(storing: $0.rawValue) }))
+  }
+}
+
+/// An optional enum likewise; nil is equal to nil only.
+extension QueryField {
+  private func optionalRawOperand<Wrapped: RawRepresentable>() -> Operand
+  where Value == Wrapped?, Wrapped: Sendable, Wrapped.RawValue: Comparand {
+    operand { $0.map { Larder.Value(storing: $0.rawValue) } ?? .null }
+  }
+
+  public static func == <Wrapped: RawRepresentable & Equatable & Sendable>(
+    field: Self, value: Wrapped?
+  ) -> Filter<Entity> where Value == Wrapped?, Wrapped.RawValue: Comparand {
+    field.filter(
+      field.optionalRawOperand(),
+      .equal(value.map { Larder.Value(storing: $0.rawValue) } ?? .null))
+  }
+
+  public static func != <Wrapped: RawRepresentable & Equatable & Sendable>(
+    field: Self, value: Wrapped?
+  ) -> Filter<Entity> where Value == Wrapped?, Wrapped.RawValue: Comparand {
+    !(field == value)
   }
 }
 
@@ -344,14 +393,14 @@ extension Schema {
 extension FieldDescription {
   /// What a record that lacks the field has instead; nil where that is an error.
   var absentValue: Value? {
-    if let defaultValue { return Value(storing: defaultValue) }
+    // Documents are not compared: that the value is not nil is all that a condition can ask.
+    if let defaultValue { return kind.holdsDocuments ? .array([]) : Value(storing: defaultValue) }
     return kind.isOptional ? .null : nil
   }
 }
 
 extension Value {
-  /// The value of a scalar, an array, a set or a dictionary of these; for an embedded document
-  /// it is null.
+  /// The value of a scalar, or of an array, a set or a dictionary of these.
   init(storing value: some Storable) {
     switch value {
     case let value as String: self = .string(value)
@@ -363,10 +412,9 @@ extension Value {
   }
 
   private init(encoding value: some Storable) {
-    if case .document = type(of: value).kind.unwrapped {
-      self = .null
-      return
-    }
+    precondition(
+      !type(of: value).kind.holdsDocuments,
+      "\(type(of: value)) holds embedded documents, which are not compared: compare their fields")
     var writer = RecordWriter(binding: .none, capacity: 64)
     value.store(into: &writer)
     self = writer.withBytes { bytes in

@@ -32,10 +32,11 @@ extension Value {
     case (.unsigned(let left), .unsigned(let right)): return Self.sign(left, right)
     case (.integer, .unsigned): return -1
     case (.unsigned, .integer): return 1
-    case (.integer, .double), (.unsigned, .double), (.double, .double), (.double, .integer),
-      (.double, .unsigned):
-      guard let left = number, let right = other.number else { return nil }
-      return Self.order(left, right)
+    case (.double(let left), .double(let right)): return Self.order(left, right)
+    case (.integer(let left), .double(let right)): return Self.order(left, right)
+    case (.unsigned(let left), .double(let right)): return Self.order(left, right)
+    case (.double(let left), .integer(let right)): return Self.order(right, left).map { -$0 }
+    case (.double(let left), .unsigned(let right)): return Self.order(right, left).map { -$0 }
     default: return nil
     }
   }
@@ -91,6 +92,16 @@ extension Value {
 
   private static func sign<Ordered: Comparable>(_ left: Ordered, _ right: Ordered) -> Int {
     left < right ? -1 : left == right ? 0 : 1
+  }
+
+  /// Exactly: with the integer rounded to a double the order would go in a circle.
+  private static func order(_ left: some FixedWidthInteger, _ right: Double) -> Int? {
+    if right.isNaN { return nil }
+    let rounded = Double(left)
+    if rounded != right { return rounded < right ? -1 : 1 }
+    // No such integer: `right` is one more than the greatest, to which `left` was rounded up.
+    guard let exact = type(of: left).init(exactly: right) else { return -1 }
+    return sign(left, exact)
   }
 
   private static func order(_ left: Double, _ right: Double) -> Int? {

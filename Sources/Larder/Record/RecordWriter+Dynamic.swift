@@ -78,18 +78,21 @@ extension RecordWriter {
         try put(value, as: element, at: "\(index)", nesting: nesting + 1)
       }
     case (.set(let element), .array(let values)):
-      let members = values.reduce(into: (seen: Set<Value>(), list: [Value]())) {
-        if $0.seen.insert($1).inserted { $0.list.append($1) }
-      }
-      putArray(count: members.list.count)
-      try putSorted(members.list) { (writer, value) throws(CoercionError) in
+      // Coerced first: 1 and 1.0 are one element of a set of integers.
+      let members = Set(values.map { $0.coerced(to: element.unwrapped) ?? $0 })
+      putArray(count: members.count)
+      try putSorted(Array(members)) { (writer, value) throws(CoercionError) in
         try writer.put(value, as: element, at: "", nesting: nesting + 1)
       }
     case (.dictionary(let keyKind, let valueKind), .dictionary(let pairs)):
       putMap(count: pairs.count)
+      var keys: Set<Value> = []
       try putSorted(Array(pairs)) { (writer, pair) throws(CoercionError) in
         let name = pair.key.description
         let key = pair.key.asKey(of: keyKind)
+        guard keys.insert(key.coerced(to: keyKind.unwrapped) ?? key).inserted else {
+          throw CoercionError(path: [name], found: "it a second time", expected: "each key once")
+        }
         try writer.put(key, as: keyKind, at: name, nesting: nesting + 1)
         try writer.put(pair.value, as: valueKind, at: name, nesting: nesting + 1)
       }

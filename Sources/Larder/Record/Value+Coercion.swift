@@ -27,17 +27,19 @@ extension Value {
   }
 
   private func integer(of width: IntegerKind) -> Value? {
+    // `Optional.none` where a ternary's `nil` would be ``null``.
     switch self {
-    case .integer(let value): return width.holds(value) ? self : nil
-    case .unsigned: return width == .uint64 ? self : nil
+    case .integer(let value) where width.holds(value): return self
+    case .unsigned where width == .uint64: return self
     case .double(let value):
-      if let exact = Int64(exactly: value) { return width.holds(exact) ? .integer(exact) : nil }
-      guard width == .uint64, let exact = UInt64(exactly: value) else { return nil }
-      return .unsigned(exact)
+      if let exact = Int64(exactly: value), width.holds(exact) { return .integer(exact) }
+      guard width == .uint64, let exact = UInt64(exactly: value) else { return .none }
+      return Value(exact)
     case .decimal(let value):
-      guard let exact = Int64("\(value)") else { return nil }
-      return width.holds(exact) ? .integer(exact) : nil
-    default: return nil
+      if let exact = Int64("\(value)"), width.holds(exact) { return .integer(exact) }
+      guard width == .uint64, let exact = UInt64("\(value)") else { return .none }
+      return Value(exact)
+    default: return .none
     }
   }
 

@@ -94,15 +94,15 @@ extension DynamicDocument: ExpressibleByDictionaryLiteral {
   }
 }
 
+// No nil literal: a `nil` that means "no value" would become a null that is stored.
 extension Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
-  ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByNilLiteral,
+  ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral,
   ExpressibleByArrayLiteral
 {
   public init(stringLiteral value: String) { self = .string(value) }
   public init(integerLiteral value: Int64) { self = .integer(value) }
   public init(floatLiteral value: Double) { self = .double(value) }
   public init(booleanLiteral value: Bool) { self = .bool(value) }
-  public init(nilLiteral: ()) { self = .null }
   public init(arrayLiteral elements: Value...) { self = .array(elements) }
 }
 

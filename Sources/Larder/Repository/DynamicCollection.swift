@@ -132,7 +132,7 @@ extension DynamicCollection {
     }
     let keyKind = try self.keyKind() ?? KeyKind(of: first[keyField])
     guard let keyKind else { throw keyRefused(first, keyField) }
-    var shape = InferredShape()
+    var shape = try inferredShape()
     do throws(InferredShape.Conflict) {
       for document in documents { try shape.add(document) }
     } catch {
@@ -141,31 +141,71 @@ extension DynamicCollection {
         found: error.found, expected: error.seen)
     }
     try declare(shape, keyField: keyField, keyKind: keyKind)
-    let engine = store.engine
-    guard let binding = engine.catalogue.binding(ofCollection: name) else {
+    guard let binding = store.engine.catalogue.binding(ofCollection: name) else {
       return SaveReport()
     }
+    let batch = try batch(of: documents, keyField: keyField, binding)
+    return try store.write { try $0.apply(batch, to: name) }
+  }
+
+  /// A shape in which no field has been seen yet, that knows what types declare for this
+  /// collection: nothing is inferred for their fields, as values are coerced to them.
+  func inferredShape() throws -> InferredShape {
+    try store.read { InferredShape($0.catalogue[name]?.description) }
+  }
+
+  /// The documents as records.
+  ///
+  /// - Throws: ``StoreError`` for the first that cannot be one.
+  func batch(
+    of documents: [DynamicDocument], keyField: String, _ binding: CollectionBinding
+  ) throws -> Batch {
     var builder = BatchBuilder(binding, count: documents.count)
     for document in documents {
-      guard let key = document[keyField]?.encodedKey(of: keyKind) else {
-        throw keyRefused(document, keyField)
+      guard let key = document[keyField]?.encodedKey(of: binding.collection.keyKind) else {
+        throw keyRefused(document, keyField, binding.collection.keyKind)
       }
       try key.withUnsafeBytes { try builder.append(document, key: $0) }
     }
-    let batch = Batch(builder)
-    return try store.write { scope in
-      guard let binding = scope.catalogue.binding(ofCollection: name) else {
-        return SaveReport()
-      }
-      return try scope.apply(batch, clearing: nil, binding)
-    }
+    return Batch(builder)
   }
 
-  private func keyRefused(_ document: DynamicDocument, _ keyField: String) -> StoreError {
+  func keyRefused(
+    _ document: DynamicDocument, _ keyField: String, _ keyKind: KeyKind? = nil
+  ) -> StoreError {
     .valueRefused(
       collection: name, key: "", field: keyField,
       found: document[keyField]?.shortDescription ?? "nothing",
-      expected: "a key: text, an integer or a UUID")
+      expected: keyKind?.expectation ?? "a key: text, an integer or a UUID")
+  }
+}
+
+extension WriteScope {
+  /// Saves documents without their type. Every field of theirs must be known already, from a save
+  /// before or by ``DynamicCollection/declare(_:keyField:keyKind:)``.
+  ///
+  /// - Throws: ``StoreError``, such as
+  ///   ``StoreError/valueRefused(collection:key:field:found:expected:)`` for a field that is not
+  ///   known; the body should let it through, so that nothing is kept.
+  @discardableResult
+  public mutating func save(
+    _ documents: [DynamicDocument], in collection: DynamicCollection
+  ) throws -> SaveReport {
+    guard !documents.isEmpty else { return SaveReport() }
+    guard let binding = catalogue.binding(ofCollection: collection.name),
+      let keyField = binding.collection.description.keyField
+    else {
+      throw StoreError.valueRefused(
+        collection: collection.name, key: "", field: "", found: "no such collection",
+        expected: "one that has been declared, with a key field")
+    }
+    let batch = try collection.batch(of: documents, keyField: keyField, binding)
+    return try apply(batch, to: collection.name)
+  }
+
+  fileprivate mutating func apply(_ batch: Batch, to name: String) throws -> SaveReport {
+    guard let binding = catalogue.binding(ofCollection: name) else { return SaveReport() }
+    return try apply(batch, clearing: nil, binding)
   }
 }
 
@@ -178,6 +218,16 @@ extension KeyKind {
     case .unsigned?: self = .unsigned
     case .uuid?: self = .uuid
     default: return nil
+    }
+  }
+
+  /// What an error says was expected.
+  fileprivate var expectation: String {
+    switch self {
+    case .string: "a key that is text"
+    case .integer: "a key that is an integer"
+    case .unsigned: "a key that is an integer of 0 or more"
+    case .uuid: "a key that is a UUID"
     }
   }
 }

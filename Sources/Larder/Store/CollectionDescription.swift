@@ -12,11 +12,27 @@ struct CollectionDescription: Equatable, Sendable {
   /// (`Int32` to `Int`, `Int` to `Double`, anything to optional) and replaces one that was only
   /// inferred from nulls; a kind that is inferred changes nothing that a type declared.
   ///
-  /// - Throws: ``StoreError/kindMismatch(collection:field:stored:declared:)``.
+  /// - Throws: ``StoreError/kindMismatch(collection:field:stored:declared:)``, or
+  ///   ``StoreError/valueRefused(collection:key:field:found:expected:)`` when there are more
+  ///   fields, or embedded documents with fields of their own, than records can number.
   mutating func merge<Shape: DocumentShape>(_ shape: Shape) throws(StoreError) {
     var merger = FieldMerger(description: self, root: shape)
     try merger.merge(shape, into: 0, path: [])
+    try merger.description.checkLimits()
     self = merger.description
+  }
+
+  /// Fields in one table, and tables: both have numbers of 16 bits.
+  static let maximumCount = 65_536
+
+  private func checkLimits() throws(StoreError) {
+    // Objects that are dictionaries in truth, inferred as documents, come here.
+    let crowded = tables.first { $0.fields.count > Self.maximumCount }
+    guard tables.count > Self.maximumCount || crowded != nil else { return }
+    throw .valueRefused(
+      collection: name, key: "", field: (crowded ?? tables[0]).fields.last?.name ?? "",
+      found: crowded.map { "\($0.fields.count) fields" } ?? "\(tables.count) kinds of documents",
+      expected: "at most \(Self.maximumCount); declare it as a dictionary")
   }
 }
 
@@ -123,6 +139,9 @@ private struct FieldMerger<Shape: DocumentShape> {
     case (.null, _): return try newKind(declared, path: path)
     case (_, .null): return stored
     case (.any, _), (_, .any): return .any
+    case _ where !stored.isNestedLike(declared):
+      // Records mark the levels of a nested optional; those of another type are unreadable.
+      break
     case (.optional(let stored), .optional(let declared)):
       return .optional(try joined(stored, declared, isFirst: isFirst, path: path))
     case (.optional(let stored), _):
@@ -235,6 +254,17 @@ extension Kind where Reference == Int {
 }
 
 extension Kind {
+  /// Whether two kinds are optionals of the same nesting, where one of them is nested.
+  fileprivate func isNestedLike<Other>(_ other: Kind<Other>) -> Bool {
+    let (levels, otherLevels) = (optionalLevels, other.optionalLevels)
+    return levels == otherLevels || max(levels, otherLevels) < 2 || unwrapped == .null
+      || other.unwrapped == .null
+  }
+
+  private var optionalLevels: Int {
+    if case .optional(let inner) = self { inner.optionalLevels + 1 } else { 0 }
+  }
+
   /// The same scalar kind in the catalogue's words; nil for kinds that hold others.
   var withoutReferences: Kind<Int>? {
     switch self {

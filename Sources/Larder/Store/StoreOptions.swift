@@ -7,7 +7,7 @@ public struct StoreOptions: Equatable, Sendable {
   /// What a save that returned survives.
   public var durability = Durability.durable
   /// The largest size that the store can grow to, in bytes: address space, not memory or disk.
-  /// Nil takes what the platform has room for (64 TiB on Linux and macOS).
+  /// Nil takes what the platform has room for (1 TiB on Linux and macOS).
   public var mapByteCount: Int?
   /// How many collections and indexes can exist at once.
   public var maximumDatabases = 256

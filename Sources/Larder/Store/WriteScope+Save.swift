@@ -33,10 +33,12 @@ extension WriteScope {
     _ documents: UnsafeBufferPointer<Entity>, _ binding: CollectionBinding
   ) throws -> SaveReport {
     var report = SaveReport()
-    for start in stride(from: 0, to: documents.count, by: Batch.pieceCount) {
-      let end = min(start + Batch.pieceCount, documents.count)
-      let piece = try Batch(UnsafeBufferPointer(rebasing: documents[start..<end]), binding)
-      report += try apply(piece, clearing: nil, binding)
+    try change { scope in
+      for start in stride(from: 0, to: documents.count, by: Batch.pieceCount) {
+        let end = min(start + Batch.pieceCount, documents.count)
+        let piece = try Batch(UnsafeBufferPointer(rebasing: documents[start..<end]), binding)
+        report += try scope.apply(piece, clearing: nil, binding)
+      }
     }
     return report
   }

@@ -14,7 +14,7 @@ public struct WriteScope: ~Copyable {
   /// What the body needs declared before it can run; it is then run again.
   var undeclared: Declaration?
   /// Why a change stopped half-way.
-  private var failure: (any Error)?
+  @usableFromInline var failure: (any Error)?
 
   init(_ engine: Engine) throws {
     while true {
@@ -39,7 +39,7 @@ public struct WriteScope: ~Copyable {
 
   /// Runs a change of several records. When it stops half-way the scope is never committed, even
   /// if its body swallows the error: half a save must not be kept.
-  mutating func change<Result>(
+  @inlinable mutating func change<Result>(
     _ body: (inout WriteScope) throws -> Result
   ) throws -> Result {
     do {
@@ -103,6 +103,7 @@ extension Store {
   ///
   /// - Throws: Whatever `body` throws, or ``StoreError``, among them
   ///   ``StoreError/nestedWrite``; nothing is kept then.
+  @discardableResult
   public func write<Result>(_ body: (inout WriteScope) throws -> Result) throws -> Result {
     try checkOpen()
     return try storing { try engine.writer.run { try engine.perform(body) } }
@@ -115,6 +116,7 @@ extension Store {
   ///
   /// - Throws: Whatever `body` throws, `CancellationError`, or ``StoreError``; nothing is kept
   ///   then.
+  @discardableResult
   public func write<Result: Sendable>(
     _ body: @escaping @Sendable (inout WriteScope) throws -> Result
   ) async throws -> Result {

@@ -90,7 +90,14 @@ extension Environment {
     _ files: StoreFiles, _ creation: OpeningLock.Creation, _ options: Options
   ) throws(LMDBError) -> Bool {
     let exists = try SafeFiles.identity(files.data) != nil
-    if exists, creation == .finished { return false }
+    if exists, creation == .finished {
+      // LMDB would take it for a new file and write to it.
+      guard try SafeFiles.byteCount(files.data) > 0 else {
+        throw LMDBError(
+          .invalidFile, operation: "open", path: files.folder, detail: "data.mdb is empty")
+      }
+      return false
+    }
     guard !options.isReadOnly else {
       throw StoreFiles.missing(
         files.folder, exists ? "its creation was never finished" : "there is no data.mdb")

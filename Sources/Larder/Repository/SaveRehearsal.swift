@@ -1,0 +1,161 @@
+internal import LarderLMDB
+
+/// A save of documents without a type, tried before anything is written.
+///
+/// Given every document of a long save in batches, it finds out what the catalogue would have to
+/// know and whether each document could be stored with that. It encodes as the save itself does
+/// and lets go of the bytes, so that memory does not grow. Nothing is changed before
+/// ``declare()``; what others declare in between is for the save to find.
+public struct SaveRehearsal: Sendable {
+  public let collection: DynamicCollection
+  public let keyField: String
+  /// How the keys are encoded; nil while neither the store nor a document has told.
+  public private(set) var keyKind: KeyKind?
+  /// What the documents show so far.
+  public private(set) var shape: InferredShape
+  /// The collection as it would be before the first document; nil where there is none.
+  private let stored: CollectionDescription?
+  private let type: (any Document.Type)?
+
+  /// Why a document cannot be stored.
+  public struct Refusal: Error {
+    /// Which one of those given last.
+    public let index: Int
+    /// Names of the fields down to the value, and places in arrays, between dots.
+    public let field: String
+    public let found: String
+    public let expected: String
+  }
+
+  /// Begins without any document.
+  ///
+  /// - Parameters:
+  ///   - keyField: The field that is the entity-accessor key.
+  ///   - type: A type that is to be declared before the documents are saved.
+  /// - Throws: ``StoreError``, such as
+  ///   ``StoreError/kindMismatch(collection:field:stored:declared:)`` for a type that cannot be
+  ///   declared, or when the collection's key is another field.
+  public init(
+    _ collection: DynamicCollection, keyField: String, declaring type: (any Document.Type)? = nil
+  ) throws {
+    self.collection = collection
+    self.keyField = keyField
+    self.type = type
+    var stored = try collection.store.read { $0.catalogue[collection.name]?.description }
+    if let type {
+      stored = try Declaration(type).applied(to: stored)
+    } else {
+      _ = try Layout.checkedCollectionName(collection.name)
+    }
+    if let stored, stored.keyField != keyField {
+      throw StoreError.valueRefused(
+        collection: collection.name, key: "", field: keyField, found: "it as the key",
+        expected: stored.keyField.map { "the collection's own, `\($0)`" }
+          ?? "a type with a key field: this collection's type computes its keys")
+    }
+    self.stored = stored
+    keyKind = stored?.keyKind
+    shape = InferredShape(stored, minusZeroIsInteger: true)
+  }
+
+  /// Tries the next documents.
+  ///
+  /// - Throws: ``Refusal`` for the first that could not be stored; the rehearsal should then be
+  ///   let go of. ``StoreError`` when the store was closed.
+  public mutating func add(_ documents: [DynamicDocument]) throws {
+    try collection.store.checkOpen()
+    guard let first = documents.first else { return }
+    guard let keyKind = keyKind ?? KeyKind(of: first[keyField]) else {
+      throw refusal(of: first, at: 0, keyRefused(first))
+    }
+    self.keyKind = keyKind
+    let before = shape
+    do {
+      for document in documents { try shape.add(document) }
+      try encode(documents[...], keyKind)
+    } catch {
+      shape = before
+      try findRefused(documents, keyKind)
+      throw refusal(of: documents[documents.count - 1], at: documents.count - 1, error)
+    }
+  }
+
+  /// Makes the collection, and the fields seen, known to the store. Does nothing where no document
+  /// has told what the keys are.
+  ///
+  /// - Throws: ``StoreError``, when somebody else has declared otherwise meanwhile.
+  public func declare() throws {
+    if let type { try collection.store.declare(type) }
+    guard let keyKind else { return }
+    try collection.declare(shape, keyField: keyField, keyKind: keyKind)
+  }
+
+  private func encode(_ documents: ArraySlice<DynamicDocument>, _ keyKind: KeyKind) throws {
+    let shape = shape
+    let declaration = try Declaration(
+      name: collection.name, keyKind: keyKind, keyField: keyField, shape: shape)
+    let description = try declaration.applied(to: stored)
+    let binding = CollectionBinding(Collection(description, documents: .main))
+    _ = try collection.batch(of: Array(documents), keyField: keyField, binding)
+  }
+
+  // MARK: Refusals
+
+  /// Tries documents one by one, to find the one that cannot be stored.
+  private mutating func findRefused(_ documents: [DynamicDocument], _ keyKind: KeyKind) throws {
+    for index in documents.indices {
+      do {
+        try shape.add(documents[index])
+        try encode(documents[index...index], keyKind)
+      } catch {
+        throw refusal(of: documents[index], at: index, error)
+      }
+    }
+  }
+
+  private func refusal(
+    of document: DynamicDocument, at index: Int, _ error: any Error
+  ) -> any Error {
+    switch error {
+    case let conflict as InferredShape.Conflict:
+      return Refusal(
+        index: index, field: conflict.steps.joined(separator: "."), found: conflict.found,
+        expected: "\(conflict.seen), as in the documents before")
+    case StoreError.valueRefused(_, _, let field, let found, let expected):
+      return Refusal(index: index, field: field, found: found, expected: expected)
+    case StoreError.kindMismatch(_, let field, let stored, let declared):
+      return Refusal(
+        index: index, field: field, found: declared,
+        expected: "\(stored), which the collection holds in this field")
+    case StoreError.keyLength(_, _, let byteCount, let limit):
+      return Refusal(
+        index: index, field: keyField, found: "\(byteCount) bytes",
+        expected: "a key of 1 to \(limit) bytes, not of \(byteCount)")
+    case StoreError.unwritable(_, _, let reason):
+      return Refusal(
+        index: index, field: "", found: "a document that cannot be stored (\(reason))",
+        expected: "one that can")
+    default: return error
+    }
+  }
+
+  private func keyRefused(_ document: DynamicDocument) -> StoreError {
+    collection.keyRefused(document, keyField, keyKind)
+  }
+}
+
+extension Declaration {
+  /// The description of the collection with what this declares.
+  ///
+  /// - Throws: ``StoreError``, as declaring would.
+  fileprivate func applied(to stored: CollectionDescription?) throws -> CollectionDescription {
+    var description =
+      stored ?? CollectionDescription(name: name, keyKind: keyKind, keyField: keyField)
+    guard description.keyKind == keyKind else {
+      throw StoreError.keyKind(collection: name, stored: description.keyKind, found: keyKind)
+    }
+    try merge(&description)
+    description.keyField = description.keyField ?? keyField
+    return description
+  }
+}

@@ -1,0 +1,268 @@
+import Foundation
+import Larder
+import LarderLMDB
+
+/// The other process of the tests: one command, told in its arguments.
+///
+/// It prints what it did line by line, each line in one system call and only once it is true,
+/// and ends when its input ends, where it waits for its parent.
+@main enum TestProcess {
+  static func main() {
+    var arguments = CommandLine.arguments.dropFirst().makeIterator()
+    guard let command = arguments.next(), let folder = arguments.next() else {
+      fail("usage: LarderTestProcess COMMAND FOLDER [ARGUMENT...]")
+    }
+    let rest = Array(arguments)
+    do {
+      switch command {
+      case "write": try write(folder)
+      case "create": try create(folder)
+      case "hammer": try hammer(folder, name: rest[0], batches: Int(rest[1]) ?? 0)
+      case "declare": try declare(folder, collection: rest[0], fields: rest.dropFirst())
+      case "open": try open(folder, isReadOnly: rest.first == "read-only")
+      case "open-and-die": try openAndDie(folder)
+      case "hold-reader": try holdReader(folder)
+      case "hold-writer": try holdWriter(folder)
+      case "count": try count(folder)
+      case "sum": try sum(folder)
+      case "never-empty": try neverEmpty(folder)
+      case "fill": try fill(folder, limit: rest.first.flatMap { UInt($0) })
+      default: fail("unknown command \(command)")
+      }
+    } catch {
+      say("error \(name(of: error)) \(error)")
+      exit(1)
+    }
+  }
+
+  /// Saves batches of random numbers for ever, and prints each one's number once it is saved.
+  private static func write(_ folder: String) throws {
+    let store = try Store(at: folder)
+    say("open")
+    let notes = store.repository(of: Note.self)
+    var generator = SystemRandomNumberGenerator()
+    while true {
+      let nonce = generator.next()
+      let count = Int.random(in: 1...20, using: &generator)
+      let batch = Note.batch(nonce: nonce, count: count, using: &generator)
+      try notes.save(batch)
+      say("saved \(String(nonce, radix: 36)) \(count)")
+    }
+  }
+
+  /// Creates a store and saves one document in it.
+  private static func create(_ folder: String) throws {
+    let store = try Store(at: folder)
+    try store.repository(of: Note.self).save(Note(id: "first", nonce: "first", batchCount: 1))
+    say("saved first 1")
+    waitForParent()
+  }
+
+  /// Saves `batches` batches to two shared collections and to one of its own, in turn.
+  private static func hammer(_ folder: String, name: String, batches: Int) throws {
+    let store = try Store(at: folder)
+    say("open")
+    waitForLine()
+    let notes = store.repository(of: Note.self)
+    var generator = SystemRandomNumberGenerator()
+    for number in 0..<batches {
+      let nonce = generator.next()
+      try notes.save(Note.batch(nonce: nonce, count: 3, using: &generator))
+      say("saved \(String(nonce, radix: 36)) 3")
+      for collection in ["shared", "own-\(name)"] {
+        let document: DynamicDocument = [
+          "id": .string("\(name)-\(number)"), "field-\(name)": .integer(Int64(number)),
+        ]
+        try store.collection(collection).save([document], keyField: "id")
+      }
+    }
+    try store.close()
+    say("done")
+  }
+
+  /// Declares fields one by one: each with a save of a document that has it.
+  private static func declare(
+    _ folder: String, collection: String, fields: some Sequence<String>
+  ) throws {
+    let store = try Store(at: folder)
+    say("open")
+    waitForLine()
+    for field in fields {
+      let document: DynamicDocument = ["id": .string(field), field: .integer(1)]
+      try store.collection(collection).save([document], keyField: "id")
+      say("declared \(field)")
+    }
+    waitForParent()
+  }
+
+  private static func open(_ folder: String, isReadOnly: Bool) throws {
+    let store = try Store(at: folder, options: StoreOptions(isReadOnly: isReadOnly))
+    say("open")
+    let report = try store.check()
+    say(report.isSound ? "sound" : "unsound \(report.problems)")
+    say("count \(try store.repository(of: Note.self).count())")
+    if isReadOnly {
+      do {
+        try store.repository(of: Note.self).eraseAllData()
+        say("wrote")
+      } catch {
+        say("error \(name(of: error))")
+      }
+    }
+    try store.close()
+    say("closed")
+  }
+
+  /// Ends in the midst of a write and of a read, without closing.
+  private static func openAndDie(_ folder: String) throws {
+    let store = try Store(at: folder)
+    try store.write { tx in
+      try tx.save(Note(id: "never", nonce: "never", batchCount: 1))
+      try store.read { snapshot in
+        say("dying \(snapshot.sequence)")
+        kill(getpid(), SIGKILL)
+        while true { pause() }
+      }
+    }
+  }
+
+  private static func holdReader(_ folder: String) throws {
+    let store = try Store(at: folder)
+    try store.read { snapshot in
+      say("holding \(try snapshot.count(Note.all))")
+      waitForLine()
+      say("held \(try snapshot.count(Note.all))")
+    }
+    waitForParent()
+  }
+
+  /// Holds the write transaction until its parent says so.
+  private static func holdWriter(_ folder: String) throws {
+    let store = try Store(at: folder)
+    try store.write { tx in
+      try tx.save(Note(id: "held", nonce: "held", batchCount: 1))
+      say("holding")
+      waitForLine()
+    }
+    say("saved held 1")
+    waitForParent()
+  }
+
+  private static func count(_ folder: String) throws {
+    let store = try Store(at: folder)
+    say("count \(try store.repository(of: Note.self).count())")
+    try store.close()
+  }
+
+  /// Adds up all balances, again and again until its parent ends.
+  private static func sum(_ folder: String) throws {
+    let store = try Store(at: folder)
+    say("open")
+    let isOver = inputEnds()
+    var sums: Set<Int> = []
+    var moments = 0
+    while !isOver() {
+      sums.insert(
+        try store.read { try $0.fetch(Account.all).reduce(0) { $0 + $1.balance } })
+      moments += 1
+    }
+    say("sums \(sums.sorted().map(String.init).joined(separator: ",")) \(moments)")
+  }
+
+  /// Counts the accounts, again and again until its parent ends.
+  private static func neverEmpty(_ folder: String) throws {
+    let store = try Store(at: folder)
+    say("open")
+    let isOver = inputEnds()
+    let accounts = store.repository(of: Account.self)
+    var counts: Set<Int> = []
+    var moments = 0
+    while !isOver() {
+      counts.insert(try accounts.count())
+      counts.insert(try accounts.fetch(Account.all).count)
+      moments += 1
+    }
+    say("counts \(counts.sorted().map(String.init).joined(separator: ",")) \(moments)")
+  }
+
+  /// Saves until there is no room; then deletes half, or is given room, and saves again.
+  ///
+  /// With a limit, no file may grow beyond it; without, the disk is expected to be full soon.
+  private static func fill(_ folder: String, limit: UInt?) throws {
+    let store = try Store(at: folder)
+    let notes = store.repository(of: Note.self)
+    var generator = SystemRandomNumberGenerator()
+    if let limit { setFileLimit(limit) }
+    func saveOne() throws {
+      let nonce = generator.next()
+      try notes.save(Note.batch(nonce: nonce, count: 50, using: &generator))
+      say("saved \(String(nonce, radix: 36)) 50")
+    }
+    do {
+      for _ in 0..<100_000 { try saveOne() }
+      say("never full")
+    } catch {
+      say("error \(name(of: error)) \(error)")
+    }
+    say("full")
+    say("readable \(try notes.count())")
+    waitForLine()
+    if limit != nil { setFileLimit(nil) }
+    for _ in 0..<3 { try saveOne() }
+    let report = try store.check()
+    say(report.isSound ? "sound" : "unsound \(report.problems)")
+    waitForParent()
+  }
+}
+
+// MARK: - Talking with the parent
+
+extension TestProcess {
+  static func say(_ line: String) {
+    let bytes = Array("\(line.replacing("\n", with: " "))\n".utf8)
+    guard Foundation.write(1, bytes, bytes.count) == bytes.count else { exit(3) }
+  }
+
+  static func fail(_ line: String) -> Never {
+    say(line)
+    exit(2)
+  }
+
+  /// The name of the error's case.
+  static func name(of error: any Error) -> String {
+    switch error {
+    case StoreError.storage(let failure): "storage(\(failure.code))"
+    case StoreError.closed: "closed"
+    case StoreError.readOnly: "readOnly"
+    case StoreError.nestedWrite: "nestedWrite"
+    default: Mirror(reflecting: error).children.first?.label ?? "\(type(of: error))"
+    }
+  }
+
+  /// Waits for a line of the parent, or for its end.
+  static func waitForLine() {
+    var byte: UInt8 = 0
+    while read(0, &byte, 1) == 1, byte != UInt8(ascii: "\n") {}
+  }
+
+  static func waitForParent() {
+    var byte: UInt8 = 0
+    while read(0, &byte, 1) == 1 {}
+  }
+
+  /// Whether the parent has closed our input, asked without waiting.
+  static func inputEnds() -> () -> Bool {
+    {
+      var input = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
+      return poll(&input, 1, 0) > 0
+    }
+  }
+
+  static func setFileLimit(_ byteCount: UInt?) {
+    signal(SIGXFSZ, SIG_IGN)
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+    limit.rlim_cur = byteCount ?? limit.rlim_max
+    setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+  }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import Larder
+import LarderTestProcess
+import LarderTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct FullDiskTests {
+  let folder = TestFolder()
+
+  /// The numbers of the batches that a process saved before its next other line.
+  private func saved(_ process: OtherProcess) -> (nonces: [String], next: String) {
+    var nonces: [String] = []
+    while let line = process.line() {
+      guard line.hasPrefix("saved ") else { return (nonces, line) }
+      nonces.append(String(line.split(separator: " ")[1]))
+    }
+    return (nonces, "it ended")
+  }
+
+  @Test("a file that may not grow is a typed error that loses nothing, and saves go on afterwards")
+  func fileLimit() throws {
+    let process = try OtherProcess("fill", folder.store, "400000")
+
+    let (before, failure) = saved(process)
+
+    #expect(failure.hasPrefix("error storage(system(errno: "), "it said: \(failure)")
+    #expect(before.count > 3)
+    #expect(try process.expect("full").isEmpty)
+    #expect(try process.expect("readable") == "\(before.count * 50)")
+    process.goOn()
+    let (after, verdict) = saved(process)
+    #expect(after.count == 3)
+    #expect(verdict == "sound")
+    #expect(process.finish().isEmpty)
+    let store = try Store(at: folder.store)
+    let found = Dictionary(
+      grouping: try store.repository(of: Note.self).fetch(Note.all), by: \.nonce)
+    #expect(found.count == before.count + 3)
+    #expect((before + after).allSatisfy { found[$0]?.count == 50 })
+    try verifyAndClose(store)
+  }
+
+  @Test("a full disk is a typed error that loses nothing, and saves go on when there is room")
+  func fullDisk() throws {
+    try #require(geteuid() == 0, "this test mounts a small disk and needs root")
+    let program = try OtherProcess.executable()
+    // The mount belongs to the child alone and is gone with it. The file is room to give back.
+    let script = """
+      mount -t tmpfs -o size=1m none "$0" && head -c 400000 /dev/zero > "$0/ballast" &&
+      exec "\(program)" fill "$0/store"
+      """
+    let process = try OtherProcess(running: ["unshare", "-m", "sh", "-c", script, folder.path])
+
+    let (before, failure) = saved(process)
+
+    #expect(failure.hasPrefix("error storage(system(errno: "), "it said: \(failure)")
+    #expect(before.count > 3)
+    #expect(try process.expect("full").isEmpty)
+    #expect(try process.expect("readable") == "\(before.count * 50)")
+    unlink("/proc/\(process.id)/root\(folder.path)/ballast")
+    process.goOn()
+    let (after, verdict) = saved(process)
+    #expect(after.count == 3)
+    #expect(verdict == "sound")
+    let copy = folder.path + "/copy"
+    let copied = try OtherProcess.run(
+      "cp", "-r", "/proc/\(process.id)/root\(folder.path)/store", copy)
+    #expect(copied.status == 0)
+    let store = try Store(at: copy)
+    let found = Dictionary(
+      grouping: try store.repository(of: Note.self).fetch(Note.all), by: \.nonce)
+    #expect(found.count == before.count + 3)
+    #expect((before + after).allSatisfy { found[$0]?.count == 50 })
+    try verifyAndClose(store)
+    #expect(process.finish().isEmpty)
+  }
+}

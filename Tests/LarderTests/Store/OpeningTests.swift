@@ -1,0 +1,111 @@
+import Foundation
+import LarderLMDB
+import LarderTestProcess
+import LarderTesting
+import Testing
+
+@testable import Larder
+
+@Suite(.timeLimit(.minutes(5))) struct OpeningTests {
+  let folder = TestFolder()
+  let note = Note(id: "a", nonce: "n", batchCount: 1)
+
+  @Test("two stores on one folder share the data and close on their own")
+  func twice() throws {
+    let first = try Store(at: folder.store)
+    let second = try Store(at: URL(filePath: folder.store))
+
+    try first.repository(of: Note.self).save(note)
+
+    #expect(try second.repository(of: Note.self).get("a") == note)
+    try first.close()
+    #expect(storeError { _ = try first.repository(of: Note.self).count() } == .closed)
+    #expect(try second.repository(of: Note.self).count() == 1)
+    try verifyAndClose(second)
+  }
+
+  @Test("another spelling of the path opens the same store")
+  func spellings() throws {
+    let first = try Store(at: folder.store)
+    try first.repository(of: Note.self).save(note)
+
+    for spelling in [
+      folder.store + "/", folder.path + "/./store",
+      folder.path + "/../"
+        + URL(filePath: folder.path).lastPathComponent + "//store",
+    ] {
+      let other = try Store(at: spelling)
+      #expect(other.folder == first.folder)
+      #expect(try other.repository(of: Note.self).count() == 1)
+      try other.close()
+    }
+    try verifyAndClose(first)
+  }
+
+  @Test("a store that is open is refused with other options, and stays open")
+  func otherOptions() throws {
+    let store = try Store(at: folder.store)
+    var small = StoreOptions()
+    small.mapByteCount = 1 << 20
+
+    for options in [
+      small, StoreOptions(isReadOnly: true), StoreOptions(durability: .recentCommitsMayBeLost),
+    ] {
+      let error = storeError { _ = try Store(at: folder.store, options: options) }
+      guard case .optionsDiffer = error else {
+        Issue.record("thrown was \(String(describing: error))")
+        continue
+      }
+    }
+    try store.repository(of: Note.self).save(note)
+    try verifyAndClose(store)
+    try Store(at: folder.store, options: small).close()
+  }
+
+  @Test("many threads that open and close one folder at once all get a store that works")
+  func opensAtOnce() throws {
+    try Threads(8) { number in
+      for round in 0..<10 {
+        let store = try Store(at: self.folder.store)
+        let notes = store.repository(of: Note.self)
+        try notes.save(Note(id: "\(number)-\(round)", nonce: "", batchCount: 1))
+        #expect(try notes.get("\(number)-\(round)") != nil)
+        try store.close()
+      }
+    }.join()
+
+    let store = try Store(at: folder.store)
+    #expect(try store.repository(of: Note.self).count() == 80)
+    try verifyAndClose(store)
+  }
+
+  @Test("too many collections are one clear error, and the store goes on")
+  func tooManyCollections() throws {
+    var options = StoreOptions()
+    options.maximumDatabases = 4
+    let store = try Store(at: folder.store, options: options)
+    for number in 0..<4 {
+      try store.collection("c\(number)").save([["id": "a"]], keyField: "id")
+    }
+
+    var refused: StoreError?
+    for number in 4..<8 where refused == nil {
+      do {
+        try store.collection("c\(number)").save([["id": "a"]], keyField: "id")
+      } catch {
+        refused = error as? StoreError
+      }
+    }
+
+    guard case .storage(let failure)? = refused else {
+      Issue.record("thrown was \(String(describing: refused))")
+      return
+    }
+    #expect(failure.code == .databasesFull)
+    #expect(failure.description.contains("maximumDatabases"))
+    try store.collection("c0").save([["id": "b"]])
+    #expect(try store.collection("c0").count() == 2)
+    try verifyAndClose(store)
+    try verifyAndClose(Store(at: folder.store, options: options))
+  }
+}
