@@ -1,0 +1,146 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// The bytes of an import, in order: from a file, a descriptor or memory.
+///
+/// It cannot be copied: a reader takes it over, and a file is closed when its reader is let go.
+public struct ByteSource: ~Copyable, Sendable {
+  /// What errors call the source: the path as given, or a name such as `standard input`.
+  public let name: String
+
+  /// How many bytes there are in all, for progress; `nil` when only the end will tell (a pipe).
+  public let totalByteCount: Int?
+
+  /// How many bytes have been handed out so far.
+  public private(set) var consumedByteCount = 0
+
+  private let origin: Origin
+
+  private enum Origin {
+    case descriptor(Int32, isOurs: Bool)
+    /// Memory; the sizes are those of successive reads, over and over.
+    case memory([UInt8], pieceByteCounts: [Int])
+  }
+
+  /// The largest read.
+  static let chunkByteCount = 64 << 10
+
+  /// Opens the file at `path` for reading; pipes and devices are read as they come.
+  ///
+  /// - Throws: ``ImportError`` of kind ``ImportError/Kind/io(code:)`` when the file cannot be
+  ///   opened or is a folder. Nothing stays open.
+  public init(path: String) throws(ImportError) {
+    guard !path.utf8.contains(0) else {
+      throw .cannotOpen(path, code: EINVAL)
+    }
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw .cannotOpen(path, code: errno)
+    }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else {
+      let code = errno
+      _ = close(descriptor)
+      throw .cannotOpen(path, code: code)
+    }
+    guard status.st_mode & S_IFMT != S_IFDIR else {
+      _ = close(descriptor)
+      throw .cannotOpen(path, code: EISDIR)
+    }
+    name = path
+    totalByteCount = status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
+    origin = .descriptor(descriptor, isOurs: true)
+  }
+
+  /// Reads an open descriptor from where it stands; the caller keeps it and closes it.
+  public init(descriptor: Int32, name: String = "standard input") {
+    self.name = name
+    totalByteCount = nil
+    origin = .descriptor(descriptor, isOurs: false)
+  }
+
+  /// Reads bytes in memory.
+  public init(bytes: [UInt8], name: String) {
+    self.init(bytes: bytes, name: name, pieceByteCounts: [Self.chunkByteCount])
+  }
+
+  /// Reads bytes in memory, in pieces of the given sizes, over and over; for tests of readers.
+  package init(bytes: [UInt8], name: String, pieceByteCounts: [Int]) {
+    self.name = name
+    totalByteCount = bytes.count
+    origin = .memory(bytes, pieceByteCounts: pieceByteCounts)
+  }
+
+  deinit {
+    // A close after reading has nothing to tell: no byte of ours can be lost by it.
+    if case .descriptor(let descriptor, isOurs: true) = origin { _ = close(descriptor) }
+  }
+
+  private var readCount = 0
+
+  /// Reads into `buffer` from `index` on, and says how many bytes came; 0 at the end.
+  ///
+  /// - Throws: ``ImportError`` without a position, of kind ``ImportError/Kind/io(code:)``. The
+  ///   buffer is unchanged.
+  mutating func read(into buffer: inout [UInt8], at index: Int) throws(ImportError) -> Int {
+    let room = min(buffer.count - index, Self.chunkByteCount)
+    let count: Int
+    switch origin {
+    case .descriptor(let descriptor, _):
+      count = try readDescriptor(descriptor, into: &buffer, range: index..<index + room)
+    case .memory(let bytes, let pieceByteCounts):
+      let piece = pieceByteCounts[readCount % pieceByteCounts.count]
+      count = min(room, piece, bytes.count - consumedByteCount)
+      let end = consumedByteCount + count
+      buffer.replaceSubrange(index..<index + count, with: bytes[consumedByteCount..<end])
+    }
+    readCount += 1
+    consumedByteCount += count
+    return count
+  }
+
+  private func readDescriptor(
+    _ descriptor: Int32, into buffer: inout [UInt8], range: Range<Int>
+  ) throws(ImportError) -> Int {
+    while true {
+      let count = buffer.withUnsafeMutableBytes { bytes in
+        platformRead(descriptor, UnsafeMutableRawBufferPointer(rebasing: bytes[range]))
+      }
+      if count >= 0 { return count }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN:
+        // Somebody else made the shared descriptor non-blocking: wait for it.
+        var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = poll(&poller, 1, -1)
+      case let code: throw .cannotRead(name, code: code)
+      }
+    }
+  }
+}
+
+private func platformRead(_ descriptor: Int32, _ room: UnsafeMutableRawBufferPointer) -> Int {
+  read(descriptor, room.baseAddress, room.count)
+}
+
+extension ImportError {
+  fileprivate static func cannotOpen(_ path: String, code: Int32) -> ImportError {
+    ImportError(
+      .io(code: code), file: path, position: nil, found: phrase(code),
+      expected: "a file that can be opened for reading")
+  }
+
+  fileprivate static func cannotRead(_ name: String, code: Int32) -> ImportError {
+    ImportError(
+      .io(code: code), file: name, position: nil, found: phrase(code),
+      expected: "more bytes or the end of the file")
+  }
+
+  static func phrase(_ code: Int32) -> String {
+    guard let text = strerror(code) else { return "error \(code)" }
+    return "\"\(String(cString: text))\" (error \(code))"
+  }
+}

@@ -1,0 +1,63 @@
+public import Larder
+
+/// What an import did.
+public struct ImportReport: Sendable {
+  /// What became of the documents; all zero in a dry run.
+  public var saved = SaveReport()
+  /// Documents in the file.
+  public var documentCount = 0
+  /// Bytes of the file.
+  public var byteCount = 0
+  /// From the first byte read to the last commit.
+  public var duration = Duration.zero
+  /// Names and kinds of the fields that were inferred from the file, for people; those that a type
+  /// declares are left out.
+  public var inferredFields: [(name: String, kind: String)] = []
+}
+
+/// How far an import is.
+public struct ImportProgress: Sendable {
+  /// What an import does, in this order.
+  public enum Stage: Sendable {
+    /// Copying a pipe to a temporary file.
+    case receiving
+    /// Reading the file for the first time.
+    case checking
+    /// Reading it again, and saving.
+    case saving
+  }
+
+  public var stage: Stage
+  /// Bytes of the file that this stage is done with.
+  public var byteCount = 0
+  /// Bytes of the file; nil while it is being received.
+  public var totalByteCount: Int?
+  /// Documents that this stage is done with; when saving, those that are committed.
+  public var documentCount = 0
+  /// Done of the whole work, checking and saving together, from 0 to 1; nil while it is being
+  /// received.
+  public var fraction: Double?
+}
+
+/// An import that ended before its end, with nothing wrong in its input.
+public struct ImportInterrupted: Error {
+  /// What became of the documents that were saved before; they stay saved.
+  public let saved: SaveReport
+  /// How many documents of the file were saved.
+  public let documentCount: Int
+  /// Documents in the file; nil when it was stopped before they were counted.
+  public let totalDocumentCount: Int?
+  /// `CancellationError` when it was stopped; else what kept it from going on.
+  public let reason: any Error
+}
+
+extension ImportInterrupted: CustomStringConvertible {
+  /// What happened, how much is saved and how to go on.
+  public var description: String {
+    let cause = reason is CancellationError ? "the import was stopped" : "\(reason)"
+    guard documentCount > 0 else { return "\(cause); nothing was saved" }
+    let total = totalDocumentCount.map { " of \($0)" } ?? ""
+    return "\(cause); \(documentCount)\(total) documents were saved before. Import the file again "
+      + "to go on: those will be unchanged"
+  }
+}

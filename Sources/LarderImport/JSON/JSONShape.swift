@@ -1,0 +1,30 @@
+/// How a file lays out its documents, each of which is a JSON object.
+public enum JSONShape: String, CaseIterable, Sendable {
+  /// Told by the file's name and first bytes, as far as a stream can tell:
+  ///
+  /// - a name that ends in `.ndjson` or `.jsonl`: lines;
+  /// - `[` first: an array;
+  /// - `{` first: keyed if the value of the first member is an object or if there is no member,
+  ///   otherwise lines, of which the first is then a document.
+  ///
+  /// So lines whose first document begins with a member that is an object are taken for a keyed
+  /// file, and refused at the first member that is none: name the shape or the file.
+  case automatic
+
+  /// One array of documents.
+  case array
+
+  /// One object whose members are the documents, each under its key.
+  case keyed
+
+  /// One document in each line (NDJSON).
+  ///
+  /// Empty lines are skipped, lines may end in CR LF, and the last need not end at all.
+  case lines
+
+  /// The shape that a file's name tells, if it does.
+  static func named(by file: String) -> JSONShape? {
+    let name = file.lowercased()
+    return name.hasSuffix(".ndjson") || name.hasSuffix(".jsonl") ? .lines : nil
+  }
+}

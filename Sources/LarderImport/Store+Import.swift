@@ -1,0 +1,63 @@
+public import Larder
+
+extension Store {
+  /// Imports a JSON file's documents into a collection, whether it exists or not.
+  ///
+  /// ```swift
+  /// let report = try store.importDocuments(from: .file("contacts.json"), into: "Contact", key: "id")
+  /// ```
+  /// The file is read twice. The first time finds out that every document can be saved, and which
+  /// kinds the fields have that the catalogue does not know; the second time saves them in batches.
+  /// So bad input changes nothing, and memory holds one batch however large the file is. A pipe is
+  /// first copied to a temporary file. Of documents with one key the last one wins.
+  ///
+  /// In a file of documents under keys, a document that lacks the field `key` gets it from the key
+  /// that it stands under.
+  ///
+  /// - Parameters:
+  ///   - key: The field that is the entity-accessor key; the collection's own where it exists.
+  ///   - progress: Told now and then how far the import is; false stops it, as does cancelling the
+  ///     task that it runs in.
+  /// - Throws: ``ImportError`` for input that cannot be read or saved, with its place; nothing is
+  ///   changed then, the catalogue neither. `StoreError` when the import cannot begin; nothing is
+  ///   changed either. ``ImportInterrupted`` when it was stopped, or could not go on, after that:
+  ///   the batches before stay saved.
+  @discardableResult
+  public func importDocuments(
+    from source: ImportSource, into collection: String, key: String,
+    options: ImportOptions = ImportOptions(),
+    progress: (ImportProgress) -> Bool = { _ in true }
+  ) throws -> ImportReport {
+    let rehearsal = try SaveRehearsal(self.collection(collection), keyField: key)
+    return try importDocuments(from: source, rehearsal, options, progress)
+  }
+
+  /// Imports a JSON file's documents as those of a type: values are coerced to the kinds that it
+  /// declares, such as text in ISO 8601 to dates, and refused where they do not fit.
+  ///
+  /// ```swift
+  /// let report = try store.importDocuments(from: .file("contacts.json"), into: Contact.self)
+  /// ```
+  /// - Throws: As ``importDocuments(from:into:key:options:progress:)``; `StoreError` also for a type
+  ///   that cannot be declared, or whose schema names no key field.
+  @discardableResult
+  public func importDocuments<Entity: Document>(
+    from source: ImportSource, into type: Entity.Type,
+    options: ImportOptions = ImportOptions(),
+    progress: (ImportProgress) -> Bool = { _ in true }
+  ) throws -> ImportReport {
+    let rehearsal = try SaveRehearsal(
+      collection(Entity.schema.name), keyField: Entity.schema.keyField ?? "", declaring: type)
+    return try importDocuments(from: source, rehearsal, options, progress)
+  }
+
+  private func importDocuments(
+    from source: ImportSource, _ rehearsal: SaveRehearsal, _ options: ImportOptions,
+    _ progress: (ImportProgress) -> Bool
+  ) throws -> ImportReport {
+    try withoutActuallyEscaping(progress) { progress in
+      var run = ImportRun(rehearsal, options: options, progress: progress)
+      return try run.run(source)
+    }
+  }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import Larder
+import LarderImport
+import LarderTesting
+import Testing
+
+@Suite("Sources of an import, and its end before the end")
+struct ImportSourceTests {
+  private func lines(_ count: Int) -> String {
+    (0..<count).map { "{\"id\": \($0), \"text\": \"number \($0)\"}\n" }.joined()
+  }
+
+  @Test("a pipe is imported as a file is")
+  func pipe() throws {
+    let pipe = Pipe()
+    let text = lines(20_000)
+    Thread.detachNewThread {
+      // A pipe that its reader has closed fails the test by what is missing.
+      try? pipe.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+      try? pipe.fileHandleForWriting.close()
+    }
+    try withTemporaryStore { store in
+      var stages: [ImportProgress.Stage] = []
+
+      let report = try store.importDocuments(
+        from: .descriptor(pipe.fileHandleForReading.fileDescriptor, name: "standard input"),
+        into: "c", key: "id"
+      ) { progress in
+        if stages.last != progress.stage { stages.append(progress.stage) }
+        return true
+      }
+
+      #expect(report.saved.inserted == 20_000)
+      #expect(report.byteCount == text.utf8.count)
+      #expect(stages == [.receiving, .checking, .saving])
+    }
+  }
+
+  @Test("a bad pipe is refused by its name, with the place")
+  func badPipe() throws {
+    let pipe = Pipe()
+    try pipe.fileHandleForWriting.write(contentsOf: Data("{\"id\": 1}\n{\"id\": }\n".utf8))
+    try pipe.fileHandleForWriting.close()
+    try withTemporaryStore { store in
+      let error = try refusal(in: store) {
+        try store.importDocuments(
+          from: .descriptor(pipe.fileHandleForReading.fileDescriptor, name: "standard input"),
+          into: "c", key: "id")
+      }
+
+      #expect(error.map { "\($0)" }?.hasPrefix("standard input:2:8: ") == true)
+    }
+  }
+
+  @Test("an import that is stopped keeps whole batches and says how many documents")
+  func stopped() throws {
+    var options = ImportOptions()
+    options.batchDocumentCount = 1_000
+    try withTemporaryStore { store in
+      let error = #expect(throws: ImportInterrupted.self) {
+        try store.importDocuments(
+          from: .text(lines(5_000), name: "x.ndjson"), into: "c", key: "id", options: options
+        ) { progress in !(progress.stage == .saving && progress.documentCount >= 2_000) }
+      }
+
+      #expect(error?.documentCount == 2_000 && error?.totalDocumentCount == 5_000)
+      #expect(error?.reason is CancellationError)
+      let count = try store.collection("c").count()
+      #expect(error?.description.contains("2000 of 5000 documents") == true)
+      #expect(count == 2_000)
+    }
+  }
+
+  @Test("stopped while it checks, or while it saves atomically, an import keeps nothing")
+  func stoppedEarly() throws {
+    var options = ImportOptions()
+    options.atomically = true
+    for stage in [ImportProgress.Stage.checking, .saving] {
+      try withTemporaryStore { store in
+        let error = #expect(throws: ImportInterrupted.self) {
+          try store.importDocuments(
+            from: .text(lines(5_000), name: "x.ndjson"), into: "c", key: "id", options: options
+          ) { $0.stage != stage }
+        }
+
+        #expect(error?.documentCount == 0)
+        let count = try store.collection("c").count()
+        #expect(error?.description.hasSuffix("nothing was saved") == true)
+        #expect(count == 0)
+      }
+    }
+  }
+
+  @Test("cancelling the task that it runs in stops an import")
+  func cancelled() async throws {
+    try await withTemporaryStore { store in
+      let text = lines(5_000)
+      let task = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        return try store.importDocuments(
+          from: .text(text, name: "x.ndjson"), into: "c", key: "id"
+        ).documentCount
+      }
+
+      let result = await task.result
+
+      let names = try store.collectionNames()
+      #expect(throws: ImportInterrupted.self) { try result.get() }
+      #expect(names.isEmpty)
+    }
+  }
+
+  @Test("a file that changes while it is imported is told")
+  func changing() throws {
+    let path = FileManager.default.temporaryDirectory.path + "/larder-\(UUID().uuidString).ndjson"
+    defer { try? FileManager.default.removeItem(atPath: path) }  // Harmless where it stays.
+    try lines(3_000).write(toFile: path, atomically: false, encoding: .utf8)
+    try withTemporaryStore { store in
+      var isChanged = false
+      let error = try refusal(in: store) {
+        try store.importDocuments(from: .file(path), into: "c", key: "id") { _ in
+          if !isChanged {
+            isChanged = true
+            let file = FileHandle(forWritingAtPath: path)
+            _ = try? file?.seekToEnd()
+            try? file?.write(contentsOf: Data("{\"id\": -1}\n".utf8))
+          }
+          return true
+        }
+      }
+
+      #expect(error?.found.contains("changed") == true)
+    }
+  }
+
+  @Test("a file that is not there is refused with what the system says")
+  func missing() throws {
+    try withTemporaryStore { store in
+      let error = try refusal(in: store) {
+        try store.importDocuments(from: .file("/no/such/file.json"), into: "c", key: "id")
+      }
+
+      #expect(error?.kind == .io(code: ENOENT))
+    }
+  }
+
+  @Test("what is done grows to the whole, and never shrinks")
+  func progress() throws {
+    try withTemporaryStore { store in
+      var fractions: [Double] = []
+
+      try store.importDocuments(
+        from: .text(lines(30_000), name: "x.ndjson"), into: "c", key: "id"
+      ) { progress in
+        fractions.append(progress.fraction ?? 0)
+        return true
+      }
+
+      #expect(fractions == fractions.sorted())
+      #expect(fractions.last == 1)
+      #expect(fractions.count > 10)
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import Larder
+import LarderImport
+import LarderTesting
+import Testing
+
+@Suite("Values of an import")
+struct ImportValueTests {
+  @Test("a number of many digits goes where the catalogue has a decimal or a double, exactly")
+  func longNumbers() throws {
+    try withTemporaryStore { store in
+      let digits = "12345678901234567890.123456789"
+      let decimal = try #require(Decimal(string: digits))
+      try store.collection("c").save(
+        [["id": 0, "decimal": .decimal(1), "double": 0.5, "in": .document(["list": [0.5]])]],
+        keyField: "id")
+
+      try store.importDocuments(
+        from: .text(
+          """
+          [{"id": 1, "decimal": \(digits), "double": \(digits), "in": {"list": [\(digits)]}}]
+          """), into: "c", key: "id")
+
+      let document = try #require(try store.collection("c").get(1))
+      #expect(document["decimal"] == .decimal(decimal))
+      #expect(document["double"] == .double(Double(digits)!))
+      #expect(document["in"] == .document(["list": [.double(Double(digits)!)]]))
+    }
+  }
+
+  @Test("a number that would lose digits even so is refused")
+  func tooManyDigits() throws {
+    try withTemporaryStore { store in
+      try store.collection("c").save(
+        [["id": 0, "decimal": .decimal(1), "double": 0.5]], keyField: "id")
+      for member in [
+        #""decimal": 0.\#(String(repeating: "7", count: 39))"#, #""decimal": 1e999"#,
+        #""double": 1e999"#, #""double": 1e-999"#,
+      ] {
+        let error = try refusal(in: store) {
+          try store.importDocuments(from: .text("[{\"id\": 1, \(member)}]"), into: "c", key: "id")
+        }
+        #expect(error?.line == 1)
+      }
+    }
+  }
+
+  @Test("what a type declares takes a string in one document and a number in the next")
+  func mixedNotation() throws {
+    try withTemporaryStore { store in
+      let rest = """
+        "title": "", "authors": [], "currency": "", "pages": 1, "genres": [], "stock": 0, \
+        "summary": "", "publisher": {"name": "", "city": ""}
+        """
+
+      try store.importDocuments(
+        from: .text(
+          """
+          {"isbn": "1", "price": "12.90", \(rest)}
+          {"isbn": "2", "price": 12.9, \(rest), "published": "2026-03-01", "extra": [1]}
+          """, name: "books.ndjson"), into: Book.self)
+
+      let books = store.repository(of: Book.self)
+      #expect(try books.get("1")?.price == books.get("2")?.price)
+      #expect(try books.get("2")?.published == ISO8601.date(from: "2026-03-01"))
+      #expect(try store.collection("Book").get("2")?["extra"] == [1])
+    }
+  }
+
+  @Test("fields that a declared embedded document does not know are kept")
+  func unknownEmbedded() throws {
+    try withTemporaryStore { store in
+      try store.declare(Contact.self)
+      let path = Fixtures.path("Broken/bad-date.ndjson")
+      let text = try String(contentsOfFile: path, encoding: .utf8)
+      let line = String(text.prefix { $0 != "\n" })
+        .replacing("\"geo\": null", with: #""geo": {"lat": 1, "lon": 2, "altitude": 3}"#)
+
+      try store.importDocuments(from: .text(line, name: "x.ndjson"), into: Contact.self)
+
+      #expect(try store.repository(of: Contact.self).get("seller-1")?.geo?.lon == 2)
+      guard case .document(let geo)? = try store.collection("Contact").get("seller-1")?["geo"]
+      else {
+        Issue.record("no embedded document")
+        return
+      }
+      #expect(geo["altitude"] == 3)
+    }
+  }
+
+  @Test("a keyed file's outer key is one of the kind that the collection has")
+  func outerKeys() throws {
+    try withTemporaryStore { store in
+      try store.collection("c").save([["id": 7, "a": 1]], keyField: "id")
+
+      let report = try store.importDocuments(
+        from: .text(#"{"7": {"a": 1}, "8": {"a": 2}, "x": {"id": 9, "a": 3}}"#), into: "c",
+        key: "id")
+
+      #expect(report.saved.unchanged == 1 && report.saved.inserted == 2)
+      #expect(try store.collection("c").get(9)?["a"] == 3)
+      let error = try refusal(in: store) {
+        try store.importDocuments(from: .text(#"{"x": {"a": 1}}"#), into: "c", key: "id")
+      }
+      #expect(error?.position == TextPosition(line: 1, column: 7))
+    }
+  }
+
+  @Test("of documents with one key the last one wins, in one batch and in two")
+  func duplicates() throws {
+    for batchDocumentCount in [1, 10] {
+      try withTemporaryStore { store in
+        var options = ImportOptions()
+        options.batchDocumentCount = batchDocumentCount
+
+        let report = try store.importDocuments(
+          from: .text(#"[{"id": 1, "a": 1}, {"id": 1, "a": 2}]"#), into: "c", key: "id",
+          options: options)
+
+        #expect(report.documentCount == 2)
+        #expect(try store.collection("c").get(1)?["a"] == 2)
+      }
+    }
+  }
+
+  @Test("a file without documents is imported, and makes no collection")
+  func nothing() throws {
+    try withTemporaryStore { store in
+      let report = try store.importDocuments(from: .text("[]"), into: "c", key: "id")
+
+      #expect(report.documentCount == 0)
+      #expect(try store.collectionNames().isEmpty)
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import Foundation
+import Larder
+import LarderImport
+import Testing
+
+/// The files in the package's `Fixtures`.
+enum Fixtures {
+  static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .appending(path: "Fixtures")
+
+  static func source(_ name: String) -> ImportSource { .file(path(name)) }
+
+  static func path(_ name: String) -> String {
+    folder.appending(path: name).path(percentEncoded: false)
+  }
+
+  /// The objects of a JSON array or NDJSON file as Foundation reads them, to compare with.
+  static func objects(_ name: String) throws -> [[String: Any]] {
+    let data = try Data(contentsOf: folder.appending(path: name))
+    if name.hasSuffix(".json") {
+      return try #require(try JSONSerialization.jsonObject(with: data) as? [[String: Any]])
+    }
+    return try data.split(separator: UInt8(ascii: "\n")).map {
+      try #require(try JSONSerialization.jsonObject(with: Data($0)) as? [String: Any])
+    }
+  }
+}
+
+extension ImportSource {
+  /// Text as a file of this name.
+  static func text(_ text: String, name: String = "test.json") -> ImportSource {
+    .bytes(Array(text.utf8), name: name)
+  }
+}
+
+/// The refusal of an import that must be refused, and must change nothing at all.
+func refusal(
+  in store: Store, sourceLocation: SourceLocation = #_sourceLocation,
+  _ body: () throws -> Void
+) throws -> ImportError? {
+  let before = try (store.statistics(), store.check())
+  let error = #expect(throws: ImportError.self, sourceLocation: sourceLocation) { try body() }
+  let after = try (store.statistics(), store.check())
+  #expect(after.0 == before.0, sourceLocation: sourceLocation)
+  #expect(after.1 == before.1, sourceLocation: sourceLocation)
+  return error
+}
