@@ -1,0 +1,46 @@
+internal import Larder
+
+enum CheckCommand: Command {
+  static let name = "check"
+  static let summary = "read every record of a store and say what is wrong"
+  static let help = """
+    larder check --store DIR
+
+    Reads every record: checksums hold, fields can be read and are of their catalogued kinds, keys
+    are in order, counts agree. Changes nothing. Problems are listed, one in a line, at most 100.
+
+      --store DIR  the store's folder; else the environment's LARDER_STORE
+
+    Example:
+      larder check --store ./data
+
+    Exit codes: 0 sound, 1 problems or failure, 2 wrong usage.
+    """
+  static let options: [Option] = [.store]
+
+  static func run(_ arguments: Arguments) throws -> ExitCode {
+    _ = try arguments.operands()
+    let store = try arguments.storeToRead()
+    var line = ProgressLine()
+    let outcome = Result {
+      try store.check { checked, total in
+        line.show("checking", fraction: Double(checked) / Double(max(total, 1))) { seconds in
+          [
+            "\(Console.grouped(checked)) documents",
+            "\(Console.grouped(Int(Double(checked) / max(seconds, 0.001))))/s",
+          ]
+        }
+        return true
+      }
+    }
+    line.clear()
+    let report = try outcome.get()
+    for problem in report.problems { try Console.print("\(problem)") }
+    guard report.isSound else {
+      let more = report.problems.count >= CheckReport.maximumProblemCount ? " or more" : ""
+      throw Failure("the store has \(report.problems.count)\(more) problems")
+    }
+    try Console.print("sound: \(Console.number(report.documentCount)) documents checked")
+    return .success
+  }
+}

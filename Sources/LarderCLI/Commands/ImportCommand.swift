@@ -1,0 +1,118 @@
+internal import Larder
+internal import LarderImport
+
+enum ImportCommand: Command {
+  static let name = "import"
+  static let summary = "import a JSON file into a collection"
+  static let help = """
+    larder import FILE --into COLLECTION --key FIELD --store DIR
+
+    Imports the documents of a JSON file, all of them or, when the file has a fault, none. FILE is
+    an array of objects, an object of objects under their keys, or an object in each line (NDJSON);
+    `-` is standard input. New documents are inserted, those under a key that exists replace it,
+    equal ones cost no write. The store and the collection are made where there are none.
+
+      --into COLLECTION  the collection
+      --key FIELD        the field that is the documents' key; may be left out where the collection
+                         exists. In a file of objects under keys, those that lack it get it from
+                         the key that they stand under.
+      --store DIR        the store's folder; else the environment's LARDER_STORE
+      --format FORMAT    auto (default), array, keyed or lines
+      --atomic           one transaction: an import that is interrupted saves nothing
+      --dry-run          say what would be imported, and change nothing
+
+    Control-C stops between two batches; those before stay saved.
+
+    Examples:
+      larder import contacts.json --into contacts --key id --store ./data
+      zcat books.ndjson.gz | larder import - --format lines --into books --key isbn --store ./data
+
+    Exit codes: 0 imported, 1 bad input or failure, 2 wrong usage.
+    """
+  static let options: [Option] = [
+    .store, Option("into", takes: "COLLECTION"), Option("key", takes: "FIELD"),
+    Option("format", takes: "FORMAT"), Option("atomic"), Option("dry-run"),
+  ]
+
+  static func run(_ arguments: Arguments) throws -> ExitCode {
+    let path = try arguments.operands("FILE")[0]
+    guard let collection = arguments["into"] else {
+      throw UsageError("into which collection? Give --into COLLECTION")
+    }
+    var options = ImportOptions()
+    options.atomically = arguments.has("atomic")
+    options.isDryRun = arguments.has("dry-run")
+    options.shape = try shape(named: arguments["format"] ?? "auto")
+    let storePath = try arguments.storePath()
+    // A file that is missing should leave no new store behind.
+    if path != "-" { _ = try ByteSource(path: path) }
+
+    Interruption.watch()
+    let store = try Store(at: storePath)
+    guard let key = try arguments["key"] ?? store.collection(collection).keyField() else {
+      throw UsageError("which field is the key? Give --key FIELD")
+    }
+    var line = ProgressLine()
+    let outcome = Result {
+      try store.importDocuments(
+        from: path == "-" ? .standardInput : .file(path), into: collection, key: key,
+        options: options
+      ) { progress in
+        line.show(progress)
+        return !Interruption.isWished
+      }
+    }
+    line.clear()
+    try report(try outcome.get(), collection, isDryRun: options.isDryRun)
+    try store.close()
+    return .success
+  }
+
+  private static func shape(named name: String) throws(UsageError) -> JSONShape {
+    if name == "auto" { return .automatic }
+    let names = JSONShape.allCases.filter { $0 != .automatic }.map(\.rawValue)
+    guard names.contains(name), let shape = JSONShape(rawValue: name) else {
+      throw UsageError(
+        "there is no format \(name.inQuotes)" + Spelling.suggestion(name, among: ["auto"] + names))
+    }
+    return shape
+  }
+
+  private static func report(
+    _ report: ImportReport, _ collection: String, isDryRun: Bool
+  ) throws {
+    let count = Console.number(report.documentCount)
+    guard !isDryRun else {
+      try Console.print("\(collection): \(count) documents could be saved; nothing was changed")
+      var table = Table(("FIELD", .left), ("KIND", .left))
+      for field in report.inferredFields { table.add(field.name, field.kind) }
+      for line in table.lines { try Console.print("  " + line) }
+      return
+    }
+    let saved = report.saved
+    try Console.print(
+      "\(collection): \(count) documents read, \(Console.number(saved.inserted)) inserted, "
+        + "\(Console.number(saved.updated)) updated, \(Console.number(saved.unchanged)) unchanged"
+        + (saved.duplicates > 0 ? ", \(Console.number(saved.duplicates)) duplicates" : "")
+        + " (\(Console.number(report.byteCount)) bytes, \(Console.seconds(report.duration)) s)")
+  }
+}
+
+extension ProgressLine {
+  fileprivate mutating func show(_ progress: ImportProgress) {
+    let activity =
+      switch progress.stage {
+      case .receiving: "receiving"
+      case .checking: "checking"
+      case .saving: "saving"
+      }
+    show(activity, fraction: progress.fraction) { seconds in
+      // Both readings of the file are work.
+      let total = Double(progress.totalByteCount ?? 0)
+      let bytes = progress.fraction.map { $0 * 2 * total } ?? Double(progress.byteCount)
+      let rate = seconds > 0 ? "\(Int(bytes / seconds / 1e5))" : "0"
+      let tenths = rate.count > 1 ? "\(rate.dropLast()).\(rate.suffix(1))" : "0.\(rate)"
+      return ["\(Console.grouped(progress.documentCount)) documents", "\(tenths) MB/s"]
+    }
+  }
+}

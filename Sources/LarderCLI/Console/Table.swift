@@ -1,0 +1,31 @@
+/// Rows whose columns stand below one another.
+struct Table {
+  enum Alignment { case left, right }
+
+  private let alignments: [Alignment]
+  private var rows: [[String]]
+
+  init(_ headings: (String, Alignment)...) {
+    alignments = headings.map(\.1)
+    rows = [headings.map(\.0)]
+  }
+
+  mutating func add(_ cells: String...) { rows.append(cells) }
+
+  /// The lines, without spaces at their ends.
+  var lines: [String] {
+    let widths = alignments.indices.map { column in
+      rows.map { $0[column].count }.max() ?? 0
+    }
+    return rows.map { row in
+      var line = ""
+      for (column, cell) in row.enumerated() {
+        let space = String(repeating: " ", count: widths[column] - cell.count)
+        line += alignments[column] == .right ? space + cell : cell + space
+        line += "  "
+      }
+      while line.last == " " { line.removeLast() }
+      return line
+    }
+  }
+}

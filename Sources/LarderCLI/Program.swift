@@ -1,0 +1,98 @@
+internal import Larder
+internal import LarderImport
+
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Darwin
+#endif
+
+/// `larder`: the first word names a command, which gets the rest.
+@main
+struct Program {
+  static let version = "0.1.0"
+
+  /// In the order in which help lists them.
+  static var commands: [any Command.Type] {
+    [
+      ImportCommand.self, GetCommand.self, CountCommand.self, StatCommand.self,
+      CheckCommand.self, HelpCommand.self,
+    ]
+  }
+
+  static func main() {
+    // A reader that has seen enough closes the pipe; writing then fails and says so.
+    signal(SIGPIPE, SIG_IGN)
+    exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
+  }
+
+  private static func run(_ words: [String]) -> ExitCode {
+    do {
+      return try perform(words)
+    } catch is Console.OutputClosed {
+      return .success
+    } catch let error as UsageError {
+      let topic = error.command.map { "larder help \($0)" } ?? "larder help"
+      Console.complain("\(error.message)\nTry `\(topic)`.")
+      return .usage
+    } catch {
+      Console.complain("\(error)")
+      return .failure
+    }
+  }
+
+  private static func perform(_ words: [String]) throws -> ExitCode {
+    guard let name = words.first else { throw UsageError("which command?") }
+    switch name {
+    case "--help", "-h": return try perform(["help"] + words.dropFirst())
+    case "--version":
+      try Console.print("larder \(version)")
+      return .success
+    default: break
+    }
+    let command = try command(named: name)
+    let rest = words.dropFirst()
+    if rest.prefix(while: { $0 != "--" }).contains(where: { $0 == "--help" || $0 == "-h" }) {
+      try Console.print(command.help)
+      return .success
+    }
+    do {
+      let arguments = try Arguments(Array(rest), options: command.options)
+      return try command.run(arguments)
+    } catch var error as UsageError {
+      error.command = command.name
+      throw error
+    }
+  }
+
+  static func command(named name: String) throws -> any Command.Type {
+    for command in commands where command.name == name { return command }
+    throw UsageError(
+      "there is no command \(name.inQuotes)"
+        + Spelling.suggestion(name, among: commands.map { $0.name }))
+  }
+}
+
+/// What the shell is told.
+enum ExitCode: Int32 {
+  case success = 0
+  /// Not found, problems, bad input.
+  case failure = 1
+  /// A command line that means nothing.
+  case usage = 2
+}
+
+/// A command line that means nothing.
+struct UsageError: Error {
+  let message: String
+  var command: String?
+
+  init(_ message: String) { self.message = message }
+}
+
+/// Something that could not be done, as a sentence.
+struct Failure: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,42 @@
+internal import Foundation
+internal import Larder
+
+extension Arguments {
+  /// The store's folder: `--store`, or else the environment's `LARDER_STORE`.
+  ///
+  /// - Throws: ``UsageError`` where neither is given.
+  func storePath() throws(UsageError) -> String {
+    let environment = ProcessInfo.processInfo.environment["LARDER_STORE"] ?? ""
+    if let path = self["store"] { return path }
+    guard !environment.isEmpty else {
+      throw UsageError("which store? Give --store DIR, or set LARDER_STORE")
+    }
+    return environment
+  }
+
+  /// The store, opened to be read.
+  ///
+  /// - Throws: ``Failure`` where there is none; `StoreError`.
+  func storeToRead() throws -> Store {
+    let path = try storePath()
+    guard FileManager.default.fileExists(atPath: path + "/data.mdb") else {
+      throw Failure("there is no store at \(path.inQuotes). `larder import` makes one")
+    }
+    return try Store(at: path, options: StoreOptions(isReadOnly: true))
+  }
+}
+
+extension Store {
+  /// A collection that exists.
+  ///
+  /// - Throws: ``Failure`` that names those which do.
+  func existing(_ name: String) throws -> (collection: DynamicCollection, keyKind: KeyKind) {
+    let collection = collection(name)
+    if let kind = try collection.keyKind() { return (collection, kind) }
+    let names = try collectionNames()
+    let others = names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))"
+    throw Failure(
+      "the store has no collection \(name.inQuotes); \(others)"
+        + Spelling.suggestion(name, among: names))
+  }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import Testing
+
+@Suite("larder import, as a process", .timeLimit(.minutes(5)))
+struct ImportProcessTests {
+  let larder: LarderProgram
+
+  init() throws { larder = try LarderProgram() }
+
+  /// About 30 MB.
+  private func longFile() throws -> String {
+    let padding = String(repeating: "lorem ipsum ", count: 20)
+    var text = ""
+    for number in 0..<100_000 {
+      text += "{\"id\": \(number), \"name\": \"Number \(number)\", \"text\": \"\(padding)\", "
+      text += "\"tags\": [\"a\", \"b\"]}\n"
+    }
+    return try larder.file("long.ndjson", text)
+  }
+
+  #if os(Linux)
+    @Test("memory does not grow with the file")
+    func memory() throws {
+      let file = try longFile()
+      let process = try larder.start(
+        ["import", file, "--into", "c", "--key", "id", "--store", larder.store])
+      try process.input.close()
+      var peak = 0
+      while process.process.isRunning {
+        peak = max(peak, process.anonymousByteCount() ?? 0)
+        usleep(2_000)
+      }
+
+      let outcome = try process.wait()
+
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      #expect(outcome.output.contains("100000 inserted"))
+      #expect(peak > 0 && peak < 60 << 20, "\(peak >> 20) MB")
+    }
+  #endif
+
+  @Test("an interruption stops between two batches and says how much is saved")
+  func interruption() throws {
+    let file = try longFile()
+    let process = try larder.start(
+      ["import", file, "--into", "c", "--key", "id", "--store", larder.store])
+    try process.input.close()
+    // The import listens before it makes the store.
+    while process.process.isRunning,
+      !FileManager.default.fileExists(atPath: larder.store + "/data.mdb")
+    { usleep(1_000) }
+    process.process.interrupt()
+
+    let outcome = try process.wait()
+
+    #expect(outcome.status == 1 && outcome.output == "")
+    #expect(outcome.errors.hasPrefix("larder: the import was stopped; "))
+    #expect(try larder.runOnStore("check").status == 0)
+  }
+
+  @Test("a reader that goes away ends the program quietly")
+  func closedPipe() throws {
+    _ = try larder.runOnStore(
+      "import", LarderProgram.fixture("books.ndjson"), "--into", "b", "--key", "isbn")
+    let shell = Process()
+    shell.executableURL = URL(filePath: "/bin/bash")
+    shell.arguments = [
+      "-c", "(sleep 0.3; \"$0\" stat --store \"$1\" && echo fine >&2) | true",
+      try LarderProgram.executable().path(percentEncoded: false), larder.store,
+    ]
+    let errors = Pipe()
+    shell.standardError = errors
+    try shell.run()
+    shell.waitUntilExit()
+
+    let text = String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self)
+    #expect(text == "fine\n")
+  }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import Testing
+
+/// The built `larder`, run as a person would.
+struct LarderProgram {
+  /// A folder of its own, with a space and Unicode in its path.
+  let folder: URL
+  var store: String { folder.appending(path: "the store").path(percentEncoded: false) }
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appending(
+      path: "larder cli \(UUID().uuidString) – ø", directoryHint: .isDirectory)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  struct Outcome {
+    let status: Int32
+    let output: String
+    let errors: String
+  }
+
+  /// Runs it to its end.
+  func run(
+    _ arguments: String..., input: String = "", environment: [String: String] = [:]
+  ) throws -> Outcome {
+    let process = try start(arguments, environment: environment)
+    // What the program does not read breaks the pipe, and the test shows why.
+    try? process.input.write(contentsOf: Data(input.utf8))
+    try process.input.close()
+    return try process.wait()
+  }
+
+  /// Runs it with `--store`.
+  func runOnStore(_ arguments: String..., input: String = "") throws -> Outcome {
+    let process = try start(arguments + ["--store", store])
+    try? process.input.write(contentsOf: Data(input.utf8))
+    try process.input.close()
+    return try process.wait()
+  }
+
+  func start(_ arguments: [String], environment: [String: String] = [:]) throws -> Running {
+    signal(SIGPIPE, SIG_IGN)
+    return try Running(arguments, environment)
+  }
+
+  func file(_ name: String, _ text: String) throws -> String {
+    let url = folder.appending(path: name)
+    try Data(text.utf8).write(to: url)
+    return url.path(percentEncoded: false)
+  }
+
+  static func fixture(_ name: String) -> String {
+    URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appending(path: "Fixtures/\(name)").path(percentEncoded: false)
+  }
+
+  /// The program beside the test bundle.
+  static func executable() throws -> URL {
+    let bundles =
+      Bundle.allBundles.map(\.bundleURL)
+      + CommandLine.arguments.map { URL(filePath: $0) }
+      + [try URL(filePath: FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))]
+    for bundle in bundles {
+      for folder in [bundle, bundle.deletingLastPathComponent()] {
+        let program = folder.appending(path: "larder")
+        if FileManager.default.isExecutableFile(atPath: program.path(percentEncoded: false)) {
+          return program
+        }
+      }
+    }
+    throw Missing()
+  }
+
+  struct Missing: Error, CustomStringConvertible {
+    let description = "`larder` is not beside the tests: build the product first"
+  }
+}
+
+/// A `larder` that runs.
+final class Running {
+  let process = Process()
+  let input: FileHandle
+  private let outputFile: URL
+  private let errorsFile: URL
+
+  init(_ arguments: [String], _ environment: [String: String]) throws {
+    let scratch = FileManager.default.temporaryDirectory.appending(
+      path: "larder-output-\(UUID().uuidString)")
+    outputFile = scratch.appendingPathExtension("out")
+    errorsFile = scratch.appendingPathExtension("err")
+    // Files, so that no pipe can fill up.
+    for file in [outputFile, errorsFile] { try Data().write(to: file) }
+    let pipe = Pipe()
+    input = pipe.fileHandleForWriting
+    process.executableURL = try LarderProgram.executable()
+    process.arguments = arguments
+    var variables = ProcessInfo.processInfo.environment
+    variables["LARDER_STORE"] = nil
+    process.environment = variables.merging(environment) { _, new in new }
+    process.standardInput = pipe
+    process.standardOutput = try FileHandle(forWritingTo: outputFile)
+    process.standardError = try FileHandle(forWritingTo: errorsFile)
+    try process.run()
+  }
+
+  func wait() throws -> LarderProgram.Outcome {
+    process.waitUntilExit()
+    let outcome = LarderProgram.Outcome(
+      status: process.terminationReason == .exit
+        ? process.terminationStatus : -process.terminationStatus,
+      output: String(decoding: try Data(contentsOf: outputFile), as: UTF8.self),
+      errors: String(decoding: try Data(contentsOf: errorsFile), as: UTF8.self))
+    for file in [outputFile, errorsFile] { try FileManager.default.removeItem(at: file) }
+    return outcome
+  }
+
+  /// Bytes of memory that are not files' pages; nil when it has ended.
+  func anonymousByteCount() -> Int? {
+    guard
+      let status = try? String(
+        contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8),
+      let line = status.split(separator: "\n").first(where: { $0.hasPrefix("RssAnon:") }),
+      let kilobytes = line.split(whereSeparator: { !$0.isNumber }).first.flatMap({ Int($0) })
+    else { return nil }
+    return kilobytes << 10
+  }
+}
