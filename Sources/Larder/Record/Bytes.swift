@@ -17,21 +17,30 @@
     return left.count &- right.count
   }
 
-  /// Whether no byte has its highest bit set; 8 bytes at a time.
+  /// Whether no byte has its highest bit set; 8 bytes at a time, the last ones overlapping.
   @inlinable @inline(__always)
   static func areASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    guard let start = bytes.baseAddress else { return true }
-    var place = 0
-    while place &+ 8 <= bytes.count {
-      let word = start.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-      if word & 0x8080_8080_8080_8080 != 0 { return false }
-      place &+= 8
+    let count = bytes.count
+    guard count > 0, let start = bytes.baseAddress else { return true }
+    if count >= 8 {
+      var place = 0
+      while place < count &- 8 {
+        let word = start.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+        if word & 0x8080_8080_8080_8080 != 0 { return false }
+        place &+= 8
+      }
+      let last = start.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
+      return last & 0x8080_8080_8080_8080 == 0
     }
-    while place < bytes.count {
-      if start.load(fromByteOffset: place, as: UInt8.self) >= 0x80 { return false }
-      place &+= 1
+    if count >= 4 {
+      let first = start.loadUnaligned(as: UInt32.self)
+      let last = start.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)
+      return (first | last) & 0x8080_8080 == 0
     }
-    return true
+    let first = start.load(as: UInt8.self)
+    let middle = start.load(fromByteOffset: count >> 1, as: UInt8.self)
+    let last = start.load(fromByteOffset: count &- 1, as: UInt8.self)
+    return (first | middle | last) < 0x80
   }
 
   @inlinable @inline(__always)

@@ -1,7 +1,6 @@
 import Larder
 
-// By hand, as the macro will write it: every field is read before the first is assigned, as an
-// initializer that may throw half-way builds a second copy of the document.
+// By hand, as the macro will write it.
 
 extension Contact: Document {
   var entityAccessorKey: String { id }
@@ -30,28 +29,18 @@ extension Contact: Document {
   }
 
   init(from record: borrowing RecordReader) throws(RecordError) {
-    let id: String = try record.get(0)
-    let name: String = try record.get(1)
-    let phone: String = try record.get(2)
-    let address: String = try record.get(3)
-    let city: String = try record.get(4)
-    let order: Int64 = try record.get(5)
-    let balance: Double = try record.get(6)
-    let updatedAt: Double = try record.get(7)
-    let tags: [String] = try record.get(8)
-    let active: Bool = try record.get(9)
-    let geo: Geo? = try record.get(10)
-    self.id = id
-    self.name = name
-    self.phone = phone
-    self.address = address
-    self.city = city
-    self.order = order
-    self.balance = balance
-    self.updatedAt = updatedAt
-    self.tags = tags
-    self.active = active
-    self.geo = geo
+    self.init(
+      id: try record.get(0),
+      name: try record.get(1),
+      phone: try record.get(2),
+      address: try record.get(3),
+      city: try record.get(4),
+      order: try record.get(5),
+      balance: try record.get(6),
+      updatedAt: try record.get(7),
+      tags: try record.get(8),
+      active: try record.get(9),
+      geo: try record.get(10))
   }
 }
 
@@ -66,11 +55,9 @@ extension Contact.Geo: EmbeddedDocument {
   }
 
   init(from record: borrowing RecordReader) throws(RecordError) {
-    let lat: Double = try record.get(0)
-    let lon: Double = try record.get(1)
-    let label: String? = try record.get(2)
-    self.lat = lat
-    self.lon = lon
-    self.label = label
+    self.init(
+      lat: try record.get(0),
+      lon: try record.get(1),
+      label: try record.get(2))
   }
 }
