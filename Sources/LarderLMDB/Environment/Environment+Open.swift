@@ -53,7 +53,7 @@ extension Environment {
     case .ours: break
     }
 
-    let environment = try openClaimed(files, options, identity)
+    let environment = try openClaimed(files, options, identity, isNew: isNew)
     // From here on the environment closes itself, and leaves the registry, if we throw.
     if isNew {
       var transaction = try environment.beginWrite()
@@ -125,9 +125,10 @@ extension Environment {
   }
 
   private static func openClaimed(
-    _ files: StoreFiles, _ options: Options, _ identity: FileIdentity
+    _ files: StoreFiles, _ options: Options, _ identity: FileIdentity, isNew: Bool
   ) throws(LMDBError) -> Environment {
     do throws(LMDBError) {
+      if !isNew { try Preflight.check(files.data) }
       let withoutLocks = try mustOpenWithoutLocks(files, options)
       // Made by us rather than by LMDB, so that the umask cannot take our own rights away.
       if !withoutLocks { try SafeFiles.ensureFile(files.lock) }

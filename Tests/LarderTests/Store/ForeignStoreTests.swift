@@ -95,13 +95,9 @@ import Testing
       let status = other.wait()
       // The last pages may have been free ones.
       let isHarmless = lines == ["open", "sound", "count 1000", "closed"]
-      withKnownIssue(
-        "LMDB maps a file that is shorter than its meta page says", isIntermittent: true
-      ) {
-        #expect(
-          status == 1 && lines.first?.hasPrefix("error") == true || isHarmless,
-          "\(pages) pages: \(status), \(lines)")
-      }
+      #expect(
+        status == 1 && lines.first?.hasPrefix("error") == true || isHarmless,
+        "\(pages) pages: \(status), \(lines)")
       #expect(try contents(of: folder.data) == part)
     }
   }
