@@ -154,6 +154,14 @@ final class Chunks {
     }
   }
 
+  /// Adds a record as it is stored already.
+  mutating func append(record: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer) throws {
+    try begin(key)
+    let start = writer.count
+    writer.append(record)
+    add(key, start..<writer.count)
+  }
+
   @usableFromInline mutating func begin(_ key: UnsafeRawBufferPointer) throws {
     guard (1...KeyKind.maximumByteCount).contains(key.count) else {
       throw StoreError.keyLength(

@@ -18,6 +18,8 @@ public enum StoreError: Error, Equatable, Sendable {
   case unstableSnapshot(attempts: Int)
   /// An entity-accessor key that is empty or too long once it is encoded.
   case keyLength(collection: String, key: String, byteCount: Int, limit: Int)
+  /// A closure or a mapper that was to change a document gave it another key.
+  case keyChanged(collection: String, key: String, found: String)
   /// A key of another kind than the collection's.
   case keyKind(collection: String, stored: KeyKind, found: KeyKind)
   /// A collection's name is empty, too long, or has control characters.
@@ -73,6 +75,9 @@ extension StoreError: CustomStringConvertible {
         ? "A document of \(collection) has an empty key. Give it 1 to \(limit) bytes."
         : "The key \(key.prefix(40))... of \(collection) takes \(byteCount) bytes; the limit is "
           + "\(limit). Shorten it, or use a hash of it."
+    case .keyChanged(let collection, let key, let found):
+      "\(collection) \(key) was given the key \(found). A change must leave the key alone; save "
+        + "the document under its new key and delete the old one."
     case .keyKind(let collection, let stored, let found):
       "\(collection) has keys of kind \(stored), not \(found). Use another collection name, or "
         + "keys of that kind."

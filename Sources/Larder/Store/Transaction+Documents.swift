@@ -36,11 +36,37 @@ extension Transaction where Self: ~Copyable {
     }
   }
 
+  /// Lends the records that match in the selection's order, whatever its offset and limit, until
+  /// `body` says false.
+  borrowing func forEachSelected(
+    _ selection: Selection, _ binding: CollectionBinding,
+    _ body: (borrowing RecordReader) throws -> Bool
+  ) throws {
+    let evaluation = Evaluation(selection.filter, order: selection.order, in: binding.collection)
+    if selection.order.isEmpty {
+      return try forEachMatch(evaluation, binding) { key, record in
+        try binding.reading(record, key: key, body)
+      }
+    }
+    for match in try sortedMatches(evaluation, binding) {
+      guard try binding.reading(match.record, key: match.key, body) else { return }
+    }
+  }
+
   /// Reads what each match is sorted by, sorts, and only then looks at those that are wanted.
   private borrowing func selectSorted(
     _ selection: Selection, _ evaluation: Evaluation, _ binding: CollectionBinding,
     _ body: (borrowing RecordReader) throws -> Void
   ) throws {
+    let matches = try sortedMatches(evaluation, binding)
+    for match in matches.dropFirst(selection.skipped).prefix(selection.maximum ?? .max) {
+      try binding.reading(match.record, key: match.key, body)
+    }
+  }
+
+  private borrowing func sortedMatches(
+    _ evaluation: Evaluation, _ binding: CollectionBinding
+  ) throws -> [Match] {
     var matches: [Match] = []
     try forEachMatch(evaluation, binding) { key, record in
       let values = try binding.reading(record, key: key) { try evaluation.sortValues($0) }
@@ -50,9 +76,7 @@ extension Transaction where Self: ~Copyable {
     matches.sort {
       evaluation.precedes($0.values, $1.values) ?? ($0.place < $1.place)
     }
-    for match in matches.dropFirst(selection.skipped).prefix(selection.maximum ?? .max) {
-      try binding.reading(match.record, key: match.key, body)
-    }
+    return matches
   }
 
   /// How many documents `selection` selects. Decodes nothing; without a filter it reads nothing

@@ -1,0 +1,125 @@
+internal import LarderLMDB
+
+/// Entities as the records that a store would keep, in plain Swift collections. Conditions are
+/// evaluated on the records as a store does it, so that their meaning cannot drift apart; all
+/// else is as simple as can be, since a store is compared with it.
+struct InMemoryCollection<Entity: Document>: Sendable {
+  private var records: [[UInt8]: [UInt8]] = [:]
+  /// How the type's fields stand in the records; nil before the first save.
+  private var binding: CollectionBinding?
+
+  var count: Int { records.count }
+
+  func entity(under key: Entity.Key) throws -> Entity? {
+    guard let record = records[key.encodedBytes] else { return nil }
+    return try reading(record, key.encodedBytes) { try Entity(from: $0) }
+  }
+
+  /// The entities that a selection's filter matches, in its order.
+  func matches(_ selection: Selection) throws -> [Entity] {
+    guard let binding else { return [] }
+    let evaluation = Evaluation(selection.filter, order: selection.order, in: binding.collection)
+    var matches: [(values: [Value], entity: Entity, place: Int)] = []
+    for (key, record) in records.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+      guard try self.matches(evaluation, key, record) else { continue }
+      try reading(record, key) {
+        matches.append((try evaluation.sortValues($0), try Entity(from: $0), matches.count))
+      }
+    }
+    matches.sort { evaluation.precedes($0.values, $1.values) ?? ($0.place < $1.place) }
+    return matches.map(\.entity)
+  }
+
+  private func matches(
+    _ evaluation: Evaluation, _ key: [UInt8], _ record: [UInt8]
+  ) throws -> Bool {
+    guard let binding else { return false }
+    return try key.withUnsafeBytes { key in
+      try record.withUnsafeBytes { try binding.matches(evaluation, key: key, record: $0) }
+    }
+  }
+
+  private func reading<Result>(
+    _ record: [UInt8], _ key: [UInt8], _ body: (borrowing RecordReader) throws -> Result
+  ) throws -> Result {
+    guard let binding else { preconditionFailure("a record without a binding") }
+    return try key.withUnsafeBytes { key in
+      try record.withUnsafeBytes { try binding.reading($0, key: key, body) }
+    }
+  }
+}
+
+// MARK: Changes
+
+extension InMemoryCollection {
+  mutating func save<Model>(
+    _ models: [Model], _ mapper: some EntityMapper<Model, Entity>, clearing selection: Selection?,
+    _ policy: ConflictPolicy<Model>
+  ) throws -> SaveReport {
+    if binding == nil, models.isEmpty { return SaveReport() }
+    let binding = try binding ?? Self.makeBinding()
+    self.binding = binding
+    var report = SaveReport()
+    var batch: [[UInt8]: [UInt8]] = [:]
+    for model in models {
+      let key = mapper.entityAccessorKey(model)
+      let record: [UInt8]
+      if case .keepExisting = policy, let stored = records[key.encodedBytes] {
+        record = stored
+      } else {
+        let stored = try entity(under: key)
+        let entity = try mapper.entity(for: model, over: stored, onConflict: policy)
+        record = try Self.record(of: entity, binding)
+      }
+      let earlier = batch.updateValue(record, forKey: key.encodedBytes)
+      if earlier != nil { report.duplicates += 1 }
+    }
+    if let selection { report.deleted = try delete(selection) { batch[$0] != nil } }
+    for (key, record) in batch {
+      switch records.updateValue(record, forKey: key) {
+      case nil: report.inserted += 1
+      case record: report.unchanged += 1
+      default: report.updated += 1
+      }
+    }
+    return report
+  }
+
+  mutating func delete(_ selection: Selection, unless isKept: ([UInt8]) -> Bool) throws -> Int {
+    guard let binding else { return 0 }
+    let evaluation = Evaluation(selection.filter, in: binding.collection)
+    let deleted = try records.filter { key, record in
+      try !isKept(key) && matches(evaluation, key, record)
+    }
+    for key in deleted.keys { records[key] = nil }
+    return deleted.count
+  }
+
+  mutating func delete(_ key: Entity.Key) -> Bool {
+    records.removeValue(forKey: key.encodedBytes) != nil
+  }
+
+  private static func record(
+    of entity: Entity, _ binding: CollectionBinding
+  ) throws -> [UInt8] {
+    var builder = BatchBuilder(binding, count: 1)
+    try builder.append(entity)
+    let batch = Batch(builder)
+    return withExtendedLifetime(batch) { [UInt8](batch.entries[0].record) }
+  }
+
+  /// A binding to a collection that no catalogue knows.
+  private static func makeBinding() throws -> CollectionBinding {
+    let declaration = try Declaration(Entity.self)
+    var description = CollectionDescription(
+      name: declaration.name, keyKind: declaration.keyKind, keyField: declaration.keyField)
+    try declaration.merge(&description)
+    return CollectionBinding(
+      ObjectIdentifier(Entity.self), Entity.schema,
+      in: Collection(description, documents: .main), isDeclared: true)
+  }
+}
+
+extension DocumentKey {
+  fileprivate var encodedBytes: [UInt8] { withEncodedKey { [UInt8]($0) } }
+}

@@ -1,0 +1,165 @@
+internal import LarderLMDB
+
+/// A repository that keeps everything in memory and forgets it with the last reference: for
+/// tests, previews and apps that are tried out. It behaves as a repository of a store does, with
+/// the same reports and errors, and uses no file.
+///
+/// Reads see one moment and never wait for a write. Every write costs time in proportion to all
+/// that is kept, so that it suits thousands of models and not millions.
+public final class InMemoryRepository<Model: Sendable, Entity: Document>: Repository {
+  private let mapper: any EntityMapper<Model, Entity>
+  private let writer = Writer()
+  private let contents: Locked<InMemoryCollection<Entity>>
+
+  /// Domain models, by way of the entities that `mapper` makes of them.
+  public init(of type: Entity.Type = Entity.self, mappedBy mapper: any EntityMapper<Model, Entity>)
+  {
+    self.mapper = mapper
+    contents = Locked(InMemoryCollection())
+  }
+
+  /// Documents without a mapper.
+  public convenience init(of type: Entity.Type = Entity.self) where Model == Entity {
+    self.init(mappedBy: Unmapped<Entity>())
+  }
+
+  private var snapshot: InMemoryCollection<Entity> { contents.withLock { $0 } }
+
+  /// Changes a copy, which takes the place of what is there unless `body` throws.
+  private func write<Result>(
+    _ body: (inout InMemoryCollection<Entity>) throws -> Result
+  ) throws -> Result {
+    try writer.run {
+      var changed = snapshot
+      let result = try body(&changed)
+      contents.withLock { $0 = changed }
+      return result
+    }
+  }
+}
+
+// MARK: Synchronously
+
+extension InMemoryRepository {
+  /// Saves models, as every repository does.
+  ///
+  /// - Throws: ``StoreError``, or whatever the policy throws; nothing is changed then.
+  @discardableResult
+  public func save(
+    _ models: [Model], clearBeforeSaving query: Query<Entity>? = nil,
+    onConflict policy: ConflictPolicy<Model>
+  ) throws -> SaveReport {
+    try query?.selection.checkMatchesWhole("clearBeforeSaving")
+    return try write { try $0.save(models, mapper, clearing: query?.selection, policy) }
+  }
+
+  /// The model under `key`, or nil.
+  ///
+  /// - Throws: ``StoreError`` when the entity cannot be read back, as when its type writes
+  ///   something that it cannot read.
+  public func get(_ key: Entity.Key) throws -> Model? {
+    try snapshot.entity(under: key).flatMap { mapper.convert($0) }
+  }
+
+  /// The models under `keys` that exist, in the order of `keys`, from one moment.
+  ///
+  /// - Throws: As ``get(_:)``.
+  public func get(keys: [Entity.Key]) throws -> [Model] {
+    let snapshot = snapshot
+    return try keys.compactMap { key in
+      try snapshot.entity(under: key).flatMap { mapper.convert($0) }
+    }
+  }
+
+  /// The models of the entities that `query` selects, in its order.
+  ///
+  /// - Throws: As ``get(_:)``.
+  public func fetch(_ query: Query<Entity>) throws -> [Model] {
+    let models = try snapshot.matches(query.selection).compactMap { mapper.convert($0) }
+    return Array(models.dropFirst(query.selection.skipped).prefix(query.selection.maximum ?? .max))
+  }
+
+  /// How many models ``fetch(_:)`` would give.
+  ///
+  /// - Throws: As ``get(_:)``.
+  public func count(_ query: Query<Entity>) throws -> Int { try fetch(query).count }
+
+  /// Deletes the entities that `query` matches; returns how many they were.
+  ///
+  /// - Throws: ``StoreError/queryNotAllowed(operation:reason:)`` for a limit or an offset; nothing
+  ///   is deleted then.
+  @discardableResult
+  public func delete(_ query: Query<Entity>) throws -> Int {
+    try query.selection.checkMatchesWhole("delete")
+    return try write { try $0.delete(query.selection) { _ in false } }
+  }
+
+  /// Deletes the entities under `keys`; returns how many there were.
+  ///
+  /// - Throws: ``StoreError/nestedWrite`` inside a save of this repository; nothing is deleted
+  ///   then.
+  @discardableResult
+  public func delete(keys: [Entity.Key]) throws -> Int {
+    try write { contents in keys.count { contents.delete($0) } }
+  }
+
+  /// Deletes everything; returns how many entities there were.
+  ///
+  /// - Throws: ``StoreError/nestedWrite`` inside a save of this repository; nothing is deleted
+  ///   then.
+  @discardableResult
+  public func eraseAllData() throws -> Int {
+    try write { contents in
+      let count = contents.count
+      contents = InMemoryCollection()
+      return count
+    }
+  }
+}
+
+// MARK: Asynchronously
+
+extension InMemoryRepository {
+  /// Saves models off the caller's actor, as the synchronous one does.
+  ///
+  /// - Throws: As the synchronous one, and `CancellationError` before the save began; nothing is
+  ///   changed then.
+  @discardableResult
+  @concurrent public func save(
+    _ models: [Model], clearBeforeSaving query: Query<Entity>? = nil,
+    onConflict policy: ConflictPolicy<Model>
+  ) async throws -> SaveReport {
+    try unlessCancelled { try save(models, clearBeforeSaving: query, onConflict: policy) }
+  }
+
+  /// Deletes the entities that `query` matches; returns how many they were.
+  ///
+  /// - Throws: As the synchronous one, and `CancellationError` before it began; nothing is deleted
+  ///   then.
+  @discardableResult
+  @concurrent public func delete(_ query: Query<Entity>) async throws -> Int {
+    try unlessCancelled { try delete(query) }
+  }
+
+  /// Deletes the entities under `keys`; returns how many there were.
+  ///
+  /// - Throws: `CancellationError` before it began; nothing is deleted then.
+  @discardableResult
+  @concurrent public func delete(keys: [Entity.Key]) async throws -> Int {
+    try unlessCancelled { try delete(keys: keys) }
+  }
+
+  /// Deletes everything; returns how many entities there were.
+  ///
+  /// - Throws: `CancellationError` before it began; nothing is deleted then.
+  @discardableResult
+  @concurrent public func eraseAllData() async throws -> Int {
+    try unlessCancelled { try eraseAllData() }
+  }
+
+  /// Its closure is synchronous, so that the calls in it mean the synchronous functions.
+  private func unlessCancelled<Result>(_ body: () throws -> Result) throws -> Result {
+    try Task.checkCancellation()
+    return try body()
+  }
+}

@@ -1,0 +1,143 @@
+/// Domain models that know nothing of storage, kept in a store as the entities of a mapper.
+///
+/// As ``StoreRepository`` otherwise: the same transactions, reports and errors. Queries name the
+/// fields of the entity.
+public struct MappedRepository<Mapper: EntityMapper>: Repository {
+  public typealias Model = Mapper.Model
+  public typealias Entity = Mapper.Entity
+
+  /// The store that the entities are in.
+  public let store: Store
+  public let mapper: Mapper
+}
+
+extension Store {
+  /// Domain models, by way of the entities that `mapper` makes of them. Costs nothing.
+  public func repository<Mapper: EntityMapper>(
+    of type: Mapper.Entity.Type = Mapper.Entity.self, mappedBy mapper: Mapper
+  ) -> MappedRepository<Mapper> {
+    MappedRepository(store: self, mapper: mapper)
+  }
+}
+
+// MARK: Saving
+
+extension MappedRepository {
+  /// Saves models in one transaction. Those that are stored already update their entities, which
+  /// are read inside the transaction, so that fields which the mapper does not touch stay.
+  ///
+  /// - Throws: ``StoreError``, among them ``StoreError/keyChanged(collection:key:found:)``, or
+  ///   whatever the policy throws; nothing is kept then.
+  @discardableResult
+  public func save(
+    _ models: [Model], clearBeforeSaving query: Query<Entity>? = nil,
+    onConflict policy: ConflictPolicy<Model>
+  ) throws -> SaveReport {
+    try query?.selection.checkMatchesWhole("clearBeforeSaving")
+    return try store.write {
+      try $0.save(models, mappedBy: mapper, clearBeforeSaving: query, onConflict: policy)
+    }
+  }
+
+  /// Saves models in one transaction, as the synchronous one does.
+  ///
+  /// - Throws: As the synchronous one, or `CancellationError` before the save began; nothing is
+  ///   kept then.
+  @discardableResult
+  public func save(
+    _ models: [Model], clearBeforeSaving query: Query<Entity>? = nil,
+    onConflict policy: ConflictPolicy<Model>
+  ) async throws -> SaveReport {
+    try query?.selection.checkMatchesWhole("clearBeforeSaving")
+    return try await store.write {
+      try $0.save(models, mappedBy: mapper, clearBeforeSaving: query, onConflict: policy)
+    }
+  }
+}
+
+// MARK: Reading
+
+extension MappedRepository {
+  /// The model under `key`; nil where there is no entity, or no model of it.
+  ///
+  /// - Throws: ``StoreError``, such as ``StoreError/damagedRecord(collection:key:reason:)``.
+  public func get(_ key: Entity.Key) throws -> Model? {
+    try store.read { try $0.get(key, mappedBy: mapper) }
+  }
+
+  /// The models under `keys` that exist, in the order of `keys`, from one moment.
+  ///
+  /// - Throws: ``StoreError``, such as ``StoreError/damagedRecord(collection:key:reason:)``.
+  public func get(keys: [Entity.Key]) throws -> [Model] {
+    try store.read { snapshot in
+      var models: [Model] = []
+      for key in keys {
+        if let model = try snapshot.get(key, mappedBy: mapper) { models.append(model) }
+      }
+      return models
+    }
+  }
+
+  /// The models of the entities that `query` selects, in its order. Entities that have no model
+  /// are left out before offset and limit.
+  ///
+  /// - Throws: ``StoreError``, such as ``StoreError/damagedRecord(collection:key:reason:)``.
+  public func fetch(_ query: Query<Entity>) throws -> [Model] {
+    try store.read { try $0.fetch(query, mappedBy: mapper) }
+  }
+
+  /// How many models ``fetch(_:)`` would give. Decodes every entity that the filter matches.
+  ///
+  /// - Throws: ``StoreError``, such as ``StoreError/damagedRecord(collection:key:reason:)``.
+  public func count(_ query: Query<Entity>) throws -> Int {
+    try store.read { try $0.count(query, mappedBy: mapper) }
+  }
+}
+
+// MARK: Deleting
+
+extension MappedRepository {
+  private var entities: StoreRepository<Entity> { StoreRepository(store: store) }
+
+  /// Deletes the entities that `query` matches, also those that have no model; returns how many
+  /// they were.
+  ///
+  /// - Throws: ``StoreError``, among them ``StoreError/queryNotAllowed(operation:reason:)`` for a
+  ///   limit or an offset; nothing is deleted then.
+  @discardableResult
+  public func delete(_ query: Query<Entity>) throws -> Int { try entities.delete(query) }
+
+  /// Deletes what `query` matches, as the synchronous one does.
+  ///
+  /// - Throws: As the synchronous one; nothing is deleted then.
+  @discardableResult
+  public func delete(_ query: Query<Entity>) async throws -> Int {
+    try await entities.delete(query)
+  }
+
+  /// Deletes the entities under `keys`; returns how many there were.
+  ///
+  /// - Throws: ``StoreError``; nothing is deleted then.
+  @discardableResult
+  public func delete(keys: [Entity.Key]) throws -> Int { try entities.delete(keys: keys) }
+
+  /// Deletes the entities under `keys`; returns how many there were.
+  ///
+  /// - Throws: ``StoreError``; nothing is deleted then.
+  @discardableResult
+  public func delete(keys: [Entity.Key]) async throws -> Int {
+    try await entities.delete(keys: keys)
+  }
+
+  /// Deletes every entity of the collection; returns how many there were.
+  ///
+  /// - Throws: ``StoreError``; nothing is deleted then.
+  @discardableResult
+  public func eraseAllData() throws -> Int { try entities.eraseAllData() }
+
+  /// Deletes every entity of the collection; returns how many there were.
+  ///
+  /// - Throws: ``StoreError``; nothing is deleted then.
+  @discardableResult
+  public func eraseAllData() async throws -> Int { try await entities.eraseAllData() }
+}

@@ -1,0 +1,33 @@
+extension Repository {
+  /// The reads off the caller's actor: `try await contacts.async.fetch(query)`.
+  public var async: AsyncReads<Model, Entity> { AsyncReads(self) }
+}
+
+/// Reads of a repository that run on the concurrent pool and not on the caller's actor.
+///
+/// Every one throws what its synchronous twin throws.
+public struct AsyncReads<Model: Sendable, Entity: Document>: Sendable {
+  private let repository: any Repository<Model, Entity>
+
+  init(_ repository: any Repository<Model, Entity>) { self.repository = repository }
+
+  /// - Throws: ``StoreError``, as ``Repository/get(_:)``.
+  @concurrent public func get(_ key: Entity.Key) async throws -> Model? {
+    try repository.get(key)
+  }
+
+  /// - Throws: ``StoreError``, as ``Repository/get(keys:)``.
+  @concurrent public func get(keys: [Entity.Key]) async throws -> [Model] {
+    try repository.get(keys: keys)
+  }
+
+  /// - Throws: ``StoreError``, as ``Repository/fetch(_:)``.
+  @concurrent public func fetch(_ query: Query<Entity>) async throws -> [Model] {
+    try repository.fetch(query)
+  }
+
+  /// - Throws: ``StoreError``, as ``Repository/count(_:)``.
+  @concurrent public func count(_ query: Query<Entity> = Entity.all) async throws -> Int {
+    try repository.count(query)
+  }
+}

@@ -1,0 +1,176 @@
+/// Domain models that are saved, read and deleted, wherever they are kept.
+///
+/// What an app's services are given, as `any Repository<Contact, Contact>` or, with a mapper, as
+/// `any Repository<Model, Entity>`: models go in and come out, and queries name the fields of the
+/// entity. ``StoreRepository`` and ``MappedRepository`` keep them in a ``Store``,
+/// ``InMemoryRepository`` in memory; `RepositoryConformance` in `LarderTesting` says whether
+/// another implementation behaves as they do.
+///
+/// An implementation should write every asynchronous function beside its synchronous one. Swift would
+/// take the synchronous one for both, but that would block the caller's actor and not heed
+/// cancellation.
+public protocol Repository<Model, Entity>: Sendable {
+  associatedtype Model: Sendable
+  associatedtype Entity: Document
+
+  /// Saves models in one step: all are kept, or none. Of models with one key the last wins; those
+  /// that would change nothing are not written; the policy decides about those that are stored
+  /// already. With a query, what it matches and is not in `models` is deleted in the same step,
+  /// so that nobody sees an empty moment.
+  ///
+  /// - Throws: ``StoreError``, among them ``StoreError/queryNotAllowed(operation:reason:)`` for a
+  ///   query with a limit or an offset; whatever the policy throws. Nothing is changed then.
+  @discardableResult
+  func save(
+    _ models: [Model], clearBeforeSaving query: Query<Entity>?,
+    onConflict policy: ConflictPolicy<Model>
+  ) throws -> SaveReport
+
+  /// Saves models, as the synchronous one does.
+  ///
+  /// - Throws: As the synchronous one, and `CancellationError` before the save began. Nothing is
+  ///   changed then.
+  @discardableResult
+  func save(
+    _ models: [Model], clearBeforeSaving query: Query<Entity>?,
+    onConflict policy: ConflictPolicy<Model>
+  ) async throws -> SaveReport
+
+  /// The model under `key`, or nil.
+  ///
+  /// - Throws: ``StoreError`` when it cannot be read.
+  func get(_ key: Entity.Key) throws -> Model?
+
+  /// The models under `keys` that exist, in the order of `keys`, from one moment.
+  ///
+  /// - Throws: ``StoreError`` when one cannot be read.
+  func get(keys: [Entity.Key]) throws -> [Model]
+
+  /// The models of what `query` selects, in its order.
+  ///
+  /// - Throws: ``StoreError`` when one cannot be read.
+  func fetch(_ query: Query<Entity>) throws -> [Model]
+
+  /// How many models ``fetch(_:)`` would give.
+  ///
+  /// - Throws: ``StoreError`` when one cannot be read.
+  func count(_ query: Query<Entity>) throws -> Int
+
+  /// Deletes the entities that `query` matches, whether they have a model or not; returns how
+  /// many they were. Its order is ignored.
+  ///
+  /// - Throws: ``StoreError``, among them ``StoreError/queryNotAllowed(operation:reason:)`` for a
+  ///   limit or an offset. Nothing is deleted then.
+  @discardableResult
+  func delete(_ query: Query<Entity>) throws -> Int
+
+  /// Deletes what `query` matches, as the synchronous one does.
+  ///
+  /// - Throws: As the synchronous one, and `CancellationError` before it began. Nothing is deleted
+  ///   then.
+  @discardableResult
+  func delete(_ query: Query<Entity>) async throws -> Int
+
+  /// Deletes the entities under `keys`; returns how many there were.
+  ///
+  /// - Throws: ``StoreError``. Nothing is deleted then.
+  @discardableResult
+  func delete(keys: [Entity.Key]) throws -> Int
+
+  /// Deletes the entities under `keys`; returns how many there were.
+  ///
+  /// - Throws: ``StoreError``, and `CancellationError` before it began. Nothing is deleted then.
+  @discardableResult
+  func delete(keys: [Entity.Key]) async throws -> Int
+
+  /// Deletes every entity; returns how many there were.
+  ///
+  /// - Throws: ``StoreError``. Nothing is deleted then.
+  @discardableResult
+  func eraseAllData() throws -> Int
+
+  /// Deletes every entity; returns how many there were.
+  ///
+  /// - Throws: ``StoreError``, and `CancellationError` before it began. Nothing is deleted then.
+  @discardableResult
+  func eraseAllData() async throws -> Int
+}
+
+// MARK: Shorter calls
+
+extension Repository {
+  /// Saves models; those that are stored already are replaced.
+  ///
+  /// - Throws: As ``save(_:clearBeforeSaving:onConflict:)``. Nothing is changed then.
+  @discardableResult
+  public func save(_ models: [Model]) throws -> SaveReport {
+    try save(models, clearBeforeSaving: nil, onConflict: .replace)
+  }
+
+  /// Saves models; those that are stored already are replaced.
+  ///
+  /// - Throws: As ``save(_:clearBeforeSaving:onConflict:)``. Nothing is changed then.
+  @discardableResult
+  public func save(_ models: [Model]) async throws -> SaveReport {
+    try await save(models, clearBeforeSaving: nil, onConflict: .replace)
+  }
+
+  /// Saves one model.
+  ///
+  /// - Throws: As ``save(_:clearBeforeSaving:onConflict:)``. Nothing is changed then.
+  @discardableResult
+  public func save(_ model: Model) throws -> SaveReport {
+    try save([model], clearBeforeSaving: nil, onConflict: .replace)
+  }
+
+  /// Saves one model.
+  ///
+  /// - Throws: As ``save(_:clearBeforeSaving:onConflict:)``. Nothing is changed then.
+  @discardableResult
+  public func save(_ model: Model) async throws -> SaveReport {
+    try await save([model], clearBeforeSaving: nil, onConflict: .replace)
+  }
+
+  /// Replaces what `query` matches by `models`.
+  ///
+  /// - Throws: As ``save(_:clearBeforeSaving:onConflict:)``. Nothing is changed then.
+  @discardableResult
+  public func save(_ models: [Model], clearBeforeSaving query: Query<Entity>) throws -> SaveReport {
+    try save(models, clearBeforeSaving: query, onConflict: .replace)
+  }
+
+  /// Replaces what `query` matches by `models`.
+  ///
+  /// - Throws: As ``save(_:clearBeforeSaving:onConflict:)``. Nothing is changed then.
+  @discardableResult
+  public func save(
+    _ models: [Model], clearBeforeSaving query: Query<Entity>
+  ) async throws -> SaveReport {
+    try await save(models, clearBeforeSaving: query, onConflict: .replace)
+  }
+
+  /// Saves models, with a say in what becomes of those that are stored already.
+  ///
+  /// - Throws: As ``save(_:clearBeforeSaving:onConflict:)``. Nothing is changed then.
+  @discardableResult
+  public func save(
+    _ models: [Model], onConflict policy: ConflictPolicy<Model>
+  ) throws -> SaveReport {
+    try save(models, clearBeforeSaving: nil, onConflict: policy)
+  }
+
+  /// Saves models, with a say in what becomes of those that are stored already.
+  ///
+  /// - Throws: As ``save(_:clearBeforeSaving:onConflict:)``. Nothing is changed then.
+  @discardableResult
+  public func save(
+    _ models: [Model], onConflict policy: ConflictPolicy<Model>
+  ) async throws -> SaveReport {
+    try await save(models, clearBeforeSaving: nil, onConflict: policy)
+  }
+
+  /// How many models there are.
+  ///
+  /// - Throws: ``StoreError`` when one cannot be read.
+  public func count() throws -> Int { try count(Entity.all) }
+}

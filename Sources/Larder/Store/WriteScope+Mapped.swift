@@ -1,0 +1,61 @@
+internal import LarderLMDB
+
+extension WriteScope {
+  /// Saves documents, with a say in what becomes of those that are stored already.
+  ///
+  /// With a query, what it matches and is not in `documents` is deleted in the same step. A
+  /// document in both is a conflict like any other.
+  ///
+  /// - Throws: Whatever the policy throws; ``StoreError``, among them
+  ///   ``StoreError/keyChanged(collection:key:found:)`` and, for a stored document that has to be
+  ///   read, ``StoreError/damagedRecord(collection:key:reason:)``. The body should let it through,
+  ///   so that nothing is kept.
+  @discardableResult
+  public mutating func save<Entity: Document>(
+    _ documents: [Entity], clearBeforeSaving query: Query<Entity>? = nil,
+    onConflict policy: ConflictPolicy<Entity>
+  ) throws -> SaveReport {
+    if case .replace = policy { return try save(documents, clearBeforeSaving: query) }
+    return try save(
+      documents, mappedBy: Unmapped(), clearBeforeSaving: query, onConflict: policy)
+  }
+
+  /// Saves domain models: those that are stored already update their entities, so that fields
+  /// which the mapper does not touch stay. Everything else is as for documents.
+  ///
+  /// - Throws: As for documents. An entity whose record is damaged is not replaced, as its
+  ///   device-only fields would be lost unseen; delete it first.
+  @discardableResult
+  public mutating func save<Mapper: EntityMapper>(
+    _ models: [Mapper.Model], mappedBy mapper: Mapper,
+    clearBeforeSaving query: Query<Mapper.Entity>? = nil,
+    onConflict policy: ConflictPolicy<Mapper.Model> = .replace
+  ) throws -> SaveReport {
+    try query?.selection.checkMatchesWhole("clearBeforeSaving")
+    if models.isEmpty, try catalogue.binding(of: Mapper.Entity.self) == nil { return SaveReport() }
+    let binding = try declared(Mapper.Entity.self)
+    var builder = BatchBuilder(binding, count: models.count)
+    for model in models {
+      let isKept = try keepExisting(mapper.entityAccessorKey(model), policy, binding, &builder)
+      if isKept { continue }
+      let stored = try get(Mapper.Entity.self, mapper.entityAccessorKey(model))
+      try builder.append(mapper.entity(for: model, over: stored, onConflict: policy))
+    }
+    return try apply(Batch(builder), clearing: query?.selection, binding)
+  }
+
+  /// Puts the record that is stored under `key` into the batch, if the policy wants it kept: one
+  /// with equal bytes is not written, and is not cleared either.
+  private borrowing func keepExisting<Model>(
+    _ key: some DocumentKey, _ policy: ConflictPolicy<Model>, _ binding: CollectionBinding,
+    _ builder: inout BatchBuilder
+  ) throws -> Bool {
+    guard case .keepExisting = policy else { return false }
+    return try key.withEncodedKey { key in
+      guard (1...KeyKind.maximumByteCount).contains(key.count) else { return false }
+      return try transaction.withValue(for: key, in: binding.collection.documents) { record in
+        try builder.append(record: record, key: key)
+      } != nil
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import LarderLMDB
+import LarderTesting
+import Testing
+
+@testable import Larder
+
+@Suite struct MappedRepositoryTests {
+  /// Maps badly: its updates give an entity another key.
+  private struct RenamingMapper: EntityMapper {
+    func convert(_ entity: Sample) -> SampleModel? { SampleMapper().convert(entity) }
+    func newEntity(for model: SampleModel) -> Sample { SampleMapper().newEntity(for: model) }
+    func update(_ entity: inout Sample, by model: SampleModel) { entity.id += "-renamed" }
+    func entityAccessorKey(_ model: SampleModel) -> String { model.id }
+  }
+
+  @Test("a mapper that changes the key is found out, and nothing is saved")
+  func renaming() throws {
+    try withTemporaryStore { store in
+      let mapped = store.repository(of: Sample.self, mappedBy: RenamingMapper())
+      let inMemory = InMemoryRepository(of: Sample.self, mappedBy: RenamingMapper())
+      for repository in [mapped, inMemory] as [any Repository<SampleModel, Sample>] {
+        #expect(
+          throws: StoreError.keyChanged(
+            collection: "Sample", key: "\"a\"", found: "\"a-renamed\"")
+        ) { try repository.save(SampleModel(id: "a")) }
+        let count = try repository.count()
+        #expect(count == 0)
+      }
+    }
+  }
+
+  @Test("entities and models of one collection see each other")
+  func sharing() throws {
+    try withTemporaryStore { store in
+      let models = store.repository(of: Sample.self, mappedBy: SampleMapper())
+      let entities = store.repository(of: Sample.self)
+      try models.save([SampleModel(id: "a", group: "red"), SampleModel(id: "b", isHidden: true)])
+
+      #expect(try entities.count() == 2)
+      #expect(try models.count() == 1)
+      #expect(try entities.get("a")?.firstGroup == "red")
+      #expect(try store.read { try $0.fetch(Sample.all, mappedBy: SampleMapper()) }.count == 1)
+    }
+  }
+
+  @Test("models are saved beside documents in one transaction, or not at all")
+  func oneTransaction() throws {
+    struct Stop: Error {}
+    try withTemporaryStore { store in
+      #expect(throws: Stop.self) {
+        try store.write { tx in
+          try tx.save(Contact(id: "c", city: "Oslo", tags: []))
+          try tx.save([SampleModel(id: "a")], mappedBy: SampleMapper())
+          throw Stop()
+        }
+      }
+      let contactCount = try store.repository(of: Contact.self).count()
+      #expect(contactCount == 0)
+      #expect(try store.repository(of: Sample.self).count() == 0)
+    }
+  }
+
+  @Test("an unchanged model wakes nobody: no sequence number is taken")
+  func unchanged() throws {
+    try withTemporaryStore { store in
+      let models = store.repository(of: Sample.self, mappedBy: SampleMapper())
+      try models.save(SampleModel(id: "a", group: "red"))
+      let sequence = try store.statistics().sequence
+
+      #expect(try models.save(SampleModel(id: "a", group: "red")).unchanged == 1)
+      #expect(try models.save([], clearBeforeSaving: Sample.where { $0.rank > 9 }).changes == 0)
+      #expect(try store.statistics().sequence == sequence)
+    }
+  }
+
+  @Test("a save of a closed store is refused")
+  func closed() throws {
+    let store = try Store.temporary()
+    let models = store.repository(of: Sample.self, mappedBy: SampleMapper())
+    try store.close()
+
+    #expect(throws: StoreError.closed) { try models.save(SampleModel(id: "a")) }
+    #expect(throws: StoreError.closed) { try models.count() }
+  }
+
+  @Test("a write inside a save is refused alike by a store and in memory, and reads are not")
+  func nested() throws {
+    try withTemporaryStore { store in
+      let stored = store.repository(of: Sample.self)
+      let inMemory = InMemoryRepository(of: Sample.self)
+      for repository in [stored, inMemory] as [any Repository<Sample, Sample>] {
+        try repository.save(Sample(id: "a"))
+        #expect(throws: StoreError.nestedWrite) {
+          try repository.save(
+            [Sample(id: "a", rank: 1)],
+            onConflict: .merge { _, new in
+              #expect(try repository.get("a")?.rank == 0)
+              try repository.save(Sample(id: "b"))
+              return new
+            })
+        }
+        #expect(try repository.fetch(Sample.all) == [Sample(id: "a")])
+      }
+    }
+  }
+
+  @Test("merges of many tasks are never lost, in a store and in memory")
+  func concurrentMerges() async throws {
+    try await withTemporaryStore { store in
+      let stored = store.repository(of: Sample.self)
+      let inMemory = InMemoryRepository(of: Sample.self)
+      for repository in [stored, inMemory] as [any Repository<Sample, Sample>] {
+        try await withThrowingTaskGroup(of: SaveReport.self) { group in
+          for _ in 0..<200 {
+            group.addTask {
+              try await repository.save(
+                [Sample(id: "a", rank: 1)],
+                onConflict: .merge { stored, new in
+                  Thread.sleep(forTimeInterval: 0.0001)  // Time for others to come between.
+                  return Sample(id: new.id, rank: stored.rank + new.rank)
+                })
+            }
+          }
+          try await group.waitForAll()
+        }
+        #expect(try repository.get("a")?.rank == 200)
+      }
+    }
+  }
+
+  @Test("an entity that is damaged is neither replaced by a model nor lost")
+  func damaged() throws {
+    let folder = TestFolder()
+    let models = { (store: Store) in store.repository(of: Sample.self, mappedBy: SampleMapper()) }
+    let first = try Store(at: folder.store)
+    try models(first).save([SampleModel(id: "a", group: "red"), SampleModel(id: "b")])
+    try first.close()
+    try withEnvironment(folder.store) { environment in
+      let database = try #require(
+        try environment.database(named: Layout.documentsName(of: "Sample"), create: false))
+      try flip(in: environment, database, key: Array("a".utf8), at: -1)
+    }
+    let store = try Store(at: folder.store)
+    let refused = StoreError.damagedRecord(collection: "Sample", key: "\"a\"", reason: .checksum)
+
+    #expect(throws: refused) {
+      try models(store).save([SampleModel(id: "b", rank: 1), SampleModel(id: "a")])
+    }
+    #expect(throws: refused) { try store.write { try $0.upsert(Sample(id: "a")) } }
+    #expect(throws: refused) { try store.write { try $0.update(Sample.self, "a") { _ in } } }
+    let kept = try models(store).save([SampleModel(id: "a")], onConflict: .keepExisting)
+
+    #expect(kept.unchanged == 1)
+    #expect(try models(store).get("b")?.rank == 0)
+    #expect(throws: refused) { try models(store).get("a") }
+    #expect(try models(store).delete(keys: ["a"]) == 1)
+    #expect(try models(store).save(SampleModel(id: "a")).inserted == 1)
+    try verifyAndClose(store)
+  }
+}

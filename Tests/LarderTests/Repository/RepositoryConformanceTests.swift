@@ -1,0 +1,142 @@
+import Foundation
+import Larder
+import LarderTesting
+import Testing
+
+@Suite struct RepositoryConformanceTests {
+  private let conformance: RepositoryConformance
+
+  init() {
+    let source = RandomSource()
+    print("repository conformance \(source.hint)")
+    conformance = RepositoryConformance(seed: source.seed)
+  }
+
+  /// Stores are let go of, and checked, when the conformance has been.
+  private func withStores(
+    _ body: (_ make: () throws -> Store) async throws -> Void
+  ) async throws {
+    var stores: [Store] = []
+    try await body {
+      let store = try Store.temporary()
+      stores.append(store)
+      return store
+    }
+    for store in stores { try verifyAndClose(store) }
+  }
+
+  @Test("a repository of a store behaves as every repository does")
+  func store() async throws {
+    try await withStores { make in
+      try await conformance.check { try make().repository(of: Sample.self) }
+    }
+  }
+
+  @Test("a repository in memory behaves as every repository does")
+  func inMemory() async throws {
+    try await conformance.check { InMemoryRepository(of: Sample.self) }
+  }
+
+  @Test("a mapped repository of a store behaves as every repository does")
+  func mappedStore() async throws {
+    try await withStores { make in
+      try await conformance.checkMapped {
+        try make().repository(of: Sample.self, mappedBy: SampleMapper())
+      }
+    }
+  }
+
+  @Test("a mapped repository in memory behaves as every repository does")
+  func mappedInMemory() async throws {
+    try await conformance.checkMapped {
+      InMemoryRepository(of: Sample.self, mappedBy: SampleMapper())
+    }
+  }
+
+  @Test(
+    "what a repository does wrong is found, and said in a sentence",
+    arguments: Flaw.allCases)
+  func flaws(_ flaw: Flaw) async throws {
+    let failure = await #expect(throws: ConformanceFailure.self) {
+      try await conformance.check { FlawedRepository(flaw: flaw) }
+    }
+    #expect(failure?.description.contains(flaw.sentence) == true)
+  }
+}
+
+enum Flaw: CaseIterable {
+  case ignoresLimit, countsUnchangedAsUpdated, clearsBothSets, allowsLimitInDelete
+  case returnsKeysSorted, forgetsConflicts, losesDuplicates
+  case ignoresCancellation
+
+  /// Part of what is said about it.
+  var sentence: String {
+    switch self {
+    case .ignoresLimit: "then offset and limit"
+    case .countsUnchangedAsUpdated: "saving it again changes nothing"
+    case .clearsBothSets: "nothing of its save kept"
+    case .allowsLimitInDelete: "where the whole match is meant is refused"
+    case .returnsKeysSorted: "in that of the keys asked for"
+    case .forgetsConflicts: "keeps what exists"
+    case .losesDuplicates: "the others are duplicates"
+    case .ignoresCancellation: "cancelled before its save begins"
+    }
+  }
+}
+
+/// A repository in memory with one mistake. All have the last one: with no asynchronous functions of
+/// its own, it does not see that a task was cancelled.
+struct FlawedRepository: Repository {
+  let flaw: Flaw
+  private let sound = InMemoryRepository(of: Sample.self)
+
+  init(flaw: Flaw) { self.flaw = flaw }
+
+  func save(
+    _ models: [Sample], clearBeforeSaving query: Query<Sample>?,
+    onConflict policy: ConflictPolicy<Sample>
+  ) throws -> SaveReport {
+    var query = query
+    var policy = policy
+    var report = SaveReport()
+    if flaw == .clearsBothSets, let cleared = query {
+      report.deleted = try sound.delete(cleared)
+      query = nil
+    }
+    if flaw == .forgetsConflicts { policy = .replace }
+    report += try sound.save(models, clearBeforeSaving: query, onConflict: policy)
+    if flaw == .losesDuplicates { report.duplicates = 0 }
+    if flaw == .countsUnchangedAsUpdated {
+      report.updated += report.unchanged
+      report.unchanged = 0
+    }
+    return report
+  }
+
+  func get(_ key: String) throws -> Sample? { try sound.get(key) }
+
+  func get(keys: [String]) throws -> [Sample] {
+    try sound.get(keys: flaw == .returnsKeysSorted ? keys.sorted() : keys)
+  }
+
+  func fetch(_ query: Query<Sample>) throws -> [Sample] {
+    try sound.fetch(flaw == .ignoresLimit ? query.limitless : query)
+  }
+
+  func count(_ query: Query<Sample>) throws -> Int { try sound.count(query) }
+
+  func delete(_ query: Query<Sample>) throws -> Int {
+    try sound.delete(flaw == .allowsLimitInDelete ? Sample.all : query)
+  }
+
+  func delete(keys: [String]) throws -> Int { try sound.delete(keys: keys) }
+  func eraseAllData() throws -> Int { try sound.eraseAllData() }
+}
+
+extension Query<Sample> {
+  /// The same order without a limit, for the one query that the facts sort by a note.
+  fileprivate var limitless: Query<Sample> {
+    "\(self)".contains("sorted by note limit") || "\(self)".contains("offset")
+      ? Sample.all.sorted(by: \.note) : self
+  }
+}
