@@ -19,7 +19,8 @@ public final class Schema<Owner>: AnySchema, @unchecked Sendable {
   ///   - fields: Every stored field; their names differ.
   public init(_ name: String, key: PartialKeyPath<Owner>? = nil, fields: [Field<Owner>]) {
     let names = Dictionary(
-      fields.map { ($0.path, $0.description.name) }, uniquingKeysWith: { first, _ in first })
+      fields.filter(\.isLowered).map { ($0.path, $0.description.name) },
+      uniquingKeysWith: { first, _ in first })
     let keyName = key.map { key in
       guard let name = names[key] else {
         preconditionFailure("the key of \(Owner.self) is not among its fields")
@@ -57,12 +58,16 @@ public class AnySchema: @unchecked Sendable {  // Immutable after init; see `Fie
 public struct Field<Owner> {
   let path: PartialKeyPath<Owner>
   let description: FieldDescription
+  /// Whether conditions may compare what is stored. What a type's own `Codable` writes need not be
+  /// in the order, or equal, as the values are.
+  let isLowered: Bool
 
   /// A field that every record has; one that is missing in an old record is an error, unless
   /// its type is optional.
   public init<Value: Storable>(_ name: String, _ path: KeyPath<Owner, Value>) {
     self.path = path
     description = FieldDescription(name: name, kind: Value.kind, defaultValue: nil)
+    isLowered = true
   }
 
   /// A field that is `default` in records which lack it.
@@ -71,6 +76,7 @@ public struct Field<Owner> {
   ) {
     self.path = path
     description = FieldDescription(name: name, kind: Value.kind, defaultValue: value)
+    isLowered = true
   }
 }
 

@@ -13,8 +13,11 @@
   @usableFromInline let binding: CollectionBinding
   /// The beginning of every outermost record.
   private let root: Frame
-  /// Whether documents without a type must have all fields that a type requires.
-  var requiresAllFields = true
+  /// What `Codable` values are encoded with; used again from value to value.
+  @usableFromInline var coding: CodableOutput?
+  /// Whether a stored document is only checked: fields that a type requires since may be missing,
+  /// and integers may stand in fields that were widened to doubles.
+  var isRehearsing = false
 
   @usableFromInline init(binding: CollectionBinding, capacity: Int = 1024) {
     self.binding = binding
@@ -28,7 +31,9 @@
   /// Puts the value of the field with this number in the type's schema.
   @inlinable @inline(__always)
   public mutating func put<Value: Storable>(_ value: Value, at field: Int) {
-    precondition(field < frame.fieldCount, "the schema has no field with this number")
+    precondition(
+      UInt(bitPattern: field) < UInt(bitPattern: frame.fieldCount),
+      "the schema has no field with this number")
     beginValue(slot: Int(frame.slots[field]))
     value.store(into: &self)
   }

@@ -1,0 +1,176 @@
+/// A value that is stored by way of its `Codable`: in a field of kind `any`, in MessagePack, where
+/// containers are dictionaries and arrays.
+///
+/// Put fields of such types with ``RecordWriter/put(coding:at:userInfo:)``, or declare a field of
+/// this type. Strings, numbers, `Bool`, `Data`, `Date`, `UUID`, `URL` and `Decimal` are exact at any
+/// depth. Dictionaries are sorted by their keys, sets by their elements, so that equal values have
+/// equal bytes; only a set, or a dictionary with keys other than text and integers, that a type
+/// lets encode itself (`try tags.encode(to: encoder)`) keeps the order that it has in this process.
+public struct Coded<Value: Codable> {
+  public var value: Value
+
+  public init(_ value: Value) { self.value = value }
+}
+
+extension Coded: Sendable where Value: Sendable {}
+extension Coded: Equatable where Value: Equatable {}
+extension Coded: Hashable where Value: Hashable {}
+
+extension Coded: Storable {
+  public static var kind: Kind<SchemaReference> { .any }
+
+  /// Writes the value, or notes with the writer that it cannot be encoded: the save then throws
+  /// ``StoreError/unwritable(collection:key:reason:)`` with the coding path.
+  public func store(into writer: inout RecordWriter) {
+    writer.putCoded(value)
+  }
+
+  public static func load(from reader: inout ValueReader) throws(RecordError) -> Self {
+    Self(try reader.coded(Value.self))
+  }
+
+  /// nil for an optional; other values have none.
+  public static var absent: Self? {
+    guard CodingTraits.of(Value.self).pointee.isOptional else { return nil }
+    var missing = ValueReader.inFrontOfNil
+    return try? load(from: &missing)  // Every optional can be read from nil.
+  }
+
+  public static var mayStoreNil: Bool { true }
+}
+
+extension RecordWriter {
+  /// Puts the value of a `Codable` field with this number in the type's schema; see ``Coded``.
+  ///
+  /// A value that cannot be encoded makes the save throw
+  /// ``StoreError/unwritable(collection:key:reason:)`` with the field's name and the coding path.
+  ///
+  /// - Parameter userInfo: What the value's `encode(to:)` finds in its encoder.
+  public mutating func put<Value: Codable>(
+    coding value: Value, at field: Int, userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  ) {
+    precondition(field < frame.fieldCount, "the schema has no field with this number")
+    let slot = Int(frame.slots[field])
+    beginValue(slot: slot)
+    guard failure == nil else { return putNil() }
+    putCoded(value, userInfo)
+    if let reason = failure {
+      failure = .field(binding.collection.tables[frame.table].fields[slot].name, reason)
+    }
+  }
+
+  mutating func putCoded<Value: Encodable>(
+    _ value: Value, _ userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  ) {
+    if let native = CodingTraits.of(Value.self).pointee.native {
+      return withUnsafePointer(to: value) { native.store($0, &self) }
+    }
+    var output = coding ?? CodableOutput()
+    coding = nil
+    do {
+      try output.encode(value, userInfo)
+      output.putValue(of: CodableOutput.root, into: &self)
+    } catch {
+      failure = failure ?? RecordError(coding: error)
+      putNil()
+    }
+    // A type may have kept its encoder, and write to it at any time.
+    if isKnownUniquelyReferenced(&output) { coding = output }
+  }
+}
+
+extension RecordReader {
+  /// The value of the `Codable` field with this number in the type's schema; the declared default
+  /// where the record has none. See ``Coded``.
+  ///
+  /// - Parameter userInfo: What the value's `init(from:)` finds in its decoder.
+  /// - Throws: ``RecordError/field(_:_:)`` with the field's name and the coding path, when the
+  ///   bytes do not hold a `Value` or the field is missing and has no default.
+  public func get<Value: Codable>(
+    coding field: Int, as type: Value.Type = Value.self,
+    userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  ) throws(RecordError) -> Value {
+    precondition(field < fieldCount, "the schema has no field with this number")
+    do {
+      guard var reader = try value(inSlot: Int(slots[field])) else {
+        let missing: Coded<Value> = try absent(field)
+        return missing.value
+      }
+      return try reader.coded(type, userInfo)
+    } catch {
+      throw named(error, field)
+    }
+  }
+}
+
+extension ValueReader {
+  /// Reads a value by way of its `Codable`.
+  ///
+  /// - Throws: ``RecordError`` with the coding path.
+  mutating func coded<Value: Decodable>(
+    _ type: Value.Type, _ userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  ) throws(RecordError) -> Value {
+    let value: Value
+    do {
+      value = try decoded(type, userInfo)
+    } catch {
+      throw RecordError(coding: error)
+    }
+    try skip()
+    return value
+  }
+
+  /// The value in front of which the reader stands, and stays.
+  ///
+  /// - Throws: `DecodingError`, or whatever the type's `init(from:)` throws.
+  func decoded<Value: Decodable>(
+    _ type: Value.Type, _ userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  ) throws -> Value {
+    let input = CodableInput(userInfo)
+    defer { input.end() }
+    return try ValueDecoder(self, input).decode(type)
+  }
+
+  /// A reader of one nil.
+  fileprivate static var inFrontOfNil: ValueReader {
+    ValueReader(nilByte, nilByte + 1, binding: .none, depth: 0)
+  }
+
+  nonisolated(unsafe) private static let nilByte: UnsafeRawPointer = {  // Immutable.
+    let byte = UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1)
+    byte.storeBytes(of: 0xC0, as: UInt8.self)
+    return UnsafeRawPointer(byte)
+  }()
+}
+
+extension CodableOutput {
+  /// Encodes a value, in place of the last one.
+  ///
+  /// - Throws: `EncodingError`, or whatever the type's `encode(to:)` throws.
+  func encode<Value: Encodable>(
+    _ value: Value, _ userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  ) throws {
+    begin(userInfo)
+    try ValueEncoder(self).encode(value)
+  }
+}
+
+extension Field {
+  /// A field whose type is `Codable` and is stored by way of it: see ``Coded``. Conditions on it
+  /// are computed from the decoded document.
+  public init<Value: Codable>(_ name: String, coding path: KeyPath<Owner, Value>) {
+    self.path = path
+    description = FieldDescription(name: name, kind: .any, defaultValue: nil)
+    isLowered = false
+  }
+
+  /// A field whose type is `Codable` and is stored by way of it, and that is `default` in records
+  /// which lack it.
+  public init<Value: Codable & Sendable>(
+    _ name: String, coding path: KeyPath<Owner, Value>, default value: Value
+  ) {
+    self.path = path
+    description = FieldDescription(name: name, kind: .any, defaultValue: Coded(value))
+    isLowered = false
+  }
+}

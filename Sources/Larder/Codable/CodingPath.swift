@@ -1,0 +1,52 @@
+/// A key of the coder's own: a place in an array, or what `superEncoder()` writes under.
+struct PathKey: CodingKey {
+  let stringValue: String
+  let intValue: Int?
+
+  static let `super` = PathKey(stringValue: "super")
+
+  init(stringValue: String) {
+    self.stringValue = stringValue
+    intValue = nil
+  }
+
+  init(intValue: Int) { self.init(index: intValue) }
+
+  init(index: Int) {
+    stringValue = "Index \(index)"
+    intValue = index
+  }
+
+  /// What an error's path says.
+  static func name(of key: any CodingKey) -> String {
+    if let key = key as? PathKey, let index = key.intValue { return "\(index)" }
+    return key.stringValue
+  }
+}
+
+extension RecordError {
+  /// An error of the coder, or of a type's own `encode(to:)` or `init(from:)`, with its coding
+  /// path as names of fields.
+  init(coding error: any Error) {
+    let (path, reason): ([any CodingKey], RecordError) =
+      switch error {
+      case EncodingError.invalidValue(_, let context):
+        (context.codingPath, RecordError(context))
+      case DecodingError.dataCorrupted(let context), DecodingError.typeMismatch(_, let context),
+        DecodingError.valueNotFound(_, let context):
+        (context.codingPath, RecordError(context))
+      case DecodingError.keyNotFound(let key, let context): (context.codingPath + [key], .missing)
+      case let error as RecordError: ([], error)
+      default: ([], .invalid("\(error)"))
+      }
+    self = path.reversed().reduce(reason) { .field(PathKey.name(of: $1), $0) }
+  }
+
+  private init(_ context: EncodingError.Context) {
+    self = context.underlyingError as? RecordError ?? .invalid(context.debugDescription)
+  }
+
+  private init(_ context: DecodingError.Context) {
+    self = context.underlyingError as? RecordError ?? .invalid(context.debugDescription)
+  }
+}
