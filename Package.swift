@@ -41,10 +41,11 @@ let package = Package(
       path: "Tests/LarderTestProcess",
       swiftSettings: strict),
     .testTarget(
-      name: "LarderImportTests", dependencies: ["LarderImport", "LarderTesting"],
+      name: "LarderImportTests", dependencies: ["Larder", "LarderImport", "LarderTesting"],
       swiftSettings: strict),
     .testTarget(
-      name: "LarderCLITests", dependencies: ["LarderCLI", "LarderTesting"], swiftSettings: strict),
+      name: "LarderCLITests",
+      dependencies: ["Larder", "LarderCLI", "LarderImport", "LarderTesting"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -5,6 +5,8 @@ internal import LarderLMDB
 /// Made once per type and catalogue version; every read and write of the type goes through it,
 /// so that a field is found by two array look-ups and no name is compared.
 @usableFromInline final class CollectionBinding: @unchecked Sendable {  // Immutable after init.
+  /// Whether it is for documents without a type.
+  var isDynamic: Bool { root.type == ObjectIdentifier(DynamicDocument.self) }
   /// The document type's own schema comes first.
   let schemas: [SchemaBinding]
   @usableFromInline let root: SchemaBinding

@@ -91,7 +91,9 @@
   ///   `Value` or the field is missing and has no default.
   @inlinable @inline(__always)
   public func get<Value: Storable>(_ field: Int) throws(RecordError) -> Value {
-    precondition(field < fieldCount, "the schema has no field with this number")
+    precondition(
+      UInt(bitPattern: field) < UInt(bitPattern: fieldCount),
+      "the schema has no field with this number")
     do {
       guard var reader = try value(inSlot: Int(slots[field])) else { return try absent(field) }
       return try Value.load(from: &reader)

@@ -51,7 +51,7 @@ extension RecordWriter {
           path: [field.name] + error.path, found: error.found, expected: error.expected)
       }
     }
-    if requiresAllFields, present < table.fields.count(where: \.isRequired),
+    if !isRehearsing, present < table.fields.count(where: \.isRequired),
       let missing = table.fields.first(where: { $0.isRequired && document[$0.name] == nil })
     {
       throw CoercionError(path: [missing.name], found: "nothing", expected: "\(missing.kind)")
@@ -110,7 +110,8 @@ extension RecordWriter {
       try putFields(of: document, table: table, nesting: nesting + 1)
       endEmbedded(outer)
     default:
-      guard let scalar = value.coerced(to: kind) else {
+      guard let scalar = value.coerced(to: kind) ?? (isRehearsing ? value.widened(to: kind) : nil)
+      else {
         throw CoercionError(path: [], found: value.shortDescription, expected: kind.expectation)
       }
       if case .float = kind, case .double(let number) = scalar {

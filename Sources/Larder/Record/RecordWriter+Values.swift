@@ -106,7 +106,7 @@ extension RecordWriter {
   }
 
   /// Text under an extension type.
-  public mutating func put(text: String, extension type: UInt8) {
+  mutating func put(text: String, extension type: UInt8) {
     var text = text
     text.withUTF8 { bytes in
       switch bytes.count {

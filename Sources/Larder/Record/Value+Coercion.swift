@@ -14,8 +14,8 @@ extension Value {
     switch kind {
     case .bool: if case .bool = self { self } else { nil }
     case .integer(let width): integer(of: width)
-    case .float: number.map { .double(Double(Float($0))) }
-    case .double: number.map { .double($0) }
+    case .float: exactNumber.map { .double(Double(Float($0))) }
+    case .double: exactNumber.map { .double($0) }
     case .string: if case .string = self { self } else { nil }
     case .data: dataValue
     case .date: dateValue
@@ -43,7 +43,24 @@ extension Value {
     }
   }
 
-  /// The number as a double.
+  /// This number in a field that was widened after it was stored.
+  func widened(to kind: Kind<Int>) -> Value? {
+    switch kind {
+    case .float, .double: number.map { .double($0) }
+    default: nil
+    }
+  }
+
+  /// The number as a double; nil for an integer that no double is equal to, such as 2^53 + 1.
+  private var exactNumber: Double? {
+    switch self {
+    case .integer(let value): Double(exactly: value)
+    case .unsigned(let value): Double(exactly: value)
+    default: number
+    }
+  }
+
+  /// The number as the nearest double.
   var number: Double? {
     switch self {
     case .integer(let value): Double(value)

@@ -81,11 +81,16 @@ public struct DynamicDocument: Hashable, Sendable {
 
   /// Equal when the same names have the same values, in any order.
   public static func == (left: Self, right: Self) -> Bool {
-    left.fields == right.fields
-      || left.fields.count == right.fields.count && Set(left.fields) == Set(right.fields)
+    guard left.fields.count == right.fields.count else { return false }
+    let others = Dictionary(
+      right.fields.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+    return left.fields.allSatisfy { others[$0.name] == $0.value }
   }
 
-  public func hash(into hasher: inout Hasher) { hasher.combine(Set(fields)) }
+  /// The same in any order, and each field is looked at once, however deep it is.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(fields.reduce(0) { $0 &+ $1.hashValue })
+  }
 }
 
 extension DynamicDocument: ExpressibleByDictionaryLiteral {

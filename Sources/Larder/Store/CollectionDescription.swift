@@ -138,7 +138,8 @@ private struct FieldMerger<Shape: DocumentShape> {
     switch (stored, declared) {
     case (.null, _): return try newKind(declared, path: path)
     case (_, .null): return stored
-    case (.any, _), (_, .any): return .any
+    // Records of documents name a table, and a field of any kind has none.
+    case (.any, _) where !declared.holdsDocuments, (_, .any): return .any
     case _ where !stored.isNestedLike(declared):
       // Records mark the levels of a nested optional; those of another type are unreadable.
       break

@@ -33,7 +33,8 @@ extension Engine {
 
   /// Opens the store in `folder`, or joins those that have it open.
   static func open(at folder: String, options: StoreOptions) throws -> Engine {
-    try engines.withLock { engines in
+    try options.check()
+    return try engines.withLock { engines in
       let environment = try openEnvironment(at: folder, options: options)
       let id = ObjectIdentifier(environment)
       if let engine = engines[id]?.engine { return engine }

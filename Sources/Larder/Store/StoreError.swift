@@ -14,6 +14,8 @@ public enum StoreError: Error, Equatable, Sendable {
   case formatVersion(path: String, found: UInt32, supported: UInt32)
   /// The store is open already, with other options.
   case optionsDiffer(path: String)
+  /// An option out of its range.
+  case invalidOption(String, reason: String)
   /// No snapshot could be had that agrees with its own state record.
   case unstableSnapshot(attempts: Int)
   /// An entity-accessor key that is empty or too long once it is encoded.
@@ -67,6 +69,8 @@ extension StoreError: CustomStringConvertible {
     case .optionsDiffer(let path):
       "\(path) is open already in this process with other options. Open it once and share the "
         + "store, or use the same options."
+    case .invalidOption(let name, let reason):
+      "`\(name)` of the store's options is out of range: \(reason)."
     case .unstableSnapshot(let attempts):
       "No consistent snapshot after \(attempts) attempts. If the file is a copy made by "
         + "another tool, open it once for writing."

@@ -35,6 +35,19 @@ public struct StoreOptions: Equatable, Sendable {
   /// state record's key names no database.
   static let spareDatabaseCount = 2
 
+  /// - Throws: ``StoreError/invalidOption(_:reason:)``.
+  func check() throws(StoreError) {
+    if !(1...32_000).contains(maximumDatabases) {
+      throw .invalidOption("maximumDatabases", reason: "it must be 1 to 32,000")
+    }
+    if !(1...100_000).contains(maximumReaders) {
+      throw .invalidOption("maximumReaders", reason: "it must be 1 to 100,000")
+    }
+    if let mapByteCount, mapByteCount < 64 << 10 {
+      throw .invalidOption("mapByteCount", reason: "it must be 65,536 or more")
+    }
+  }
+
   var environment: Environment.Options {
     var options = Environment.Options()
     options.isReadOnly = isReadOnly

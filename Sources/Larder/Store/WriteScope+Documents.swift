@@ -83,7 +83,7 @@ extension WriteScope {
       var deleted = 0
       var cursor = try scope.transaction.cursor(in: binding.collection.documents)
       while try cursor.next() {
-        guard try binding.matches(evaluation, key: cursor.key, record: cursor.value) else {
+        guard try binding.matchesVerified(evaluation, key: cursor.key, record: cursor.value) else {
           continue
         }
         try cursor.delete()

@@ -96,7 +96,9 @@ extension WriteScope {
         next += 1
       }
       if next < entries.count, Bytes.equal(entries[next].key, key) { continue }
-      guard try binding.matches(evaluation, key: key, record: cursor.value) else { continue }
+      guard try binding.matchesVerified(evaluation, key: key, record: cursor.value) else {
+        continue
+      }
       try cursor.delete()
       deleted += 1
     }
@@ -106,7 +108,8 @@ extension WriteScope {
   private mutating func upsert(
     _ entries: [Batch.Entry], _ binding: CollectionBinding, _ report: inout SaveReport
   ) throws {
-    let mayKeepFields = binding.schemas.contains(where: \.leavesFieldsUnknown)
+    // Without a type nothing is unknown: what a document lacks is gone.
+    let mayKeepFields = !binding.isDynamic && binding.schemas.contains(where: \.leavesFieldsUnknown)
     var merging = RecordWriter(binding: binding, capacity: mayKeepFields ? 4096 : 16)
     var cursor = try transaction.cursor(in: binding.collection.documents)
     var isBehindLast = try !cursor.last()
@@ -165,7 +168,11 @@ extension RecordWriter {
     } catch {
       return nil
     }
-    return try merge(old: verified, new: new, key: key)
+    do {
+      return try merge(old: verified, new: new, key: key)
+    } catch {
+      throw binding.damaged(key, error)
+    }
   }
 }
 

@@ -68,15 +68,25 @@ extension WriteTransaction {
 }
 
 extension Engine {
+  /// What one body may need declared before it is taken for two types that undo each other.
+  private static var maximumDeclarations: Int { 1000 }
+
   /// Runs `body` in one write transaction. Called in the writer's line only.
   ///
   /// A body that needs something declared first is run again after that, from the start.
   func perform<Result>(_ body: (inout WriteScope) throws -> Result) throws -> Result {
+    var declarations = 0
     while true {
       var scope = try WriteScope(self)
       let result = Swift.Result { try body(&scope) }
       if let declaration = scope.undeclared {
         scope.abort()
+        declarations += 1
+        guard declarations <= Self.maximumDeclarations else {
+          throw StoreError.kindMismatch(
+            collection: declaration.name, field: "", stored: "what another type declares",
+            declared: "something else each time")
+        }
         try declare(declaration)
         continue
       }

@@ -40,19 +40,11 @@ extension Environment {
   /// Opens all databases that exist, so that most handles are older than every snapshot.
   func openExistingDatabases() throws(LMDBError) {
     try openingHandles.withLock { _ throws(LMDBError) in
-      guard !options.isReadOnly else {
-        try openMainToRead()
-        _ = try openDatabases(inRead: try readMainKeys())
-        return
-      }
-      var found: [String: Database] = [:]
-      let transaction = try beginWrite()
-      try Calls.openMain(transaction.handle.pointer)
-      for name in try Self.mainKeys(transaction) {
-        found[name] = try open(name, in: transaction.handle, create: false)
-      }
-      try transaction.commit()
-      keep(found)
+      // In a read transaction: opening must not wait for a writer, which may take long.
+      try openMainToRead()
+      _ = try openDatabases(inRead: try readMainKeys())
+      // An opening that reads nothing more takes no reader's slot.
+      while let handle = pool.take() { discard(handle) }
     }
   }
 

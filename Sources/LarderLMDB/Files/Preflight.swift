@@ -25,10 +25,12 @@ struct Preflight: ~Copyable {
     let descriptor = SystemCall.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { throw SystemCall.failure("open", path: path) }
     defer { SystemCall.closeDescriptor(descriptor) }
-    let byteCount = try SafeFiles.byteCount(path)
     // Another process may commit meanwhile; what is wrong then is right a moment later.
     for attempt in 0..<3 {
-      guard let meta = Meta.newest(descriptor), byteCount < meta.neededByteCount else { return }
+      // The size after the meta page: a commit in between only makes the file longer.
+      guard let meta = Meta.newest(descriptor) else { return }
+      let byteCount = try SafeFiles.byteCount(path)
+      if byteCount >= meta.neededByteCount { return }
       var walk = Preflight(descriptor, path, meta, byteCount)
       do throws(LMDBError) {
         for root in meta.roots { try walk.visit(root, depth: 0) }

@@ -56,10 +56,13 @@ import Testing
     #expect(try refusal(.null, to: Int.self) == "expected int64, found null")
   }
 
-  @Test("doubles and floats take every number, and no text")
+  @Test("doubles and floats take every number that they are equal to, and no text")
   func doubles() throws {
     #expect(try coerced(5, to: Double.self) == 5)
-    #expect(try coerced(Value(UInt64.max), to: Double.self) == 0x1p64)
+    #expect(try coerced(Value(UInt64(1) << 63), to: Double.self) == 0x1p63)
+    #expect(
+      try refusal(9_007_199_254_740_993, to: Double.self)
+        == "expected double, found 9007199254740993")
     #expect(try coerced(.decimal(Decimal(string: "0.1") ?? 0), to: Double.self) == 0.1)
     #expect(try coerced(0.1, to: Float.self) == 0.1)
     #expect(try coerced(1, to: Float.self) == 1)
