@@ -48,10 +48,8 @@ public struct SaveRehearsal: Sendable {
       _ = try Layout.checkedCollectionName(collection.name)
     }
     if let stored, stored.keyField != keyField {
-      throw StoreError.valueRefused(
-        collection: collection.name, key: "", field: keyField, found: "it as the key",
-        expected: stored.keyField.map { "the collection's own, `\($0)`" }
-          ?? "a type with a key field: this collection's type computes its keys")
+      throw StoreError.keyField(
+        collection: collection.name, stored: stored.keyField, given: keyField)
     }
     self.stored = stored
     keyKind = stored?.keyKind

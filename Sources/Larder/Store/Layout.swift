@@ -32,7 +32,6 @@
 /// signed one flipped), or 16 bytes of a UUID: LMDB's byte order is the keys' order.
 enum Layout {
   static let formatVersion: UInt32 = 1
-  static let stateKey = "larder.state"
   static let catalogueName = "larder.catalogue"
   static let documentsPrefix = "documents/"
   static let maximumCollectionNameByteCount = 200

@@ -24,6 +24,9 @@ public enum StoreError: Error, Equatable, Sendable {
   case keyChanged(collection: String, key: String, found: String)
   /// A key of another kind than the collection's.
   case keyKind(collection: String, stored: KeyKind, found: KeyKind)
+  /// Another field was named as the key than the collection's; `stored` is nil where the
+  /// collection's type computes its keys.
+  case keyField(collection: String, stored: String?, given: String)
   /// A collection's name is empty, too long, or has control characters.
   case collectionName(String, reason: String)
   /// A type declares a field with a kind that the stored one cannot become.
@@ -85,6 +88,10 @@ extension StoreError: CustomStringConvertible {
     case .keyKind(let collection, let stored, let found):
       "\(collection) has keys of kind \(stored), not \(found). Use another collection name, or "
         + "keys of that kind."
+    case .keyField(let collection, let stored?, let given):
+      "The key of \(collection) is its field `\(stored)`, not `\(given)`. Name that one, or none."
+    case .keyField(let collection, nil, _):
+      "The keys of \(collection) are computed by its type, so that only the type can save there."
     case .collectionName(let name, let reason):
       "`\(name.prefix(40))` cannot name a collection: \(reason)."
     case .kindMismatch(let collection, let field, let stored, let declared):

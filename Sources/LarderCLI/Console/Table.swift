@@ -10,7 +10,19 @@ struct Table {
     rows = [headings.map(\.0)]
   }
 
-  mutating func add(_ cells: String...) { rows.append(cells) }
+  /// Adds a row. Names come out of files: what would steer a terminal is shown as U+FFFD.
+  mutating func add(_ cells: String...) { rows.append(cells.map(Self.printable)) }
+
+  private static func printable(_ text: String) -> String {
+    var printable = ""
+    for scalar in text.unicodeScalars {
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator: printable += "\u{FFFD}"
+      default: printable.unicodeScalars.append(scalar)
+      }
+    }
+    return printable
+  }
 
   /// The lines, without spaces at their ends.
   var lines: [String] {
