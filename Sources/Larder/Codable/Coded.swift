@@ -49,7 +49,7 @@ extension RecordWriter {
   public mutating func put<Value: Codable>(
     coding value: Value, at field: Int, userInfo: [CodingUserInfoKey: any Sendable] = [:]
   ) {
-    precondition(field < frame.fieldCount, "the schema has no field with this number")
+    expectField(field)
     let slot = Int(frame.slots[field])
     beginValue(slot: slot)
     guard failure == nil else { return putNil() }
@@ -90,7 +90,7 @@ extension RecordReader {
     coding field: Int, as type: Value.Type = Value.self,
     userInfo: [CodingUserInfoKey: any Sendable] = [:]
   ) throws(RecordError) -> Value {
-    precondition(field < fieldCount, "the schema has no field with this number")
+    expectField(field)
     do {
       guard var reader = try value(inSlot: Int(slots[field])) else {
         let missing: Coded<Value> = try absent(field)

@@ -91,15 +91,20 @@
   ///   `Value` or the field is missing and has no default.
   @inlinable @inline(__always)
   public func get<Value: Storable>(_ field: Int) throws(RecordError) -> Value {
-    precondition(
-      UInt(bitPattern: field) < UInt(bitPattern: fieldCount),
-      "the schema has no field with this number")
+    expectField(field)
     do {
       guard var reader = try value(inSlot: Int(slots[field])) else { return try absent(field) }
       return try Value.load(from: &reader)
     } catch {
       throw named(error, field)
     }
+  }
+
+  /// Traps on a number that the type's schema does not have, a negative one too.
+  @inlinable @inline(__always) func expectField(_ field: Int) {
+    precondition(
+      UInt(bitPattern: field) < UInt(bitPattern: fieldCount),
+      "the schema has no field with this number")
   }
 
   /// A reader in front of the value in `slot`, or nil where the record has none.

@@ -31,11 +31,16 @@
   /// Puts the value of the field with this number in the type's schema.
   @inlinable @inline(__always)
   public mutating func put<Value: Storable>(_ value: Value, at field: Int) {
+    expectField(field)
+    beginValue(slot: Int(frame.slots[field]))
+    value.store(into: &self)
+  }
+
+  /// Traps on a number that the type's schema does not have, a negative one too.
+  @inlinable @inline(__always) func expectField(_ field: Int) {
     precondition(
       UInt(bitPattern: field) < UInt(bitPattern: frame.fieldCount),
       "the schema has no field with this number")
-    beginValue(slot: Int(frame.slots[field]))
-    value.store(into: &self)
   }
 
   /// Notes that the next value belongs to `slot`.

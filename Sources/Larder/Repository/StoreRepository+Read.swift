@@ -26,36 +26,4 @@ extension StoreRepository {
   @inlinable public func count(_ query: Query<Entity> = Entity.all) throws -> Int {
     try store.read { try $0.count(query) }
   }
-
-  /// The same reads off the caller's thread: `try await contacts.async.fetch(query)`.
-  public var async: AsyncReads { AsyncReads(repository: self) }
-
-  /// Reads that run on the concurrent pool and not on the caller's actor.
-  ///
-  /// Every one throws what its synchronous twin throws.
-  public struct AsyncReads: Sendable {
-    @usableFromInline let repository: StoreRepository
-
-    @usableFromInline init(repository: StoreRepository) { self.repository = repository }
-
-    /// - Throws: ``StoreError``, as ``StoreRepository/get(_:)``.
-    @concurrent public func get(_ key: Entity.Key) async throws -> Entity? {
-      try repository.get(key)
-    }
-
-    /// - Throws: ``StoreError``, as ``StoreRepository/get(keys:)``.
-    @concurrent public func get(keys: [Entity.Key]) async throws -> [Entity] {
-      try repository.get(keys: keys)
-    }
-
-    /// - Throws: ``StoreError``, as ``StoreRepository/fetch(_:)``.
-    @concurrent public func fetch(_ query: Query<Entity>) async throws -> [Entity] {
-      try repository.fetch(query)
-    }
-
-    /// - Throws: ``StoreError``, as ``StoreRepository/count(_:)``.
-    @concurrent public func count(_ query: Query<Entity> = Entity.all) async throws -> Int {
-      try repository.count(query)
-    }
-  }
 }

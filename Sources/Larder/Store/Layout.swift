@@ -8,7 +8,7 @@
 ///
 /// ```
 /// main database
-///   "larder.state"            -> state                       written by every commit
+///   "larder.state"            -> state                       written by commits that change data
 ///   "larder.catalogue"        a database
 ///   "documents/<collection>"  a database, one per collection
 ///

@@ -3,7 +3,7 @@ extension Environment {
   ///
   /// The folder is created too (its parent must exist), for the eyes of this user only. A store
   /// whose creation was cut short is created anew: nothing in it had been promised. Opening
-  /// waits while another process opens, or writes to, the same store.
+  /// waits while another process opens the same store, and for no writer.
   ///
   /// - Throws: ``LMDBError``. Nothing is open then, and files that were not safe are untouched.
   public static func open(
