@@ -29,6 +29,10 @@ public protocol Document: EmbeddedDocument {
   /// What identifies this document in its collection. A type that is `Identifiable` with an
   /// `ID` that can be a key has it already.
   var entityAccessorKey: Key { get }
+
+  /// Indexes over several fields, partial ones, and those of fields in embedded documents; none
+  /// by default.
+  static var indexes: [Index<Self>] { get }
 }
 
 extension Document where Self: Identifiable, ID: DocumentKey {

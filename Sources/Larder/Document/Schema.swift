@@ -12,6 +12,8 @@
 public final class Schema<Owner>: AnySchema, @unchecked Sendable {
   // Immutable after init, like its superclass; unchecked because key paths are not Sendable.
   private let names: [PartialKeyPath<Owner>: String]
+  /// The fields with an index of their own.
+  let indexedFields: [(FieldDescription, FieldIndex)]
 
   /// - Parameters:
   ///   - name: The collection's name, 1 to 200 bytes of UTF-8.
@@ -28,6 +30,7 @@ public final class Schema<Owner>: AnySchema, @unchecked Sendable {
       return name
     }
     self.names = names
+    indexedFields = fields.compactMap { field in field.index.map { (field.description, $0) } }
     super.init(name: name, keyField: keyName, fields: fields.map(\.description))
   }
 
@@ -61,6 +64,7 @@ public struct Field<Owner> {
   /// Whether conditions may compare what is stored. What a type's own `Codable` writes need not be
   /// in the order, or equal, as the values are.
   let isLowered: Bool
+  var index: FieldIndex?
 
   /// A field that every record has; one that is missing in an old record is an error, unless
   /// its type is optional.

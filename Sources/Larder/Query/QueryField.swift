@@ -21,6 +21,9 @@ public struct QueryField<Entity: Document, Value>: Sendable {
   private let path: [FieldStep]?
   private let value: @Sendable (Entity) -> Value
 
+  /// The way down to the field; nil where it can only be computed.
+  var place: [FieldStep]? { path }
+
   init(_ path: any KeyPath<Entity, Value> & Sendable) {
     value = { $0[keyPath: path] }
     self.path = Entity.schema.step(to: path).map { [$0] }

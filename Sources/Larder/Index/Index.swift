@@ -1,0 +1,142 @@
+/// An index of a document type: what finds documents by other fields than their key, and in
+/// another order.
+///
+/// ```swift
+/// static let indexes: [Index<Contact>] = [
+///   Index(\.city, \.order),
+///   Index(.ascending(\.city), .descending(\.updatedAt)),
+///   Index(\.email, unique: true),
+///   Index(\.order, where: { $0.city == "Oslo" }),
+///   Index(\.geo.lat),
+/// ]
+/// ```
+/// A field that is an array or a set has one entry per element. An index costs a write per
+/// document whose indexed values change, and its space; queries choose by themselves which to
+/// use, and mean the same without any.
+public struct Index<Entity: Document>: Sendable {
+  let definition: IndexDeclaration
+
+  /// An index over fields, ascending.
+  ///
+  /// - Parameters:
+  ///   - paths: The fields, the one that is compared for equality most first.
+  ///   - name: What errors and statistics call it; the names of the fields if nil. Its definition
+  ///     may change under a name: the index is then built anew.
+  ///   - unique: Whether two documents with equal values are refused. Values with a nil among
+  ///     them are never equal.
+  ///   - condition: Which documents are in the index; all if nil. Only queries whose condition
+  ///     has this one among its `&&` parts can use it.
+  public init<each Value>(
+    _ paths: repeat KeyPath<Fields<Entity>, QueryField<Entity, each Value>>,
+    name: String? = nil, unique: Bool = false,
+    where condition: ((Fields<Entity>) -> Filter<Entity>)? = nil
+  ) {
+    var parts: [IndexPart<Entity>] = []
+    for path in repeat each paths { parts.append(.ascending(path)) }
+    self.init(parts, name: name, unique: unique, where: condition)
+  }
+
+  /// An index over fields, each in its direction.
+  public init(
+    _ parts: IndexPart<Entity>..., name: String? = nil, unique: Bool = false,
+    where condition: ((Fields<Entity>) -> Filter<Entity>)? = nil
+  ) {
+    self.init(parts, name: name, unique: unique, where: condition)
+  }
+
+  private init(
+    _ parts: [IndexPart<Entity>], name: String?, unique: Bool,
+    where condition: ((Fields<Entity>) -> Filter<Entity>)?
+  ) {
+    definition = IndexDeclaration(
+      name: name, parts: parts.map(\.part), isUnique: unique,
+      filter: condition.map { $0(Fields()).node })
+  }
+}
+
+/// A field of an index, with the direction that its values are kept in.
+public struct IndexPart<Entity: Document>: Sendable {
+  let part: IndexDeclaration.Part
+
+  /// From the smallest to the largest, as ``Query/sorted(by:_:)-(KeyPath<Entity,Value>,_)``
+  /// sorts.
+  public static func ascending<Value>(
+    _ path: KeyPath<Fields<Entity>, QueryField<Entity, Value>>
+  ) -> Self {
+    Self(part: .init(operand: Fields()[keyPath: path].place, isDescending: false))
+  }
+
+  /// From the largest to the smallest: for queries that sort by this field in reverse.
+  public static func descending<Value>(
+    _ path: KeyPath<Fields<Entity>, QueryField<Entity, Value>>
+  ) -> Self {
+    Self(part: .init(operand: Fields()[keyPath: path].place, isDescending: true))
+  }
+}
+
+extension Field {
+  /// This field with an index of its own: what `@Indexed` writes.
+  ///
+  /// - Parameters:
+  ///   - unique: Whether two documents with equal values are refused; nil equals nothing.
+  ///   - descending: Whether the largest comes first.
+  public func indexed(unique: Bool = false, descending: Bool = false) -> Self {
+    var field = self
+    field.index = FieldIndex(isUnique: unique, isDescending: descending)
+    return field
+  }
+}
+
+/// What a field says about its own index.
+struct FieldIndex: Sendable {
+  let isUnique: Bool
+  let isDescending: Bool
+}
+
+/// An index as a type declares it.
+struct IndexDeclaration: Sendable, Equatable {
+  struct Part: Sendable, Equatable {
+    /// The way down to the field; nil for a property that is not stored.
+    let operand: [FieldStep]?
+    let isDescending: Bool
+
+    var name: String {
+      (isDescending ? "-" : "")
+        + (operand.map { $0.map(\.name).joined(separator: ".") } ?? "<computed>")
+    }
+  }
+
+  let name: String
+  let parts: [Part]
+  let isUnique: Bool
+  let filter: FilterNode?
+
+  init(name: String?, parts: [Part], isUnique: Bool, filter: FilterNode?) {
+    self.parts = parts
+    self.isUnique = isUnique
+    self.filter = filter
+    let columns = parts.map(\.name).joined(separator: ",")
+    self.name = (name ?? columns + (filter.map { " where \($0)" } ?? "")).normalized()
+  }
+}
+
+extension Document {
+  /// Indexes over several fields, partial ones, and those of fields in embedded documents. A
+  /// single field can say it itself: ``Field/indexed(unique:descending:)``.
+  public static var indexes: [Index<Self>] { [] }
+
+  /// All that the type declares.
+  static var declaredIndexes: [IndexDeclaration] {
+    schema.fieldIndexes + indexes.map(\.definition)
+  }
+}
+
+extension Schema {
+  var fieldIndexes: [IndexDeclaration] {
+    indexedFields.map { field, index in
+      IndexDeclaration(
+        name: nil, parts: [.init(operand: [FieldStep(field)], isDescending: index.isDescending)],
+        isUnique: index.isUnique, filter: nil)
+    }
+  }
+}
