@@ -36,6 +36,33 @@ struct Evaluation {
     }
     return nil
   }
+
+  /// Appends the values that the document in `record` is sorted by, as bytes in their order.
+  ///
+  /// - Throws: ``RecordError`` when a field cannot be read.
+  func putSortValues(
+    _ record: borrowing RecordReader, into bytes: inout IndexBytes
+  ) throws(RecordError) {
+    for key in order {
+      let start = bytes.count
+      try putSortValue(key.operand, record, into: &bytes)
+      if key.isReversed { bytes.complement(from: start) }
+    }
+  }
+
+  private func putSortValue(
+    _ place: Place, _ record: borrowing RecordReader, into bytes: inout IndexBytes
+  ) throws(RecordError) {
+    if case .slot(let slot, _, let inner, let kind) = place, inner.isEmpty,
+      let scalar = IndexScalar(kind), var reader = try record.value(inSlot: slot)
+    {
+      let start = bytes.count
+      bytes.put(&reader, as: scalar, limit: .max - 1)
+      if bytes.bytes[start] != IndexTag.unreadable { return }
+      bytes.truncate(to: start)
+    }
+    bytes.put(whole: try value(place, record))
+  }
 }
 
 extension Evaluation {

@@ -66,10 +66,14 @@ struct FieldStep: Sendable, Equatable {
   /// The value in a record that lacks the field; nil where that is an error.
   let absent: Value?
 
+  init(name: String, kind: Kind<SchemaReference>, absent: Value?) {
+    self.name = name
+    self.kind = kind
+    self.absent = absent
+  }
+
   init(_ field: FieldDescription) {
-    name = field.name
-    kind = field.kind
-    absent = field.absentValue
+    self.init(name: field.name, kind: field.kind, absent: field.absentValue)
   }
 }
 

@@ -7,21 +7,24 @@ final class Catalogue: Sendable {
   /// date, whichever process made the change.
   let version: UInt64
   let collections: [String: Collection]
+  /// Every index by its number, those that are dropped too.
+  let indexes: [UInt32: IndexRecord]
+  /// Whether an index is still to be built, or to be emptied.
+  let hasIndexWork: Bool
   /// Made when a type is first used at this version.
   private let bindings = Locked<[ObjectIdentifier: CollectionBinding]>([:])
 
-  init(version: UInt64 = 0, collections: [String: Collection] = [:]) {
+  init(
+    version: UInt64 = 0, collections: [String: Collection] = [:],
+    indexes: [UInt32: IndexRecord] = [:]
+  ) {
     self.version = version
     self.collections = collections
+    self.indexes = indexes
+    hasIndexWork = indexes.contains(where: \.value.needsWork)
   }
 
   subscript(name: String) -> Collection? { collections[name] }
-
-  func adding(_ collection: Collection, version: UInt64) -> Catalogue {
-    var collections = collections
-    collections[collection.name] = collection
-    return Catalogue(version: version, collections: collections)
-  }
 
   /// The binding of a document type; nil where its collection does not exist.
   ///
@@ -39,8 +42,15 @@ final class Catalogue: Sendable {
     var description = collection.description
     try description.merge(SchemaReference(type))
     description.keyField = description.keyField ?? schema.keyField
+    let declared = try Entity.declaredIndexes.map { declaration in
+      try IndexDefinition(declaration, in: description)
+    }
     let binding = CollectionBinding(
-      id, schema, in: collection, isDeclared: description == collection.description)
+      id, schema, in: collection,
+      isDeclared: description == collection.description
+        && declared.allSatisfy { index in
+          collection.indexes.contains { $0.definition == index }
+        })
     bindings.withLock { $0[id] = binding }
     return binding
   }

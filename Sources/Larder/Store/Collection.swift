@@ -4,16 +4,25 @@ internal import LarderLMDB
 @usableFromInline final class Collection: Sendable {
   let description: CollectionDescription
   let documents: Database
+  /// Those that are not dropped.
+  let indexes: [CollectionIndex]
   /// What checksums begin with, before the key: a record that lands in another collection is
   /// found out.
   let checksumSeed: UInt64
 
-  init(_ description: CollectionDescription, documents: Database) {
+  init(
+    _ description: CollectionDescription, documents: Database, indexes: [CollectionIndex] = []
+  ) {
     self.description = description
     self.documents = documents
+    self.indexes = indexes
+    mayRefuse = indexes.contains { $0.isMaintained && $0.definition.isUnique }
     var name = description.name
     checksumSeed = name.withUTF8 { Checksum.hash(UnsafeRawBufferPointer($0), seed: 0) }
   }
+
+  /// Whether an index may refuse a document, so that saves have to be undone one by one.
+  @usableFromInline let mayRefuse: Bool
 
   var name: String { description.name }
   var keyKind: KeyKind { description.keyKind }

@@ -11,6 +11,8 @@ internal import LarderLMDB
 @usableFromInline final class Engine: Sendable {
   let environment: Environment
   let writer = Writer()
+  /// Whether a step of building indexes stands in the writer's line.
+  let indexWork = Locked(false)
   /// The newest catalogue seen.
   private let known = Locked(Catalogue())
 
@@ -18,6 +20,8 @@ internal import LarderLMDB
     self.environment = environment
     try checkState()
     try refreshCatalogue()
+    try renewIndexes()
+    scheduleIndexWork()
   }
 
   var catalogue: Catalogue { known.withLock { $0 } }
@@ -111,8 +115,16 @@ extension Engine {
   func refreshCatalogue() throws {
     guard let database = try environment.database(named: Layout.catalogueName, create: false)
     else { return }
+    // Opened before the snapshot, which could not use a handle that is younger.
+    let indexRecords = try environment.database(named: Layout.indexesName, create: false)
     let reading = try environment.beginRead()
     guard let state = try reading.state(path: environment.folder) else { return }
+    var indexes: [UInt32: IndexRecord] = [:]
+    if let indexRecords {
+      indexes = try readIndexes(reading, in: indexRecords)
+    } else if try reading.hasDatabase(named: Layout.indexesName) {
+      return try refreshCatalogue()  // It came into being in between.
+    }
     var collections: [String: Collection] = [:]
     var cursor = try reading.cursor(in: database)
     while try cursor.next() {
@@ -125,9 +137,13 @@ extension Engine {
       guard let documents else {
         throw StoreError.damagedCatalogue("the documents of \(name) are missing")
       }
-      collections[name] = Collection(description, documents: documents)
+      collections[name] = try Collection(
+        description, documents: documents,
+        indexes: openIndexes(indexes.filter { $0.value.definition.collection == name }, description)
+      )
     }
-    adopt(Catalogue(version: state.catalogueVersion, collections: collections))
+    adopt(
+      Catalogue(version: state.catalogueVersion, collections: collections, indexes: indexes))
   }
 
   /// Makes a newer catalogue the known one.
@@ -143,6 +159,14 @@ extension Transaction where Self: ~Copyable {
   borrowing func state(path: String) throws -> StoreState? {
     try Self.stateKey.withKey { key in
       try withValue(for: key, in: .main) { try StoreState($0, path: path) }
+    }
+  }
+
+  /// Whether the main database names one.
+  fileprivate borrowing func hasDatabase(named name: String) throws -> Bool {
+    var name = name
+    return try name.withUTF8 { key in
+      try withValue(for: UnsafeRawBufferPointer(key), in: .main) { _ in true } ?? false
     }
   }
 

@@ -10,13 +10,21 @@
 /// main database
 ///   "larder.state"            -> state                       written by commits that change data
 ///   "larder.catalogue"        a database
+///   "larder.indexes"          a database
 ///   "documents/<collection>"  a database, one per collection
+///   "index/<number>"          a database, one per index
 ///
 /// larder.catalogue
 ///   <collection, UTF-8>       -> description checksum
 ///
+/// larder.indexes
+///   <number, 4, big-endian>   -> index checksum
+///
 /// documents/<collection>
 ///   <entity-accessor key>     -> record                      drawn in `RecordFormat`
+///
+/// index/<number>
+///   <values> <entity-accessor key> -> nothing, or 1 byte     values drawn in `IndexBytes`
 ///
 /// state, 64 bytes, little-endian
 ///   0  "LARDER\0\0"    8  format version, 4    12  zero, 4
@@ -25,18 +33,29 @@
 ///
 /// description = [version, key kind, key field or nil, [table]]            MessagePack
 /// table       = [[name, kind, flags]]          flags: 1 declared, 2 required
+/// index       = [version, collection, name, [part], unique, condition or nil, unicode, state]
+/// part        = [[name], kind, flags, value of records without the field]
+///               flags: 1 elements, 2 descending
+/// state       = [0, key] building  [1, nil] complete  [2, reason] failed  [3, nil] dropped
+///               [4, nil] free
 /// kind        = bytes: a code, then the kinds in it; a document's code is followed by
 ///               the number of its table, 2 bytes, big-endian
 /// ```
+/// The values in an index take 250 bytes at most; those that are cut there have their length, 1
+/// byte, as the entry's value.
+///
 /// A key is UTF-8 in normalisation form C, or 8 bytes of an integer (big-endian, the sign of a
 /// signed one flipped), or 16 bytes of a UUID: LMDB's byte order is the keys' order.
 enum Layout {
   static let formatVersion: UInt32 = 1
   static let catalogueName = "larder.catalogue"
+  static let indexesName = "larder.indexes"
   static let documentsPrefix = "documents/"
   static let maximumCollectionNameByteCount = 200
 
   static func documentsName(of collection: String) -> String { documentsPrefix + collection }
+
+  static func indexName(_ number: UInt32) -> String { "index/\(number)" }
 
   /// The name in normalisation form C.
   ///

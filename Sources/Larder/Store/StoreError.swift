@@ -40,6 +40,13 @@ public enum StoreError: Error, Equatable, Sendable {
   case unwritable(collection: String, key: String, reason: RecordError)
   /// The catalogue's or the state's own bytes are damaged.
   case damagedCatalogue(String)
+  /// A type declares an index that cannot be kept.
+  case indexNotAllowed(collection: String, index: String, reason: String)
+  /// An index does not agree with its documents.
+  case damagedIndex(collection: String, index: String, reason: String)
+  /// Two documents with equal values in a unique index; `key` is the one that was being saved.
+  case uniqueViolation(
+    collection: String, index: String, value: String, key: String, otherKey: String)
   /// A limit, an offset or a sort where the whole match is meant.
   case queryNotAllowed(operation: String, reason: String)
   /// LMDB, the file system or the system's limits.
@@ -106,6 +113,14 @@ extension StoreError: CustomStringConvertible {
       "\(collection) \(key) cannot be stored: \(reason)."
     case .damagedCatalogue(let what):
       "The store's catalogue is damaged: \(what). Restore a backup, or rebuild the store."
+    case .indexNotAllowed(let collection, let index, let reason):
+      "\(collection) cannot have the index `\(index)`: \(reason)."
+    case .damagedIndex(let collection, let index, let reason):
+      "The index `\(index)` of \(collection) is damaged: \(reason). Build it anew with "
+        + "`rebuildIndexes(of:)`."
+    case .uniqueViolation(let collection, let index, let value, let key, let otherKey):
+      "\(collection) \(key) has \(value) in the unique index `\(index)`, as \(collection) "
+        + "\(otherKey) has. Change one of them, or delete it."
     case .queryNotAllowed(let operation, let reason):
       "\(operation) takes everything that the filter matches: \(reason)."
     case .storage(let error): error.description

@@ -31,9 +31,9 @@ public struct StoreOptions: Equatable, Sendable {
     case volatile
   }
 
-  /// One for the catalogue. The other stays free: LMDB takes a handle only to find out that the
+  /// Two for the catalogue. The other stays free: LMDB takes a handle only to find out that the
   /// state record's key names no database.
-  static let spareDatabaseCount = 2
+  static let spareDatabaseCount = 3
 
   /// - Throws: ``StoreError/invalidOption(_:reason:)``.
   func check() throws(StoreError) {

@@ -14,18 +14,26 @@ extension Transaction where Self: ~Copyable {
     }
   }
 
+  /// The way to the documents that `selection` selects.
+  borrowing func execution(
+    of selection: Selection, _ binding: CollectionBinding
+  ) throws -> Execution {
+    Execution(try Planner(selection, binding.collection).plan(self), selection, binding)
+  }
+
   /// Lends the records that `selection` selects, in its order.
   borrowing func select(
     _ selection: Selection, _ binding: CollectionBinding,
     _ body: (borrowing RecordReader) throws -> Void
   ) throws {
-    let evaluation = Evaluation(selection.filter, order: selection.order, in: binding.collection)
-    if !selection.order.isEmpty { return try selectSorted(selection, evaluation, binding, body) }
-    var skipped = 0
-    var taken = 0
     let limit = selection.maximum ?? .max
     if limit == 0 { return }
-    try forEachMatch(evaluation, binding) { key, record in
+    let wanted = limit.addingReportingOverflow(selection.skipped)
+    var skipped = 0
+    var taken = 0
+    try execution(of: selection, binding).forEach(
+      in: self, wanted: wanted.overflow ? .max : wanted.partialValue
+    ) { key, record in
       if skipped < selection.skipped {
         skipped += 1
         return true
@@ -42,58 +50,42 @@ extension Transaction where Self: ~Copyable {
     _ selection: Selection, _ binding: CollectionBinding,
     _ body: (borrowing RecordReader) throws -> Bool
   ) throws {
-    let evaluation = Evaluation(selection.filter, order: selection.order, in: binding.collection)
-    if selection.order.isEmpty {
-      return try forEachMatch(evaluation, binding) { key, record in
-        try binding.reading(record, key: key, body)
-      }
-    }
-    for match in try sortedMatches(evaluation, binding) {
-      guard try binding.reading(match.record, key: match.key, body) else { return }
+    try execution(of: selection, binding).forEach(in: self) { key, record in
+      try binding.reading(record, key: key, body)
     }
   }
 
-  /// Reads what each match is sorted by, sorts, and only then looks at those that are wanted.
-  private borrowing func selectSorted(
-    _ selection: Selection, _ evaluation: Evaluation, _ binding: CollectionBinding,
-    _ body: (borrowing RecordReader) throws -> Void
-  ) throws {
-    let matches = try sortedMatches(evaluation, binding)
-    for match in matches.dropFirst(selection.skipped).prefix(selection.maximum ?? .max) {
-      try binding.reading(match.record, key: match.key, body)
-    }
-  }
-
-  private borrowing func sortedMatches(
-    _ evaluation: Evaluation, _ binding: CollectionBinding
-  ) throws -> [Match] {
-    var matches: [Match] = []
-    try forEachMatch(evaluation, binding) { key, record in
-      let values = try binding.reading(record, key: key) { try evaluation.sortValues($0) }
-      matches.append(Match(key: key, record: record, values: values, place: matches.count))
-      return true
-    }
-    matches.sort {
-      evaluation.precedes($0.values, $1.values) ?? ($0.place < $1.place)
-    }
-    return matches
-  }
-
-  /// How many documents `selection` selects. Decodes nothing; without a filter it reads nothing
-  /// but the database's own count.
+  /// How many documents `selection` selects. Decodes nothing; without a filter, or with one that
+  /// an index settles, it reads no document.
   borrowing func count(_ selection: Selection, _ binding: CollectionBinding) throws -> Int {
-    let evaluation = Evaluation(selection.filter, in: binding.collection)
+    var selection = selection
+    selection.order = []
+    let (skipped, maximum) = (selection.skipped, selection.maximum ?? .max)
+    let enough = maximum.addingReportingOverflow(skipped)
+    let limit = enough.overflow ? Int.max : enough.partialValue
     var count = 0
-    if evaluation.matchesAll {
+    if maximum == 0 { return 0 }
+    if selection.filter == .constant(true) {
       count = try statistics(of: binding.collection.documents).entryCount
+    } else if let known = try countByIndex(selection, binding, upTo: limit) {
+      count = known
     } else {
-      let enough = (selection.maximum ?? .max).addingReportingOverflow(selection.skipped)
-      try forEachMatch(evaluation, binding) { _, _ in
+      selection.maximum = nil
+      try execution(of: selection, binding).forEach(in: self) { _, _ in
         count += 1
-        return enough.overflow || count < enough.partialValue
+        return count < limit
       }
     }
-    return max(0, min(count - selection.skipped, selection.maximum ?? .max))
+    return max(0, min(count - skipped, maximum))
+  }
+
+  /// Nil where no index can tell.
+  private borrowing func countByIndex(
+    _ selection: Selection, _ binding: CollectionBinding, upTo limit: Int
+  ) throws -> Int? {
+    let planner = Planner(selection, binding.collection)
+    guard let access = planner.countingAccess() else { return nil }
+    return try countWholeEntries(access, upTo: limit)
   }
 
   /// Lends keys and records of the documents that match, in the order of their keys, until
@@ -110,15 +102,6 @@ extension Transaction where Self: ~Copyable {
       guard try body(cursor.key, cursor.value) else { return }
     }
   }
-}
-
-/// A document that waits to be sorted. Its bytes stay where they are for as long as the
-/// transaction writes nothing.
-private struct Match {
-  let key: UnsafeRawBufferPointer
-  let record: UnsafeRawBufferPointer
-  let values: [Value]
-  let place: Int
 }
 
 extension CollectionBinding {

@@ -53,14 +53,18 @@ extension WriteScope {
     _ type: Entity.Type, keys: some Sequence<Entity.Key>
   ) throws -> Int {
     guard let collection = try catalogue.binding(of: type)?.collection else { return 0 }
-    return try change { scope in
+    return try change(of: collection) { scope, changes in
       var deleted = 0
+      var cursor = try scope.transaction.cursor(in: collection.documents)
       for key in keys {
-        let isDeleted = try key.withEncodedKey { key in
-          guard (1...KeyKind.maximumByteCount).contains(key.count) else { return false }
-          return try scope.transaction.delete(key, in: collection.documents)
+        try key.withEncodedKey { key in
+          guard (1...KeyKind.maximumByteCount).contains(key.count), try cursor.seek(key) else {
+            return
+          }
+          try changes.deleted(cursor.value, key: key, scope.transaction)
+          try cursor.delete()
+          deleted += 1
         }
-        if isDeleted { deleted += 1 }
       }
       scope.changeCount += UInt64(deleted)
       return deleted
@@ -78,17 +82,8 @@ extension WriteScope {
     guard let binding = try catalogue.binding(of: Entity.self) else {
       return 0
     }
-    let evaluation = Evaluation(query.selection.filter, in: binding.collection)
-    return try change { scope in
-      var deleted = 0
-      var cursor = try scope.transaction.cursor(in: binding.collection.documents)
-      while try cursor.next() {
-        guard try binding.matchesVerified(evaluation, key: cursor.key, record: cursor.value) else {
-          continue
-        }
-        try cursor.delete()
-        deleted += 1
-      }
+    return try change(of: binding.collection) { scope, changes in
+      let deleted = try scope.clear(query.selection, binding, keeping: [], &changes)
       scope.changeCount += UInt64(deleted)
       return deleted
     }
@@ -108,6 +103,7 @@ extension WriteScope {
     let count = try transaction.statistics(of: collection.documents).entryCount
     guard count > 0 else { return 0 }
     try transaction.empty(collection.documents)
+    for index in collection.indexes { try transaction.empty(index.database) }
     changeCount += 1  // The erasure is one change, however many documents it concerns.
     return count
   }

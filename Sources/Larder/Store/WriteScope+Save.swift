@@ -32,15 +32,15 @@ extension WriteScope {
   @inlinable mutating func saveInPieces<Entity: Document>(
     _ documents: UnsafeBufferPointer<Entity>, _ binding: CollectionBinding
   ) throws -> SaveReport {
-    var report = SaveReport()
-    try change { scope in
+    try change(of: binding.collection) { scope, changes in
+      var report = SaveReport()
       for start in stride(from: 0, to: documents.count, by: Batch.pieceCount) {
         let end = min(start + Batch.pieceCount, documents.count)
         let piece = try Batch(UnsafeBufferPointer(rebasing: documents[start..<end]), binding)
-        report += try scope.apply(piece, clearing: nil, binding)
+        report += try scope.apply(piece, clearing: nil, binding, &changes)
       }
+      return report
     }
-    return report
   }
 
   /// Saves one document.
@@ -70,43 +70,58 @@ extension WriteScope {
   @usableFromInline mutating func apply(
     _ batch: Batch, clearing selection: Selection?, _ binding: CollectionBinding
   ) throws -> SaveReport {
+    try change(of: binding.collection) { scope, changes in
+      try scope.apply(batch, clearing: selection, binding, &changes)
+    }
+  }
+
+  @usableFromInline mutating func apply(
+    _ batch: Batch, clearing selection: Selection?, _ binding: CollectionBinding,
+    _ changes: inout DocumentChanges
+  ) throws -> SaveReport {
     var report = SaveReport()
     report.duplicates = batch.duplicateCount
-    try change { scope in
-      if let selection {
-        report.deleted = try scope.clear(selection, binding, keeping: batch.entries)
-      }
-      try withExtendedLifetime(batch) { try scope.upsert(batch.entries, binding, &report) }
+    if let selection {
+      report.deleted = try clear(selection, binding, keeping: batch.entries, &changes)
     }
+    try withExtendedLifetime(batch) { try upsert(batch.entries, binding, &report, &changes) }
+    try changes.flushIfFull(&transaction)
     changeCount += UInt64(report.changes)
     return report
   }
 
-  /// One walk over the collection beside one over the batch, both in the order of the keys.
-  private mutating func clear(
-    _ selection: Selection, _ binding: CollectionBinding, keeping entries: [Batch.Entry]
+  /// Deletes what `selection` matches and the batch does not have: first what matches is found,
+  /// by an index where one helps, then it is deleted in the order of the keys.
+  mutating func clear(
+    _ selection: Selection, _ binding: CollectionBinding, keeping entries: [Batch.Entry],
+    _ changes: inout DocumentChanges
   ) throws -> Int {
-    let evaluation = Evaluation(selection.filter, in: binding.collection)
-    var deleted = 0
+    var filter = Selection()
+    filter.filter = selection.filter
+    var keys = KeyList()
     var next = 0
-    var cursor = try transaction.cursor(in: binding.collection.documents)
-    while try cursor.next() {
-      let key = cursor.key
+    try transaction.execution(of: filter, binding).forEach(in: transaction) { key, record in
       while next < entries.count, Bytes.compare(entries[next].key, key) < 0 {
         next += 1
       }
-      if next < entries.count, Bytes.equal(entries[next].key, key) { continue }
-      guard try binding.matchesVerified(evaluation, key: key, record: cursor.value) else {
-        continue
-      }
-      try cursor.delete()
-      deleted += 1
+      if next < entries.count, Bytes.equal(entries[next].key, key) { return true }
+      // What is deleted for its bytes must have them.
+      if filter.filter != .constant(true) { try binding.reading(record, key: key) { _ in } }
+      keys.append(key)
+      return true
     }
-    return deleted
+    var cursor = try transaction.cursor(in: binding.collection.documents)
+    try keys.forEach { key in
+      guard try cursor.seek(key) else { return }
+      try changes.deleted(cursor.value, key: key, transaction)
+      try cursor.delete()
+    }
+    return keys.count
   }
 
   private mutating func upsert(
-    _ entries: [Batch.Entry], _ binding: CollectionBinding, _ report: inout SaveReport
+    _ entries: [Batch.Entry], _ binding: CollectionBinding, _ report: inout SaveReport,
+    _ changes: inout DocumentChanges
   ) throws {
     // Without a type nothing is unknown: what a document lacks is gone.
     let mayKeepFields = !binding.isDynamic && binding.schemas.contains(where: \.leavesFieldsUnknown)
@@ -122,11 +137,13 @@ extension WriteScope {
       }
       if isBehindLast {
         try cursor.put(record, for: key, .append)
+        try changes.inserted(record, key: key)
         report.inserted += 1
         continue
       }
       guard try cursor.seek(key) else {
         try cursor.put(record, for: key, .upsert)
+        try changes.inserted(record, key: key)
         report.inserted += 1
         continue
       }
@@ -142,6 +159,7 @@ extension WriteScope {
             if Bytes.equal(cursor.value, record) {
               report.unchanged += 1
             } else {
+              try changes.replaced(cursor.value, by: record, key: key, transaction)
               try cursor.put(record, for: key, .replaceCurrent)
               report.updated += 1
             }
@@ -149,6 +167,7 @@ extension WriteScope {
           continue
         }
       }
+      try changes.replaced(cursor.value, by: record, key: key, transaction)
       try cursor.put(record, for: key, .replaceCurrent)
       report.updated += 1
     }

@@ -37,15 +37,57 @@ public struct WriteScope: ~Copyable {
     }
   }
 
-  /// Runs a change of several records. When it stops half-way the scope is never committed, even
-  /// if its body swallows the error: half a save must not be kept.
+  /// Runs a change of several records of one collection. When it stops half-way the scope is never
+  /// committed, even if its body swallows the error: half a save must not be kept.
+  ///
+  /// A collection whose indexes may refuse a document has it undone alone instead, and the body
+  /// may go on.
   @inlinable mutating func change<Result>(
-    _ body: (inout WriteScope) throws -> Result
+    of collection: Collection,
+    _ body: (inout WriteScope, inout DocumentChanges) throws -> Result
   ) throws -> Result {
+    if collection.mayRefuse {
+      return try undoable { scope in try scope.run(collection, body) }
+    }
     do {
-      return try body(&self)
+      return try run(collection, body)
     } catch {
       failure = failure ?? error
+      throw error
+    }
+  }
+
+  @inlinable mutating func run<Result>(
+    _ collection: Collection,
+    _ body: (inout WriteScope, inout DocumentChanges) throws -> Result
+  ) throws -> Result {
+    var changes = DocumentChanges(collection)
+    let result = try body(&self, &changes)
+    try finish(changes)
+    return result
+  }
+
+  @usableFromInline mutating func finish(_ changes: consuming DocumentChanges) throws {
+    try changes.finish(&transaction)
+  }
+
+  /// Runs `body` in a transaction inside this one: what it changed is undone if it throws.
+  @usableFromInline mutating func undoable<Result>(
+    _ body: (inout WriteScope) throws -> Result
+  ) throws -> Result {
+    let (changeCount, failure) = (changeCount, failure)
+    var inner = try transaction.beginNested()
+    swap(&transaction, &inner)
+    let result = Swift.Result { try body(&self) }
+    swap(&transaction, &inner)
+    do {
+      let value = try result.get()
+      try inner.commit()
+      return value
+    } catch {
+      // Where it has not failed to commit, letting go of the inner transaction undoes it.
+      self.changeCount = changeCount
+      self.failure = failure
       throw error
     }
   }
@@ -93,6 +135,7 @@ extension Engine {
       switch result {
       case .success(let value):
         try scope.commit()
+        if catalogue.hasIndexWork { scheduleIndexWork() }
         return value
       case .failure(let error):
         throw error

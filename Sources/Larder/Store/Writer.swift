@@ -49,6 +49,11 @@ final class Writer: Sendable {
     }
   }
 
+  /// Runs `body` in its turn, some time.
+  func enqueue(_ body: @escaping @Sendable () -> Void) {
+    queue.async { [self] in running(body) }
+  }
+
   private func running<Result>(_ body: () throws -> Result) rethrows -> Result {
     runningThread.store(Self.thisThread, ordering: .relaxed)
     defer { runningThread.store(0, ordering: .relaxed) }

@@ -81,10 +81,18 @@ public struct WriteTransaction: ~Copyable, Transaction {
   public mutating func nested<Result>(
     _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
-    var child = WriteTransaction(
-      try environment.beginNested(in: handle), environment, parent: handle)
+    var child = try beginNested()
     let result = try body(&child)
     try child.commit()
     return result
+  }
+
+  /// Begins a transaction inside this one, to be committed into it or let go of.
+  ///
+  /// Until then this transaction cannot be used, and it has no live cursors.
+  ///
+  /// - Throws: ``LMDBError``; this transaction is as it was then.
+  public borrowing func beginNested() throws(LMDBError) -> WriteTransaction {
+    WriteTransaction(try environment.beginNested(in: handle), environment, parent: handle)
   }
 }

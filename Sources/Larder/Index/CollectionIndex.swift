@@ -1,0 +1,74 @@
+internal import LarderLMDB
+
+/// An index of a collection, ready to be maintained and read.
+final class CollectionIndex: Sendable {
+  /// What its database is named after; never another index's while this one is in use.
+  let number: UInt32
+  let definition: IndexDefinition
+  let state: IndexState
+  let database: Database
+  let parts: [Part]
+  /// The condition for being in the index; nil for all documents.
+  let filter: FilterNode?
+
+  struct Part: Sendable {
+    let definition: IndexDefinition.Part
+    /// Where the first name of the path stands in the documents' table; -1 where it is unknown.
+    let slot: Int
+  }
+
+  /// Bytes of an entry's key that may hold values. The primary key needs the rest of LMDB's 511.
+  static let maximumValueByteCount = 250
+
+  /// - Throws: ``StoreError/damagedCatalogue(_:)``.
+  init(
+    number: UInt32, _ record: IndexRecord, in description: CollectionDescription,
+    database: Database
+  ) throws(StoreError) {
+    self.number = number
+    definition = record.definition
+    state = record.state
+    self.database = database
+    parts = record.definition.parts.map { part in
+      Part(definition: part, slot: description.tables[0].slot(of: part.path[0]) ?? -1)
+    }
+    do throws(RecordError) {
+      filter = try record.definition.filter.map { bytes throws(RecordError) in
+        try FilterNode(decoding: bytes)
+      }
+    } catch {
+      throw .damagedCatalogue("the condition of index \(record.definition.name): \(error)")
+    }
+  }
+
+  var name: String { definition.name }
+
+  /// Whether queries may use it.
+  var isComplete: Bool { state == .complete && definition.unicode == UnicodeStamp.current }
+
+  /// Whether writers keep it.
+  var isMaintained: Bool {
+    switch state {
+    case .building, .complete: true
+    case .failed, .dropped, .free: false
+    }
+  }
+}
+
+extension CollectionIndex {
+  /// How many bytes of an entry's key are its value; nil for an entry that is damaged.
+  ///
+  /// The entry's own value names the length where the values were cut.
+  func valueByteCount(
+    ofEntry key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+  ) -> Int? {
+    if let cut = value.first { return Int(cut) < key.count ? Int(cut) : nil }
+    var count = 0
+    for part in parts {
+      let rest = UnsafeRawBufferPointer(rebasing: key[count...])
+      guard let more = IndexBytes.count(of: rest, mask: part.definition.mask) else { return nil }
+      count += more
+    }
+    return count < key.count ? count : nil
+  }
+}

@@ -1,0 +1,182 @@
+internal import LarderLMDB
+
+// An index over documents that are there already is built by one small write after another, so
+// that other writers have their turn in between and nobody waits. They keep it meanwhile: an
+// entry that the build finds there already is written again and changes nothing.
+
+extension WriteScope {
+  /// Documents that are put into a new index in the transaction that declares it.
+  private static var countAtOnce: Int { 512 }
+  /// Documents that are put into an index in one step.
+  private static var stepDocumentCount: Int { 4096 }
+  /// Entries that are deleted in one step from an index that nobody uses.
+  private static var stepEntryCount: Int { 16_384 }
+
+  /// The record of an index that was just declared: complete where the collection is small.
+  mutating func builtAtOnce(
+    _ record: IndexRecord, _ number: UInt32, _ collection: Collection
+  ) throws -> IndexRecord {
+    guard record.isInUse else { return record }
+    let count = try transaction.statistics(of: collection.documents).entryCount
+    guard count <= Self.countAtOnce,
+      let database = try engine.environment.database(
+        named: Layout.indexName(number), create: false)
+    else { return record }
+    let index = try CollectionIndex(
+      number: number, record, in: collection.description, database: database)
+    // What an index that had this number before has left.
+    try transaction.empty(database)
+    return IndexRecord(record.definition, try build(index, collection, count: .max))
+  }
+
+  /// Puts the next documents into an index; returns its state after that.
+  mutating func build(
+    _ index: CollectionIndex, _ collection: Collection, count: Int
+  ) throws -> IndexState {
+    guard case .building(let position) = index.state else { return index.state }
+    let changes = IndexChanges(index, in: collection)
+    let binding = CollectionBinding(collection)
+    var last: [UInt8]?
+    var done = 0
+    do {
+      var cursor = try transaction.cursor(in: collection.documents)
+      var hasOne = try position.withUnsafeBytes { position in
+        let hasOne = try cursor.seek(atOrAfter: position)
+        return hasOne && Bytes.equal(cursor.key, position) ? try cursor.next() : hasOne
+      }
+      while hasOne, done < count, !changes.isLarge {
+        // A damaged record has no entry; saving or deleting it mends that.
+        if let record = try? binding.collection.verified(cursor.value, key: cursor.key),
+          let reader = try? RecordReader(
+            record, binding: binding, schema: binding.anonymous, depth: 1)
+        {
+          changes.insert(reader, key: cursor.key)
+        }
+        done += 1
+        if done == count || changes.isLarge { last = [UInt8](cursor.key) }
+        hasOne = try cursor.next()
+      }
+      if !hasOne { last = nil }
+    }
+    do {
+      try undoable { scope in try changes.write(to: &scope.transaction, collection) }
+    } catch let error as StoreError {
+      guard case .uniqueViolation = error else { throw error }
+      return .failed("\(error)")
+    }
+    return last.map { .building(upTo: $0) } ?? .complete
+  }
+}
+
+extension Engine {
+  /// Has the writer's thread finish indexes, step by step, between the writes of others.
+  func scheduleIndexWork() {
+    guard !environment.options.isReadOnly, catalogue.hasIndexWork,
+      indexWork.withLock({ isScheduled in
+        defer { isScheduled = true }
+        return !isScheduled
+      })
+    else { return }
+    writer.enqueue { [weak self] in self?.workOnIndexes() }
+  }
+
+  private func workOnIndexes() {
+    indexWork.withLock { $0 = false }
+    do {
+      guard try workOnIndex() else { return }
+      scheduleIndexWork()
+    } catch {
+      // The store is closing, its disk is full, or it is damaged: whoever uses it next hears of
+      // that. The work goes on with the next write or opening.
+    }
+  }
+
+  /// Takes one step in the writer's line; false where nothing is left to do.
+  @discardableResult
+  func workOnIndex() throws -> Bool {
+    guard catalogue.hasIndexWork else { return false }
+    var scope = try WriteScope(self)
+    let waiting = scope.catalogue.indexes.filter(\.value.needsWork).min { $0.key < $1.key }
+    guard let (number, record) = waiting,
+      let records = try environment.database(named: Layout.indexesName, create: false),
+      let stored = try scope.transaction.indexRecord(number, in: records)
+    else { return false }
+    let state =
+      switch stored.state {
+      case .building: try scope.continueBuilding(number, stored)
+      case .dropped: try scope.continueDropping(number)
+      default: stored.state
+      }
+    let new = IndexRecord(stored.definition, state)
+    try scope.put(new, number: number, in: records)
+    // How far it is built is asked of the store itself, so that each step costs one record.
+    if state.isSameStage(as: record.state) {
+      try scope.commitIndexStep()
+    } else {
+      try scope.commitCatalogue()
+      try refreshCatalogue()
+    }
+    return true
+  }
+}
+
+extension WriteScope {
+  fileprivate mutating func continueBuilding(
+    _ number: UInt32, _ record: IndexRecord
+  ) throws -> IndexState {
+    guard let collection = catalogue[record.definition.collection],
+      let database = try engine.environment.database(
+        named: Layout.indexName(number), create: false)
+    else { return .dropped }
+    let index = try CollectionIndex(
+      number: number, record, in: collection.description, database: database)
+    return try build(index, collection, count: Self.stepDocumentCount)
+  }
+
+  /// Deletes some entries of an index that nobody uses; an empty one is free.
+  fileprivate mutating func continueDropping(_ number: UInt32) throws -> IndexState {
+    guard
+      let database = try engine.environment.database(
+        named: Layout.indexName(number), create: false)
+    else { return .free }
+    var cursor = try transaction.cursor(in: database)
+    for _ in 0..<Self.stepEntryCount {
+      guard try cursor.next() else { return .free }
+      try cursor.delete()
+    }
+    return .dropped
+  }
+
+  /// Commits a step that changes neither documents nor the catalogue's version.
+  fileprivate consuming func commitIndexStep() throws {
+    state.transaction = UInt64(transaction.id)
+    try transaction.put(state)
+    try transaction.commit()
+  }
+}
+
+extension Transaction where Self: ~Copyable {
+  /// An index's record as this transaction sees it.
+  borrowing func indexRecord(_ number: UInt32, in database: Database) throws -> IndexRecord? {
+    try withUnsafeBytes(of: number.bigEndian) { key in
+      try withValue(for: key, in: database) { try IndexRecord($0, number: number) }
+    }
+  }
+}
+
+extension IndexRecord {
+  /// Whether something is left to be built or deleted.
+  var needsWork: Bool {
+    switch state {
+    case .building, .dropped: true
+    case .complete, .failed, .free: false
+    }
+  }
+}
+
+extension IndexState {
+  fileprivate func isSameStage(as other: IndexState) -> Bool {
+    if case .building = self, case .building = other { return true }
+    return self == other
+  }
+}

@@ -1,0 +1,116 @@
+internal import LarderLMDB
+
+// How indexes come into the catalogue, change, and leave it.
+
+extension Engine {
+  /// The records of all indexes as `transaction` sees them.
+  func readIndexes(
+    _ transaction: borrowing some Transaction & ~Copyable, in database: Database
+  ) throws -> [UInt32: IndexRecord] {
+    var indexes: [UInt32: IndexRecord] = [:]
+    var cursor = try transaction.cursor(in: database)
+    while try cursor.next() {
+      guard cursor.key.count == 4 else {
+        throw StoreError.damagedCatalogue("the number of an index is none")
+      }
+      let number = UInt32(bigEndian: cursor.key.loadUnaligned(as: UInt32.self))
+      indexes[number] = try IndexRecord(cursor.value, number: number)
+    }
+    return indexes
+  }
+
+  /// Has indexes built anew whose strings were normalised by another version of Unicode.
+  func renewIndexes() throws {
+    guard !environment.options.isReadOnly else { return }
+    let stale = Set(
+      catalogue.indexes.values.filter {
+        $0.isInUse && $0.definition.unicode != UnicodeStamp.current
+      }.map(\.definition.collection))
+    for name in stale.sorted() {
+      guard let description = catalogue[name]?.description else { continue }
+      try writer.run { try declare(Declaration(renewing: description)) }
+    }
+  }
+
+  /// The indexes among `records` that are in use, with their databases.
+  func openIndexes(
+    _ records: [UInt32: IndexRecord], _ description: CollectionDescription
+  ) throws -> [CollectionIndex] {
+    try records.sorted { $0.key < $1.key }.compactMap { number, record in
+      if record.state == .dropped || record.state == .free { return nil }
+      guard
+        let database = try environment.database(named: Layout.indexName(number), create: false)
+      else { throw StoreError.damagedCatalogue("the entries of index \(record.definition.name)") }
+      return try CollectionIndex(number: number, record, in: description, database: database)
+    }
+  }
+}
+
+/// What a declaration does to the indexes of its collection.
+struct IndexPlan {
+  /// By number, what the catalogue is to have.
+  var records: [UInt32: IndexRecord] = [:]
+
+  /// - Parameters:
+  ///   - declared: What a type declares; those of the catalogue that it does not name stay.
+  ///   - existing: What the catalogue has, of all collections.
+  ///   - changed: Whether the collection's fields have just changed.
+  /// - Throws: ``StoreError/indexNotAllowed(collection:index:reason:)``.
+  init(
+    _ declared: [IndexDeclaration], _ existing: [UInt32: IndexRecord],
+    in description: CollectionDescription
+  ) throws(StoreError) {
+    var wanted: [IndexDefinition] = []
+    for declaration in declared {
+      let definition = try IndexDefinition(declaration, in: description)
+      if let same = wanted.first(where: { $0.name == definition.name }), same != definition {
+        throw .indexNotAllowed(
+          collection: description.name, index: definition.name,
+          reason: "two indexes have this name; give one of them another by `name:`")
+      }
+      if !wanted.contains(definition) { wanted.append(definition) }
+    }
+    var taken = Set(existing.keys)
+    var free = existing.filter { $0.value.state == .free }.keys.sorted()
+    func dropped(_ record: IndexRecord) -> IndexRecord {
+      IndexRecord(record.definition, .dropped)
+    }
+    for (number, record) in existing.sorted(by: { $0.key < $1.key })
+    where record.definition.collection == description.name && record.isInUse {
+      let definition = record.definition
+      if let same = wanted.firstIndex(where: { $0.name == definition.name }) {
+        if wanted[same] == definition {
+          wanted.remove(at: same)
+        } else {
+          records[number] = dropped(record)
+        }
+      } else if let renewed = definition.renewed(in: description) {
+        guard renewed != definition else { continue }
+        records[number] = dropped(record)
+        wanted.append(renewed)
+      } else {
+        records[number] = dropped(record)
+      }
+    }
+    for definition in wanted {
+      let number = free.popLast() ?? (taken.max() ?? 0) + 1
+      taken.insert(number)
+      records[number] = IndexRecord(definition, .building(upTo: []))
+    }
+  }
+}
+
+extension IndexRecord {
+  var isInUse: Bool { state != .dropped && state != .free }
+}
+
+extension WriteScope {
+  /// Writes an index's record into the catalogue.
+  mutating func put(_ record: IndexRecord, number: UInt32, in database: Database) throws {
+    try record.encoded(number: number).withUnsafeBytes { value in
+      try withUnsafeBytes(of: number.bigEndian) { key in
+        try transaction.put(value, for: key, in: database)
+      }
+    }
+  }
+}

@@ -1,0 +1,142 @@
+// The bytes of an index in the catalogue; `Layout` draws them.
+
+/// What the catalogue keeps of one index: its definition, and how far it is built.
+struct IndexRecord: Sendable, Equatable {
+  let definition: IndexDefinition
+  var state: IndexState
+
+  private static let version: Int64 = 1
+
+  func encoded(number: UInt32) -> [UInt8] {
+    var writer = RecordWriter(binding: .none)
+    writer.putArray(count: 8)
+    writer.put(Self.version)
+    writer.put(definition.collection)
+    writer.put(definition.name)
+    writer.putArray(count: definition.parts.count)
+    for part in definition.parts {
+      writer.putArray(count: 4)
+      writer.putArray(count: part.path.count)
+      for name in part.path { writer.put(name) }
+      writer.put(Int64(part.scalar.rawValue))
+      writer.put(Int64((part.isMultiple ? 1 : 0) | (part.isDescending ? 2 : 0)))
+      part.absent.withUnsafeBytes { writer.put($0) }
+    }
+    writer.put(definition.isUnique)
+    if let filter = definition.filter {
+      filter.withUnsafeBytes { writer.put($0) }
+    } else {
+      writer.putNil()
+    }
+    writer.put(Int64(definition.unicode))
+    state.encode(into: &writer)
+    let hash = writer.withBytes { Checksum.hash($0, seed: UInt64(number)) }
+    writer.appendInteger(hash.littleEndian)
+    return writer.withBytes { [UInt8]($0) }
+  }
+
+  /// - Throws: ``StoreError/damagedCatalogue(_:)``.
+  init(_ bytes: UnsafeRawBufferPointer, number: UInt32) throws(StoreError) {
+    do {
+      let count = bytes.count - RecordFormat.checksumByteCount
+      guard count > 0, let start = bytes.baseAddress else { throw RecordError.truncated }
+      let stored = UInt64(
+        littleEndian: bytes.loadUnaligned(fromByteOffset: count, as: UInt64.self))
+      let body = UnsafeRawBufferPointer(rebasing: bytes[..<count])
+      guard Checksum.hash(body, seed: UInt64(number)) == stored else { throw RecordError.checksum }
+      var reader = ValueReader(start, start + count, binding: .none, depth: 0)
+      try self.init(&reader)
+    } catch {
+      throw .damagedCatalogue("the description of index \(number): \(error)")
+    }
+  }
+
+  private init(_ reader: inout ValueReader) throws(RecordError) {
+    let count = try reader.arrayCount()
+    let version = try reader.int64()
+    guard count == 8, version == Self.version else {
+      throw .invalid("version \(version) is unknown")
+    }
+    let collection = try reader.string()
+    let name = try reader.string()
+    var parts: [IndexDefinition.Part] = []
+    for _ in 0..<(try reader.arrayCount()) { parts.append(try Self.part(&reader)) }
+    guard !parts.isEmpty else { throw .invalid("it has no part") }
+    let isUnique = try reader.bool()
+    var filter: [UInt8]?
+    if !reader.skipNil() { filter = [UInt8](try reader.bytes()) }
+    guard let unicode = UInt32(exactly: try reader.int64()) else {
+      throw .outOfRange(expected: "a stamp")
+    }
+    definition = IndexDefinition(
+      collection: collection, name: name, parts: parts, isUnique: isUnique, filter: filter,
+      unicode: unicode)
+    state = try IndexState(&reader)
+  }
+
+  private static func part(
+    _ reader: inout ValueReader
+  ) throws(RecordError) -> IndexDefinition.Part {
+    guard try reader.arrayCount() == 4 else { throw .invalid("a part is none") }
+    var path: [String] = []
+    for _ in 0..<(try reader.arrayCount()) { path.append(try reader.string()) }
+    guard !path.isEmpty, let code = UInt8(exactly: try reader.int64()),
+      let scalar = IndexScalar(rawValue: code)
+    else { throw .invalid("a part has no known kind") }
+    let flags = try reader.int64()
+    return IndexDefinition.Part(
+      path: path, scalar: scalar, isMultiple: flags & 1 != 0, isDescending: flags & 2 != 0,
+      absent: [UInt8](try reader.bytes()))
+  }
+
+  init(_ definition: IndexDefinition, _ state: IndexState) {
+    self.definition = definition
+    self.state = state
+  }
+}
+
+/// How far an index is built.
+enum IndexState: Sendable, Equatable {
+  /// It has every document up to this key, and every one that was saved since it was declared.
+  case building(upTo: [UInt8])
+  case complete
+  /// Two documents have the same value in a unique index. It is not maintained until it is built
+  /// again.
+  case failed(String)
+  /// Nobody uses it any more. Its entries are being deleted; then its number is free.
+  case dropped
+  case free
+
+  func encode(into writer: inout RecordWriter) {
+    writer.putArray(count: 2)
+    switch self {
+    case .building(let key):
+      writer.put(0 as Int64)
+      key.withUnsafeBytes { writer.put($0) }
+    case .complete:
+      writer.put(1 as Int64)
+      writer.putNil()
+    case .failed(let reason):
+      writer.put(2 as Int64)
+      writer.put(reason)
+    case .dropped:
+      writer.put(3 as Int64)
+      writer.putNil()
+    case .free:
+      writer.put(4 as Int64)
+      writer.putNil()
+    }
+  }
+
+  init(_ reader: inout ValueReader) throws(RecordError) {
+    guard try reader.arrayCount() == 2 else { throw .invalid("the state is none") }
+    switch try reader.int64() {
+    case 0: self = .building(upTo: [UInt8](try reader.bytes()))
+    case 1: self = .complete
+    case 2: self = .failed(try reader.string())
+    case 3: self = .dropped
+    case 4: self = .free
+    case let code: throw .invalid("state \(code) is unknown")
+    }
+  }
+}

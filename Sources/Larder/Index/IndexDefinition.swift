@@ -1,0 +1,162 @@
+/// An index as the catalogue keeps it: whole, so that every writer can maintain it, whatever its
+/// own types declare.
+struct IndexDefinition: Sendable, Equatable {
+  let collection: String
+  let name: String
+  let parts: [Part]
+  let isUnique: Bool
+  /// The condition for being in the index, encoded by `FilterNode.encoded()`; nil for all.
+  let filter: [UInt8]?
+  /// What strings were normalised by; see ``UnicodeStamp``.
+  let unicode: UInt32
+
+  struct Part: Sendable, Equatable {
+    /// Field names from the document down.
+    let path: [String]
+    let scalar: IndexScalar
+    /// Whether the field is an array or a set, with an entry per element.
+    let isMultiple: Bool
+    let isDescending: Bool
+    /// The encoded value of records that lack the field; its own tag where that is an error.
+    let absent: [UInt8]
+
+    /// What the bytes of this part are complemented with.
+    var mask: UInt8 { isDescending ? 0xFF : 0 }
+  }
+
+  static let maximumNameByteCount = 200
+
+  /// A type's declaration, with the kinds that the catalogue has for its fields.
+  ///
+  /// - Throws: ``StoreError/indexNotAllowed(collection:index:reason:)``.
+  init(_ declaration: IndexDeclaration, in description: CollectionDescription) throws(StoreError) {
+    func refuse(_ reason: String) -> StoreError {
+      .indexNotAllowed(collection: description.name, index: declaration.name, reason: reason)
+    }
+    if declaration.parts.isEmpty { throw refuse("it names no field") }
+    if declaration.name.utf8.count > Self.maximumNameByteCount {
+      throw refuse("its name takes more than \(Self.maximumNameByteCount) bytes; give it one")
+    }
+    var parts: [Part] = []
+    for part in declaration.parts {
+      guard let operand = part.operand else {
+        throw refuse("a property that is computed, or coded by its own type, has no stored value")
+      }
+      let path = operand.map(\.name)
+      guard let found = description.indexable(path) else {
+        throw refuse(
+          "`\(path.joined(separator: "."))` is neither text, a number, a Bool, a date, a UUID, a "
+            + "URL or data, nor an array or a set of these")
+      }
+      guard let absent = Self.absent(operand[operand.count - 1].absent, found) else {
+        throw refuse("an array with a default that is not empty is not kept in indexes")
+      }
+      parts.append(
+        Part(
+          path: path, scalar: found.scalar, isMultiple: found.isMultiple,
+          isDescending: part.isDescending, absent: absent))
+    }
+    if parts.count(where: \.isMultiple) > 1 { throw refuse("two of its fields are arrays") }
+    if Set(parts.map(\.path)).count < parts.count { throw refuse("it names a field twice") }
+    collection = description.name
+    name = declaration.name
+    self.parts = parts
+    isUnique = declaration.isUnique
+    if let filter = declaration.filter {
+      guard let encoded = filter.encoded() else {
+        throw refuse("its condition looks at a property that is computed")
+      }
+      self.filter = encoded
+    } else {
+      filter = nil
+    }
+    unicode = UnicodeStamp.current
+  }
+
+  init(
+    collection: String, name: String, parts: [Part], isUnique: Bool, filter: [UInt8]?,
+    unicode: UInt32
+  ) {
+    self.collection = collection
+    self.name = name
+    self.parts = parts
+    self.isUnique = isUnique
+    self.filter = filter
+    self.unicode = unicode
+  }
+
+  /// How a missing field is kept; nil where it cannot be.
+  static func absent(
+    _ value: Value?, _ kind: (scalar: IndexScalar, isMultiple: Bool)
+  ) -> [UInt8]? {
+    switch value {
+    case nil: return [IndexTag.missing]
+    case .array(let elements)?: return kind.isMultiple && elements.isEmpty ? [] : nil
+    case .null? where kind.isMultiple: return []
+    case let value?:
+      var bytes = IndexBytes(capacity: 64)
+      bytes.put(value, as: kind.scalar, limit: CollectionIndex.maximumValueByteCount)
+      return [UInt8](bytes.bytes)
+    }
+  }
+
+  /// The same index after the catalogue's kinds, or the normaliser, have changed; nil where one
+  /// of its fields cannot be indexed any more.
+  func renewed(in description: CollectionDescription) -> IndexDefinition? {
+    var parts: [Part] = []
+    for part in self.parts {
+      guard let found = description.indexable(part.path) else { return nil }
+      parts.append(
+        Part(
+          path: part.path, scalar: found.scalar, isMultiple: found.isMultiple,
+          isDescending: part.isDescending, absent: part.absent))
+    }
+    return IndexDefinition(
+      collection: collection, name: name, parts: parts, isUnique: isUnique, filter: filter,
+      unicode: UnicodeStamp.current)
+  }
+}
+
+extension CollectionDescription {
+  /// What an index over the field at `path` would hold; nil where it cannot be indexed.
+  func indexable(_ path: [String]) -> (scalar: IndexScalar, isMultiple: Bool)? {
+    var table = 0
+    for (place, name) in path.enumerated() {
+      guard let kind = tables[table].field(named: name)?.kind else { return nil }
+      if place == path.count - 1 {
+        if let scalar = IndexScalar(kind) { return (scalar, false) }
+        var elements = kind
+        if case .optional(let inner) = kind { elements = inner }
+        switch elements {
+        case .array(let element), .set(let element):
+          if case .optional = element { return nil }
+          return IndexScalar(element).map { ($0, true) }
+        default: return nil
+        }
+      }
+      guard case .document(let inner) = kind.unwrapped else { return nil }
+      table = inner
+    }
+    return nil
+  }
+}
+
+/// Which characters this system's normaliser composes.
+///
+/// Characters that get a composed form in a newer version of Unicode change where a string
+/// stands in an index; such an index is built anew.
+enum UnicodeStamp {
+  /// One bit for each version of Unicode that brought composed characters, from 3.1 to 16.
+  static let current: UInt32 = {
+    let probes = [
+      "\u{1D157}\u{1D165}", "\u{11099}\u{110BA}", "\u{11131}\u{11127}", "\u{11347}\u{1133E}",
+      "\u{114B9}\u{114BA}", "\u{115B8}\u{115AF}", "\u{11935}\u{11930}", "\u{105D2}\u{0307}",
+      "\u{11382}\u{113C9}", "\u{16121}\u{1611F}",
+    ]
+    var stamp: UInt32 = 0
+    for (bit, probe) in probes.enumerated() where probe.normalized().unicodeScalars.count == 1 {
+      stamp |= 1 << UInt32(bit)
+    }
+    return stamp
+  }()
+}

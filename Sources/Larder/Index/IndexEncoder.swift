@@ -1,0 +1,256 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// Writes the entries that one document has in one index.
+///
+/// Works on the bytes of records, by the names in the catalogue: whoever writes a document keeps
+/// all indexes of its collection, whatever its own type knows of them.
+struct IndexEncoder {
+  let index: CollectionIndex
+  private let filter: Evaluation?
+  private let tables: [FieldTable]
+
+  init(_ index: CollectionIndex, in collection: Collection) {
+    self.index = index
+    filter = index.filter.map { Evaluation($0, in: collection) }
+    tables = collection.tables
+  }
+
+  /// Appends an entry for each value that the document in `record` has in the index, and lends
+  /// where each stands.
+  ///
+  /// What cannot be read has an entry that no query looks for, so that a document can always be
+  /// written.
+  ///
+  /// - Parameter limit: How many bytes of the values are kept.
+  func encode(
+    _ record: borrowing RecordReader, into bytes: inout IndexBytes,
+    limit: Int = CollectionIndex.maximumValueByteCount,
+    _ body: (_ values: Range<Int>, _ isCut: Bool, _ hasNil: Bool, inout IndexBytes) -> Void
+  ) {
+    guard holds(record) else { return }
+    guard let multiple = index.parts.firstIndex(where: \.definition.isMultiple) else {
+      let start = bytes.count
+      let hasNil = encodeParts(record, into: &bytes, limit: limit, element: nil)
+      return finish(start, hasNil, limit, &bytes, body)
+    }
+    guard var elements = reader(index.parts[multiple], record), !elements.skipNil(),
+      let count = try? elements.arrayCount()  // No array: no elements.
+    else { return }
+    for _ in 0..<count {
+      let start = bytes.count
+      let element = elements
+      guard (try? elements.skip()) != nil else { return }  // Damaged from here on.
+      let hasNil = encodeParts(record, into: &bytes, limit: limit, element: element)
+      finish(start, hasNil, limit, &bytes, body)
+    }
+  }
+
+  private func finish(
+    _ start: Int, _ hasNil: Bool, _ limit: Int, _ bytes: inout IndexBytes,
+    _ body: (Range<Int>, Bool, Bool, inout IndexBytes) -> Void
+  ) {
+    let isCut = bytes.count - start > limit
+    if isCut { bytes.truncate(to: start + limit) }
+    body(start..<bytes.count, isCut, hasNil, &bytes)
+  }
+
+  /// Whether the document belongs into the index.
+  private func holds(_ record: borrowing RecordReader) -> Bool {
+    guard let filter else { return true }
+    // A document whose fields cannot be read has no place in the index: nothing reads it.
+    return (try? filter.matches(record)) ?? false
+  }
+
+  /// - Returns: Whether one of the values is nil.
+  private func encodeParts(
+    _ record: borrowing RecordReader, into bytes: inout IndexBytes, limit: Int,
+    element: ValueReader?
+  ) -> Bool {
+    var hasNil = false
+    for part in index.parts {
+      let start = bytes.count
+      let isMultiple = part.definition.isMultiple
+      if let reader = isMultiple ? element : self.reader(part, record) {
+        var reader = reader
+        if part.definition.path.count > 1, !isMultiple {
+          encodeInner(part, &reader, into: &bytes, limit: limit)
+        } else {
+          bytes.put(&reader, as: part.definition.scalar, limit: limit)
+        }
+      } else if part.definition.path.count > 1 {
+        bytes.append(IndexTag.null)  // Inside a document that is nil.
+      } else {
+        part.definition.absent.withUnsafeBytes { bytes.append($0) }
+      }
+      if bytes.bytes[start] <= IndexTag.null { hasNil = true }
+      if part.definition.isDescending { bytes.complement(from: start) }
+    }
+    return hasNil
+  }
+
+  /// A reader in front of the first value on the way to a part; for a part with elements, in
+  /// front of its array.
+  private func reader(
+    _ part: CollectionIndex.Part, _ record: borrowing RecordReader
+  ) -> ValueReader? {
+    guard let found = try? record.value(inSlot: part.slot) else { return nil }  // Unreadable.
+    guard part.definition.isMultiple, part.definition.path.count > 1 else { return found }
+    var reader = found
+    for name in part.definition.path.dropFirst() {
+      guard let inner = inner(name, &reader) else { return nil }
+      reader = inner
+    }
+    return reader
+  }
+
+  private func encodeInner(
+    _ part: CollectionIndex.Part, _ reader: inout ValueReader, into bytes: inout IndexBytes,
+    limit: Int
+  ) {
+    let path = part.definition.path
+    for place in path.indices.dropFirst() {
+      if reader.nextIsNil { return bytes.append(IndexTag.null) }
+      guard let inner = inner(path[place], &reader) else {
+        if place < path.count - 1 { return bytes.append(IndexTag.null) }
+        return part.definition.absent.withUnsafeBytes { bytes.append($0) }
+      }
+      reader = inner
+    }
+    bytes.put(&reader, as: part.definition.scalar, limit: limit)
+  }
+
+  /// A reader in front of a field of the embedded document that `reader` stands in front of.
+  private func inner(_ name: String, _ reader: inout ValueReader) -> ValueReader? {
+    let bytes = UnsafeRawBufferPointer(start: reader.at, count: reader.left)
+    guard reader.depth < RecordFormat.maximumDepth,
+      // Damage reads as a field that is missing.
+      let record = try? RecordReader(
+        bytes, binding: reader.binding, schema: reader.binding.anonymous, depth: reader.depth + 1),
+      let slot = tables[record.table].slot(of: name)
+    else { return nil }
+    return (try? record.value(inSlot: slot)) ?? nil
+  }
+
+  /// Whether both records have the same bytes wherever the index looks, so that their entries
+  /// are equal too.
+  func looksTheSame(
+    _ old: borrowing RecordReader, _ new: borrowing RecordReader
+  ) -> Bool {
+    if filter != nil { return false }
+    for part in index.parts {
+      guard let first = value(part.slot, old), let second = value(part.slot, new),
+        Bytes.equal(first, second)
+      else { return false }
+      // Embedded records of equal bytes have equal tables.
+    }
+    return true
+  }
+
+  /// The bytes of a field; empty where the record has none, nil where it cannot be read.
+  private func value(_ slot: Int, _ record: borrowing RecordReader) -> UnsafeRawBufferPointer? {
+    do throws(RecordError) {
+      guard var reader = try record.value(inSlot: slot) else {
+        return UnsafeRawBufferPointer(start: nil, count: 0)
+      }
+      let start = reader.at
+      try reader.skip()
+      return UnsafeRawBufferPointer(start: start, count: reader.at - start)
+    } catch {
+      return nil
+    }
+  }
+}
+
+extension IndexBytes {
+  /// Writes the next value of `reader` as one of `scalar`, as a type that declares it reads it.
+  @inline(__always)
+  mutating func put(_ reader: inout ValueReader, as scalar: IndexScalar, limit: Int) {
+    guard reader.at < reader.end else { return append(IndexTag.unreadable) }
+    switch (scalar, reader.at.load(as: UInt8.self)) {
+    case (.string, 0xA0...0xBF), (.string, 0xD9...0xDB):
+      guard let text = try? reader.stringBytes() else { return append(IndexTag.unreadable) }
+      put(string: text, limit: limit)
+    case (.integer, 0x00...0x7F), (.integer, 0xE0...0xFF), (.integer, 0xCC...0xCE),
+      (.integer, 0xD0...0xD3):
+      guard let value = try? reader.int64() else { return append(IndexTag.unreadable) }
+      put(value)
+    case (.double, 0xCB):
+      guard let value = try? reader.double() else { return append(IndexTag.unreadable) }
+      put(value)
+    case (.date, 0xD7):
+      guard let value = try? Date.load(from: &reader) else { return append(IndexTag.unreadable) }
+      put(value)
+    default: putAny(&reader, as: scalar, limit: limit)
+    }
+  }
+
+  private mutating func put(string bytes: UnsafeRawBufferPointer, limit: Int) {
+    if Bytes.areASCII(bytes) { return put(text: bytes, tag: IndexTag.string, limit: limit + 1) }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      return append(IndexTag.unreadable)
+    }
+    put(text, limit: limit + 1)
+  }
+
+  @inline(never)
+  private mutating func putAny(_ reader: inout ValueReader, as scalar: IndexScalar, limit: Int) {
+    // What cannot be read has an entry that no query looks for.
+    guard let value = try? reader.value() else { return append(IndexTag.unreadable) }
+    put(value, as: scalar, limit: limit)
+  }
+
+  /// Writes a value as one of `scalar`; another kind has an entry that no query looks for.
+  mutating func put(_ value: Value, as scalar: IndexScalar, limit: Int) {
+    switch (scalar, value) {
+    case (_, .null): append(IndexTag.null)
+    case (.bool, .bool(let value)): put(value)
+    case (.integer, .integer(let value)): put(value)
+    case (.integer, .unsigned(let value)): put(value)
+    case (.integer, .double(let value)):
+      if let exact = Int64(exactly: value) {
+        put(exact)
+      } else if let exact = UInt64(exactly: value) {
+        put(exact)
+      } else {
+        append(IndexTag.unreadable)
+      }
+    case (.double, .integer), (.double, .unsigned), (.double, .double):
+      guard let number = value.number else { return append(IndexTag.unreadable) }
+      put(number)
+    case (.float, .integer), (.float, .unsigned), (.float, .double):
+      guard let number = value.number else { return append(IndexTag.unreadable) }
+      put(Double(Float(number)))
+    case (.string, .string(let text)): put(text, limit: limit + 1)
+    case (.data, .data(let data)):
+      data.withUnsafeBytes { put(text: $0, tag: IndexTag.data, limit: limit + 1) }
+    case (.date, .date(let value)): put(value)
+    case (.uuid, .uuid(let value)): put(value)
+    case (.url, .url(let value)):
+      put(value.absoluteString, tag: IndexTag.url, limit: limit + 1)
+    case (.decimal, .decimal(let value)): put(value)
+    default: append(IndexTag.unreadable)
+    }
+  }
+
+  /// Writes a value of whatever kind it has, uncut.
+  mutating func put(whole value: Value) {
+    let scalar: IndexScalar =
+      switch value {
+      case .bool, .null: .bool
+      case .integer, .unsigned: .integer
+      case .double: .double
+      case .string: .string
+      case .data: .data
+      case .date: .date
+      case .uuid: .uuid
+      case .url: .url
+      case .decimal: .decimal
+      case .array, .dictionary, .document: .bool
+      }
+    put(value, as: scalar, limit: .max - 1)
+  }
+}

@@ -1,0 +1,176 @@
+// Conditions as bytes, for the catalogue: a partial index is maintained by writers that do not
+// know the type that declared it.
+
+extension FilterNode {
+  /// This condition as MessagePack; nil where a part of it can only be computed from the decoded
+  /// document.
+  func encoded() -> [UInt8]? {
+    var writer = RecordWriter(binding: .none)
+    guard encode(into: &writer) else { return nil }
+    return writer.withBytes { [UInt8]($0) }
+  }
+
+  private func encode(into writer: inout RecordWriter) -> Bool {
+    writer.putArray(count: 2)
+    switch self {
+    case .constant(let value):
+      writer.put(0 as Int64)
+      writer.put(value)
+    case .conjunction(let parts), .disjunction(let parts):
+      if case .conjunction = self { writer.put(1 as Int64) } else { writer.put(2 as Int64) }
+      writer.putArray(count: parts.count)
+      for part in parts where !part.encode(into: &writer) { return false }
+    case .not(let part):
+      writer.put(3 as Int64)
+      return part.encode(into: &writer)
+    case .test(.computed, _): return false
+    case .test(.field(let path), let comparison):
+      writer.put(4 as Int64)
+      writer.putArray(count: 2)
+      writer.putArray(count: path.count)
+      for step in path { step.encode(into: &writer) }
+      comparison.encode(into: &writer)
+    }
+    return true
+  }
+
+  /// - Throws: ``RecordError`` for bytes that ``encoded()`` does not write.
+  init(decoding bytes: [UInt8]) throws(RecordError) {
+    let node: Result<FilterNode, RecordError> = bytes.withUnsafeBytes { bytes in
+      guard let start = bytes.baseAddress else { return .failure(.truncated) }
+      do throws(RecordError) {
+        var reader = ValueReader(start, start + bytes.count, binding: .none, depth: 0)
+        return .success(try FilterNode(&reader, depth: 0))
+      } catch {
+        return .failure(error)
+      }
+    }
+    self = try node.get()
+  }
+
+  private init(_ reader: inout ValueReader, depth: Int) throws(RecordError) {
+    guard depth < RecordFormat.maximumDepth else { throw .tooDeep }
+    guard try reader.arrayCount() == 2 else { throw .invalid("a condition is none") }
+    switch try reader.int64() {
+    case 0: self = .constant(try reader.bool())
+    case let code where code == 1 || code == 2:
+      var parts: [FilterNode] = []
+      for _ in 0..<(try reader.arrayCount()) {
+        parts.append(try FilterNode(&reader, depth: depth + 1))
+      }
+      self = code == 1 ? .conjunction(parts) : .disjunction(parts)
+    case 3: self = .not(try FilterNode(&reader, depth: depth + 1))
+    case 4:
+      guard try reader.arrayCount() == 2 else { throw .invalid("a comparison is none") }
+      var path: [FieldStep] = []
+      for _ in 0..<(try reader.arrayCount()) { path.append(try FieldStep(&reader)) }
+      guard !path.isEmpty else { throw .invalid("a comparison names no field") }
+      self = .test(.field(path), try Comparison(&reader))
+    case let code: throw .invalid("condition \(code) is unknown")
+    }
+  }
+}
+
+extension FieldStep {
+  fileprivate func encode(into writer: inout RecordWriter) {
+    writer.putArray(count: 3)
+    writer.put(name)
+    // Documents on the way are never decoded, so that their types need no name.
+    kind.withoutDocuments.encoded().withUnsafeBytes { writer.put($0) }
+    if let absent {
+      writer.putArray(count: 1)
+      writer.putNatural(absent)
+    } else {
+      writer.putNil()
+    }
+  }
+
+  fileprivate init(_ reader: inout ValueReader) throws(RecordError) {
+    guard try reader.arrayCount() == 3 else { throw .invalid("a field is none") }
+    let name = try reader.string()
+    var bytes = try reader.bytes()[...]
+    let kind = try Kind<Int>(decoding: &bytes, depth: 0)
+    var absent: Value?
+    if !reader.skipNil() {
+      guard try reader.arrayCount() == 1 else { throw .invalid("a default is none") }
+      absent = try reader.value()
+    }
+    self.init(name: name, kind: kind.withoutDocuments.mapReferences(Self.none), absent: absent)
+  }
+
+  /// Stands where no document is left.
+  private static func none(_: Int) -> SchemaReference { SchemaReference(NoFields.self) }
+}
+
+/// An embedded document without fields.
+private struct NoFields: EmbeddedDocument {
+  static let schema = Schema<NoFields>("", fields: [])
+  func encode(into record: inout RecordWriter) {}
+  init(from record: borrowing RecordReader) throws(RecordError) {}
+}
+
+extension Kind {
+  /// This kind with `any` for the documents in it.
+  fileprivate var withoutDocuments: Kind<Int> {
+    switch self {
+    case .document: .any
+    case .optional(let inner): .optional(inner.withoutDocuments)
+    case .array(let element): .array(element.withoutDocuments)
+    case .set(let element): .set(element.withoutDocuments)
+    case .dictionary(let key, let value):
+      .dictionary(key.withoutDocuments, value.withoutDocuments)
+    default: mapReferences { _ in 0 }
+    }
+  }
+}
+
+extension Comparison {
+  private var code: Int64 {
+    switch self {
+    case .equal: 0
+    case .less: 1
+    case .lessOrEqual: 2
+    case .greater: 3
+    case .greaterOrEqual: 4
+    case .isAny: 5
+    case .containsElement: 6
+    case .hasPrefix: 7
+    case .hasSuffix: 8
+    case .containsText: 9
+    }
+  }
+
+  private var operand: Value {
+    switch self {
+    case .equal(let value), .less(let value), .lessOrEqual(let value), .greater(let value),
+      .greaterOrEqual(let value), .containsElement(let value):
+      value
+    case .isAny(let values): .array(values)
+    case .hasPrefix(let text), .hasSuffix(let text), .containsText(let text): .string(text)
+    }
+  }
+
+  fileprivate func encode(into writer: inout RecordWriter) {
+    writer.putArray(count: 2)
+    writer.put(code)
+    writer.putNatural(operand)
+  }
+
+  fileprivate init(_ reader: inout ValueReader) throws(RecordError) {
+    guard try reader.arrayCount() == 2 else { throw .invalid("a comparison is none") }
+    let code = try reader.int64()
+    switch (code, try reader.value()) {
+    case (0, let value): self = .equal(value)
+    case (1, let value): self = .less(value)
+    case (2, let value): self = .lessOrEqual(value)
+    case (3, let value): self = .greater(value)
+    case (4, let value): self = .greaterOrEqual(value)
+    case (5, .array(let values)): self = .isAny(values)
+    case (6, let value): self = .containsElement(value)
+    case (7, .string(let text)): self = .hasPrefix(text)
+    case (8, .string(let text)): self = .hasSuffix(text)
+    case (9, .string(let text)): self = .containsText(text)
+    default: throw .invalid("comparison \(code) is unknown")
+    }
+  }
+}

@@ -1,0 +1,326 @@
+internal import LarderLMDB
+
+// Plans are carried out here, for snapshots and write scopes alike. Keys and records are lent as
+// they lie in the store; they stay where they are for as long as the transaction writes nothing.
+
+/// A prepared query of one collection: a plan, and the conditions as they are asked of records.
+struct Execution {
+  let plan: Plan
+  let binding: CollectionBinding
+  /// What is asked of each document that the plan's source gives.
+  private let residual: Evaluation
+  /// What is asked of a document whose values were cut in the index.
+  private let filter: Evaluation
+  private let selection: Selection
+
+  init(_ plan: Plan, _ selection: Selection, _ binding: CollectionBinding) {
+    self.plan = plan
+    self.binding = binding
+    self.selection = selection
+    residual = Evaluation(plan.residual, in: binding.collection)
+    filter = Evaluation(plan.filter, order: selection.order, in: binding.collection)
+  }
+
+  typealias Key = UnsafeRawBufferPointer
+  typealias Record = UnsafeRawBufferPointer
+  typealias Body = (_ key: Key, _ record: Record) throws -> Bool
+
+  /// Lends the documents that match, in the selection's order, whatever its offset and limit,
+  /// until `body` says false.
+  func forEach(
+    in transaction: borrowing some Transaction & ~Copyable, wanted: Int = .max, _ body: Body
+  ) throws {
+    guard case .sort = plan.order else { return try forEachUnsorted(in: transaction, body) }
+    if wanted == 0 { return }
+    var rows = SortedRows(limit: wanted)
+    try forEachUnsorted(in: transaction) { key, record in
+      try rows.add(key: key, record: record) { bytes in
+        try binding.reading(record, key: key) { try filter.putSortValues($0, into: &bytes) }
+      }
+      return true
+    }
+    for row in rows.sorted() {
+      guard try body(row.key, row.record) else { return }
+    }
+  }
+
+  private func forEachUnsorted(
+    in transaction: borrowing some Transaction & ~Copyable, _ body: Body
+  ) throws {
+    switch plan.source {
+    case .nothing: return
+    case .everything: try scan(.everything, transaction, body)
+    case .keyRange(let range): try scan(range, transaction, body)
+    case .keys(let keys):
+      var documents = try transaction.cursor(in: binding.collection.documents)
+      for key in keys {
+        let goesOn = try key.withUnsafeBytes { key in
+          guard (1...KeyKind.maximumByteCount).contains(key.count), try documents.seek(key),
+            try binding.matches(residual, key: documents.key, record: documents.value)
+          else { return true }
+          return try body(documents.key, documents.value)
+        }
+        if !goesOn { return }
+      }
+    case .index(let access):
+      if case .index(let order) = plan.order {
+        try forEachInOrder(access, order, transaction, body)
+      } else if access.isInKeyOrder {
+        try forEachEntry(access, transaction, body)
+      } else {
+        try forEach(keys: keys(of: [access], transaction), access.index, transaction, body)
+      }
+    case .union(let accesses):
+      // Each finds what only its own part settles, so that everything is asked again.
+      try forEach(keys: keys(of: accesses, transaction), nil, transaction, body)
+    case .intersection(let first, let second):
+      try forEach(
+        keys: common(first, second, transaction), first.index, transaction, body)
+    }
+  }
+
+  private func scan(
+    _ range: KeyRange, _ transaction: borrowing some Transaction & ~Copyable, _ body: Body
+  ) throws {
+    var cursor = try transaction.cursor(in: binding.collection.documents)
+    var hasOne = try range.lower.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
+    while hasOne, range.isBefore(end: cursor.key) {
+      if try binding.matches(residual, key: cursor.key, record: cursor.value),
+        !(try body(cursor.key, cursor.value))
+      {
+        return
+      }
+      hasOne = try cursor.next()
+    }
+  }
+}
+
+// MARK: Entries
+
+extension Execution {
+  /// A document's key in an index entry.
+  struct Found {
+    let key: Key
+    /// Whether its values were cut, so that the ranges have settled nothing for it.
+    let isCut: Bool
+  }
+
+  /// - Throws: ``StoreError/damagedIndex(collection:index:reason:)``.
+  private func found(_ index: CollectionIndex, _ cursor: borrowing Cursor) throws -> Found {
+    guard let count = index.valueByteCount(ofEntry: cursor.key, cursor.value) else {
+      throw damaged(index, "an entry holds no values")
+    }
+    return Found(
+      key: UnsafeRawBufferPointer(rebasing: cursor.key[count...]), isCut: !cursor.value.isEmpty)
+  }
+
+  private func damaged(_ index: CollectionIndex, _ reason: String) -> StoreError {
+    .damagedIndex(collection: binding.collection.name, index: index.name, reason: reason)
+  }
+
+  /// Reads a document that an entry names, and lends it if it matches.
+  ///
+  /// - Returns: False where `body` says so.
+  private func lend(
+    _ found: Found, _ index: CollectionIndex?, _ documents: inout Cursor, _ body: Body
+  ) throws -> Bool {
+    guard try documents.seek(found.key) else {
+      guard let index else { return true }
+      throw damaged(index, "it names a document that is not there")
+    }
+    let evaluation = found.isCut ? filter : residual
+    guard try binding.matches(evaluation, key: documents.key, record: documents.value) else {
+      return true
+    }
+    return try body(documents.key, documents.value)
+  }
+
+  /// Along entries that are in the order of the keys already.
+  private func forEachEntry(
+    _ access: IndexAccess, _ transaction: borrowing some Transaction & ~Copyable, _ body: Body
+  ) throws {
+    var documents = try transaction.cursor(in: binding.collection.documents)
+    var entries = try transaction.cursor(in: access.index.database)
+    for range in access.ranges {
+      var hasOne = try range.lower.withUnsafeBytes { try entries.seek(atOrAfter: $0) }
+      while hasOne, range.isBefore(end: entries.key) {
+        guard try lend(try found(access.index, entries), access.index, &documents, body) else {
+          return
+        }
+        hasOne = try entries.next()
+      }
+    }
+  }
+
+  /// The keys in the ranges, each once, ascending.
+  private func keys(
+    of accesses: [IndexAccess], _ transaction: borrowing some Transaction & ~Copyable
+  ) throws -> [Found] {
+    var keys: [Found] = []
+    for access in accesses {
+      var entries = try transaction.cursor(in: access.index.database)
+      for range in access.ranges {
+        var hasOne = try range.lower.withUnsafeBytes { try entries.seek(atOrAfter: $0) }
+        while hasOne, range.isBefore(end: entries.key) {
+          let entry = try found(access.index, entries)
+          // What several indexes find is asked whole.
+          keys.append(
+            accesses.count > 1 || access.ranges.count > 1
+              ? Found(key: entry.key, isCut: entry.isCut || accesses.count > 1) : entry)
+          hasOne = try entries.next()
+        }
+      }
+    }
+    keys.sort { Bytes.compare($0.key, $1.key) < 0 }
+    var unique: [Found] = []
+    unique.reserveCapacity(keys.count)
+    for key in keys {
+      if let last = unique.last, Bytes.equal(last.key, key.key) { continue }
+      unique.append(key)
+    }
+    return unique
+  }
+
+  private func forEach(
+    keys: [Found], _ index: CollectionIndex?,
+    _ transaction: borrowing some Transaction & ~Copyable, _ body: Body
+  ) throws {
+    var documents = try transaction.cursor(in: binding.collection.documents)
+    for key in keys {
+      guard try lend(key, index, &documents, body) else { return }
+    }
+  }
+
+  /// The keys that both have; each gives its own in their order.
+  private func common(
+    _ first: IndexAccess, _ second: IndexAccess,
+    _ transaction: borrowing some Transaction & ~Copyable
+  ) throws -> [Found] {
+    guard let firstRange = first.ranges.first, let secondRange = second.ranges.first else {
+      return []
+    }
+    var result: [Found] = []
+    var left = try transaction.cursor(in: first.index.database)
+    var right = try transaction.cursor(in: second.index.database)
+    var hasLeft = try firstRange.lower.withUnsafeBytes { try left.seek(atOrAfter: $0) }
+    var hasRight = try secondRange.lower.withUnsafeBytes { try right.seek(atOrAfter: $0) }
+    while hasLeft, hasRight, firstRange.isBefore(end: left.key),
+      secondRange.isBefore(end: right.key)
+    {
+      let one = try found(first.index, left)
+      let other = try found(second.index, right)
+      let order = Bytes.compare(one.key, other.key)
+      if order == 0 { result.append(Found(key: one.key, isCut: one.isCut || other.isCut)) }
+      if order <= 0 { hasLeft = try left.next() }
+      if order >= 0 { hasRight = try right.next() }
+    }
+    return result
+  }
+}
+
+// MARK: Order
+
+extension Execution {
+  /// Along an index in the order that it has. Documents that the order does not tell apart come
+  /// in the order of their keys, so that such a run is collected before it is lent.
+  private func forEachInOrder(
+    _ access: IndexAccess, _ order: IndexOrder,
+    _ transaction: borrowing some Transaction & ~Copyable, _ body: Body
+  ) throws {
+    guard let range = access.ranges.first else { return }
+    var documents = try transaction.cursor(in: binding.collection.documents)
+    var entries = try transaction.cursor(in: access.index.database)
+    let index = access.index
+    var hasOne = try start(&entries, range, isReversed: order.isReversed)
+    while hasOne, range.holds(entries.key) {
+      let entry = try found(index, entries)
+      if order.isWhole, !order.isReversed, !entry.isCut {
+        guard try lend(entry, index, &documents, body) else { return }
+        hasOne = try entries.next()
+        continue
+      }
+      var run = Run(entries.key, isCut: entry.isCut, order, index)
+      repeat {
+        run.keys.append(try found(index, entries))
+        hasOne = order.isReversed ? try entries.previous() : try entries.next()
+      } while hasOne && range.holds(entries.key) && entries.key.starts(with: run.prefix)
+      guard try lend(run, index, transaction, &documents, body) else { return }
+    }
+  }
+
+  private func start(
+    _ entries: inout Cursor, _ range: KeyRange, isReversed: Bool
+  ) throws -> Bool {
+    guard isReversed else {
+      return try range.lower.withUnsafeBytes { try entries.seek(atOrAfter: $0) }
+    }
+    guard let upper = range.upper else { return try entries.last() }
+    return try upper.withUnsafeBytes { upper in
+      try entries.seek(atOrAfter: upper) ? try entries.previous() : try entries.last()
+    }
+  }
+
+  /// Lends the documents of a run, in the order of their keys, or of their values behind the cut.
+  private func lend(
+    _ run: Run, _ index: CollectionIndex,
+    _ transaction: borrowing some Transaction & ~Copyable, _ documents: inout Cursor, _ body: Body
+  ) throws -> Bool {
+    guard run.needsValues else {
+      for key in run.keys.sorted(by: { Bytes.compare($0.key, $1.key) < 0 }) {
+        guard try lend(key, index, &documents, body) else { return false }
+      }
+      return true
+    }
+    var rows = SortedRows(limit: .max)
+    for key in run.keys {
+      guard try documents.seek(key.key) else {
+        throw damaged(index, "it names a document that is not there")
+      }
+      let (key, record) = (documents.key, documents.value)
+      try rows.add(key: key, record: record) { bytes in
+        try binding.reading(record, key: key) { try filter.putSortValues($0, into: &bytes) }
+      }
+    }
+    for row in rows.sorted() {
+      let found = Found(key: row.key, isCut: true)
+      guard try lend(found, index, &documents, body) else { return false }
+    }
+    return true
+  }
+}
+
+/// Entries that follow each other and that an order, or the cut of their values, does not tell
+/// apart.
+private struct Run {
+  /// What they all begin with.
+  let prefix: [UInt8]
+  /// Whether only the documents themselves say in which order they are.
+  let needsValues: Bool
+  var keys: [Execution.Found] = []
+
+  init(
+    _ key: UnsafeRawBufferPointer, isCut: Bool, _ order: IndexOrder, _ index: CollectionIndex
+  ) {
+    let values =
+      isCut
+      ? UnsafeRawBufferPointer(rebasing: key.prefix(CollectionIndex.maximumValueByteCount)) : key
+    var count = 0
+    var isWhole = true
+    for part in index.parts.prefix(order.partCount) where isWhole {
+      let rest = UnsafeRawBufferPointer(rebasing: values[count...])
+      if let more = IndexBytes.count(of: rest, mask: part.definition.mask) {
+        count += more
+      } else {
+        isWhole = false
+      }
+    }
+    needsValues = !isWhole
+    prefix = Array(isWhole ? values[..<count] : values[...])
+  }
+}
+
+extension KeyRange {
+  fileprivate func holds(_ key: UnsafeRawBufferPointer) -> Bool {
+    isBefore(end: key) && lower.withUnsafeBytes { Bytes.compare(key, $0) >= 0 }
+  }
+}

@@ -1,0 +1,187 @@
+/// One way to have an index find documents: where in it to look, and what is left to ask.
+struct IndexAccess {
+  let index: CollectionIndex
+  /// Where entries lie, in the order of the index.
+  let ranges: [KeyRange]
+  /// Leading parts that have one value each throughout; the order of the index is that of the
+  /// parts behind them.
+  let fixedPartCount: Int
+  /// Conditions that every entry in the ranges fulfils, by their place in the conjunction.
+  let settled: Set<Int>
+  /// Whether the conditions narrow it down at all.
+  let isNarrowed: Bool
+
+  /// - Parameters:
+  ///   - conditions: What holds together.
+  /// - Returns: Nil where the index does not have all documents that fulfil them.
+  init?(_ index: CollectionIndex, _ conditions: [FilterNode]) {
+    guard index.isComplete else { return nil }
+    var settled: Set<Int> = []
+    if let filter = index.filter {
+      guard let implied = Self.implied(filter, by: conditions) else { return nil }
+      settled = implied
+    }
+    var prefixes: [[UInt8]] = [[]]
+    var ranges: [KeyRange] = []
+    var fixed = 0
+    var isFixed = true
+    var isNarrowed = false
+    var isOpen = true
+    for part in index.definition.parts {
+      let found = isOpen ? Self.ranges(part, conditions) : nil
+      guard let (values, places) = found else {
+        // Without a value for it, a document would be found once for each element, or never.
+        if part.isMultiple { return nil }
+        isOpen = false
+        continue
+      }
+      isNarrowed = true
+      let longest = (prefixes.map(\.count).max() ?? 0)
+      let isWhole = values.ranges.allSatisfy {
+        longest + max($0.lower.count, $0.upper?.count ?? 0) <= CollectionIndex.maximumValueByteCount
+      }
+      // Two elements of one document may be alike up to the cut.
+      if part.isMultiple, !isWhole { return nil }
+      if values.isExact, isWhole { settled.formUnion(places) }
+      let isLast =
+        !values.isEquality || !isWhole
+        || prefixes.count * values.ranges.count > Self.maximumPrefixCount
+      if isLast {
+        ranges = prefixes.flatMap { prefix in values.ranges.map { $0.behind(prefix) } }
+        isOpen = false
+        if values.ranges.count * prefixes.count > 1 { isFixed = false }
+      } else {
+        prefixes = prefixes.flatMap { prefix in values.ranges.map { prefix + $0.lower } }
+        if prefixes.count > 1 { isFixed = false }
+        if isFixed { fixed += 1 }
+      }
+    }
+    if ranges.isEmpty, !prefixes.isEmpty {
+      ranges = prefixes == [[]] ? [.everything] : prefixes.map { KeyRange(prefix: $0) }
+    }
+    self.index = index
+    self.ranges = Self.merged(ranges)
+    fixedPartCount = isFixed ? fixed : 0
+    self.settled = settled
+    self.isNarrowed = isNarrowed || index.filter != nil
+  }
+
+  private static let maximumPrefixCount = 256
+
+  /// The values of a part that its conditions allow, with the places of those conditions.
+  private static func ranges(
+    _ part: IndexDefinition.Part, _ conditions: [FilterNode]
+  ) -> (PartRanges, Set<Int>)? {
+    var result: PartRanges?
+    var places: Set<Int> = []
+    for (place, condition) in conditions.enumerated() {
+      guard case .test(.field(let path), let comparison) = condition, part.agrees(with: path),
+        let ranges = PartRanges(comparison, part)
+      else { continue }
+      // Elements are looked for one at a time: two values are in two entries.
+      if part.isMultiple, result != nil { continue }
+      result = result.map { $0.intersection(ranges) } ?? ranges
+      places.insert(place)
+    }
+    return result.map { ($0, places) }
+  }
+
+  /// The places of the conditions that say what the index's own condition says; nil where they do
+  /// not say all of it.
+  private static func implied(
+    _ filter: FilterNode, by conditions: [FilterNode]
+  ) -> Set<Int>? {
+    let known = conditions.map { $0.encoded() }
+    let parts: [FilterNode] = if case .conjunction(let parts) = filter { parts } else { [filter] }
+    var places: Set<Int> = []
+    for part in parts {
+      let encoded = part.encoded()
+      let matching = known.indices.filter { known[$0] != nil && known[$0] == encoded }
+      if matching.isEmpty { return nil }
+      places.formUnion(matching)
+    }
+    return places
+  }
+
+  /// The ranges in their order, without those inside others.
+  private static func merged(_ ranges: [KeyRange]) -> [KeyRange] {
+    var result: [KeyRange] = []
+    let sorted = ranges.filter { !$0.isEmpty }
+      .sorted { $0.lower.lexicographicallyPrecedes($1.lower) }
+    for range in sorted {
+      guard let last = result.last else {
+        result.append(range)
+        continue
+      }
+      if let end = last.upper, !range.lower.lexicographicallyPrecedes(end) {
+        result.append(range)
+        continue
+      }
+      let reachesFurther =
+        switch (last.upper, range.upper) {
+        case (nil, _): false
+        case (_, nil): true
+        case (let end?, let otherEnd?): end.lexicographicallyPrecedes(otherEnd)
+        }
+      if reachesFurther { result[result.count - 1].upper = range.upper }
+    }
+    return result
+  }
+
+  /// Whether entries of one range come in the order of the documents' keys.
+  var isInKeyOrder: Bool { ranges.count <= 1 && fixedPartCount == index.parts.count }
+
+  /// How the entries stand to an order: nil where they do not have it.
+  func direction(for order: [SortKey]) -> IndexOrder? {
+    guard ranges.count <= 1, !order.isEmpty else { return nil }
+    let parts = index.definition.parts
+    guard !parts.contains(where: \.isMultiple) || fixedPartCount > 0 else { return nil }
+    var place = fixedPartCount
+    var isReversed: Bool?
+    for key in order {
+      guard case .field(let path) = key.operand else { return nil }
+      if parts[..<fixedPartCount].contains(where: { !$0.isMultiple && $0.agrees(with: path) }) {
+        continue
+      }
+      guard place < parts.count, !parts[place].isMultiple, parts[place].agrees(with: path) else {
+        return nil
+      }
+      let needsReverse = key.isReversed != parts[place].isDescending
+      if let isReversed, isReversed != needsReverse { return nil }
+      isReversed = needsReverse
+      place += 1
+    }
+    return IndexOrder(
+      partCount: place, isReversed: isReversed ?? false, isWhole: place == parts.count)
+  }
+}
+
+/// An order that an index has.
+struct IndexOrder {
+  /// Leading parts in which documents that follow each other may be equal only if the order does
+  /// not tell them apart.
+  let partCount: Int
+  let isReversed: Bool
+  /// Whether no other part stands between these and the documents' keys.
+  let isWhole: Bool
+}
+
+extension IndexDefinition.Part {
+  /// Whether this part holds what a query's operand reads: the same field as the same kind, with
+  /// the same value where a record has none.
+  func agrees(with path: [FieldStep]) -> Bool {
+    guard path.count == self.path.count, let last = path.last,
+      path.indices.allSatisfy({ path[$0].name == self.path[$0] })
+    else { return false }
+    var kind = last.kind
+    if isMultiple {
+      if case .optional(let inner) = kind { kind = inner }
+      switch kind {
+      case .array(let element), .set(let element): kind = element
+      default: return false
+      }
+    }
+    return IndexScalar(kind) == scalar
+      && IndexDefinition.absent(last.absent, (scalar, isMultiple)) == absent
+  }
+}

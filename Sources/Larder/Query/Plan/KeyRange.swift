@@ -1,0 +1,208 @@
+/// Keys from one on and up to another, in the order of their bytes.
+struct KeyRange: Sendable, Equatable {
+  /// The first key.
+  var lower: [UInt8]
+  /// The first key behind the range; nil where there is none.
+  var upper: [UInt8]?
+
+  static let everything = KeyRange(lower: [], upper: nil)
+
+  /// All keys that begin with `prefix`.
+  init(prefix: [UInt8]) {
+    lower = prefix
+    upper = Self.successor(of: prefix)
+  }
+
+  init(lower: [UInt8], upper: [UInt8]?) {
+    self.lower = lower
+    self.upper = upper
+  }
+
+  var isEmpty: Bool {
+    guard let upper else { return false }
+    return !lower.lexicographicallyPrecedes(upper)
+  }
+
+  /// This range behind `prefix`, cut as entries are.
+  func behind(_ prefix: [UInt8]) -> KeyRange {
+    let limit = CollectionIndex.maximumValueByteCount
+    let upper = upper.map { prefix + $0 } ?? Self.successor(of: prefix)
+    return KeyRange(
+      lower: Array((prefix + lower).prefix(limit)),
+      upper: upper.flatMap { $0.count > limit ? Self.successor(of: Array($0.prefix(limit))) : $0 })
+  }
+
+  /// The same values where they are kept complemented.
+  ///
+  /// What begins with a bound is on the same side of it either way, so that the bounds are not
+  /// just exchanged.
+  var complemented: KeyRange {
+    KeyRange(
+      lower: upper.flatMap { Self.successor(of: $0.map { ~$0 }) } ?? [],
+      upper: lower.isEmpty ? nil : Self.successor(of: lower.map { ~$0 }))
+  }
+
+  /// The first key that comes behind all that begin with `bytes`; nil where there is none.
+  static func successor(of bytes: [UInt8]) -> [UInt8]? {
+    guard let place = bytes.lastIndex(where: { $0 < 0xFF }) else { return nil }
+    var next = Array(bytes[...place])
+    next[place] += 1
+    return next
+  }
+}
+
+/// The values of one index part that a comparison may hold for.
+struct PartRanges {
+  var ranges: [KeyRange]
+  /// Whether the comparison holds for all of them, so that no document has to be asked.
+  var isExact = true
+  /// Whether each range is a single value.
+  var isEquality = true
+
+  static let nothing = PartRanges(ranges: [])
+
+  /// Nil where the index cannot tell anything.
+  init?(_ comparison: Comparison, _ part: IndexDefinition.Part) {
+    switch comparison {
+    case .equal(let value) where !part.isMultiple:
+      guard let range = Self.equal(value, part) else { return nil }
+      self = range
+    case .isAny(let values) where !part.isMultiple:
+      self = .nothing
+      for value in values where value != .null {
+        guard let range = Self.equal(value, part) else { return nil }
+        for range in range.ranges where !ranges.contains(range) { ranges.append(range) }
+        if ranges.count > Self.maximumCount { return nil }
+      }
+    case .containsElement(let value) where part.isMultiple:
+      guard value != .null, let range = Self.equal(value, part) else { return nil }
+      self = range
+    case .less, .lessOrEqual, .greater, .greaterOrEqual:
+      guard !part.isMultiple, let range = Self.ordered(comparison, part) else { return nil }
+      self = range
+    case .hasPrefix(let text) where part.scalar == .string && !part.isMultiple:
+      var bytes = IndexBytes(capacity: text.utf8.count + 16)
+      var normal = text.normalized()
+      normal.withUTF8 {
+        bytes.put(
+          prefix: UnsafeRawBufferPointer($0), tag: IndexTag.string,
+          limit: CollectionIndex.maximumValueByteCount)
+      }
+      // Swift's prefixes are of whole characters, so that some of these are none.
+      self = PartRanges(
+        ranges: [KeyRange(prefix: [UInt8](bytes.bytes))], isExact: false, isEquality: false)
+    default: return nil
+    }
+    if part.isDescending {
+      ranges = ranges.map { range in
+        isEquality ? KeyRange(prefix: range.lower.map { ~$0 }) : range.complemented
+      }
+    }
+    ranges.sort { $0.lower.lexicographicallyPrecedes($1.lower) }
+  }
+
+  private init(ranges: [KeyRange], isExact: Bool = true, isEquality: Bool = true) {
+    self.ranges = ranges
+    self.isExact = isExact
+    self.isEquality = isEquality
+  }
+
+  /// More values than this are better looked for otherwise.
+  private static let maximumCount = 256
+
+  private static func equal(_ value: Value, _ part: IndexDefinition.Part) -> PartRanges? {
+    // NaN equals nothing.
+    if value != .null, !value.isEqual(to: value) { return .nothing }
+    guard let bytes = encoded(value, part) else { return nil }
+    // Canonical equivalents are equal as text; URLs and data are compared by the document.
+    return PartRanges(ranges: [KeyRange(prefix: bytes)], isExact: part.scalar != .url)
+  }
+
+  private static func ordered(
+    _ comparison: Comparison, _ part: IndexDefinition.Part
+  ) -> PartRanges? {
+    let (value, isUpper, includes) =
+      switch comparison {
+      case .less(let value): (value, true, false)
+      case .lessOrEqual(let value): (value, true, true)
+      case .greater(let value): (value, false, false)
+      case .greaterOrEqual(let value): (value, false, true)
+      default: (Value.null, false, false)
+      }
+    if value == .null { return .nothing }
+    guard let bytes = encoded(value, part), let tags = part.scalar.orderedTags else { return nil }
+    // Kinds whose NaN is in some order are left to Swift.
+    if !value.isEqual(to: value) {
+      return part.scalar == .date || part.scalar == .decimal ? nil : .nothing
+    }
+    var result =
+      if isUpper {
+        PartRanges(
+          ranges: [
+            KeyRange(
+              lower: [tags.lowerBound], upper: includes ? KeyRange.successor(of: bytes) : bytes)
+          ], isEquality: false)
+      } else {
+        PartRanges(
+          ranges: [
+            KeyRange(
+              lower: includes ? bytes : KeyRange.successor(of: bytes) ?? [],
+              upper: [tags.upperBound + 1])
+          ], isEquality: false)
+      }
+    switch part.scalar {
+    case .date where includes:
+      // `Date` has `<=` from `Comparable`, so that it holds for a date that is NaN.
+      result.ranges.append(KeyRange(prefix: [IndexTag.dateNotANumber]))
+    case .decimal:
+      result.ranges.append(KeyRange(prefix: [IndexTag.decimalNotANumber]))
+      result.isExact = false
+    default: break
+    }
+    result.ranges.removeAll(where: \.isEmpty)
+    return result
+  }
+
+  private static func encoded(_ value: Value, _ part: IndexDefinition.Part) -> [UInt8]? {
+    var bytes = IndexBytes(capacity: 64)
+    bytes.put(value, as: part.scalar, limit: CollectionIndex.maximumValueByteCount)
+    // A value of another kind: nothing can be said.
+    return bytes.bytes[0] == IndexTag.unreadable ? nil : [UInt8](bytes.bytes)
+  }
+
+  /// The values that both have.
+  func intersection(_ other: PartRanges) -> PartRanges {
+    var common: [KeyRange] = []
+    for first in ranges {
+      for second in other.ranges {
+        let lower =
+          first.lower.lexicographicallyPrecedes(second.lower) ? second.lower : first.lower
+        let upper: [UInt8]? =
+          switch (first.upper, second.upper) {
+          case (nil, let end), (let end, nil): end
+          case (let end?, let otherEnd?):
+            end.lexicographicallyPrecedes(otherEnd) ? end : otherEnd
+          }
+        let range = KeyRange(lower: lower, upper: upper)
+        if !range.isEmpty { common.append(range) }
+      }
+    }
+    return PartRanges(
+      ranges: common, isExact: isExact && other.isExact, isEquality: isEquality || other.isEquality)
+  }
+}
+
+extension IndexScalar {
+  /// The tags of the values that are smaller or larger than each other.
+  fileprivate var orderedTags: ClosedRange<UInt8>? {
+    switch self {
+    case .integer: IndexTag.zero - 8...IndexTag.zero + 8
+    case .double, .float: IndexTag.double...IndexTag.double
+    case .string: IndexTag.string...IndexTag.string
+    case .date: IndexTag.date...IndexTag.date
+    case .uuid: IndexTag.uuid...IndexTag.uuid
+    case .decimal: IndexTag.decimal...IndexTag.decimal
+    case .bool, .url, .data: nil
+    }
+  }
+}

@@ -1,0 +1,41 @@
+/// How a query is answered: where its documents come from, in which order, and what is asked of
+/// each. Whatever the plan, the answer is the same.
+struct Plan {
+  let source: Source
+  let order: Order
+  /// What is asked of each document that the source gives.
+  let residual: FilterNode
+  /// What is asked of a document whose values were cut in the index: everything.
+  let filter: FilterNode
+  /// Documents that the source gives, as far as it was worth counting them.
+  let estimate: Estimate
+
+  enum Source {
+    /// Every document, in the order of the keys.
+    case everything
+    case nothing
+    /// These keys, ascending.
+    case keys([[UInt8]])
+    /// The documents whose keys lie here.
+    case keyRange(KeyRange)
+    case index(IndexAccess)
+    /// What any of these finds.
+    case union([IndexAccess])
+    /// What both find; both are in the order of the keys.
+    case intersection(IndexAccess, IndexAccess)
+  }
+
+  enum Order {
+    /// The documents' keys.
+    case keys
+    /// As the index has it.
+    case index(IndexOrder)
+    /// What is found is sorted; with a limit, only the first ones are kept.
+    case sort
+  }
+
+  struct Estimate: Equatable {
+    var count: Int
+    var isExact: Bool
+  }
+}

@@ -1,0 +1,299 @@
+internal import LarderLMDB
+
+/// Chooses a plan by counting: entries in the ranges that conditions leave are looked at, a few
+/// at a time in all candidates side by side, until the smallest has come to its end. So the
+/// choice rests on the data as it is, costs little beside the query itself, and keeps no
+/// statistics that could be out of date.
+struct Planner {
+  let selection: Selection
+  let collection: Collection
+  /// What holds together.
+  private let conditions: [FilterNode]
+
+  // What things cost beside each other, in nanoseconds. From the benchmark: a record that is
+  // looked at in passing, one that is fetched by its key, an entry that is passed, one document
+  // that is sorted.
+  private static let scanCost = 40.0
+  private static let fetchCost = 350.0
+  private static let sortCost = 400.0
+  /// Entries that are counted in each candidate before any other is looked at again.
+  private static let firstCount = 64
+
+  init(_ selection: Selection, _ collection: Collection) {
+    self.selection = selection
+    self.collection = collection
+    conditions =
+      switch selection.filter {
+      case .conjunction(let parts): parts
+      case .constant(true): []
+      case let filter: [filter]
+      }
+  }
+
+  func plan(_ transaction: borrowing some Transaction & ~Copyable) throws -> Plan {
+    if conditions.contains(.constant(false)) || selection.maximum == 0 { return nothing }
+    if let plan = keyPlan { return plan }
+    let usable = collection.indexes.compactMap { IndexAccess($0, conditions) }
+    if usable.contains(where: \.ranges.isEmpty) { return nothing }
+    let count = try transaction.statistics(of: collection.documents).entryCount
+    let unions = conditions.indices.compactMap { place in union(at: place) }
+    if usable.isEmpty, unions.isEmpty { return scan(count) }
+
+    let counted = try smallest(usable.filter(\.isNarrowed), unions, of: count, transaction)
+    var best = (plan: scan(count), cost: scanCost(count, matching: counted?.count ?? count))
+    if let counted {
+      let plan = try narrowed(counted, usable, transaction)
+      var cost = Double(counted.count) * Self.fetchCost
+      if case .sort = plan.order { cost += Double(counted.count) * Self.sortCost }
+      if cost < best.cost { best = (plan, cost) }
+    }
+    if !selection.order.isEmpty {
+      for access in usable {
+        guard let order = access.direction(for: selection.order) else { continue }
+        let cost = orderedCost(access, counted, of: count)
+        if cost < best.cost {
+          best = (plan(.index(access), .index(order), access.settled, count, isExact: false), cost)
+        }
+      }
+    }
+    return best.plan
+  }
+
+  /// The ranges that answer without a look at any document; nil where there are none.
+  func countingAccess() -> IndexAccess? {
+    collection.indexes.lazy.compactMap { IndexAccess($0, conditions) }
+      .first { access in
+        // An index of elements has as many entries as there are elements, unless one is asked for.
+        access.settled.count == conditions.count
+          && (access.isNarrowed || !access.index.parts.contains(where: \.definition.isMultiple))
+      }
+  }
+
+  // MARK: Costs
+
+  private func scanCost(_ count: Int, matching: Int) -> Double {
+    let sorting = selection.order.isEmpty ? 0 : Double(min(matching, count)) * Self.sortCost
+    guard selection.order.isEmpty, let wanted, matching > 0 else {
+      return Double(count) * Self.scanCost + sorting
+    }
+    // It ends with the last one that is wanted; these lie anywhere.
+    return Double(count) * min(1, Double(wanted) / Double(matching)) * Self.scanCost
+  }
+
+  private func orderedCost(_ access: IndexAccess, _ counted: Counted?, of count: Int) -> Double {
+    let isSmallest = counted?.access?.index === access.index
+    let entries = isSmallest ? counted?.count ?? count : count
+    let matching = min(counted?.count ?? count, entries)
+    guard let wanted, matching > 0 else { return Double(entries) * Self.fetchCost }
+    // Of conditions that no index knows, one document in ten is taken to fulfil them.
+    let unknown = counted == nil && access.settled.count < conditions.count ? 10.0 : 1
+    return min(Double(entries), unknown * Double(wanted) * Double(entries) / Double(matching))
+      * Self.fetchCost
+  }
+
+  /// How many documents have to be found before the rest does not matter; nil for all.
+  private var wanted: Int? {
+    selection.maximum.map { $0.addingReportingOverflow(selection.skipped) }
+      .flatMap { $0.overflow ? nil : $0.partialValue }
+  }
+
+  // MARK: Plans
+
+  private var nothing: Plan {
+    Plan(
+      source: .nothing, order: .keys, residual: .constant(true), filter: selection.filter,
+      estimate: .init(count: 0, isExact: true))
+  }
+
+  private func scan(_ count: Int) -> Plan {
+    plan(.everything, selection.order.isEmpty ? .keys : .sort, [], count, isExact: true)
+  }
+
+  private func plan(
+    _ source: Plan.Source, _ order: Plan.Order, _ settled: Set<Int>, _ count: Int, isExact: Bool
+  ) -> Plan {
+    Plan(
+      source: source, order: order,
+      residual: .all(conditions.indices.filter { !settled.contains($0) }.map { conditions[$0] }),
+      filter: selection.filter, estimate: .init(count: count, isExact: isExact))
+  }
+
+  private func narrowed(
+    _ counted: Counted, _ usable: [IndexAccess],
+    _ transaction: borrowing some Transaction & ~Copyable
+  ) throws -> Plan {
+    guard let access = counted.access else {
+      return plan(
+        .union(counted.union), selection.order.isEmpty ? .keys : .sort, [], counted.count,
+        isExact: true)
+    }
+    if let order = access.direction(for: selection.order) {
+      return plan(.index(access), .index(order), access.settled, counted.count, isExact: true)
+    }
+    let order = selection.order.isEmpty ? Plan.Order.keys : .sort
+    if let other = try partner(of: access, count: counted.count, usable, transaction) {
+      return plan(
+        .intersection(access, other), order, access.settled.union(other.settled), counted.count,
+        isExact: false)
+    }
+    return plan(.index(access), order, access.settled, counted.count, isExact: true)
+  }
+
+  /// Another index whose entries, beside those of `access`, leave much fewer documents to fetch
+  /// for the price of passing them.
+  private func partner(
+    of access: IndexAccess, count: Int, _ usable: [IndexAccess],
+    _ transaction: borrowing some Transaction & ~Copyable
+  ) throws -> IndexAccess? {
+    guard count >= 4 * Self.firstCount, access.isInKeyOrder else { return nil }
+    let others = usable.filter {
+      $0.index !== access.index && $0.isInKeyOrder && $0.isNarrowed
+        && !$0.settled.isSubset(of: access.settled)
+    }
+    for other in others {
+      // Passing an entry costs about a twentieth of fetching a document.
+      let limit = 6 * count
+      if try transaction.countEntries(other, upTo: limit) < limit { return other }
+    }
+    return nil
+  }
+
+  // MARK: Keys
+
+  /// A plan from conditions on the key alone.
+  private var keyPlan: Plan? {
+    guard let name = collection.description.keyField else { return nil }
+    for (place, condition) in conditions.enumerated() {
+      guard case .test(.field(let path), let comparison) = condition, path.count == 1,
+        path[0].name == name
+      else { continue }
+      let values: [Value]
+      switch comparison {
+      case .equal(let value): values = [value]
+      case .isAny(let all): values = all
+      default: continue
+      }
+      var keys: [[UInt8]] = []
+      for value in values where value != .null {
+        guard let key = value.encodedKey(of: collection.keyKind) else { return nil }
+        keys.append(key)
+      }
+      let sorted = Set(keys).sorted { $0.lexicographicallyPrecedes($1) }
+      return plan(
+        .keys(sorted), selection.order.isEmpty ? .keys : .sort, [place], sorted.count,
+        isExact: false)
+    }
+    return nil
+  }
+
+  // MARK: Unions
+
+  /// For a disjunction, an index for each of its parts; nil where one part has none.
+  private func union(at place: Int) -> [IndexAccess]? {
+    guard case .disjunction(let parts) = conditions[place] else { return nil }
+    let others = conditions.indices.filter { $0 != place }.map { conditions[$0] }
+    var accesses: [IndexAccess] = []
+    for part in parts {
+      let together: [FilterNode] = if case .conjunction(let inner) = part { inner } else { [part] }
+      let found = collection.indexes.compactMap { IndexAccess($0, together + others) }
+        .filter(\.isNarrowed)
+      // The one with the most values given is taken to be the smallest.
+      guard let access = found.max(by: { $0.settled.count < $1.settled.count }) else { return nil }
+      if !access.ranges.isEmpty { accesses.append(access) }
+    }
+    return accesses
+  }
+
+  // MARK: Counting
+
+  private struct Counted {
+    let access: IndexAccess?
+    let union: [IndexAccess]
+    let count: Int
+  }
+
+  /// The number of entries from which on another way is better: reading from end to end or, where
+  /// an index has the order and only the first ones are wanted, going along it.
+  private func enoughToCount(_ accesses: [IndexAccess], of total: Int) -> Int {
+    guard let wanted, !selection.order.isEmpty,
+      collection.indexes.contains(where: { index in
+        IndexAccess(index, conditions)?.direction(for: selection.order) != nil
+      })
+    else { return total / 8 }
+    // Where wanted x total / entries, the way along the index, meets entries, the way by sorting.
+    return min(total / 8, Int((Double(wanted) * Double(total)).squareRoot()))
+  }
+
+  /// The candidate with the fewest entries, counted; nil where each has so many that reading the
+  /// collection from end to end is better.
+  private func smallest(
+    _ accesses: [IndexAccess], _ unions: [[IndexAccess]], of total: Int,
+    _ transaction: borrowing some Transaction & ~Copyable
+  ) throws -> Counted? {
+    let candidates =
+      accesses.map { Counted(access: $0, union: [$0], count: 0) }
+      + unions.map { Counted(access: nil, union: $0, count: 0) }
+    if candidates.isEmpty { return nil }
+    let enough = enoughToCount(accesses, of: total)
+    var limit = Self.firstCount
+    while true {
+      var best: Counted?
+      for candidate in candidates {
+        let count = try candidate.union.reduce(0) { sum, access in
+          try sum + (sum >= limit ? 0 : transaction.countEntries(access, upTo: limit - sum))
+        }
+        guard count < limit, count < best?.count ?? .max else { continue }
+        best = Counted(access: candidate.access, union: candidate.union, count: count)
+      }
+      if let best { return best }
+      if limit > enough { return nil }
+      limit *= 4
+    }
+  }
+}
+
+extension Transaction where Self: ~Copyable {
+  /// How many entries lie in the ranges, counted up to a limit.
+  borrowing func countEntries(_ access: IndexAccess, upTo limit: Int = .max) throws -> Int {
+    if access.ranges == [.everything] {
+      return min(limit, try statistics(of: access.index.database).entryCount)
+    }
+    var count = 0
+    var cursor = try cursor(in: access.index.database)
+    for range in access.ranges {
+      var hasOne = try range.lower.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
+      while hasOne, count < limit, range.isBefore(end: cursor.key) {
+        count += 1
+        hasOne = try cursor.next()
+      }
+    }
+    return count
+  }
+}
+
+extension Transaction where Self: ~Copyable {
+  /// How many entries lie in the ranges; nil where the values of one are cut, so that its document
+  /// would have to be asked.
+  borrowing func countWholeEntries(_ access: IndexAccess, upTo limit: Int) throws -> Int? {
+    var count = 0
+    var cursor = try cursor(in: access.index.database)
+    for range in access.ranges {
+      var hasOne = try range.lower.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
+      while hasOne, count < limit, range.isBefore(end: cursor.key) {
+        if !cursor.value.isEmpty { return nil }
+        count += 1
+        hasOne = try cursor.next()
+      }
+    }
+    return count
+  }
+}
+
+extension KeyRange {
+  /// Whether a key that is not below the range lies in it.
+  @inline(__always)
+  func isBefore(end key: UnsafeRawBufferPointer) -> Bool {
+    guard let upper else { return true }
+    return upper.withUnsafeBytes { Bytes.compare(key, $0) < 0 }
+  }
+}
