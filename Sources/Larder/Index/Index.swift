@@ -63,14 +63,14 @@ public struct IndexPart<Entity: Document>: Sendable {
   public static func ascending<Value>(
     _ path: KeyPath<Fields<Entity>, QueryField<Entity, Value>>
   ) -> Self {
-    Self(part: .init(operand: Fields()[keyPath: path].place, isDescending: false))
+    Self(part: .init(operand: Fields()[keyPath: path].storedPath, isDescending: false))
   }
 
   /// From the largest to the smallest: for queries that sort by this field in reverse.
   public static func descending<Value>(
     _ path: KeyPath<Fields<Entity>, QueryField<Entity, Value>>
   ) -> Self {
-    Self(part: .init(operand: Fields()[keyPath: path].place, isDescending: true))
+    Self(part: .init(operand: Fields()[keyPath: path].storedPath, isDescending: true))
   }
 }
 

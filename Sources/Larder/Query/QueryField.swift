@@ -22,7 +22,7 @@ public struct QueryField<Entity: Document, Value>: Sendable {
   private let value: @Sendable (Entity) -> Value
 
   /// The way down to the field; nil where it can only be computed.
-  var place: [FieldStep]? { path }
+  var storedPath: [FieldStep]? { path }
 
   init(_ path: any KeyPath<Entity, Value> & Sendable) {
     value = { $0[keyPath: path] }

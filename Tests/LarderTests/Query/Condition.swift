@@ -33,9 +33,9 @@ struct Condition {
 
   nonisolated(unsafe) private static let leaves: [Leaf] = [  // Immutable.
     ordered({ $0.id }, \.id, Pool.texts, TextOracle.normal), text({ $0.id }, \.id),
-    ordered({ $0.name }, \.name, Pool.texts, TextOracle.normal), text({ $0.name }, \.name),
-    text({ $0.name }, \.name), equal({ $0.name }, \.name, Pool.texts),
-    ordered({ $0.note }, \.note, Pool.texts, TextOracle.normal), text({ $0.note }, \.note),
+    ordered({ $0.name }, \.name, Pool.allTexts, TextOracle.normal), text({ $0.name }, \.name),
+    text({ $0.name }, \.name), equal({ $0.name }, \.name, Pool.allTexts),
+    ordered({ $0.note }, \.note, Pool.allTexts, TextOracle.normal), text({ $0.note }, \.note),
     ordered({ $0.count }, \.count, Pool.integers), ordered({ $0.small }, \.small, Pool.bytes),
     ordered({ $0.step }, \.step, Pool.words), ordered({ $0.big }, \.big, Pool.naturals),
     ordered({ $0.bigger }, \.bigger, Pool.naturals),
@@ -50,7 +50,7 @@ struct Condition {
     equal({ $0.isOpen }, \.isOpen, [true, false]), equal({ $0.mark }, \.mark, [true, false]),
     choice({ $0.color }, \.color, Specimen.Color.allCases),
     choice({ $0.rank }, \.rank, Specimen.Rank.allCases),
-    element({ $0.tags.contains($1) }, \.tags, Pool.texts),
+    element({ $0.tags.contains($1) }, \.tags, Pool.allTexts),
     element({ $0.numbers.contains($1) }, { Array($0.numbers) }, Pool.integers),
     element({ $0.ratios.contains($1) }, \.ratios, Pool.doubles),
     // Down into embedded documents.

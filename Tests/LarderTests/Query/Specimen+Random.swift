@@ -11,6 +11,11 @@ enum Pool {
     "\u{AC00}", "\u{AC01}", "\u{AC00}\u{11A8}", "\u{FFFD}",
     "an ASCII text that is longer than thirty-one bytes",
   ]
+  /// With some that are alike for longer than indexes look at them, which cannot be keys.
+  static let allTexts =
+    texts
+    + ["a", "b", "\u{E9}", ""].map { String(repeating: "long ", count: 60) + $0 }
+    + [String(repeating: "lone ", count: 60), String(repeating: "\u{E9}", count: 200)]
   static let integers = [
     .min, .min + 1, -129, -1, 0, 1, 2, 5, 1 << 53, 1 << 53 + 1, .max - 1, .max,
   ]
@@ -50,8 +55,8 @@ enum Pool {
 extension Specimen {
   init(id: String, using random: inout RandomSource) {
     self.id = id
-    name = random.pick(Pool.texts)
-    note = random.maybe(Pool.texts)
+    name = random.pick(Pool.allTexts)
+    note = random.maybe(Pool.allTexts)
     count = random.pick(Pool.integers)
     small = random.pick(Pool.bytes)
     step = random.maybe(Pool.words)
@@ -74,7 +79,7 @@ extension Specimen {
     source = random.maybe(Pool.links)
     blob = random.pick(Pool.blobs)
     digest = random.maybe(Pool.blobs)
-    tags = random.several(Pool.texts)
+    tags = random.several(Pool.allTexts)
     numbers = Set(random.several(Pool.integers))
     ratios = random.several(Pool.doubles)
     remarks = random.several([nil, "a", "", nil])

@@ -22,7 +22,7 @@ struct IndexAccess {
       settled = implied
     }
     var prefixes: [[UInt8]] = [[]]
-    var ranges: [KeyRange] = []
+    var ranges: [KeyRange]?
     var fixed = 0
     var isFixed = true
     var isNarrowed = false
@@ -56,11 +56,9 @@ struct IndexAccess {
         if isFixed { fixed += 1 }
       }
     }
-    if ranges.isEmpty, !prefixes.isEmpty {
-      ranges = prefixes == [[]] ? [.everything] : prefixes.map { KeyRange(prefix: $0) }
-    }
     self.index = index
-    self.ranges = Self.merged(ranges)
+    self.ranges = Self.merged(
+      ranges ?? (prefixes == [[]] ? [.everything] : prefixes.map { KeyRange(prefix: $0) }))
     fixedPartCount = isFixed ? fixed : 0
     self.settled = settled
     self.isNarrowed = isNarrowed || index.filter != nil

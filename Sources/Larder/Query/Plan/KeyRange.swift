@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 /// Keys from one on and up to another, in the order of their bytes.
 struct KeyRange: Sendable, Equatable {
   /// The first key.
@@ -132,9 +138,8 @@ struct PartRanges {
     if value == .null { return .nothing }
     guard let bytes = encoded(value, part), let tags = part.scalar.orderedTags else { return nil }
     // Kinds whose NaN is in some order are left to Swift.
-    if !value.isEqual(to: value) {
-      return part.scalar == .date || part.scalar == .decimal ? nil : .nothing
-    }
+    if case .decimal(let value) = value, value.isNaN { return nil }
+    if !value.isEqual(to: value) { return part.scalar == .date ? nil : .nothing }
     var result =
       if isUpper {
         PartRanges(
