@@ -28,4 +28,9 @@ public struct DatabaseStatistics: Equatable, Sendable {
   /// Pages that hold values too large for a leaf.
   public let overflowPageCount: Int
   public let pageByteCount: Int
+
+  /// Bytes of all its pages.
+  public var byteCount: Int {
+    (branchPageCount + leafPageCount + overflowPageCount) * pageByteCount
+  }
 }

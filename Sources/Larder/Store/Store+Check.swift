@@ -91,6 +91,9 @@ private struct Checker: ~Copyable {
     let expected = try snapshot.transaction.statistics(of: collection.documents).entryCount
     var count = 0
     var lastKey: [UInt8] = []
+    var indexes = collection.indexes.filter(\.isComplete).map {
+      IndexCheck($0, in: collection)
+    }
     var cursor = try snapshot.transaction.cursor(in: collection.documents)
     while try cursor.next() {
       let key = cursor.key
@@ -100,6 +103,9 @@ private struct Checker: ~Copyable {
       lastKey = [UInt8](key)
       do {
         try check(cursor.value, key: key, binding)
+        for place in indexes.indices {
+          try indexes[place].check(cursor.value, key: key, binding, snapshot.transaction)
+        }
       } catch {
         add(collection, key, "\(error)")
       }
@@ -111,7 +117,20 @@ private struct Checker: ~Copyable {
     if count != expected {
       add(collection.name, "the tree has \(count) documents and says \(expected)")
     }
+    for index in indexes { try check(index.index, of: collection, index.entryCount) }
     return true
+  }
+
+  /// Every index has an entry for each value of each document, and no other.
+  private mutating func check(
+    _ index: CollectionIndex, of collection: Collection, _ expected: Int
+  ) throws {
+    let found = try snapshot.transaction.statistics(of: index.database).entryCount
+    if found != expected {
+      add(
+        "index \(index.name) of \(collection.name)",
+        "it has \(found) entries, and its documents have \(expected)")
+    }
   }
 
   private func check(
@@ -151,5 +170,38 @@ private struct Checker: ~Copyable {
     _ collection: Collection, _ key: UnsafeRawBufferPointer, _ reason: String
   ) {
     add("\(collection.name) \(collection.keyKind.text(of: key))", reason)
+  }
+}
+
+/// Looks for the entries of documents in one index.
+private struct IndexCheck {
+  let index: CollectionIndex
+  private(set) var entryCount = 0
+  private let encoder: IndexEncoder
+
+  init(_ index: CollectionIndex, in collection: Collection) {
+    self.index = index
+    encoder = IndexEncoder(index, in: collection)
+  }
+
+  /// - Throws: ``RecordError/invalid(_:)`` for an entry that is missing.
+  mutating func check(
+    _ record: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, _ binding: CollectionBinding,
+    _ transaction: borrowing ReadTransaction
+  ) throws {
+    let verified = try binding.collection.verified(record, key: key)
+    let reader = try RecordReader(verified, binding: binding, schema: binding.anonymous, depth: 1)
+    var bytes = IndexBytes()
+    var entries: Set<[UInt8]> = []
+    encoder.encode(reader, into: &bytes) { values, _, _, bytes in
+      entries.insert([UInt8](bytes[values]) + key)
+    }
+    for entry in entries {
+      let isThere = try entry.withUnsafeBytes { entry in
+        try transaction.withValue(for: entry, in: index.database) { _ in true } ?? false
+      }
+      if !isThere { throw RecordError.invalid("it is missing in the index \(index.name)") }
+    }
+    entryCount += entries.count
   }
 }

@@ -11,11 +11,12 @@ public struct StoreStatistics: Sendable, Equatable {
     public let depth: Int
     /// Names and kinds of the documents' fields, as the catalogue has them.
     public let fields: [(name: String, kind: String)]
+    public let indexes: [IndexDescription]
 
     public static func == (left: Self, right: Self) -> Bool {
       left.name == right.name && left.documentCount == right.documentCount
         && left.byteCount == right.byteCount && left.depth == right.depth
-        && left.fields.elementsEqual(right.fields) { $0.name == $1.name && $0.kind == $1.kind }
+        && left.indexes == right.indexes && left.fields.elementsEqual(right.fields) { $0.name == $1.name && $0.kind == $1.kind }
     }
   }
 
@@ -53,10 +54,9 @@ extension Store {
           let database = try snapshot.transaction.statistics(of: collection.documents)
           return StoreStatistics.CollectionStatistics(
             name: collection.name, documentCount: database.entryCount,
-            byteCount: (database.branchPageCount + database.leafPageCount
-              + database.overflowPageCount)
-              * database.pageByteCount, depth: database.depth,
-            fields: collection.tables[0].fields.map { ($0.name, "\($0.kind)") })
+            byteCount: database.byteCount, depth: database.depth,
+            fields: collection.tables[0].fields.map { ($0.name, "\($0.kind)") },
+            indexes: try snapshot.transaction.indexDescriptions(of: collection))
         }
       return StoreStatistics(
         collections: collections, sequence: snapshot.sequence,

@@ -11,12 +11,20 @@ struct Execution {
   private let residual: Evaluation
   /// What is asked of a document whose values were cut in the index.
   private let filter: Evaluation
-  private let selection: Selection
+  /// Counts what is looked at, for those who want to know.
+  private let tally: Tally?
 
-  init(_ plan: Plan, _ selection: Selection, _ binding: CollectionBinding) {
+  final class Tally {
+    var examined = 0
+    var matched = 0
+  }
+
+  init(
+    _ plan: Plan, _ selection: Selection, _ binding: CollectionBinding, tally: Tally? = nil
+  ) {
     self.plan = plan
+    self.tally = tally
     self.binding = binding
-    self.selection = selection
     residual = Evaluation(plan.residual, in: binding.collection)
     filter = Evaluation(plan.filter, order: selection.order, in: binding.collection)
   }
@@ -56,7 +64,7 @@ struct Execution {
       for key in keys {
         let goesOn = try key.withUnsafeBytes { key in
           guard (1...KeyKind.maximumByteCount).contains(key.count), try documents.seek(key),
-            try binding.matches(residual, key: documents.key, record: documents.value)
+            try matches(residual, key: documents.key, record: documents.value)
           else { return true }
           return try body(documents.key, documents.value)
         }
@@ -79,13 +87,23 @@ struct Execution {
     }
   }
 
+  @inline(__always)
+  private func matches(_ evaluation: Evaluation, key: Key, record: Record) throws -> Bool {
+    let matches = try binding.matches(evaluation, key: key, record: record)
+    if let tally {
+      tally.examined += 1
+      if matches { tally.matched += 1 }
+    }
+    return matches
+  }
+
   private func scan(
     _ range: KeyRange, _ transaction: borrowing some Transaction & ~Copyable, _ body: Body
   ) throws {
     var cursor = try transaction.cursor(in: binding.collection.documents)
     var hasOne = try range.lower.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
     while hasOne, range.isBefore(end: cursor.key) {
-      if try binding.matches(residual, key: cursor.key, record: cursor.value),
+      if try matches(residual, key: cursor.key, record: cursor.value),
         !(try body(cursor.key, cursor.value))
       {
         return
@@ -129,7 +147,7 @@ extension Execution {
       throw damaged(index, "it names a document that is not there")
     }
     let evaluation = found.isCut ? filter : residual
-    guard try binding.matches(evaluation, key: documents.key, record: documents.value) else {
+    guard try matches(evaluation, key: documents.key, record: documents.value) else {
       return true
     }
     return try body(documents.key, documents.value)

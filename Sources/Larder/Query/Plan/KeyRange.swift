@@ -57,6 +57,38 @@ struct KeyRange: Sendable, Equatable {
   }
 }
 
+extension KeyRange {
+  /// The documents' keys that a comparison of the key field holds for; nil where they are no
+  /// range.
+  init?(_ comparison: Comparison, keysOf kind: KeyKind) {
+    switch comparison {
+    case .less(let value):
+      guard let key = value.encodedKey(of: kind) else { return nil }
+      self.init(lower: [], upper: key)
+    case .lessOrEqual(let value):
+      guard let key = value.encodedKey(of: kind) else { return nil }
+      self.init(lower: [], upper: key + [0])
+    case .greater(let value):
+      guard let key = value.encodedKey(of: kind) else { return nil }
+      self.init(lower: key + [0], upper: nil)
+    case .greaterOrEqual(let value):
+      guard let key = value.encodedKey(of: kind) else { return nil }
+      self.init(lower: key, upper: nil)
+    default: return nil
+    }
+  }
+
+  func intersection(_ other: KeyRange) -> KeyRange {
+    let upper: [UInt8]? =
+      switch (upper, other.upper) {
+      case (nil, let end), (let end, nil): end
+      case (let end?, let otherEnd?): end.lexicographicallyPrecedes(otherEnd) ? end : otherEnd
+      }
+    return KeyRange(
+      lower: lower.lexicographicallyPrecedes(other.lower) ? other.lower : lower, upper: upper)
+  }
+}
+
 /// The values of one index part that a comparison may hold for.
 struct PartRanges {
   var ranges: [KeyRange]
@@ -180,15 +212,7 @@ struct PartRanges {
     var common: [KeyRange] = []
     for first in ranges {
       for second in other.ranges {
-        let lower =
-          first.lower.lexicographicallyPrecedes(second.lower) ? second.lower : first.lower
-        let upper: [UInt8]? =
-          switch (first.upper, second.upper) {
-          case (nil, let end), (let end, nil): end
-          case (let end?, let otherEnd?):
-            end.lexicographicallyPrecedes(otherEnd) ? end : otherEnd
-          }
-        let range = KeyRange(lower: lower, upper: upper)
+        let range = first.intersection(second)
         if !range.isEmpty { common.append(range) }
       }
     }

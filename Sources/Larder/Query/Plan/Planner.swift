@@ -18,6 +18,8 @@ struct Planner {
   private static let sortCost = 400.0
   /// Entries that are counted in each candidate before any other is looked at again.
   private static let firstCount = 64
+  /// Keys in a range that are counted at most.
+  private static let largestKeyCount = 1024
 
   init(_ selection: Selection, _ collection: Collection) {
     self.selection = selection
@@ -35,7 +37,9 @@ struct Planner {
     if let plan = keyPlan { return plan }
     let usable = collection.indexes.compactMap { IndexAccess($0, conditions) }
     if usable.contains(where: \.ranges.isEmpty) { return nothing }
-    let count = try transaction.statistics(of: collection.documents).entryCount
+    let whole = try transaction.statistics(of: collection.documents).entryCount
+    let (range, count) = try keyRange(of: whole, transaction)
+    if range?.isEmpty == true { return nothing }
     let unions = conditions.indices.compactMap { place in union(at: place) }
     if usable.isEmpty, unions.isEmpty { return scan(count) }
 
@@ -131,7 +135,11 @@ struct Planner {
   }
 
   private func scan(_ count: Int) -> Plan {
-    plan(.everything, selection.order.isEmpty ? .keys : .sort, [], count, isExact: true)
+    let order = selection.order.isEmpty ? Plan.Order.keys : .sort
+    guard let (range, settled) = keyConditions else {
+      return plan(.everything, order, [], count, isExact: true)
+    }
+    return plan(.keyRange(range), order, settled, count, isExact: false)
   }
 
   private func plan(
@@ -209,6 +217,40 @@ struct Planner {
         isExact: false)
     }
     return nil
+  }
+
+  /// Where conditions leave the keys; nil where there are none.
+  private var keyConditions: (KeyRange, Set<Int>)? {
+    guard let name = collection.description.keyField else { return nil }
+    var range = KeyRange.everything
+    var settled: Set<Int> = []
+    for (place, condition) in conditions.enumerated() {
+      guard case .test(.field(let path), let comparison) = condition, path.count == 1,
+        path[0].name == name,
+        let found = KeyRange(comparison, keysOf: collection.keyKind)
+      else { continue }
+      range = range.intersection(found)
+      settled.insert(place)
+    }
+    return settled.isEmpty ? nil : (range, settled)
+  }
+
+  /// The range that conditions leave of the keys, and how many documents lie in it, as far as it
+  /// was worth counting.
+  private func keyRange(
+    of whole: Int, _ transaction: borrowing some Transaction & ~Copyable
+  ) throws -> (KeyRange?, Int) {
+    guard let (range, _) = keyConditions else { return (nil, whole) }
+    if range.isEmpty { return (range, 0) }
+    var cursor = try transaction.cursor(in: collection.documents)
+    var count = 0
+    var hasOne = try range.lower.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
+    while hasOne, range.isBefore(end: cursor.key) {
+      count += 1
+      if count == Self.largestKeyCount { return (range, whole) }
+      hasOne = try cursor.next()
+    }
+    return (range, count)
   }
 
   // MARK: Unions

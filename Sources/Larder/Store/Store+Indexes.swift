@@ -1,0 +1,166 @@
+internal import LarderLMDB
+
+/// An index of a collection, as the store has it.
+public struct IndexDescription: Sendable, Equatable {
+  public let name: String
+  /// Names of the fields, those of embedded documents with dots; a minus before descending ones.
+  public let fields: [String]
+  public let isUnique: Bool
+  /// The condition for being in the index; nil for all documents.
+  public let condition: String?
+  public let state: State
+  public let entryCount: Int
+  /// Space that the entries take in the file.
+  public let byteCount: Int
+
+  public enum State: Sendable, Equatable {
+    /// Not used yet. Reading goes on without it, and writing keeps it.
+    case building
+    case complete
+    /// Two documents have the same value in a unique index; the text says which. It is neither
+    /// used nor kept until ``DynamicCollection/rebuildIndexes()`` succeeds.
+    case failed(String)
+  }
+}
+
+extension DynamicCollection {
+  /// The indexes of this collection, by name.
+  ///
+  /// - Throws: ``StoreError``.
+  public func indexes() throws -> [IndexDescription] {
+    try store.read { snapshot in
+      guard let collection = snapshot.catalogue[name] else { return [] }
+      return try snapshot.transaction.indexDescriptions(of: collection)
+    }
+  }
+
+  /// Drops an index; false where there is none of this name. A type that declares it makes it
+  /// again with its next save.
+  ///
+  /// Queries stop using it at once. Its space is given back in small steps, between the writes of
+  /// others.
+  ///
+  /// - Throws: ``StoreError``; nothing is changed then.
+  @discardableResult
+  public func dropIndex(_ indexName: String) throws -> Bool {
+    try changeIndexes { $0.name == indexName.normalized() ? .dropped : nil }
+  }
+
+  /// Builds every index of the collection anew, and returns when they are complete.
+  ///
+  /// Readers and writers go on meanwhile. For an index that ``Store/check(progress:)`` finds wrong,
+  /// and for a unique one that failed, once the documents have been changed.
+  ///
+  /// - Throws: ``StoreError``, such as
+  ///   ``StoreError/indexNotAllowed(collection:index:reason:)`` for a unique index that fails
+  ///   again.
+  public func rebuildIndexes(progress: (IndexProgress) -> Bool = { _ in true }) throws {
+    try changeIndexes { _ in .building(upTo: []) }
+    try buildIndexes(progress: progress)
+  }
+
+  /// Has the indexes that are being built finished, and returns when they are complete.
+  ///
+  /// They are finished in the background anyway; this is for those who want to wait for it, or to
+  /// show how far it is.
+  ///
+  /// - Parameter progress: Told after each step, on the caller's thread; false ends the waiting
+  ///   but not the building.
+  /// - Throws: ``StoreError``, such as
+  ///   ``StoreError/indexNotAllowed(collection:index:reason:)`` for a unique index that two
+  ///   documents have equal values in. What was built stays.
+  public func buildIndexes(progress: (IndexProgress) -> Bool = { _ in true }) throws {
+    try store.checkOpen()
+    while true {
+      let state = try indexes()
+      let documentCount = try count()
+      for index in state {
+        if case .failed(let reason) = index.state {
+          throw StoreError.indexNotAllowed(collection: name, index: index.name, reason: reason)
+        }
+      }
+      let waiting = state.filter { $0.state == .building }
+      guard let index = waiting.first else { return }
+      guard
+        progress(
+          IndexProgress(index: index.name, done: index.entryCount, total: documentCount))
+      else { return }
+      try storing { _ = try store.engine.writer.run { try store.engine.workOnIndex() } }
+    }
+  }
+
+  /// - Returns: Whether any index was changed.
+  @discardableResult
+  private func changeIndexes(_ change: (CollectionIndex) -> IndexState?) throws -> Bool {
+    try store.checkOpen()
+    return try storing {
+      try store.engine.writer.run { try store.engine.changeIndexes(of: name, change) }
+    }
+  }
+}
+
+/// How far the building of an index is.
+public struct IndexProgress: Sendable, Equatable {
+  public let index: String
+  /// Entries that the index has.
+  public let done: Int
+  /// Documents that the collection has; an index of elements, or a partial one, has another
+  /// number of entries.
+  public let total: Int
+}
+
+extension Engine {
+  /// Gives indexes of a collection another state, in a transaction of its own. Called in the
+  /// writer's line only.
+  fileprivate func changeIndexes(
+    of name: String, _ change: (CollectionIndex) -> IndexState?
+  ) throws -> Bool {
+    guard let records = try environment.database(named: Layout.indexesName, create: false) else {
+      return false
+    }
+    var scope = try WriteScope(self)
+    var isChanged = false
+    for index in scope.catalogue[name]?.indexes ?? [] {
+      guard let state = change(index) else { continue }
+      if case .building = state { try scope.transaction.empty(index.database) }
+      try scope.put(IndexRecord(index.definition, state), number: index.number, in: records)
+      isChanged = true
+    }
+    guard isChanged else { return false }
+    try scope.commitCatalogue()
+    try refreshCatalogue()
+    scheduleIndexWork()
+    return true
+  }
+}
+
+extension Transaction where Self: ~Copyable {
+  /// By name.
+  borrowing func indexDescriptions(of collection: Collection) throws -> [IndexDescription] {
+    var descriptions: [IndexDescription] = []
+    for index in collection.indexes {
+      let statistics = try statistics(of: index.database)
+      descriptions.append(
+        IndexDescription(
+          name: index.name, fields: index.definition.parts.map(\.name),
+          isUnique: index.definition.isUnique, condition: index.filter.map { "\($0)" },
+          state: IndexDescription.State(index.state), entryCount: statistics.entryCount,
+          byteCount: statistics.byteCount))
+    }
+    return descriptions.sorted { $0.name < $1.name }
+  }
+}
+
+extension IndexDefinition.Part {
+  fileprivate var name: String { (isDescending ? "-" : "") + path.joined(separator: ".") }
+}
+
+extension IndexDescription.State {
+  fileprivate init(_ state: IndexState) {
+    switch state {
+    case .building, .dropped, .free: self = .building
+    case .complete: self = .complete
+    case .failed(let reason): self = .failed(reason)
+    }
+  }
+}
