@@ -72,3 +72,16 @@ extension CollectionIndex {
     return count < key.count ? count : nil
   }
 }
+
+extension CollectionIndex {
+  /// What a document has in this index, as a person reads it.
+  func text(of document: DynamicDocument) -> String {
+    definition.parts.map { part in
+      var value: Value? = .document(document)
+      for name in part.path {
+        if case .document(let document)? = value { value = document[name] } else { value = nil }
+      }
+      return "\(part.path.joined(separator: ".")) \(value?.description.prefix(80) ?? "null")"
+    }.joined(separator: ", ")
+  }
+}

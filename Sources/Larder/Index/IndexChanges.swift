@@ -241,13 +241,7 @@ extension IndexChanges {
   ) throws -> String {
     let binding = CollectionBinding(collection)
     let document = try transaction.withRecord(for: key, binding) { try DynamicDocument($0) }
-    return index.definition.parts.map { part in
-      var value = document.map { Value.document($0) }
-      for name in part.path {
-        if case .document(let document)? = value { value = document[name] } else { value = nil }
-      }
-      return "\(part.path.joined(separator: ".")) \(value?.description.prefix(80) ?? "null")"
-    }.joined(separator: ", ")
+    return document.map { index.text(of: $0) } ?? ""
   }
 }
 

@@ -1,22 +1,30 @@
 /// A filter made ready for one collection: names became slots, text became bytes.
 struct Evaluation {
-  private let filter: Node
+  private let program: FilterProgram
+  /// What each step of the program asks where bytes are not enough.
+  private let questions: [(place: Place, test: Test)]
   private let order: [(operand: Place, isReversed: Bool)]
   private let tables: [FieldTable]
+  let matchesAll: Bool
 
   init(_ filter: FilterNode, order: [SortKey] = [], in collection: Collection) {
     tables = collection.tables
-    self.filter = Node(filter, in: collection)
+    matchesAll = filter == .constant(true)
+    program = FilterProgram(filter, in: collection.tables[0])
+    questions = program.tests.compactMap { node in
+      guard case .test(let operand, let comparison) = node else { return nil }
+      return (Place(operand, in: collection), Test(comparison))
+    }
     self.order = order.map { (Place($0.operand, in: collection), $0.isReversed) }
   }
-
-  var matchesAll: Bool { if case .constant(true) = filter { true } else { false } }
 
   /// Whether the document in `record` matches. Reads only the fields that the filter names.
   ///
   /// - Throws: ``RecordError`` when a field cannot be read.
   func matches(_ record: borrowing RecordReader) throws(RecordError) -> Bool {
-    try matches(filter, record)
+    try program.matches(record) { (step, record) throws(RecordError) in
+      try matches(questions[step].place, questions[step].test, record)
+    }
   }
 
   /// The values that the document in `record` is sorted by.
@@ -66,27 +74,6 @@ struct Evaluation {
 }
 
 extension Evaluation {
-  private indirect enum Node {
-    case constant(Bool)
-    case conjunction([Node])
-    case disjunction([Node])
-    case not(Node)
-    case test(Place, Test)
-
-    init(_ node: FilterNode, in collection: Collection) {
-      switch node {
-      case .constant(let value): self = .constant(value)
-      case .conjunction(let parts):
-        self = .conjunction(parts.map { Node($0, in: collection) })
-      case .disjunction(let parts):
-        self = .disjunction(parts.map { Node($0, in: collection) })
-      case .not(let part): self = .not(Node(part, in: collection))
-      case .test(let operand, let comparison):
-        self = .test(Place(operand, in: collection), Test(comparison))
-      }
-    }
-  }
-
   /// Where a value is found in a record.
   private enum Place {
     case slot(Int, FieldStep, inner: [FieldStep], kind: Kind<SchemaReference>)
@@ -123,22 +110,6 @@ extension Evaluation {
         }
       text = string.map { Array($0.utf8) }
       textIsASCII = text?.allSatisfy { $0 < 0x80 } ?? false
-    }
-  }
-
-  private func matches(
-    _ node: Node, _ record: borrowing RecordReader
-  ) throws(RecordError) -> Bool {
-    switch node {
-    case .constant(let value): return value
-    case .conjunction(let parts):
-      for part in parts where !(try matches(part, record)) { return false }
-      return true
-    case .disjunction(let parts):
-      for part in parts where try matches(part, record) { return true }
-      return false
-    case .not(let part): return !(try matches(part, record))
-    case .test(let place, let test): return try matches(place, test, record)
     }
   }
 

@@ -82,7 +82,40 @@ extension InMemoryCollection {
       default: report.updated += 1
       }
     }
+    try refuseEqualValues(among: batch)
     return report
+  }
+
+  /// Holds unique indexes as a store does, by looking at every record.
+  ///
+  /// - Throws: ``StoreError/uniqueViolation(collection:index:value:key:otherKey:)``.
+  private func refuseEqualValues(among saved: [[UInt8]: [UInt8]]) throws {
+    guard let binding else { return }
+    for declaration in Entity.declaredIndexes where declaration.isUnique {
+      let collection = binding.collection
+      let definition = try IndexDefinition(declaration, in: collection.description)
+      let index = try CollectionIndex(
+        number: 0, IndexRecord(definition, .complete), in: collection.description, database: .main)
+      let encoder = IndexEncoder(index, in: collection)
+      var owners: [[UInt8]: [UInt8]] = [:]
+      for (key, record) in records {
+        try reading(record, key) { record in
+          var clash: ([UInt8], [UInt8])?
+          var bytes = IndexBytes()
+          encoder.encode(record, into: &bytes, limit: .max - 1) { values, _, hasNil, bytes in
+            guard !hasNil else { return }
+            let owner = owners.updateValue(key, forKey: [UInt8](bytes[values]))
+            if let owner, owner != key { clash = saved[key] == nil ? (owner, key) : (key, owner) }
+          }
+          guard let clash else { return }
+          throw StoreError.uniqueViolation(
+            collection: collection.name, index: index.name,
+            value: index.text(of: try DynamicDocument(record)),
+            key: clash.0.withUnsafeBytes { collection.keyKind.text(of: $0) },
+            otherKey: clash.1.withUnsafeBytes { collection.keyKind.text(of: $0) })
+        }
+      }
+    }
   }
 
   mutating func delete(_ selection: Selection, unless isKept: ([UInt8]) -> Bool) throws -> Int {
