@@ -6,7 +6,7 @@ enum StatCommand: Command {
   static let help = """
     larder stat --store DIR
 
-    Prints the collections with their documents, bytes, tree depth and fields, then the store's
+    Prints the collections with their documents, bytes, tree depth, fields and indexes, then the store's
     file, its free pages, its map (the size that it may grow to), its readers and the number of the
     last change.
 
@@ -44,6 +44,17 @@ enum StatCommand: Command {
     for collection in statistics.collections {
       for field in collection.fields { fields.add(collection.name, field.name, field.kind) }
     }
+    var indexes = Table(
+      ("COLLECTION", .left), ("INDEX", .left), ("ENTRIES", .right), ("BYTES", .right),
+      ("STATE", .left))
+    for collection in statistics.collections {
+      for index in collection.indexes {
+        indexes.add(
+          collection.name, "\(index.name)\(index.isUnique ? " unique" : "")",
+          Console.number(index.entryCount), Console.number(index.byteCount), text(index.state))
+      }
+    }
+    let hasIndexes = statistics.collections.contains { !$0.indexes.isEmpty }
     var store = Table(("STORE", .left), ("", .right), ("", .left))
     store.add("file", Console.number(statistics.fileByteCount), "bytes")
     store.add("free", Console.number(statistics.freeByteCount), "bytes")
@@ -53,7 +64,16 @@ enum StatCommand: Command {
       "of \(Console.number(statistics.maximumReaderCount))")
     store.add("sequence", Console.number(Int(clamping: statistics.sequence)), "")
     guard !statistics.collections.isEmpty else { return ["no collections", ""] + store.lines }
-    return collections.lines + [""] + fields.lines + [""] + store.lines
+    return collections.lines + [""] + fields.lines + [""]
+      + (hasIndexes ? indexes.lines + [""] : []) + store.lines
+  }
+
+  private static func text(_ state: IndexDescription.State) -> String {
+    switch state {
+    case .building: "building"
+    case .complete: "complete"
+    case .failed(let reason): "failed: \(reason)"
+    }
   }
 
   private static func document(_ statistics: StoreStatistics) -> DynamicDocument {
@@ -64,6 +84,14 @@ enum StatCommand: Command {
         "fields": .array(
           collection.fields.map {
             .document(["name": .string($0.name), "kind": .string($0.kind)])
+          }),
+        "indexes": .array(
+          collection.indexes.map {
+            .document([
+              "name": .string($0.name), "fields": .array($0.fields.map { .string($0) }),
+              "unique": .bool($0.isUnique), "entries": integer($0.entryCount),
+              "bytes": integer($0.byteCount), "state": .string(text($0.state)),
+            ])
           }),
       ])
     }

@@ -96,6 +96,18 @@ import Testing
     }
   }
 
+  @Test("a repository in memory refuses the same, and changes nothing then")
+  func inMemory() throws {
+    let parcels = InMemoryRepository(of: Parcel.self)
+    try parcels.save([Parcel(id: 1, code: "a"), Parcel(id: 2, code: "b"), Parcel(id: 4)])
+
+    #expect(throws: StoreError.self) {
+      try parcels.save([Parcel(id: 5, code: "e"), Parcel(id: 3, code: "a")])
+    }
+    try parcels.save([Parcel(id: 1, code: "b"), Parcel(id: 2, code: "a"), Parcel(id: 6)])
+    #expect(try parcels.fetch(Parcel.all).map(\.id) == [1, 2, 4, 6])
+  }
+
   @Test("a type that does not declare the index is held to it")
   func otherType() throws {
     try withTemporaryStore { store in
