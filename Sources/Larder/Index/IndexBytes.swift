@@ -42,6 +42,12 @@ struct IndexBytes: ~Copyable {
 
   mutating func removeAll() { count = 0 }
 
+  /// Overwrites bytes that were written before.
+  mutating func store(_ value: UInt32, at offset: Int) {
+    precondition(offset >= 0 && offset + 4 <= count, "there is nothing to overwrite")
+    base.storeBytes(of: value, toByteOffset: offset, as: UInt32.self)
+  }
+
   mutating func truncate(to count: Int) { self.count = count }
 
   mutating func complement(from start: Int) {

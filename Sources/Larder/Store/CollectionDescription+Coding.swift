@@ -6,7 +6,7 @@ extension CollectionDescription {
   /// The description with its checksum.
   func encoded() -> [UInt8] {
     var writer = RecordWriter(binding: .none)
-    writer.putArray(count: 4)
+    writer.putArray(count: isLogged ? 4 : 5)
     writer.put(Self.version)
     writer.put(Int64(keyKind.rawValue))
     keyField.store(into: &writer)
@@ -20,6 +20,7 @@ extension CollectionDescription {
         writer.put(Int64((field.isDeclared ? 1 : 0) | (field.isRequired ? 2 : 0)))
       }
     }
+    if !isLogged { writer.put(1 as Int64) }
     let hash = writer.withBytes { Checksum.hash($0, seed: Self.seed(name)) }
     writer.appendInteger(hash.littleEndian)
     return writer.withBytes { [UInt8]($0) }
@@ -46,7 +47,7 @@ extension CollectionDescription {
   private init(name: String, _ reader: inout ValueReader) throws(RecordError) {
     let count = try reader.arrayCount()
     let version = try reader.int64()
-    guard count == 4, version == Self.version else {
+    guard count == 4 || count == 5, version == Self.version else {
       throw .invalid("version \(version) is unknown")
     }
     guard let code = UInt8(exactly: try reader.int64()), let keyKind = KeyKind(rawValue: code)
@@ -69,6 +70,7 @@ extension CollectionDescription {
       }
       tables.append(table)
     }
+    if count == 5 { isLogged = try reader.int64() & 1 == 0 }
     guard !tables.isEmpty else { throw .invalid("there is no field table") }
     for field in tables.lazy.flatMap(\.fields) where !field.kind.names(tablesBelow: tables.count) {
       throw .invalid("\(field.name) names a field table that is missing")

@@ -5,6 +5,8 @@ struct CollectionDescription: Equatable, Sendable {
   /// The name of the field that is the entity-accessor key; nil where the key is computed.
   var keyField: String?
   var tables: [FieldTable] = [FieldTable()]
+  /// Whether the change log has each change, or only says that there was one.
+  var isLogged = true
 
   /// Adds what `fields` declare to table 0 and to the tables of the documents embedded in it.
   ///

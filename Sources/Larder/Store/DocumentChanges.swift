@@ -1,32 +1,51 @@
 internal import LarderLMDB
 
-/// What follows from changes of one collection's documents: the entries of its indexes.
+/// What follows from changes of one collection's documents: the entries of its indexes, and those
+/// of the change log.
 ///
 /// Every change of a document tells it, before the old bytes are gone; ``finish(_:)`` writes
 /// what was collected.
 @usableFromInline struct DocumentChanges: ~Copyable {
   private let binding: CollectionBinding
   private let indexes: [IndexChanges]
+  private var log: ChangeLogWriter
+  private let isLogged: Bool
+  /// Changes so far, each of which takes a sequence number.
+  private(set) var count = 0
 
-  @usableFromInline init(_ collection: Collection) {
+  init(_ collection: Collection, log: consuming ChangeLogWriter) {
     binding = CollectionBinding(collection)
     indexes = collection.indexes.filter(\.isMaintained).map { IndexChanges($0, in: collection) }
+    isLogged = collection.description.isLogged
+    self.log = log
   }
 
-  /// Whether there is anything to be told.
-  var isIdle: Bool { indexes.isEmpty }
+  private mutating func note(
+    _ kind: ChangeKind, key: UnsafeRawBufferPointer,
+    old: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+  ) {
+    if isLogged {
+      log.append(kind, key: key, old: old)
+      count += 1
+    } else if count == 0 {
+      log.append(.unlogged, key: UnsafeRawBufferPointer(start: nil, count: 0))
+      count = 1
+    }
+  }
 
-  func inserted(_ record: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer) throws {
-    if isIdle { return }
+  mutating func inserted(_ record: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer) throws {
+    note(.inserted, key: key)
+    if indexes.isEmpty { return }
     let reader = try written(record, key)
     for index in indexes { index.insert(reader, key: key) }
   }
 
-  func replaced(
+  mutating func replaced(
     _ old: UnsafeRawBufferPointer, by new: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer,
     _ transaction: borrowing WriteTransaction
   ) throws {
-    if isIdle { return }
+    note(.updated, key: key, old: old)
+    if indexes.isEmpty { return }
     let reader = try written(new, key)
     let isWhole = withOld(old, key) { old in
       for index in indexes { index.replace(old, by: reader, key: key) }
@@ -39,11 +58,12 @@ internal import LarderLMDB
     }
   }
 
-  func deleted(
+  mutating func deleted(
     _ old: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer,
     _ transaction: borrowing WriteTransaction
   ) throws {
-    if isIdle { return }
+    note(.deleted, key: key, old: old)
+    if indexes.isEmpty { return }
     let isWhole = withOld(old, key) { old in
       for index in indexes { index.delete(old, key: key) }
     }
@@ -51,8 +71,17 @@ internal import LarderLMDB
     for index in indexes { try index.purge(key, transaction) }
   }
 
+  /// Every document is gone; the indexes were emptied with them.
+  mutating func erased() {
+    note(.erased, key: UnsafeRawBufferPointer(start: nil, count: 0))
+  }
+
+  /// Whether what was collected is to be written now.
+  var isFull: Bool { log.isFull || indexes.contains(where: \.isFull) }
+
   /// Writes what was collected so far, if it is much.
-  func flushIfFull(_ transaction: inout WriteTransaction) throws {
+  mutating func flushIfFull(_ transaction: inout WriteTransaction) throws {
+    if log.isFull { try log.write(to: &transaction) }
     for index in indexes where index.isFull {
       try index.write(to: &transaction, binding.collection)
     }
@@ -61,7 +90,8 @@ internal import LarderLMDB
   /// Writes what was collected.
   ///
   /// - Throws: ``StoreError/uniqueViolation(collection:index:value:key:otherKey:)``.
-  consuming func finish(_ transaction: inout WriteTransaction) throws {
+  mutating func finish(_ transaction: inout WriteTransaction) throws {
+    try log.write(to: &transaction)
     for index in indexes { try index.write(to: &transaction, binding.collection) }
   }
 

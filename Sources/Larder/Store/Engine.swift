@@ -11,13 +11,17 @@ internal import LarderLMDB
 @usableFromInline final class Engine: Sendable {
   let environment: Environment
   let writer = Writer()
+  let retention: ChangeLogRetention
+  /// Tells this opening of the store from others in the change log.
+  let writerID = UInt32.random(in: .min ... .max)
   /// Whether a step of building indexes stands in the writer's line.
   let indexWork = Locked(false)
   /// The newest catalogue seen.
   private let known = Locked(Catalogue())
 
-  init(_ environment: Environment) throws {
+  init(_ environment: Environment, _ options: StoreOptions) throws {
     self.environment = environment
+    retention = options.changeLog
     try checkState()
     try refreshCatalogue()
     try renewIndexes()
@@ -43,7 +47,7 @@ extension Engine {
       let id = ObjectIdentifier(environment)
       if let engine = engines[id]?.engine { return engine }
       do {
-        let engine = try Engine(environment)
+        let engine = try Engine(environment, options)
         engines = engines.filter { $0.value.engine != nil }
         engines[id] = Weak(engine: engine)
         return engine

@@ -11,6 +11,7 @@
 ///   "larder.state"            -> state                       written by commits that change data
 ///   "larder.catalogue"        a database
 ///   "larder.indexes"          a database
+///   "larder.changes"          a database
 ///   "documents/<collection>"  a database, one per collection
 ///   "index/<number>"          a database, one per index
 ///
@@ -22,6 +23,9 @@
 ///
 /// documents/<collection>
 ///   <entity-accessor key>     -> record                      drawn in `RecordFormat`
+///
+/// larder.changes
+///   <sequence, 8, big-endian> -> pack                        drawn in `ChangePackBuilder`
 ///
 /// index/<number>
 ///   <values> <entity-accessor key> -> nothing, or 1 byte     values drawn in `IndexBytes`
@@ -50,6 +54,7 @@ enum Layout {
   static let formatVersion: UInt32 = 1
   static let catalogueName = "larder.catalogue"
   static let indexesName = "larder.indexes"
+  static let changesName = "larder.changes"
   static let documentsPrefix = "documents/"
   static let maximumCollectionNameByteCount = 200
 

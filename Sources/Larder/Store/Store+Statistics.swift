@@ -16,7 +16,8 @@ public struct StoreStatistics: Sendable, Equatable {
     public static func == (left: Self, right: Self) -> Bool {
       left.name == right.name && left.documentCount == right.documentCount
         && left.byteCount == right.byteCount && left.depth == right.depth
-        && left.indexes == right.indexes && left.fields.elementsEqual(right.fields) { $0.name == $1.name && $0.kind == $1.kind }
+        && left.indexes == right.indexes
+        && left.fields.elementsEqual(right.fields) { $0.name == $1.name && $0.kind == $1.kind }
     }
   }
 

@@ -44,6 +44,8 @@ public enum StoreError: Error, Equatable, Sendable {
   case indexNotAllowed(collection: String, index: String, reason: String)
   /// An index does not agree with its documents.
   case damagedIndex(collection: String, index: String, reason: String)
+  /// The log of changes could not be read.
+  case damagedChangeLog(String)
   /// Two documents with equal values in a unique index; `key` is the one that was being saved.
   case uniqueViolation(
     collection: String, index: String, value: String, key: String, otherKey: String)
@@ -118,6 +120,8 @@ extension StoreError: CustomStringConvertible {
     case .damagedIndex(let collection, let index, let reason):
       "The index `\(index)` of \(collection) is damaged: \(reason). Build it anew with "
         + "`rebuildIndexes(of:)`."
+    case .damagedChangeLog(let what):
+      "The store's change log is damaged: \(what). Documents are not concerned; read them anew."
     case .uniqueViolation(let collection, let index, let value, let key, let otherKey):
       "\(collection) \(key) has \(value) in the unique index `\(index)`, as \(collection) "
         + "\(otherKey) has. Change one of them, or delete it."

@@ -14,6 +14,9 @@ public struct StoreOptions: Equatable, Sendable {
   /// How many snapshots can be open at once, in all processes together.
   public var maximumReaders = 510
 
+  /// How much of the past is kept for watchers that were away.
+  public var changeLog = ChangeLogRetention()
+
   public init(isReadOnly: Bool = false, durability: Durability = .durable) {
     self.isReadOnly = isReadOnly
     self.durability = durability
@@ -31,9 +34,9 @@ public struct StoreOptions: Equatable, Sendable {
     case volatile
   }
 
-  /// Two for the catalogue. The other stays free: LMDB takes a handle only to find out that the
+  /// Two for the catalogue, one for the change log. The other stays free: LMDB takes a handle only to find out that the
   /// state record's key names no database.
-  static let spareDatabaseCount = 3
+  static let spareDatabaseCount = 4
 
   /// - Throws: ``StoreError/invalidOption(_:reason:)``.
   func check() throws(StoreError) {

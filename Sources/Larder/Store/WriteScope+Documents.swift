@@ -66,7 +66,6 @@ extension WriteScope {
           deleted += 1
         }
       }
-      scope.changeCount += UInt64(deleted)
       return deleted
     }
   }
@@ -83,9 +82,7 @@ extension WriteScope {
       return 0
     }
     return try change(of: binding.collection) { scope, changes in
-      let deleted = try scope.clear(query.selection, binding, keeping: [], &changes)
-      scope.changeCount += UInt64(deleted)
-      return deleted
+      try scope.clear(query.selection, binding, keeping: [], &changes)
     }
   }
 
@@ -102,9 +99,11 @@ extension WriteScope {
   mutating func eraseAllData(of collection: Collection) throws -> Int {
     let count = try transaction.statistics(of: collection.documents).entryCount
     guard count > 0 else { return 0 }
-    try transaction.empty(collection.documents)
-    for index in collection.indexes { try transaction.empty(index.database) }
-    changeCount += 1  // The erasure is one change, however many documents it concerns.
+    try change(of: collection) { scope, changes in
+      try scope.transaction.empty(collection.documents)
+      for index in collection.indexes { try scope.transaction.empty(index.database) }
+      changes.erased()
+    }
     return count
   }
 }

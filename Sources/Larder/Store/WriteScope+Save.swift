@@ -85,8 +85,6 @@ extension WriteScope {
       report.deleted = try clear(selection, binding, keeping: batch.entries, &changes)
     }
     try withExtendedLifetime(batch) { try upsert(batch.entries, binding, &report, &changes) }
-    try changes.flushIfFull(&transaction)
-    changeCount += UInt64(report.changes)
     return report
   }
 
@@ -115,6 +113,7 @@ extension WriteScope {
       guard try cursor.seek(key) else { return }
       try changes.deleted(cursor.value, key: key, transaction)
       try cursor.delete()
+      if changes.isFull { try changes.flushIfFull(&transaction) }
     }
     return keys.count
   }
@@ -132,6 +131,7 @@ extension WriteScope {
     for entry in entries {
       let key = entry.key
       let record = entry.record
+      if changes.isFull { try changes.flushIfFull(&transaction) }
       if !isBehindLast {
         isBehindLast = last.withUnsafeBytes { Bytes.compare(key, $0) > 0 }
       }

@@ -9,6 +9,9 @@ public struct WriteScope: ~Copyable {
   let engine: Engine
   let catalogue: Catalogue
   var state: StoreState
+  /// Where the changes that follow come from, as the change log says it.
+  public var origin = ChangeOrigin.local
+  private let log: Database
   /// Changed documents so far, each of which takes a sequence number.
   var changeCount: UInt64 = 0
   /// What the body needs declared before it can run; it is then run again.
@@ -17,6 +20,8 @@ public struct WriteScope: ~Copyable {
   @usableFromInline var failure: (any Error)?
 
   init(_ engine: Engine) throws {
+    guard let log = try engine.environment.database(named: Layout.changesName, create: true)
+    else { throw StoreError.damagedChangeLog("it cannot be made") }
     while true {
       let transaction = try engine.environment.beginWrite()
       guard let state = try transaction.state(path: engine.environment.folder) else {
@@ -28,6 +33,7 @@ public struct WriteScope: ~Copyable {
         self.engine = engine
         self.catalogue = catalogue
         self.state = state
+        self.log = log
         return
       }
       // Another process has declared something. Its databases cannot be opened while this
@@ -61,14 +67,23 @@ public struct WriteScope: ~Copyable {
     _ collection: Collection,
     _ body: (inout WriteScope, inout DocumentChanges) throws -> Result
   ) throws -> Result {
-    var changes = DocumentChanges(collection)
+    var changes = changes(of: collection)
     let result = try body(&self, &changes)
-    try finish(changes)
+    try finish(&changes)
     return result
   }
 
-  @usableFromInline mutating func finish(_ changes: consuming DocumentChanges) throws {
+  @usableFromInline borrowing func changes(of collection: Collection) -> DocumentChanges {
+    DocumentChanges(
+      collection,
+      log: ChangeLogWriter(
+        collection.name, origin: origin, writer: engine.writerID,
+        after: state.sequence + changeCount, in: log))
+  }
+
+  @usableFromInline mutating func finish(_ changes: inout DocumentChanges) throws {
     try changes.finish(&transaction)
+    changeCount += UInt64(changes.count)
   }
 
   /// Runs `body` in a transaction inside this one: what it changed is undone if it throws.
@@ -100,6 +115,7 @@ public struct WriteScope: ~Copyable {
     guard changeCount > 0 else { return }
     state.transaction = UInt64(transaction.id)
     state.sequence += changeCount
+    try transaction.pruneChangeLog(in: log, engine.retention)
     try transaction.put(state)
     try transaction.commit()
   }

@@ -1,0 +1,57 @@
+internal import LarderLMDB
+
+extension Transaction where Self: ~Copyable {
+  /// The number of the first change that the log still has; nil for an empty log.
+  borrowing func firstLoggedSequence(in log: Database) throws -> UInt64? {
+    var cursor = try cursor(in: log)
+    guard try cursor.first(), cursor.key.count == 8 else { return nil }
+    return UInt64(bigEndian: cursor.key.loadUnaligned(as: UInt64.self))
+  }
+
+  /// Lends the changes behind `sequence`, in their order, with what their packs say of them, until
+  /// `body` says false.
+  ///
+  /// - Returns: False where the log does not reach back that far, and nothing was lent: changes
+  ///   have been pruned, or of a collection that has no log.
+  /// - Throws: ``StoreError/damagedChangeLog(_:)``; whatever `body` throws.
+  borrowing func forEachChange(
+    after sequence: UInt64, head: UInt64, in log: Database,
+    _ body: (ChangePackHeader, LoggedChange) throws -> Bool
+  ) throws -> Bool {
+    if sequence >= head { return true }
+    var cursor = try cursor(in: log)
+    guard try cursor.seek(packWith: sequence + 1) else { return false }
+    var expected = sequence + 1
+    while true {
+      let first = UInt64(bigEndian: cursor.key.loadUnaligned(as: UInt64.self))
+      let pack: ChangePackReader
+      do {
+        pack = try ChangePackReader(cursor.value, firstSequence: first)
+      } catch {
+        throw StoreError.damagedChangeLog("the pack at \(first): \(error)")
+      }
+      guard first <= expected else { return false }
+      let header = pack.header
+      do {
+        guard try pack.forEach(after: sequence, { try body(header, $0) }) else { return true }
+      } catch let error as RecordError {
+        throw StoreError.damagedChangeLog("the pack at \(first): \(error)")
+      }
+      expected = header.lastSequence + 1
+      guard try cursor.next(), cursor.key.count == 8 else { return expected > head }
+    }
+  }
+}
+
+extension Cursor {
+  /// Moves to the pack that has a change; false where the log does not have it.
+  fileprivate mutating func seek(packWith sequence: UInt64) throws -> Bool {
+    try withUnsafeBytes(of: sequence.bigEndian) { key in
+      if try seek(atOrAfter: key) {
+        if Bytes.equal(self.key, key) { return true }
+        return try previous()
+      }
+      return try last()
+    }
+  }
+}
