@@ -96,7 +96,9 @@ extension StoreRepository {
   ) async throws -> SaveReport {
     try query?.selection.checkMatchesWhole("clearBeforeSaving")
     guard let batch = try batch(of: documents, isReplacing: query != nil) else {
-      return try await store.write { try $0.save(documents, clearBeforeSaving: query) }
+      return try await store.submit(isLarge: documents.count > Batch.largestCount) {
+        try $0.save(documents, clearBeforeSaving: query)
+      }
     }
     if batch.isEmpty, query == nil { return SaveReport() }
     return try await store.write { try $0.apply(batch, Entity.self, clearing: query?.selection) }

@@ -11,6 +11,8 @@ internal import LarderLMDB
 @usableFromInline final class Engine: Sendable {
   let environment: Environment
   let writer = Writer()
+  /// Writes of tasks, which stand in the writer's line together.
+  let jobs = WriteQueue()
   let retention: ChangeLogRetention
   /// Tells this opening of the store from others in the change log.
   let writerID = UInt32.random(in: .min ... .max)

@@ -180,7 +180,8 @@ extension Store {
 
   /// Runs `body` in one transaction, on the store's own thread; all of it is kept, or none.
   ///
-  /// As the synchronous one. Cancelling the task before the turn of `body` has come prevents
+  /// As the synchronous one, in the order in which it was called. Writes that wait at the same
+  /// time share a flush of the disk; one that throws is undone alone. Cancelling the task before the turn of `body` has come prevents
   /// it; afterwards it runs to its end.
   ///
   /// - Throws: Whatever `body` throws, `CancellationError`, or ``StoreError``; nothing is kept
@@ -189,8 +190,6 @@ extension Store {
   public func write<Result: Sendable>(
     _ body: @escaping @Sendable (inout WriteScope) throws -> Result
   ) async throws -> Result {
-    try checkOpen()
-    let engine = engine
-    return try await engine.writer.run { try storing { try engine.perform(body) } }
+    try await submit(body)
   }
 }

@@ -27,6 +27,16 @@ extension Environment {
     }
   }
 
+  /// Makes everything that was committed durable, whatever the environment's durability.
+  ///
+  /// - Throws: ``LMDBError`` when the disk fails, or the environment is closing.
+  public func flush() throws(LMDBError) {
+    guard !options.isReadOnly else { return }
+    try enter("flush")
+    defer { gate.leave() }
+    try Calls.sync(pointer.raw, path: folder)
+  }
+
   /// Begins the store's one write transaction; waits while another one runs, in any process.
   ///
   /// - Throws: ``LMDBError``: ``LMDBError/Code/nestedWrite`` when this thread holds one already,
