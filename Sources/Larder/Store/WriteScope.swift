@@ -48,7 +48,9 @@ public struct WriteScope: ~Copyable {
   ///
   /// A collection whose indexes may refuse a document has it undone alone instead, and the body
   /// may go on.
-  @inlinable mutating func change<Result>(
+  // Not inlinable: the optimizer of Swift 6.3 stops with an assertion where the end of `changes`,
+  // which is not visible to clients, would be inlined into them.
+  @usableFromInline mutating func change<Result>(
     of collection: Collection,
     _ body: (inout WriteScope, inout DocumentChanges) throws -> Result
   ) throws -> Result {
@@ -63,7 +65,7 @@ public struct WriteScope: ~Copyable {
     }
   }
 
-  @inlinable mutating func run<Result>(
+  private mutating func run<Result>(
     _ collection: Collection,
     _ body: (inout WriteScope, inout DocumentChanges) throws -> Result
   ) throws -> Result {
