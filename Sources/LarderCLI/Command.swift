@@ -14,4 +14,5 @@ protocol Command {
 
 extension Option {
   static let store = Option("store", takes: "DIR")
+  static let delimiter = Option("delimiter", takes: "CHAR")
 }

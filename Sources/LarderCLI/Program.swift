@@ -15,8 +15,8 @@ struct Program {
   /// In the order in which help lists them.
   static var commands: [any Command.Type] {
     [
-      ImportCommand.self, GetCommand.self, CountCommand.self, StatCommand.self,
-      CheckCommand.self, HelpCommand.self,
+      ImportCommand.self, ExportCommand.self, QueryCommand.self, GetCommand.self,
+      CountCommand.self, StatCommand.self, CheckCommand.self, HelpCommand.self,
     ]
   }
 
@@ -30,6 +30,8 @@ struct Program {
     do {
       return try perform(words)
     } catch is Console.OutputClosed {
+      return .success
+    } catch ExportError.readerGone {
       return .success
     } catch let error as UsageError {
       let topic = error.command.map { "larder help \($0)" } ?? "larder help"

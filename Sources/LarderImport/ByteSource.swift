@@ -25,6 +25,11 @@ public struct ByteSource: ~Copyable, Sendable {
     case memory([UInt8], pieceByteCounts: [Int])
   }
 
+  /// How many bytes there are and ever will be; nil where a file or a pipe may have more.
+  var memoryByteCount: Int? {
+    if case .memory(let bytes, _) = origin { bytes.count } else { nil }
+  }
+
   /// The largest read.
   static let chunkByteCount = 64 << 10
 

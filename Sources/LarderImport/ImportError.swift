@@ -6,11 +6,11 @@ public struct ImportError: Error, Equatable, Sendable {
   public enum Kind: Equatable, Sendable {
     /// The text breaks the grammar of its format.
     case syntax
-    /// The bytes are not UTF-8 without a byte order mark, or an escape is no Unicode scalar.
+    /// The bytes are not UTF-8, in JSON without a byte order mark, or an escape is no Unicode scalar.
     case encoding
     /// The input exceeds a limit; the value says which.
     case limit(Limit)
-    /// A name stands twice in one object, or a key twice in one file.
+    /// A name stands twice in one object or one header, or a key twice in one file.
     case duplicateKey
     /// The file is sound, but not laid out as documents.
     case shape
@@ -24,6 +24,8 @@ public struct ImportError: Error, Equatable, Sendable {
   public enum Limit: String, Sendable {
     /// The property of ``JSONLimits`` of that name.
     case depth, stringByteCount, memberCount, numberByteCount, lineByteCount, documentByteCount
+    /// The property of ``CSVLimits`` of that name.
+    case fieldByteCount, rowByteCount, columnCount
   }
 
   /// What sort of refusal it is.
@@ -74,7 +76,7 @@ func quoted(_ text: String) -> String {
 }
 
 /// `text` with every scalar escaped that a terminal could act upon or would not show.
-private func printable(_ text: String) -> String {
+func printable(_ text: String) -> String {
   var result = ""
   for scalar in text.unicodeScalars {
     if isPrintable(scalar) {

@@ -1,7 +1,13 @@
 /// How an import goes about its work.
 public struct ImportOptions: Sendable {
-  /// How the file lays out its documents.
+  /// What the file is written in.
+  public var format = ImportFormat.automatic
+
+  /// How a JSON file lays out its documents.
   public var shape = JSONShape.automatic
+
+  /// How a CSV file is read.
+  public var csv = CSVOptions()
 
   /// Saves everything in one transaction: all documents are kept, or none.
   ///
@@ -11,7 +17,7 @@ public struct ImportOptions: Sendable {
   /// Finds out whether everything could be saved, and saves nothing.
   public var isDryRun = false
 
-  /// What a file may hold before it is refused.
+  /// What a JSON file, or JSON in a field of a CSV file, may hold before it is refused.
   public var limits = JSONLimits()
 
   /// Documents in one transaction, at most; fewer than 1 means 1.

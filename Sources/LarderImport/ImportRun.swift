@@ -1,15 +1,19 @@
 internal import Larder
 
-/// One import: twice through the file.
+/// One import: twice through the file, and once more before to find the kinds of its columns.
 struct ImportRun {
   private var rehearsal: SaveRehearsal
   private let options: ImportOptions
   private let progress: (ImportProgress) -> Bool
   private var report = ImportReport()
+  /// The file's columns, where it is CSV.
+  private var table: CSVTable?
 
   /// What one step of the first pass holds of the file.
   private static let stepDocumentCount = 1_000
   private static let stepByteCount = 1 << 20
+  /// How much of the checking it is to find the kinds of columns.
+  private static let inferringPart = 0.3
 
   init(
     _ rehearsal: SaveRehearsal, options: ImportOptions,
@@ -66,57 +70,54 @@ struct ImportRun {
 
   /// Reads everything and saves nothing.
   private mutating func check(_ file: borrowing ImportFile) throws {
+    if options.format.resolved(for: file.name) == .csv {
+      table = try CSVTable(try file.bytes(), options, rehearsal) { byteCount, rowCount in
+        try tell(news(.checking, byteCount, file, rowCount, part: 0..<Self.inferringPart))
+      }
+    }
+    let part = table?.isInferred == true ? Self.inferringPart..<1 : 0..<1
     var documents = try reader(of: file)
-    var step: [JSONDocument] = []
+    var step: [ImportItem] = []
     var stepStart = 0
-    while let document = try documents.next() {
-      step.append(document)
+    while let item = try next(of: &documents, after: &step, file.name) {
+      step.append(item)
       let byteCount = documents.consumedByteCount
       if step.count >= Self.stepDocumentCount || byteCount - stepStart >= Self.stepByteCount {
         try rehearse(&step, file.name)
-        try tell(news(.checking, byteCount, file, report.documentCount))
+        try tell(news(.checking, byteCount, file, report.documentCount, part: part))
         stepStart = byteCount
       }
     }
     try rehearse(&step, file.name)
     try file.checkUnchanged()
-    try tell(news(.checking, file.byteCount, file, report.documentCount))
+    try tell(news(.checking, file.byteCount, file, report.documentCount, part: part))
   }
 
-  private mutating func rehearse(_ step: inout [JSONDocument], _ file: String) throws {
-    var conversion = conversion(file)
-    var documents: [DynamicDocument] = []
-    documents.reserveCapacity(step.count)
-    do throws(ImportError) {
-      for document in step {
-        documents.append(try conversion.document(document))
-        if conversion.keyKind == nil {
-          conversion.keyKind = KeyKind(of: documents[0][rehearsal.keyField])
-        }
-      }
+  private mutating func next(
+    of documents: inout ImportItems, after step: inout [ImportItem], _ file: String
+  ) throws -> ImportItem? {
+    do {
+      return try documents.next()
     } catch {
-      // What stands before it in the file is told first.
-      try rehearse(documents, of: step, file)
+      // What is wrong before it in the file is told first.
+      try rehearse(&step, file)
       throw error
     }
-    try rehearse(documents, of: step, file)
-    report.documentCount += step.count
-    step.removeAll(keepingCapacity: true)
   }
 
-  private mutating func rehearse(
-    _ documents: [DynamicDocument], of step: [JSONDocument], _ file: String
-  ) throws {
+  private mutating func rehearse(_ step: inout [ImportItem], _ file: String) throws {
     do {
-      try rehearsal.add(documents)
+      try rehearsal.add(step.map(\.document))
     } catch let refusal as SaveRehearsal.Refusal {
-      let document = step[refusal.index]
-      let member = document.member(at: refusal.field)
+      let item = step[refusal.index]
+      let place = item.place(of: refusal.field)
       throw ImportError(
-        .value, file: file, position: member?.position ?? document.position,
-        found: "\(member?.value.shortPhrase ?? refusal.found) in \(quoted(refusal.field))",
+        .value, file: file, position: place?.position ?? item.position,
+        found: "\(place?.phrase ?? refusal.found) in \(quoted(refusal.field))",
         expected: refusal.expected)
     }
+    report.documentCount += step.count
+    step.removeAll(keepingCapacity: true)
   }
 
   // MARK: The second pass
@@ -156,13 +157,12 @@ struct ImportRun {
   private func forEachBatch(
     of file: borrowing ImportFile, _ body: ([DynamicDocument]) throws -> Int
   ) throws {
-    let conversion = conversion(file.name)
     var documents = try reader(of: file)
     var batch: [DynamicDocument] = []
     var batchStart = 0
     var committed = 0
-    while let document = try documents.next() {
-      batch.append(try conversion.document(document))
+    while let item = try documents.next() {
+      batch.append(item.document)
       let byteCount = documents.consumedByteCount
       if batch.count % Self.stepDocumentCount == 0 {
         try tell(news(.saving, byteCount, file, committed))
@@ -183,22 +183,24 @@ struct ImportRun {
 
   // MARK: Both
 
-  private func reader(of file: borrowing ImportFile) throws(ImportError) -> JSONDocuments {
-    JSONDocuments(try file.bytes(), shape: options.shape, limits: options.limits)
-  }
-
-  private func conversion(_ file: String) -> DocumentConversion {
-    DocumentConversion(
-      file: file, keyField: rehearsal.keyField, keyKind: rehearsal.keyKind,
-      shape: rehearsal.shape)
+  private func reader(of file: borrowing ImportFile) throws(ImportError) -> ImportItems {
+    if let table { return try ImportItems(table.documents(try file.bytes())) }
+    let documents = JSONDocuments(
+      try file.bytes(), shape: options.shape, limits: options.limits)
+    return ImportItems(
+      documents,
+      DocumentConversion(
+        file: file.name, keyField: rehearsal.keyField, keyKind: rehearsal.keyKind,
+        place: rehearsal.shape.place))
   }
 
   private func news(
     _ stage: ImportProgress.Stage, _ byteCount: Int, _ file: borrowing ImportFile,
-    _ documentCount: Int
+    _ documentCount: Int, part: Range<Double> = 0..<1
   ) -> ImportProgress {
-    let part = file.byteCount > 0 ? Double(byteCount) / Double(file.byteCount) : 1
-    let fraction = options.isDryRun ? part : (stage == .saving ? 1 + part : part) / 2
+    let read = file.byteCount > 0 ? Double(byteCount) / Double(file.byteCount) : 1
+    let done = part.lowerBound + read * (part.upperBound - part.lowerBound)
+    let fraction = options.isDryRun ? done : (stage == .saving ? 1 + done : done) / 2
     return ImportProgress(
       stage: stage, byteCount: byteCount, totalByteCount: file.byteCount,
       documentCount: documentCount, fraction: min(fraction, 1))

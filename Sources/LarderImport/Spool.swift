@@ -49,18 +49,9 @@ struct Spool {
   private static func write(
     _ bytes: ArraySlice<UInt8>, to descriptor: Int32, name: String
   ) throws(ImportError) {
-    var rest = bytes
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { platformWrite(descriptor, $0) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw .spooling(name, code: errno) }
-      rest = rest.dropFirst(count)
-    }
+    let code = bytes.withUnsafeBytes { SystemWrite.write($0, to: descriptor) }
+    guard code == 0 else { throw .spooling(name, code: code) }
   }
-}
-
-private func platformWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-  write(descriptor, bytes.baseAddress, bytes.count)
 }
 
 extension ImportError {

@@ -1,7 +1,7 @@
 public import Larder
 
 extension Store {
-  /// Imports a JSON file's documents into a collection, whether it exists or not.
+  /// Imports the documents of a JSON or CSV file into a collection, whether it exists or not.
   ///
   /// ```swift
   /// let report = try store.importDocuments(from: .file("contacts.json"), into: "Contact", key: "id")
@@ -9,7 +9,8 @@ extension Store {
   /// The file is read twice. The first time finds out that every document can be saved, and which
   /// kinds the fields have that the catalogue does not know; the second time saves them in batches.
   /// So bad input changes nothing, and memory holds one batch however large the file is. A pipe is
-  /// first copied to a temporary file. Of documents with one key the last one wins.
+  /// first copied to a temporary file. Of documents with one key the last one wins. A CSV file with
+  /// columns whose kind neither the collection nor the caller tells is read once more, before.
   ///
   /// In a file of documents under keys, a document that lacks the field `key` gets it from the key
   /// that it stands under.
@@ -28,12 +29,14 @@ extension Store {
     options: ImportOptions = ImportOptions(),
     progress: (ImportProgress) -> Bool = { _ in true }
   ) throws -> ImportReport {
-    let rehearsal = try SaveRehearsal(self.collection(collection), keyField: key)
+    let rehearsal = try SaveRehearsal(
+      self.collection(collection), keyField: key,
+      minusZeroIsInteger: options.format.resolved(for: source.name) == .json)
     return try importDocuments(from: source, rehearsal, options, progress)
   }
 
-  /// Imports a JSON file's documents as those of a type: values are coerced to the kinds that it
-  /// declares, such as text in ISO 8601 to dates, and refused where they do not fit.
+  /// Imports the documents of a JSON or CSV file as those of a type: values are coerced to the kinds
+  /// that it declares, such as text in ISO 8601 to dates, and refused where they do not fit.
   ///
   /// ```swift
   /// let report = try store.importDocuments(from: .file("contacts.json"), into: Contact.self)

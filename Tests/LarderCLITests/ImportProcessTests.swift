@@ -62,18 +62,9 @@ struct ImportProcessTests {
   func closedPipe() throws {
     _ = try larder.runOnStore(
       "import", LarderProgram.fixture("books.ndjson"), "--into", "b", "--key", "isbn")
-    let shell = Process()
-    shell.executableURL = URL(filePath: "/bin/bash")
-    shell.arguments = [
-      "-c", "(sleep 0.3; \"$0\" stat --store \"$1\" && echo fine >&2) | true",
-      try LarderProgram.executable().path(percentEncoded: false), larder.store,
-    ]
-    let errors = Pipe()
-    shell.standardError = errors
-    try shell.run()
-    shell.waitUntilExit()
+    let text = try larder.errors(
+      ofScript: "(sleep 0.3; \"$0\" stat --store \"$1\" && echo fine >&2) | true")
 
-    let text = String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self)
     #expect(text == "fine\n")
   }
 }

@@ -38,6 +38,20 @@ struct LarderProgram {
     return try process.wait()
   }
 
+  /// What a script of the shell writes to standard error; `$0` is the program, `$1` the store.
+  func errors(ofScript script: String) throws -> String {
+    let shell = Process()
+    shell.executableURL = URL(filePath: "/bin/bash")
+    shell.arguments = [
+      "-c", script, try Self.executable().path(percentEncoded: false), store,
+    ]
+    let errors = Pipe()
+    shell.standardError = errors
+    try shell.run()
+    shell.waitUntilExit()
+    return String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self)
+  }
+
   func start(_ arguments: [String], environment: [String: String] = [:]) throws -> Running {
     signal(SIGPIPE, SIG_IGN)
     return try Running(arguments, environment)

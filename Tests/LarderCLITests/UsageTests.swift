@@ -9,7 +9,7 @@ struct UsageTests {
 
   @Test(
     "every command explains itself with examples, three ways",
-    arguments: ["import", "get", "count", "stat", "check", "help"])
+    arguments: ["import", "export", "query", "get", "count", "stat", "check", "help"])
   func help(command: String) throws {
     let outcomes = [
       try larder.run("help", command), try larder.run(command, "--help"),

@@ -239,31 +239,9 @@ extension Value {
   }
 }
 
-// MARK: Numbers
+// MARK: The catalogue
 
 extension InferredShape {
-  /// What the catalogue keeps a real number as.
-  public enum RealKind: Sendable {
-    case float, double, decimal
-  }
-
-  /// What the catalogue keeps the number at `path` as, names of fields and places in arrays; nil
-  /// where it knows the place as something else, or not at all.
-  public func realKind(at path: [String]) -> RealKind? {
-    guard let name = path.first, table < tables.count else { return nil }
-    var kind = tables[table].field(named: name)?.kind
-    for name in path.dropFirst() {
-      switch kind?.unwrapped {
-      case .array(let inner)?, .set(let inner)?, .dictionary(_, let inner)?: kind = inner
-      case .document(let table)?: kind = tables[table].field(named: name)?.kind
-      default: return nil
-      }
-    }
-    switch kind?.unwrapped {
-    case .float?: return .float
-    case .double?: return .double
-    case .decimal?: return .decimal
-    default: return nil
-    }
-  }
+  /// What the catalogue knows of the documents; nil where it does not know the collection.
+  package var place: FieldPlace? { table < tables.count ? FieldPlace(tables, table: table) : nil }
 }

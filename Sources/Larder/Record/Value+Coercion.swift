@@ -10,7 +10,7 @@ extension Value {
   /// Text becomes a date (ISO 8601), UUID, URL, decimal or data (Base64); a number becomes a
   /// wider one, or an integer if it is one exactly. Nothing is rounded but a double to a float
   /// and a long decimal to a double.
-  func coerced(to kind: Kind<Int>) -> Value? {
+  package func coerced(to kind: Kind<Int>) -> Value? {
     switch kind {
     case .bool: if case .bool = self { self } else { nil }
     case .integer(let width): integer(of: width)
@@ -127,7 +127,7 @@ extension Value {
   }
 
   /// What an error says was found: the kind, and the value where it is short.
-  var shortDescription: String {
+  package var shortDescription: String {
     switch self {
     case .null: return "null"
     case .array: return "an array"
@@ -141,7 +141,7 @@ extension Value {
 
 extension Kind {
   /// What an error says was expected.
-  var expectation: String {
+  package var expectation: String {
     switch self {
     case .date: "a date (ISO 8601, such as 2026-03-01T09:30:00Z)"
     case .data: "data in Base64"

@@ -63,7 +63,8 @@ public struct DynamicDocument: Hashable, Sendable {
     }
   }
 
-  init(uniqueFields: [Field]) { fields = uniqueFields }
+  /// - Parameter uniqueFields: Fields whose names are known to differ.
+  package init(uniqueFields: [Field]) { fields = uniqueFields }
 
   /// The value of a field; nil where the document has none.
   public subscript(name: String) -> Value? {

@@ -32,11 +32,13 @@ public struct SaveRehearsal: Sendable {
   /// - Parameters:
   ///   - keyField: The field that is the entity-accessor key.
   ///   - type: A type that is to be declared before the documents are saved.
+  ///   - minusZeroIsInteger: Whether -0.0 may be an integer, as in JSON, which has `-0`.
   /// - Throws: ``StoreError``, such as
   ///   ``StoreError/kindMismatch(collection:field:stored:declared:)`` for a type that cannot be
   ///   declared, or when the collection's key is another field.
   public init(
-    _ collection: DynamicCollection, keyField: String, declaring type: (any Document.Type)? = nil
+    _ collection: DynamicCollection, keyField: String, declaring type: (any Document.Type)? = nil,
+    minusZeroIsInteger: Bool = true
   ) throws {
     self.collection = collection
     self.keyField = keyField
@@ -53,7 +55,7 @@ public struct SaveRehearsal: Sendable {
     }
     self.stored = stored
     keyKind = stored?.keyKind
-    shape = InferredShape(stored, minusZeroIsInteger: true)
+    shape = InferredShape(stored, minusZeroIsInteger: minusZeroIsInteger)
   }
 
   /// Tries the next documents.

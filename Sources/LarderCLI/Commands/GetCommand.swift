@@ -6,8 +6,8 @@ enum GetCommand: Command {
   static let help = """
     larder get COLLECTION KEY --store DIR
 
-    Prints the document under a key as JSON, in one line. Dates are text in ISO 8601, data is text
-    in Base64; NaN and the infinities, which JSON does not have, are null.
+    Prints the document under a key as JSON, in one line, as `larder export` writes it. Dates are
+    text in ISO 8601, data is text in Base64; decimals, NaN and the infinities are text, too.
 
       --pretty     every member in a line of its own
       --store DIR  the store's folder; else the environment's LARDER_STORE

@@ -3,35 +3,47 @@ internal import LarderImport
 
 enum ImportCommand: Command {
   static let name = "import"
-  static let summary = "import a JSON file into a collection"
+  static let summary = "import a JSON or CSV file into a collection"
   static let help = """
     larder import FILE --into COLLECTION --key FIELD --store DIR
 
-    Imports the documents of a JSON file, all of them or, when the file has a fault, none. FILE is
-    an array of objects, an object of objects under their keys, or an object in each line (NDJSON);
-    `-` is standard input. New documents are inserted, those under a key that exists replace it,
-    equal ones cost no write. The store and the collection are made where there are none.
+    Imports the documents of a JSON or CSV file, all of them or, when the file has a fault, none.
+    FILE is an array of objects, an object of objects under their keys, an object in each line
+    (NDJSON), or a table with a header (CSV); `-` is standard input. New documents are inserted,
+    those under a key that exists replace it, equal ones cost no write. The store and the collection
+    are made where there are none.
 
       --into COLLECTION  the collection
       --key FIELD        the field that is the documents' key; may be left out where the collection
                          exists. In a file of objects under keys, those that lack it get it from
                          the key that they stand under.
       --store DIR        the store's folder; else the environment's LARDER_STORE
-      --format FORMAT    auto (default), array, keyed or lines
+      --format FORMAT    auto (default), array, keyed, lines or csv; auto takes files named .csv and
+                         .tsv for CSV
+      --delimiter CHAR   of CSV: comma (default), semicolon, tab (default for .tsv), pipe, or itself
+      --types LIST       of CSV: kinds of columns, as in `zip=string,price=decimal`; others are those
+                         of the collection, or else what the whole file shows, from a pipe too. The
+                         kinds: \(CSVType.allCases.map(\.rawValue).joined(separator: ", "))
+      --columns LIST     of CSV without a header: the names of the columns, as in `id,name,geo.lat`
       --atomic           one transaction: an import that is interrupted saves nothing
       --dry-run          say what would be imported, and change nothing
+
+    In CSV an empty field is nil, `""` empty text, `\\N` no value at all; what is quoted is text, and
+    so are 007 and +47 unless the collection or --types says otherwise. Rows end in LF or CR LF.
 
     Control-C stops between two batches; those before stay saved.
 
     Examples:
       larder import contacts.json --into contacts --key id --store ./data
+      larder import prices.csv --delimiter ';' --types sku=string --into prices --key sku
       zcat books.ndjson.gz | larder import - --format lines --into books --key isbn --store ./data
 
     Exit codes: 0 imported, 1 bad input or failure, 2 wrong usage.
     """
   static let options: [Option] = [
     .store, Option("into", takes: "COLLECTION"), Option("key", takes: "FIELD"),
-    Option("format", takes: "FORMAT"), Option("atomic"), Option("dry-run"),
+    Option("format", takes: "FORMAT"), .delimiter, Option("types", takes: "LIST"),
+    Option("columns", takes: "LIST"), Option("atomic"), Option("dry-run"),
   ]
 
   static func run(_ arguments: Arguments) throws -> ExitCode {
@@ -42,7 +54,8 @@ enum ImportCommand: Command {
     var options = ImportOptions()
     options.atomically = arguments.has("atomic")
     options.isDryRun = arguments.has("dry-run")
-    options.shape = try shape(named: arguments["format"] ?? "auto")
+    try setFormat(arguments["format"] ?? "auto", of: &options)
+    try setCSV(arguments, of: &options.csv)
     let storePath = try arguments.storePath()
     // A file that is missing should leave no new store behind.
     if path != "-" { _ = try ByteSource(path: path) }
@@ -68,14 +81,37 @@ enum ImportCommand: Command {
     return .success
   }
 
-  private static func shape(named name: String) throws(UsageError) -> JSONShape {
-    if name == "auto" { return .automatic }
-    let names = JSONShape.allCases.filter { $0 != .automatic }.map(\.rawValue)
-    guard names.contains(name), let shape = JSONShape(rawValue: name) else {
+  private static func setFormat(
+    _ name: String, of options: inout ImportOptions
+  ) throws(UsageError) {
+    if name == "auto" { return }
+    let names = JSONShape.allCases.filter { $0 != .automatic }.map(\.rawValue) + ["csv"]
+    guard names.contains(name) else {
       throw UsageError(
         "there is no format \(name.inQuotes)" + Spelling.suggestion(name, among: ["auto"] + names))
     }
-    return shape
+    options.format = name == "csv" ? .csv : .json
+    options.shape = JSONShape(rawValue: name) ?? .automatic
+  }
+
+  private static func setCSV(
+    _ arguments: Arguments, of options: inout CSVOptions
+  ) throws(UsageError) {
+    options.delimiter = try arguments.delimiter()
+    options.columns = arguments["columns"].map { $0.split(separator: ",").map(String.init) }
+    for part in arguments["types"]?.split(separator: ",") ?? [] {
+      let names = CSVType.allCases.map(\.rawValue)
+      guard let sign = part.lastIndex(of: "="), sign > part.startIndex else {
+        throw UsageError("--types takes a list such as `zip=string,price=decimal`")
+      }
+      let name = String(part[part.index(after: sign)...])
+      guard let type = CSVType(rawValue: name) else {
+        throw UsageError(
+          "there is no kind \(name.inQuotes); there are \(names.joined(separator: ", "))"
+            + Spelling.suggestion(name, among: names))
+      }
+      options.types[String(part[..<sign])] = type
+    }
   }
 
   private static func report(

@@ -1,3 +1,5 @@
+internal import LarderImport
+
 #if canImport(Glibc)
   internal import Glibc
 #else
@@ -57,20 +59,6 @@ enum Console {
   /// Writes everything; returns the system's error code, or 0.
   private static func write(_ text: String, to descriptor: Int32) -> Int32 {
     var text = text
-    return text.withUTF8 { bytes in
-      var written = 0
-      while written < bytes.count {
-        let rest = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[written...])
-        let count = platformWrite(descriptor, rest)
-        if count < 0, errno == EINTR { continue }
-        guard count >= 0 else { return errno }
-        written += count
-      }
-      return 0
-    }
+    return text.withUTF8 { SystemWrite.write(UnsafeRawBufferPointer($0), to: descriptor) }
   }
-}
-
-private func platformWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-  write(descriptor, bytes.baseAddress, bytes.count)
 }

@@ -5,13 +5,20 @@ struct Table {
   private let alignments: [Alignment]
   private var rows: [[String]]
 
-  init(_ headings: (String, Alignment)...) {
+  init(_ headings: (String, Alignment)...) { self.init(headings) }
+
+  init(_ headings: [(String, Alignment)]) {
     alignments = headings.map(\.1)
-    rows = [headings.map(\.0)]
+    rows = [headings.map { Self.printable($0.0) }]
   }
 
   /// Adds a row. Names come out of files: what would steer a terminal is shown as U+FFFD.
-  mutating func add(_ cells: String...) { rows.append(cells.map(Self.printable)) }
+  mutating func add(_ cells: String...) { add(cells) }
+
+  mutating func add(_ cells: [String]) { rows.append(cells.map(Self.printable)) }
+
+  /// Rows without the headings.
+  var count: Int { rows.count - 1 }
 
   private static func printable(_ text: String) -> String {
     var printable = ""
@@ -24,15 +31,20 @@ struct Table {
     return printable
   }
 
+  /// How wide the columns are, in characters.
+  var widths: [Int] {
+    alignments.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+  }
+
   /// The lines, without spaces at their ends.
-  var lines: [String] {
-    let widths = alignments.indices.map { column in
-      rows.map { $0[column].count }.max() ?? 0
-    }
-    return rows.map { row in
+  var lines: [String] { lines(widths: widths) }
+
+  /// The lines, with columns that are at least as wide.
+  func lines(widths: [Int]) -> [String] {
+    rows.map { row in
       var line = ""
       for (column, cell) in row.enumerated() {
-        let space = String(repeating: " ", count: widths[column] - cell.count)
+        let space = String(repeating: " ", count: max(0, widths[column] - cell.count))
         line += alignments[column] == .right ? space + cell : cell + space
         line += "  "
       }

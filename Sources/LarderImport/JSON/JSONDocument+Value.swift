@@ -1,11 +1,5 @@
 internal import Larder
 
-#if canImport(FoundationEssentials)
-  internal import FoundationEssentials
-#else
-  internal import Foundation
-#endif
-
 /// Makes documents without a type out of those of a file.
 struct DocumentConversion {
   /// What errors call the file.
@@ -13,8 +7,8 @@ struct DocumentConversion {
   let keyField: String
   /// How the keys are encoded, where that is known.
   var keyKind: KeyKind?
-  /// Knows which fields the catalogue keeps as real numbers.
-  let shape: InferredShape
+  /// What the catalogue knows of the documents.
+  let place: FieldPlace?
 
   /// The document with its key in its key field.
   ///
@@ -27,7 +21,9 @@ struct DocumentConversion {
       fields.append(DynamicDocument.Field(keyField, try outerKey(of: document)))
     }
     for member in document.members {
-      fields.append(DynamicDocument.Field(member.name, try value(of: member, [member.name])))
+      fields.append(
+        DynamicDocument.Field(
+          member.name, try value(member.value, place?.member(member.name), at: member.position)))
     }
     return try unique(fields, document.members)
   }
@@ -47,14 +43,10 @@ struct DocumentConversion {
     return key
   }
 
-  private func value(
-    of member: JSONMember, _ path: [String]
-  ) throws(ImportError) -> Value {
-    try value(member.value, path, at: member.position)
-  }
-
-  private func value(
-    _ value: JSONValue, _ path: @autoclosure () -> [String], at position: TextPosition
+  /// - Parameter place: What the catalogue knows of where the value stands; asked only of values
+  ///   that it makes something else of.
+  func value(
+    _ value: JSONValue, _ place: @autoclosure () -> FieldPlace?, at position: TextPosition
   ) throws(ImportError) -> Value {
     switch value {
     case .null: return .null
@@ -62,22 +54,22 @@ struct DocumentConversion {
     case .integer(let value): return .integer(value)
     case .unsigned(let value): return .unsigned(value)
     case .double(let value): return .double(value)
-    case .string(let value): return .string(value)
-    case .number(let text): return try number(text, path(), at: position)
+    case .string(let value):
+      return place().flatMap { ValueText.value(value, as: $0.kind) } ?? .string(value)
+    case .number(let text): return try number(text, place()?.kind, at: position)
     case .array(let elements):
-      let path = path()
+      let element = place()?.element
       var values: [Value] = []
       values.reserveCapacity(elements.count)
-      for (index, element) in elements.enumerated() {
-        values.append(try self.value(element, path + ["\(index)"], at: position))
-      }
+      for value in elements { values.append(try self.value(value, element, at: position)) }
       return .array(values)
     case .object(let members):
-      let path = path()
+      let place = place()
       var fields: [DynamicDocument.Field] = []
       fields.reserveCapacity(members.count)
       for member in members {
-        let value = try self.value(member.value, path + [member.name], at: member.position)
+        let value = try self.value(
+          member.value, place?.member(member.name), at: member.position)
         fields.append(DynamicDocument.Field(member.name, value))
       }
       return .document(try unique(fields, members))
@@ -86,21 +78,16 @@ struct DocumentConversion {
 
   /// A number that neither 64 bits nor 17 digits hold: only where the catalogue has a kind for it.
   private func number(
-    _ text: String, _ path: [String], at position: TextPosition
+    _ text: String, _ kind: Kind<Int>?, at position: TextPosition
   ) throws(ImportError) -> Value {
-    switch shape.realKind(at: path) {
+    switch kind {
     case .decimal?:
-      // As many digits as a decimal always holds.
-      if text.prefix(while: { $0 != "e" && $0 != "E" }).count(where: \.isNumber) <= 38,
-        let decimal = Decimal(string: text), decimal.isFinite
-      {
-        return .decimal(decimal)
-      }
+      if let decimal = ValueText.value(text, as: .decimal) { return decimal }
       throw refused(text, at: position, expected: "a number of at most 38 digits")
     case .double?, .float?:
       if let double = Double(text), double.isFinite, double != 0 { return .double(double) }
       throw refused(text, at: position, expected: "a number that a double can hold")
-    case nil:
+    default:
       throw refused(
         text, at: position,
         expected: "an integer of 64 bits, or a number of at most 17 digits that a double can hold; "

@@ -45,8 +45,10 @@ struct TextWindow: ~Copyable, Sendable {
   }
 
   init(_ source: consuming ByteSource) {
+    // A value in a field of a table should not cost a buffer for a file.
+    let byteCount = min(source.memoryByteCount ?? .max, ByteSource.chunkByteCount)
+    buffer = [UInt8](repeating: 0, count: byteCount + 1_024)
     self.source = source
-    buffer = [UInt8](repeating: 0, count: ByteSource.chunkByteCount + 1_024)
   }
 
   /// Where `next` stands.

@@ -1,15 +1,36 @@
-internal import Foundation
 internal import Larder
 
-/// Dates in ISO 8601, with as many digits as bring the same date back.
-enum DateText {
-  /// `2026-03-01T09:30:00.250Z`; nil outside the years 0 to 9999.
-  static func text(of date: Date) -> String? {
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
+/// Dates as text that brings the same date back, to the last bit.
+package enum DateText {
+  /// What stands before the seconds of a date that ISO 8601 cannot say.
+  private static let origin = "2001-01-01T00:00:00Z + "
+
+  /// `2026-03-01T09:30:00.250Z`, with 3, 6 or 9 digits; where that would be another date, or the
+  /// year is not one from 0 to 9999, its seconds: `2001-01-01T00:00:00Z + 1e+17 s`.
+  package static func text(of date: Date) -> String {
+    let seconds = date.timeIntervalSinceReferenceDate
     for digits in [3, 6, 9] {
-      guard let text = text(of: date, digits: digits) else { return nil }
-      if digits == 9 || ISO8601.date(from: text) == date { return text }
+      guard let text = text(of: date, digits: digits) else { break }
+      let back = ISO8601.date(from: text)?.timeIntervalSinceReferenceDate
+      // By bits: -0.0 is another date on disk.
+      if back?.bitPattern == seconds.bitPattern { return text }
     }
-    return nil
+    return "\(origin)\(seconds.isNaN ? .nan : seconds) s"
+  }
+
+  /// The date that `text` is, in ISO 8601 or as ``text(of:)`` writes it; nil where it is none.
+  package static func date(from text: String) -> Date? {
+    guard text.utf8.count > origin.utf8.count, text.hasPrefix(origin), text.hasSuffix(" s") else {
+      return ISO8601.date(from: text)
+    }
+    return Double(text.dropFirst(origin.count).dropLast(2))
+      .map(Date.init(timeIntervalSinceReferenceDate:))
   }
 
   private static func text(of date: Date, digits: Int) -> String? {

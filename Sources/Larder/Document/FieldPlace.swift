@@ -1,0 +1,70 @@
+/// A place in the documents of a collection, as the catalogue knows it: what importers and the
+/// command line ask before they make values of text.
+package struct FieldPlace: Sendable {
+  private let tables: [FieldTable]
+  private let stored: Kind<Int>
+  /// Whether the kind comes from a type, and not from values that were saved.
+  package let isDeclared: Bool
+  /// Whether a document without this field is refused.
+  package let isRequired: Bool
+
+  /// The documents themselves.
+  init(_ tables: [FieldTable], table: Int = 0) {
+    self.init(tables, .document(table), isDeclared: false, isRequired: false)
+  }
+
+  private init(_ tables: [FieldTable], _ kind: Kind<Int>, isDeclared: Bool, isRequired: Bool) {
+    self.tables = tables
+    stored = kind
+    self.isDeclared = isDeclared
+    self.isRequired = isRequired
+  }
+
+  /// The kind, without its optionals.
+  package var kind: Kind<Int> { stored.unwrapped }
+
+  /// Whether nil may stand here.
+  package var allowsNil: Bool { stored.isOptional || stored == .null }
+
+  /// The field of this name in the document, or the value under it in the dictionary.
+  package func member(_ name: String) -> FieldPlace? {
+    switch kind {
+    case .document(let table):
+      guard let field = tables[table].field(named: name) else { return nil }
+      return FieldPlace(
+        tables, field.kind, isDeclared: field.isDeclared, isRequired: field.isRequired)
+    case .dictionary(_, let value):
+      return FieldPlace(tables, value, isDeclared: isDeclared, isRequired: false)
+    default: return nil
+    }
+  }
+
+  /// An element of the array or set.
+  package var element: FieldPlace? {
+    switch kind {
+    case .array(let element), .set(let element):
+      FieldPlace(tables, element, isDeclared: isDeclared, isRequired: false)
+    default: nil
+    }
+  }
+
+  /// The names of the document's fields, in the catalogue's order.
+  package var fieldNames: [String] {
+    guard case .document(let table) = kind else { return [] }
+    return tables[table].fields.map(\.name)
+  }
+}
+
+extension DynamicCollection {
+  /// The documents' place, of which the fields are members; nil where there is no collection.
+  ///
+  /// - Throws: ``StoreError``.
+  package func place() throws -> FieldPlace? { try store.read { $0.place(of: name) } }
+}
+
+extension Snapshot {
+  /// The place of a collection's documents; nil where there is no such collection.
+  package borrowing func place(of collection: String) -> FieldPlace? {
+    catalogue[collection].map { FieldPlace($0.tables) }
+  }
+}

@@ -1,0 +1,65 @@
+extension DynamicCollection {
+  /// The documents that `query` selects, in its order; none where there is no collection.
+  ///
+  /// - Throws: ``DynamicQueryError`` for a query that does not fit the collection's fields;
+  ///   ``StoreError``, such as ``StoreError/damagedRecord(collection:key:reason:)``.
+  public func fetch(_ query: DynamicQuery) throws -> [DynamicDocument] {
+    var documents: [DynamicDocument] = []
+    try forEach(query) { documents.append($0) }
+    return documents
+  }
+
+  /// How many documents `query` selects.
+  ///
+  /// - Throws: As ``fetch(_:)``.
+  public func count(_ query: DynamicQuery) throws -> Int {
+    try store.read { snapshot in
+      guard let binding = snapshot.catalogue.binding(ofCollection: name) else { return 0 }
+      return try snapshot.transaction.count(query.lowered(in: binding.collection), binding)
+    }
+  }
+
+  /// Lends the documents that `query` selects, in its order, at one moment. Without an order
+  /// memory holds one of them; with one, what all of them are sorted by.
+  ///
+  /// - Throws: As ``fetch(_:)``; whatever `body` throws, which ends it.
+  public func forEach(_ query: DynamicQuery, _ body: (DynamicDocument) throws -> Void) throws {
+    try store.read { try $0.forEach(query, in: name, body) }
+  }
+
+  /// Finds out whether a query fits the collection's fields, where there is a collection.
+  ///
+  /// - Throws: ``DynamicQueryError`` when it does not; ``StoreError``.
+  public func check(_ query: DynamicQuery) throws {
+    try store.read { snapshot in
+      guard let collection = snapshot.catalogue[name] else { return }
+      _ = try query.lowered(in: collection)
+    }
+  }
+}
+
+extension Snapshot {
+  /// Lends the documents of a collection that `query` selects, in its order.
+  ///
+  /// - Throws: As ``DynamicCollection/forEach(_:_:)``.
+  package borrowing func forEach(
+    _ query: DynamicQuery, in collection: String, _ body: (DynamicDocument) throws -> Void
+  ) throws {
+    guard let binding = catalogue.binding(ofCollection: collection) else { return }
+    try transaction.select(query.lowered(in: binding.collection), binding) { record in
+      try body(try DynamicDocument(record))
+    }
+  }
+
+  /// Lends the documents that a type's query selects, in its order, without their type.
+  ///
+  /// - Throws: ``StoreError``; whatever `body` throws, which ends it.
+  package borrowing func forEach<Entity: Document>(
+    _ query: Query<Entity>, _ body: (DynamicDocument) throws -> Void
+  ) throws {
+    try select(query.selection, Entity.self) { _ in
+    } _: { record in
+      try body(try DynamicDocument(record))
+    }
+  }
+}

@@ -1,0 +1,85 @@
+internal import Larder
+internal import LarderImport
+
+enum ExportCommand: Command {
+  static let name = "export"
+  static let summary = "write documents as CSV, JSON or NDJSON"
+  static let help = """
+    larder export COLLECTION --store DIR
+
+    Writes the documents of a collection, all of one moment, so that importing them into a collection
+    of the same fields brings equal documents back. Results go to standard output, or to a file that
+    is made, or replaced, when everything is written.
+
+      --format FORMAT   ndjson (default), json (one array) or csv; a file's name tells it, too
+      --output FILE     the file
+    \(Option.selectingHelp)
+      --store DIR       the store's folder; else the environment's LARDER_STORE
+
+    In CSV arrays and embedded documents stand as JSON in one field; nil is an empty field, `\\N` a
+    field that the document lacks, `""` empty text. Data is written as it is: fields that begin with
+    = + - or @ may be formulas to a spreadsheet.
+
+    \(Option.expressionHelp)
+
+    Examples:
+      larder export contacts --output contacts.csv --store ./data
+      larder export contacts --where 'city == "Oslo"' --sort -order --format json --store ./data
+
+    Exit codes: 0 written, 1 no such collection or failure, 2 wrong usage.
+    """
+  static let options: [Option] =
+    Option.selecting + [.store, Option("format", takes: "FORMAT"), Option("output", takes: "FILE")]
+
+  static func run(_ arguments: Arguments) throws -> ExitCode {
+    let name = try arguments.operands("COLLECTION")[0]
+    let file = arguments["output"]
+    let format = try format(arguments["format"], file)
+    let collection = try arguments.storeToRead().existing(name).collection
+    let query = try arguments.query(of: collection)
+    var options = try ExportOptions(arguments, collection)
+    options.isForTerminal = file == nil && Console.outputIsTerminal
+    if file?.lowercased().hasSuffix(".tsv") == true, !arguments.has("delimiter") {
+      options.delimiter = .tab
+    }
+    try collection.write(
+      query, as: format, to: file.map(ExportTarget.file) ?? .standardOutput, options)
+    return .success
+  }
+
+  private static func format(
+    _ name: String?, _ file: String?
+  ) throws(UsageError) -> ExportFormat {
+    guard let name else { return file.flatMap(ExportFormat.init(fileName:)) ?? .ndjson }
+    if let format = ExportFormat(rawValue: name) { return format }
+    throw UsageError(
+      "there is no format \(name.inQuotes)"
+        + Spelling.suggestion(name, among: ExportFormat.allCases.map(\.rawValue)))
+  }
+}
+
+extension ExportOptions {
+  /// What the options say of the fields of a collection.
+  init(_ arguments: Arguments, _ collection: DynamicCollection) throws {
+    self.init()
+    delimiter = try arguments.delimiter() ?? .comma
+    fields = try arguments.fields(of: collection)
+  }
+}
+
+extension DynamicCollection {
+  /// Exports, until Control-C.
+  func write(
+    _ query: DynamicQuery, as format: ExportFormat, to target: ExportTarget,
+    _ options: ExportOptions
+  ) throws {
+    Interruption.watch()
+    do {
+      try store.export(
+        collection: name, query, as: format, to: target, options: options
+      ) { _ in !Interruption.isWished }
+    } catch is CancellationError {
+      throw Failure("the export was stopped; it is not whole")
+    }
+  }
+}

@@ -1,0 +1,135 @@
+internal import Larder
+
+/// The documents of a CSV file, one at a time.
+struct CSVDocuments: ~Copyable {
+  private var reader: CSVReader
+  private let table: CSVTable
+  private let conversion: DocumentConversion
+
+  /// - Parameter reader: Behind the header.
+  init(_ reader: consuming CSVReader, _ table: CSVTable) {
+    self.reader = reader
+    self.table = table
+    conversion = DocumentConversion(file: table.file, keyField: "", keyKind: nil, place: nil)
+  }
+
+  /// How many bytes of the file have been read.
+  var consumedByteCount: Int { reader.text.source.consumedByteCount }
+
+  /// The next document, or nil behind the last row.
+  ///
+  /// - Throws: ``ImportError`` for input that is refused or cannot be read.
+  mutating func next() throws(ImportError) -> ImportItem? {
+    guard try reader.next() else { return nil }
+    let document = DynamicDocument(uniqueFields: try fields(table.fields))
+    return ImportItem(
+      document, of: CSVRow(positions: reader.cells.map(\.position), columns: table.columns))
+  }
+
+  /// The values of the fields, without those that are missing.
+  private func fields(_ fields: [CSVField]) throws(ImportError) -> [DynamicDocument.Field] {
+    var result: [DynamicDocument.Field] = []
+    result.reserveCapacity(fields.count)
+    for field in fields {
+      guard let value = try value(of: field) else { continue }
+      result.append(DynamicDocument.Field(field.name, value))
+    }
+    return result
+  }
+
+  private func value(of field: CSVField) throws(ImportError) -> Value? {
+    switch field.content {
+    case .column(let index): return try value(of: index)
+    case .document(let document):
+      if isNothing(document) {
+        for index in document.columns where !isMissing(index) { return .null }
+        return nil
+      }
+      return .document(DynamicDocument(uniqueFields: try fields(document.fields)))
+    }
+  }
+
+  /// Whether an embedded document is nil or missing: no column says anything of it.
+  private func isNothing(_ document: CSVField.Document) -> Bool {
+    var isMissing = true
+    for index in document.columns where !self.isMissing(index) {
+      guard reader.cells[index].isNil else { return false }
+      isMissing = false
+    }
+    return document.allowsNil || isMissing
+  }
+
+  private func isMissing(_ index: Int) -> Bool {
+    if reader.cells[index].isQuoted { return false }
+    return reader.withCell(index) { CSVNotation.isMissing($0) }
+  }
+
+  /// The value in a column; nil where the document lacks it.
+  private func value(of index: Int) throws(ImportError) -> Value? {
+    let notation = table.columns[index].notation
+    if isMissing(index) { return nil }
+    if reader.cells[index].isNil {
+      switch notation.empty {
+      case .null: return .null
+      case .text: return .string("")
+      case .missing: return nil
+      case .refused: throw refused(index)
+      }
+    }
+    if notation.isJSON { return try json(index) }
+    guard let value = reader.withCell(index, { notation.value($0) }) else { throw refused(index) }
+    return value
+  }
+
+  private func json(_ index: Int) throws(ImportError) -> Value {
+    let column = table.columns[index]
+    let bytes = reader.withCell(index) { Array($0) }
+    let position = reader.cells[index].position
+    let value: JSONValue
+    do {
+      value = try JSONValue(
+        readingFrom: ByteSource(bytes: bytes, name: table.file), limits: table.jsonLimits)
+    } catch {
+      let place = error.position.map { " at \($0) of the field" } ?? ""
+      throw ImportError(
+        error.kind, file: table.file, position: position,
+        found: "\(error.found)\(place) in \(quoted(column.name)), which holds JSON",
+        expected: error.expected)
+    }
+    return try conversion.value(value, column.notation.place, at: position)
+  }
+
+  @inline(never)
+  private func refused(_ index: Int) -> ImportError {
+    let column = table.columns[index]
+    let text = reader.withCell(index) { String(decoding: $0, as: UTF8.self) }
+    return ImportError(
+      .value, file: table.file, position: reader.cells[index].position,
+      found: "\(text.isEmpty ? "an empty field" : quoted(text)) in \(quoted(column.name))",
+      expected: column.notation.expectation)
+  }
+}
+
+/// Where the fields of a row stand.
+struct CSVRow {
+  fileprivate let positions: [TextPosition]
+  fileprivate let columns: [CSVColumn]
+
+  /// Where the row begins.
+  var position: TextPosition { positions.first ?? .start }
+
+  /// Where the column stands that holds a field, or holds most of the way to it.
+  ///
+  /// - Parameter field: Names and places in arrays, from the outermost on, between dots.
+  func position(of field: String) -> TextPosition? {
+    var nearest: (length: Int, position: TextPosition)?
+    for (column, position) in zip(columns, positions) {
+      let path = column.path.names.joined(separator: ".")
+      guard path == field || field.hasPrefix(path + ".") || path.hasPrefix(field + ".") else {
+        continue
+      }
+      if path.utf8.count > nearest?.length ?? -1 { nearest = (path.utf8.count, position) }
+    }
+    return nearest?.position
+  }
+}

@@ -1,0 +1,111 @@
+internal import Larder
+
+/// The names of a CSV file's columns, and the fields that they mean.
+struct CSVHeader {
+  private(set) var columns: [Column] = []
+  private(set) var fields: [CSVField] = []
+  private let file: String
+
+  struct Column {
+    let name: String
+    let path: FieldPath
+    /// What the catalogue knows of it.
+    let place: FieldPlace?
+    let position: TextPosition
+  }
+
+  /// Takes the names from the options, or else from the first row.
+  ///
+  /// - Throws: ``ImportError`` for input that is refused or cannot be read.
+  init(
+    _ options: CSVOptions, _ reader: inout CSVReader, place: FieldPlace?
+  ) throws(ImportError) {
+    file = reader.text.source.name
+    var names = (options.columns ?? []).map { (name: $0, position: TextPosition.start) }
+    if options.columns == nil {
+      guard try reader.next() else {
+        throw reader.text.error(
+          .shape, found: "the end of the file", expected: "a header with the names of the columns")
+      }
+      for (index, cell) in reader.cells.enumerated() {
+        let name = reader.withCell(index) { String(decoding: $0, as: UTF8.self) }
+        names.append((name, cell.position))
+      }
+    }
+    for (name, position) in names {
+      guard !name.isEmpty else {
+        throw error(.shape, position, found: "a column without a name", expected: "a name for each")
+      }
+      let path = Self.path(of: name, place)
+      let column = Column(
+        name: name, path: path, place: path.names.reduce(place) { $0?.member($1) },
+        position: position)
+      columns.append(column)
+      do throws(Clash) {
+        try Self.add(columns.count - 1, path.names[...], to: &fields, place)
+      } catch {
+        throw self.error(
+          .duplicateKey, position,
+          found: error.isSecond ? "a second \(quoted(name))" : quoted(name),
+          expected: error.isSecond
+            ? "each name once" : "an embedded document in one column or in several, not both")
+      }
+    }
+    let known = Set(columns.map(\.name))
+    if let unknown = options.types.keys.sorted().first(where: { !known.contains($0) }) {
+      throw error(
+        .shape, .start, found: "no column \(quoted(unknown)), whose type is declared",
+        expected: "the name of a column: \(known.sorted().prefix(20).joined(separator: ", "))")
+    }
+  }
+
+  /// - Throws: ``ImportError`` where no column is the key's.
+  func require(_ keyField: String) throws(ImportError) {
+    guard !columns.contains(where: { $0.path.names == [keyField] }) else { return }
+    throw error(
+      .shape, .start, found: "no column \(quoted(keyField))",
+      expected: "one of that name, for it is the key")
+  }
+
+  /// The field that a column's name means.
+  private static func path(of name: String, _ place: FieldPlace?) -> FieldPath {
+    if place?.member(name) == nil, let path = FieldPath(name) { return path }
+    return FieldPath(field: name)
+  }
+
+  private func error(
+    _ kind: ImportError.Kind, _ position: TextPosition, found: String, expected: String
+  ) -> ImportError {
+    ImportError(kind, file: file, position: position, found: found, expected: expected)
+  }
+
+  /// A path that is there already: a second time, or as a document and as a column of JSON.
+  private struct Clash: Error {
+    let isSecond: Bool
+  }
+
+  private static func add(
+    _ column: Int, _ path: ArraySlice<String>, to fields: inout [CSVField], _ place: FieldPlace?
+  ) throws(Clash) {
+    guard let name = path.first else { return }
+    let isLast = path.count == 1
+    let member = place?.member(name)
+    let known = fields.firstIndex { $0.name == name }
+    let content = known.map { fields[$0].content }
+    switch content {
+    case .column: throw Clash(isSecond: isLast)
+    case .document where isLast: throw Clash(isSecond: false)
+    case nil where isLast: fields.append(CSVField(name: name, content: .column(column)))
+    case nil, .document:
+      var document = CSVField.Document(allowsNil: member?.allowsNil ?? true)
+      if case .document(let known)? = content { document = known }
+      try add(column, path.dropFirst(), to: &document.fields, member)
+      document.columns.append(column)
+      if let known {
+        fields[known].content = .document(document)
+      } else {
+        fields.append(CSVField(name: name, content: .document(document)))
+      }
+    }
+  }
+}

@@ -1,0 +1,99 @@
+/// How a CSV file is read: RFC 4180, with the choices that it leaves open made here.
+///
+/// - Rows end in LF or CR LF; a CR alone is refused outside quotes. Empty lines are skipped. A
+///   byte order mark at the beginning is skipped.
+/// - A row that is longer or shorter than the header is refused, as are a quote inside a field
+///   that does not begin with one, and text behind a closing quote. Nothing is trimmed.
+/// - An empty field is nil; `""` is empty text. `\N`, not quoted, is no value at all: the document
+///   lacks the field.
+/// - A header `geo.lat` is the field `lat` of the embedded document `geo`, where its parts are made
+///   of letters, digits, `_` and `-`; a name with a dot of its own stands between backquotes.
+///
+/// The kinds of the columns are, in this order of precedence: those in ``types``; those that the
+/// collection holds; those that the whole file shows, which is then read once more: `bool` for
+/// `true` and `false`, `integer`, `double`, `date` (ISO 8601), else text. What is quoted is text.
+/// So are numbers that would change: `007`, `+47`, `1e5` (an exponent needs its sign), integers
+/// beyond 64 bits, more than 17 digits, integers among doubles that no double is equal to.
+/// Arrays, sets, dictionaries and embedded documents stand as JSON in one field, where the
+/// collection holds these or the column's type is `json`.
+public struct CSVOptions: Sendable {
+  /// What stands between two fields; nil for a comma, or a tab in files named `.tsv`.
+  public var delimiter: CSVDelimiter?
+
+  /// The names of the columns, for a file without a header line; nil when the first row has them.
+  public var columns: [String]?
+
+  /// The kinds of columns, by the names in the header. A name that the header lacks is refused.
+  public var types: [String: CSVType] = [:]
+
+  /// What a file may hold before it is refused.
+  public var limits = CSVLimits()
+
+  /// A header line, commas, kinds by the collection or the file.
+  public init() {}
+}
+
+/// What stands between two fields of a row.
+public struct CSVDelimiter: Hashable, Sendable {
+  let byte: UInt8
+
+  public static let comma = CSVDelimiter(byte: 0x2C)
+  public static let semicolon = CSVDelimiter(byte: 0x3B)
+  public static let tab = CSVDelimiter(byte: 0x09)
+  public static let pipe = CSVDelimiter(byte: 0x7C)
+
+  private init(byte: UInt8) { self.byte = byte }
+
+  /// An ASCII character that is no letter or digit, none of `"`, `` ` ``, `\`, `+`, `-`, `.`, `_`,
+  /// no space, and no control character but the tab and U+001F; nil for others.
+  public init?(_ character: Character) {
+    guard let byte = character.asciiValue, character.unicodeScalars.count == 1 else { return nil }
+    switch Unicode.Scalar(byte) {
+    case "\t", "\u{1F}", ",", ";", "|", ":", "!", "#", "$", "%", "&", "'", "(", ")", "*", "/", "<",
+      "=", ">", "?", "@", "[", "]", "^", "{", "}", "~":
+      self.byte = byte
+    default: return nil
+    }
+  }
+}
+
+/// What the fields of a column hold.
+public enum CSVType: String, CaseIterable, Sendable {
+  case string, bool, integer, double, decimal, date, uuid, url, data
+  /// JSON in each field: arrays, objects, anything that JSON has.
+  case json
+}
+
+/// How much of anything a CSV file may hold before it is refused.
+///
+/// Every limit is the largest size that is still accepted.
+public struct CSVLimits: Equatable, Sendable {
+  /// Bytes of one field, without the quotes around it.
+  public var fieldByteCount = 16 << 20
+
+  /// Bytes of all fields of a row together. It bounds memory: a row is held as a whole.
+  public var rowByteCount = 64 << 20
+
+  /// Columns.
+  public var columnCount = 4_096
+
+  /// The default limits.
+  public init() {}
+}
+
+/// How the bytes of a file are laid out.
+public enum ImportFormat: String, CaseIterable, Sendable {
+  /// Told by the file's name: `.csv` and `.tsv` are CSV, everything else is JSON.
+  case automatic
+  /// JSON or NDJSON, in the shape that ``ImportOptions/shape`` says.
+  case json
+  /// CSV, as ``ImportOptions/csv`` says.
+  case csv
+
+  /// The format of a file of this name; never ``automatic``.
+  func resolved(for name: String) -> ImportFormat {
+    guard self == .automatic else { return self }
+    let name = name.lowercased()
+    return name.hasSuffix(".csv") || name.hasSuffix(".tsv") ? .csv : .json
+  }
+}

@@ -1,0 +1,95 @@
+internal import Larder
+
+/// The columns of a CSV file: where in a document each belongs, and what its fields hold.
+struct CSVTable: Sendable {
+  let file: String
+  let columns: [CSVColumn]
+  /// The fields of a document, in the order of their first columns.
+  let fields: [CSVField]
+  /// Whether the file was read to its end to find kinds.
+  private(set) var isInferred = false
+  let options: CSVOptions
+  let jsonLimits: JSONLimits
+  private let delimiter: CSVDelimiter
+
+  /// Finds the columns; reads the file to its end where only that tells a column's kind.
+  ///
+  /// - Parameter progress: Told now and then how many bytes and rows have been read; what it throws
+  ///   ends the reading.
+  /// - Throws: ``ImportError``; what `progress` throws.
+  init(
+    _ source: consuming ByteSource, _ options: ImportOptions, _ rehearsal: SaveRehearsal,
+    progress: (_ byteCount: Int, _ rowCount: Int) throws -> Void
+  ) throws {
+    file = source.name
+    self.options = options.csv
+    jsonLimits = options.limits
+    delimiter =
+      options.csv.delimiter ?? (file.lowercased().hasSuffix(".tsv") ? .tab : .comma)
+    var reader = CSVReader(
+      source, delimiter: delimiter, columnCount: self.options.columns?.count,
+      limits: self.options.limits)
+    let header = try CSVHeader(self.options, &reader, place: rehearsal.shape.place)
+    try header.require(rehearsal.keyField)
+    let unknown = header.columns.indices.filter { index in
+      let column = header.columns[index]
+      return CSVNotation.declaredKind(options.csv.types[column.name], column.place) == nil
+    }
+    var inferences = [CSVInference](repeating: CSVInference(), count: header.columns.count)
+    if !unknown.isEmpty {
+      isInferred = true
+      var rowCount = 0
+      while try reader.next() {
+        rowCount += 1
+        for index in unknown where !inferences[index].isText {
+          let isQuoted = reader.cells[index].isQuoted
+          reader.withCell(index) { inferences[index].add($0, isQuoted: isQuoted) }
+        }
+        if rowCount.isMultiple(of: 1_000) {
+          try progress(reader.text.source.consumedByteCount, rowCount)
+        }
+      }
+    }
+    columns = zip(header.columns, inferences).map { column, inference in
+      CSVColumn(
+        name: column.name, path: column.path,
+        notation: CSVNotation(
+          options.csv.types[column.name], column.place, inferred: inference.kind))
+    }
+    fields = header.fields
+  }
+
+  /// The documents of the file, from its beginning.
+  func documents(_ source: consuming ByteSource) throws(ImportError) -> CSVDocuments {
+    var reader = CSVReader(
+      source, delimiter: delimiter, columnCount: columns.count, limits: options.limits)
+    if options.columns == nil { _ = try reader.next() }
+    return CSVDocuments(reader, self)
+  }
+}
+
+/// One column of a CSV file.
+struct CSVColumn: Sendable {
+  let name: String
+  let path: FieldPath
+  let notation: CSVNotation
+}
+
+/// A field of a document, and the columns that it comes from.
+struct CSVField: Sendable {
+  let name: String
+  var content: Content
+
+  enum Content: Sendable {
+    case column(Int)
+    case document(Document)
+  }
+
+  /// An embedded document in several columns.
+  struct Document: Sendable {
+    var fields: [CSVField] = []
+    /// All columns in it, however deep.
+    var columns: [Int] = []
+    let allowsNil: Bool
+  }
+}

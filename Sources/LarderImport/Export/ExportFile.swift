@@ -1,0 +1,106 @@
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Darwin
+#endif
+
+/// An export's bytes on their way out.
+///
+/// An ordinary file is written beside its target, under another name, and takes the target's name
+/// when it is whole; letting go of it before leaves nothing behind.
+struct ExportFile: ~Copyable {
+  private let name: String
+  private let descriptor: Int32
+  private let isOurs: Bool
+  /// The name that the file has until it is whole, and the one that it then gets.
+  private let paths: (temporary: String, target: String)?
+  private var isFinished = false
+  private(set) var byteCount = 0
+
+  /// - Throws: ``ExportError/io(file:code:)``; nothing is left behind.
+  init(_ target: ExportTarget) throws(ExportError) {
+    name = target.name
+    switch target.origin {
+    case .descriptor(let descriptor):
+      self.descriptor = descriptor
+      (isOurs, paths) = (false, nil)
+    case .path(let path):
+      isOurs = true
+      (descriptor, paths) = try Self.open(path)
+    }
+  }
+
+  deinit {
+    // Nothing is lost: what has to be kept was synchronised before.
+    if isOurs { _ = close(descriptor) }
+    if let paths, !isFinished { _ = unlink(paths.temporary) }
+  }
+
+  /// - Throws: ``ExportError``.
+  mutating func write(_ bytes: [UInt8]) throws(ExportError) {
+    let code = bytes.withUnsafeBytes { SystemWrite.write($0, to: descriptor) }
+    byteCount += bytes.count
+    if code == EPIPE { throw .readerGone(file: name) }
+    if code != 0 { throw .io(file: name, code: code) }
+  }
+
+  /// Brings the bytes to the disk and gives the file its name.
+  ///
+  /// - Throws: ``ExportError/io(file:code:)``; the target is as it was.
+  mutating func finish() throws(ExportError) {
+    guard let paths else { return }
+    guard fsync(descriptor) == 0, rename(paths.temporary, paths.target) == 0 else {
+      throw .io(file: name, code: errno)
+    }
+    isFinished = true
+  }
+
+  // MARK: Opening
+
+  private static func open(
+    _ path: String
+  ) throws(ExportError) -> (Int32, (temporary: String, target: String)?) {
+    guard !path.isEmpty, !path.utf8.contains(0) else { throw .io(file: path, code: EINVAL) }
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      guard errno == ENOENT else { throw .io(file: path, code: errno) }
+      return try openBeside(path, mode: nil, name: path)
+    }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG:
+      // A link stays one: what it names is replaced.
+      guard let real = realpath(path, nil) else { throw .io(file: path, code: errno) }
+      defer { free(real) }
+      return try openBeside(
+        String(cString: real), mode: status.st_mode & 0o7777, name: path)
+    case S_IFDIR: throw .io(file: path, code: EISDIR)
+    default:
+      let descriptor = platformOpen(path, O_WRONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { throw .io(file: path, code: errno) }
+      return (descriptor, nil)
+    }
+  }
+
+  /// - Parameter mode: The permissions of the file that is replaced.
+  private static func openBeside(
+    _ target: String, mode: mode_t?, name: String
+  ) throws(ExportError) -> (Int32, (temporary: String, target: String)?) {
+    let folder = target.lastIndex(of: "/").map { target[...$0] } ?? ""
+    while true {
+      let suffix = String(UInt64.random(in: 0 ... .max), radix: 36)
+      let temporary = "\(folder).larder-export-\(suffix)"
+      let descriptor = platformOpen(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC)
+      if descriptor < 0, errno == EEXIST { continue }
+      guard descriptor >= 0 else { throw .io(file: name, code: errno) }
+      if let mode, fchmod(descriptor, mode) != 0 {
+        let code = errno
+        _ = close(descriptor)
+        _ = unlink(temporary)
+        throw .io(file: name, code: code)
+      }
+      return (descriptor, (temporary, target))
+    }
+  }
+}
+
+private func platformOpen(_ path: String, _ flags: Int32) -> Int32 { open(path, flags, 0o666) }

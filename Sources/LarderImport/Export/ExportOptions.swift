@@ -1,0 +1,51 @@
+public import Larder
+
+/// What documents are written as.
+public enum ExportFormat: String, CaseIterable, Sendable {
+  /// A table (RFC 4180) with a header, a row for each document; rows end in LF.
+  ///
+  /// A column is a field of the document; arrays, sets, dictionaries and embedded documents stand as
+  /// JSON in it. Nil is an empty field, `\N` a field that the document lacks, `""` empty text. Text
+  /// is in quotes where an import could take it for something else. Nothing is put before `=`, `+`,
+  /// `-` or `@`, with which some spreadsheets let a formula begin: open what others wrote as text.
+  case csv
+  /// One array, a line for each document.
+  case json
+  /// A document in each line.
+  case ndjson
+
+  /// The format that a file's name tells by its end, if it does.
+  public init?(fileName: String) {
+    let name = fileName.lowercased()
+    if name.hasSuffix(".csv") || name.hasSuffix(".tsv") {
+      self = .csv
+    } else if name.hasSuffix(".ndjson") || name.hasSuffix(".jsonl") {
+      self = .ndjson
+    } else if name.hasSuffix(".json") {
+      self = .json
+    } else {
+      return nil
+    }
+  }
+}
+
+/// How an export goes about its work.
+public struct ExportOptions: Sendable {
+  /// What stands between two fields of a row of CSV.
+  public var delimiter = CSVDelimiter.comma
+
+  /// The fields that are written, in this order; nil for all, in the catalogue's order.
+  public var fields: [FieldPath]?
+
+  /// Shows what would steer a terminal as U+FFFD, in CSV; JSON escapes it anyway.
+  package var isForTerminal = false
+
+  /// All fields, between commas.
+  public init() {}
+}
+
+/// What an export wrote.
+public struct ExportReport: Equatable, Sendable {
+  public var documentCount = 0
+  public var byteCount = 0
+}

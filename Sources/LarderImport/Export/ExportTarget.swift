@@ -1,0 +1,58 @@
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Darwin
+#endif
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// Where an export goes.
+public struct ExportTarget: Sendable {
+  enum Origin: Sendable {
+    case path(String)
+    case descriptor(Int32)
+  }
+
+  let origin: Origin
+  /// What errors call it.
+  public let name: String
+
+  /// The file at `path`, made or replaced when everything is written, never in between. What is no
+  /// ordinary file (a pipe, a device) is written to as it is.
+  public static func file(_ path: String) -> ExportTarget {
+    ExportTarget(origin: .path(path), name: path)
+  }
+
+  /// The file at `url`; otherwise as ``file(_:)-(String)``.
+  public static func file(_ url: URL) -> ExportTarget { file(url.path(percentEncoded: false)) }
+
+  /// An open descriptor from where it stands; the caller closes it.
+  public static func descriptor(_ descriptor: Int32, name: String) -> ExportTarget {
+    ExportTarget(origin: .descriptor(descriptor), name: name)
+  }
+
+  /// Standard output.
+  public static let standardOutput = descriptor(STDOUT_FILENO, name: "standard output")
+}
+
+/// What kept an export from being written.
+public enum ExportError: Error, Equatable, Sendable {
+  /// The system could not make, write or replace the file; the code is its `errno`.
+  case io(file: String, code: Int32)
+  /// Nobody reads the pipe any more. That is for the caller to judge: `head` does so.
+  case readerGone(file: String)
+}
+
+extension ExportError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .io(let file, let code):
+      "\(printable(file)): \(ImportError.phrase(code)); what stood there is as it was"
+    case .readerGone(let file): "\(printable(file)): nobody reads it any more"
+    }
+  }
+}

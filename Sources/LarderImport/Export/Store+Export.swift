@@ -1,0 +1,79 @@
+public import Larder
+
+extension Store {
+  /// Writes the documents that a query selects, in its order; without one, in the order of keys.
+  ///
+  /// ```swift
+  /// try store.export(Contact.where { $0.city == "Oslo" }, as: .csv, to: .file(url))
+  /// ```
+  /// All are of one moment. What is written, imported into a store that has declared the type, gives
+  /// equal documents, and exported from there the same bytes. Memory holds a chunk of the file,
+  /// whatever its size; of a query with an order also what every document is sorted by.
+  ///
+  /// - Parameter progress: Told now and then how many documents are written; false stops it, as does
+  ///   cancelling the task that it runs in.
+  /// - Throws: ``ExportError`` when the target cannot be written; `StoreError`, also for a damaged
+  ///   document; `CancellationError`. A file that was there is as it was then, and nothing is left
+  ///   beside it; a pipe may have got a part.
+  @discardableResult
+  public func export<Entity: Document>(
+    _ query: Query<Entity>, as format: ExportFormat, to target: ExportTarget,
+    options: ExportOptions = ExportOptions(), progress: (Int) -> Bool = { _ in true }
+  ) throws -> ExportReport {
+    try export(
+      Entity.schema.name, Entity.schema.fields.map(\.name), format, target, options, progress
+    ) { snapshot, body in try snapshot.forEach(query, body) }
+  }
+
+  /// Writes the documents of a collection that a query selects, whatever their type; otherwise as
+  /// ``export(_:as:to:options:progress:)``.
+  ///
+  /// ```swift
+  /// try store.export(
+  ///   collection: "contacts", .where { $0.city == "Oslo" }, as: .ndjson, to: .standardOutput)
+  /// ```
+  /// - Throws: As there; `DynamicQueryError` for a query that does not fit the collection's fields.
+  @discardableResult
+  public func export(
+    collection: String, _ query: DynamicQuery = DynamicQuery(), as format: ExportFormat,
+    to target: ExportTarget, options: ExportOptions = ExportOptions(),
+    progress: (Int) -> Bool = { _ in true }
+  ) throws -> ExportReport {
+    let name = self.collection(collection).name
+    return try export(name, [], format, target, options, progress) { snapshot, body in
+      try snapshot.forEach(query, in: name, body)
+    }
+  }
+
+  /// Writes the documents that a query selects to a file, off the caller's actor; otherwise as the
+  /// synchronous one.
+  ///
+  /// - Throws: As there.
+  @concurrent @discardableResult
+  public func export<Entity: Document>(
+    _ query: Query<Entity>, as format: ExportFormat, to target: ExportTarget,
+    options: ExportOptions = ExportOptions()
+  ) async throws -> ExportReport {
+    try export(query, as: format, to: target, options: options, progress: { _ in true })
+  }
+
+  /// - Parameters:
+  ///   - fieldNames: What a table has as columns where the collection does not exist yet.
+  ///   - select: Gives every document of a snapshot to its body.
+  private func export(
+    _ collection: String, _ fieldNames: [String], _ format: ExportFormat, _ target: ExportTarget,
+    _ options: ExportOptions, _ progress: (Int) -> Bool,
+    _ select: (borrowing Snapshot, (DynamicDocument) throws -> Void) throws -> Void
+  ) throws -> ExportReport {
+    try withoutActuallyEscaping(progress) { progress in
+      try read { snapshot in
+        let place = snapshot.place(of: collection)
+        var run = try ExportRun(
+          format, to: target, options, fieldNames: place?.fieldNames ?? fieldNames, place,
+          progress: progress)
+        try select(snapshot) { try run.add($0) }
+        return try run.finish()
+      }
+    }
+  }
+}
