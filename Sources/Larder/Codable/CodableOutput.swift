@@ -8,36 +8,90 @@
 
   struct State: ~Copyable {
     var bytes = RecordWriter(binding: .none, capacity: 512)
-    var entries: ContiguousArray<Entry> = []
-    var nodes: ContiguousArray<Node> = []
+    var entries = RawList<Entry>(capacity: 32)
+    var nodes = RawList<Node>(capacity: 8)
     /// Entries in the order in which they are written out, of all nodes that are being written.
-    var sorted: ContiguousArray<Int> = []
+    var sorted = RawList<Int32>(capacity: 32)
     var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    /// Whether values that are nil are noted too, for what they tell the catalogue.
+    var isDeclaring = false
     /// What could not be thrown where it was found.
     var failure: EncodingError?
+    var hasFailed = false
+    var containers = ContainerCache<EncodingCell>()
   }
 
   /// One value, and in a keyed container its key.
-  struct Entry {
+  struct Entry: BitwiseCopyable {
     /// The next in the same container; -1 behind the last.
-    var next = -1
+    var next: Int32 = -1
     /// The container that is the value; -1 where the value is in the bytes.
-    var node = -1
-    var keyStart = 0
-    var keyEnd = 0
-    var start = 0
+    var node: Int32 = -1
+    /// The container that the entry is in; -1 for the value itself.
+    let parent: Int32
+    /// Where it goes in a record; only while one is being written.
+    var slot: Int32 = -1
+    var type = StaticType.none
+    /// The dictionary that the value is, or only holds.
+    var dictionary = StaticType.none
+    /// Whether it only notes that the value is nil, and was not encoded.
+    var isAbsent = false
+    /// nil where the key stands in the bytes.
+    var name: UnsafePointer<KeyName>?
+    var keyStart: Int = 0
+    var keyEnd: Int = 0
+    var start: Int = 0
     /// Where the value ends; equal to `start` as long as there is none.
-    var end = 0
-    /// The first 8 bytes of the key: most comparisons end here.
+    var end: Int = 0
+    /// See ``Swift/UnsafeRawBufferPointer/keyPrefix``.
     var prefix: UInt64 = 0
   }
 
-  struct Node {
-    let isKeyed: Bool
+  struct Node: BitwiseCopyable {
+    /// The type of its keys; nil for an unkeyed container. The first one, where a subclass and
+    /// its superclass share it.
+    let keys: UnsafePointer<KeyPlan>?
+    /// The entry that it is the value of.
+    let owner: Int32
     var order = ItemOrder.asWritten
-    var count = 0
-    var first = -1
-    var last = -1
+    var hasIntegerKeys = false
+    /// Whether it only marks the level of an optional.
+    var isOptionalLevel = false
+    var count: Int32 = 0
+    var first: Int32 = -1
+    var last: Int32 = -1
+  }
+
+  /// What a keyed container encodes into.
+  final class EncodingCell: ContainerCell {
+    let keys: UnsafePointer<KeyPlan>
+    @exclusivity(unchecked) var isFree = false
+    /// nil when the value has been encoded: what is written then goes nowhere.
+    @exclusivity(unchecked) private(set) var state: UnsafeMutablePointer<State>?
+    private let output: Unmanaged<CodableOutput>
+    @exclusivity(unchecked) var node: Int
+    /// Containers that this one is inside of.
+    @exclusivity(unchecked) var depth: Int32
+
+    init(
+      _ output: CodableOutput, _ node: Int, depth: Int32, _ keys: UnsafePointer<KeyPlan>
+    ) {
+      self.output = .passUnretained(output)
+      state = output.state
+      self.node = node
+      self.depth = depth
+      self.keys = keys
+    }
+
+    func die() { state = nil }
+
+    /// Lends the output, which lives as long as the value is being encoded; nil afterwards.
+    @inline(__always) func withOutput<Result>(
+      _ body: (CodableOutput) throws -> Result
+    ) rethrows -> Result? {
+      guard state != nil else { return nil }
+      return try output._withUnsafeGuaranteedRef { try body($0) }
+    }
   }
 
   init() {
@@ -51,226 +105,177 @@
   }
 
   /// Forgets the last value; its memory is used again.
-  func begin(_ userInfo: [CodingUserInfoKey: any Sendable]) {
+  func begin(_ userInfo: [CodingUserInfoKey: any Sendable], isDeclaring: Bool = false) {
     state.pointee.bytes.removeAll()
-    state.pointee.entries.removeAll(keepingCapacity: true)
-    state.pointee.nodes.removeAll(keepingCapacity: true)
-    state.pointee.sorted.removeAll(keepingCapacity: true)
+    state.pointee.entries.shrink(to: 0)
+    state.pointee.nodes.shrink(to: 0)
+    state.pointee.sorted.shrink(to: 0)
     state.pointee.userInfo = userInfo
-    state.pointee.failure = nil
-    state.pointee.entries.append(Entry())
+    state.pointee.isDeclaring = isDeclaring
+    if state.pointee.hasFailed {
+      state.pointee.hasFailed = false
+      state.pointee.failure = nil
+    }
+    state.pointee.entries.append(Entry(parent: -1))
   }
 
   /// The entry of the value itself, which all others are inside of.
-  static let root = 0
+  static var root: Int { 0 }
 }
 
 // MARK: Adding
 
-extension CodableOutput {
-  func addNode(_ entry: Int, isKeyed: Bool) -> Int {
-    let node = addDetachedNode(isKeyed: isKeyed)
-    state.pointee.entries[entry].node = node
+extension CodableOutput.State {
+  /// Adds the container that is the value of an entry, or one that is nowhere.
+  mutating func addNode(
+    _ entry: Int, keys: UnsafePointer<KeyPlan>?, isDetached: Bool = false
+  ) -> Int {
+    let node = nodes.count
+    nodes.append(CodableOutput.Node(keys: keys, owner: Int32(truncatingIfNeeded: entry)))
+    if !isDetached {
+      entries[entry].node = Int32(truncatingIfNeeded: node)
+      if let traits = entries[entry].dictionary.traits {
+        nodes[node].order = .sortedPairs
+        nodes[node].hasIntegerKeys = traits.pointee.hasIntegerKeys
+      }
+    }
     return node
   }
 
-  /// Adds a container that is nowhere.
-  func addDetachedNode(isKeyed: Bool) -> Int {
-    state.pointee.nodes.append(Node(isKeyed: isKeyed))
-    return state.pointee.nodes.count - 1
-  }
-
-  /// Adds an entry without a value to an unkeyed container.
-  @inline(__always) func addEntry(to node: Int) -> Int {
-    link(Entry(), to: node)
+  /// Adds an entry to an unkeyed container, and its value if `body` writes one.
+  @inline(__always) mutating func addEntry(
+    to node: Int, _ type: StaticType, _ body: (inout RecordWriter) -> Void = { _ in }
+  ) -> Int {
+    var entry = CodableOutput.Entry(parent: Int32(truncatingIfNeeded: node))
+    entry.type = type
+    entry.start = bytes.count
+    body(&bytes)
+    entry.end = bytes.count
+    return link(entry, to: node)
   }
 
   /// Adds an entry to a keyed container, and its value if `body` writes one.
-  @inline(__always) func addEntry(
-    _ key: some CodingKey, to node: Int, _ body: (inout RecordWriter) -> Void = { _ in }
+  @inline(__always) mutating func addEntry<Key: CodingKey>(
+    _ key: Key, _ keys: UnsafePointer<KeyPlan>, to node: Int, _ type: StaticType,
+    isAbsent: Bool = false, _ body: (inout RecordWriter) -> Void = { _ in }
   ) -> Int {
-    let keyStart = state.pointee.bytes.count
-    state.pointee.bytes.put(key.stringValue)
-    state.pointee.bytes.reserve(8)
-    let keyEnd = state.pointee.bytes.count
-    let word = (state.pointee.bytes.base + keyStart).loadUnaligned(as: UInt64.self)
-    // Behind a short key lies what was written there once.
-    let unusedBits = 8 &* max(0, 8 &- (keyEnd &- keyStart))
-    let prefix = (UInt64(bigEndian: word) &>> unusedBits) &<< unusedBits
-    body(&state.pointee.bytes)
-    return link(
-      Entry(
-        keyStart: keyStart, keyEnd: keyEnd, start: keyEnd, end: state.pointee.bytes.count,
-        prefix: prefix), to: node)
+    var entry = CodableOutput.Entry(parent: Int32(truncatingIfNeeded: node))
+    entry.type = type
+    entry.isAbsent = isAbsent
+    if let name = keys.name(of: key) {
+      entry.name = name
+      entry.prefix = name.pointee.prefix
+    } else {
+      putKey(key, node, &entry)
+    }
+    entry.start = bytes.count
+    body(&bytes)
+    entry.end = bytes.count
+    return link(entry, to: node)
   }
 
-  @inline(__always) private func link(_ entry: Entry, to node: Int) -> Int {
-    let index = state.pointee.entries.count
-    state.pointee.entries.append(entry)
-    let last = state.pointee.nodes[node].last
-    if last >= 0 {
-      state.pointee.entries[last].next = index
+  @inline(never) private mutating func putKey(
+    _ key: some CodingKey, _ node: Int, _ entry: inout CodableOutput.Entry
+  ) {
+    entry.keyStart = bytes.count
+    if nodes[node].hasIntegerKeys, let number = key.intValue {
+      bytes.put(Int64(number))
     } else {
-      state.pointee.nodes[node].first = index
+      bytes.put(key.stringValue)
     }
-    state.pointee.nodes[node].last = index
-    state.pointee.nodes[node].count &+= 1
+    entry.keyEnd = bytes.count
+    let key = UnsafeRawBufferPointer(
+      start: bytes.base + entry.keyStart, count: entry.keyEnd &- entry.keyStart)
+    entry.prefix = key.keyPrefix
+  }
+
+  @inline(__always) private mutating func link(_ entry: CodableOutput.Entry, to node: Int) -> Int {
+    let index = entries.count
+    entries.append(entry)
+    let last = Int(nodes[node].last)
+    if last >= 0 {
+      entries[last].next = Int32(truncatingIfNeeded: index)
+    } else {
+      nodes[node].first = Int32(truncatingIfNeeded: index)
+    }
+    nodes[node].last = Int32(truncatingIfNeeded: index)
+    nodes[node].count &+= 1
     return index
+  }
+
+  @inline(__always) func hasValue(_ entry: Int) -> Bool {
+    entries[entry].node >= 0
+      || entries[entry].end > entries[entry].start
+  }
+
+  /// Writes the value of an entry, which has none yet.
+  @inline(__always) mutating func write(_ entry: Int, _ body: (inout RecordWriter) -> Void) {
+    let start = bytes.count
+    body(&bytes)
+    entries[entry].start = start
+    entries[entry].end = bytes.count
+  }
+}
+
+// MARK: Looking
+
+extension CodableOutput {
+  @inline(__always) func forEachEntry(of node: Int, _ body: (Int) throws -> Void) rethrows {
+    var entry = Int(state.pointee.nodes[node].first)
+    while entry >= 0 {
+      try body(entry)
+      entry = Int(state.pointee.entries[entry].next)
+    }
   }
 
   /// The entry of a key that the container has already.
   func entry(of key: some CodingKey, in node: Int) -> Int? {
-    // Written behind everything else, to be compared as it would stand there.
-    let start = state.pointee.bytes.count
-    state.pointee.bytes.put(key.stringValue)
-    let wanted = UnsafeRawBufferPointer(
-      start: state.pointee.bytes.base + start, count: state.pointee.bytes.count - start)
-    state.pointee.bytes.count = start
     var found: Int?
-    var entry = state.pointee.nodes[node].first
-    while entry >= 0 {
-      if Bytes.equal(self.key(of: entry), wanted) { found = entry }
-      entry = state.pointee.entries[entry].next
+    forEachEntry(of: node) { entry in
+      if text(ofKey: entry) == key.stringValue { found = entry }
     }
     return found
   }
 
-  func hasValue(_ entry: Int) -> Bool {
-    let entry = state.pointee.entries[entry]
-    return entry.node >= 0 || entry.end > entry.start
-  }
-
-  /// Writes the value of an entry, which has none yet.
-  @inline(__always) func write(_ entry: Int, _ body: (inout RecordWriter) -> Void) {
-    state.pointee.entries[entry].start = state.pointee.bytes.count
-    body(&state.pointee.bytes)
-    state.pointee.entries[entry].end = state.pointee.bytes.count
-  }
-}
-
-// MARK: Writing out
-
-extension CodableOutput {
-  /// Writes the value of an entry, with everything in it. What encoded nothing is an empty
-  /// dictionary.
-  func putValue(of entry: Int, into writer: inout RecordWriter) {
-    let node = state.pointee.entries[entry].node
-    if node < 0 {
-      let (start, end) = (state.pointee.entries[entry].start, state.pointee.entries[entry].end)
-      if start == end { return writer.putMap(count: 0) }
-      return append(start, end, to: &writer)
-    }
-    if state.pointee.nodes[node].isKeyed {
-      putKeyed(node, into: &writer)
-    } else {
-      putUnkeyed(node, into: &writer)
-    }
-  }
-
-  private func append(_ start: Int, _ end: Int, to writer: inout RecordWriter) {
-    writer.append(
-      UnsafeRawBufferPointer(start: state.pointee.bytes.base + start, count: end &- start))
-  }
-
-  private func putUnkeyed(_ node: Int, into writer: inout RecordWriter) {
-    let (order, count) = (state.pointee.nodes[node].order, state.pointee.nodes[node].count)
-    writer.putArray(count: count)
-    let start = writer.count
-    var ends: [Int] = []
-    var place = 0
-    var entry = state.pointee.nodes[node].first
-    while entry >= 0 {
-      putValue(of: entry, into: &writer)
-      place += 1
-      if order == .sorted || order == .sortedPairs && place.isMultiple(of: 2) {
-        ends.append(writer.count)
-      }
-      entry = state.pointee.entries[entry].next
-    }
-    writer.sortItems(from: start, ends: ends)
-  }
-
-  private func putKeyed(_ node: Int, into writer: inout RecordWriter) {
-    withSortedEntries(of: node) { entries in
-      writer.putMap(count: entries.count)
-      for place in entries {
-        let entry = state.pointee.sorted[place]
-        append(
-          state.pointee.entries[entry].keyStart, state.pointee.entries[entry].keyEnd, to: &writer)
-        putValue(of: entry, into: &writer)
-      }
-    }
-  }
-
-  /// Lends the places in `sorted` of a keyed container's entries: in the order of the bytes of
-  /// their keys, each key once. Of a key that was encoded twice the last value stays.
-  func withSortedEntries(of node: Int, _ body: (Range<Int>) -> Void) {
-    let start = state.pointee.sorted.count
-    var entry = state.pointee.nodes[node].first
-    while entry >= 0 {
-      state.pointee.sorted.append(entry)
-      entry = state.pointee.entries[entry].next
-    }
-    let count = state.pointee.nodes[node].count
-    if count <= 24 { sortFew(from: start) } else { sortMany(from: start) }
-    var kept = start
-    for place in start..<start &+ count {
-      let entry = state.pointee.sorted[place]
-      if kept > start, order(state.pointee.sorted[kept &- 1], entry) == 0 { kept &-= 1 }
-      state.pointee.sorted[kept] = entry
-      kept &+= 1
-    }
-    body(start..<kept)
-    state.pointee.sorted.removeLast(state.pointee.sorted.count - start)
-  }
-
-  private func sortFew(from start: Int) {
-    let bytes = UnsafeRawPointer(state.pointee.bytes.base)
-    state.pointee.entries.withUnsafeBufferPointer { entries in
-      state.pointee.sorted.withUnsafeMutableBufferPointer { sorted in
-        for end in start &+ 1..<max(start &+ 1, sorted.count) {
-          let entry = sorted[end]
-          var place = end
-          while place > start,
-            Self.order(entries[sorted[place &- 1]], entries[entry], in: bytes) > 0
-          {
-            sorted[place] = sorted[place &- 1]
-            place &-= 1
-          }
-          sorted[place] = entry
-        }
-      }
-    }
-  }
-
-  private func sortMany(from start: Int) {
-    let sorted = state.pointee.sorted[start...].sorted { first, second in
-      let order = order(first, second)
-      return order < 0 || order == 0 && first < second
-    }
-    state.pointee.sorted.replaceSubrange(start..., with: sorted)
-  }
-
-  private func order(_ first: Int, _ second: Int) -> Int {
-    Self.order(
-      state.pointee.entries[first], state.pointee.entries[second], in: state.pointee.bytes.base)
-  }
-
-  /// Below zero, zero or above zero, by the bytes of the keys.
-  @inline(__always) private static func order(
-    _ first: Entry, _ second: Entry, in bytes: UnsafeRawPointer
-  ) -> Int {
-    if first.prefix != second.prefix { return first.prefix < second.prefix ? -1 : 1 }
-    return Bytes.compare(
-      UnsafeRawBufferPointer(
-        start: bytes + first.keyStart, count: first.keyEnd &- first.keyStart),
-      UnsafeRawBufferPointer(
-        start: bytes + second.keyStart, count: second.keyEnd &- second.keyStart))
-  }
-
-  private func key(of entry: Int) -> UnsafeRawBufferPointer {
-    let start = state.pointee.entries[entry].keyStart
+  /// The key as it stands on disk.
+  @inline(__always) func key(of entry: Entry) -> UnsafeRawBufferPointer {
+    if let name = entry.name { return name.pointee.encoded }
     return UnsafeRawBufferPointer(
-      start: state.pointee.bytes.base + start, count: state.pointee.entries[entry].keyEnd &- start)
+      start: state.pointee.bytes.base + entry.keyStart, count: entry.keyEnd &- entry.keyStart)
+  }
+
+  /// The text of a key in a keyed container.
+  func text(ofKey index: Int) -> String {
+    let entry = state.pointee.entries[index]
+    if let name = entry.name { return name.pointee.string }
+    return EncodedKey(key(of: entry)).text
+  }
+
+  /// The way to the value of an entry.
+  func path(to entry: Int) -> [any CodingKey] {
+    var path: [any CodingKey] = []
+    var index = entry
+    while index >= 0, state.pointee.entries[index].parent >= 0 {
+      let node = Int(state.pointee.entries[index].parent)
+      if state.pointee.nodes[node].keys != nil {
+        path.append(key(at: index))
+      } else if !state.pointee.nodes[node].isOptionalLevel {
+        var place = 0
+        var other = Int(state.pointee.nodes[node].first)
+        while other >= 0, other != index {
+          place += 1
+          other = Int(state.pointee.entries[other].next)
+        }
+        path.append(PathKey(index: place))
+      }
+      index = Int(state.pointee.nodes[node].owner)
+    }
+    return path.reversed()
+  }
+
+  private func key(at index: Int) -> any CodingKey {
+    let text = text(ofKey: index)
+    let keys = state.pointee.entries[index].name?.pointee.keys
+    return keys?.pointee.type.init(stringValue: text) ?? PathKey(stringValue: text)
   }
 }

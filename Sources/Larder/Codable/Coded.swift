@@ -63,7 +63,9 @@ extension RecordWriter {
     _ value: Value, _ userInfo: [CodingUserInfoKey: any Sendable] = [:]
   ) {
     if let native = CodingTraits.of(Value.self).pointee.native {
-      return withUnsafePointer(to: value) { native.store($0, &self) }
+      return withUnsafePointer(to: value) { value in
+        native._withUnsafeGuaranteedRef { $0.store(value, into: &self) }
+      }
     }
     var output = coding ?? CodableOutput()
     coding = nil
@@ -93,42 +95,62 @@ extension RecordReader {
     expectField(field)
     do {
       guard var reader = try value(inSlot: Int(slots[field])) else {
-        let missing: Coded<Value> = try absent(field)
-        return missing.value
+        return try absentCoded(field)
       }
-      return try reader.coded(type, userInfo)
+      return try reader.decodedOnce(type, userInfo)
     } catch {
       throw named(error, field)
     }
   }
 }
 
+extension RecordReader {
+  // Apart: the metadata of `Coded` would be looked up each time.
+  @inline(never)
+  private func absentCoded<Value: Codable>(_ field: Int) throws(RecordError) -> Value {
+    let missing: Coded<Value> = try absent(field)
+    return missing.value
+  }
+}
+
 extension ValueReader {
-  /// Reads a value by way of its `Codable`.
+  /// Reads a value by way of its `Codable`; the reader then stands behind it.
   ///
   /// - Throws: ``RecordError`` with the coding path.
   mutating func coded<Value: Decodable>(
     _ type: Value.Type, _ userInfo: [CodingUserInfoKey: any Sendable] = [:]
   ) throws(RecordError) -> Value {
-    let value: Value
-    do {
-      value = try decoded(type, userInfo)
-    } catch {
-      throw RecordError(coding: error)
-    }
-    try skip()
+    let start = at
+    let value = try decodedOnce(type, userInfo)
+    if at == start { try skip() }
     return value
   }
 
-  /// The value in front of which the reader stands, and stays.
+  /// Reads a value by way of its `Codable`. Where the reader stands afterwards is not known.
+  ///
+  /// - Throws: ``RecordError`` with the coding path.
+  fileprivate mutating func decodedOnce<Value: Decodable>(
+    _ type: Value.Type, _ userInfo: [CodingUserInfoKey: any Sendable]
+  ) throws(RecordError) -> Value {
+    do {
+      return try decoded(type, userInfo)
+    } catch {
+      throw RecordError(coding: error)
+    }
+  }
+
+  /// The value in front of which the reader stands. Where its end was found the reader stands
+  /// behind it afterwards, else still in front of it.
   ///
   /// - Throws: `DecodingError`, or whatever the type's `init(from:)` throws.
-  func decoded<Value: Decodable>(
+  mutating func decoded<Value: Decodable>(
     _ type: Value.Type, _ userInfo: [CodingUserInfoKey: any Sendable] = [:]
   ) throws -> Value {
-    let input = CodableInput(userInfo)
-    defer { input.end() }
-    return try ValueDecoder(self, input).decode(type)
+    var input = CodableInput.take(userInfo)
+    defer { CodableInput.end(&input) }
+    let value = try input.push(self, .none, parent: -1, depth: 0).decode(type)
+    if let end = input.state.pointee.frames[0].valueEnd { at = end }
+    return value
   }
 
   /// A reader of one nil.
@@ -148,9 +170,11 @@ extension CodableOutput {
   ///
   /// - Throws: `EncodingError`, or whatever the type's `encode(to:)` throws.
   func encode<Value: Encodable>(
-    _ value: Value, _ userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    _ value: Value, _ userInfo: [CodingUserInfoKey: any Sendable] = [:],
+    isDeclaring: Bool = false
   ) throws {
-    begin(userInfo)
+    begin(userInfo, isDeclaring: isDeclaring)
+    defer { state.pointee.containers.giveBackAll() }
     try ValueEncoder(self).encode(value)
   }
 }

@@ -6,70 +6,97 @@
 
 /// What the coder has to know of a type; found out once per type.
 struct CodingTraits {
-  /// How its values are written and read where the format has them itself.
-  let native: Native?
+  let type: Any.Type
+  /// How its values are written and read where the format has them itself. Lives for ever.
+  let native: Unmanaged<NativeCoder>?
   let order: ItemOrder
   let isOptional: Bool
+  let isDictionary: Bool
+  /// Whether it is a dictionary whose keys are integers on disk, although Swift's own `Codable`
+  /// has them as text.
+  let hasIntegerKeys: Bool
   /// How it is written, where it is an optional of an optional that is not native.
   let nestedStore: ((UnsafeRawPointer, ValueEncoder) throws -> Void)?
-  let nestedLoad: ((ValueDecoder, UnsafeMutableRawPointer) throws -> Void)?
+  let nestedLoad: Unmanaged<NestedOptionalLoader>?
 
-  /// For callers that know a value as a pointer only: a cast of each value would cost more than
-  /// writing it.
-  struct Native {
-    let store: (UnsafeRawPointer, inout RecordWriter) -> Void
-    let load: (inout ValueReader, UnsafeMutableRawPointer) throws(RecordError) -> Void
+  private static let table = TypeTable<CodingTraits>()
 
-    init<Value: NativeValue>(_: Value.Type) {
-      store = { value, writer in
-        value.assumingMemoryBound(to: Value.self).pointee.store(into: &writer)
-      }
-      load = { (reader, place) throws(RecordError) in
-        let value = try Value.load(from: &reader)
-        place.bindMemory(to: Value.self, capacity: 1).initialize(to: value)
-      }
-    }
+  /// The traits of a type. They live for ever.
+  @inline(__always) static func of(_ type: Any.Type) -> UnsafePointer<CodingTraits> {
+    table.element(of: type) { CodingTraits(type) }
   }
 
-  init(_ type: Any.Type) {
-    self.native = Self.native(type)
+  private init(_ type: Any.Type) {
+    self.type = type
+    native = NativeCoder.of(type).map { Unmanaged.passRetained($0) }
     order = (type as? any Unordered.Type)?.itemOrder ?? .asWritten
     isOptional = type is any OptionalValue.Type
-    nestedStore =
-      self.native == nil ? (type as? any EncodableOptional.Type)?.nestedStore : nil
-    nestedLoad =
-      self.native == nil ? (type as? any DecodableOptional.Type)?.nestedLoad : nil
+    isDictionary = order == .sortedPairs
+    hasIntegerKeys = (type as? any KeyedByType.Type)?.hasIntegerKeys ?? false
+    nestedStore = native == nil ? (type as? any EncodableOptional.Type)?.nestedStore : nil
+    let loader = native == nil ? (type as? any DecodableOptional.Type)?.nestedLoader : nil
+    nestedLoad = loader.map { Unmanaged.passRetained($0) }
   }
 }
 
-extension CodingTraits {
-  private static func native(_ type: Any.Type) -> Native? {
+/// Writes and reads the values of one native type, for callers that know a value as a pointer or
+/// as a generic type only: a cast of each value would cost more than writing it.
+class NativeCoder {
+  /// What the catalogue is told of the type.
+  var kind: Kind<SchemaReference> { preconditionFailure("abstract") }
+  func store(_ value: UnsafeRawPointer, into writer: inout RecordWriter) {
+    preconditionFailure("abstract")
+  }
+  /// - Parameter type: The coder's own.
+  func load<Value>(
+    _ type: Value.Type, from reader: inout ValueReader
+  ) throws(RecordError) -> Value {
+    preconditionFailure("abstract")
+  }
+}
+
+private final class NativeCoderOf<Native: NativeValue>: NativeCoder {
+  override var kind: Kind<SchemaReference> { Native.kind }
+
+  override func store(_ value: UnsafeRawPointer, into writer: inout RecordWriter) {
+    value.assumingMemoryBound(to: Native.self).pointee.store(into: &writer)
+  }
+
+  override func load<Value>(
+    _ type: Value.Type, from reader: inout ValueReader
+  ) throws(RecordError) -> Value {
+    unsafeBitCast(try Native.load(from: &reader), to: type)
+  }
+}
+
+extension NativeCoder {
+  fileprivate static func of(_ type: Any.Type) -> NativeCoder? {
     // These are named so that the compiler writes code for each of them.
     switch type {
-    case is String.Type: return Native(String.self)
-    case is Int.Type: return Native(Int.self)
-    case is Double.Type: return Native(Double.self)
-    case is Date.Type: return Native(Date.self)
-    case is UUID.Type: return Native(UUID.self)
-    case is Data.Type: return Native(Data.self)
-    case is [String].Type: return Native([String].self)
-    case is [Int].Type: return Native([Int].self)
-    case is [Double].Type: return Native([Double].self)
-    case is [String: String].Type: return Native([String: String].self)
+    case is String.Type: return NativeCoderOf<String>()
+    case is Int.Type: return NativeCoderOf<Int>()
+    case is Double.Type: return NativeCoderOf<Double>()
+    case is Date.Type: return NativeCoderOf<Date>()
+    case is UUID.Type: return NativeCoderOf<UUID>()
+    case is Data.Type: return NativeCoderOf<Data>()
+    case is [String].Type: return NativeCoderOf<[String]>()
+    case is [Int].Type: return NativeCoderOf<[Int]>()
+    case is [Double].Type: return NativeCoderOf<[Double]>()
+    case is [String: String].Type: return NativeCoderOf<[String: String]>()
     default: break
     }
-    func opened<Value: NativeValue>(_ type: Value.Type) -> Native { Native(type) }
+    func opened<Value: NativeValue>(_ type: Value.Type) -> NativeCoder { NativeCoderOf<Value>() }
     return (type as? any NativeValue.Type).map { opened($0) }
   }
 }
 
 /// The order in which the items of an array are kept.
-enum ItemOrder {
+enum ItemOrder: UInt8 {
   case asWritten
   /// By their bytes: a set, whose own order differs from process to process.
   case sorted
-  /// Keys with the values behind them, by the bytes of both: a dictionary with keys that are not
-  /// text.
+  /// Keys with the values behind them, by the bytes of both, as a dictionary: one with keys that
+  /// are not text.
   case sortedPairs
 }
 
@@ -85,6 +112,20 @@ extension Set: Unordered {
 
 extension Dictionary: Unordered {
   fileprivate static var itemOrder: ItemOrder { .sortedPairs }
+}
+
+private protocol KeyedByType {
+  static var hasIntegerKeys: Bool { get }
+}
+
+extension Dictionary: KeyedByType {
+  /// For `Int` itself, and for enums and structs over it that are `CodingKeyRepresentable`: of
+  /// other types that are, nobody can tell whether a number is all of the key.
+  fileprivate static var hasIntegerKeys: Bool {
+    if Key.self is Int.Type { return true }
+    func rawIsInt<Raw: RawRepresentable>(_: Raw.Type) -> Bool { Raw.RawValue.self is Int.Type }
+    return (Key.self as? any RawRepresentable.Type).map { rawIsInt($0) } ?? false
+  }
 }
 
 private protocol OptionalValue {}
@@ -110,16 +151,27 @@ extension Optional: EncodableOptional where Wrapped: Encodable {
   }
 }
 
+/// Reads an optional of an optional. Lives for ever.
+class NestedOptionalLoader {
+  /// - Parameter type: The loader's own.
+  func load<Value>(_ type: Value.Type, from decoder: ValueDecoder) throws -> Value {
+    preconditionFailure("abstract")
+  }
+}
+
+private final class NestedOptionalLoaderOf<Wrapped: Decodable>: NestedOptionalLoader {
+  override func load<Value>(_ type: Value.Type, from decoder: ValueDecoder) throws -> Value {
+    let value: Wrapped? = decoder.decodeNil() ? .none : try decoder.decodeOnly(Wrapped.self)
+    return unsafeBitCast(value, to: type)
+  }
+}
+
 private protocol DecodableOptional {
-  static var nestedLoad: ((ValueDecoder, UnsafeMutableRawPointer) throws -> Void)? { get }
+  static var nestedLoader: NestedOptionalLoader? { get }
 }
 
 extension Optional: DecodableOptional where Wrapped: Decodable {
-  fileprivate static var nestedLoad: ((ValueDecoder, UnsafeMutableRawPointer) throws -> Void)? {
-    guard Wrapped.self is any OptionalValue.Type else { return nil }
-    return { decoder, place in
-      let value: Self = decoder.decodeNil() ? .none : try decoder.decodeOnly(Wrapped.self)
-      place.bindMemory(to: Self.self, capacity: 1).initialize(to: value)
-    }
+  fileprivate static var nestedLoader: NestedOptionalLoader? {
+    Wrapped.self is any OptionalValue.Type ? NestedOptionalLoaderOf<Wrapped>() : nil
   }
 }

@@ -1,42 +1,68 @@
 /// A keyed container that is being decoded.
 struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   // All that it holds: it is copied with every call.
-  let entries: KeyedEntries
+  let cell: CodableInput.DecodingCell
 
-  private var decoder: ValueDecoder { entries.decoder }
+  var codingPath: [any CodingKey] { cell.decoder?.codingPath ?? [] }
 
-  var codingPath: [any CodingKey] { decoder.codingPath }
+  var allKeys: [Key] { cell.lentState?.pointee.allKeys(cell.frame) ?? [] }
 
-  var allKeys: [Key] {
-    guard decoder.isLent else { return [] }
-    return entries.names.compactMap { Key(stringValue: $0) }
+  func contains(_ key: Key) -> Bool {
+    guard let state = cell.lentState else { return false }
+    return (try? find(key, state)) != nil  // Damage is told when the value is read.
   }
 
-  func contains(_ key: Key) -> Bool { find(key) != nil }
-
-  @inline(__always) private func find(_ key: some CodingKey) -> ValueReader? {
-    guard decoder.isLent else { return nil }
-    return entries[key.stringValue]
+  /// Where the value under a key is; nil where there is none.
+  @inline(__always) private func find(
+    _ key: Key, _ state: UnsafeMutablePointer<CodableInput.State>
+  ) throws(RecordError) -> UnsafeRawPointer? {
+    guard let name = cell.keys.name(of: key) else {
+      return try state.pointee.value(key, cell.frame)
+    }
+    if let slots = cell.slots { return try state.pointee.value(name, slots, cell.frame) }
+    return state.pointee.value(name, cell.frame)
   }
 
-  /// A reader in front of the value under `key`.
-  @inline(__always) private func value(_ key: some CodingKey) throws -> ValueReader {
-    guard let reader = find(key) else { throw notFound(key) }
+  /// A reader in front of the value under a key.
+  @inline(__always) private func value(_ key: Key) throws -> ValueReader {
+    guard let reader = try foundValue(key) else { throw notFound(key) }
     return reader
   }
 
-  private func notFound(_ key: some CodingKey) -> any Error {
+  /// A reader in front of the value under a key; nil where there is none, or nil.
+  @inline(__always) private func present(_ key: Key) throws -> ValueReader? {
+    guard let reader = try foundValue(key), !reader.nextIsNil else { return nil }
+    return reader
+  }
+
+  @inline(__always) private func foundValue(_ key: Key) throws -> ValueReader? {
+    guard let state = cell.lentState else { return nil }
     do {
-      try decoder.input.check()
+      guard let place = try find(key, state) else { return nil }
+      return state.pointee.reader(cell.frame, at: place)
     } catch {
-      return DecodingError.dataCorrupted(
-        DecodingError.Context(
-          codingPath: codingPath, debugDescription: "\(error)", underlyingError: error))
+      throw decodingError(error, Any.self, at: nil, key)
     }
+  }
+
+  @inline(never) private func notFound(_ key: any CodingKey) -> any Error {
+    guard cell.lentState != nil else { return DecodingError.usedTooLate }
     return DecodingError.keyNotFound(
       key,
       DecodingError.Context(
         codingPath: codingPath, debugDescription: "there is no `\(key.stringValue)`"))
+  }
+
+  @inline(never) private func decodingError(
+    _ error: RecordError, _ type: Any.Type, at reader: ValueReader?, _ key: Key
+  ) -> any Error {
+    guard let decoder = cell.decoder else { return DecodingError.usedTooLate }
+    return decoder.decodingError(error, type, at: reader, keyPlace(key))
+  }
+
+  @inline(__always) private func keyPlace(_ key: Key) -> KeyPlace {
+    if let name = cell.keys.name(of: key) { return .name(name) }
+    return cell.state?.pointee.keyPlace(key, cell.frame) ?? .none
   }
 
   @inline(__always) private func load<Value: NativeValue>(
@@ -46,14 +72,23 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     do {
       return try Value.load(from: &reader)
     } catch {
-      throw decoder.decodingError(error, type, at: start, key)
+      throw decodingError(error, type, at: start, key)
     }
   }
 
-  /// A reader in front of the value under `key`; nil where there is none, or nil.
-  @inline(__always) private func present(_ key: Key) -> ValueReader? {
-    guard let reader = find(key), !reader.nextIsNil else { return nil }
-    return reader
+  @inline(__always) private func loadIfPresent<Value: NativeValue>(
+    _ type: Value.Type, _ key: Key
+  ) throws -> Value? {
+    guard let reader = try present(key) else { return nil }
+    return try load(type, reader, key)
+  }
+
+  /// Decodes a value of any type.
+  @inline(__always) private func decode<Value: Decodable>(
+    _ type: Value.Type, at reader: inout ValueReader, _ key: Key
+  ) throws -> Value {
+    guard let decoder = cell.decoder else { throw DecodingError.usedTooLate }
+    return try decoder.decode(type, from: &reader, keyPlace(key))
   }
 
   func decodeNil(forKey key: Key) throws -> Bool { try value(key).nextIsNil }
@@ -102,61 +137,62 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 
   func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-    try decoder.decode(type, from: try value(key), key)
+    var reader = try value(key)
+    return try decode(type, at: &reader, key)
   }
 
   func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-    try present(key).map { try load(type, $0, key) }
+    try loadIfPresent(type, key)
   }
   func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-    try present(key).map { try load(type, $0, key) }
+    try loadIfPresent(type, key)
   }
   func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-    try present(key).map { try load(type, $0, key) }
+    try loadIfPresent(type, key)
   }
   func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
-    try present(key).map { try load(type, $0, key) }
+    try loadIfPresent(type, key)
   }
   func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-    try present(key).map { try load(type, $0, key) }
+    try loadIfPresent(type, key)
   }
   func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
-    try present(key).map { try load(type, $0, key) }
+    try loadIfPresent(type, key)
   }
   func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
-    try present(key).map { try load(type, $0, key) }
+    try loadIfPresent(type, key)
   }
   func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
-    try present(key).map { try load(type, $0, key) }
+    try loadIfPresent(type, key)
   }
   func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-    try present(key).map { try load(type, $0, key) }
+    try loadIfPresent(type, key)
   }
   func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
-    try present(key).map { try load(type, $0, key) }
+    try loadIfPresent(type, key)
   }
   func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
-    try present(key).map { try load(type, $0, key) }
+    try loadIfPresent(type, key)
   }
   func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
-    try present(key).map { try load(type, $0, key) }
+    try loadIfPresent(type, key)
   }
   func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
-    try present(key).map { try load(type, $0, key) }
+    try loadIfPresent(type, key)
   }
   func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
-    try present(key).map { try load(type, $0, key) }
+    try loadIfPresent(type, key)
   }
 
   func decodeIfPresent<Value: Decodable>(
     _ type: Value.Type, forKey key: Key
   ) throws -> Value? {
-    guard let reader = present(key) else { return nil }
+    guard var reader = try present(key) else { return nil }
     // An optional inside the optional keeps its own level.
     if CodingTraits.of(type).pointee.isOptional {
-      return try decoder.decode(Value?.self, from: reader, key)
+      return try decode(Value?.self, at: &reader, key)
     }
-    return try decoder.decode(type, from: reader, key)
+    return try decode(type, at: &reader, key)
   }
 }
 
@@ -173,11 +209,40 @@ extension KeyedDecoding {
     try nested(key).unkeyedContainer()
   }
 
-  func superDecoder() throws -> any Decoder { try nested(PathKey.super) }
+  func superDecoder() throws -> any Decoder {
+    // With keys of another type, of which this container makes itself one.
+    try KeyedDecoding<PathKey>(cell: cell.withOtherKeys(PathKey.self)).nested(.super)
+  }
 
   func superDecoder(forKey key: Key) throws -> any Decoder { try nested(key) }
 
-  private func nested(_ key: some CodingKey) throws -> ValueDecoder {
-    ValueDecoder(try value(key), key, inside: decoder)
+  /// A frame that stays on the stack until this container's value has been decoded.
+  private func nested(_ key: Key) throws -> ValueDecoder {
+    let reader = try value(key)
+    guard let decoder = cell.decoder else { throw DecodingError.usedTooLate }
+    let depth = decoder.input.state.pointee.frames[decoder.frame].depth &+ 1
+    return decoder.input.push(reader, keyPlace(key), parent: decoder.frame, depth: depth)
+  }
+}
+
+extension CodableInput.DecodingCell {
+  /// One for the same value that asks by keys of another type, and is never used again.
+  fileprivate func withOtherKeys<Key: CodingKey>(
+    _ type: Key.Type
+  ) throws -> CodableInput.DecodingCell {
+    guard let decoder else { throw DecodingError.usedTooLate }
+    let cell = CodableInput.DecodingCell(decoder.input, KeyPlan.of(type))
+    cell.frame = frame
+    cell.generation = generation
+    return cell
+  }
+}
+
+extension DecodingError {
+  /// What a container throws that a type has kept.
+  fileprivate static var usedTooLate: DecodingError {
+    let error = RecordError.invalid("a decoder was used after its value had been decoded")
+    return .dataCorrupted(
+      Context(codingPath: [], debugDescription: "\(error)", underlyingError: error))
   }
 }

@@ -18,30 +18,35 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
 
   var isAtEnd: Bool { currentIndex >= elementCount }
 
-  private var key: PathKey { PathKey(index: currentIndex) }
-
-  private func checkNotAtEnd(_ type: Any.Type) throws {
-    guard isAtEnd else { return }
-    throw DecodingError.valueNotFound(
-      type,
-      DecodingError.Context(
-        codingPath: codingPath + [key], debugDescription: "the array has no more elements"))
+  /// - Throws: `DecodingError` behind the last element, and when the bytes have been given back.
+  @inline(__always) private func check(_ type: Any.Type) throws {
+    if _slowPath(isAtEnd) {
+      throw DecodingError.valueNotFound(
+        type,
+        DecodingError.Context(
+          codingPath: codingPath + [PathKey(index: currentIndex)],
+          debugDescription: "the array has no more elements"))
+    }
+    do {
+      try decoder.check()
+    } catch {
+      throw decoder.decodingError(error, type)
+    }
   }
 
   /// Reads the next element; stays in front of it when that fails.
   @inline(__always) private mutating func next<Value>(
     _ type: Any.Type, _ body: (inout ValueReader) throws(RecordError) -> Value
   ) throws -> Value {
-    try checkNotAtEnd(type)
+    try check(type)
     var ahead = reader
     do {
-      try decoder.input.check()
       let value = try body(&ahead)
       reader = ahead
       currentIndex += 1
       return value
     } catch {
-      throw decoder.decodingError(error, type, at: reader, key)
+      throw decoder.decodingError(error, type, at: reader, .index(currentIndex))
     }
   }
 
@@ -55,7 +60,7 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
   }
 
   mutating func decodeNil() throws -> Bool {
-    try checkNotAtEnd(Any?.self)
+    if isAtEnd { try check(Any?.self) }
     guard decoder.isLent, reader.skipNil() else { return false }
     currentIndex += 1
     return true
@@ -105,9 +110,15 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
   }
 
   mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    try checkNotAtEnd(type)
-    let value = try decoder.decode(type, from: reader, key)
-    _ = try passed(type)
+    try check(type)
+    var ahead = reader
+    let value = try decoder.decode(type, from: &ahead, .index(currentIndex))
+    if ahead.at == reader.at {
+      _ = try passed(type)
+    } else {
+      reader = ahead
+      currentIndex += 1
+    }
     return value
   }
 }
@@ -118,21 +129,29 @@ extension UnkeyedDecoding {
   mutating func nestedContainer<Nested: CodingKey>(
     keyedBy type: Nested.Type
   ) throws -> KeyedDecodingContainer<Nested> {
-    try checkNotAtEnd([String: Any].self)
-    let container = try ValueDecoder(reader, key, inside: decoder).container(keyedBy: type)
+    try check([String: Any].self)
+    let container = try nested(reader).container(keyedBy: type)
     _ = try passed([String: Any].self)
     return container
   }
 
   mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    try checkNotAtEnd([Any].self)
-    let container = try ValueDecoder(reader, key, inside: decoder).unkeyedContainer()
+    try check([Any].self)
+    let container = try nested(reader).unkeyedContainer()
     _ = try passed([Any].self)
     return container
   }
 
   mutating func superDecoder() throws -> any Decoder {
-    let key = key
-    return ValueDecoder(try passed((any Decoder).self), key, inside: decoder)
+    try check((any Decoder).self)
+    let decoder = nested(reader)
+    _ = try passed((any Decoder).self)
+    return decoder
+  }
+
+  /// A frame that stays on the stack until this container's value has been decoded.
+  private func nested(_ reader: ValueReader) -> ValueDecoder {
+    let depth = decoder.input.state.pointee.frames[decoder.frame].depth &+ 1
+    return decoder.input.push(reader, .index(currentIndex), parent: decoder.frame, depth: depth)
   }
 }

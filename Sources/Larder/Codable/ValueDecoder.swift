@@ -1,17 +1,25 @@
-internal import Synchronization
+/// Decodes the one value that its frame is for. What a type's `init(from:)` is given.
+///
+/// A few words that fit into an existential, so that none is allocated for each value.
+struct ValueDecoder: Decoder {
+  let input: CodableInput
+  private let index: Int32
+  private let generation: UInt32
 
-/// What all decoders of one value share.
-final class CodableInput: Sendable {
-  /// Whether the bytes may still be read: a type's `init(from:)` could keep a decoder and ask it
-  /// for more when the transaction is gone.
-  private let mayRead = Atomic(true)
-  let userInfo: [CodingUserInfoKey: any Sendable]
+  @inline(__always) init(_ input: CodableInput, _ frame: Int, _ generation: UInt32) {
+    self.input = input
+    index = Int32(truncatingIfNeeded: frame)
+    self.generation = generation
+  }
 
-  init(_ userInfo: [CodingUserInfoKey: any Sendable]) { self.userInfo = userInfo }
+  @inline(__always) var frame: Int { Int(index) }
 
-  func end() { mayRead.store(false, ordering: .relaxed) }
+  var codingPath: [any CodingKey] { isLent ? input.path(to: frame) : [] }
 
-  @inline(__always) var isLent: Bool { mayRead.load(ordering: .relaxed) }
+  var userInfo: [CodingUserInfoKey: Any] { input.state.pointee.userInfo }
+
+  /// Whether the bytes may still be read.
+  @inline(__always) var isLent: Bool { input.state.pointee.isLent(frame, generation) }
 
   /// - Throws: ``RecordError/invalid(_:)`` when the bytes have been given back.
   @inline(__always) func check() throws(RecordError) {
@@ -19,85 +27,84 @@ final class CodableInput: Sendable {
       throw .invalid("a decoder was used after its value had been decoded")
     }
   }
-}
 
-/// Decodes the one value that its reader stands in front of. What a type's `init(from:)` is given.
-final class ValueDecoder: Decoder {
-  let input: CodableInput
-  private let reader: ValueReader
-  private let parent: ValueDecoder?
-  /// nil for the value itself, and inside an optional.
-  private let key: (any CodingKey)?
-  /// Containers that this value is inside of.
-  private let depth: Int
-
-  init(_ reader: ValueReader, _ input: CodableInput) {
-    self.input = input
-    self.reader = reader
-    parent = nil
-    key = nil
-    depth = 0
+  /// In front of the value. Only while the bytes are lent.
+  @inline(__always) var reader: ValueReader {
+    input.state.pointee.reader(frame, at: input.state.pointee.frames.base[frame].start)
   }
-
-  init(_ reader: ValueReader, _ key: (any CodingKey)?, inside parent: ValueDecoder) {
-    input = parent.input
-    self.reader = reader
-    self.parent = parent
-    self.key = key
-    depth = parent.depth + 1
-  }
-
-  var codingPath: [any CodingKey] {
-    var path: [any CodingKey] = []
-    var decoder: ValueDecoder? = self
-    while let current = decoder {
-      if let key = current.key { path.append(key) }
-      decoder = current.parent
-    }
-    return path.reversed()
-  }
-
-  var userInfo: [CodingUserInfoKey: Any] { input.userInfo }
-
-  /// Whether the bytes may still be read.
-  var isLent: Bool { input.isLent }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    let entries = try read([String: Any].self) { (reader) throws(RecordError) in
-      try checkDepth()
-      return try KeyedEntries(&reader, self)
+    do {
+      try check()
+      let record = try input.state.pointee.readKeyed(frame)
+      let keys = KeyPlan.of(type)
+      var slots: UnsafePointer<SlotPlan>?
+      if let table = record?.table, keys.pointee.isCompact {
+        slots = input.state.pointee.frames.base[frame].binding._withUnsafeGuaranteedRef {
+          $0.slotPlans.plan(keys, table)
+        }
+      }
+      return container(type, keys, slots)
+    } catch {
+      throw decodingError(error, [String: Any].self)
     }
-    return KeyedDecodingContainer(KeyedDecoding(entries: entries))
+  }
+
+  @inline(__always) private func container<Key: CodingKey>(
+    _ type: Key.Type, _ keys: UnsafePointer<KeyPlan>, _ slots: UnsafePointer<SlotPlan>?
+  ) -> KeyedDecodingContainer<Key> {
+    if let (cell, object) = input.state.pointee.containers.take(keys) {
+      cell.frame = frame
+      cell.generation = generation
+      cell.slots = slots
+      return KeyedDecodingContainer(object)
+    }
+    return newContainer(type, keys, slots)
+  }
+
+  // Apart: the metadata of the container would be looked up each time.
+  @inline(never) private func newContainer<Key: CodingKey>(
+    _ type: Key.Type, _ keys: UnsafePointer<KeyPlan>, _ slots: UnsafePointer<SlotPlan>?
+  ) -> KeyedDecodingContainer<Key> {
+    let cell = CodableInput.DecodingCell(input, keys)
+    cell.frame = frame
+    cell.generation = generation
+    cell.slots = slots
+    let container = KeyedDecodingContainer(KeyedDecoding<Key>(cell: cell))
+    if KeyedDecodingContainer<Key>.isOneObject {
+      input.state.pointee.containers.add(cell, container.object)
+    } else {
+      input.state.pointee.containers.add(cell, cell)
+    }
+    return container
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    var reader = reader
     do {
-      try input.check()
-      try checkDepth()
-      let count = try reader.arrayCount()
+      try check()
+      try input.state.pointee.checkNotDocument(frame)
+      try input.state.pointee.checkDepth(frame)
+      var reader = reader
+      let count = try input.state.pointee.elementCount(frame, &reader)
       return UnkeyedDecoding(decoder: self, reader: reader, elementCount: count)
     } catch {
-      throw decodingError(error, [Any].self, at: self.reader, nil)
+      throw decodingError(error, [Any].self)
     }
   }
 
   func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
-  private func checkDepth() throws(RecordError) {
-    if depth >= RecordFormat.maximumDepth { throw .tooDeep }
-  }
-
   /// Reads from the value, with errors as `Codable` has them.
   @inline(__always) private func read<Value>(
     _ type: Any.Type, _ body: (inout ValueReader) throws(RecordError) -> Value
   ) throws -> Value {
-    var reader = reader
     do {
-      try input.check()
+      try check()
+      try input.state.pointee.checkNotDocument(frame)
+      var reader = reader
       return try body(&reader)
     } catch {
-      throw decodingError(error, type, at: self.reader, nil)
+      throw decodingError(error, type)
     }
   }
 }
@@ -105,76 +112,65 @@ final class ValueDecoder: Decoder {
 // MARK: Values
 
 extension ValueDecoder {
-  /// Decodes a value of any type inside of this one.
+  /// Decodes a value of any type inside of this one, while the bytes are lent.
   ///
-  /// - Parameter reader: In front of the value; it stays there.
+  /// - Parameter reader: In front of the value. Where the value's end was found it stands behind
+  ///   it afterwards, else still in front of it.
   @inline(__always) func decode<Value: Decodable>(
-    _ type: Value.Type, from reader: ValueReader, _ key: @autoclosure () -> (any CodingKey)?
+    _ type: Value.Type, from reader: inout ValueReader, _ key: KeyPlace
   ) throws -> Value {
     let traits = CodingTraits.of(type)
     if let native = traits.pointee.native {
-      return try load(type, native, from: reader, key())
-    }
-    return try ValueDecoder(reader, key(), inside: self).decodeWhole(type, traits)
-  }
-
-  @inline(__always) private func load<Value>(
-    _ type: Value.Type, _ native: CodingTraits.Native, from start: ValueReader,
-    _ key: @autoclosure () -> (any CodingKey)?
-  ) throws -> Value {
-    var reader = start
-    do {
-      try input.check()
-      return try Self.initialized { (place) throws(RecordError) in
-        try native.load(&reader, place)
+      let start = reader
+      do {
+        return try native._withUnsafeGuaranteedRef { try $0.load(type, from: &reader) }
+      } catch let error as RecordError {
+        throw decodingError(error, type, at: start, key)
       }
-    } catch let error as RecordError {
-      throw decodingError(error, type, at: start, key())
     }
+    let height = input.state.pointee.height
+    let depth = input.state.pointee.frames.base[frame].depth &+ 1
+    let decoder = input.push(reader, key, parent: frame, depth: depth)
+    defer { input.state.pointee.pop(to: height) }
+    let value = try decoder.decodeWhole(type, traits)
+    if let end = input.state.pointee.frames.base[height.frame].valueEnd { reader.at = end }
+    return value
   }
 
   /// Decodes a value of a type that is not native from this decoder's own.
-  private func decodeWhole<Value: Decodable>(
+  @inline(__always) func decodeWhole<Value: Decodable>(
     _ type: Value.Type, _ traits: UnsafePointer<CodingTraits>
   ) throws -> Value {
-    guard let load = traits.pointee.nestedLoad else { return try Value(from: self) }
-    return try Self.initialized { try load(self, $0) }
-  }
-
-  /// The value that `body` puts in a place of its own.
-  @inline(__always) private static func initialized<Value>(
-    _ body: (UnsafeMutableRawPointer) throws -> Void
-  ) throws -> Value {
-    // In bytes: a typed buffer's own metadata would be looked up each time.
-    try withUnsafeTemporaryAllocation(
-      byteCount: MemoryLayout<Value>.size, alignment: MemoryLayout<Value>.alignment
-    ) { place in
-      guard let place = place.baseAddress else { preconditionFailure("room for one value") }
-      try body(place)
-      return place.assumingMemoryBound(to: Value.self).move()
+    if traits.pointee.isDictionary {
+      input.state.pointee.frames.base[frame].isDictionary = true
     }
+    if let loader = traits.pointee.nestedLoad {
+      return try loader._withUnsafeGuaranteedRef { try $0.load(type, from: self) }
+    }
+    return try Value(from: self)
   }
 
   /// Decodes the value of an optional that is inside another.
   func decodeOnly<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    let inner = try read(type) { (reader) throws(RecordError) in
-      try checkDepth()
+    var inner = try read(type) { (reader) throws(RecordError) in
+      try input.state.pointee.checkDepth(frame)
       let count = try reader.arrayCount()
       guard count == 1 else { throw .invalid("a nested optional holds \(count) values") }
       return reader
     }
-    return try decode(type, from: inner, nil)
+    return try decode(type, from: &inner, .none)
   }
 
   /// An error as `Codable` has it: with the path to the value that it concerns.
-  func decodingError(
-    _ error: RecordError, _ type: Any.Type, at reader: ValueReader, _ key: (any CodingKey)?
+  @inline(never) func decodingError(
+    _ error: RecordError, _ type: Any.Type, at reader: ValueReader? = nil, _ key: KeyPlace = .none
   ) -> DecodingError {
     let context = DecodingError.Context(
-      codingPath: codingPath + (key.map { [$0] } ?? []), debugDescription: "\(error)",
+      codingPath: isLent ? input.path(to: frame, key) : [], debugDescription: "\(error)",
       underlyingError: error)
     switch error {
-    case .unexpected where isLent && reader.nextIsNil: return .valueNotFound(type, context)
+    case .unexpected where isLent && (reader ?? self.reader).nextIsNil:
+      return .valueNotFound(type, context)
     case .unexpected: return .typeMismatch(type, context)
     default: return .dataCorrupted(context)
     }
@@ -187,7 +183,12 @@ extension ValueDecoder: SingleValueDecodingContainer {
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     let traits = CodingTraits.of(type)
     guard let native = traits.pointee.native else { return try decodeWhole(type, traits) }
-    return try load(type, native, from: reader, nil)
+    var reader = try read(type) { (reader) throws(RecordError) in reader }
+    do {
+      return try native._withUnsafeGuaranteedRef { try $0.load(type, from: &reader) }
+    } catch let error as RecordError {
+      throw decodingError(error, type)
+    }
   }
 
   func decode(_ type: Bool.Type) throws -> Bool {

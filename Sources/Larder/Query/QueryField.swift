@@ -19,7 +19,7 @@ public struct Fields<Entity: Document>: Sendable {
 public struct QueryField<Entity: Document, Value>: Sendable {
   /// The stored fields down to this one; nil where it can only be computed.
   private let path: [FieldStep]?
-  private let value: @Sendable (Entity) -> Value
+  let value: @Sendable (Entity) -> Value
 
   /// The way down to the field; nil where it can only be computed.
   var storedPath: [FieldStep]? { path }
@@ -29,7 +29,7 @@ public struct QueryField<Entity: Document, Value>: Sendable {
     self.path = Entity.schema.step(to: path).map { [$0] }
   }
 
-  private init(path: [FieldStep]?, value: @escaping @Sendable (Entity) -> Value) {
+  init(path: [FieldStep]?, value: @escaping @Sendable (Entity) -> Value) {
     self.path = path
     self.value = value
   }

@@ -15,6 +15,8 @@ internal import LarderLMDB
   @usableFromInline let collection: Collection
   /// Whether the catalogue has everything that the type declares, so that it can be written.
   let isDeclared: Bool
+  /// Where the keys of `Codable` types stand in the field tables.
+  let slotPlans = SlotPlans()
   /// ``Collection/checksumSeed``, one step nearer to the hot path.
   let checksumSeed: UInt64
 

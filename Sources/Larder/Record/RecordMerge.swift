@@ -99,7 +99,7 @@ extension RecordWriter {
   }
 
   /// Copies one value.
-  private mutating func append(_ value: ValueReader) throws(RecordError) {
+  mutating func append(_ value: ValueReader) throws(RecordError) {
     var end = value
     try end.skip()
     append(UnsafeRawBufferPointer(start: value.at, count: end.at - value.at))
@@ -107,9 +107,9 @@ extension RecordWriter {
 }
 
 extension ValueReader {
-  fileprivate var nextIsRecord: Bool { at < end && at.load(as: UInt8.self) == RecordFormat.marker }
+  var nextIsRecord: Bool { at < end && at.load(as: UInt8.self) == RecordFormat.marker }
 
-  fileprivate var rest: UnsafeRawBufferPointer {
+  var rest: UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: at, count: left)
   }
 }

@@ -15,6 +15,10 @@
   private let root: Frame
   /// What `Codable` values are encoded with; used again from value to value.
   @usableFromInline var coding: CodableOutput?
+  /// Fields that documents of a `Codable` type need, and the catalogue does not have.
+  @usableFromInline var undeclared: UndeclaredFields?
+  /// What `Codable` types of the documents that were written know of their fields.
+  @usableFromInline var knowledge = FieldKnowledge()
   /// Whether a stored document is only checked: fields that a type requires since may be missing,
   /// and integers may stand in fields that were widened to doubles.
   var isRehearsing = false
@@ -132,6 +136,19 @@ extension RecordWriter {
     frame.values = count
     frame.depth = outer.depth &+ 1
     return outer
+  }
+
+  /// Gives the record that was begun, and in which nothing stands yet, a table and room for so
+  /// many slots.
+  mutating func widen(table: Int, slotCount: Int32) {
+    frame.table = table
+    let missing = Int(slotCount) &- frame.reserved
+    guard missing > 0 else { return }
+    reserve(4 &* missing &+ 256)
+    (base + count).initializeMemory(as: UInt8.self, repeating: 0, count: 4 &* missing)
+    count &+= 4 &* missing
+    frame.values = count
+    frame.reserved = Int(slotCount)
   }
 
   @usableFromInline static func widestHeader(slotCount: Int) -> Int { 2 &+ 4 &* (3 &+ slotCount) }

@@ -253,6 +253,32 @@ extension ValueReader {
     return record
   }
 
+  /// Passes over one value of any kind; quickly over one that holds no others.
+  @inline(__always) mutating func skipOne() throws(RecordError) {
+    guard at < end else { throw .truncated }
+    let count = Int(Self.byteCounts[Int(at.load(as: UInt8.self))])
+    if _fastPath(count > 0 && count <= left) { at += count } else { try skip() }
+  }
+
+  /// By its first byte, how many bytes a value takes; 0 where the first byte does not say it.
+  nonisolated(unsafe) private static let byteCounts: UnsafePointer<UInt8> = {  // Immutable.
+    let counts = UnsafeMutablePointer<UInt8>.allocate(capacity: 256)
+    counts.initialize(repeating: 0, count: 256)
+    for tag in 0..<256 {
+      switch tag {
+      case 0x00...0x7F, 0xE0...0xFF, 0xC0, 0xC2, 0xC3: counts[tag] = 1
+      case 0xA0...0xBF: counts[tag] = UInt8(1 + tag & 0x1F)
+      case 0xCC, 0xD0: counts[tag] = 2
+      case 0xCD, 0xD1: counts[tag] = 3
+      case 0xCA, 0xCE, 0xD2: counts[tag] = 5
+      case 0xCB, 0xCF, 0xD3: counts[tag] = 9
+      case 0xD4...0xD8: counts[tag] = UInt8(2 + 1 << (tag - 0xD4))
+      default: break
+      }
+    }
+    return UnsafePointer(counts)
+  }()
+
   /// Passes over one value of any kind.
   mutating func skip() throws(RecordError) {
     var pending = 1

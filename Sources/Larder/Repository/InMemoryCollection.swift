@@ -57,7 +57,7 @@ extension InMemoryCollection {
     _ policy: ConflictPolicy<Model>
   ) throws -> SaveReport {
     if binding == nil, models.isEmpty { return SaveReport() }
-    let binding = try binding ?? Self.makeBinding()
+    var binding = try binding ?? CollectionBinding(undeclared: Entity.self)
     self.binding = binding
     var report = SaveReport()
     var batch: [[UInt8]: [UInt8]] = [:]
@@ -69,7 +69,8 @@ extension InMemoryCollection {
       } else {
         let stored = try entity(under: key)
         let entity = try mapper.entity(for: model, over: stored, onConflict: policy)
-        record = try Self.record(of: entity, binding)
+        record = try Self.record(of: entity, &binding)
+        self.binding = binding
       }
       let earlier = batch.updateValue(record, forKey: key.encodedBytes)
       if earlier != nil { report.duplicates += 1 }
@@ -132,24 +133,27 @@ extension InMemoryCollection {
     records.removeValue(forKey: key.encodedBytes) != nil
   }
 
+  /// - Parameter binding: Gets the fields that it lacks, where the type is a `Codable` one.
   private static func record(
-    of entity: Entity, _ binding: CollectionBinding
+    of entity: Entity, _ binding: inout CollectionBinding
   ) throws -> [UInt8] {
-    var builder = BatchBuilder(binding, count: 1)
-    try builder.append(entity)
-    let batch = Batch(builder)
-    return withExtendedLifetime(batch) { [UInt8](batch.entries[0].record) }
+    if let record = try record(of: entity, binding) { return record }
+    binding = try binding.declaring([entity])
+    guard let record = try record(of: entity, binding) else {
+      preconditionFailure("fields of \(Entity.self) were declared and are lacking still")
+    }
+    return record
   }
 
-  /// A binding to a collection that no catalogue knows.
-  private static func makeBinding() throws -> CollectionBinding {
-    let declaration = try Declaration(Entity.self)
-    var description = CollectionDescription(
-      name: declaration.name, keyKind: declaration.keyKind, keyField: declaration.keyField)
-    try declaration.merge(&description)
-    return CollectionBinding(
-      ObjectIdentifier(Entity.self), Entity.schema,
-      in: Collection(description, documents: .main), isDeclared: true)
+  private static func record(
+    of entity: Entity, _ binding: CollectionBinding
+  ) throws -> [UInt8]? {
+    let batch = try Batch.unlessUndeclared {
+      try [entity].withUnsafeBufferPointer { try Batch($0, binding) }
+    }
+    return batch.map { batch in
+      withExtendedLifetime(batch) { [UInt8](batch.entries[0].record) }
+    }
   }
 }
 

@@ -23,6 +23,12 @@ public final class InMemoryRepository<Model: Sendable, Entity: Document>: Reposi
     self.init(mappedBy: Unmapped<Entity>())
   }
 
+  /// Values of a plain `Codable` type.
+  public convenience init(of type: Model.Type = Model.self)
+  where Model: Codable & Identifiable, Model.ID: DocumentKey, Entity == CodableDocument<Model> {
+    self.init(mappedBy: CodableMapper<Model>())
+  }
+
   private var snapshot: InMemoryCollection<Entity> { contents.withLock { $0 } }
 
   /// Changes a copy, which takes the place of what is there unless `body` throws.

@@ -105,14 +105,15 @@ extension StoreRepository {
   }
 
   /// The encoded documents, made before the writer's line is entered; nil where that is better
-  /// done inside: the catalogue does not know the type yet, or there are very many of them.
+  /// done inside: the catalogue does not know the type or all of its fields yet, or there are very
+  /// many of them.
   @inlinable func batch(of documents: [Entity], isReplacing: Bool) throws -> Batch? {
     try documents.withUnsafeBufferPointer { documents in
       guard let binding = try declaredBinding() else {
         return documents.isEmpty ? try Batch(documents, .none) : nil
       }
       if documents.count > Batch.largestCount, !isReplacing { return nil }
-      return try Batch(documents, binding)
+      return try Batch.unlessUndeclared { try Batch(documents, binding) }
     }
   }
 

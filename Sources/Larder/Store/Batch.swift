@@ -4,6 +4,8 @@
 @usableFromInline final class Batch: @unchecked Sendable {  // Immutable after init.
   private let chunks: Chunks
   let entries: [Entry]
+  /// What the type of the documents knows of the fields, where it is a `Codable` one.
+  let knowledge: FieldKnowledge
   /// Earlier values of keys that stood several times; the last of each is in the batch.
   let duplicateCount: Int
 
@@ -29,6 +31,7 @@
 
   @usableFromInline init(_ builder: consuming BatchBuilder) {
     builder.sealChunk()
+    knowledge = builder.writer.knowledge
     chunks = builder.chunks
     var entries = builder.entries
     duplicateCount = Self.sort(&entries)
@@ -180,8 +183,18 @@ final class Chunks {
     do {
       add(key, try writer.endDocument(outer, key: key))
     } catch {
-      throw unwritable(key, error)
+      // Not one that lacks fields: it is encoded again when they are declared, and until then the
+      // batch finds out what else is lacking.
+      guard writer.undeclared?.concernsThisDocument == true else { throw unwritable(key, error) }
+      writer.undeclared?.concernsThisDocument = false
     }
+  }
+
+  /// - Throws: ``UndeclaredFields/Needed`` where the catalogue lacks fields of a `Codable` type.
+  @usableFromInline func checkDeclared() throws {
+    guard let undeclared = writer.undeclared else { return }
+    throw UndeclaredFields.Needed(
+      declaration: try undeclared.declaration(in: binding.collection))
   }
 
   private mutating func add(_ key: UnsafeRawBufferPointer, _ record: Range<Int>) {

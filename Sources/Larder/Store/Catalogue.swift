@@ -13,6 +13,13 @@ final class Catalogue: Sendable {
   let hasIndexWork: Bool
   /// Made when a type is first used at this version.
   private let bindings = Locked<[ObjectIdentifier: CollectionBinding]>([:])
+  /// The same for types whose documents are in several collections.
+  private let namedBindings = Locked<[NamedType: CollectionBinding]>([:])
+
+  private struct NamedType: Hashable {
+    let type: ObjectIdentifier
+    let name: String
+  }
 
   init(
     version: UInt64 = 0, collections: [String: Collection] = [:],
@@ -52,6 +59,25 @@ final class Catalogue: Sendable {
           collection.indexes.contains { $0.definition == index }
         })
     bindings.withLock { $0[id] = binding }
+    return binding
+  }
+
+  /// The binding of a `Codable` type, whose documents may be in any collection; nil where the
+  /// collection does not exist.
+  ///
+  /// - Throws: ``StoreError/keyKind(collection:stored:found:)``.
+  func binding<Model>(
+    of type: CodableDocument<Model>.Type, in name: String
+  ) throws -> CollectionBinding? {
+    let id = NamedType(type: ObjectIdentifier(type), name: name)
+    if let known = namedBindings.withLock({ $0[id] }) { return known }
+    guard let collection = collections[name] else { return nil }
+    guard collection.keyKind == Model.ID.keyKind else {
+      throw StoreError.keyKind(
+        collection: name, stored: collection.keyKind, found: Model.ID.keyKind)
+    }
+    let binding = CollectionBinding(id.type, type.schema, in: collection, isDeclared: true)
+    namedBindings.withLock { $0[id] = binding }
     return binding
   }
 

@@ -25,7 +25,7 @@ struct Declaration: Sendable {
   }
 
   init(
-    name: String, keyKind: KeyKind, keyField: String?, shape: InferredShape
+    name: String, keyKind: KeyKind, keyField: String?, shape: some DocumentShape
   ) throws(StoreError) {
     self.name = try Layout.checkedCollectionName(name)
     self.keyKind = keyKind

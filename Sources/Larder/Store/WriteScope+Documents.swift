@@ -53,7 +53,13 @@ extension WriteScope {
     _ type: Entity.Type, keys: some Sequence<Entity.Key>
   ) throws -> Int {
     guard let collection = try catalogue.binding(of: type)?.collection else { return 0 }
-    return try change(of: collection) { scope, changes in
+    return try delete(keys: keys, collection)
+  }
+
+  mutating func delete(
+    keys: some Sequence<some DocumentKey>, _ collection: Collection
+  ) throws -> Int {
+    try change(of: collection) { scope, changes in
       var deleted = 0
       var cursor = try scope.transaction.cursor(in: collection.documents)
       for key in keys {
@@ -78,11 +84,13 @@ extension WriteScope {
   @discardableResult
   public mutating func delete<Entity: Document>(_ query: Query<Entity>) throws -> Int {
     try query.selection.checkMatchesWhole("delete")
-    guard let binding = try catalogue.binding(of: Entity.self) else {
-      return 0
-    }
-    return try change(of: binding.collection) { scope, changes in
-      try scope.clear(query.selection, binding, keeping: [], &changes)
+    guard let binding = try catalogue.binding(of: Entity.self) else { return 0 }
+    return try delete(query.selection, binding)
+  }
+
+  mutating func delete(_ selection: Selection, _ binding: CollectionBinding) throws -> Int {
+    try change(of: binding.collection) { scope, changes in
+      try scope.clear(selection, binding, keeping: [], &changes)
     }
   }
 

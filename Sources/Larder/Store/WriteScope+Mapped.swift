@@ -33,15 +33,30 @@ extension WriteScope {
   ) throws -> SaveReport {
     try query?.selection.checkMatchesWhole("clearBeforeSaving")
     if models.isEmpty, try catalogue.binding(of: Mapper.Entity.self) == nil { return SaveReport() }
-    let binding = try declared(Mapper.Entity.self)
+    return try save(
+      models, mappedBy: mapper, clearing: query?.selection, onConflict: policy,
+      declared(Mapper.Entity.self))
+  }
+
+  mutating func save<Mapper: EntityMapper>(
+    _ models: [Mapper.Model], mappedBy mapper: Mapper, clearing selection: Selection?,
+    onConflict policy: ConflictPolicy<Mapper.Model>, _ binding: CollectionBinding
+  ) throws -> SaveReport {
     var builder = BatchBuilder(binding, count: models.count)
     for model in models {
-      let isKept = try keepExisting(mapper.entityAccessorKey(model), policy, binding, &builder)
-      if isKept { continue }
-      let stored = try get(Mapper.Entity.self, mapper.entityAccessorKey(model))
+      let key = mapper.entityAccessorKey(model)
+      if try keepExisting(key, policy, binding, &builder) { continue }
+      let stored = try key.withEncodedKey { key in
+        try transaction.withRecord(for: key, binding) { try Mapper.Entity(from: $0) }
+      }
       try builder.append(mapper.entity(for: model, over: stored, onConflict: policy))
     }
-    return try apply(Batch(builder), clearing: query?.selection, binding)
+    do {
+      try builder.checkDeclared()
+    } catch {
+      throw noted(error)
+    }
+    return try apply(Batch(builder), clearing: selection, binding)
   }
 
   /// Puts the record that is stored under `key` into the batch, if the policy wants it kept: one

@@ -15,13 +15,25 @@ extension WriteScope {
   ) throws -> SaveReport {
     try query?.selection.checkMatchesWhole("clearBeforeSaving")
     let binding = try declared(Entity.self)
-    return try documents.withUnsafeBufferPointer { documents in
-      if query == nil, documents.count > Batch.largestCount, Batch.areAscending(documents) {
-        return try saveInPieces(documents, binding)
+    do {
+      return try documents.withUnsafeBufferPointer { documents in
+        if query == nil, documents.count > Batch.largestCount, Batch.areAscending(documents) {
+          return try saveInPieces(documents, binding)
+        }
+        let batch = try Batch(documents, binding)
+        return try apply(batch, clearing: query?.selection, binding)
       }
-      let batch = try Batch(documents, binding)
-      return try apply(batch, clearing: query?.selection, binding)
+    } catch {
+      throw noted(error)
     }
+  }
+
+  /// What ends the body: fields that are needed first are noted, and the body runs again after they
+  /// have been declared.
+  @usableFromInline mutating func noted(_ error: any Error) -> any Error {
+    guard let needed = error as? UndeclaredFields.Needed else { return error }
+    undeclared = needed.declaration
+    return DeclarationNeeded()
   }
 
   /// Encodes and writes piece by piece, so that a piece is still in the processor's cache when
@@ -84,7 +96,7 @@ extension WriteScope {
     if let selection {
       report.deleted = try clear(selection, binding, keeping: batch.entries, &changes)
     }
-    try withExtendedLifetime(batch) { try upsert(batch.entries, binding, &report, &changes) }
+    try withExtendedLifetime(batch) { try upsert(batch, binding, &report, &changes) }
     return report
   }
 
@@ -119,16 +131,17 @@ extension WriteScope {
   }
 
   private mutating func upsert(
-    _ entries: [Batch.Entry], _ binding: CollectionBinding, _ report: inout SaveReport,
+    _ batch: Batch, _ binding: CollectionBinding, _ report: inout SaveReport,
     _ changes: inout DocumentChanges
   ) throws {
     // Without a type nothing is unknown: what a document lacks is gone.
     let mayKeepFields = !binding.isDynamic && binding.schemas.contains(where: \.leavesFieldsUnknown)
     var merging = RecordWriter(binding: binding, capacity: mayKeepFields ? 4096 : 16)
+    let known = KnownFields(batch.knowledge, in: binding.collection)
     var cursor = try transaction.cursor(in: binding.collection.documents)
     var isBehindLast = try !cursor.last()
     let last = [UInt8](cursor.key)
-    for entry in entries {
+    for entry in batch.entries {
       let key = entry.key
       let record = entry.record
       if changes.isFull { try changes.flushIfFull(&transaction) }
@@ -153,7 +166,7 @@ extension WriteScope {
       }
       if mayKeepFields {
         merging.removeAll()
-        if let merged = try merging.merged(cursor.value, record, key, binding) {
+        if let merged = try merging.merged(cursor.value, record, key, binding, known) {
           try merging.withBytes { merging in
             let record = UnsafeRawBufferPointer(rebasing: merging[merged])
             if Bytes.equal(cursor.value, record) {
@@ -179,7 +192,7 @@ extension RecordWriter {
   /// or is damaged, and is mended by being replaced.
   fileprivate mutating func merged(
     _ old: UnsafeRawBufferPointer, _ new: UnsafeRawBufferPointer,
-    _ key: UnsafeRawBufferPointer, _ binding: CollectionBinding
+    _ key: UnsafeRawBufferPointer, _ binding: CollectionBinding, _ known: KnownFields?
   ) throws -> Range<Int>? {
     let verified: UnsafeRawBufferPointer
     do {
@@ -188,6 +201,7 @@ extension RecordWriter {
       return nil
     }
     do {
+      if let known { return try merge(old: verified, new: new, key: key, knowing: known) }
       return try merge(old: verified, new: new, key: key)
     } catch {
       throw binding.damaged(key, error)
@@ -211,6 +225,7 @@ extension Batch {
     // In place: iterating would copy each document, and with it retain each of its strings.
     var builder = BatchBuilder(binding, count: documents.count)
     for index in documents.indices { try builder.append(documents[index]) }
+    try builder.checkDeclared()
     self.init(builder)
   }
 

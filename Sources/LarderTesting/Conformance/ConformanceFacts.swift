@@ -9,7 +9,7 @@ internal import Larder
 /// One thing that is true of every repository.
 struct ConformanceFact<Subject: ConformanceSubject> {
   let sentence: String
-  let check: (Subject, any Repository<Subject.Model, Sample>) async throws -> Void
+  let check: (Subject, any Repository<Subject.Model, Subject.Entity>) async throws -> Void
 }
 
 extension ConformanceSubject {
@@ -32,14 +32,14 @@ extension ConformanceSubject {
     [
       .init(sentence: "a new repository is empty, and deleting from it deletes nothing") {
         subject, repository in
-        try expect(repository.fetch(Sample.all), [])
+        try expect(repository.fetch(subject.all), [])
         try expect(repository.get("a"), nil)
         try expect(repository.count(), 0)
         try expect(repository.eraseAllData(), 0)
-        try expect(repository.delete(Sample.all), 0)
+        try expect(repository.delete(subject.all), 0)
         try expect(repository.delete(keys: ["a"]), 0)
         try expect(repository.save([]), SaveReport())
-        try expect(repository.save([], clearBeforeSaving: Sample.all), SaveReport())
+        try expect(repository.save([], clearBeforeSaving: subject.all), SaveReport())
       },
       .init(sentence: "what is saved is what is read, and saving it again changes nothing") {
         subject, repository in
@@ -74,17 +74,17 @@ extension ConformanceSubject {
         try repository.save(subject.samples("z"))
         for id in ["", long] {
           let error = StoreError.keyLength(
-            collection: "Sample", key: "\"\(id)\"", byteCount: id.utf8.count, limit: 255)
+            collection: Entity.schema.name, key: "\"\(id)\"", byteCount: id.utf8.count, limit: 255)
           for policy in [ConflictPolicy<Model>.replace, .keepExisting, .merge { $1 }] {
             try expect(throws: error) {
               try repository.save(
-                subject.samples("a", id), clearBeforeSaving: Sample.all, onConflict: policy)
+                subject.samples("a", id), clearBeforeSaving: subject.all, onConflict: policy)
             }
           }
           try expect(repository.get(id), nil)
           try expect(repository.delete(keys: [id]), 0)
         }
-        try expect(repository.fetch(Sample.all).count, 1)
+        try expect(repository.fetch(subject.all).count, 1)
         try expect(repository.save(subject.samples(String(long.dropLast()))), report(inserted: 1))
       },
       .init(sentence: "clear-before-save replaces what the query matches, and nothing else") {
@@ -94,17 +94,17 @@ extension ConformanceSubject {
         let changed = subject.changing(subject.samples("b")[0], id: nil, rank: 9)
         try expect(
           repository.save(
-            [changed] + subject.samples("d"), clearBeforeSaving: Sample.where { $0.group == "red" }),
+            [changed] + subject.samples("d"), clearBeforeSaving: subject.matching(.group("red"))),
           report(inserted: 1, updated: 1, deleted: 1))
-        try expect(repository.fetch(Sample.all).map(subject.rank), [9, 0, 1])
+        try expect(repository.fetch(subject.all).map(subject.rank), [9, 0, 1])
         try expect(
-          repository.save([], clearBeforeSaving: Sample.all), report(deleted: 3))
+          repository.save([], clearBeforeSaving: subject.all), report(deleted: 3))
       },
       .init(sentence: "a document that clear-before-save both clears and saves is an update") {
         subject, repository in
         try repository.save(subject.model(Sample(id: "a", group: "red", firstGroup: "red")))
         let blue = subject.model(Sample(id: "a", group: "blue", firstGroup: "red"))
-        try expect(repository.save([blue], clearBeforeSaving: Sample.all), report(updated: 1))
+        try expect(repository.save([blue], clearBeforeSaving: subject.all), report(updated: 1))
         let stored = Sample(id: "a", group: "red", firstGroup: "red")
         try expect(repository.get("a"), subject.convert(subject.entity(blue, over: stored)))
       },
@@ -112,7 +112,7 @@ extension ConformanceSubject {
         subject, repository in
         try repository.save(subject.samples("a", "b"))
         for (query, reason) in [
-          (Sample.all.limit(1), "it has a limit"), (Sample.all.offset(1), "it has an offset"),
+          (subject.all.limit(1), "it has a limit"), (subject.all.offset(1), "it has an offset"),
         ] {
           try expect(throws: .queryNotAllowed(operation: "clearBeforeSaving", reason: reason)) {
             try repository.save(subject.samples("c"), clearBeforeSaving: query)
@@ -122,7 +122,7 @@ extension ConformanceSubject {
           }
         }
         try expect(repository.count(), 2)
-        try expect(repository.delete(Sample.all.sorted(by: \.rank)), 2)
+        try expect(repository.delete(subject.sorted(subject.all, by: .rank, .forward)), 2)
       },
     ]
   }
@@ -137,12 +137,12 @@ extension ConformanceSubject {
         let changed = subject.samples("a", "b").map { subject.changing($0, id: nil, rank: 5) }
         try expect(
           repository.save(changed, onConflict: .keepExisting), report(inserted: 1, unchanged: 1))
-        try expect(repository.fetch(Sample.all).map(subject.rank), [1, 5, 1])
+        try expect(repository.fetch(subject.all).map(subject.rank), [1, 5, 1])
         try expect(
           repository.save(
-            [changed[0]], clearBeforeSaving: Sample.all, onConflict: .keepExisting),
+            [changed[0]], clearBeforeSaving: subject.all, onConflict: .keepExisting),
           report(unchanged: 1, deleted: 2))
-        try expect(repository.fetch(Sample.all).map(subject.rank), [1])
+        try expect(repository.fetch(subject.all).map(subject.rank), [1])
       },
       .init(sentence: "a save that merges stores what the closure makes of both") {
         subject, repository in
@@ -153,7 +153,7 @@ extension ConformanceSubject {
         }
         try expect(
           repository.save(changed, onConflict: adding), report(inserted: 1, updated: 1))
-        try expect(repository.fetch(Sample.all).map(subject.rank), [6, 5])
+        try expect(repository.fetch(subject.all).map(subject.rank), [6, 5])
         try expect(
           repository.save(changed, onConflict: .merge { stored, _ in stored }),
           report(unchanged: 2))
@@ -163,7 +163,7 @@ extension ConformanceSubject {
         try repository.save(subject.samples("b"))
         do {
           try repository.save(
-            subject.samples("a", "b"), clearBeforeSaving: Sample.all,
+            subject.samples("a", "b"), clearBeforeSaving: subject.all,
             onConflict: .merge { _, _ in throw Stop() })
           throw Unequal(description: "the error of the closure was lost")
         } catch is Stop {}
@@ -171,9 +171,9 @@ extension ConformanceSubject {
           subject.changing(new, id: "other", rank: 3)
         }
         try expect(
-          throws: .keyChanged(collection: "Sample", key: "\"b\"", found: "\"other\"")
+          throws: .keyChanged(collection: Entity.schema.name, key: "\"b\"", found: "\"other\"")
         ) { try repository.save(subject.samples("a", "b"), onConflict: rename) }
-        try expect(repository.fetch(Sample.all), repository.get(keys: ["b"]))
+        try expect(repository.fetch(subject.all), repository.get(keys: ["b"]))
         try expect(repository.count(), 1)
       },
     ]
@@ -186,7 +186,7 @@ extension ConformanceSubject {
       .init(sentence: "models come in the order of their keys, or in that of the keys asked for") {
         subject, repository in
         try repository.save(subject.samples("b", "\u{E5}", "a", "B"))
-        let all = try repository.fetch(Sample.all)
+        let all = try repository.fetch(subject.all)
         try expect(all, try repository.get(keys: ["B", "a", "b", "\u{E5}"]))
         try expect(try repository.get(keys: ["a", "x", "B", "a"]), [all[1], all[0], all[1]])
       },
@@ -197,13 +197,13 @@ extension ConformanceSubject {
           subject.model(Sample(id: "\($0.offset)", rank: $0.offset, note: $0.element))
         }
         try repository.save(models)
-        let query = Sample.all.sorted(by: \.note)
+        let query = subject.sorted(subject.all, by: .note, .forward)
         try expect(repository.fetch(query).map(subject.rank), [1, 4, 2, 0, 3])
         try expect(repository.fetch(query.offset(1).limit(3)).map(subject.rank), [4, 2, 0])
         try expect(repository.count(query.offset(4).limit(3)), 1)
         try expect(repository.count(query.limit(0)), 0)
         try expect(
-          repository.fetch(Sample.all.sorted(by: \.note, .reverse)).map(subject.rank),
+          repository.fetch(subject.sorted(subject.all, by: .note, .reverse)).map(subject.rank),
           [0, 3, 2, 1, 4])
       },
       .init(sentence: "entities without a model are left out before offset, limit and count") {
@@ -216,15 +216,16 @@ extension ConformanceSubject {
           subject.read(Sample(id: "\($0)", rank: $0, isHidden: $0 % 2 == 0)) != nil
         }
         let part = Array(ranks.dropFirst().prefix(2))
-        try expect(repository.fetch(Sample.all).map(subject.rank), ranks)
-        try expect(repository.fetch(Sample.all.offset(1).limit(2)).map(subject.rank), part)
+        try expect(repository.fetch(subject.all).map(subject.rank), ranks)
+        try expect(repository.fetch(subject.all.offset(1).limit(2)).map(subject.rank), part)
         try expect(
-          repository.fetch(Sample.all.sorted(by: \.rank).offset(1).limit(2)).map(subject.rank),
+          repository.fetch(subject.sorted(subject.all, by: .rank, .forward).offset(1).limit(2)).map(
+            subject.rank),
           part)
-        try expect(repository.count(Sample.all.limit(4)), min(4, ranks.count))
-        try expect(repository.count(Sample.all.offset(1)), ranks.count - 1)
+        try expect(repository.count(subject.all.limit(4)), min(4, ranks.count))
+        try expect(repository.count(subject.all.offset(1)), ranks.count - 1)
         try expect(repository.get(keys: ["0", "1"]).count, ranks.contains(0) ? 2 : 1)
-        try expect(repository.delete(Sample.where { $0.rank < 3 }), 3, "deleting, hidden or not")
+        try expect(repository.delete(subject.matching(.rankBelow(3))), 3, "deleting, hidden or not")
         try expect(repository.eraseAllData(), 3, "erasing, hidden or not")
       },
     ]
@@ -235,7 +236,7 @@ extension ConformanceSubject {
       .init(sentence: "deleting counts what was there, each once") { subject, repository in
         try repository.save(subject.samples("a", "b", "c"))
         try expect(repository.delete(keys: ["a", "x", "a"]), 1)
-        try expect(repository.delete(Sample.where { $0.id > "b" }), 1)
+        try expect(repository.delete(subject.matching(.idAbove("b"))), 1)
         try expect(repository.eraseAllData(), 1)
         try expect(repository.save(subject.samples("a")), report(inserted: 1))
       }
@@ -253,10 +254,10 @@ extension ConformanceSubject {
         let kept = try await repository.save(subject.samples("a"), onConflict: .keepExisting)
         try expect(kept, report(unchanged: 1))
         let replaced = try await repository.save(
-          subject.samples("b"), clearBeforeSaving: Sample.all)
+          subject.samples("b"), clearBeforeSaving: subject.all)
         try expect(replaced, report(unchanged: 1, deleted: 1))
-        let read = try await repository.async.fetch(Sample.all)
-        try expect(read, try repository.fetch(Sample.all))
+        let read = try await repository.async.fetch(subject.all)
+        try expect(read, try repository.fetch(subject.all))
         let counted = try await repository.async.count()
         try expect(counted, 1)
         do {
@@ -266,7 +267,7 @@ extension ConformanceSubject {
         let deleted = try await repository.delete(keys: ["b", "c"])
         try expect(deleted, 1)
         try await repository.save(subject.samples("a", "b"))
-        let matched = try await repository.delete(Sample.where { $0.id == "a" })
+        let matched = try await repository.delete(subject.matching(.id("a")))
         try expect(matched, 1)
         let erased = try await repository.eraseAllData()
         try expect(erased, 1)

@@ -1,8 +1,15 @@
 internal import Larder
 
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 /// The models that a repository under test holds, and how each is stored.
 protocol ConformanceSubject: Sendable {
   associatedtype Model: Sendable & Equatable
+  associatedtype Entity: Document where Entity.Key == String
 
   /// The model that says what `sample` says, but for what only the device knows.
   func model(_ sample: Sample) -> Model
@@ -13,9 +20,55 @@ protocol ConformanceSubject: Sendable {
   /// The model with another rank.
   func changing(_ model: Model, id: String?, rank: Int) -> Model
   func rank(of model: Model) -> Int
+  func matching(_ condition: SampleCondition) -> Query<Entity>
+  func sorted(_ query: Query<Entity>, by order: SampleOrder, _: SortOrder) -> Query<Entity>
+}
+
+extension ConformanceSubject {
+  var all: Query<Entity> { Entity.all }
+}
+
+/// The conditions of the facts.
+enum SampleCondition {
+  case group(String)
+  case rankBelow(Int)
+  case noNote
+  case id(String)
+  case idAbove(String)
+  case idAboveButNotRank(String, Int)
+}
+
+/// What the facts sort by.
+enum SampleOrder {
+  case group, rank, note
+}
+
+extension ConformanceSubject where Entity == Sample {
+  func matching(_ condition: SampleCondition) -> Query<Sample> {
+    switch condition {
+    case .group(let group): Sample.where { $0.group == group }
+    case .rankBelow(let rank): Sample.where { $0.rank < rank }
+    case .noNote: Sample.where { $0.note == nil }
+    case .id(let id): Sample.where { $0.id == id }
+    case .idAbove(let id): Sample.where { $0.id > id }
+    case .idAboveButNotRank(let id, let rank): Sample.where { $0.id > id && !($0.rank == rank) }
+    }
+  }
+
+  func sorted(
+    _ query: Query<Sample>, by order: SampleOrder, _ direction: SortOrder
+  ) -> Query<Sample> {
+    switch order {
+    case .group: query.sorted(by: \.group, direction)
+    case .rank: query.sorted(by: \.rank, direction)
+    case .note: query.sorted(by: \.note, direction)
+    }
+  }
 }
 
 struct PlainSubject: ConformanceSubject {
+  typealias Entity = Sample
+
   func model(_ sample: Sample) -> Sample { sample }
   func entity(_ model: Sample, over stored: Sample?) -> Sample { model }
   func convert(_ entity: Sample) -> Sample? { entity }
@@ -30,6 +83,8 @@ struct PlainSubject: ConformanceSubject {
 }
 
 struct MappedSubject: ConformanceSubject {
+  typealias Entity = Sample
+
   func model(_ sample: Sample) -> SampleModel {
     SampleModel(
       id: sample.id, group: sample.group, rank: sample.rank, note: sample.note,

@@ -9,14 +9,16 @@ internal import Larder
 /// Operations that follow from a seed, done to a repository and to a dictionary.
 struct RandomOperations<Subject: ConformanceSubject> {
   private let subject: Subject
-  private let repository: any Repository<Subject.Model, Sample>
+  private let repository: any Repository<Subject.Model, Subject.Entity>
   private var random: SeededNumbers
   /// What should be stored. Swift's own comparison of strings decides what one key is.
   private var entities: [String: Sample] = [:]
   /// What was done.
   private(set) var log: [String] = []
 
-  init(_ subject: Subject, _ repository: any Repository<Subject.Model, Sample>, seed: UInt64) {
+  init(
+    _ subject: Subject, _ repository: any Repository<Subject.Model, Subject.Entity>, seed: UInt64
+  ) {
     self.subject = subject
     self.repository = repository
     random = SeededNumbers(state: seed)
@@ -35,7 +37,7 @@ struct RandomOperations<Subject: ConformanceSubject> {
     default: try read()
     }
     let stored = ordered(entities.values).compactMap(subject.convert)
-    try expect(try repository.fetch(Sample.all), stored, "stored")
+    try expect(try repository.fetch(subject.all), stored, "stored")
   }
 
   // MARK: Operations
@@ -113,7 +115,8 @@ struct RandomOperations<Subject: ConformanceSubject> {
     var query = condition.query.offset(offset).limit(limit)
     var matches = ordered(entities.values).filter(condition.holds)
     if isSorted {
-      query = query.sorted(by: \.group).sorted(by: \.rank, .reverse)
+      query = subject.sorted(
+        subject.sorted(query, by: .group, .forward), by: .rank, .reverse)
       matches = matches.enumerated().sorted {
         ($0.element.group, -$0.element.rank, $0.offset)
           < ($1.element.group, -$1.element.rank, $1.offset)
@@ -153,22 +156,24 @@ struct RandomOperations<Subject: ConformanceSubject> {
   /// A condition twice: as a query, and as what Swift says.
   private struct Condition {
     let name: String
-    let query: Query<Sample>
+    let query: Query<Subject.Entity>
     let holds: (Sample) -> Bool
   }
 
   private mutating func randomCondition() -> Condition {
     let rank = Int.random(in: 0..<5, using: &random)
     return switch Int.random(in: 0..<5, using: &random) {
-    case 0: Condition(name: "all", query: Sample.all) { _ in true }
-    case 1: Condition(name: "red", query: Sample.where { $0.group == "red" }) { $0.group == "red" }
+    case 0: Condition(name: "all", query: subject.all) { _ in true }
+    case 1: Condition(name: "red", query: subject.matching(.group("red"))) { $0.group == "red" }
     case 2:
-      Condition(name: "rank < \(rank)", query: Sample.where { $0.rank < rank }) { $0.rank < rank }
-    case 3: Condition(name: "no note", query: Sample.where { $0.note == nil }) { $0.note == nil }
+      Condition(name: "rank < \(rank)", query: subject.matching(.rankBelow(rank))) {
+        $0.rank < rank
+      }
+    case 3: Condition(name: "no note", query: subject.matching(.noNote)) { $0.note == nil }
     default:
       Condition(
         name: "id > c and not rank \(rank)",
-        query: Sample.where { $0.id > "c" && !($0.rank == rank) }
+        query: subject.matching(.idAboveButNotRank("c", rank))
       ) { $0.id > "c" && $0.rank != rank }
     }
   }

@@ -36,8 +36,18 @@ public struct RepositoryConformance: Sendable {
     try await check(MappedSubject(), make)
   }
 
+  /// Checks an implementation for plain `Codable` types.
+  ///
+  /// - Parameter make: Makes a new, empty repository each time.
+  /// - Throws: As ``check(_:)``.
+  public func checkCodable(
+    _ make: () throws -> any Repository<CodableSample, CodableDocument<CodableSample>>
+  ) async throws {
+    try await check(CodableSubject(), make)
+  }
+
   private func check<Subject: ConformanceSubject>(
-    _ subject: Subject, _ make: () throws -> any Repository<Subject.Model, Sample>
+    _ subject: Subject, _ make: () throws -> any Repository<Subject.Model, Subject.Entity>
   ) async throws {
     for fact in Subject.facts {
       do {

@@ -25,8 +25,8 @@ func decoded<Value: Decodable>(
   _ userInfo: [CodingUserInfoKey: any Sendable] = [:]
 ) throws -> Value {
   let start = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 16)!
-  return try ValueReader(start, start + bytes.count, binding: .none, depth: 0)
-    .decoded(type, userInfo)
+  var reader = ValueReader(start, start + bytes.count, binding: .none, depth: 0)
+  return try reader.decoded(type, userInfo)
 }
 
 /// What comes back of a value that is coded and decoded.

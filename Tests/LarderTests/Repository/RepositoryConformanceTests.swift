@@ -53,6 +53,18 @@ import Testing
     }
   }
 
+  @Test("a repository of a plain Codable type behaves as every repository does")
+  func plainStore() async throws {
+    try await withStores { make in
+      try await conformance.checkCodable { try make().repository(of: CodableSample.self) }
+    }
+  }
+
+  @Test("a repository of a plain Codable type in memory behaves as every repository does")
+  func plainInMemory() async throws {
+    try await conformance.checkCodable { InMemoryRepository(of: CodableSample.self) }
+  }
+
   @Test(
     "what a repository does wrong is found, and said in a sentence",
     arguments: Flaw.allCases)

@@ -1,49 +1,43 @@
 internal import Synchronization
 
-extension CodingTraits {
-  /// The traits of a type. They live for ever.
-  @inline(__always) static func of(_ type: Any.Type) -> UnsafePointer<CodingTraits> {
-    CodingTraitsTable.shared[type]
-  }
-}
-
-/// Traits by type, for all threads. Entries are added and neither changed nor removed, so that
-/// finding one takes no lock; there are as many as the program has types that it codes.
-private final class CodingTraitsTable: Sendable {
-  static let shared = CodingTraitsTable()
-
+/// Something about types, for all threads. Entries are added and neither changed nor removed, so
+/// that finding one takes no lock; there are as many as the program has types that it codes.
+final class TypeTable<Element>: Sendable {
   private struct Entry {
-    var traits: CodingTraits
+    var element: Element
     let type: ObjectIdentifier
     /// The address of the next entry in the same place; 0 behind the last.
     var next: UInt
   }
 
-  private static let placeCount = 256
+  private static var placeCount: Int { 256 }
   /// Addresses of entries; 0 where there is none.
   nonisolated(unsafe) private let places: UnsafeMutablePointer<Atomic<UInt>>  // Each is atomic.
 
-  private init() {
+  init() {
     places = .allocate(capacity: Self.placeCount)
     for place in 0..<Self.placeCount { (places + place).initialize(to: Atomic(0)) }
   }
 
   deinit { preconditionFailure("the table lives for ever") }
 
-  @inline(__always) subscript(type: Any.Type) -> UnsafePointer<CodingTraits> {
+  /// The element of a type, which `make` makes where there is none yet. It lives for ever.
+  @inline(__always) func element(
+    of type: Any.Type, _ make: () -> Element
+  ) -> UnsafePointer<Element> {
     let id = ObjectIdentifier(type)
     let hash = UInt(bitPattern: id) >> 4  // Without the alignment.
     let place = places + Int((hash ^ hash >> 8) & UInt(Self.placeCount &- 1))
-    return find(id, from: place.pointee.load(ordering: .acquiring)) ?? add(type, id, at: place)
+    return find(id, from: place.pointee.load(ordering: .acquiring)) ?? add(make(), id, at: place)
   }
 
   @inline(__always)
-  private func find(_ id: ObjectIdentifier, from first: UInt) -> UnsafePointer<CodingTraits>? {
+  private func find(_ id: ObjectIdentifier, from first: UInt) -> UnsafePointer<Element>? {
     var address = first
     while let entry = UnsafePointer<Entry>(bitPattern: address) {
-      // The traits stand first in an entry.
+      // The element stands first in an entry.
       if entry.pointee.type == id {
-        return UnsafeRawPointer(entry).assumingMemoryBound(to: CodingTraits.self)
+        return UnsafeRawPointer(entry).assumingMemoryBound(to: Element.self)
       }
       address = entry.pointee.next
     }
@@ -51,10 +45,10 @@ private final class CodingTraitsTable: Sendable {
   }
 
   @inline(never) private func add(
-    _ type: Any.Type, _ id: ObjectIdentifier, at place: UnsafeMutablePointer<Atomic<UInt>>
-  ) -> UnsafePointer<CodingTraits> {
+    _ element: Element, _ id: ObjectIdentifier, at place: UnsafeMutablePointer<Atomic<UInt>>
+  ) -> UnsafePointer<Element> {
     let entry = UnsafeMutablePointer<Entry>.allocate(capacity: 1)
-    entry.initialize(to: Entry(traits: CodingTraits(type), type: id, next: 0))
+    entry.initialize(to: Entry(element: element, type: id, next: 0))
     var first = place.pointee.load(ordering: .acquiring)
     while true {
       if let found = find(id, from: first) {
@@ -66,7 +60,7 @@ private final class CodingTraitsTable: Sendable {
       entry.pointee.next = first
       let (isExchanged, original) = place.pointee.compareExchange(
         expected: first, desired: UInt(bitPattern: entry), ordering: .acquiringAndReleasing)
-      if isExchanged { return UnsafeRawPointer(entry).assumingMemoryBound(to: CodingTraits.self) }
+      if isExchanged { return UnsafeRawPointer(entry).assumingMemoryBound(to: Element.self) }
       first = original
     }
   }

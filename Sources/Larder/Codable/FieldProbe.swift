@@ -1,0 +1,101 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// What only a `Codable` type's own `init(from:)` can tell: which of its fields it cannot do
+/// without, and which is the key. Found out with a document from which a field is taken, or in
+/// which it is changed, when fields are declared.
+struct FieldProbe {
+  private(set) var requiredFields: [String] = []
+  /// The field that is the entity-accessor key; nil where the key is computed.
+  private(set) var keyField: String?
+
+  /// - Parameter binding: For documents without a type, with all fields of the model.
+  init<Model: Codable & Identifiable & Sendable>(
+    _ model: Model, _ binding: CollectionBinding
+  ) where Model.ID: DocumentKey {
+    guard let document = Self.document(of: model, binding) else { return }
+    for field in document.fields {
+      var without = document
+      without[field.name] = nil
+      if case .failure(.field(field.name, .missing)) = Self.model(Model.self, without, binding) {
+        requiredFields.append(field.name)
+      }
+      if keyField == nil, Self.isKey(field, of: document, model, binding) { keyField = field.name }
+    }
+  }
+
+  private static let noKey: [UInt8] = []
+
+  private static func document<Model: Codable & Identifiable & Sendable>(
+    of model: Model, _ binding: CollectionBinding
+  ) -> DynamicDocument? where Model.ID: DocumentKey {
+    var writer = RecordWriter(binding: binding)
+    let outer = writer.beginDocument()
+    CodableDocument(model).encode(into: &writer)
+    // What cannot be encoded says so when it is saved.
+    guard let range = try? noKey.withUnsafeBytes({ try writer.endDocument(outer, key: $0) }) else {
+      return nil
+    }
+    return writer.withBytes { bytes in
+      let record = UnsafeRawBufferPointer(rebasing: bytes[range])
+      return try? DynamicDocument(record: record, binding: binding)  // Just written.
+    }
+  }
+
+  /// Whether the key follows the field: it is equal to it, and when the field is changed the key is
+  /// changed to the same.
+  private static func isKey<Model: Codable & Identifiable & Sendable>(
+    _ field: DynamicDocument.Field, of document: DynamicDocument, _ model: Model,
+    _ binding: CollectionBinding
+  ) -> Bool where Model.ID: DocumentKey {
+    let kind = Model.ID.keyKind
+    guard field.value.encodedKey(of: kind) == model.id.withEncodedKey({ [UInt8]($0) }),
+      let other = field.value.otherKey
+    else { return false }
+    var changed = document
+    changed[field.name] = other
+    guard case .success(let probe) = self.model(Model.self, changed, binding) else { return false }
+    return other.encodedKey(of: kind) == probe.id.withEncodedKey { [UInt8]($0) }
+  }
+
+  private static func model<Model: Codable & Identifiable & Sendable>(
+    _ type: Model.Type, _ document: DynamicDocument, _ binding: CollectionBinding
+  ) -> Result<Model, RecordError> where Model.ID: DocumentKey {
+    var writer = RecordWriter(binding: binding)
+    writer.isRehearsing = true
+    let range: Range<Int>
+    do {
+      range = try noKey.withUnsafeBytes { try writer.putDocument(document, key: $0) }
+    } catch {
+      return .failure(.invalid("\(error)"))
+    }
+    return writer.withBytes { bytes in
+      Result { () throws(RecordError) in
+        let record = try RecordReader(
+          UnsafeRawBufferPointer(rebasing: bytes[range.dropLast(RecordFormat.checksumByteCount)]),
+          binding: binding, schema: binding.root, depth: 1)
+        return try CodableDocument<Model>(from: record).model
+      }
+    }
+  }
+}
+
+extension Value {
+  /// Another key of the same kind, which no normalisation of a type leaves as it is.
+  fileprivate var otherKey: Value? {
+    switch self {
+    case .string(let text): .string(text + "\u{1}zZ")
+    case .integer(let number): .integer(number == 7 ? 8 : 7)
+    case .unsigned(let number): .unsigned(number ^ 1)
+    case .uuid(let id): .uuid(id == Self.someID ? UUID() : Self.someID)
+    default: nil
+    }
+  }
+
+  private static var someID: UUID {
+    UUID(uuid: (7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7))
+  }
+}

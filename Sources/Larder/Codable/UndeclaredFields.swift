@@ -1,0 +1,58 @@
+/// Fields that documents of a `Codable` type need, and the catalogue does not have: found while
+/// the documents are encoded.
+@usableFromInline struct UndeclaredFields: Sendable {
+  /// Ends the encoding of a batch, which begins again when the fields have been declared.
+  struct Needed: Error {
+    let declaration: Declaration
+  }
+
+  private(set) var shapes: CodableShapes
+  /// Finds out what only the type's own `init(from:)` can tell, by documents like the first one.
+  private let probe: @Sendable (CollectionBinding) -> FieldProbe
+  /// Whether the document that is being encoded needs one of them.
+  var concernsThisDocument = true
+
+  init<Model: Codable & Identifiable & Sendable>(_ model: Model) where Model.ID: DocumentKey {
+    shapes = CodableShapes(of: Model.self)
+    probe = { FieldProbe(model, $0) }
+  }
+
+  /// Takes in the value that `output` has encoded while it was declaring.
+  mutating func add(_ output: CodableOutput) {
+    concernsThisDocument = true
+    shapes.add(output)
+  }
+
+  /// What declares the fields.
+  ///
+  /// - Throws: ``StoreError/kindMismatch(collection:field:stored:declared:)``.
+  func declaration(in collection: Collection) throws -> Declaration {
+    let stored = collection.description
+    if let (field, first, second) = shapes.conflict {
+      throw StoreError.kindMismatch(
+        collection: stored.name, field: field, stored: first, declared: second)
+    }
+    var shapes = shapes
+    shapes.adapt(to: stored)
+    var description = stored
+    try description.merge(shapes.shape)
+    let probe = probe(
+      CollectionBinding(Collection(description, documents: collection.documents)))
+    for name in probe.requiredFields where stored.tables[0].slot(of: name) == nil {
+      shapes.setRequired(name)
+    }
+    return try Declaration(
+      name: stored.name, keyKind: stored.keyKind, keyField: probe.keyField, shape: shapes.shape)
+  }
+}
+
+extension Batch {
+  /// The batch that `body` makes; nil where the catalogue lacks fields of a `Codable` type.
+  @usableFromInline static func unlessUndeclared(_ body: () throws -> Batch) throws -> Batch? {
+    do {
+      return try body()
+    } catch is UndeclaredFields.Needed {
+      return nil
+    }
+  }
+}

@@ -1,0 +1,87 @@
+internal import LarderLMDB
+
+/// Makes records of documents, and documents of records, without a store: what a benchmark of the
+/// coding alone needs.
+@_spi(Benchmark) public struct DocumentCoding<Entity: Document>: ~Copyable {
+  @usableFromInline let binding: CollectionBinding
+  @usableFromInline var writer: RecordWriter
+
+  /// - Parameter samples: Documents with every field, for types that have no schema.
+  /// - Throws: ``StoreError`` for a type that cannot be declared.
+  public init(_ samples: [Entity] = []) throws {
+    binding = try CollectionBinding(undeclared: Entity.self).declaring(samples)
+    writer = RecordWriter(binding: binding, capacity: 64 << 10)
+  }
+
+  /// Encodes a document in place of the last one; returns how many bytes its record has.
+  ///
+  /// - Throws: ``RecordError`` for a document that cannot be stored.
+  @inlinable public mutating func encode(_ document: Entity) throws -> Int {
+    try record(of: document).count
+  }
+
+  /// The record of a document.
+  ///
+  /// - Throws: ``RecordError`` for a document that cannot be stored.
+  public mutating func bytes(of document: Entity) throws -> [UInt8] {
+    let range = try record(of: document)
+    return writer.withBytes { [UInt8]($0[range]) }
+  }
+
+  @inlinable mutating func record(of document: Entity) throws -> Range<Int> {
+    try document.entityAccessorKey.withEncodedKey { key in
+      writer.removeAll()
+      let outer = writer.beginDocument()
+      document.encode(into: &writer)
+      return try writer.endDocument(outer, key: key)
+    }
+  }
+
+  /// The document in a record, whose checksum is verified first, as a store does.
+  ///
+  /// - Throws: ``RecordError`` for a record that cannot be read.
+  @inlinable public func decode(_ record: [UInt8], key: Entity.Key) throws -> Entity {
+    try record.withUnsafeBytes { record in
+      let verified = try key.withEncodedKey { try binding.collection.verified(record, key: $0) }
+      return try Entity(
+        from: RecordReader(verified, binding: binding, schema: binding.root, depth: 1))
+    }
+  }
+}
+
+extension CollectionBinding {
+  /// A binding to a collection that no catalogue knows.
+  ///
+  /// - Throws: ``StoreError`` for a type that cannot be declared.
+  convenience init<Entity: Document>(undeclared type: Entity.Type) throws {
+    let declaration = try Declaration(type)
+    var description = CollectionDescription(
+      name: declaration.name, keyKind: declaration.keyKind, keyField: declaration.keyField)
+    try declaration.merge(&description)
+    self.init(type, description)
+  }
+
+  private convenience init<Entity: Document>(
+    _ type: Entity.Type, _ description: CollectionDescription
+  ) {
+    self.init(
+      ObjectIdentifier(type), type.schema, in: Collection(description, documents: .main),
+      isDeclared: true)
+  }
+
+  /// This binding, or one with the fields that it lacks for these documents, where they are of a
+  /// `Codable` type.
+  ///
+  /// - Throws: ``StoreError`` for a document that cannot be stored.
+  func declaring<Entity: Document>(_ documents: [Entity]) throws -> CollectionBinding {
+    do {
+      _ = try documents.withUnsafeBufferPointer { try Batch($0, self) }
+      return self
+    } catch let needed as UndeclaredFields.Needed {
+      var description = collection.description
+      try needed.declaration.merge(&description)
+      description.keyField = description.keyField ?? needed.declaration.keyField
+      return CollectionBinding(Entity.self, description)
+    }
+  }
+}

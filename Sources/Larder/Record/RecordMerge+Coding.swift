@@ -1,0 +1,94 @@
+// Merging for `Codable` types, which have no schema: what a type knows is told by its keys.
+
+extension RecordWriter {
+  /// Writes the new record of a document with the fields of the old one that its type does not
+  /// know, as ``merge(old:new:key:)`` does for types with a schema.
+  ///
+  /// - Returns: The range of the merged record; nil when there is nothing to keep.
+  /// - Throws: ``RecordError`` when one of the records is damaged.
+  mutating func merge(
+    old: UnsafeRawBufferPointer, new: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer,
+    knowing known: KnownFields
+  ) throws(RecordError) -> Range<Int>? {
+    guard try keepsFields(of: old, in: new, known, depth: 1) else { return nil }
+    let outer = try putMerged(old: old, new: new, known, depth: 1)
+    return try endDocument(outer, key: key)
+  }
+
+  private func reader(
+    _ record: UnsafeRawBufferPointer, depth: Int
+  ) throws(RecordError) -> RecordReader {
+    guard depth <= RecordFormat.maximumDepth else { throw .tooDeep }
+    return try RecordReader(record, binding: binding, schema: binding.anonymous, depth: depth)
+  }
+
+  /// Whether an old record has fields that the type of the new one does not know, at any depth.
+  private func keepsFields(
+    of old: UnsafeRawBufferPointer, in new: UnsafeRawBufferPointer, _ known: KnownFields,
+    depth: Int
+  ) throws(RecordError) -> Bool {
+    let old = try reader(old, depth: depth)
+    let new = try reader(new, depth: depth)
+    for oldSlot in 0..<old.slotCount {
+      guard let value = try old.value(inSlot: oldSlot),
+        let slot = slot(of: oldSlot, in: old.table, for: new.table, known)
+      else { continue }
+      guard known.knows(slot: slot, table: new.table) else { return true }
+      if let newValue = try new.value(inSlot: slot), value.nextIsRecord, newValue.nextIsRecord,
+        try keepsFields(of: value.rest, in: newValue.rest, known, depth: depth + 1)
+      {
+        return true
+      }
+    }
+    return false
+  }
+
+  /// The slot in a new record's table of a field that an old record has in its own; nil where the
+  /// new one's table has no such field.
+  private func slot(
+    of oldSlot: Int, in old: Int, for new: Int, _ known: KnownFields
+  ) -> Int? {
+    let (oldTable, newTable) = (binding.collection.tables[old], binding.collection.tables[new])
+    guard oldSlot < oldTable.fields.count else { return nil }
+    if old == new { return oldSlot }
+    guard let slot = newTable.slot(of: oldTable[oldSlot].name),
+      known.knows(slot: slot, table: new) || newTable[slot].kind == oldTable[oldSlot].kind
+    else { return nil }
+    return slot
+  }
+
+  /// Writes a merged record up to its end, which is the caller's.
+  private mutating func putMerged(
+    old: UnsafeRawBufferPointer, new: UnsafeRawBufferPointer, _ known: KnownFields, depth: Int
+  ) throws(RecordError) -> Frame {
+    let old = try reader(old, depth: depth)
+    let new = try reader(new, depth: depth)
+    var oldSlots: [Int: Int] = [:]
+    for oldSlot in 0..<old.slotCount {
+      if let slot = slot(of: oldSlot, in: old.table, for: new.table, known) {
+        oldSlots[slot] = oldSlot
+      }
+    }
+    let slotCount = max(new.slotCount, (oldSlots.keys.max() ?? -1) + 1)
+    let outer = begin(Frame(table: new.table, slotCount: slotCount))
+    for slot in 0..<slotCount {
+      let oldValue = try old.value(inSlot: oldSlots[slot] ?? -1)
+      if let newValue = try new.value(inSlot: slot) {
+        beginValue(slot: slot)
+        if let oldValue, newValue.nextIsRecord, oldValue.nextIsRecord,
+          try keepsFields(of: oldValue.rest, in: newValue.rest, known, depth: depth + 1)
+        {
+          let frame = try putMerged(
+            old: oldValue.rest, new: newValue.rest, known, depth: depth + 1)
+          endEmbedded(frame)
+        } else {
+          try append(newValue)
+        }
+      } else if let oldValue, !known.knows(slot: slot, table: new.table) {
+        beginValue(slot: slot)
+        try append(oldValue)
+      }
+    }
+    return outer
+  }
+}
