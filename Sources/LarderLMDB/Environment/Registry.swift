@@ -47,6 +47,15 @@ final class Registry: Sendable {
     }
   }
 
+  /// Whether an environment of this process uses the lock file, other than that of `data`.
+  func hasLockFile(_ identity: FileIdentity, except data: FileIdentity?) -> Bool {
+    // The environments leave the lock before they are let go of.
+    let environments = entries.withLock { entries in
+      entries.compactMap { $0.key == data ? nil : $0.value.environment }
+    }
+    return environments.contains { $0.lockIdentity == identity }
+  }
+
   func remove(_ identity: FileIdentity) {
     entries.withLock { entries in _ = entries.removeValue(forKey: identity) }
   }
