@@ -40,6 +40,16 @@ final class Registry: Sendable {
     }
   }
 
+  /// Keeps everybody in this process from opening the file, until `remove`; false when somebody has
+  /// it open, or is about to.
+  func claimAlone(_ identity: FileIdentity) -> Bool {
+    entries.withLock { entries in
+      if let entry = entries[identity], entry.forks == Forks.current { return false }
+      entries[identity] = Entry(forks: Forks.current)
+      return true
+    }
+  }
+
   func didOpen(_ environment: Environment, _ identity: FileIdentity) {
     entries.withLock { entries in
       entries[identity]?.environment = environment
