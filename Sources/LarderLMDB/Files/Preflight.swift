@@ -11,7 +11,7 @@ struct Preflight {
   let isAlone: Bool
   let isRequested: Bool
 
-  /// Files up to this size are walked at every opening: it takes less than opening does.
+  /// Files up to this size are walked at every opening, which takes about a millisecond.
   static let smallByteCount = 4 << 20
 
   /// - Throws: ``LMDBError/Code/corrupted`` for a file that LMDB must not open.

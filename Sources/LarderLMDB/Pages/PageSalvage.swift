@@ -4,7 +4,7 @@
 /// whole, and of which database, its own checksum has to tell. First come the records that the trees
 /// of the newest commit lead to, then, where trees are broken and the list of free pages is whole,
 /// those on leaves that no tree leads to any more and that are not free: of old records that were
-/// changed or deleted none is handed out.
+/// changed or deleted before the commit none is handed out.
 public struct PageSalvage: ~Copyable {
   private let file: PageFile
   private let meta: MetaPage?
@@ -15,6 +15,8 @@ public struct PageSalvage: ~Copyable {
   private var isFreeListWhole = true
   private let buffers: UnsafeMutableRawBufferPointer
   private let starts: UnsafeMutablePointer<UInt64>
+  /// Whether the meta pages do not tell which commit is the newest, so that it may be the one before.
+  public let mayBeEarlier: Bool
   /// Pages that something leads to and that cannot be read.
   public private(set) var skippedPageCount = 0
 
@@ -27,10 +29,11 @@ public struct PageSalvage: ~Copyable {
   /// - Throws: ``LMDBError`` when it cannot be opened.
   public init(path: String) throws(LMDBError) {
     let file = try PageFile(path)
-    let meta = try MetaPages.newestReadable(file)
+    let (meta, isNewest) = try MetaPages.newestReadable(file)
     let byteCount = try file.byteCount()
     self.file = file
     self.meta = meta
+    mayBeEarlier = !isNewest
     pageByteCount = meta?.pageByteCount ?? 4096
     pageCount = byteCount / pageByteCount
     reached = PageSet(limit: pageCount)
@@ -59,7 +62,7 @@ public struct PageSalvage: ~Copyable {
     for (name, tree) in trees { try visit(tree, name: name, &ignored, body) }
     // Without a fault every page is reached; with a broken list, pages may be old.
     guard skippedPageCount > 0, isFreeListWhole else { return }
-    try visitOrphans(body)
+    try visitOrphans(upTo: meta.lastPage, body)
   }
 
   /// A page's nodes; nil, and counted, where it cannot be read.
@@ -213,8 +216,10 @@ extension PageSalvage {
   }
 
   /// The leaves that broken trees do not lead to any more.
-  private mutating func visitOrphans(_ body: Body) throws {
-    for page in PageFormat.metaPageCount..<max(PageFormat.metaPageCount, pageCount)
+  private mutating func visitOrphans(upTo lastPage: Int, _ body: Body) throws {
+    // Pages behind belong to a later commit.
+    let end = max(PageFormat.metaPageCount, min(pageCount, lastPage + 1))
+    for page in PageFormat.metaPageCount..<end
     where !reached.contains(page) && !free.contains(page) {
       guard let nodes = try nodes(page, level: 0, isBranch: false) else { continue }
       _ = reached.insert(page)
@@ -226,9 +231,11 @@ extension PageSalvage {
 }
 
 extension MetaPages {
-  /// The newest meta page that is sound in itself.
-  static func newestReadable(_ file: borrowing PageFile) throws(LMDBError) -> MetaPage? {
-    if case .success(let metas) = try read(file) { return metas.newest }
+  /// The newest meta page that is sound in itself, and whether it is the newest of all for sure.
+  static func newestReadable(
+    _ file: borrowing PageFile
+  ) throws(LMDBError) -> (MetaPage?, isNewest: Bool) {
+    if case .success(let metas) = try read(file) { return (metas.newest, true) }
     var found: [MetaPage] = []
     let buffer = UnsafeMutableRawBufferPointer.allocate(
       byteCount: PageFormat.metaByteCount, alignment: 8)
@@ -242,6 +249,6 @@ extension MetaPages {
       }
       size = size == 0 ? PageFormat.pageByteCounts.lowerBound : size * 2
     }
-    return found.max { $0.transaction < $1.transaction }
+    return (found.max { $0.transaction < $1.transaction }, false)
   }
 }

@@ -27,6 +27,10 @@ public struct SalvageReport: Sendable, Equatable {
   /// Pages that hold, or held, something that could not be read.
   public internal(set) var skippedPageCount = 0
 
+  /// Whether the newest commit could not be told for sure: documents may then be as the one before
+  /// it left them, all of the same moment.
+  public internal(set) var mayBeEarlier = false
+
   public var documentCount: Int { documentCounts.values.reduce(0, +) }
 }
 
@@ -36,9 +40,10 @@ extension Store {
   ///
   /// For a store that ``StoreError/damagedFile(path:reason:)`` was thrown for. The file goes into a
   /// folder of its own beside `folder`, named after it and the time; nothing is ever deleted. Each
-  /// document is verified by its checksum, so that none comes back wrong, under another key, or as it
-  /// was before it was changed or deleted; some may be missing: fetch them again from where they came
-  /// from. Indexes are made again by the types that declare them.
+  /// document is verified by its checksum, so that none comes back wrong or under another key, and none
+  /// as it was before the last commit (but see ``SalvageReport/mayBeEarlier``); some may be missing:
+  /// fetch them again from where they came from. Indexes are made again by the types that declare
+  /// them.
   ///
   /// - Parameter options: Of the new store, which is closed again at the end.
   /// - Throws: ``StoreError``, such as ``StoreError/storage(_:)`` when the store is open in this

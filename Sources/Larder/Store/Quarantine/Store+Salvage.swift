@@ -93,6 +93,7 @@ private struct Salvage: ~Copyable {
     }
     for name in builders.keys.sorted() { try save(name) }
     report.skippedPageCount = pages.skippedPageCount
+    report.mayBeEarlier = pages.mayBeEarlier
   }
 
   private func belongs(
