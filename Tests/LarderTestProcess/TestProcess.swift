@@ -27,6 +27,9 @@ import LarderLMDB
       case "sum": try sum(folder)
       case "never-empty": try neverEmpty(folder)
       case "fill": try fill(folder, limit: rest.first.flatMap { UInt($0) })
+      case "corrupt":
+        try corrupt(
+          folder, seed: UInt64(rest[0]) ?? 0, from: Int(rest[1]) ?? 0, to: Int(rest[2]) ?? 0)
       default: fail("unknown command \(command)")
       }
     } catch {

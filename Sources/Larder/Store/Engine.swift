@@ -18,6 +18,8 @@ internal import LarderLMDB
   let writerID = UInt32.random(in: .min ... .max)
   /// Whether a step of building indexes stands in the writer's line.
   let indexWork = Locked(false)
+  /// Whether damage was met and noted.
+  let isSuspected = Locked(false)
   /// The newest catalogue seen.
   private let known = Locked(Catalogue())
 
@@ -67,7 +69,9 @@ extension Engine {
   ) throws -> Environment {
     try refuseForeignFolder(folder)
     do {
-      return try Environment.open(at: folder, options: options.environment) { transaction in
+      return try Environment.open(
+        at: folder, options: options.environment, checksPages: options.pageCheck == .always
+      ) { transaction in
         let state = StoreState(
           transaction: UInt64(transaction.id), sequence: 0, catalogueVersion: 0, storeID: UUID())
         try transaction.put(state)

@@ -55,6 +55,6 @@ extension Store {
     -> Result
   {
     try checkOpen()
-    return try storing { try body(Snapshot(engine)) }
+    return try engine.storing { try body(Snapshot(engine)) }
   }
 }

@@ -38,6 +38,8 @@ public enum StoreError: Error, Equatable, Sendable {
   case damagedRecord(collection: String, key: String, reason: RecordError)
   /// A document could not be written as a record.
   case unwritable(collection: String, key: String, reason: RecordError)
+  /// The pages of the file are damaged. Nothing was changed; the store cannot be opened.
+  case damagedFile(path: String, reason: String)
   /// The catalogue's or the state's own bytes are damaged.
   case damagedCatalogue(String)
   /// A type declares an index that cannot be kept.
@@ -60,7 +62,17 @@ public enum StoreError: Error, Equatable, Sendable {
     case .readOnly: self = .readOnly
     case .nestedWrite: self = .nestedWrite
     case .optionsDiffer: self = .optionsDiffer(path: error.path ?? "")
+    case .corrupted, .pageNotFound, .panic:
+      self = .damagedFile(path: error.path ?? "", reason: error.detail)
     default: self = .storage(error)
+    }
+  }
+
+  /// Whether it tells of bytes that were not what had been written.
+  var isDamage: Bool {
+    switch self {
+    case .damagedFile, .damagedCatalogue, .damagedRecord, .damagedIndex: true
+    default: false
     }
   }
 }
@@ -113,6 +125,10 @@ extension StoreError: CustomStringConvertible {
         + "document to mend it."
     case .unwritable(let collection, let key, let reason):
       "\(collection) \(key) cannot be stored: \(reason)."
+    case .damagedFile(let path, let reason):
+      "The file \(path) is damaged: \(reason). Close the store in every process; "
+        + "`Store.quarantine(at:)` then sets the file aside and saves what can still be read into a "
+        + "new store. Or restore a backup."
     case .damagedCatalogue(let what):
       "The store's catalogue is damaged: \(what). Restore a backup, or rebuild the store."
     case .indexNotAllowed(let collection, let index, let reason):
@@ -135,4 +151,27 @@ extension StoreError: CustomStringConvertible {
 /// Runs `body`, with LMDB's errors as the store's.
 @inlinable func storing<Result>(_ body: () throws -> Result) throws -> Result {
   do { return try body() } catch let error as LMDBError { throw StoreError(error) }
+}
+
+extension Engine {
+  /// Runs `body`, with LMDB's errors as the store's. Damage that it meets makes the next opener look
+  /// at all pages.
+  @inlinable func storing<Result>(_ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch { throw noting(error) }
+  }
+
+  @usableFromInline func noting(_ error: any Error) -> any Error {
+    let error = (error as? LMDBError).map { StoreError($0) } ?? error
+    if let found = error as? StoreError, found.isDamage { noteSuspicion() }
+    return error
+  }
+
+  /// Notes it once; a note that cannot be taken does not change what is thrown.
+  func noteSuspicion() {
+    let isFirst = isSuspected.withLock { isSuspected in
+      defer { isSuspected = true }
+      return !isSuspected
+    }
+    if isFirst, !environment.options.isReadOnly { environment.noteSuspicion() }
+  }
 }

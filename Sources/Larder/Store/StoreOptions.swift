@@ -17,9 +17,23 @@ public struct StoreOptions: Equatable, Sendable {
   /// How much of the past is kept for watchers that were away.
   public var changeLog = ChangeLogRetention()
 
+  /// When all pages of the file are looked at before it is opened.
+  public var pageCheck = PageCheck.whenSuspicious
+
   public init(isReadOnly: Bool = false, durability: Durability = .durable) {
     self.isReadOnly = isReadOnly
     self.durability = durability
+  }
+
+  /// When all pages of the file are looked at before it is opened. Its size and its first two pages
+  /// always are.
+  public enum PageCheck: Sendable {
+    /// After the system went down while the store was open, after damage was met in it, when it was
+    /// copied here, and while it is small (4 MiB). Takes about a second for each GiB of small
+    /// documents that is in the system's memory; large ones cost next to nothing.
+    case whenSuspicious
+    /// At every opening.
+    case always
   }
 
   /// What a save that returned survives.

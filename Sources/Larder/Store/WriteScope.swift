@@ -177,7 +177,7 @@ extension Store {
   @discardableResult
   public func write<Result>(_ body: (inout WriteScope) throws -> Result) throws -> Result {
     try checkOpen()
-    return try storing { try engine.writer.run { try engine.perform(body) } }
+    return try engine.storing { try engine.writer.run { try engine.perform(body) } }
   }
 
   /// Runs `body` in one transaction, on the store's own thread; all of it is kept, or none.

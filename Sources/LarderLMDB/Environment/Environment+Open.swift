@@ -24,9 +24,11 @@ extension Environment {
   /// before, or `initialise` throws, the next opener begins again. Only ``Database/main`` exists
   /// in it.
   ///
+  /// - Parameter checksPages: Whether all pages are looked at first, whatever the store's past; not
+  ///   when another process has it open, which ``checkPages(progress:)`` does.
   /// - Throws: ``LMDBError`` or whatever `initialise` throws. Nothing is open then.
   public static func open(
-    at folder: String, options: Options = Options(),
+    at folder: String, options: Options = Options(), checksPages: Bool = false,
     initialise: (inout WriteTransaction) throws -> Void
   ) throws -> Environment {
     try checkLibrary()
@@ -53,7 +55,14 @@ extension Environment {
     case .ours: break
     }
 
-    let environment = try openClaimed(files, options, identity, isNew: isNew)
+    let environment: Environment
+    do throws(LMDBError) {
+      if !isNew { try preflight(files, lock, options, isRequested: checksPages) }
+      environment = try openClaimed(files, options, identity)
+    } catch {
+      Registry.shared.remove(identity)
+      throw error
+    }
     // From here on the environment closes itself, and leaves the registry, if we throw.
     if isNew {
       var transaction = try environment.beginWrite()
@@ -120,32 +129,44 @@ extension Environment {
     // An initialisation that wrote nothing has flushed nothing.
     try Calls.sync(pointer.raw, path: folder)
     try SafeFiles.syncFolder(folder)
+    try lock?.note(.open(boot: SystemCall.bootID), isDurable: false)
     try lock?.note(.finished)
     try SafeFiles.syncFolder(SafeFiles.parent(of: folder))
   }
 
+  /// Looks at an existing file, and notes that the store is open from now on.
+  private static func preflight(
+    _ files: StoreFiles, _ lock: borrowing OpeningLock?, _ options: Options, isRequested: Bool
+  ) throws(LMDBError) {
+    let session = try lock?.session()
+    let isOpenElsewhere = try files.isOpenElsewhere(except: nil)
+    let isAlone = session != nil && !isOpenElsewhere
+    try Preflight(
+      files: files, session: session, isAlone: isAlone, isRequested: isRequested
+    ).check()
+    let open = OpeningLock.Session.open(boot: SystemCall.bootID)
+    // A suspicion stands until a walk has found nothing, which is now if we are alone.
+    guard !options.isReadOnly, session != open, isAlone || session != .suspect else { return }
+    // On the disk before the first page is written: or a loss of power would go unnoticed.
+    try lock?.note(open, isDurable: true)
+  }
+
   private static func openClaimed(
-    _ files: StoreFiles, _ options: Options, _ identity: FileIdentity, isNew: Bool
+    _ files: StoreFiles, _ options: Options, _ identity: FileIdentity
   ) throws(LMDBError) -> Environment {
+    let withoutLocks = try mustOpenWithoutLocks(files, options)
+    // Made by us rather than by LMDB, so that the umask cannot take our own rights away.
+    if !withoutLocks { try SafeFiles.ensureFile(files.lock) }
+    let pointer = try Calls.openEnvironment(
+      files.folder, options: options, withoutLocks: withoutLocks)
     do throws(LMDBError) {
-      if !isNew { try Preflight.check(files.data) }
-      let withoutLocks = try mustOpenWithoutLocks(files, options)
-      // Made by us rather than by LMDB, so that the umask cannot take our own rights away.
-      if !withoutLocks { try SafeFiles.ensureFile(files.lock) }
-      let pointer = try Calls.openEnvironment(
-        files.folder, options: options, withoutLocks: withoutLocks)
-      do throws(LMDBError) {
-        let descriptor = try Calls.dataDescriptor(pointer)
-        try SafeFiles.closeOnExec(descriptor, path: files.data)
-        return Environment(
-          OpaqueEnvironment(raw: pointer), files: files, options: options, dataIdentity: identity,
-          lockIdentity: withoutLocks ? nil : try SafeFiles.identity(files.lock))
-      } catch {
-        Calls.close(environment: pointer)
-        throw error
-      }
+      let descriptor = try Calls.dataDescriptor(pointer)
+      try SafeFiles.closeOnExec(descriptor, path: files.data)
+      return Environment(
+        OpaqueEnvironment(raw: pointer), files: files, options: options, dataIdentity: identity,
+        lockIdentity: withoutLocks ? nil : try SafeFiles.identity(files.lock))
     } catch {
-      Registry.shared.remove(identity)
+      Calls.close(environment: pointer)
       throw error
     }
   }

@@ -89,6 +89,7 @@ public final class Environment: Sendable {
   private func finish() {
     while let handle = pool.take() { discard(handle) }
     Calls.close(environment: pointer.raw)
+    noteClosed()
     isFinished.store(true, ordering: .releasing)
     Registry.shared.remove(dataIdentity)
   }

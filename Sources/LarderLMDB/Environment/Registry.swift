@@ -40,11 +40,30 @@ final class Registry: Sendable {
     }
   }
 
+  /// Keeps everybody in this process from opening the file, until `remove`; false when somebody has
+  /// it open, or is about to.
+  func claimAlone(_ identity: FileIdentity) -> Bool {
+    entries.withLock { entries in
+      if let entry = entries[identity], entry.forks == Forks.current { return false }
+      entries[identity] = Entry(forks: Forks.current)
+      return true
+    }
+  }
+
   func didOpen(_ environment: Environment, _ identity: FileIdentity) {
     entries.withLock { entries in
       entries[identity]?.environment = environment
       entries[identity]?.phase = .open
     }
+  }
+
+  /// Whether an environment of this process uses the lock file, other than that of `data`.
+  func hasLockFile(_ identity: FileIdentity, except data: FileIdentity?) -> Bool {
+    // The environments leave the lock before they are let go of.
+    let environments = entries.withLock { entries in
+      entries.compactMap { $0.key == data ? nil : $0.value.environment }
+    }
+    return environments.contains { $0.lockIdentity == identity }
   }
 
   func remove(_ identity: FileIdentity) {

@@ -27,8 +27,8 @@ struct OpeningLock: ~Copyable {
     }
   }
 
-  private let descriptor: Int32
-  private let path: String
+  let descriptor: Int32
+  let path: String
 
   /// Waits for the lock. Nil when the folder is another user's, opened to read only: nothing
   /// may be left behind there.

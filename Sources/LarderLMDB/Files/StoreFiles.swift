@@ -19,6 +19,15 @@ struct StoreFiles: Sendable {
     try check(isReadOnly: isReadOnly)
   }
 
+  /// The folder of a store, which is not made where it is missing.
+  init(existing path: String) throws(LMDBError) {
+    let path = SafeFiles.withoutTrailingSlashes(path)
+    guard try SafeFiles.checkFolder(path, isReadOnly: false) else {
+      throw Self.missing(path, "there is no such folder")
+    }
+    try self.init(path, isReadOnly: false)
+  }
+
   func check(isReadOnly: Bool) throws(LMDBError) {
     for file in [data, lock, opening] {
       _ = try SafeFiles.checkFile(file, isReadOnly: isReadOnly)

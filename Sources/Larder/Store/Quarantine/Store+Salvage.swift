@@ -1,0 +1,154 @@
+internal import LarderLMDB
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+extension Store {
+  /// Saves every document that can still be read whole from a damaged store, which nobody may have
+  /// open. Documents that are here already, under the same keys, stay as they are.
+  ///
+  /// Takes two passes over the damaged file, and one transaction for every thousand documents.
+  ///
+  /// - Parameter folder: The folder of the damaged file, such as ``QuarantineReport/folder``.
+  /// - Throws: ``StoreError``; documents that were saved before stay.
+  public func salvage(from folder: URL) throws -> SalvageReport {
+    try checkOpen()
+    let path = folder.path(percentEncoded: false)
+    return try storing {
+      var salvage = Salvage(
+        store: self, path: (path.hasSuffix("/") ? path : path + "/") + "data.mdb")
+      try salvage.readCatalogue()
+      try salvage.readDocuments()
+      return salvage.report
+    }
+  }
+}
+
+private struct Salvage: ~Copyable {
+  let store: Store
+  let path: String
+  var report = SalvageReport()
+  private var bindings: [String: CollectionBinding] = [:]
+  private var builders: [String: Waiting] = [:]
+
+  /// Records of one collection that wait to be saved.
+  private struct Waiting {
+    var records: [(key: [UInt8], record: [UInt8])] = []
+    var byteCount = 0
+  }
+
+  private static let batchCount = 1000
+  private static let batchByteCount = 8 << 20
+
+  init(store: Store, path: String) {
+    self.store = store
+    self.path = path
+  }
+
+  /// Makes the collections that are still described, fields and all: records name fields by the place
+  /// that they have there.
+  mutating func readCatalogue() throws {
+    var descriptions: [String: CollectionDescription] = [:]
+    var pages = try PageSalvage(path: path)
+    try pages.forEachRecord { database, key, value in
+      guard database == nil || database == Layout.catalogueName,
+        let name = String(validating: key, as: UTF8.self),
+        (try? Layout.checkedCollectionName(name)) == name,
+        // Without its checksum it is none.
+        let description = try? CollectionDescription(name: name, value)
+      else { return }
+      descriptions[name] = description
+    }
+    for (name, description) in descriptions {
+      let engine = store.engine
+      try engine.writer.run { try engine.declare(Declaration(restoring: description)) }
+      // Only where this store had no other idea of the collection.
+      guard let binding = engine.catalogue.binding(ofCollection: name),
+        binding.collection.description.tables == description.tables,
+        binding.collection.keyKind == description.keyKind
+      else { continue }
+      bindings[name] = binding
+    }
+  }
+
+  mutating func readDocuments() throws {
+    var pages = try PageSalvage(path: path)
+    try pages.forEachRecord { database, key, value in
+      if let database {
+        guard database.hasPrefix(Layout.documentsPrefix) else { return }
+        let name = String(database.dropFirst(Layout.documentsPrefix.count))
+        guard let binding = bindings[name], belongs(key, value, binding.collection) else {
+          report.damagedRecordCount += 1
+          return
+        }
+        try add(key, value, to: name)
+      } else if let name = bindings.first(where: { belongs(key, value, $0.value.collection) })?.key
+      {
+        // The checksum holds for one collection and one key only.
+        try add(key, value, to: name)
+      }
+    }
+    for name in builders.keys.sorted() { try save(name) }
+    report.skippedPageCount = pages.skippedPageCount
+    report.mayBeEarlier = pages.mayBeEarlier
+  }
+
+  private func belongs(
+    _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ collection: Collection
+  ) -> Bool {
+    guard (1...KeyKind.maximumByteCount).contains(key.count),
+      collection.keyKind.value(of: key) != nil
+    else { return false }
+    return (try? collection.verified(value, key: key)) != nil
+  }
+
+  private mutating func add(
+    _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, to name: String
+  ) throws {
+    builders[name, default: Waiting()].records.append(([UInt8](key), [UInt8](value)))
+    builders[name, default: Waiting()].byteCount += key.count + value.count
+    let waiting = builders[name, default: Waiting()]
+    if waiting.records.count >= Self.batchCount || waiting.byteCount >= Self.batchByteCount {
+      try save(name)
+    }
+  }
+
+  private mutating func save(_ name: String) throws {
+    guard let waiting = builders.removeValue(forKey: name), let binding = bindings[name] else {
+      return
+    }
+    let saved = try store.write { tx in
+      var builder = BatchBuilder(binding, count: waiting.records.count)
+      var saved = 0
+      for (key, record) in waiting.records {
+        let isNew = try key.withUnsafeBytes { key in
+          guard
+            try tx.transaction.withValue(for: key, in: binding.collection.documents, { _ in true })
+              == nil
+          else { return false }
+          try record.withUnsafeBytes { try builder.append(record: $0, key: key) }
+          return true
+        }
+        if isNew { saved += 1 }
+      }
+      _ = try tx.apply(Batch(builder), clearing: nil, binding)
+      return saved
+    }
+    report.documentCounts[name, default: 0] += saved
+  }
+}
+
+extension Declaration {
+  /// A collection as it was described in a store that was damaged.
+  fileprivate init(restoring restored: CollectionDescription) {
+    name = restored.name
+    keyKind = restored.keyKind
+    keyField = restored.keyField
+    merge = { description in
+      if description.tables == [FieldTable()] { description = restored }
+    }
+  }
+}

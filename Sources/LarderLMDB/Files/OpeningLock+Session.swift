@@ -1,0 +1,128 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+// How the store was left, behind the note on its creation: whoever opens it first since then, of all
+// processes, reads this. It is written under the lock only.
+extension OpeningLock {
+  enum Session: Equatable {
+    /// No note: a copy, or a store that was last open by an earlier version.
+    case unknown
+    /// The last process closed it.
+    case closed
+    /// Open, since this boot of the system or another one; nil where the system does not tell.
+    case open(boot: String?)
+    /// A damaged record or page was met.
+    case suspect
+
+    fileprivate static let place = 16
+    fileprivate static let byteCount = 48
+
+    fileprivate var text: String {
+      let text =
+        switch self {
+        case .unknown: ""
+        case .closed: "closed"
+        case .open(let boot): "open \(boot ?? "-")"
+        case .suspect: "suspect"
+        }
+      return text + String(repeating: " ", count: Self.byteCount - 1 - text.utf8.count) + "\n"
+    }
+
+    fileprivate init(_ text: String) {
+      let words = text.split(whereSeparator: { $0 == " " || $0 == "\n" })
+      switch (words.first, words.count) {
+      case ("closed"?, 1): self = .closed
+      case ("suspect"?, 1): self = .suspect
+      case ("open"?, 2): self = .open(boot: words[1] == "-" ? nil : String(words[1]))
+      default: self = .unknown
+      }
+    }
+  }
+
+  borrowing func session() throws(LMDBError) -> Session {
+    var bytes = [UInt8](repeating: 0, count: Session.byteCount)
+    let count = pread(descriptor, &bytes, bytes.count, off_t(Session.place))
+    guard count >= 0 else { throw SystemCall.failure("pread", path: path) }
+    return Session(String(decoding: bytes[..<count], as: UTF8.self))
+  }
+
+  /// Writes the note; `isDurable` returns when it is on the disk.
+  borrowing func note(_ session: Session, isDurable: Bool) throws(LMDBError) {
+    let bytes = Array(session.text.utf8)
+    guard pwrite(descriptor, bytes, bytes.count, off_t(Session.place)) == bytes.count else {
+      throw SystemCall.failure("pwrite", path: path)
+    }
+    guard isDurable else { return }
+    guard fsync(descriptor) == 0 else { throw SystemCall.failure("fsync", path: path) }
+  }
+
+  /// The lock, if nobody has it and the file is there; nil otherwise.
+  static func acquireAtOnce(_ files: StoreFiles) -> OpeningLock? {
+    let descriptor = SystemCall.open(files.opening, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { return nil }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      SystemCall.closeDescriptor(descriptor)
+      return nil
+    }
+    let lock = OpeningLock(descriptor: descriptor, path: files.opening)
+    var status = stat()
+    // No error to report: whoever needs the note and cannot write it leaves the store as open.
+    guard fstat(descriptor, &status) == 0,
+      (try? SafeFiles.identity(files.opening)) == FileIdentity(status)
+    else { return nil }
+    return lock
+  }
+}
+
+extension StoreFiles {
+  /// Whether a process has the store open in LMDB. Asked under the opening lock, and only where this
+  /// process itself has not: closing the file would let go of LMDB's own lock on it.
+  ///
+  /// LMDB holds a shared lock on the first byte of its lock file for as long as it is open.
+  ///
+  /// - Parameter data: The data file of an environment of this process that LMDB has closed.
+  func isOpenElsewhere(except data: FileIdentity?) throws(LMDBError) -> Bool {
+    guard let identity = try SafeFiles.identity(lock) else { return false }
+    // Another data file may have come into the folder of one that is open here.
+    if Registry.shared.hasLockFile(identity, except: data) { return true }
+    let descriptor = SystemCall.open(lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { throw SystemCall.failure("open", path: lock) }
+    defer { SystemCall.closeDescriptor(descriptor) }
+    var question = flock()
+    question.l_type = Int16(F_WRLCK)
+    question.l_whence = Int16(SEEK_SET)
+    question.l_start = 0
+    question.l_len = 1
+    guard fcntl(descriptor, F_GETLK, &question) != -1 else {
+      throw SystemCall.failure("fcntl", path: lock)
+    }
+    return question.l_type != Int16(F_UNLCK)
+  }
+}
+
+extension SystemCall {
+  /// Another text after each start of the system; nil where it cannot be told.
+  static let bootID: String? = {
+    #if os(Linux)
+      let descriptor = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { return nil }
+      defer { closeDescriptor(descriptor) }
+      var bytes = [UInt8](repeating: 0, count: 36)
+      guard read(descriptor, &bytes, bytes.count) == bytes.count else { return nil }
+    #else
+      var count = 37
+      var bytes = [UInt8](repeating: 0, count: count)
+      guard sysctlbyname("kern.bootsessionuuid", &bytes, &count, nil, 0) == 0, count == 37 else {
+        return nil
+      }
+      bytes.removeLast()
+    #endif
+    let text = String(decoding: bytes, as: UTF8.self)
+    return text.allSatisfy { $0.isHexDigit || $0 == "-" } ? text : nil
+  }()
+}

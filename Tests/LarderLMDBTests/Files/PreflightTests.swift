@@ -1,0 +1,171 @@
+import Foundation
+import Testing
+
+@testable import LarderLMDB
+
+@Suite struct PreflightTests {
+  private let folder = TemporaryFolder()
+
+  /// A store that is too large to be looked at every time, closed, with a key out of order: LMDB does
+  /// not find the record, and reads the others.
+  private func damagedLargeStore() throws {
+    try make(valueCount: 2500)
+    var file = try EditedFile(folder.data)
+    #expect(file.bytes.count > Preflight.smallByteCount)
+    file.put16(file.leaf, file.node(file.leaf, 1) + 8, 0x7A7A)
+    try write(Data(file.bytes), to: folder.data)
+  }
+
+  private func make(valueCount: Int) throws {
+    let environment = try Environment.open(at: folder.store)
+    let database = try #require(try environment.database(named: "documents/a", create: true))
+    var transaction = try environment.beginWrite()
+    for number in 0..<valueCount {
+      try transaction.put(
+        String(repeating: "v", count: 3000), "key \(10_000 + number)", in: database)
+    }
+    try transaction.commit()
+    try environment.close()
+  }
+
+  private func open(checksPages: Bool = false, isReadOnly: Bool = false) -> LMDBError.Code? {
+    code {
+      var options = Environment.Options()
+      options.isReadOnly = isReadOnly
+      try Environment.open(
+        at: folder.store, options: options, checksPages: checksPages, initialise: { _ in }
+      ).close()
+    }
+  }
+
+  private var note: String {
+    get throws {
+      let bytes = try contents(folder.opening)
+      return String(decoding: bytes.dropFirst(16), as: UTF8.self)
+        .trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+  }
+
+  private func leave(_ note: String) throws {
+    var bytes = Data(try contents(folder.opening).prefix(16))
+    while bytes.count < 16 { bytes.append(0) }
+    bytes.append(Data((note.padding(toLength: 47, withPad: " ", startingAt: 0) + "\n").utf8))
+    try write(bytes, to: folder.opening)
+  }
+
+  @Test("a large store that was closed is opened without a look at every page")
+  func closed() throws {
+    try damagedLargeStore()
+    #expect(try note == "closed")
+    #expect(open() == nil)
+    #expect(try note == "closed")
+  }
+
+  @Test("a store is noted as open while it is, with the boot of the system")
+  func noted() throws {
+    let environment = try Environment.open(at: folder.store)
+    #expect(try note == "open \(SystemCall.bootID ?? "-")")
+    try environment.close()
+    #expect(try note == "closed")
+
+    let reader = try { () in
+      var options = Environment.Options()
+      options.isReadOnly = true
+      return try Environment.open(at: folder.store, options: options)
+    }()
+    #expect(try note == "closed")
+    try reader.close()
+    #expect(try note == "closed")
+  }
+
+  @Test(
+    "after the system went down, on suspicion, as a copy and on request all pages are looked at")
+  func reasons() throws {
+    try damagedLargeStore()
+    let boot = SystemCall.bootID ?? "-"
+
+    // A process that was killed has left a whole file.
+    try leave("open \(boot)")
+    #expect(open() == nil)
+    for note in ["open 00000000-1111-2222-3333-444444444444", "open -", "suspect", "", "nonsense"] {
+      try leave(note)
+      #expect(open() == .corrupted, "\(note)")
+      #expect(open(isReadOnly: true) == .corrupted, "\(note)")
+    }
+    try FileManager.default.removeItem(atPath: folder.opening)
+    #expect(open() == .corrupted)
+    try leave("closed")
+    #expect(open(checksPages: true) == .corrupted)
+    #expect(open() == nil)
+  }
+
+  @Test("a reason is gone once a look at all pages found nothing")
+  func settled() throws {
+    try make(valueCount: 2500)
+    for note in ["open 00000000-1111-2222-3333-444444444444", "suspect", ""] {
+      try leave(note)
+      #expect(open(isReadOnly: true) == nil)
+      #expect(try self.note == note, "who only reads leaves no note")
+      let environment = try Environment.open(at: folder.store)
+      #expect(try self.note == "open \(SystemCall.bootID ?? "-")")
+      try environment.close()
+      #expect(try self.note == "closed")
+    }
+  }
+
+  @Test("a suspicion outlives the closing, and a volatile store is never noted as closed")
+  func suspicion() throws {
+    let environment = try Environment.open(at: folder.store)
+    environment.noteSuspicion()
+    try environment.close()
+    #expect(try note == "suspect")
+
+    var options = Environment.Options()
+    options.durability = .volatile
+    try Environment.open(at: folder.store, options: options).close()
+    #expect(try note == "open \(SystemCall.bootID ?? "-")")
+  }
+
+  @Test("a small file is always looked at")
+  func small() throws {
+    try make(valueCount: 300)
+    var file = try EditedFile(folder.data)
+    file.put16(file.leaf, file.node(file.leaf, 1) + 8, 0x7A7A)
+    try write(Data(file.bytes), to: folder.data)
+    #expect(open() == .corrupted)
+  }
+
+  @Test("a file that is cut off is refused, whatever is noted")
+  func cutOff() throws {
+    try make(valueCount: 2500)
+    let bytes = try contents(folder.data)
+    for count in [bytes.count - 4096 * 40, bytes.count / 2, 4096 * 3, 4096 + 100, 4096, 200] {
+      try write(bytes.prefix(count), to: folder.data)
+      #expect(open() == .corrupted, "\(count) bytes")
+    }
+  }
+
+  @Test("a file of something else is refused in LMDB's words")
+  func foreign() throws {
+    try make(valueCount: 10)
+    try write(Data(repeating: 7, count: 100_000), to: folder.data)
+    #expect(open() == .invalidFile)
+    var file = Data(repeating: 0, count: 100_000)
+    file.replaceSubrange(0..<5, with: Data("hello".utf8))
+    try write(file, to: folder.data)
+    #expect(open() == .invalidFile)
+  }
+
+  @Test("an environment whose lock file is in use elsewhere in this process is not asked for it")
+  func lockFileHere() throws {
+    let environment = try Environment.open(at: folder.store)
+    let files = try StoreFiles(folder.store, isReadOnly: false)
+    let identity = try #require(try SafeFiles.identity(files.data))
+
+    #expect(try files.isOpenElsewhere(except: nil))
+    // LMDB's own lock is seen by other processes only.
+    #expect(try !files.isOpenElsewhere(except: identity))
+    try environment.close()
+    #expect(try !files.isOpenElsewhere(except: nil))
+  }
+}

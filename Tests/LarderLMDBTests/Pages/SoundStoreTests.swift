@@ -1,0 +1,115 @@
+import Foundation
+import Testing
+
+@testable import LarderLMDB
+
+@Suite struct SoundStoreTests {
+  private let folder = TemporaryFolder()
+
+  private func environment() throws -> Environment {
+    var options = Environment.Options()
+    options.durability = .volatile
+    return try Environment.open(at: folder.store, options: options)
+  }
+
+  @Test("no change that LMDB makes looks like damage")
+  func random() throws {
+    var store = RandomStore(random: SeededRandom())
+    print("LARDER_SEED=\(store.random.seed)")
+    let environment = try environment()
+    var mostFree = 0
+
+    for round in 0..<150 {
+      try store.change(environment, upTo: round % 10 == 0 ? 2000 : 40)
+      let report = try environment.checkPages()
+      #expect(report.faults == [], "round \(round), LARDER_SEED=\(store.random.seed)")
+      #expect(report.isComplete)
+      mostFree = max(mostFree, report.freePageCount)
+      if !report.isSound { return }
+    }
+
+    #expect(mostFree > 100)
+  }
+
+  @Test("a copy looks sound, compacted or not, and so does what is written to it")
+  func copies() throws {
+    var store = RandomStore(random: SeededRandom())
+    print("LARDER_SEED=\(store.random.seed)")
+    let environment = try environment()
+    for _ in 0..<20 { try store.change(environment, upTo: 500) }
+
+    for isCompacted in [false, true] {
+      let target = folder.path + "/copy \(isCompacted)"
+      try environment.copy(to: target, compacting: isCompacted)
+      #expect(try walk(target + "/data.mdb").faults == [])
+      let copy = try Environment.open(at: target)
+      for _ in 0..<10 {
+        try store.change(copy, upTo: 300)
+        #expect(try copy.checkPages().faults == [])
+      }
+    }
+  }
+
+  @Test("a new store and one that was emptied look sound, and every page is accounted for")
+  func empty() throws {
+    let environment = try environment()
+    #expect(try environment.checkPages().faults == [])
+
+    var store = RandomStore(random: SeededRandom(seed: 1))
+    for _ in 0..<10 { try store.change(environment, upTo: 300) }
+    for name in try environment.databaseNames() {
+      let database = try #require(try environment.database(named: name, create: false))
+      var transaction = try environment.beginWrite()
+      try transaction.empty(database)
+      try transaction.commit()
+    }
+
+    let report = try environment.checkPages()
+    #expect(report.faults == [])
+    #expect(report.freePageCount > 50)
+    #expect(report.usedPageCount + report.freePageCount >= report.pageCount)
+  }
+
+  @Test("pages are checked while others write, and nothing looks damaged")
+  func whileWriting() throws {
+    let environment = try environment()
+    let commits = Locked(0)
+    let writer = OnThread {
+      var store = RandomStore(random: SeededRandom(seed: 2))
+      for _ in 0..<150 {
+        try store.change(environment, upTo: 60)
+        commits.withLock { $0 += 1 }
+      }
+    }
+    var checks = 0
+    while commits.withLock({ $0 }) < 150 {
+      let report = try environment.checkPages()
+      #expect(report.faults == [])
+      checks += 1
+      if !report.isSound { break }
+    }
+    try writer.value()
+
+    #expect(checks > 0)
+  }
+
+  @Test("a check can be ended early, and says so")
+  func ended() throws {
+    let environment = try environment()
+    let database = try #require(try environment.database(named: "documents/a", create: true))
+    var transaction = try environment.beginWrite()
+    for number in 0..<6000 {
+      try transaction.put(String(repeating: "v", count: 3000), "\(number)", in: database)
+    }
+    try transaction.commit()
+
+    let report = try environment.checkPages { read, total in
+      #expect(read <= total)
+      return false
+    }
+
+    #expect(!report.isComplete)
+    #expect(report.faults == [])
+    #expect(try environment.checkPages().isComplete)
+  }
+}

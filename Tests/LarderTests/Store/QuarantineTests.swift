@@ -1,0 +1,294 @@
+import Foundation
+import LarderTestProcess
+import LarderTesting
+import Testing
+
+@testable import Larder
+@testable import LarderLMDB
+
+@Suite(.timeLimit(.minutes(5))) struct QuarantineTests {
+  private let folder = TestFolder()
+  private var url: URL { URL(filePath: folder.store) }
+
+  /// A closed store with documents of two collections, some of them changed, some deleted by the last
+  /// commit. Gives what is in it.
+  private func makeStore() throws -> [String: [String: DynamicDocument]] {
+    try makeStoreInTwoSteps().last
+  }
+
+  private func makeStoreInTwoSteps() throws -> (
+    earlier: [String: [String: DynamicDocument]], last: [String: [String: DynamicDocument]]
+  ) {
+    let store = try Store(at: folder.store)
+    for round in 0..<2 {
+      let notes = (0..<400).filter { round == 0 || $0 % 3 == 0 }.map {
+        Note(id: "note-\($0 + 1000)", nonce: "nonce \(round) \($0)", batchCount: round)
+      }
+      try store.repository(of: Note.self).save(notes)
+      let others: [DynamicDocument] = (0..<60).map {
+        [
+          "id": .integer(Int64($0)), "round": .integer(Int64(round)),
+          "text": .string(String(repeating: "t", count: $0 % 10 == 0 ? 9000 : 100)),
+        ]
+      }
+      try store.collection("Other").save(others, keyField: "id")
+    }
+    let earlier = try contents(of: store)
+    try store.repository(of: Note.self).delete(keys: (0..<50).map { "note-\(1000 + 7 * $0)" })
+    let contents = try contents(of: store)
+    try store.close()
+    return (earlier, contents)
+  }
+
+  private func contents(of store: Store) throws -> [String: [String: DynamicDocument]] {
+    var contents: [String: [String: DynamicDocument]] = [:]
+    for name in try store.collectionNames() {
+      try store.collection(name).forEach { document in
+        contents[name, default: [:]]["\(document["id"] ?? .null)"] = document
+        return true
+      }
+    }
+    return contents
+  }
+
+  private func newContents() throws -> [String: [String: DynamicDocument]] {
+    let store = try Store(at: folder.store)
+    defer { try? store.close() }  // The check before says what is wrong.
+    #expect(try store.check().problems == [])
+    return try contents(of: store)
+  }
+
+  /// The pages of the file by what they are: the root of the main tree, and the root of the notes.
+  private func roots() throws -> (main: Int, notes: Int) {
+    guard case .success(let metas) = try MetaPages.read(PageFile(folder.data)) else {
+      throw CocoaError(.fileReadCorruptFile)
+    }
+    let bytes = [UInt8](try fileContents(folder.data))
+    let main = metas.newest.main.root
+    let page = Array(bytes[main * 4096..<(main + 1) * 4096])
+    let name = Array("documents/Note".utf8)
+    let place = try #require(
+      page.indices.dropLast(name.count).first { Array(page[$0..<$0 + name.count]) == name })
+    let record = page.withUnsafeBytes { TreeRecord($0, at: place + name.count) }
+    #expect(record.depth > 1)
+    return (main, record.root)
+  }
+
+  private func damage(_ page: Int) throws -> Data {
+    var bytes = try fileContents(folder.data)
+    for place in 0..<64 { bytes[page * 4096 + place] = 0xA5 }
+    try replaceContents(of: folder.data, by: bytes)
+    return bytes
+  }
+
+  private func fileContents(_ path: String) throws -> Data {
+    try Data(contentsOf: URL(filePath: path))
+  }
+
+  @Test("every document of a store whose pages are whole is there again")
+  func whole() throws {
+    let before = try makeStore()
+    let bytes = try fileContents(folder.data)
+
+    let report = try Store.quarantine(at: url)
+
+    #expect(report.faults == [])
+    #expect(report.salvage.documentCounts == before.mapValues(\.count))
+    #expect(report.salvage.damagedRecordCount == 0)
+    #expect(report.salvage.skippedPageCount == 0)
+    #expect(try newContents() == before)
+    #expect(try fileContents(report.folder.path + "/data.mdb") == bytes)
+    #expect(report.folder.deletingLastPathComponent().path == folder.path)
+    #expect(report.folder.lastPathComponent.hasPrefix("store.quarantine-"))
+  }
+
+  @Test("a store with a damaged page is refused by an error that names the way out")
+  func refused() throws {
+    _ = try makeStore()
+    _ = try damage(try roots().notes)
+
+    let error = storeError { _ = try Store(at: folder.store) }
+
+    guard case .damagedFile(let path, let reason)? = error else {
+      Issue.record("thrown was \(String(describing: error))")
+      return
+    }
+    #expect(path == folder.data)
+    #expect(reason.contains("page \(try roots().notes):"))
+    #expect("\(error ?? .closed)".contains("Store.quarantine(at:)"))
+  }
+
+  @Test("documents are found again where the pages above them are damaged", arguments: [0, 1])
+  func orphans(which: Int) throws {
+    let before = try makeStore()
+    let roots = try roots()
+    let bytes = try damage(which == 0 ? roots.main : roots.notes)
+
+    let report = try Store.quarantine(at: url)
+
+    #expect(!report.faults.isEmpty)
+    #expect(report.salvage.skippedPageCount > 0)
+    #expect(try newContents() == before)
+    #expect(try fileContents(report.folder.path + "/data.mdb") == bytes)
+  }
+
+  @Test("whatever is damaged, no document comes back wrong, old or from the dead")
+  func random() throws {
+    let (earlier, before) = try makeStoreInTwoSteps()
+    let whole = try fileContents(folder.data)
+    var random = RandomSource()
+    print(random.hint)
+    var (salvaged, lost) = (0, 0)
+
+    for _ in 0..<60 {
+      let folder = TestFolder()
+      try FileManager.default.createDirectory(
+        atPath: folder.store, withIntermediateDirectories: true)
+      var bytes = whole
+      for _ in 0..<random.int(1..<12) {
+        let place = random.int(0..<bytes.count)
+        for index in place..<min(bytes.count, place + random.int(1..<600)) {
+          bytes[index] = UInt8(truncatingIfNeeded: random.next())
+        }
+      }
+      if random.once(in: 4) { bytes = bytes.prefix(random.int(5000..<bytes.count)) }
+      try replaceContents(of: folder.data, by: bytes)
+
+      let report = try Store.quarantine(at: URL(filePath: folder.store))
+
+      let store = try Store(at: folder.store)
+      #expect(try store.check().problems == [], "\(random.hint)")
+      let after = try contents(of: store)
+      for (name, documents) in after {
+        let expected = report.salvage.mayBeEarlier ? earlier : before
+        for (key, document) in documents
+        where before[name]?[key] != document && expected[name]?[key] != document {
+          Issue.record("\(random.hint): \(name) \(key) is \(document)")
+          return
+        }
+      }
+      #expect(
+        report.salvage.documentCounts.values.reduce(0, +) == after.values.map(\.count).reduce(0, +))
+      salvaged += report.salvage.documentCount
+      lost += before.values.map(\.count).reduce(0, +) - report.salvage.documentCount
+      try store.close()
+    }
+
+    #expect(salvaged > lost / 4)
+    #expect(lost > 0)
+  }
+
+  @Test("a store that is open is left where it is")
+  func open() throws {
+    _ = try makeStore()
+    let store = try Store(at: folder.store)
+    guard case .storage(let error)? = storeError({ _ = try Store.quarantine(at: url) }) else {
+      Issue.record("another error, or none")
+      return
+    }
+    #expect(error.code == .inUse)
+    try store.close()
+
+    let process = try OtherProcess("create", folder.store)
+    _ = try process.expect("saved")
+    guard case .storage(let other)? = storeError({ _ = try Store.quarantine(at: url) }) else {
+      Issue.record("another error, or none")
+      return
+    }
+    #expect(other.code == .inUse)
+    process.kill()
+    #expect(try Store.quarantine(at: url).salvage.documentCount > 300)
+    #expect(
+      storeError { _ = try Store.quarantine(at: URL(filePath: folder.path + "/none")) } != nil)
+  }
+
+  @Test("what was saved into the new store meanwhile stays")
+  func salvagedLater() throws {
+    let before = try makeStore()
+    let report = try Store.quarantine(at: url)
+    let store = try Store(at: folder.store)
+    try store.repository(of: Note.self).eraseAllData()
+    let kept = Note(id: "note-1001", nonce: "kept", batchCount: 9)
+    try store.repository(of: Note.self).save(kept)
+
+    let again = try store.salvage(from: report.folder)
+
+    #expect(again.documentCounts["Note"] == (before["Note"]?.count ?? 0) - 1)
+    #expect(again.documentCounts["Other"] == 0)
+    #expect(try store.repository(of: Note.self).get("note-1001") == kept)
+    try store.close()
+  }
+
+  @Test("a damaged record is noted for the next opening, which looks at all pages")
+  func suspicion() throws {
+    _ = try makeStore()
+    var bytes = try fileContents(folder.data)
+    let text = Data("nonce 1 300".utf8)
+    var place = bytes.startIndex
+    while let range = bytes.range(of: text, in: place..<bytes.endIndex) {
+      bytes[range.lowerBound] ^= 1
+      place = range.upperBound
+    }
+    try replaceContents(of: folder.data, by: bytes)
+    let store = try Store(at: folder.store)
+    #expect(try note() == "open")
+
+    let error = storeError { _ = try store.repository(of: Note.self).get("note-1300") }
+
+    guard case .damagedRecord? = error else {
+      Issue.record("thrown was \(String(describing: error))")
+      return
+    }
+    #expect(try note() == "suspect")
+    try store.close()
+    #expect(try note() == "suspect")
+    // Its pages are whole.
+    try Store(at: folder.store).close()
+    #expect(try note() == "closed")
+  }
+
+  @Test("who closes a store that another process has open does not note it as closed")
+  func sharedNotes() throws {
+    let process = try OtherProcess("create", folder.store)
+    _ = try process.expect("saved")
+
+    try Store(at: folder.store).close()
+    #expect(try note() == "open")
+    let store = try Store(at: folder.store)
+    store.engine.noteSuspicion()
+    try store.close()
+    // Only who is alone can look at all pages, and put an end to it.
+    try Store(at: folder.store).close()
+    #expect(try note() == "suspect")
+    process.kill()
+    try Store(at: folder.store).close()
+    #expect(try note() == "closed")
+  }
+
+  private func note() throws -> String {
+    let text = String(decoding: try fileContents(folder.opening).dropFirst(16), as: UTF8.self)
+    return text.split(separator: " ").first.map(String.init) ?? ""
+  }
+
+  @Test("a check lists damaged pages, and reads no record then")
+  func check() throws {
+    _ = try makeStore()
+    let store = try Store(at: folder.store)
+    #expect(try store.check().isSound)
+    let page = try roots().notes
+    _ = try damage(page)
+
+    let report = try store.check()
+
+    #expect(report.problems.first?.place == "page \(page)")
+    #expect(report.documentCount == 0)
+    #expect(try note() == "suspect")
+    try store.close()
+    #expect(
+      storeError {
+        var options = StoreOptions()
+        options.pageCheck = .always
+        _ = try Store(at: folder.store, options: options)
+      } != nil)
+  }
+}

@@ -1,0 +1,1 @@
+../../../../../Tests/LarderTests/Models/EarlierEverything.swift

@@ -1,0 +1,1 @@
+../../../../../Tests/LarderTests/Codable/RichValue.swift
