@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import CompilerPluginSupport
 import PackageDescription
 
 let strict: [SwiftSetting] = [
@@ -25,12 +26,20 @@ let package = Package(
       name: "CLarderLMDB", pkgConfig: "lmdb",
       providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
     .target(name: "LarderLMDB", dependencies: ["CLarderLMDB"], swiftSettings: strict),
-    .target(name: "Larder", dependencies: ["LarderLMDB"], swiftSettings: strict),
+    // The plugin speaks the compiler's protocol itself: no swift-syntax to download and build.
+    .target(name: "LarderScanner", swiftSettings: strict),
+    .macro(name: "LarderMacros", dependencies: ["LarderScanner"], swiftSettings: strict),
+    .target(name: "Larder", dependencies: ["LarderLMDB", "LarderMacros"], swiftSettings: strict),
     .target(name: "LarderImport", dependencies: ["Larder"], swiftSettings: strict),
     .target(name: "LarderTesting", dependencies: ["Larder"], swiftSettings: strict),
     .executableTarget(
       name: "LarderCLI", dependencies: ["Larder", "LarderImport"], swiftSettings: strict),
     .testTarget(name: "LarderLMDBTests", dependencies: ["LarderLMDB"], swiftSettings: strict),
+    .testTarget(
+      name: "LarderScannerTests", dependencies: ["LarderScanner"], swiftSettings: strict),
+    .testTarget(
+      name: "LarderMacrosTests", dependencies: ["LarderMacros", "LarderScanner", "Larder"],
+      swiftSettings: strict),
     .testTarget(
       name: "LarderTests",
       dependencies: ["Larder", "LarderLMDB", "LarderTesting", "LarderTestProcess"],

@@ -1,0 +1,57 @@
+/// Makes a struct a ``Document``: writes its schema, its coding and its key from its stored
+/// properties.
+///
+/// ```swift
+/// @Document
+/// struct Contact: Equatable {
+///   var id: String
+///   @Stored(as: "tel") var phone = ""
+///   @Indexed var city: String
+///   var geo: Geo?
+/// }
+/// ```
+/// The key is the property `id`, or the one that is marked ``Key()``. A property's initial value
+/// serves records that lack it; it is computed once, when the type is first used. A property whose
+/// type is not ``Storable`` is stored by way of its `Codable`, which is slower and cannot be
+/// indexed. Computed, lazy and static properties are left alone. Generic types are written by hand,
+/// and so can be everything else: see <doc:WritingDocumentsByHand>.
+///
+/// - Parameter name: The collection's name; the type's own if there is none.
+@attached(
+  extension, conformances: Document,
+  names: named(schema), named(encode), named(init), named(entityAccessorKey))
+public macro Document(as name: StaticString? = nil) =
+  #externalMacro(module: "LarderMacros", type: "Document")
+
+/// Makes a struct an ``EmbeddedDocument``, which is stored inside others and has no key: writes its
+/// schema and its coding, as ``Document(as:)`` does.
+@attached(
+  extension, conformances: EmbeddedDocument, names: named(schema), named(encode), named(init))
+public macro EmbeddedDocument() =
+  #externalMacro(module: "LarderMacros", type: "EmbeddedDocument")
+
+/// Marks the property that identifies a ``Document(as:)``, where it is not `id`.
+@attached(peer)
+public macro Key() = #externalMacro(module: "LarderMacros", type: "Key")
+
+/// Gives a property of a ``Document(as:)`` an index of its own; an array or a set has an entry per
+/// element.
+///
+/// Indexes over several properties, and partial ones, are declared in ``Document/indexes``.
+///
+/// - Parameters:
+///   - unique: Whether two documents with equal values are refused; nil equals nothing.
+///   - descending: Whether the largest comes first.
+@attached(peer)
+public macro Indexed(unique: Bool = false, descending: Bool = false) =
+  #externalMacro(module: "LarderMacros", type: "Indexed")
+
+/// Gives the name that a property is stored under, where it is not its own: what a property that
+/// was renamed needs to find its values again.
+@attached(peer)
+public macro Stored(as name: StaticString) =
+  #externalMacro(module: "LarderMacros", type: "Stored")
+
+/// Leaves a property out of the record. It has its initial value after reading.
+@attached(peer)
+public macro Transient() = #externalMacro(module: "LarderMacros", type: "Transient")

@@ -1,0 +1,128 @@
+internal import LarderScanner
+
+/// A macro that writes a conformance.
+enum DocumentMacro: String {
+  case document = "Document"
+  case embeddedDocument = "EmbeddedDocument"
+
+  init?(_ attribute: Attribute) {
+    guard attribute.qualifier == nil || attribute.qualifier == "Larder" else { return nil }
+    self.init(rawValue: attribute.name)
+  }
+
+  func expansion(of request: ExpansionRequest) -> (source: String?, diagnostics: [Diagnostic]) {
+    var reading = DocumentReading(request, self)
+    let model = reading.read()
+    let hasErrors = reading.diagnostics.contains { $0.severity == .error }
+    return (hasErrors ? nil : model.map(source(of:)), reading.diagnostics)
+  }
+}
+
+/// What the macro writes about a type.
+struct DocumentModel {
+  struct Field {
+    /// With its backticks.
+    let property: String
+    /// An expression: the stored name.
+    let name: String
+    let defaultValue: String?
+    /// What stands behind `@Indexed`, with its parentheses; nil without that attribute.
+    let index: String?
+    /// The written type.
+    let type: String?
+  }
+
+  struct Key {
+    let property: String
+    let type: String
+  }
+
+  let extendedType: String
+  /// `@available(...)`, as the type and those around it have it.
+  let availability: [String]
+  /// `public` with a space behind it, or nothing.
+  let access: String
+  /// An expression: the collection's name.
+  let name: String
+  /// Whether the type does not say itself that it conforms.
+  let conforms: Bool
+  let fields: [Field]
+  let key: Key?
+  /// Whether the key's accessor is to be written.
+  let hasOwnAccessor: Bool
+  /// Whether there is a memberwise initializer that may be called.
+  let isMemberwise: Bool
+}
+
+// MARK: Writing
+
+extension DocumentMacro {
+  private func source(of model: DocumentModel) -> String {
+    var lines = model.availability
+    let conformance = model.conforms ? ": nonisolated Larder.\(rawValue)" : ""
+    lines.append("extension \(model.extendedType)\(conformance) {")
+    lines += schema(model)
+    if let key = model.key, !model.hasOwnAccessor {
+      lines.append("")
+      lines.append(
+        "  \(model.access)nonisolated var entityAccessorKey: \(key.type) { self.\(key.property) }")
+    }
+    lines += encoder(model)
+    lines += decoder(model)
+    lines.append("}")
+    return lines.joined(separator: "\n")
+  }
+
+  private func schema(_ model: DocumentModel) -> [String] {
+    let key = model.key.map { " key: \\.\($0.property)," } ?? ""
+    var lines = [
+      "  \(model.access)nonisolated static let schema = Larder.Schema<Self>(",
+      "    \(model.name),\(key)",
+      "    fields: [",
+    ]
+    for field in model.fields {
+      let value = field.defaultValue.map { ", default: \($0)" } ?? ""
+      let index = field.index.map { ".indexed\($0)" } ?? ""
+      // An index and a key need the native road, and the compiler says so.
+      let isNative = field.index != nil || field.property == model.key?.property
+      lines.append(
+        "      Larder.Field(\(isNative ? "" : "stored: ")\(field.name), "
+          + "\\.\(field.property)\(value))\(index),")
+    }
+    return lines + ["    ])"]
+  }
+
+  private func encoder(_ model: DocumentModel) -> [String] {
+    var lines = [
+      "", "  \(model.access)nonisolated func encode(into record: inout Larder.RecordWriter) {",
+    ]
+    for (number, field) in model.fields.enumerated() {
+      lines.append("    record.put(stored: self.\(field.property), at: \(number))")
+    }
+    return lines + ["  }"]
+  }
+
+  private func decoder(_ model: DocumentModel) -> [String] {
+    var lines = [
+      "",
+      "  \(model.access)nonisolated init(from record: borrowing Larder.RecordReader) "
+        + "throws(Larder.RecordError) {",
+    ]
+    let values = model.fields.enumerated().map { number, field in
+      "try record.get(stored: \(number)\(field.type.map { ", as: \(metatype($0))" } ?? ""))"
+    }
+    if model.isMemberwise {
+      let arguments = zip(model.fields, values).map { "      \($0.property): \($1)" }
+      lines.append("    self.init(")
+      lines.append(arguments.joined(separator: ",\n"))
+      lines.append("    )")
+    } else {
+      lines += zip(model.fields, values).map { "    self.\($0.property) = \($1)" }
+    }
+    return lines + ["  }"]
+  }
+
+  private func metatype(_ type: String) -> String {
+    type.contains { $0.isWhitespace || "&>".contains($0) } ? "(\(type)).self" : "\(type).self"
+  }
+}

@@ -1,0 +1,198 @@
+internal import LarderScanner
+
+// MARK: Properties
+
+extension DocumentReading {
+  mutating func read(_ variable: Variable) {
+    let attributes = variable.attributes.filter { FieldAttribute($0) != nil }
+    let marks = attributes.compactMap { FieldAttribute($0) }
+    let name = variable.name.plainName
+    if let attribute = attributes.first, let reason = variable.reasonNotStored {
+      return fail(
+        "`@\(attribute.name)` belongs in front of a stored property, and `\(name)` is \(reason)",
+        at: attribute.offset)
+    }
+    guard variable.reasonNotStored == nil else { return }
+    if marks.contains(.transient) { return readTransient(variable, attributes) }
+    if variable.isPattern {
+      return fail(
+        "`@\(macro.rawValue)` stores no tuples: write a `var` for each of \(variable.name.text)",
+        at: variable.name.offset)
+    }
+    if variable.condition != nil {
+      return fail(
+        """
+        `\(name)` stands in `#if`, and a record's fields are the same in all builds. Declare it \
+        in all of them, mark it `@Transient`, or conform to `\(macro.rawValue)` by hand
+        """, at: variable.name.offset)
+    }
+    if variable.isLet, variable.initialValue != nil {
+      return fail(
+        """
+        `\(name)` is a `let` with an initial value, which a record could not replace. Write \
+        `var \(variable.name.text)`, or mark it `@Transient` to leave it out
+        """, at: variable.name.offset)
+    }
+    if marks.contains(.key) || marks.contains(.indexed), macro == .embeddedDocument {
+      return readEmbedded(attributes)
+    }
+    if marks.contains(.key) { keys.append(variable) }
+    addField(variable, attributes)
+  }
+
+  private mutating func readTransient(_ variable: Variable, _ attributes: [Attribute]) {
+    let name = variable.name.plainName
+    if let other = attributes.first(where: { FieldAttribute($0) != .transient }) {
+      fail(
+        "`\(name)` is `@Transient`, and what is not stored cannot be `@\(other.name)`",
+        at: other.offset)
+    } else if variable.initialValue == nil, !variable.isNilAtFirst,
+      !variable.attributes.contains(where: \.mayWrap)
+    {
+      fail(
+        """
+        `\(name)` is `@Transient` and needs an initial value, which it has after reading: \
+        `var \(variable.name.text)\(variable.type.map { ": \($0.text)" } ?? "") = ...`
+        """, at: variable.name.offset)
+    }
+  }
+
+  private mutating func readEmbedded(_ attributes: [Attribute]) {
+    for attribute in attributes {
+      switch FieldAttribute(attribute) {
+      case .key:
+        fail(
+          """
+          an embedded document has no key. Write `@Document` if `\(declaration.name.text)` is \
+          to be stored on its own
+          """, at: attribute.offset)
+      case .indexed:
+        fail(
+          """
+          a field of an embedded document is indexed by the document around it: \
+          `static let indexes: [Index<...>] = [Index(\\.field.inner)]`
+          """, at: attribute.offset)
+      default: break
+      }
+    }
+  }
+
+  private mutating func addField(_ variable: Variable, _ attributes: [Attribute]) {
+    let stored = attributes.first { FieldAttribute($0) == .stored }
+    let name = argument(of: stored) ?? literal(variable.name.plainName)
+    if let other = names.updateValue(variable, forKey: name) {
+      let place = stored?.offset ?? variable.name.offset
+      fail(
+        """
+        `\(variable.name.plainName)` and `\(other.name.plainName)` are both stored as \(name). \
+        Give one another name: `@Stored(as: "...")`
+        """, at: place, note: "the other one is here", noteAt: other.name.offset)
+    }
+    let indexed = attributes.first { FieldAttribute($0) == .indexed }
+    let isKey = attributes.contains { FieldAttribute($0) == .key }
+    let defaultValue = variable.initialValue?.text
+    fields.append(
+      DocumentModel.Field(
+        property: variable.name.text, name: name,
+        // A record without its key is damaged, and what is nil needs no default to be so.
+        defaultValue: isKey || defaultValue == "nil" ? nil : defaultValue,
+        index: indexed.map { "(\($0.arguments?.text ?? ""))" },
+        type: variable.type.map(\.text).map(Self.unwrapping)))
+  }
+
+  /// `T?` for `T!`.
+  private static func unwrapping(_ type: String) -> String {
+    type.hasSuffix("!") ? String(type.dropLast()) + "?" : type
+  }
+
+  /// The expression behind the label of the first argument.
+  func argument(of attribute: Attribute?) -> String? {
+    guard let text = attribute?.arguments?.text, let colon = text.firstIndex(of: ":") else {
+      return nil
+    }
+    return String(text[text.index(after: colon)...].drop(while: \.isWhitespace))
+  }
+
+  func literal(_ text: String) -> String {
+    "\"" + text.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }.joined() + "\""
+  }
+}
+
+// MARK: The key
+
+extension DocumentReading {
+  mutating func readKey() -> DocumentModel.Key? {
+    guard macro == .document else { return nil }
+    for other in keys.dropFirst() {
+      fail(
+        "`\(declaration.name.text)` has two keys. Leave `@Key` at one of them",
+        at: other.name.offset,
+        note: "the other one is here", noteAt: keys[0].name.offset)
+    }
+    let isStored = Set(fields.map(\.property))
+    let key =
+      keys.first
+      ?? declaration.variables.first {
+        $0.name.plainName == "id" && isStored.contains($0.name.text) && !$0.hasModifier("static")
+      }
+    guard let key else {
+      if !hasOwnAccessor, diagnostics.isEmpty {
+        fail(
+          """
+          `\(declaration.name.text)` has no key. Mark the property that identifies it with `@Key`, \
+          name it `id`, or write `@EmbeddedDocument` if it is only stored inside other documents
+          """, at: declaration.name.offset)
+      }
+      return nil
+    }
+    guard let type = key.knownType else {
+      fail(
+        "the type of the key cannot be seen here. Write it: `\(key.name.text): String`",
+        at: key.name.offset)
+      return nil
+    }
+    if key.isOptional(type) {
+      fail(
+        """
+        a key cannot be nil. Write `\(key.name.text): \(type.dropLast())`
+        """, at: key.name.offset)
+    }
+    // `id` became the key after it was read as a field.
+    fields = fields.map { field in
+      guard field.property == key.name.text else { return field }
+      return DocumentModel.Field(
+        property: field.property, name: field.name, defaultValue: nil, index: field.index,
+        type: field.type)
+    }
+    return DocumentModel.Key(property: key.name.text, type: type)
+  }
+}
+
+// MARK: What a property is
+
+extension Variable {
+  /// What keeps it out of a record; nil for a stored property of each value.
+  fileprivate var reasonNotStored: String? {
+    if hasModifier("static", "class") { return "static" }
+    if storage == .computed { return "computed" }
+    if hasModifier("lazy") { return "lazy" }
+    return nil
+  }
+
+  /// Whether Swift gives it nil without being told.
+  fileprivate var isNilAtFirst: Bool {
+    guard !isLet, let type else { return false }
+    return isOptional(type.text)
+  }
+
+  fileprivate func isOptional(_ type: String) -> Bool {
+    type.hasSuffix("?") || type.hasSuffix("!") || type.hasPrefix("Optional<")
+  }
+}
+
+extension Attribute {
+  /// Whether it may be a property wrapper: only Swift's own attributes begin with a small letter.
+  var mayWrap: Bool {
+    FieldAttribute(self) == nil && name.first?.isUppercase == true && name != "MainActor"
+  }
+}

@@ -1,0 +1,147 @@
+internal import LarderScanner
+
+/// Makes of a declaration what is to be written about it, or says why it cannot.
+struct DocumentReading {
+  let request: ExpansionRequest
+  let macro: DocumentMacro
+  var declaration: Declaration { request.declaration }
+  var fields: [DocumentModel.Field] = []
+  var keys: [Variable] = []
+  /// Where each literal name is stored under.
+  var names: [String: Variable] = [:]
+  private(set) var diagnostics: [Diagnostic] = []
+
+  init(_ request: ExpansionRequest, _ macro: DocumentMacro) {
+    self.request = request
+    self.macro = macro
+  }
+
+  mutating func fail(
+    _ message: String, at offset: Int, note: String? = nil, noteAt noteOffset: Int = 0
+  ) {
+    diagnostics.append(
+      Diagnostic(
+        message, at: request.syntax.place(offset),
+        notes: note.map { [($0, request.syntax.place(noteOffset))] } ?? []))
+  }
+
+  mutating func read() -> DocumentModel? {
+    guard checkType() else { return nil }
+    for offset in declaration.unreadable.prefix(1) {
+      fail(
+        """
+        `@\(macro.rawValue)` cannot read this member. Write it another way, or conform to \
+        `\(macro.rawValue)` by hand
+        """, at: offset)
+    }
+    for attribute in declaration.conditionalAttributes where FieldAttribute(attribute) != nil {
+      fail(
+        "`@\(attribute.name)` cannot depend on `#if`: a record's fields are the same in all builds",
+        at: attribute.offset)
+    }
+    for variable in declaration.variables { read(variable) }
+    let key = readKey()
+    guard diagnostics.isEmpty else { return nil }
+    return DocumentModel(
+      extendedType: request.extendedType, availability: availability, access: access,
+      name: argument(of: ownAttribute) ?? literal(declaration.name.plainName),
+      conforms: conforms, fields: fields, key: key, hasOwnAccessor: hasOwnAccessor,
+      isMemberwise: isMemberwise)
+  }
+}
+
+// MARK: The type
+
+extension DocumentReading {
+  private var ownAttribute: Attribute? {
+    declaration.attributes.first { DocumentMacro($0) == macro }
+  }
+
+  private mutating func checkType() -> Bool {
+    let name = macro.rawValue
+    switch declaration.kind {
+    case .structure: break
+    case .class, .actor:
+      fail(
+        """
+        `@\(name)` needs a struct, because a document is a value. Write \
+        `struct \(declaration.name.text)`, or keep this type and store a struct of its own \
+        through an `EntityMapper`
+        """, at: declaration.keyword.offset)
+      return false
+    case .enumeration:
+      fail(
+        """
+        `@\(name)` needs a struct. An enum can be a field: declare it `Storable` if it has a raw \
+        value, or `Codable`
+        """, at: declaration.keyword.offset)
+      return false
+    default:
+      fail("`@\(name)` needs a struct", at: declaration.keyword.offset)
+      return false
+    }
+    let generic = declaration.generics?.offset
+    let outer = request.context.first { $0.generics != nil }
+    if generic != nil || outer != nil {
+      let reason =
+        outer.map { "`\($0.name.text)` around it is generic" } ?? "`\(declaration.name.text)` is"
+      fail(
+        """
+        `@\(name)` does not write for generic types, which have no stored static properties, and \
+        \(reason). Conform to `\(name)` by hand, with a computed `schema`
+        """, at: generic ?? declaration.name.offset)
+      return false
+    }
+    // A type that is private to another one cannot be named in an extension beside that.
+    if !request.context.isEmpty,
+      let modifier = declaration.modifiers.first(where: { $0.text == "private" })
+    {
+      fail(
+        """
+        `@\(name)` cannot write an extension of a type that is private to another. Write \
+        `fileprivate`
+        """, at: modifier.offset)
+      return false
+    }
+    if let inherited = declaration.inheritance.first(where: { $0.text.hasPrefix("~Copyable") }) {
+      fail("`@\(name)` needs a struct that can be copied", at: inherited.offset)
+      return false
+    }
+    return true
+  }
+
+  private var conforms: Bool {
+    guard let missing = request.missingConformances else { return true }
+    return missing.contains { $0 == macro.rawValue || $0.hasSuffix(".\(macro.rawValue)") }
+  }
+
+  private var access: String {
+    ["public", "package"].first { access in
+      declaration.modifiers.contains { $0.text == access }
+    }.map { "\($0) " } ?? ""
+  }
+
+  private var availability: [String] {
+    (request.context.reversed() + [declaration]).flatMap(\.attributes).compactMap { attribute in
+      guard attribute.name == "available", let arguments = attribute.arguments else { return nil }
+      return "@available(\(arguments.text))"
+    }
+  }
+
+  /// Whether the memberwise initializer exists, and can be called from an extension, whatever
+  /// version of Swift made it.
+  private var isMemberwise: Bool {
+    declaration.initializers.isEmpty
+      && declaration.variables.allSatisfy { variable in
+        variable.storage == .computed || variable.hasModifier("static")
+          || !(variable.hasModifier("private", "fileprivate")
+            || variable.attributes.contains(where: \.mayWrap))
+      }
+  }
+
+  var hasOwnAccessor: Bool {
+    declaration.variables.contains {
+      $0.name.plainName == "entityAccessorKey" && !$0.hasModifier("static")
+    }
+  }
+}
