@@ -1,10 +1,13 @@
 extension DeclarationReader {
   /// Past an initial value: to a comma, the end of the declaration, or a block of observers.
-  mutating func skipExpression() {
+  ///
+  /// - Parameter joinsLines: Whether a line may go on with what is complete: `.map { }` on a line of
+  ///   its own.
+  mutating func skipExpression(joinsLines: Bool = true) {
     // Whether what was read so far could be all of it.
     var isComplete = false
     while token.kind != .end {
-      if isComplete, token.startsLine, !continuesExpression { return }
+      if isComplete, token.startsLine, !(joinsLines && continuesExpression) { return }
       switch token.kind {
       case .name: isComplete = skipNameInExpression()
       case .number, .string, .regex:
@@ -26,10 +29,10 @@ extension DeclarationReader {
           if isComplete, isObserverBlock(at: place) { return }
           skipBrackets()
           isComplete = true
-        case UInt8(ascii: "."):
+        case UInt8(ascii: ".") where token(1).kind == .name || token(1).kind == .number:
           advance()
           // Whatever follows the dot is a name: `.default`, `.init`.
-          if token.kind == .name || token.kind == .number { skipNameWithArguments() }
+          skipNameWithArguments()
           isComplete = true
         default:
           isComplete = skipOperator(isComplete)
@@ -85,7 +88,7 @@ extension DeclarationReader {
   private mutating func skipOperator(_ isComplete: Bool) -> Bool {
     let isSpacedBefore = token.isSpaced
     let first = place
-    repeat { advance() } while token.isOperator && !token.isSpaced
+    repeat { advance() } while (token.isOperator || token.is(".")) && !token.isSpaced
     if place == first { advance() }
     let isSpacedAfter = token.isSpaced || !token.beginsOperand
     return isComplete && !isSpacedBefore && isSpacedAfter

@@ -44,7 +44,7 @@ extension DeclarationReader {
   private mutating func skipCondition() {
     advance()
     guard !token.startsLine else { return }
-    skipExpression()
+    skipExpression(joinsLines: false)
   }
 
   private mutating func readMember(condition: Int?) {

@@ -29,7 +29,7 @@ extension DeclarationReader {
   private mutating func skipTypePrefix() {
     while true {
       if token.is("@") {
-        _ = readAttribute()
+        _ = readAttribute(inType: true)
       } else if token.is("~") {
         advance()
       } else if token.kind == .name, Self.typePrefixes.contains(text(token)),
@@ -75,21 +75,23 @@ extension DeclarationReader {
 
   /// Past `<...>`, where it is one: otherwise stays.
   @discardableResult mutating func skipGenericArguments() -> Bool {
+    if let end = angles[place] {
+      place = end ?? place
+      return end != nil
+    }
     let first = place
-    var depth = 0
-    // Bounded, so that many openings which nothing closes cost no square of their number.
-    let last = min(first + 1000, tokens.count - 1)
-    while place < last {
+    var open: [Int] = []
+    while token.kind != .end {
       if token.is("<") {
-        depth += 1
+        open.append(place)
         advance()
       } else if token.is("-"), token(1).is(">") {
         advance()
         advance()
       } else if token.is(">") {
-        depth -= 1
         advance()
-        if depth == 0 { return true }
+        if let start = open.popLast() { angles[start] = .some(place) }
+        if open.isEmpty { return true }
       } else if token.is("(") || token.is("[") {
         skipBrackets()
       } else if isInGenericArguments {
@@ -98,6 +100,7 @@ extension DeclarationReader {
         break
       }
     }
+    for start in open { angles[start] = .some(nil) }
     place = first
     return false
   }

@@ -16,6 +16,9 @@ struct DeclarationReader {
   /// For each token that is an opening bracket the place of what closes it.
   private let partners: [Int]
   var place = 0
+  /// For each `<` that was tried the place behind what closes it, or nil: tried once, so that many
+  /// which nothing closes cost no square of their number.
+  var angles: [Int: Int?] = [:]
   var result = Declaration()
 
   init(_ source: String) {
@@ -158,7 +161,8 @@ extension DeclarationReader {
     return Self.modifiers.contains(name)
   }
 
-  mutating func readAttribute() -> Attribute {
+  /// - Parameter inType: Whether parentheses behind white space begin a type, and not arguments.
+  mutating func readAttribute(inType: Bool = false) -> Attribute {
     let offset = token.start
     advance()
     var path: [String] = []
@@ -170,7 +174,7 @@ extension DeclarationReader {
       advance()
     }
     var arguments: Fragment?
-    if token.is("("), !token.startsLine {
+    if token.is("("), !token.startsLine, !(inType && token.isSpaced) {
       let first = place
       skipBrackets()
       let last = tokens[max(first, place - 1)]
