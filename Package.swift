@@ -39,7 +39,9 @@ let package = Package(
       name: "LarderScannerTests", dependencies: ["LarderScanner"], swiftSettings: strict),
     // Not on LarderMacros itself: SwiftPM then builds everything a second time, as tools. The plugin
     // is built with Larder, and run as the compiler runs it.
-    .testTarget(name: "LarderMacrosTests", dependencies: ["Larder"], swiftSettings: strict),
+    .testTarget(
+      name: "LarderMacrosTests", dependencies: ["Larder"], exclude: ["Sources"],
+      swiftSettings: strict),
     .testTarget(
       name: "LarderTests",
       dependencies: ["Larder", "LarderLMDB", "LarderTesting", "LarderTestProcess"],

@@ -10,11 +10,16 @@ enum DocumentMacro: String {
     self.init(rawValue: attribute.name)
   }
 
+  /// What the macro writes into the body of the type, or behind it.
+  ///
+  /// The initializer has to be in an extension, where it leaves the memberwise one alone. All else
+  /// is in the body: what a property's type and initial value name is found there only.
   func expansion(of request: ExpansionRequest) -> (source: String?, diagnostics: [Diagnostic]) {
     var reading = DocumentReading(request, self)
     let model = reading.read()
-    let hasErrors = reading.diagnostics.contains { $0.severity == .error }
-    return (hasErrors ? nil : model.map(source(of:)), reading.diagnostics)
+    if request.role == "member" { return (model.map(members) ?? "", []) }
+    // Told once, though the macro is asked twice.
+    return (model.map(extensionSource), reading.diagnostics)
   }
 }
 
@@ -28,7 +33,7 @@ struct DocumentModel {
     let defaultValue: String?
     /// What stands behind `@Indexed`, with its parentheses; nil without that attribute.
     let index: String?
-    /// The written type.
+    /// The written type, where an extension of the type finds what it names.
     let type: String?
   }
 
@@ -57,28 +62,31 @@ struct DocumentModel {
 // MARK: Writing
 
 extension DocumentMacro {
-  private func source(of model: DocumentModel) -> String {
-    var lines = model.availability
+  private func extensionSource(_ model: DocumentModel) -> String {
     let conformance = model.conforms ? ": nonisolated Larder.\(rawValue)" : ""
-    lines.append("extension \(model.extendedType)\(conformance) {")
-    lines += schema(model)
-    if let key = model.key, !model.hasOwnAccessor {
-      lines.append("")
-      lines.append(
-        "  \(model.access)nonisolated var entityAccessorKey: \(key.type) { self.\(key.property) }")
-    }
-    lines += encoder(model)
-    lines += decoder(model)
-    lines.append("}")
+    let lines =
+      model.availability + ["extension \(model.extendedType)\(conformance) {"] + decoder(model)
+      + ["}"]
     return lines.joined(separator: "\n")
+  }
+
+  private func members(_ model: DocumentModel) -> String {
+    var lines = schema(model)
+    if let key = model.key, !model.hasOwnAccessor {
+      lines += [
+        "",
+        "\(model.access)nonisolated var entityAccessorKey: \(key.type) { self.\(key.property) }",
+      ]
+    }
+    return (lines + encoder(model)).joined(separator: "\n")
   }
 
   private func schema(_ model: DocumentModel) -> [String] {
     let key = model.key.map { " key: \\.\($0.property)," } ?? ""
     var lines = [
-      "  \(model.access)nonisolated static let schema = Larder.Schema<Self>(",
-      "    \(model.name),\(key)",
-      "    fields: [",
+      "\(model.access)nonisolated static let schema = Larder.Schema<Self>(",
+      "  \(model.name),\(key)",
+      "  fields: [",
     ]
     for field in model.fields {
       let value = field.defaultValue.map { ", default: \($0)" } ?? ""
@@ -86,27 +94,26 @@ extension DocumentMacro {
       // An index and a key need the native road, and the compiler says so.
       let isNative = field.index != nil || field.property == model.key?.property
       lines.append(
-        "      Larder.Field(\(isNative ? "" : "stored: ")\(field.name), "
+        "    Larder.Field(\(isNative ? "" : "stored: ")\(field.name), "
           + "\\.\(field.property)\(value))\(index),")
     }
-    return lines + ["    ])"]
+    return lines + ["  ])"]
   }
 
   private func encoder(_ model: DocumentModel) -> [String] {
     var lines = [
-      "", "  \(model.access)nonisolated func encode(into record: inout Larder.RecordWriter) {",
+      "", "\(model.access)nonisolated func encode(into record: inout Larder.RecordWriter) {",
     ]
     for (number, field) in model.fields.enumerated() {
-      lines.append("    record.put(stored: self.\(field.property), at: \(number))")
+      lines.append("  record.put(stored: self.\(field.property), at: \(number))")
     }
-    return lines + ["  }"]
+    return lines + ["}"]
   }
 
   private func decoder(_ model: DocumentModel) -> [String] {
     var lines = [
-      "",
       "  \(model.access)nonisolated init(from record: borrowing Larder.RecordReader) "
-        + "throws(Larder.RecordError) {",
+        + "throws(Larder.RecordError) {"
     ]
     let values = model.fields.enumerated().map { number, field in
       "try record.get(stored: \(number)\(field.type.map { ", as: \(metatype($0))" } ?? ""))"

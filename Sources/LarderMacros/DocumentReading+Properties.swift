@@ -97,7 +97,7 @@ extension DocumentReading {
         // A record without its key is damaged, and what is nil needs no default to be so.
         defaultValue: isKey || defaultValue == "nil" ? nil : defaultValue,
         index: indexed.map { "(\($0.arguments?.text ?? ""))" },
-        type: variable.type.map(\.text).map(Self.unwrapping)))
+        type: request.context.isEmpty ? variable.type.map(\.text).map(Self.unwrapping) : nil))
   }
 
   /// `T?` for `T!`.
@@ -152,10 +152,7 @@ extension DocumentReading {
       return nil
     }
     if key.isOptional(type) {
-      fail(
-        """
-        a key cannot be nil. Write `\(key.name.text): \(type.dropLast())`
-        """, at: key.name.offset)
+      fail("a key cannot be nil. Write its type without the optional", at: key.name.offset)
     }
     // `id` became the key after it was read as a field.
     fields = fields.map { field in

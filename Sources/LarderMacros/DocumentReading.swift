@@ -111,8 +111,9 @@ extension DocumentReading {
   }
 
   private var conforms: Bool {
-    guard let missing = request.missingConformances else { return true }
-    return missing.contains { $0 == macro.rawValue || $0.hasSuffix(".\(macro.rawValue)") }
+    request.missingConformances.contains {
+      $0 == macro.rawValue || $0.hasSuffix(".\(macro.rawValue)")
+    }
   }
 
   private var access: String {

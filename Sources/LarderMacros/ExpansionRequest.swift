@@ -31,8 +31,8 @@ struct ExpansionRequest {
   let declaration: Declaration
   /// What an extension of the type is to name: `Outer.Contact`.
   let extendedType: String
-  /// The protocols that the type does not conform to yet, or nil where the compiler did not say.
-  let missingConformances: [String]?
+  /// The protocols that the type does not conform to yet.
+  let missingConformances: [String]
   /// The types around the declaration, the innermost first.
   let context: [Declaration]
 
@@ -47,9 +47,9 @@ struct ExpansionRequest {
     declaration = Declaration(reading: syntax.source)
     let extended = json["extendedTypeSyntax"]?["source"]?.string
     extendedType = extended ?? declaration.name.text
-    missingConformances = json["conformanceListSyntax"]?["source"]?.string.map {
-      Declaration(reading: $0).inheritance.map(\.text)
-    }
+    let conformances = json["conformanceListSyntax"]?["source"]?.string
+    missingConformances =
+      conformances.map(Declaration.init(reading:))?.inheritance.map(\.text) ?? []
     context = (json["lexicalContext"]?.elements ?? []).compactMap { $0["source"]?.string }
       .map(Declaration.init(reading:))
   }
@@ -57,7 +57,7 @@ struct ExpansionRequest {
   /// What the macro expands to; no source where there are errors.
   var answer: (source: String?, diagnostics: [Diagnostic]) {
     switch (DocumentMacro(rawValue: macro), FieldAttribute(rawValue: macro), role) {
-    case (let macro?, _, "extension"): return macro.expansion(of: self)
+    case (let macro?, _, "extension"), (let macro?, _, "member"): return macro.expansion(of: self)
     case (_, let attribute?, "peer"): return ("", attribute.diagnostics(self))
     default:
       let message = "Larder has no macro `\(macro)` that makes a declaration's \(role)"

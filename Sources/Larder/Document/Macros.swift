@@ -17,16 +17,15 @@
 /// and so can be everything else: see <doc:WritingDocumentsByHand>.
 ///
 /// - Parameter name: The collection's name; the type's own if there is none.
-@attached(
-  extension, conformances: Document,
-  names: named(schema), named(encode), named(init), named(entityAccessorKey))
+@attached(member, names: named(schema), named(encode), named(entityAccessorKey))
+@attached(extension, conformances: Document, names: named(init))
 public macro Document(as name: StaticString? = nil) =
   #externalMacro(module: "LarderMacros", type: "Document")
 
 /// Makes a struct an ``EmbeddedDocument``, which is stored inside others and has no key: writes its
 /// schema and its coding, as ``Document(as:)`` does.
-@attached(
-  extension, conformances: EmbeddedDocument, names: named(schema), named(encode), named(init))
+@attached(member, names: named(schema), named(encode))
+@attached(extension, conformances: EmbeddedDocument, names: named(init))
 public macro EmbeddedDocument() =
   #externalMacro(module: "LarderMacros", type: "EmbeddedDocument")
 

@@ -1,0 +1,65 @@
+import Foundation
+import Testing
+
+/// What the compiler makes of programs that use the macros.
+@Suite struct CompilingTests {
+  @Test("misuse is refused at its line and column, with what to write instead")
+  func misuse() throws {
+    var source = ""
+    var expected: [(line: Int, column: Int, text: String)] = []
+    for (index, line) in try Compiler.source("Misuse").split(
+      separator: "\n", omittingEmptySubsequences: false
+    ).enumerated() {
+      let parts = line.split(separator: "§", omittingEmptySubsequences: false)
+      source += parts.joined() + "\n"
+      guard parts.count == 2, let text = line.components(separatedBy: "✗ ").last else { continue }
+      expected.append((index + 1, parts[0].utf8.count + 1, text))
+    }
+    #expect(expected.count == 18)
+
+    let errors = try Compiler.messages(source, "-swift-version", "6")
+      .filter { $0.severity == "error" }.sorted { $0.line < $1.line }
+
+    let found = errors.filter { $0.text.contains("(from macro '") }
+    #expect(found.map(\.line) == expected.map(\.line))
+    #expect(found.map(\.column) == expected.map(\.column))
+    #expect(found.allSatisfy { $0.file == "file.swift" })
+    for (error, expected) in zip(found, expected) {
+      #expect(error.text.contains(expected.text), "\(error)")
+    }
+    // What follows from a conformance that was not written is for the compiler to say.
+    #expect(errors.count == found.count)
+  }
+
+  @Test("a type that can be no field, index or key is told what to declare")
+  func types() throws {
+    let errors = try Compiler.messages(try Compiler.source("Types"), "-swift-version", "6")
+      .filter { $0.severity == "error" }
+
+    let fields = errors.filter { $0.text.contains("the type of this property cannot be a field") }
+    let native = errors.filter {
+      $0.text.contains("is not `Storable`, and a key or an indexed field has to be")
+    }
+    #expect(fields.count == 2)
+    #expect(native.count == 3)
+  }
+
+  @Test("all that may be written compiles without a warning", arguments: ["5", "6"])
+  func everything(version: String) throws {
+    let source = try Compiler.source("Everything") + (try Compiler.source("Wrapped"))
+
+    #expect(try Compiler.messages(source, "-swift-version", version) == [])
+  }
+
+  @Test("it compiles where everything belongs to the main actor, and with every upcoming feature")
+  func isolated() throws {
+    let messages = try Compiler.messages(
+      try Compiler.source("Everything"), "-swift-version", "6", "-default-isolation", "MainActor",
+      "-enable-upcoming-feature", "ExistentialAny", "-enable-upcoming-feature",
+      "InternalImportsByDefault", "-enable-upcoming-feature", "MemberImportVisibility",
+      "-enable-upcoming-feature", "NonisolatedNonsendingByDefault", "-enable-upcoming-feature",
+      "InferIsolatedConformances")
+
+    #expect(messages == [])
+  }
+}
