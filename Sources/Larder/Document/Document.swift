@@ -1,5 +1,7 @@
 /// A value type that is stored as a record of its own, under its entity-accessor key.
 ///
+/// ``Document(as:)`` writes the conformance of a struct. By hand it is:
+///
 /// ```swift
 /// struct Contact: Document, Identifiable {
 ///   var id: String
@@ -12,7 +14,6 @@
 ///     record.put(id, at: 0)
 ///     record.put(phone, at: 1)
 ///   }
-///
 /// }
 ///
 /// extension Contact {

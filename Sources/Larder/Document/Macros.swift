@@ -14,7 +14,7 @@
 /// serves records that lack it; it is computed once, when the type is first used. A property whose
 /// type is not ``Storable`` is stored by way of its `Codable`, which is slower and cannot be
 /// indexed. Computed, lazy and static properties are left alone. Generic types are written by hand,
-/// and so can be everything else: see <doc:WritingDocumentsByHand>.
+/// and so can be everything else: see <doc:Models>.
 ///
 /// - Parameter name: The collection's name; the type's own if there is none.
 @attached(member, names: named(schema), named(encode), named(entityAccessorKey))

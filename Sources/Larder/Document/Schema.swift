@@ -1,4 +1,4 @@
-/// The stored fields of a document type: what `@Document` will write, or a person by hand.
+/// The stored fields of a document type: what ``Document(as:)`` writes, or a person by hand.
 ///
 /// ```swift
 /// static let schema = Schema<Contact>(

@@ -1,28 +1,11 @@
 import Foundation
 import Larder
 
-struct Book: Document, Identifiable, Equatable {
+@Document
+struct Book: Identifiable, Equatable {
   var id: Int
   var title: String
-  var genres: [String] = []
-
-  static let schema = Schema<Book>(
-    "Book", key: \.id,
-    fields: [
-      Field("id", \.id), Field("title", \.title), Field("genres", \.genres, default: []),
-    ])
-
-  func encode(into record: inout RecordWriter) {
-    record.put(id, at: 0)
-    record.put(title, at: 1)
-    record.put(genres, at: 2)
-  }
-}
-
-extension Book {
-  init(from record: borrowing RecordReader) throws(RecordError) {
-    self.init(id: try record.get(0), title: try record.get(1), genres: try record.get(2))
-  }
+  @Indexed var genres: [String] = []
 }
 
 func example(in folder: URL) async throws {
