@@ -22,7 +22,7 @@ import Testing
     "#Predicate<A> { $0.b == 1 }",
     "(1, 2).0", "(a, b) == (c, d)", "!a && b || c", "~a & b | c ^ d", "a ≤ b", "a → b",
     "f(/ab\"c/)",
-    "/[a-z]+\"/", "#/ \" { /#", "a / b / c", "x/y", "x/(y)", "UUID.timeOrdered()", "await f()",
+    "/[a-z]+\"/", "#/ \" { /#", "a / b / c", "x/y", "(x)/2", "1/2", "UUID.timeOrdered()", "await f()",
     "unsafe f()",
     "copy x",
     "copy", "any", "some", "self.default", "`default`", "A.`init`", "a == .b", "a.0.1", "$0",
