@@ -89,13 +89,12 @@ extension DocumentReading {
         """, at: place, note: "the other one is here", noteAt: other.name.offset)
     }
     let indexed = attributes.first { FieldAttribute($0) == .indexed }
-    let isKey = attributes.contains { FieldAttribute($0) == .key }
     let defaultValue = variable.initialValue?.text
     fields.append(
       DocumentModel.Field(
         property: variable.name.text, name: name,
-        // A record without its key is damaged, and what is nil needs no default to be so.
-        defaultValue: isKey || defaultValue == "nil" ? nil : defaultValue,
+        // What is nil needs no default to be so.
+        defaultValue: defaultValue == "nil" ? nil : defaultValue,
         index: indexed.map { "(\($0.arguments?.text ?? ""))" },
         type: request.context.isEmpty ? variable.type.map(\.text).map(Self.unwrapping) : nil))
   }
@@ -154,7 +153,7 @@ extension DocumentReading {
     if key.isOptional(type) {
       fail("a key cannot be nil. Write its type without the optional", at: key.name.offset)
     }
-    // `id` became the key after it was read as a field.
+    // A record without its key is damaged, whatever a new document's key is at first.
     fields = fields.map { field in
       guard field.property == key.name.text else { return field }
       return DocumentModel.Field(

@@ -80,10 +80,7 @@ extension DeclarationReader {
   /// Past a function, an initializer, a nested type: to the end of its body, or to where the next
   /// member begins.
   private mutating func skipMember() {
-    let keyword = text(token)
     advance()
-    // The name of an operator, or one that looks like a keyword.
-    if keyword == "func" { while token.isOperator { advance() } }
     var isFirst = true
     while token.kind != .end {
       if token.is("{") {

@@ -97,6 +97,21 @@ import Testing
     #expect(expansion.source?.contains("Larder.Field(#\"\(name)\"#, \\.id)") == true)
   }
 
+  @Test("escapes of characters are read, in pairs where they are pairs")
+  func escapes() throws {
+    let message = """
+      {"expandAttachedMacro":{"macro":{"typeName":"Document"},"macroRole":"member",\
+      "attributeSyntax":{"source":"","location":{"fileName":"","offset":0}},"declSyntax":\
+      {"source":"struct A {\\n@Stored(as: \\"\\ud83d\\udc36\\u00e9\\u000b\\/\\b\\f\\t\\") var id = 1 }",\
+      "location":{"fileName":"","offset":0}}}}
+      """
+
+    let expansion = try Expansion(answer: try MacroPlugin().send(text: message))
+
+    #expect(
+      expansion.source?.contains("Larder.Field(\"🐶é\u{B}/\u{8}\u{C}\t\", \\.id)") == true)
+  }
+
   @Test("a length that no message has ends the plugin")
   func length() throws {
     let process = Process()
