@@ -16,13 +16,16 @@ extension Arguments {
 
   /// The store, opened to be read.
   ///
+  /// - Parameter checksPages: Whether all pages of its file are looked at first.
   /// - Throws: ``Failure`` where there is none; `StoreError`.
-  func storeToRead() throws -> Store {
+  func storeToRead(checksPages: Bool = false) throws -> Store {
     let path = try storePath()
     guard FileManager.default.fileExists(atPath: path + "/data.mdb") else {
       throw Failure("there is no store at \(path.inQuotes). `larder import` makes one")
     }
-    return try Store(at: path, options: StoreOptions(isReadOnly: true))
+    var options = StoreOptions(isReadOnly: true)
+    if checksPages { options.pageCheck = .always }
+    return try Store(at: path, options: options)
   }
 }
 

@@ -2,12 +2,13 @@ internal import Larder
 
 enum CheckCommand: Command {
   static let name = "check"
-  static let summary = "read every record of a store and say what is wrong"
+  static let summary = "read every page and record of a store and say what is wrong"
   static let help = """
     larder check --store DIR
 
-    Reads every record: checksums hold, fields can be read and are of their catalogued kinds, keys
-    are in order, counts agree. Changes nothing. Problems are listed, one in a line, at most 100.
+    Reads every page, before LMDB does, and then every record: pages are what LMDB takes for granted,
+    checksums hold, fields can be read and are of their catalogued kinds, keys are in order, counts
+    agree. Changes nothing. Problems are listed, one in a line, at most 100.
 
       --store DIR  the store's folder; else the environment's LARDER_STORE
 
@@ -20,7 +21,7 @@ enum CheckCommand: Command {
 
   static func run(_ arguments: Arguments) throws -> ExitCode {
     _ = try arguments.operands()
-    let store = try arguments.storeToRead()
+    let store = try arguments.storeToRead(checksPages: true)
     var line = ProgressLine()
     let outcome = Result {
       try store.check { checked, total in

@@ -31,7 +31,7 @@ import Testing
   }
 
   enum Foreign: CaseIterable {
-    case empty, text, randomBytes, zeros, halfAPage, otherProgram
+    case empty, text, randomBytes, zeros, otherProgram
 
     func make(in folder: String) throws {
       var generator = SeededGenerator(seed: 7)
@@ -42,10 +42,6 @@ import Testing
       case .randomBytes:
         bytes = Data((0..<50_000).map { _ in UInt8.random(in: 0...255, using: &generator) })
       case .zeros: bytes = Data(repeating: 0, count: 16_384)
-      case .halfAPage:
-        let store = try Store(at: folder)
-        try store.close()
-        bytes = try contents(of: folder + "/data.mdb").prefix(2048)
       case .otherProgram:
         let environment = try Environment.open(at: folder)
         let database = try #require(try environment.database(named: "theirs", create: true))

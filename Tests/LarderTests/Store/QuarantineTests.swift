@@ -118,6 +118,25 @@ import Testing
     #expect("\(error ?? .closed)".contains("Store.quarantine(at:)"))
   }
 
+  @Test(
+    "a store of which little is left is refused, left alone, and set aside", arguments: [200, 2048])
+  func cutOff(byteCount: Int) throws {
+    _ = try makeStore()
+    let bytes = try fileContents(folder.data).prefix(byteCount)
+    try replaceContents(of: folder.data, by: bytes)
+
+    guard case .damagedFile? = storeError({ _ = try Store(at: folder.store) }) else {
+      Issue.record("another error, or none")
+      return
+    }
+    #expect(try fileContents(folder.data) == bytes)
+    let report = try Store.quarantine(at: url)
+
+    #expect(report.salvage.documentCount == 0)
+    #expect(report.faults.count == 1)
+    #expect(try newContents() == [:])
+  }
+
   @Test("documents are found again where the pages above them are damaged", arguments: [0, 1])
   func orphans(which: Int) throws {
     let before = try makeStore()
@@ -140,7 +159,7 @@ import Testing
     print(random.hint)
     var (salvaged, lost) = (0, 0)
 
-    for _ in 0..<60 {
+    for _ in 0..<40 {
       let folder = TestFolder()
       try FileManager.default.createDirectory(
         atPath: folder.store, withIntermediateDirectories: true)
