@@ -88,8 +88,8 @@ final class LarderEngine: Engine {
     return contacts
   }
 
-  /// Runs `body`; returns what it gives, and the seconds.
-  private func time<Value>(
+  /// Runs `body`; returns what it gives, and the seconds. A profiler finds it by its name.
+  @inline(never) private func time<Value>(
     _ body: () throws -> Value
   ) rethrows -> (value: Value, seconds: Double) {
     let clock = ContinuousClock()
