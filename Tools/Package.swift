@@ -20,7 +20,7 @@ let package = Package(
     .package(name: "larder", path: "..")
   ],
   targets: [
-    .target(name: "CBench", linkerSettings: [.linkedLibrary("lmdb")]),
+    .target(name: "CBench", linkerSettings: [.linkedLibrary("lmdb"), .linkedLibrary("sqlite3")]),
     .executableTarget(
       name: "Bench", dependencies: ["CBench", .product(name: "Larder", package: "larder")],
       swiftSettings: strict),

@@ -36,14 +36,14 @@ as_root() {
   if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-# The library and the programs that the build and the tests need.
+# The library and the programs that the build and the tests need, and other Debian packages by name.
 install_requirements() {
   if ! command -v swift > /dev/null; then
     echo "The Swift toolchain (6.2 or newer) is missing: https://www.swift.org/install" >&2
     return 1
   fi
   case $(uname -s) in
-    Linux) install_with_apt ;;
+    Linux) install_with_apt "$@" ;;
     Darwin) install_with_brew ;;
     *)
       echo "Install LMDB 0.9 with its header and pkg-config file, and Python 3." >&2
@@ -54,7 +54,7 @@ install_requirements() {
 
 install_with_apt() {
   local packages=() package
-  for package in liblmdb-dev lmdb-utils pkg-config python3; do
+  for package in liblmdb-dev lmdb-utils pkg-config python3 "$@"; do
     if ! dpkg-query --show --showformat='${Status}\n' "$package" 2> /dev/null \
       | grep -q '^install ok installed$'; then
       packages+=("$package")

@@ -1,14 +1,15 @@
+import CBench
 import Foundation
 
 /// `bench`: times engines on one workload, and `bench layouts`: the study of LMDB layouts.
 @main
 struct Bench {
-  static func main() async {
+  static func main() {
     do {
       let options = try Options(CommandLine.arguments.dropFirst())
       switch options.command {
       case .help: print(Options.usage)
-      case .engines: try await compareEngines(options)
+      case .engines: try compareEngines(options)
       case .layouts: try studyLayouts(options)
       }
     } catch {
@@ -18,27 +19,33 @@ struct Bench {
   }
 
   /// Every engine that takes part, the reference first.
-  static func engines(_ workload: Workload, in folder: ScratchFolder) throws -> [any Engine] {
+  static func engines(
+    _ workload: Workload, in folder: ScratchFolder, _ options: Options
+  ) throws -> [any Engine] {
     [
       try CEngine(workload, in: folder, unchanged: .putAgain),
       try CEngine(workload, in: folder, unchanged: .compare),
       try SwiftLimitEngine(workload, in: folder),
-      try LarderEngine(workload, in: folder),
+      try SQLiteEngine(workload, in: folder),
+      try LarderEngine(workload, in: folder, mapByteCount: options.mapByteCount),
     ]
   }
 
-  private static func compareEngines(_ options: Options) async throws {
+  private static func compareEngines(_ options: Options) throws {
+    bench_set_map_byte_count(options.mapByteCount)
     let folder = try ScratchFolder(in: options.folder)
     defer { folder.remove() }
-    var results: [Timing] = []
+    var results: [Measurement] = []
     for scale in options.scales {
       let workload = Workload(count: scale, keys: .ordered)
       try workload.check()
-      let runner = Runner(engines: try engines(workload, in: folder), rounds: options.rounds)
+      let runner = Runner(engines: try engines(workload, in: folder, options), rounds: options.rounds)
       let operations = options.only.isEmpty ? Operation.allCases : options.only
-      results += try await runner.run(operations, workload)
+      results += try runner.run(operations, workload)
     }
     print(Report.table(results))
+    if let growth = Report.growthTable(results) { print("\n" + growth) }
+    if let file = options.html { try HTMLReport.page(results).write(to: file) }
     if let file = options.json { try Report.json(results).write(to: file) }
   }
 

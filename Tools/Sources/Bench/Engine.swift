@@ -7,21 +7,19 @@ protocol Engine {
   /// Short and stable: it names the engine in tables and JSON.
   var name: String { get }
 
-  /// Makes the store that holds the whole workload, for every operation but ``Operation/bulkSave``.
-  ///
-  /// Called once, before the first round, and not timed.
-  func fill() async throws
-
   /// Runs an operation once, or returns nil if the engine takes no part in it.
   ///
-  /// Called once in each round, in any order. A run must leave the store with the contents that it
-  /// found, and bulk save must start from an empty store each time.
-  func run(_ operation: Operation) async throws -> Sample?
+  /// Called once in each round, in any order, and once before the first to see that the answer is
+  /// right. Stores are made and filled when an operation first needs them, outside the time. A run
+  /// must leave a store with the contents that it found, and bulk save must start from an empty
+  /// store each time.
+  func run(_ operation: Operation) throws -> Sample?
 }
 
 /// What one run of an operation took and what it returned.
 struct Sample: Sendable {
-  var seconds: Double
+  /// Seconds, or bytes, as ``Operation/unit`` says.
+  var value: Double
 
   /// Must equal ``Operation/expectedChecksum(in:)``.
   var checksum: UInt64

@@ -1,8 +1,27 @@
 /// What engines are timed at. The raw value is its name on the command line and in reports.
+///
+/// Where nothing else is said an operation works on a store without indexes.
 enum Operation: String, CaseIterable, Sendable {
   /// Save the whole workload into an empty store that has no index, as one durable batch. Time starts
   /// with the contacts in memory and ends when they are durable; creating the store is not in it.
   case bulkSave = "bulk-save-0-indexes"
+
+  /// The same with an index over `city` and one over `order`.
+  case bulkSaveIndexed = "bulk-save-2-indexes"
+
+  /// Save the 10,000 contacts of ``Workload/batch`` over themselves, every other one changed, into
+  /// the store with two indexes, as one batch. One index changes with it.
+  case saveHalfChanged = "save-half-changed"
+
+  /// Save the 10,000 contacts of ``Workload/batch`` over themselves, unchanged, as one batch.
+  case saveUnchanged = "save-unchanged"
+
+  /// Replace the contacts of one city by a page of which most are there already, in the store with
+  /// two indexes.
+  case replaceCity = "clear-before-save"
+
+  /// Change contacts one by one, each durable before the next, in the store with two indexes.
+  case writeSingly = "single-writes"
 
   /// Get and decode the 100,000 contacts of ``Workload/lookups``, one by one, and let go of each.
   case getByKey = "get-by-key"
@@ -10,27 +29,80 @@ enum Operation: String, CaseIterable, Sendable {
   /// Decode all documents into one array. Letting go of it is not in the time.
   case scanDecoded = "scan-decoded"
 
-  /// Save the 10,000 contacts of ``Workload/batch`` over themselves, unchanged, as one batch.
-  case saveUnchanged = "save-unchanged"
+  /// Decode the one contact in a hundred whose balance is low, by looking at all of them.
+  case scanFiltered = "filtered-scan-1-percent"
 
-  /// How many documents one run handles, for the time of one.
+  /// Decode the contacts of 20 cities by the index over `city`, one query each.
+  case queryCity = "query-by-index"
+
+  /// Of the same cities those whose order lies in a tenth of its range, by an index over both.
+  case queryCompound = "compound-range"
+
+  /// Decode the 20 contacts of the highest order by the index over `order`, 200 times.
+  case topByOrder = "top-20-by-order"
+
+  /// Count the contacts of 20 cities by the index over `city`, ten times.
+  case countCity = "count-by-index"
+
+  /// Open the store with two indexes and get one contact, 20 times; closing is not in the time.
+  case open = "open"
+
+  /// The bytes of the store with two indexes, after one bulk save.
+  case fileSize = "file-size"
+
+  /// The most that anonymous memory grows by in ``bulkSaveIndexed``.
+  case memoryOfSave = "memory-of-bulk-save"
+
+  /// The most that anonymous memory grows by in ``scanFiltered``.
+  case memoryOfScan = "memory-of-filtered-scan"
+
+  enum Unit: String { case seconds, bytes }
+
+  var unit: Unit {
+    switch self {
+    case .fileSize, .memoryOfSave, .memoryOfScan: .bytes
+    default: .seconds
+    }
+  }
+
+  /// How many documents one run handles, for the measure of one; queries count the ones they find,
+  /// and opening counts the times.
   func documents(in workload: Workload) -> Int {
     switch self {
-    case .bulkSave, .scanDecoded: workload.count
+    case .bulkSave, .bulkSaveIndexed, .scanDecoded, .scanFiltered, .fileSize, .memoryOfSave,
+      .memoryOfScan:
+      workload.count
     case .getByKey: workload.lookups.count
-    case .saveUnchanged: workload.batch.count
+    case .saveUnchanged, .saveHalfChanged: workload.batch.count
+    case .replaceCity: workload.laterPage.count
+    case .writeSingly: 2 * Workload.singleCount
+    case .queryCity: Int(workload.expectedCounts) / Workload.countRepetitions
+    case .queryCompound: Int(workload.expectedCounts) / Workload.countRepetitions / 10
+    case .topByOrder: Workload.topCount * Workload.topRepetitions
+    case .countCity: Int(workload.expectedCounts)
+    case .open: Workload.openCount
     }
   }
 
   /// What ``Sample/checksum`` must be.
   ///
-  /// Where documents are read, it is of the ones that were read: the sum of their glances for
-  /// ``getByKey``, of their digests for ``scanDecoded``. Where they are written, it is the sum of
-  /// the digests of everything in the store afterwards, read outside the time.
+  /// Where documents are read, it is of the ones that were read: the sum of their glances, or of
+  /// their digests for ``scanDecoded``. Where they are written, it is the sum of the digests of
+  /// everything in the store afterwards, read outside the time. A file has none.
   func expectedChecksum(in workload: Workload) -> UInt64 {
     switch self {
     case .getByKey: workload.expectedLookups
-    case .bulkSave, .scanDecoded, .saveUnchanged: workload.expectedAll
+    case .bulkSave, .bulkSaveIndexed, .memoryOfSave, .scanDecoded, .saveUnchanged, .writeSingly:
+      workload.expectedAll
+    case .saveHalfChanged: workload.expectedAfterHalf
+    case .replaceCity: workload.expectedAfterReplace
+    case .scanFiltered, .memoryOfScan: workload.expectedFiltered
+    case .queryCity: workload.expectedCities
+    case .queryCompound: workload.expectedCompound
+    case .topByOrder: workload.expectedTop
+    case .countCity: workload.expectedCounts
+    case .open: workload.expectedFirstLookup
+    case .fileSize: 0
     }
   }
 }

@@ -11,11 +11,14 @@ struct Options {
   var only: [Operation] = []
   var rounds: Int
   var json: URL?
+  var html: URL?
   var folder: URL
+  var mapByteCount = 1 << 36
 
   static let usage = """
     usage: bench [layouts] [--scale 10k|100k|1m]... [--only OPERATION]... [--rounds N]
-                 [--json FILE] [--folder FOLDER] [--quick]
+                 [--json FILE] [--html FILE] [--folder FOLDER] [--map-mb N]
+                 [--quick]
 
     Times each engine on one workload, in interleaved rounds, and prints medians. An engine that
     returns a wrong result ends the run with status 1; a time never does.
@@ -25,7 +28,9 @@ struct Options {
       --only    one operation; may be given several times
       --rounds  5 unless told
       --json    writes the results as an array of objects as well
+      --html    writes them as a page with bars as well; it needs nothing but itself
       --folder  where the stores stand while the run lasts: /dev/shm if there is one
+      --map-mb  the largest size of a store in MB; a program like valgrind needs it small
       --quick   10k documents, 3 rounds
 
     operations: \(Operation.allCases.map(\.rawValue).joined(separator: ", "))
@@ -50,8 +55,10 @@ struct Options {
       case "--quick": quick = true
       case "--scale": scales.append(try Self.scale(value(of: argument)))
       case "--only": only.append(try Self.operation(value(of: argument)))
-      case "--rounds": rounds = try Self.rounds(value(of: argument))
+      case "--rounds": rounds = try Self.number(value(of: argument))
       case "--json": json = URL(fileURLWithPath: try value(of: argument))
+      case "--html": html = URL(fileURLWithPath: try value(of: argument))
+      case "--map-mb": mapByteCount = try Self.number(value(of: argument)) << 20
       case "--folder": folder = URL(fileURLWithPath: try value(of: argument), isDirectory: true)
       default: throw UsageError("\(argument) is not an option; bench --help lists them")
       }
@@ -82,11 +89,11 @@ struct Options {
     return operation
   }
 
-  private static func rounds(_ text: String) throws -> Int {
-    guard let rounds = Int(text), rounds > 0 else {
-      throw UsageError("\(text) is not a number of rounds")
+  private static func number(_ text: String) throws -> Int {
+    guard let number = Int(text), number > 0 else {
+      throw UsageError("\(text) is not a number from 1 on")
     }
-    return rounds
+    return number
   }
 }
 

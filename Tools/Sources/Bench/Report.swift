@@ -2,21 +2,60 @@ import Foundation
 
 /// Results as text for people and as JSON for programs.
 enum Report {
-  /// A table with aligned columns; times are medians, and the last column the ends of all rounds.
-  static func table(_ results: [Timing]) -> String {
-    let header = ["operation", "documents", "engine", "median", "per document", "ratio", "spread"]
+  /// A table with aligned columns; values are medians, and the last column the ends of all rounds.
+  static func table(_ results: [Measurement]) -> String {
+    let header =
+      ["operation", "documents", "engine", "median", "per document"]
+      + Measurement.references.map { "to \($0)" } + ["spread"]
     let rows = results.map { result in
-      [
-        result.operation, "\(result.documents)", result.engine, time(result.spread.median),
-        time(result.spread.median / Double(result.handled)), fixed(result.ratio, 2),
-        "\(time(result.spread.minimum)) - \(time(result.spread.maximum))",
+      let unit = result.operation.unit
+      return [
+        result.operation.rawValue, "\(result.documents)", result.engine,
+        text(result.spread.median, unit),
+        text(result.spread.median / Double(result.handled), unit),
       ]
+        + Measurement.references.map { ratio(result, to: $0) } + [
+          "\(text(result.spread.minimum, unit)) - \(text(result.spread.maximum, unit))"
+        ]
     }
-    let widths = header.indices.map { column in
-      ([header] + rows).map { $0[column].count }.max() ?? 0
+    return aligned([header] + rows, texts: [0, 2])
+  }
+
+  /// How many times as much the same takes with more data; nil where there is one scale only.
+  static func growthTable(_ results: [Measurement]) -> String? {
+    let scales = Set(results.map(\.documents)).sorted()
+    guard scales.count > 1 else { return nil }
+    let steps = Array(zip(scales, scales.dropFirst()))
+    let header = ["operation", "engine"] + steps.map { "\($0) to \($1)" }
+    var rows: [[String]] = []
+    for first in results where first.documents == scales[0] {
+      let medians = Dictionary(
+        results.filter { $0.operation == first.operation && $0.engine == first.engine }
+          .map { ($0.documents, $0.spread.median) }, uniquingKeysWith: { first, _ in first })
+      rows.append(
+        [first.operation.rawValue, first.engine]
+          + steps.map { step in
+            guard let small = medians[step.0], let large = medians[step.1], small > 0 else {
+              return "-"
+            }
+            return fixed(large / small, 2)
+          })
     }
-    let texts = [0, 2, 6]
-    let lines = ([header] + rows).map { cells in
+    return aligned([header] + rows, texts: [0, 1])
+  }
+
+  /// What stands beside a value in the table: its ratio to that of another engine.
+  static func ratio(_ result: Measurement, to reference: String) -> String {
+    guard let ratio = result.ratios[reference], ratio.isFinite, reference != result.engine else {
+      return "-"
+    }
+    return fixed(ratio, 2)
+  }
+
+  private static func aligned(_ rows: [[String]], texts: Set<Int>) -> String {
+    let columns = rows[0].indices
+    let widths = columns.map { column in rows.map { $0[column].count }.max() ?? 0 }
+    let lines = rows.map { cells in
       let padded = cells.indices.map { column in
         let padding = String(repeating: " ", count: widths[column] - cells[column].count)
         return texts.contains(column) ? cells[column] + padding : padding + cells[column]
@@ -26,34 +65,53 @@ enum Report {
     return lines.joined(separator: "\n")
   }
 
-  /// An array of objects; `seconds` is the median, `spread` the minimum and the maximum.
-  static func json(_ results: [Timing]) throws -> Data {
+  /// An array of objects; `value` is the median, `spread` the minimum and the maximum, `ratios` those
+  /// to each engine that takes part.
+  static func json(_ results: [Measurement]) throws -> Data {
     struct Row: Encodable {
       var operation: String
       var documents: Int
+      var handled: Int
       var engine: String
-      var seconds: Double
+      var unit: String
+      var value: Double
       var spread: [Double]
-      var ratio: Double
+      var ratios: [String: Double]
     }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
     return try encoder.encode(
       results.map {
         Row(
-          operation: $0.operation, documents: $0.documents, engine: $0.engine,
-          seconds: $0.spread.median, spread: [$0.spread.minimum, $0.spread.maximum],
-          ratio: $0.ratio)
+          operation: $0.operation.rawValue, documents: $0.documents, handled: $0.handled,
+          engine: $0.engine, unit: $0.operation.unit.rawValue, value: $0.spread.median,
+          spread: [$0.spread.minimum, $0.spread.maximum],
+          ratios: $0.ratios.filter(\.value.isFinite))
       })
   }
 
   /// Three digits or so, with a unit.
+  static func text(_ value: Double, _ unit: Operation.Unit) -> String {
+    switch unit {
+    case .seconds: time(value)
+    case .bytes: bytes(value)
+    }
+  }
+
   static func time(_ seconds: Double) -> String {
     switch seconds {
     case 1...: "\(digits(seconds)) s"
     case 1e-3...: "\(digits(seconds * 1e3)) ms"
     case 1e-6...: "\(digits(seconds * 1e6)) us"
     default: "\(digits(seconds * 1e9)) ns"
+    }
+  }
+
+  static func bytes(_ count: Double) -> String {
+    switch count {
+    case 1e6...: "\(digits(count / 1e6)) MB"
+    case 1e3...: "\(digits(count / 1e3)) KB"
+    default: "\(fixed(count, 0)) B"
     }
   }
 

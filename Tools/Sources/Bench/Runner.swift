@@ -8,53 +8,66 @@ struct Runner {
   ///
   /// - Throws: ``WrongResult`` at the first checksum that is not the workload's own, or whatever an
   ///   engine throws.
-  func run(_ operations: [Operation], _ workload: Workload) async throws -> [Timing] {
-    if operations.contains(where: { $0 != .bulkSave }) {
-      for engine in engines { try await engine.fill() }
-    }
-    var results: [Timing] = []
+  func run(_ operations: [Operation], _ workload: Workload) throws -> [Measurement] {
+    var results: [Measurement] = []
     for operation in operations {
-      let seconds = try await seconds(of: operation, workload)
-      let reference = seconds.first.flatMap { Spread($0) }
-      for (engine, seconds) in zip(engines, seconds) {
-        guard let spread = Spread(seconds), let reference else { continue }
+      let spreads = try values(of: operation, workload).map { Spread($0) }
+      let medians = Dictionary(
+        uniqueKeysWithValues: zip(engines, spreads).compactMap { engine, spread in
+          spread.map { (engine.name, $0.median) }
+        })
+      for (engine, spread) in zip(engines, spreads) {
+        guard let spread else { continue }
         results.append(
-          Timing(
-            operation: operation.rawValue, documents: workload.count,
-            handled: operation.documents(in: workload), engine: engine.name, spread: spread,
-            ratio: spread.median / reference.median))
+          Measurement(
+            operation: operation, documents: workload.count,
+            handled: max(1, operation.documents(in: workload)), engine: engine.name,
+            spread: spread, ratios: medians.mapValues { spread.median / $0 }))
       }
     }
     return results
   }
 
-  /// The seconds of each round, by engine. The engine that starts changes with every round.
-  private func seconds(of operation: Operation, _ workload: Workload) async throws -> [[Double]] {
+  /// The values of each round, by engine. The engine that starts changes with every round; before
+  /// the first one all engines have answered once, and rightly.
+  private func values(of operation: Operation, _ workload: Workload) throws -> [[Double]] {
     let expected = operation.expectedChecksum(in: workload)
-    var seconds = engines.map { _ in [Double]() }
+    for engine in engines { _ = try value(of: operation, engine, expected) }
+    var values = engines.map { _ in [Double]() }
     for round in 0..<rounds {
       for turn in engines.indices {
         let index = (turn + round) % engines.count
-        guard let sample = try await engines[index].run(operation) else { continue }
-        guard sample.checksum == expected else {
-          throw WrongResult(
-            description: "\(engines[index].name) returned a wrong result for \(operation.rawValue)")
+        if let value = try value(of: operation, engines[index], expected) {
+          values[index].append(value)
         }
-        seconds[index].append(sample.seconds)
       }
     }
-    return seconds
+    return values
+  }
+
+  private func value(
+    of operation: Operation, _ engine: any Engine, _ expected: UInt64
+  ) throws -> Double? {
+    guard let sample = try engine.run(operation) else { return nil }
+    guard sample.checksum == expected else {
+      throw WrongResult(
+        description: "\(engine.name) returned a wrong result for \(operation.rawValue)")
+    }
+    return sample.value
   }
 }
 
 /// What an engine took for an operation.
-struct Timing {
-  var operation: String
+struct Measurement {
+  var operation: Operation
   var documents: Int
   /// The documents that one run of the operation handles.
   var handled: Int
   var engine: String
   var spread: Spread
-  /// Of the medians: this engine's by the reference's.
-  var ratio: Double
+  /// Of the medians: this engine's by that of each engine that takes part.
+  var ratios: [String: Double]
+
+  /// The engines that the others are compared with, nearest to the metal first.
+  static let references = ["lmdb-c", "lmdb-swift", "sqlite"]
 }

@@ -24,6 +24,27 @@ struct ScratchFolder {
     return inner
   }
 
+  /// The folder of this name inside, whether it is there or not.
+  func inner(_ name: String) -> ScratchFolder {
+    ScratchFolder(url.appendingPathComponent(name, isDirectory: true))
+  }
+
+  /// Copies the files of another folder that nobody writes to, but no locks.
+  func copyFiles(from other: ScratchFolder) throws {
+    let manager = FileManager.default
+    for name in try manager.contentsOfDirectory(atPath: other.path) where !name.contains("lock") {
+      try manager.copyItem(
+        at: other.url.appendingPathComponent(name), to: url.appendingPathComponent(name))
+    }
+  }
+
+  /// The size of a file.
+  func byteCount(of name: String) throws -> Double {
+    let file = url.appendingPathComponent(name)
+    let values = try FileManager.default.attributesOfItem(atPath: file.path)
+    return (values[.size] as? NSNumber)?.doubleValue ?? 0
+  }
+
   /// Removes the folder with all that is in it. That it cannot be removed is no failure of a run:
   /// all of its results stand, and the folder is in a place for temporary files.
   func remove() {

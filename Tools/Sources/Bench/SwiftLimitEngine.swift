@@ -9,27 +9,34 @@ final class SwiftLimitEngine: Engine {
   let name = "lmdb-swift"
   private let workload: Workload
   private let folder: ScratchFolder
-  private let filled: OpaquePointer
+  private var filled: OpaquePointer?
 
   init(_ workload: Workload, in parent: ScratchFolder) throws {
     self.workload = workload
     folder = try parent.folder(name)
-    filled = bench_store_open(try folder.folder("filled").path, BENCH_NATURAL, false)
   }
 
   deinit {
-    bench_store_close(filled)
+    if let filled { bench_store_close(filled) }
     folder.remove()
   }
 
-  func fill() {
-    _ = bench_save(filled, workload.raw, 1)
+  /// The store that holds the whole workload.
+  private func store() throws -> OpaquePointer {
+    if let filled { return filled }
+    let folder = try folder.folder("filled")
+    guard let store = bench_store_open(folder.path, BENCH_NATURAL, BENCH_NO_INDEX) else {
+      throw WrongResult(description: "no store")
+    }
+    _ = bench_save(store, workload.raw, 1)
+    filled = store
+    return store
   }
 
-  func run(_ operation: Operation) -> Sample? {
+  func run(_ operation: Operation) throws -> Sample? {
     switch operation {
-    case .bulkSave, .saveUnchanged: return nil
     case .getByKey:
+      let filled = try store()
       var sum: UInt64 = 0
       let seconds = bench_visit_lookups(
         filled, workload.raw,
@@ -37,8 +44,9 @@ final class SwiftLimitEngine: Engine {
           guard let context, let record else { return }
           context.assumingMemoryBound(to: UInt64.self).pointee &+= Contact(packed: record).glance
         }, &sum)
-      return Sample(seconds: seconds, checksum: sum)
+      return Sample(value: seconds, checksum: sum)
     case .scanDecoded:
+      let filled = try store()
       var contacts: [Contact] = []
       contacts.reserveCapacity(workload.count)
       let seconds = withUnsafeMutablePointer(to: &contacts) { contacts in
@@ -50,7 +58,8 @@ final class SwiftLimitEngine: Engine {
               Contact(packed: record))
           }, contacts)
       }
-      return Sample(seconds: seconds, checksum: contacts.reduce(0) { $0 &+ $1.digest })
+      return Sample(value: seconds, checksum: contacts.reduce(0) { $0 &+ $1.digest })
+    default: return nil
     }
   }
 }

@@ -1,4 +1,5 @@
 import CBench
+import Foundation
 
 /// The contacts of one run, in order of arrival: the same ones for the same count and keys.
 ///
@@ -34,11 +35,52 @@ final class Workload {
     bench_batch_index(raw, $0)
   }
 
+  /// The contacts of one city as they are, and as a server may send them later; lent by the C half
+  /// as the batches are.
+  private(set) lazy var page = page(later: false)
+  private(set) lazy var laterPage = page(later: true)
+
+  /// A batch of which half is changed.
+  private(set) lazy var halfChanged: [Contact] = (0..<batch.count).map { position in
+    var raw = bench_contact()
+    bench_batch_half_changed(self.raw, position, &raw)
+    return Contact(raw)
+  }
+
+  /// The cities that queries ask for; a page is of the first.
+  private(set) lazy var cities: [String] = (0..<Int(BENCH_QUERY_COUNT)).map { position in
+    String(
+      unsafeUninitializedCapacity: 32,
+      initializingUTF8With: { bench_city_name(bench_query_city(position), $0.baseAddress) })
+  }
+
+  static let singleCount = Int(BENCH_SINGLE_COUNT)
+  static let countRepetitions = Int(BENCH_COUNT_REPETITIONS)
+  static let topCount = Int(BENCH_TOP_COUNT)
+  static let topRepetitions = Int(BENCH_TOP_REPETITIONS)
+  static let openCount = Int(BENCH_OPEN_COUNT)
+  static let balanceLimit = Double(BENCH_BALANCE_LIMIT)
+  static let orders = BENCH_ORDER_START..<BENCH_ORDER_END
+
+  private func page(later: Bool) -> [Contact] {
+    var count = 0
+    let page = bench_page_make(raw, later, &count)
+    defer { free(page) }
+    return UnsafeBufferPointer(start: page, count: count).map { Contact($0) }
+  }
+
   // What checksums must be; each is worked out when first asked for.
   private(set) lazy var expectedAll = bench_expected_all(raw)
   private(set) lazy var expectedLookups = bench_expected_lookups(raw)
   private(set) lazy var expectedCities = bench_expected_cities(raw)
   private(set) lazy var expectedTop = bench_expected_top(raw)
+  private(set) lazy var expectedFiltered = bench_expected_filtered(raw)
+  private(set) lazy var expectedCompound = bench_expected_compound(raw)
+  private(set) lazy var expectedCounts = bench_expected_counts(raw)
+  private(set) lazy var expectedAfterHalf = bench_expected_after_half(raw)
+  private(set) lazy var expectedAfterReplace = bench_expected_after_replace(raw)
+  private(set) lazy var expectedFirstLookup = bench_contact_glance(
+    raw.pointee.contacts + bench_lookup_index(raw, 0))
   private(set) lazy var expectedAfterUpdate = bench_expected_after_update(raw)
   private(set) lazy var expectedAfterUpsert = bench_expected_after_upsert(raw)
   private(set) lazy var expectedAfterDelete = bench_expected_after_delete(raw)

@@ -108,3 +108,17 @@ bench_sample bench_delete(bench_store *store, const bench_workload *workload) {
   free(batch);
   return sample;
 }
+
+bench_sample bench_write_singly(bench_store *store, const bench_workload *workload) {
+  size_t count = bench_batch_count(workload);
+  if (count > BENCH_SINGLE_COUNT) count = BENCH_SINGLE_COUNT;
+  bench_contact *batch = bench_allocate(2 * count, sizeof *batch);
+  for (size_t i = 0; i < count; i++) {
+    bench_batch_half_changed(workload, 2 * i + 1, &batch[i]);
+    batch[count + i] = workload->contacts[bench_batch_index(workload, 2 * i + 1)];
+  }
+  double seconds = 0;
+  for (size_t i = 0; i < 2 * count; i++) seconds += time_changes(store, &batch[i], 1, update);
+  free(batch);
+  return (bench_sample){seconds, 0};
+}

@@ -1,4 +1,5 @@
 // What every checksum must be, by brute force over the contacts: no store is asked.
+#include <stdlib.h>
 #include <string.h>
 
 #include "include/store.h"
@@ -13,20 +14,6 @@ uint64_t bench_expected_lookups(const bench_workload *workload) {
   uint64_t sum = 0;
   for (size_t position = 0; position < BENCH_LOOKUP_COUNT; position++) {
     sum += bench_contact_glance(&workload->contacts[bench_lookup_index(workload, position)]);
-  }
-  return sum;
-}
-
-uint64_t bench_expected_cities(const bench_workload *workload) {
-  uint64_t sum = 0;
-  for (size_t query = 0; query < BENCH_QUERY_COUNT; query++) {
-    uint8_t name[32];
-    size_t count = bench_city_name(bench_query_city(query), name);
-    for (size_t i = 0; i < workload->count; i++) {
-      bench_bytes city = bench_contact_text(&workload->contacts[i], BENCH_CITY);
-      bool equal = city.count == count && memcmp(city.start, name, count) == 0;
-      if (equal) sum += bench_contact_glance(&workload->contacts[i]);
-    }
   }
   return sum;
 }
@@ -46,6 +33,79 @@ uint64_t bench_expected_top(const bench_workload *workload) {
   }
   uint64_t sum = 0;
   for (size_t i = 0; i < count; i++) sum += bench_contact_glance(top[i]);
+  return sum;
+}
+
+uint64_t bench_expected_filtered(const bench_workload *workload) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < workload->count; i++) {
+    const bench_contact *contact = &workload->contacts[i];
+    if (contact->balance < BENCH_BALANCE_LIMIT) sum += bench_contact_glance(contact);
+  }
+  return sum;
+}
+
+/// Adds up what `value` gives for the contacts of each city that is asked for.
+static uint64_t sum_over_cities(
+  const bench_workload *workload, uint64_t (*value)(const bench_contact *)
+) {
+  uint64_t sum = 0;
+  for (size_t query = 0; query < BENCH_QUERY_COUNT; query++) {
+    uint8_t name[32];
+    size_t count = bench_city_name(bench_query_city(query), name);
+    for (size_t i = 0; i < workload->count; i++) {
+      bench_bytes city = bench_contact_text(&workload->contacts[i], BENCH_CITY);
+      bool equal = city.count == count && memcmp(city.start, name, count) == 0;
+      if (equal) sum += value(&workload->contacts[i]);
+    }
+  }
+  return sum;
+}
+
+static uint64_t glance_in_range(const bench_contact *contact) {
+  bool holds = contact->order >= BENCH_ORDER_START && contact->order < BENCH_ORDER_END;
+  return holds ? bench_contact_glance(contact) : 0;
+}
+
+static uint64_t one(const bench_contact *contact) {
+  (void)contact;
+  return 1;
+}
+
+uint64_t bench_expected_cities(const bench_workload *workload) {
+  return sum_over_cities(workload, bench_contact_glance);
+}
+
+uint64_t bench_expected_compound(const bench_workload *workload) {
+  return sum_over_cities(workload, glance_in_range);
+}
+
+uint64_t bench_expected_counts(const bench_workload *workload) {
+  return sum_over_cities(workload, one) * BENCH_COUNT_REPETITIONS;
+}
+
+uint64_t bench_expected_after_half(const bench_workload *workload) {
+  uint64_t sum = bench_expected_all(workload);
+  for (size_t i = 0; i < bench_batch_count(workload); i++) {
+    bench_contact changed;
+    bench_batch_half_changed(workload, i, &changed);
+    sum -= bench_contact_digest(&workload->contacts[bench_batch_index(workload, i)]);
+    sum += bench_contact_digest(&changed);
+  }
+  return sum;
+}
+
+uint64_t bench_expected_after_replace(const bench_workload *workload) {
+  uint64_t sum = bench_expected_all(workload);
+  for (int later = 0; later < 2; later++) {
+    size_t count;
+    bench_contact *page = bench_page_make(workload, later, &count);
+    for (size_t i = 0; i < count; i++) {
+      uint64_t digest = bench_contact_digest(&page[i]);
+      sum = later ? sum + digest : sum - digest;
+    }
+    free(page);
+  }
   return sum;
 }
 

@@ -12,8 +12,9 @@
 struct bench_store {
   MDB_env *env;
   bench_layout layout;
-  bool indexed;
+  bench_indexes indexes;
   MDB_dbi documents, keys, cities, orders;  // keys: only in the row layout
+  MDB_dbi compounds;  // city, then order
   uint64_t next_row;
 };
 
@@ -39,11 +40,11 @@ static inline uint64_t read_big_endian(const uint8_t *bytes) {
   return __builtin_bswap64(number);
 }
 
-/// The part of an index key before the id or row: a string and its terminator.
+/// The part of an index key before the id or row: a string, which holds no zero, and a zero.
 static inline size_t write_city(uint8_t *out, bench_bytes city) {
   memcpy(out, city.start, city.count);
-  out[city.count] = out[city.count + 1] = 0;
-  return city.count + 2;
+  out[city.count] = 0;
+  return city.count + 1;
 }
 
 /// The part of an index key before the id or row: an integer with its sign flipped, so that bytes

@@ -1,7 +1,5 @@
 // Reads: by id, by scan, by index.
-#include <errno.h>
-#include <stdlib.h>
-
+#include "document_list.h"
 #include "layout.h"
 #include "record.h"
 
@@ -35,32 +33,6 @@ bench_sample bench_get(const bench_store *store, const bench_workload *workload)
   }
   mdb_txn_abort(txn);
   return (bench_sample){bench_now() - start, checksum};
-}
-
-/// Decoded documents in an array that grows.
-typedef struct document_list {
-  bench_document *documents;
-  size_t count, room;
-} document_list;
-
-static void list_append(document_list *list, const uint8_t *record) {
-  if (list->count == list->room) {
-    list->room = list->room ? list->room * 2 : 16;
-    list->documents = realloc(list->documents, list->room * sizeof *list->documents);
-    if (!list->documents) bench_require(ENOMEM, "grow a list");
-  }
-  document_decode(&list->documents[list->count++], record);
-}
-
-static void list_release(document_list *list) {
-  for (size_t i = 0; i < list->count; i++) document_release(&list->documents[i]);
-  free(list->documents);
-}
-
-static uint64_t list_glance(const document_list *list) {
-  uint64_t checksum = 0;
-  for (size_t i = 0; i < list->count; i++) checksum += document_glance(&list->documents[i]);
-  return checksum;
 }
 
 static bench_sample scan(const bench_store *store, bool through_keys) {
@@ -122,57 +94,4 @@ double bench_visit_lookups(
   }
   mdb_txn_abort(txn);
   return bench_now() - start;
-}
-
-bench_sample bench_query_cities(const bench_store *store) {
-  double start = bench_now();
-  uint64_t checksum = 0;
-  MDB_txn *txn = begin_read(store);
-  MDB_cursor *index = open_cursor(txn, store->cities);
-  MDB_cursor *documents = open_cursor(txn, store->documents);
-  for (size_t query = 0; query < BENCH_QUERY_COUNT; query++) {
-    uint8_t name[32], prefix[INDEX_KEY_MAX];
-    size_t name_count = bench_city_name(bench_query_city(query), name);
-    size_t count = write_city(prefix, (bench_bytes){name, name_count});
-    document_list list = {NULL, 0, 0};
-    MDB_val key = value_of(prefix, count), nothing, record;
-    int code = mdb_cursor_get(index, &key, &nothing, MDB_SET_RANGE);
-    while (code == 0 && key.mv_size > count && memcmp(key.mv_data, prefix, count) == 0) {
-      const uint8_t *reference = (const uint8_t *)key.mv_data + count;
-      REQUIRE(find_reference(documents, store->layout, reference, key.mv_size - count, &record));
-      list_append(&list, record.mv_data);
-      code = mdb_cursor_get(index, &key, &nothing, MDB_NEXT);
-    }
-    checksum += list_glance(&list);
-    list_release(&list);
-  }
-  mdb_cursor_close(documents);
-  mdb_cursor_close(index);
-  mdb_txn_abort(txn);
-  return (bench_sample){bench_now() - start, checksum};
-}
-
-bench_sample bench_top_by_order(const bench_store *store) {
-  double start = bench_now();
-  uint64_t checksum = 0;
-  MDB_txn *txn = begin_read(store);
-  for (int repetition = 0; repetition < BENCH_TOP_REPETITIONS; repetition++) {
-    MDB_cursor *index = open_cursor(txn, store->orders);
-    MDB_cursor *documents = open_cursor(txn, store->documents);
-    document_list list = {NULL, 0, 0};
-    MDB_val key, nothing, record;
-    int code = mdb_cursor_get(index, &key, &nothing, MDB_LAST);
-    while (code == 0 && list.count < BENCH_TOP_COUNT) {
-      const uint8_t *reference = (const uint8_t *)key.mv_data + 8;
-      REQUIRE(find_reference(documents, store->layout, reference, key.mv_size - 8, &record));
-      list_append(&list, record.mv_data);
-      code = mdb_cursor_get(index, &key, &nothing, MDB_PREV);
-    }
-    checksum = list_glance(&list);
-    list_release(&list);
-    mdb_cursor_close(documents);
-    mdb_cursor_close(index);
-  }
-  mdb_txn_abort(txn);
-  return (bench_sample){bench_now() - start, checksum};
 }

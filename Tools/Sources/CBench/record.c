@@ -37,6 +37,12 @@ int64_t record_order(const uint8_t *record) {
   return order;
 }
 
+double record_balance(const uint8_t *record) {
+  double balance;
+  memcpy(&balance, record + NUMBERS_AT + 8, 8);
+  return balance;
+}
+
 bench_bytes record_id(const uint8_t *record) {
   return (bench_bytes){texts_of(record), record[2 + BENCH_ID]};
 }
@@ -47,17 +53,21 @@ bench_bytes record_city(const uint8_t *record) {
   return (bench_bytes){text, record[2 + BENCH_CITY]};
 }
 
-static const uint8_t *decode_text(bench_string *string, const uint8_t *text, uint8_t count) {
+static const uint8_t *decode_text(bench_string *string, const uint8_t *text, size_t count) {
   if (count <= STRING_SMALL_MAX) {
     memcpy(string->small, text, count);
-    string->small[15] = count;
+    string->small[15] = (uint8_t)count;
   } else {
     string->heap.start = malloc(count);
-    string->heap.count = count;
+    string->heap.count = (uint32_t)count;
     string->small[15] = STRING_IN_HEAP;
     memcpy(string->heap.start, text, count);
   }
   return text + count;
+}
+
+void string_set(bench_string *string, const uint8_t *text, size_t count) {
+  decode_text(string, text, count);
 }
 
 void document_decode(bench_document *document, const uint8_t *record) {

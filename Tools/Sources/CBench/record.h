@@ -14,8 +14,9 @@ enum { RECORD_MAX = 512 };
 /// Packs a contact and returns the number of bytes.
 size_t record_pack(const bench_contact *contact, uint8_t out[RECORD_MAX]);
 
-/// The fields that have an index, read from a record without decoding the rest.
+/// Fields that are compared, read from a record without decoding the rest.
 int64_t record_order(const uint8_t *record);
+double record_balance(const uint8_t *record);
 bench_bytes record_city(const uint8_t *record);
 bench_bytes record_id(const uint8_t *record);
 
@@ -40,6 +41,9 @@ typedef struct bench_document {
   uint8_t tag_count;
   bool active, has_geo, has_label;
 } bench_document;
+
+/// Sets a string; it owns memory if it is longer than STRING_SMALL_MAX.
+void string_set(bench_string *string, const uint8_t *text, size_t count);
 
 void document_decode(bench_document *document, const uint8_t *record);
 

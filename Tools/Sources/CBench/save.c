@@ -64,8 +64,9 @@ static void put_index(
   sort_entry *entries = bench_allocate(count, sizeof *entries);
   for (size_t i = 0; i < count; i++) {
     const bench_contact *contact = &contacts[by_id[i].position];
-    size_t size = database == store->cities
-      ? write_city(end, bench_contact_text(contact, BENCH_CITY)) : write_order(end, contact->order);
+    size_t size = 0;
+    if (database != store->orders) size += write_city(end, bench_contact_text(contact, BENCH_CITY));
+    if (database != store->cities) size += write_order(end + size, contact->order);
     size += write_reference(end + size, store->layout, id_of(contact), store->next_row + i);
     entries[i] = (sort_entry){0, end, (uint32_t)size, (uint32_t)i};
     end += size;
@@ -89,7 +90,10 @@ static void save_batch(bench_store *store, const bench_contact *contacts, size_t
   REQUIRE(mdb_txn_begin(store->env, NULL, 0, &txn));
   sort_entry *entries = sort_contacts_by_id(contacts, count);
   put_records(store, txn, contacts, entries, count);
-  if (store->indexed) {
+  if (store->indexes == BENCH_COMPOUND_INDEX) {
+    put_index(store, txn, store->compounds, contacts, entries, count);
+  }
+  if (store->indexes == BENCH_TWO_INDEXES) {
     put_index(store, txn, store->cities, contacts, entries, count);
     put_index(store, txn, store->orders, contacts, entries, count);
   }

@@ -4,6 +4,10 @@
 #include "layout.h"
 #include "record.h"
 
+static size_t map_byte_count = (size_t)1 << 36;
+
+void bench_set_map_byte_count(size_t count) { map_byte_count = count; }
+
 static void open_databases(bench_store *store) {
   bool has_rows = store->layout == BENCH_ROW;
   MDB_txn *txn;
@@ -11,9 +15,12 @@ static void open_databases(bench_store *store) {
   unsigned row_flags = has_rows ? MDB_INTEGERKEY : 0;
   REQUIRE(mdb_dbi_open(txn, "documents", MDB_CREATE | row_flags, &store->documents));
   if (has_rows) REQUIRE(mdb_dbi_open(txn, "keys", MDB_CREATE, &store->keys));
-  if (store->indexed) {
+  if (store->indexes == BENCH_TWO_INDEXES) {
     REQUIRE(mdb_dbi_open(txn, "city", MDB_CREATE, &store->cities));
     REQUIRE(mdb_dbi_open(txn, "order", MDB_CREATE, &store->orders));
+  }
+  if (store->indexes == BENCH_COMPOUND_INDEX) {
+    REQUIRE(mdb_dbi_open(txn, "city,order", MDB_CREATE, &store->compounds));
   }
   if (has_rows) {
     MDB_cursor *cursor;
@@ -28,13 +35,13 @@ static void open_databases(bench_store *store) {
   REQUIRE(mdb_txn_commit(txn));
 }
 
-bench_store *bench_store_open(const char *folder, bench_layout layout, bool indexed) {
+bench_store *bench_store_open(const char *folder, bench_layout layout, bench_indexes indexes) {
   bench_store *store = bench_allocate(1, sizeof *store);
   store->layout = layout;
-  store->indexed = indexed;
+  store->indexes = indexes;
   REQUIRE(mdb_env_create(&store->env));
   REQUIRE(mdb_env_set_maxdbs(store->env, 4));
-  REQUIRE(mdb_env_set_mapsize(store->env, (size_t)1 << 36));
+  REQUIRE(mdb_env_set_mapsize(store->env, map_byte_count));
   REQUIRE(mdb_env_open(store->env, folder, MDB_NOTLS, 0600));
   open_databases(store);
   return store;
@@ -75,7 +82,8 @@ uint64_t bench_store_digest(const bench_store *store) {
     count++;
   }
   if (store->layout == BENCH_ROW) require_entries(txn, store->keys, count);
-  if (store->indexed) {
+  if (store->indexes == BENCH_COMPOUND_INDEX) require_entries(txn, store->compounds, count);
+  if (store->indexes == BENCH_TWO_INDEXES) {
     require_entries(txn, store->cities, count);
     require_entries(txn, store->orders, count);
   }

@@ -2,46 +2,10 @@
 // the index entries that move sorted too.
 #include <stdlib.h>
 
+#include "key_list.h"
 #include "layout.h"
 #include "record.h"
 #include "sort.h"
-
-/// Keys of index entries, packed one after another.
-typedef struct key_list {
-  uint8_t *bytes, *end;
-  sort_entry *entries;
-  size_t count;
-} key_list;
-
-static key_list make_key_list(size_t room) {
-  uint8_t *bytes = bench_allocate(room, INDEX_KEY_MAX);
-  return (key_list){bytes, bytes, bench_allocate(room, sizeof(sort_entry)), 0};
-}
-
-static void add_order_key(
-  key_list *list, bench_layout layout, int64_t order, MDB_val id, uint64_t row
-) {
-  size_t size = write_order(list->end, order);
-  size += write_reference(list->end + size, layout, id, row);
-  list->entries[list->count++] = (sort_entry){0, list->end, (uint32_t)size, 0};
-  list->end += size;
-}
-
-/// Deletes the keys from a database, or puts them into it, in order. Frees the list.
-static void apply_keys(key_list *list, MDB_cursor *cursor, bool deletes) {
-  sort_keys(list->entries, list->count);
-  for (size_t i = 0; i < list->count; i++) {
-    MDB_val key = value_of(list->entries[i].key, list->entries[i].count), nothing = value_of("", 0);
-    if (deletes) {
-      REQUIRE(mdb_cursor_get(cursor, &key, &nothing, MDB_SET));
-      REQUIRE(mdb_cursor_del(cursor, 0));
-    } else {
-      REQUIRE(mdb_cursor_put(cursor, &key, &nothing, MDB_NOOVERWRITE));
-    }
-  }
-  free(list->entries);
-  free(list->bytes);
-}
 
 static void save_over(
   const bench_store *store, MDB_txn *txn, const bench_contact *batch, size_t count
@@ -51,7 +15,7 @@ static void save_over(
   REQUIRE(mdb_cursor_open(txn, store->documents, &documents));
   REQUIRE(mdb_cursor_open(txn, store->orders, &orders));
   if (has_rows) REQUIRE(mdb_cursor_open(txn, store->keys, &keys));
-  key_list gone = make_key_list(count), come = make_key_list(count);
+  key_list gone = key_list_make(count), come = key_list_make(count);
   sort_entry *entries = sort_contacts_by_id(batch, count);
   for (size_t i = 0; i < count; i++) {
     const bench_contact *contact = &batch[entries[i].position];
@@ -68,32 +32,48 @@ static void save_over(
     if (stored.mv_size == size && memcmp(stored.mv_data, bytes, size) == 0) continue;
     int64_t order = record_order(stored.mv_data);
     if (order != contact->order) {
-      add_order_key(&gone, store->layout, order, id, row);
-      add_order_key(&come, store->layout, contact->order, id, row);
+      key_list_add_order(&gone, store->layout, order, id, row);
+      key_list_add_order(&come, store->layout, contact->order, id, row);
     }
     MDB_val record = value_of(bytes, size);
     REQUIRE(mdb_cursor_put(documents, &key, &record, MDB_CURRENT));
   }
   free(entries);
-  apply_keys(&gone, orders, true);
-  apply_keys(&come, orders, false);
+  key_list_apply(&gone, orders, true);
+  key_list_apply(&come, orders, false);
   if (has_rows) mdb_cursor_close(keys);
   mdb_cursor_close(orders);
   mdb_cursor_close(documents);
+}
+
+static double time_save_over(
+  bench_store *store, const bench_contact *batch, size_t count
+) {
+  double start = bench_now();
+  MDB_txn *txn;
+  REQUIRE(mdb_txn_begin(store->env, NULL, 0, &txn));
+  save_over(store, txn, batch, count);
+  REQUIRE(mdb_txn_commit(txn));
+  return bench_now() - start;
 }
 
 bench_sample bench_upsert(bench_store *store, const bench_workload *workload) {
   size_t count = bench_batch_count(workload);
   bench_contact *batch = bench_allocate(count, sizeof *batch);
   for (size_t i = 0; i < count; i++) bench_batch_upserted(workload, i, &batch[i]);
-
-  double start = bench_now();
-  MDB_txn *txn;
-  REQUIRE(mdb_txn_begin(store->env, NULL, 0, &txn));
-  save_over(store, txn, batch, count);
-  REQUIRE(mdb_txn_commit(txn));
-  double seconds = bench_now() - start;
-
+  double seconds = time_save_over(store, batch, count);
   free(batch);
   return (bench_sample){seconds, 0};
+}
+
+bench_sample bench_save_half_changed(bench_store *store, const bench_workload *workload) {
+  size_t count = bench_batch_count(workload);
+  bench_contact *batch = bench_allocate(count, sizeof *batch);
+  for (size_t i = 0; i < count; i++) bench_batch_half_changed(workload, i, &batch[i]);
+  double seconds = time_save_over(store, batch, count);
+  uint64_t digest = bench_store_digest(store);
+  for (size_t i = 0; i < count; i++) batch[i] = workload->contacts[bench_batch_index(workload, i)];
+  time_save_over(store, batch, count);
+  free(batch);
+  return (bench_sample){seconds, digest};
 }

@@ -1,7 +1,9 @@
 // The contacts of one run, and which of them each operation asks for.
 #include "include/workload.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "check.h"
 #include "random.h"
@@ -71,6 +73,40 @@ void bench_batch_upserted(const bench_workload *workload, size_t position, bench
   } else {
     bench_batch_updated(workload, position, out);
   }
+}
+
+void bench_batch_half_changed(const bench_workload *workload, size_t position, bench_contact *out) {
+  *out = workload->contacts[bench_batch_index(workload, position)];
+  if (position % 2 == 1) bench_contact_bump(out);
+}
+
+bench_contact *bench_page_make(const bench_workload *workload, bool later, size_t *count) {
+  uint8_t name[32];
+  size_t name_count = bench_city_name(bench_query_city(0), name), found = 0, room = 16;
+  bench_contact *page = bench_allocate(room, sizeof *page);
+  *count = 0;
+  for (size_t i = 0; i < workload->count; i++) {
+    const bench_contact *contact = &workload->contacts[i];
+    bench_bytes city = bench_contact_text(contact, BENCH_CITY);
+    if (city.count != name_count || memcmp(city.start, name, name_count) != 0) continue;
+    size_t kind = found++ % 10;
+    if (later && kind == 0) continue;
+    if (*count + 2 > room) {
+      room *= 2;
+      page = realloc(page, room * sizeof *page);
+      if (!page) bench_require(ENOMEM, "grow a page");
+    }
+    bench_contact *out = &page[(*count)++];
+    *out = *contact;
+    if (!later) continue;
+    if (kind <= 4) bench_contact_bump(out);
+    if (kind != 5) continue;
+    // New: the same contact once more under an id that nobody has, in the midst of the others.
+    out[1] = *contact;
+    out[1].text[contact->starts[BENCH_ID + 1] - 1] = 'n';
+    (*count)++;
+  }
+  return page;
 }
 
 unsigned bench_query_city(size_t position) {

@@ -1,9 +1,11 @@
 // The benchmark's C half: a workload that every engine saves and reads, and LMDB driven directly
-// from C, as the limit that the engines are measured against.
+// from C, as the limit that the engines are measured against; and SQLite.
 #ifndef CBENCH_H
 #define CBENCH_H
 
 #include "workload.h"
 #include "store.h"
+#include "sqlite.h"
+#include "memory.h"
 
 #endif

@@ -18,6 +18,13 @@ typedef enum bench_layout {
   BENCH_ROW,      // documents: row -> record; keys: id -> row; an index entry ends in the row
 } bench_layout;
 
+/// The index databases that are kept by hand, without DUPSORT: fields, then id or row, no value.
+typedef enum bench_indexes {
+  BENCH_NO_INDEX,
+  BENCH_TWO_INDEXES,     // one over `city`, one over `order`
+  BENCH_COMPOUND_INDEX,  // one over `city` and then `order`
+} bench_indexes;
+
 /// What one run of an operation took and returned.
 typedef struct bench_sample {
   double seconds;
@@ -26,10 +33,11 @@ typedef struct bench_sample {
 
 typedef struct bench_store bench_store;
 
-/// Opens the store in an existing folder, creating it if the folder is empty. An indexed store
-/// keeps `city` and `order` in databases of their own, without DUPSORT: field, then id or row, no
-/// value.
-bench_store *bench_store_open(const char *folder, bench_layout layout, bool indexed);
+/// Sets the largest size that stores which are opened from now on may grow to: 64 GiB until then.
+void bench_set_map_byte_count(size_t count);
+
+/// Opens the store in an existing folder, creating it if the folder is empty.
+bench_store *bench_store_open(const char *folder, bench_layout layout, bench_indexes indexes);
 void bench_store_close(bench_store *store);
 
 /// The bytes of the pages in use and of those left free, as the file has them.
@@ -86,6 +94,37 @@ bench_sample bench_update(bench_store *store, const bench_workload *workload);
 /// and skipped, the other half changes `order`. No checksum.
 bench_sample bench_upsert(bench_store *store, const bench_workload *workload);
 
+/// Saves a batch of which half is changed (`bench_batch_half_changed`), sorted, in one transaction;
+/// equal records are skipped, and for the others the entry in `order` moves. Restores the batch
+/// afterwards. The checksum is the digest of what the store held in between.
+bench_sample bench_save_half_changed(bench_store *store, const bench_workload *workload);
+
+/// Replaces the documents of a city by the page of `bench_page_make`, in one transaction: what the
+/// page does not have is deleted, equal records are skipped. Restores the city afterwards. The
+/// checksum is the digest of what the store held in between.
+bench_sample bench_replace_city(bench_store *store, const bench_workload *workload);
+
+/// Updates BENCH_SINGLE_COUNT documents, each in a transaction of its own, and then back again. No
+/// checksum.
+bench_sample bench_write_singly(bench_store *store, const bench_workload *workload);
+
+/// Opens the store in `folder` and gets the first document of `bench_get`, BENCH_OPEN_COUNT times;
+/// closing is not in the time. The checksum is the sum of the glances of one time.
+bench_sample bench_open(const char *folder, const bench_workload *workload);
+enum { BENCH_OPEN_COUNT = 20 };
+
+/// Decodes the documents whose balance is below BENCH_BALANCE_LIMIT, in key order, into an array
+/// that grows, by looking at each. The checksum is the sum of their glances.
+bench_sample bench_scan_filtered(const bench_store *store);
+
+/// As `bench_query_cities`, of each city those with an order between BENCH_ORDER_START and
+/// BENCH_ORDER_END, by the compound index and in its order.
+bench_sample bench_query_compound(const bench_store *store);
+
+/// Counts the documents of BENCH_QUERY_COUNT cities in the index alone, BENCH_COUNT_REPETITIONS
+/// times. The checksum is the sum of all counts.
+bench_sample bench_count_cities(const bench_store *store);
+
 /// Deletes a batch one document at a time, in no order, in one transaction. No checksum.
 bench_sample bench_delete(bench_store *store, const bench_workload *workload);
 
@@ -94,6 +133,11 @@ uint64_t bench_expected_all(const bench_workload *workload);
 uint64_t bench_expected_lookups(const bench_workload *workload);
 uint64_t bench_expected_cities(const bench_workload *workload);
 uint64_t bench_expected_top(const bench_workload *workload);
+uint64_t bench_expected_filtered(const bench_workload *workload);
+uint64_t bench_expected_compound(const bench_workload *workload);
+uint64_t bench_expected_counts(const bench_workload *workload);
+uint64_t bench_expected_after_half(const bench_workload *workload);
+uint64_t bench_expected_after_replace(const bench_workload *workload);
 uint64_t bench_expected_after_update(const bench_workload *workload);
 uint64_t bench_expected_after_upsert(const bench_workload *workload);
 uint64_t bench_expected_after_delete(const bench_workload *workload);

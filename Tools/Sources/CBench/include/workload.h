@@ -86,7 +86,13 @@ enum {
   BENCH_LOOKUP_COUNT = 100000,  // keys that one `get-by-key` asks for
   BENCH_BATCH_COUNT = 10000,    // documents of one batch, at most
   BENCH_QUERY_COUNT = 20,       // cities that one run asks for
+  BENCH_COUNT_REPETITIONS = 10,
+  BENCH_SINGLE_COUNT = 100,     // documents that are saved one by one
+  BENCH_BALANCE_LIMIT = 1000,   // balances lie between 0 and 100,000: below it lies 1 %
 };
+
+// Orders lie between minus and plus 10^12: between these lie 10 %.
+static const int64_t BENCH_ORDER_START = 100000000000, BENCH_ORDER_END = 300000000000;
 
 /// The index of the `position`-th contact to get by key: random, with repetitions.
 size_t bench_lookup_index(const bench_workload *workload, size_t position);
@@ -105,6 +111,14 @@ void bench_batch_updated(const bench_workload *workload, size_t position, bench_
 /// That contact as a batch saved after the update has it: every other one as it was at first, the
 /// rest as they are stored, so that half of the batch changes nothing.
 void bench_batch_upserted(const bench_workload *workload, size_t position, bench_contact *out);
+
+/// That contact as a batch has it of which half is changed: every other one has another `order`,
+/// balance and updatedAt.
+void bench_batch_half_changed(const bench_workload *workload, size_t position, bench_contact *out);
+
+/// The contacts of one city, in order of arrival: as they are, or as a server may send them later.
+/// Then of every ten one is left out, four are changed and one is new. Free it with `free`.
+bench_contact *bench_page_make(const bench_workload *workload, bool later, size_t *count);
 
 /// The `position`-th city to ask for.
 unsigned bench_query_city(size_t position);

@@ -1,0 +1,14 @@
+import CBench
+
+/// Watches how much anonymous memory the process holds.
+enum MemoryWatch {
+  /// Runs `body`; returns what it gives, with the most bytes that it held beyond what there was.
+  static func peak<Value>(_ body: () throws -> Value) rethrows -> (value: Value, bytes: Double) {
+    bench_memory_watch()
+    var isWatching = true
+    defer { if isWatching { _ = bench_memory_peak() } }
+    let value = try body()
+    isWatching = false
+    return (value, Double(bench_memory_peak()))
+  }
+}
