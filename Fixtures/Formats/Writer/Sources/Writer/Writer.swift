@@ -1,0 +1,41 @@
+import Foundation
+import Larder
+
+/// Writes one of the stores into a folder that does not exist yet.
+@main enum Writer {
+  static func main() throws {
+    let arguments = CommandLine.arguments
+    guard arguments.count == 3 else { throw Failure(text: "usage: Writer NAME FOLDER") }
+    let store = try Store(at: arguments[2], options: StoreOptions(durability: .durable))
+    switch arguments[1] {
+    case "first": try first(store)
+    default: throw Failure(text: "there is no fixture named \(arguments[1])")
+    }
+    guard try store.check().isSound else { throw Failure(text: "the store is not sound") }
+    try store.close()
+  }
+
+  struct Failure: Error { let text: String }
+
+  /// Before there were migrations and indexes: 20 sellers, saved in two transactions, and a
+  /// collection for each kind of key.
+  static func first(_ store: Store) throws {
+    let sellers = store.repository(of: Seller.self)
+    try sellers.save((0..<20).filter { $0 % 2 == 1 }.map(Seller.init))
+    try sellers.save((0..<20).filter { $0 % 2 == 0 }.map(Seller.init))
+    try store.repository(of: Keyed<Int>.self).save(
+      [-1, 0, .max].map { Keyed(key: $0, text: "\($0)") })
+    try store.repository(of: Keyed<UInt64>.self).save(
+      [0, .max].map { Keyed(key: $0, text: "\($0)") })
+    let ids = ["00000000-0000-0000-0000-000000000001", "FFFFFFFF-0000-0000-0000-000000000002"]
+    try store.repository(of: Keyed<UUID>.self).save(
+      ids.compactMap(UUID.init(uuidString:)).map { Keyed(key: $0, text: $0.uuidString) })
+    // Without a type, as an import does.
+    try store.collection("imported").save(
+      [
+        ["id": "a", "order": "7", "geo": .document(["lat": 1, "lon": 2])],
+        ["id": "b", "order": "x"],
+      ],
+      keyField: "id")
+  }
+}
