@@ -66,6 +66,7 @@ extension Engine {
     let indexRecords = numbers.isEmpty ? nil : try makeDatabases(plan)
 
     var scope = try WriteScope(self)
+    try scope.catalogue[declaration.name]?.checkMigrated()
     let existing = scope.catalogue[declaration.name]?.description
     let (description, decided) = try self.plan(declaration, in: scope.catalogue)
     guard Set(decided.records.keys) == numbers, description == expected else { return false }

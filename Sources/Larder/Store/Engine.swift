@@ -117,10 +117,11 @@ extension Engine {
 // MARK: Catalogue
 
 extension Engine {
-  /// Reads the catalogue, and opens the databases that it names.
+  /// Reads the catalogue, and opens the databases that it names, and the migrations'.
   func refreshCatalogue() throws {
+    _ = try migrations()
     guard let database = try environment.database(named: Layout.catalogueName, create: false)
-    else { return }
+    else { return try adoptEmptyCatalogue() }
     // Opened before the snapshot, which could not use a handle that is younger.
     let indexRecords = try environment.database(named: Layout.indexesName, create: false)
     let reading = try environment.beginRead()
@@ -150,6 +151,16 @@ extension Engine {
     }
     adopt(
       Catalogue(version: state.catalogueVersion, collections: collections, indexes: indexes))
+  }
+
+  /// A store without collections has a version all the same: something may have been migrated.
+  private func adoptEmptyCatalogue() throws {
+    let reading = try environment.beginRead()
+    guard let state = try reading.state(path: environment.folder) else { return }
+    guard try !reading.hasDatabase(named: Layout.catalogueName) else {
+      return try refreshCatalogue()  // It came into being in between.
+    }
+    adopt(Catalogue(version: state.catalogueVersion))
   }
 
   /// Makes a newer catalogue the known one.

@@ -34,9 +34,9 @@ public struct StoreOptions: Equatable, Sendable {
     case volatile
   }
 
-  /// Two for the catalogue, one for the change log. The other stays free: LMDB takes a handle only to find out that the
-  /// state record's key names no database.
-  static let spareDatabaseCount = 4
+  /// Two for the catalogue, one each for the change log and the migrations. The other stays free:
+  /// LMDB takes a handle only to find out that the state record's key names no database.
+  static let spareDatabaseCount = 5
 
   /// - Throws: ``StoreError/invalidOption(_:reason:)``.
   func check() throws(StoreError) {

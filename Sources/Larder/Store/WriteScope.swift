@@ -7,8 +7,11 @@ internal import LarderLMDB
 public struct WriteScope: ~Copyable {
   var transaction: WriteTransaction
   let engine: Engine
-  let catalogue: Catalogue
+  private(set) var catalogue: Catalogue
   var state: StoreState
+  /// Whether something was written that is no document: the catalogue, or where a migration
+  /// stands.
+  var hasWrittenMore = false
   /// Where the changes that follow come from, as the change log says it.
   public var origin = ChangeOrigin.local
   private let log: Database
@@ -114,12 +117,54 @@ public struct WriteScope: ~Copyable {
   /// - Throws: ``StoreError``, also the one that stopped a change half-way.
   consuming func commit() throws {
     if let failure { throw failure }
-    guard changeCount > 0 else { return }
+    guard changeCount > 0 || hasWrittenMore else { return }
     state.transaction = UInt64(transaction.id)
     state.sequence += changeCount
     try transaction.pruneChangeLog(in: log, engine.retention)
     try transaction.put(state)
     try transaction.commit()
+  }
+}
+
+extension WriteScope {
+  /// Changes the description of a collection that exists; ``Engine/adopt(_:)`` makes it known
+  /// once it is committed.
+  mutating func describe(_ description: CollectionDescription) throws {
+    guard let collection = catalogue[description.name],
+      let descriptions = try engine.environment.database(
+        named: Layout.catalogueName, create: false)
+    else { preconditionFailure("\(description.name) is described before it was declared") }
+    try description.encoded().withUnsafeBytes { value in
+      var name = description.name
+      try name.withUTF8 { key in
+        try transaction.put(value, for: UnsafeRawBufferPointer(key), in: descriptions)
+      }
+    }
+    try adopt(description, documents: collection.documents, catalogue.indexes)
+  }
+
+  /// Makes a description, and the records of all indexes, this scope's.
+  mutating func adopt(
+    _ description: CollectionDescription, documents: Database, _ indexes: [UInt32: IndexRecord]
+  ) throws {
+    let own = indexes.filter { $0.value.definition.collection == description.name }
+    let collection = Collection(
+      description, documents: documents, indexes: try engine.openIndexes(own, description))
+    state.catalogueVersion += 1
+    catalogue = Catalogue(
+      version: state.catalogueVersion,
+      collections: catalogue.collections.merging([description.name: collection]) { _, new in new },
+      indexes: indexes)
+    hasWrittenMore = true
+  }
+
+  /// Makes every process read the catalogue again.
+  mutating func renewCatalogue() {
+    state.catalogueVersion += 1
+    catalogue = Catalogue(
+      version: state.catalogueVersion, collections: catalogue.collections,
+      indexes: catalogue.indexes)
+    hasWrittenMore = true
   }
 }
 
@@ -152,7 +197,9 @@ extension Engine {
       }
       switch result {
       case .success(let value):
+        let changed = scope.catalogue
         try scope.commit()
+        adopt(changed)
         if catalogue.hasIndexWork { scheduleIndexWork() }
         return value
       case .failure(let error):

@@ -1,0 +1,165 @@
+internal import LarderLMDB
+
+extension CollectionDescription {
+  /// Begins a table for documents of the next version, with the fields of the last one.
+  ///
+  /// - Throws: ``StoreError/valueRefused(collection:key:field:found:expected:)`` when there are
+  ///   more tables than records can number.
+  mutating func beginMigration(to version: Int) throws(StoreError) {
+    guard tables.count < Self.maximumCount else {
+      throw .valueRefused(
+        collection: name, key: "", field: "", found: "\(tables.count) field tables",
+        expected: "fewer; move the documents to another collection")
+    }
+    tables.append(fields)
+    documentTable = tables.count - 1
+    migratingTo = version
+  }
+}
+
+/// The fields of documents that are migrated, as their values need them.
+///
+/// A value is coerced to the kind that its field had, where it fits. Where it does not, the kind
+/// is widened; or replaced, as long as no document of the new version has the field: one field
+/// never holds two kinds.
+struct MigratedShape {
+  private(set) var description: CollectionDescription
+  private(set) var binding: CollectionBinding
+  private let documents: Database
+  /// Whether batches before this one may have stored documents of the new version.
+  private let hasEarlier: Bool
+  /// What was done already for a field that did not fit.
+  private var widened: Set<String> = []
+  private var replaced: Set<String> = []
+
+  init(_ collection: Collection, hasEarlier: Bool) {
+    description = collection.description
+    binding = CollectionBinding(collection)
+    documents = collection.documents
+    self.hasEarlier = hasEarlier
+  }
+
+  /// The records of a batch.
+  ///
+  /// - Throws: ``StoreError/valueRefused(collection:key:field:found:expected:)`` for a value of
+  ///   another kind than the field has in documents before it;
+  ///   ``StoreError/unwritable(collection:key:reason:)``.
+  mutating func encode(
+    _ batch: MigrationBatch, _ transaction: borrowing WriteTransaction
+  ) throws -> Batch {
+    let items = batch.documents.filter { !$0.content.isDeleted }
+    weaken(items)
+    while true {
+      var builder = BatchBuilder(binding, count: items.count)
+      builder.writer.mayLackFields = true
+      var misfit: (MigrationBatch.Item, CoercionError)?
+      for item in items {
+        do {
+          try item.key.withUnsafeBytes {
+            try builder.append(coercing: item.content.document, key: $0)
+          }
+        } catch let error as CoercionError {
+          misfit = (item, error)
+          break
+        }
+      }
+      guard let (item, error) = misfit else { return Batch(builder) }
+      try adapt(to: items, item, error, transaction)
+      binding = CollectionBinding(Collection(description, documents: documents))
+    }
+  }
+
+  /// A field that documents of the new version lack is no longer required of those without type.
+  private mutating func weaken(_ items: [MigrationBatch.Item]) {
+    let table = description.documentTable
+    for (slot, field) in description.fields.fields.enumerated()
+    where field.isRequired && items.contains(where: { $0.content.document[field.name] == nil }) {
+      description.tables[table][slot].isRequired = false
+    }
+  }
+
+  /// Makes room for the values of a field that did not fit into `item`.
+  private mutating func adapt(
+    to items: [MigrationBatch.Item], _ item: MigrationBatch.Item, _ error: CoercionError,
+    _ transaction: borrowing WriteTransaction
+  ) throws {
+    guard let name = error.path.first, !replaced.contains(name) else {
+      throw refused(item, error)
+    }
+    let shape = try shape(of: name, in: items, misfit: (item, error))
+    if widened.insert(name).inserted, let wider = try widened(name, shape) {
+      description = wider
+      return
+    }
+    guard let slot = description.fields.slot(of: name) else { throw refused(item, error) }
+    let holdings: Holdings = hasEarlier ? try self.holdings(slot, transaction) : .nothing
+    guard holdings != .values else { throw refused(item, error) }
+    replaced.insert(name)
+    description.tables[description.documentTable][slot].isDeclared = false
+    try description.replaceKind(of: name, by: shape, isOptional: holdings == .onlyNil)
+  }
+
+  /// The kind of a field's values in all the documents.
+  ///
+  /// - Throws: ``StoreError/valueRefused(collection:key:field:found:expected:)`` where they have
+  ///   two: for `misfit`, where even those before the other kind could not be stored.
+  private func shape(
+    of name: String, in items: [MigrationBatch.Item],
+    misfit: (MigrationBatch.Item, CoercionError)
+  ) throws(StoreError) -> InferredShape {
+    var shape = InferredShape()
+    for item in items {
+      guard let value = item.content.document[name] else { continue }
+      do throws(InferredShape.Conflict) {
+        try shape.add([name: value])
+      } catch {
+        if hasEarlier, try widened(name, shape) == nil { throw refused(misfit.0, misfit.1) }
+        throw refused(
+          item, CoercionError(path: error.steps, found: error.found, expected: error.seen))
+      }
+    }
+    return shape
+  }
+
+  /// The description with a kind that the field's stored one can become; nil where it cannot.
+  private func widened(
+    _ name: String, _ shape: InferredShape
+  ) throws(StoreError) -> CollectionDescription? {
+    var wider = description
+    if let slot = wider.fields.slot(of: name) {
+      // The kind comes from values now, and no longer from the type of the version before.
+      wider.tables[wider.documentTable][slot].isDeclared = false
+    }
+    do throws(StoreError) {
+      try wider.merge(shape)
+    } catch .kindMismatch {
+      return nil
+    }
+    return wider
+  }
+
+  private enum Holdings { case nothing, onlyNil, values }
+
+  /// What the documents of the new version have in a slot.
+  private func holdings(
+    _ slot: Int, _ transaction: borrowing WriteTransaction
+  ) throws -> Holdings {
+    var holdings = Holdings.nothing
+    var cursor = try transaction.cursor(in: documents)
+    while try cursor.next() {
+      let value = try binding.reading(cursor.value, key: cursor.key) { record -> Holdings in
+        guard record.table == description.documentTable,
+          let value = try record.value(inSlot: slot)
+        else { return .nothing }
+        return value.nextIsNil ? .onlyNil : .values
+      }
+      if value == .values { return .values }
+      if value == .onlyNil { holdings = .onlyNil }
+    }
+    return holdings
+  }
+
+  private func refused(_ item: MigrationBatch.Item, _ error: CoercionError) -> StoreError {
+    item.storedKey.withUnsafeBytes { binding.refused($0, error) }
+  }
+}
