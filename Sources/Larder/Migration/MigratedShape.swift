@@ -91,12 +91,11 @@ struct MigratedShape {
       description = wider
       return
     }
-    guard let slot = description.fields.slot(of: name) else { throw refused(item, error) }
-    let holdings: Holdings = hasEarlier ? try self.holdings(slot, transaction) : .nothing
-    guard holdings != .values else { throw refused(item, error) }
+    guard let replacing = try replacing(name, shape, transaction) else {
+      throw refused(item, error)
+    }
     replaced.insert(name)
-    description.tables[description.documentTable][slot].isDeclared = false
-    try description.replaceKind(of: name, by: shape, isOptional: holdings == .onlyNil)
+    description = replacing
   }
 
   /// The kind of a field's values in all the documents.
@@ -138,28 +137,65 @@ struct MigratedShape {
     return wider
   }
 
-  private enum Holdings { case nothing, onlyNil, values }
+  /// The description with a kind that has nothing to do with the field's stored one; nil where
+  /// documents of the new version hold values that are of the stored one alone.
+  private func replacing(
+    _ name: String, _ shape: InferredShape, _ transaction: borrowing WriteTransaction
+  ) throws -> CollectionDescription? {
+    for isOptional in [false, true] {
+      var replacing = description
+      try replacing.replaceKind(of: name, by: shape, isOptional: isOptional)
+      if try !hasEarlier || fit(name, replacing, transaction) { return replacing }
+    }
+    return nil
+  }
 
-  /// What the documents of the new version have in a slot.
-  private func holdings(
-    _ slot: Int, _ transaction: borrowing WriteTransaction
-  ) throws -> Holdings {
-    var holdings = Holdings.nothing
+  /// Whether the values that documents of the new version hold in a field have the same bytes
+  /// under another description: nil and the empty array do, under most.
+  private func fit(
+    _ name: String, _ other: CollectionDescription, _ transaction: borrowing WriteTransaction
+  ) throws -> Bool {
+    guard let slot = description.fields.slot(of: name) else { return true }
+    let kind = description.fields[slot].kind
+    var writer = RecordWriter(
+      binding: CollectionBinding(Collection(other, documents: documents)))
+    writer.mayLackFields = true
     var cursor = try transaction.cursor(in: documents)
     while try cursor.next() {
-      let value = try binding.reading(cursor.value, key: cursor.key) { record -> Holdings in
-        guard record.table == description.documentTable,
-          let value = try record.value(inSlot: slot)
-        else { return .nothing }
-        return value.nextIsNil ? .onlyNil : .values
+      let key = cursor.key
+      let stored = try binding.reading(cursor.value, key: key) { record in
+        try record.storedValue(
+          inSlot: slot, of: description.documentTable, as: kind)
       }
-      if value == .values { return .values }
-      if value == .onlyNil { holdings = .onlyNil }
+      guard let (value, bytes) = stored else { continue }
+      writer.removeAll()
+      do {
+        let range = try writer.putDocument([name: value], key: key)
+        let isSame = writer.withBytes { written in
+          UnsafeRawBufferPointer(rebasing: written[range])
+            .dropLast(RecordFormat.checksumByteCount).suffix(bytes.count).elementsEqual(bytes)
+        }
+        if !isSame { return false }
+      } catch is CoercionError {
+        return false
+      }
     }
-    return holdings
+    return true
   }
 
   private func refused(_ item: MigrationBatch.Item, _ error: CoercionError) -> StoreError {
     item.storedKey.withUnsafeBytes { binding.refused($0, error) }
+  }
+}
+
+extension RecordReader {
+  /// A value and its bytes; nil where the record has none, or another table.
+  fileprivate borrowing func storedValue(
+    inSlot slot: Int, of table: Int, as kind: Kind<Int>
+  ) throws(RecordError) -> (Value, [UInt8])? {
+    guard self.table == table, var reader = try value(inSlot: slot) else { return nil }
+    let start = reader.at
+    let value = try reader.value(as: kind)
+    return (value, [UInt8](UnsafeRawBufferPointer(start: start, count: reader.at - start)))
   }
 }

@@ -33,9 +33,9 @@ struct CollectionDescription: Equatable, Sendable {
     self = merger.description
   }
 
-  /// Gives a field of the documents the kind that `shape` has for it, which the one that it had
-  /// need not become. No record of the documents' table may hold it then, or only nil where
-  /// `isOptional` is true.
+  /// Gives a field of the documents the kind that `shape` has for it, or an optional of it, which
+  /// the one that it had need not become. What records of the documents' table hold in it must be
+  /// of the new kind, too.
   ///
   /// - Throws: As ``merge(_:)`` for too many fields.
   mutating func replaceKind<Shape: DocumentShape>(
@@ -48,6 +48,7 @@ struct CollectionDescription: Equatable, Sendable {
     let kind = try merger.newKind(field.kind, path: [name])
     let isWrapped = isOptional && !kind.isOptional
     merger.description.tables[documentTable][slot].kind = isWrapped ? .optional(kind) : kind
+    merger.description.tables[documentTable][slot].isDeclared = false
     try merger.description.checkLimits()
     self = merger.description
   }

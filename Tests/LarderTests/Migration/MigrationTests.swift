@@ -100,6 +100,33 @@ import Testing
     }
   }
 
+  @Test("a field's kind is replaced where documents before hold nil or an empty array in it")
+  func emptyBefore() throws {
+    try withTemporaryStore { store in
+      let lists = store.collection("List")
+      try lists.save(
+        [
+          ["id": 1, "list": [], "maybe": "x"], ["id": 2, "list": [1], "maybe": .null], ["id": 3],
+          ["id": 4, "list": [2], "maybe": "y"],
+        ], keyField: "id")
+
+      try lists.migrate(to: 2, batchCount: 1) { document in
+        guard case .array(let list)? = document["list"] else { return }
+        document["list"] = .array(list.map { .array([$0]) })
+        document["maybe"] = document.key == 4 ? .bool(true) : .null
+      }
+
+      let expected: [DynamicDocument] = [
+        ["id": 1, "list": [], "maybe": .null], ["id": 2, "list": [[1]], "maybe": .null],
+        ["id": 3], ["id": 4, "list": [[2]], "maybe": true],
+      ]
+      #expect(try lists.documents() == expected)
+      #expect(throws: StoreError.self) {
+        try lists.migrate(to: 3, batchCount: 1) { $0["list"] = $0.key == 4 ? ["x"] : $0["list"] }
+      }
+    }
+  }
+
   @Test("a field may come and go, be renamed, and be of another kind inside a nested document")
   func fields() throws {
     try withTemporaryStore { store in

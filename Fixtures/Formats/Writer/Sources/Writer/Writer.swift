@@ -9,6 +9,7 @@ import Larder
     let store = try Store(at: arguments[2], options: StoreOptions(durability: .durable))
     switch arguments[1] {
     case "first": try first(store)
+    case "half-migrated": try halfMigrated(store)
     default: throw Failure(text: "there is no fixture named \(arguments[1])")
     }
     guard try store.check().isSound else { throw Failure(text: "the store is not sound") }
@@ -37,5 +38,25 @@ import Larder
         ["id": "b", "order": "x"],
       ],
       keyField: "id")
+  }
+
+  /// A migration that ended behind its first batch: of 1,003 documents, 1,000 are of version 2,
+  /// whose `n` is an integer, and three of version 1, where it is text.
+  static func halfMigrated(_ store: Store) throws {
+    let counts = store.collection("Count")
+    try counts.save(
+      (0..<1003).map { ["id": .integer($0), "n": .string("\($0 % 10)")] }, keyField: "id")
+    do {
+      try counts.migrate(to: 2) { count in
+        guard case .string(let text)? = count["n"], count.key != 1001 else {
+          throw Failure(text: "here it ends")
+        }
+        count["n"] = .integer(Int64(text) ?? -1)
+      }
+    } catch is MigrationError {}
+    try store.migrate(to: 2) { tx in
+      try tx.save(
+        [["id": "a", "note": "of version 2"]], in: store.collection("note"), keyField: "id")
+    }
   }
 }
