@@ -200,7 +200,8 @@ import Testing
     for _ in 0..<100 {
       let state = MigrationState(
         version: random.int(1..<1000), target: random.bool() ? random.int(1..<1000) : nil,
-        lastKey: random.bool() ? random.array(1..<255) { UInt8(truncatingIfNeeded: $0.next()) } : nil,
+        lastKey: random.bool()
+          ? random.array(1..<255) { UInt8(truncatingIfNeeded: $0.next()) } : nil,
         doneCount: random.int(0..<1 << 40), totalCount: random.int(0..<1 << 40))
       let subject = MigrationState.Subject.collection("c")
       var bytes = state.encoded(for: subject)
