@@ -80,8 +80,9 @@ extension WriteScope {
     return true
   }
 
-  /// Moves all documents of a collection to another name, with their fields and the version that
-  /// they stand at; the old one is left without documents. Costs a copy of every record.
+  /// Moves all documents of a collection to another name, with their fields, indexes and the
+  /// version that they stand at; the old one is left without documents. Costs a copy of every
+  /// record.
   ///
   /// - Parameter name: Of a collection that does not exist, or holds nothing.
   /// - Returns: How many documents were moved.
@@ -105,9 +106,12 @@ extension WriteScope {
     guard try transaction.statistics(of: empty.documents).entryCount == 0 else {
       throw StoreError.collectionExists(name)
     }
-    return try change { scope in
+    return try wholly { scope in
       try scope.describe(source.description.renamed(to: name))
-      guard let target = scope.catalogue[name] else { return 0 }
+      try scope.moveIndexes(of: source.name, to: name)
+      guard let source = scope.catalogue[source.name], let target = scope.catalogue[name] else {
+        return 0
+      }
       let count = try scope.copy(from: source, to: target)
       _ = try scope.eraseAllData(of: source)
       if let migrations = scope.engine.knownMigrations {
@@ -122,7 +126,8 @@ extension WriteScope {
 
   /// Copies records as they are, under the checksums of another collection with the same tables.
   private mutating func copy(from source: Collection, to target: Collection) throws -> Int {
-    let binding = CollectionBinding(target)
+    // Without its indexes: they came with their entries, which are of the same keys.
+    let binding = CollectionBinding(Collection(target.description, documents: target.documents))
     let limits = MigrationLimits()
     var lastKey: [UInt8]?
     var count = 0

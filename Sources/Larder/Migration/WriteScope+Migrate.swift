@@ -19,7 +19,7 @@ extension WriteScope {
     _ name: String, keyKind: KeyKind?, to version: Int, limits: MigrationLimits,
     in migrations: Database, _ body: (inout MigratingDocument) throws -> Void
   ) throws -> MigrationStep {
-    try change { scope in
+    try wholly { scope in
       let subject = MigrationState.Subject.collection(name)
       var state = try scope.transaction.migrationState(of: subject, in: migrations)
       let before = state
@@ -92,6 +92,7 @@ extension WriteScope {
     guard var description = catalogue[name]?.description else { return }
     description.migratingTo = nil
     try describe(description)
+    try renewIndexes(of: name)
   }
 
   /// Writes what the closure left of a batch.
@@ -99,8 +100,22 @@ extension WriteScope {
     let collection = batch.collection
     var shape = MigratedShape(collection, hasEarlier: hasEarlier)
     let records = try shape.encode(batch, transaction)
-    if shape.description != collection.description { try describe(shape.description) }
-    try delete(batch.vacated.sorted { $0.lexicographicallyPrecedes($1) }, in: collection)
-    _ = try apply(records, clearing: nil, shape.binding)
+    if shape.description != collection.description {
+      try describe(shape.description)
+      try suspendIndexes(of: collection.name)
+    }
+    guard let collection = catalogue[collection.name] else { return }
+    try replace(batch.vacated, by: records, CollectionBinding(collection))
+  }
+
+  /// In one change, as far as unique indexes are concerned.
+  private mutating func replace(
+    _ vacated: Set<[UInt8]>, by records: Batch, _ binding: CollectionBinding
+  ) throws {
+    let keys = vacated.sorted { $0.lexicographicallyPrecedes($1) }
+    try change(of: binding.collection) { scope, changes in
+      try scope.delete(keys, in: binding.collection, &changes)
+      _ = try scope.apply(records, clearing: nil, binding, &changes)
+    }
   }
 }

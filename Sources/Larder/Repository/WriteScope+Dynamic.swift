@@ -94,18 +94,28 @@ extension WriteScope {
   }
 
   @discardableResult
-  mutating func delete(_ keys: some Sequence<[UInt8]>, in collection: Collection) throws -> Int {
-    try change { scope in
-      var deleted = 0
-      for key in keys where (1...KeyKind.maximumByteCount).contains(key.count) {
-        let isDeleted = try key.withUnsafeBytes {
-          try scope.transaction.delete($0, in: collection.documents)
-        }
-        if isDeleted { deleted += 1 }
-      }
-      scope.changeCount += UInt64(deleted)
-      return deleted
+  mutating func delete(_ keys: [[UInt8]], in collection: Collection) throws -> Int {
+    try change(of: collection) { scope, changes in
+      try scope.delete(keys, in: collection, &changes)
     }
+  }
+
+  @discardableResult
+  mutating func delete(
+    _ keys: [[UInt8]], in collection: Collection, _ changes: inout DocumentChanges
+  ) throws -> Int {
+    var deleted = 0
+    var cursor = try transaction.cursor(in: collection.documents)
+    for key in keys where (1...KeyKind.maximumByteCount).contains(key.count) {
+      try key.withUnsafeBytes { key in
+        guard try cursor.seek(key) else { return }
+        try changes.deleted(cursor.value, key: key, transaction)
+        try cursor.delete()
+        deleted += 1
+      }
+    }
+    changeCount += UInt64(deleted)
+    return deleted
   }
 
   /// Deletes every document of a collection; returns how many there were. Costs what the pages

@@ -66,7 +66,6 @@ extension Engine {
     let indexRecords = numbers.isEmpty ? nil : try makeDatabases(plan)
 
     var scope = try WriteScope(self)
-    try scope.catalogue[declaration.name]?.checkMigrated()
     let existing = scope.catalogue[declaration.name]?.description
     let (description, decided) = try self.plan(declaration, in: scope.catalogue)
     guard Set(decided.records.keys) == numbers, description == expected else { return false }
@@ -109,6 +108,7 @@ extension Engine {
   private func plan(
     _ declaration: Declaration, in catalogue: Catalogue
   ) throws(StoreError) -> (CollectionDescription, IndexPlan) {
+    try catalogue[declaration.name]?.checkMigrated()
     var description =
       catalogue[declaration.name]?.description
       ?? CollectionDescription(

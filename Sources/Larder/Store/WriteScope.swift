@@ -112,6 +112,17 @@ public struct WriteScope: ~Copyable {
     }
   }
 
+  /// Runs a change of the catalogue and of records. When it stops half-way the scope is never
+  /// committed, even if its body swallows the error.
+  mutating func wholly<Result>(_ body: (inout WriteScope) throws -> Result) throws -> Result {
+    do {
+      return try body(&self)
+    } catch {
+      failure = failure ?? error
+      throw error
+    }
+  }
+
   /// Commits, with the state record; or ends without a trace when nothing was changed.
   ///
   /// - Throws: ``StoreError``, also the one that stopped a change half-way.
