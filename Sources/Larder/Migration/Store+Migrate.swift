@@ -174,9 +174,17 @@ struct Migration: Sendable {
     guard let migrations = try engine.migrations(create: true) else {
       throw StoreError.damagedCatalogue("\(Layout.migrationsName) cannot be made")
     }
-    return try engine.perform { scope in
-      try scope.migrate(
-        name, keyKind: keyKind, to: version, limits: limits, in: migrations, change)
+    do {
+      let step = try engine.perform { scope in
+        try scope.migrate(
+          name, keyKind: keyKind, to: version, limits: limits, in: migrations, change)
+      }
+      engine.log.tell(of: step)
+      return step
+    } catch {
+      engine.log.tell(
+        .error, "a migration has stopped", ["collection": name, "version": "\(version)"])
+      throw error
     }
   }
 }

@@ -164,6 +164,7 @@ extension CollectionDescription {
     var copy = CollectionDescription(name: name, keyKind: keyKind, keyField: keyField)
     copy.tables = tables
     copy.documentTable = documentTable
+    copy.isLogged = isLogged
     return copy
   }
 }

@@ -111,10 +111,10 @@ extension WriteScope {
         guard try cursor.seek(key) else { return }
         try changes.deleted(cursor.value, key: key, transaction)
         try cursor.delete()
+        if changes.isFull { try changes.flushIfFull(&transaction) }
         deleted += 1
       }
     }
-    changeCount += UInt64(deleted)
     return deleted
   }
 

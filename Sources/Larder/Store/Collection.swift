@@ -6,13 +6,17 @@ internal import LarderLMDB
   let documents: Database
   /// Those that are not dropped.
   let indexes: [CollectionIndex]
+  /// Told of damaged records.
+  let log: StoreLog
   /// What checksums begin with, before the key: a record that lands in another collection is
   /// found out.
   let checksumSeed: UInt64
 
   init(
-    _ description: CollectionDescription, documents: Database, indexes: [CollectionIndex] = []
+    _ description: CollectionDescription, documents: Database, indexes: [CollectionIndex] = [],
+    log: StoreLog = .silent
   ) {
+    self.log = log
     self.description = description
     self.documents = documents
     self.indexes = indexes

@@ -98,7 +98,8 @@ extension Engine {
             description.name: try Collection(
               description, documents: documents,
               indexes: openIndexes(
-                records.filter { $0.value.definition.collection == description.name }, description))
+                records.filter { $0.value.definition.collection == description.name }, description),
+              log: log)
           ], uniquingKeysWith: { _, new in new }),
         indexes: records))
     return true

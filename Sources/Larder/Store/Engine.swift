@@ -11,6 +11,7 @@ internal import LarderLMDB
 @usableFromInline final class Engine: Sendable {
   let environment: Environment
   let writer = Writer()
+  let log = StoreLog()
   /// Writes of tasks, which stand in the writer's line together.
   let jobs = WriteQueue()
   let retention: ChangeLogRetention
@@ -146,8 +147,8 @@ extension Engine {
       }
       collections[name] = try Collection(
         description, documents: documents,
-        indexes: openIndexes(indexes.filter { $0.value.definition.collection == name }, description)
-      )
+        indexes: openIndexes(
+          indexes.filter { $0.value.definition.collection == name }, description), log: log)
     }
     adopt(
       Catalogue(version: state.catalogueVersion, collections: collections, indexes: indexes))
@@ -165,9 +166,18 @@ extension Engine {
 
   /// Makes a newer catalogue the known one.
   func adopt(_ catalogue: Catalogue) {
-    known.withLock { known in
-      if catalogue.version > known.version { known = catalogue }
+    let isNewer = known.withLock { known in
+      guard catalogue.version > known.version else { return false }
+      known = catalogue
+      return true
     }
+    guard isNewer else { return }
+    log.tell(
+      .info, "the catalogue has changed",
+      [
+        "version": "\(catalogue.version)", "collections": "\(catalogue.collections.count)",
+        "indexes": "\(catalogue.indexes.count)",
+      ])
   }
 }
 

@@ -21,8 +21,11 @@ public struct WriteScope: ~Copyable {
   var undeclared: Declaration?
   /// Why a change stopped half-way.
   @usableFromInline var failure: (any Error)?
+  /// When it began; nil where nobody is told.
+  private let start: ContinuousClock.Instant?
 
   init(_ engine: Engine) throws {
+    start = engine.log.isActive ? .now : nil
     guard let log = try engine.environment.database(named: Layout.changesName, create: true)
     else { throw StoreError.damagedChangeLog("it cannot be made") }
     while true {
@@ -96,6 +99,7 @@ public struct WriteScope: ~Copyable {
     _ body: (inout WriteScope) throws -> Result
   ) throws -> Result {
     let (changeCount, failure) = (changeCount, failure)
+    let (catalogue, state, hasWrittenMore) = (catalogue, state, hasWrittenMore)
     var inner = try transaction.beginNested()
     swap(&transaction, &inner)
     let result = Swift.Result { try body(&self) }
@@ -108,6 +112,7 @@ public struct WriteScope: ~Copyable {
       // Where it has not failed to commit, letting go of the inner transaction undoes it.
       self.changeCount = changeCount
       self.failure = failure
+      (self.catalogue, self.state, self.hasWrittenMore) = (catalogue, state, hasWrittenMore)
       throw error
     }
   }
@@ -129,17 +134,19 @@ public struct WriteScope: ~Copyable {
   consuming func commit() throws {
     if let failure { throw failure }
     guard changeCount > 0 || hasWrittenMore else { return }
+    let (engine, catalogue, start, changeCount) = (engine, catalogue, start, changeCount)
     state.transaction = UInt64(transaction.id)
     state.sequence += changeCount
     try transaction.pruneChangeLog(in: log, engine.retention)
     try transaction.put(state)
     try transaction.commit()
+    engine.adopt(catalogue)
+    if let start { engine.log.tellOfWrite(of: changeCount, ContinuousClock.now - start) }
   }
 }
 
 extension WriteScope {
-  /// Changes the description of a collection that exists; ``Engine/adopt(_:)`` makes it known
-  /// once it is committed.
+  /// Changes the description of a collection that exists; the commit makes it known.
   mutating func describe(_ description: CollectionDescription) throws {
     guard let collection = catalogue[description.name],
       let descriptions = try engine.environment.database(
@@ -160,7 +167,8 @@ extension WriteScope {
   ) throws {
     let own = indexes.filter { $0.value.definition.collection == description.name }
     let collection = Collection(
-      description, documents: documents, indexes: try engine.openIndexes(own, description))
+      description, documents: documents, indexes: try engine.openIndexes(own, description),
+      log: engine.log)
     state.catalogueVersion += 1
     catalogue = Catalogue(
       version: state.catalogueVersion,
@@ -208,9 +216,7 @@ extension Engine {
       }
       switch result {
       case .success(let value):
-        let changed = scope.catalogue
         try scope.commit()
-        adopt(changed)
         if catalogue.hasIndexWork { scheduleIndexWork() }
         return value
       case .failure(let error):

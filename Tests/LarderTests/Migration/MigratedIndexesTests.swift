@@ -151,7 +151,9 @@ private struct OldItem: Document, Identifiable, Equatable {
 
   static let schema = Schema<OldItem>(
     "Item", key: \.id,
-    fields: [Field("id", \.id), Field("label", \.label).indexed(), Field("group", \.group).indexed()])
+    fields: [
+      Field("id", \.id), Field("label", \.label).indexed(), Field("group", \.group).indexed(),
+    ])
   static let indexes: [Index<OldItem>] = [Index(.ascending(\.group), .descending(\.label))]
 
   func encode(into record: inout RecordWriter) {
@@ -174,7 +176,9 @@ private struct Item: Document, Identifiable, Equatable {
 
   static let schema = Schema<Item>(
     "Item", key: \.id,
-    fields: [Field("id", \.id), Field("label", \.label).indexed(), Field("group", \.group).indexed()])
+    fields: [
+      Field("id", \.id), Field("label", \.label).indexed(), Field("group", \.group).indexed(),
+    ])
   static let indexes: [Index<Item>] = [Index(.ascending(\.group), .descending(\.label))]
 
   func encode(into record: inout RecordWriter) {

@@ -164,6 +164,38 @@ import Testing
     }
   }
 
+  @Test("a field that a migration takes away is no longer required of documents without a type")
+  func noLongerRequired() throws {
+    try withTemporaryStore { store in
+      try store.repository(of: Contact.self).save([Contact(id: "a"), Contact(id: "b")])
+      let contacts = store.collection("Contact")
+      var document = try #require(try contacts.get("a"))
+      document["city"] = nil
+      #expect(throws: StoreError.self) { try contacts.save([document]) }
+
+      try store.migrate(Contact.self, to: 2) { $0["city"] = nil }
+
+      try contacts.save([document])
+      document["name"] = nil
+      #expect(throws: StoreError.self) { try contacts.save([document]) }
+    }
+  }
+
+  @Test("a record of an earlier version that turns up after a migration is found by a check")
+  func strayRecord() throws {
+    let store = try Store.temporary()
+    let numbers = try store.numbers(3)
+    let record = try #require(try store.recordBytes(of: 1, in: "Number"))
+    try numbers.migrate(to: 2, convert)
+    #expect(try store.check().isSound)
+
+    try store.forceRecord(record, under: 1, in: "Number")
+
+    #expect(
+      try store.check().problems.map(\.description) == ["Number 1: it was never migrated"])
+    try store.close()
+  }
+
   @Test("documents that the closure deletes are gone, and counted")
   func deleted() throws {
     try withTemporaryStore { store in
