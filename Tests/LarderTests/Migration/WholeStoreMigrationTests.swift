@@ -110,6 +110,30 @@ import Testing
     }
   }
 
+  @Test("a renaming that is undone inside a write leaves the catalogue as it was")
+  func undone() throws {
+    try withTemporaryStore { store in
+      let numbers = try store.numbers(5)
+      _ = try store.collection("x").declare(
+        InferredShape(), keyField: "id", keyKind: .integer)
+      let before = store.engine.catalogue.version
+
+      try store.write { tx in
+        #expect(throws: Unexpected.self) {
+          try tx.undoable { tx in
+            _ = try tx.rename(numbers, to: "x")
+            throw Unexpected()
+          }
+        }
+        try tx.save([["id": 9, "text": "9", "changes": 0]], in: numbers)
+      }
+
+      #expect(store.engine.catalogue.version == before)
+      #expect(try numbers.count() == 6)
+      #expect(try store.collection("x").count() == 0)
+    }
+  }
+
   @Test("a name that is taken, or cannot be one, and a half-migrated collection are refused")
   func notRenamed() throws {
     try withTemporaryStore { store in

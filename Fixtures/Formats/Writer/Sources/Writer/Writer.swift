@@ -6,7 +6,10 @@ import Larder
   static func main() throws {
     let arguments = CommandLine.arguments
     guard arguments.count == 3 else { throw Failure(text: "usage: Writer NAME FOLDER") }
-    let store = try Store(at: arguments[2], options: StoreOptions(durability: .durable))
+    var options = StoreOptions()
+    // The past is not what these stores are for, and would take most of their bytes.
+    options.changeLog.maximumByteCount = 0
+    let store = try Store(at: arguments[2], options: options)
     switch arguments[1] {
     case "first": try first(store)
     case "half-migrated": try halfMigrated(store)
