@@ -30,6 +30,8 @@ import LarderLMDB
       case "corrupt":
         try corrupt(
           folder, seed: UInt64(rest[0]) ?? 0, from: Int(rest[1]) ?? 0, to: Int(rest[2]) ?? 0)
+      case "migrate": try migrate(folder, to: Int(rest[0]) ?? 0, limit: rest.dropFirst().first)
+      case "use": try use(folder)
       default: fail("unknown command \(command)")
       }
     } catch {
@@ -186,6 +188,55 @@ import LarderLMDB
       moments += 1
     }
     say("counts \(counts.sorted().map(String.init).joined(separator: ",")) \(moments)")
+  }
+
+  /// Migrates the numbers to a version: their text becomes an integer, or text again, and their
+  /// count of changes grows. With a limit, no file may grow beyond it until the parent says so.
+  private static func migrate(_ folder: String, to version: Int, limit: String?) throws {
+    let store = try Store(at: folder)
+    func run() throws {
+      try store.collection("Number").migrate(to: version) { news in
+        say("batch \(news.doneCount) \(news.totalCount)")
+      } _: { number in
+        switch number["text"] {
+        case .string(let text): number["text"] = .integer(Int64(text) ?? -1)
+        case .integer(let value): number["text"] = .string("\(value)")
+        default: fail("no text in \(number)")
+        }
+        guard case .integer(let changes)? = number["changes"] else { fail("no count") }
+        number["changes"] = .integer(changes + 1)
+      }
+      say("version \(try store.collection("Number").version())")
+    }
+    say("open")
+    if let limit { setFileLimit(UInt(limit)) }
+    do {
+      try run()
+    } catch {
+      say("error \(name(of: error)) \(error)")
+      waitForLine()
+      setFileLimit(nil)
+      try run()
+    }
+    try store.close()
+  }
+
+  /// What an app of the first version finds: reads and writes the numbers without their type, once
+  /// for each line of its parent.
+  private static func use(_ folder: String) throws {
+    let store = try Store(at: folder)
+    let numbers = store.collection("Number")
+    let isOver = inputEnds()
+    say("open")
+    while true {
+      waitForLine()
+      do {
+        say("saved \(try numbers.save([["id": -1, "text": "-1", "changes": 0]]))")
+      } catch {
+        say("error \(name(of: error))")
+      }
+      if isOver() { return }
+    }
   }
 
   /// Saves until there is no room; then deletes half, or is given room, and saves again.

@@ -23,7 +23,8 @@ public struct InferredShape: DocumentShape {
   /// No field seen yet, of documents of a collection that may exist.
   init(_ description: CollectionDescription?, minusZeroIsInteger: Bool = false) {
     self.init(
-      tables: description?.tables ?? [], table: 0, minusZeroIsInteger: minusZeroIsInteger)
+      tables: description?.tables ?? [], table: description?.documentTable ?? 0,
+      minusZeroIsInteger: minusZeroIsInteger)
   }
 
   private init(tables: [FieldTable], table: Int, minusZeroIsInteger: Bool = false) {

@@ -30,7 +30,7 @@ final class CollectionIndex: Sendable {
     state = record.state
     self.database = database
     parts = record.definition.parts.map { part in
-      Part(definition: part, slot: description.tables[0].slot(of: part.path[0]) ?? -1)
+      Part(definition: part, slot: description.fields.slot(of: part.path[0]) ?? -1)
     }
     do throws(RecordError) {
       filter = try record.definition.filter.map { bytes throws(RecordError) in

@@ -27,7 +27,9 @@ extension Engine {
         $0.isInUse && $0.definition.unicode != UnicodeStamp.current
       }.map(\.definition.collection))
     for name in stale.sorted() {
-      guard let description = catalogue[name]?.description else { continue }
+      // The end of a migration has them built anew, too.
+      guard let description = catalogue[name]?.description, description.migratingTo == nil
+      else { continue }
       try writer.run { try declare(Declaration(renewing: description)) }
     }
   }

@@ -120,7 +120,7 @@ struct IndexDefinition: Sendable, Equatable {
 extension CollectionDescription {
   /// What an index over the field at `path` would hold; nil where it cannot be indexed.
   func indexable(_ path: [String]) -> (scalar: IndexScalar, isMultiple: Bool)? {
-    var table = 0
+    var table = documentTable
     for (place, name) in path.enumerated() {
       guard let kind = tables[table].field(named: name)?.kind else { return nil }
       if place == path.count - 1 {

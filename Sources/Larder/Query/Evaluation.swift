@@ -10,7 +10,7 @@ struct Evaluation {
   init(_ filter: FilterNode, order: [SortKey] = [], in collection: Collection) {
     tables = collection.tables
     matchesAll = filter == .constant(true)
-    program = FilterProgram(filter, in: collection.tables[0])
+    program = FilterProgram(filter, in: collection.description.fields)
     questions = program.tests.compactMap { node in
       guard case .test(let operand, let comparison) = node else { return nil }
       return (Place(operand, in: collection), Test(comparison))
@@ -83,7 +83,7 @@ extension Evaluation {
       switch operand {
       case .field(let path):
         self = .slot(
-          collection.tables[0].slot(of: path[0].name) ?? -1, path[0],
+          collection.description.fields.slot(of: path[0].name) ?? -1, path[0],
           inner: Array(path.dropFirst()), kind: path[path.count - 1].kind)
       case .computed(let computed): self = .computed(computed)
       }

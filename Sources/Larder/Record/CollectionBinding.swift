@@ -26,7 +26,7 @@ internal import LarderLMDB
   ) {
     var found: [SchemaBinding] = []
     var seen: Set<ObjectIdentifier> = []
-    var waiting = [(type, schema, 0)]
+    var waiting = [(type, schema, collection.documentTable)]
     while let (type, schema, table) = waiting.popLast() {
       guard seen.insert(type).inserted else { continue }
       found.append(SchemaBinding(type, schema, table: table, in: collection))
@@ -41,7 +41,8 @@ internal import LarderLMDB
     root = found[0]
     anonymous = SchemaBinding(
       ObjectIdentifier(DynamicDocument.self),
-      AnySchema(name: collection.name, keyField: nil, fields: []), table: 0, in: collection)
+      AnySchema(name: collection.name, keyField: nil, fields: []),
+      table: collection.documentTable, in: collection)
     self.collection = collection
     self.isDeclared = isDeclared
     checksumSeed = collection.checksumSeed

@@ -17,14 +17,16 @@ extension RecordWriter {
   ///
   /// Every field must be in the catalogue already; values are coerced to the catalogue's kinds.
   ///
+  /// - Parameter table: Another than the documents' own, for one that is still to be migrated.
   /// - Returns: The range of the record, as ``endDocument(_:key:)`` does.
   /// - Throws: ``CoercionError`` for a value that does not fit and for a required field that is
   ///   missing; ``RecordError`` for what cannot be written. The bytes then must not be used.
   mutating func putDocument(
-    _ document: DynamicDocument, key: UnsafeRawBufferPointer
+    _ document: DynamicDocument, table: Int? = nil, key: UnsafeRawBufferPointer
   ) throws -> Range<Int> {
-    let outer = beginTable(0)
-    try putFields(of: document, table: 0, nesting: 0)
+    let table = table ?? binding.collection.documentTable
+    let outer = beginTable(table)
+    try putFields(of: document, table: table, nesting: 0)
     return try endDocument(outer, key: key)
   }
 
@@ -51,7 +53,7 @@ extension RecordWriter {
           path: [field.name] + error.path, found: error.found, expected: error.expected)
       }
     }
-    if !isRehearsing, present < table.fields.count(where: \.isRequired),
+    if !isRehearsing, !mayLackFields, present < table.fields.count(where: \.isRequired),
       let missing = table.fields.first(where: { $0.isRequired && document[$0.name] == nil })
     {
       throw CoercionError(path: [missing.name], found: "nothing", expected: "\(missing.kind)")

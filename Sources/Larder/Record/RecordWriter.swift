@@ -22,6 +22,8 @@
   /// Whether a stored document is only checked: fields that a type requires since may be missing,
   /// and integers may stand in fields that were widened to doubles.
   var isRehearsing = false
+  /// Whether fields may be missing that a type requires: a migration is no longer that type's.
+  var mayLackFields = false
 
   @usableFromInline init(binding: CollectionBinding, capacity: Int = 1024) {
     self.binding = binding

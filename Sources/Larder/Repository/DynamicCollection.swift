@@ -104,6 +104,7 @@ extension DynamicCollection {
   }
 
   private func isKnown(_ declaration: Declaration) throws -> Bool {
+    try store.engine.catalogue[name]?.checkMigrated()
     guard let stored = store.engine.catalogue[name]?.description,
       stored.keyKind == declaration.keyKind
     else { return false }
@@ -126,32 +127,40 @@ extension DynamicCollection {
   ) throws -> SaveReport {
     try store.checkOpen()
     guard let first = documents.first else { return SaveReport() }
-    guard let keyField = try self.keyField() ?? keyField else {
-      throw StoreError.valueRefused(
-        collection: name, key: "", field: "", found: "no key field", expected: "the name of one")
-    }
+    guard let keyField = try self.keyField() ?? keyField else { throw noKeyField() }
     let keyKind = try self.keyKind() ?? KeyKind(of: first[keyField])
     guard let keyKind else { throw keyRefused(first, keyField) }
-    var shape = try inferredShape()
-    do throws(InferredShape.Conflict) {
-      for document in documents { try shape.add(document) }
-    } catch {
-      throw StoreError.valueRefused(
-        collection: name, key: "", field: error.path.joined(separator: "."),
-        found: error.found, expected: error.seen)
-    }
+    let shape = try shape(of: documents, try inferredShape())
     try declare(shape, keyField: keyField, keyKind: keyKind)
     guard let binding = store.engine.catalogue.binding(ofCollection: name) else {
       return SaveReport()
     }
     let batch = try batch(of: documents, keyField: keyField, binding)
-    return try store.write { try $0.apply(batch, to: name) }
+    return try store.write { try $0.apply(batch, to: name) ?? $0.save(documents, in: self) }
   }
 
   /// A shape in which no field has been seen yet, that knows what types declare for this
   /// collection: nothing is inferred for their fields, as values are coerced to them.
   func inferredShape() throws -> InferredShape {
     try store.read { InferredShape($0.catalogue[name]?.description) }
+  }
+
+  /// The shape with what the documents show.
+  ///
+  /// - Throws: ``StoreError/valueRefused(collection:key:field:found:expected:)`` for a field that
+  ///   holds two kinds.
+  func shape(
+    of documents: [DynamicDocument], _ shape: InferredShape
+  ) throws(StoreError) -> InferredShape {
+    var shape = shape
+    do throws(InferredShape.Conflict) {
+      for document in documents { try shape.add(document) }
+    } catch {
+      throw .valueRefused(
+        collection: name, key: "", field: error.path.joined(separator: "."),
+        found: error.found, expected: error.seen)
+    }
+    return shape
   }
 
   /// The documents as records.
@@ -168,6 +177,11 @@ extension DynamicCollection {
       try key.withUnsafeBytes { try builder.append(document, key: $0) }
     }
     return Batch(builder)
+  }
+
+  func noKeyField() -> StoreError {
+    .valueRefused(
+      collection: name, key: "", field: "", found: "no key field", expected: "the name of one")
   }
 
   func keyRefused(
@@ -199,12 +213,16 @@ extension WriteScope {
         collection: collection.name, key: "", field: "", found: "no such collection",
         expected: "one that has been declared, with a key field")
     }
+    try binding.collection.checkMigrated()
     let batch = try collection.batch(of: documents, keyField: keyField, binding)
-    return try apply(batch, to: collection.name)
+    return try apply(batch, clearing: nil, binding)
   }
 
-  fileprivate mutating func apply(_ batch: Batch, to name: String) throws -> SaveReport {
+  /// Nil where the collection has been migrated since the batch was encoded.
+  fileprivate mutating func apply(_ batch: Batch, to name: String) throws -> SaveReport? {
     guard let binding = catalogue.binding(ofCollection: name) else { return SaveReport() }
+    try binding.collection.checkMigrated()
+    guard batch.documentTable == binding.collection.documentTable else { return nil }
     return try apply(batch, clearing: nil, binding)
   }
 }

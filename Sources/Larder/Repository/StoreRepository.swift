@@ -88,7 +88,10 @@ extension StoreRepository {
       return try store.write { try $0.save(documents, clearBeforeSaving: query) }
     }
     if batch.isEmpty, query == nil { return SaveReport() }
-    return try store.write { try $0.apply(batch, Entity.self, clearing: query?.selection) }
+    return try store.write { tx in
+      try tx.apply(batch, Entity.self, clearing: query?.selection)
+        ?? tx.save(documents, clearBeforeSaving: query)
+    }
   }
 
   @inlinable func save(
@@ -101,7 +104,10 @@ extension StoreRepository {
       }
     }
     if batch.isEmpty, query == nil { return SaveReport() }
-    return try await store.write { try $0.apply(batch, Entity.self, clearing: query?.selection) }
+    return try await store.write { tx in
+      try tx.apply(batch, Entity.self, clearing: query?.selection)
+        ?? tx.save(documents, clearBeforeSaving: query)
+    }
   }
 
   /// The encoded documents, made before the writer's line is entered; nil where that is better
@@ -125,11 +131,15 @@ extension StoreRepository {
 }
 
 extension WriteScope {
+  /// Nil where the collection has been migrated since the batch was encoded.
   @usableFromInline mutating func apply<Entity: Document>(
     _ batch: Batch, _ type: Entity.Type, clearing selection: Selection?
-  ) throws -> SaveReport {
+  ) throws -> SaveReport? {
     guard let binding = try catalogue.binding(of: type) else {
       return SaveReport()  // Nothing was saved yet, and there is nothing to save.
+    }
+    guard batch.isEmpty || batch.documentTable == binding.collection.documentTable else {
+      return nil
     }
     return try apply(batch, clearing: selection, binding)
   }

@@ -8,6 +8,9 @@
   let knowledge: FieldKnowledge
   /// Earlier values of keys that stood several times; the last of each is in the batch.
   let duplicateCount: Int
+  /// The field table of the records. Where the collection has been migrated since they were
+  /// encoded, it is no longer the documents' own, and they must be encoded again.
+  let documentTable: Int
 
   /// A key and its record, in one of the batch's chunks.
   @usableFromInline struct Entry {
@@ -33,6 +36,7 @@
     builder.sealChunk()
     knowledge = builder.writer.knowledge
     chunks = builder.chunks
+    documentTable = builder.binding.collection.documentTable
     var entries = builder.entries
     duplicateCount = Self.sort(&entries)
     self.entries = entries
@@ -145,13 +149,20 @@ final class Chunks {
   /// - Throws: As for a typed document, and ``StoreError/valueRefused`` for a value that does
   ///   not fit its field.
   mutating func append(_ document: DynamicDocument, key: UnsafeRawBufferPointer) throws {
+    do {
+      try append(coercing: document, key: key)
+    } catch let error as CoercionError {
+      throw binding.refused(key, error)
+    }
+  }
+
+  /// Adds a document without a type.
+  ///
+  /// - Throws: As ``append(_:key:)``, but ``CoercionError`` for a value that does not fit.
+  mutating func append(coercing document: DynamicDocument, key: UnsafeRawBufferPointer) throws {
     try begin(key)
     do {
       add(key, try writer.putDocument(document, key: key))
-    } catch let error as CoercionError {
-      throw StoreError.valueRefused(
-        collection: binding.collection.name, key: binding.collection.keyKind.text(of: key),
-        field: error.path.joined(separator: "."), found: error.found, expected: error.expected)
     } catch let error as RecordError {
       throw unwritable(key, error)
     }
@@ -162,6 +173,16 @@ final class Chunks {
     try begin(key)
     let start = writer.count
     writer.append(record)
+    add(key, start..<writer.count)
+  }
+
+  /// Adds a record of another collection with the same tables, without its checksum.
+  mutating func append(body: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer) throws {
+    try begin(key)
+    let start = writer.count
+    writer.append(body)
+    let hash = Checksum.hash(body, seed: Checksum.hash(key, seed: binding.checksumSeed))
+    writer.appendInteger(hash.littleEndian)
     add(key, start..<writer.count)
   }
 
@@ -217,5 +238,13 @@ final class Chunks {
     .unwritable(
       collection: binding.collection.name, key: binding.collection.keyKind.text(of: key),
       reason: error)
+  }
+}
+
+extension CollectionBinding {
+  func refused(_ key: UnsafeRawBufferPointer, _ error: CoercionError) -> StoreError {
+    .valueRefused(
+      collection: collection.name, key: collection.keyKind.text(of: key),
+      field: error.path.joined(separator: "."), found: error.found, expected: error.expected)
   }
 }

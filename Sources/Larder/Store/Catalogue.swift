@@ -35,13 +35,16 @@ final class Catalogue: Sendable {
 
   /// The binding of a document type; nil where its collection does not exist.
   ///
-  /// - Throws: ``StoreError/keyKind(collection:stored:found:)`` and
-  ///   ``StoreError/kindMismatch(collection:field:stored:declared:)``.
+  /// - Throws: ``StoreError/keyKind(collection:stored:found:)``,
+  ///   ``StoreError/kindMismatch(collection:field:stored:declared:)``, and
+  ///   ``StoreError/unfinishedMigration(collection:version:)``: some of the documents are of
+  ///   another version than the type.
   func binding<Entity: Document>(of type: Entity.Type) throws -> CollectionBinding? {
     let id = ObjectIdentifier(type)
     if let known = bindings.withLock({ $0[id] }) { return known }
     let schema = Entity.schema
     guard let collection = collections[schema.name] else { return nil }
+    try collection.checkMigrated()
     guard collection.keyKind == Entity.Key.keyKind else {
       throw StoreError.keyKind(
         collection: collection.name, stored: collection.keyKind, found: Entity.Key.keyKind)

@@ -6,13 +6,17 @@ internal import LarderLMDB
   let documents: Database
   /// Those that are not dropped.
   let indexes: [CollectionIndex]
+  /// Told of damaged records.
+  let log: StoreLog
   /// What checksums begin with, before the key: a record that lands in another collection is
   /// found out.
   let checksumSeed: UInt64
 
   init(
-    _ description: CollectionDescription, documents: Database, indexes: [CollectionIndex] = []
+    _ description: CollectionDescription, documents: Database, indexes: [CollectionIndex] = [],
+    log: StoreLog = .silent
   ) {
+    self.log = log
     self.description = description
     self.documents = documents
     self.indexes = indexes
@@ -26,8 +30,17 @@ internal import LarderLMDB
 
   var name: String { description.name }
   var keyKind: KeyKind { description.keyKind }
-  /// Field tables, append-only. Documents use table 0, embedded documents the others.
+  /// Field tables, append-only: the documents' own, those that they had before they were
+  /// migrated, and those of embedded documents.
   var tables: [FieldTable] { description.tables }
+  /// The table that documents are written with.
+  var documentTable: Int { description.documentTable }
+
+  /// - Throws: ``StoreError/unfinishedMigration(collection:version:)``.
+  func checkMigrated() throws(StoreError) {
+    guard let version = description.migratingTo else { return }
+    throw .unfinishedMigration(collection: name, version: version)
+  }
 
   /// The record without its checksum, which must fit.
   ///

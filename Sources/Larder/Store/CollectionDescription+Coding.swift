@@ -2,12 +2,15 @@
 
 extension CollectionDescription {
   private static let version: Int64 = 1
+  /// Of a collection that was migrated, or is being migrated.
+  private static let versionWithMigrations: Int64 = 2
 
   /// The description with its checksum.
   func encoded() -> [UInt8] {
     var writer = RecordWriter(binding: .none)
-    writer.putArray(count: isLogged ? 4 : 5)
-    writer.put(Self.version)
+    let isMigrated = documentTable > 0
+    writer.putArray(count: isMigrated ? 7 : isLogged ? 4 : 5)
+    writer.put(isMigrated ? Self.versionWithMigrations : Self.version)
     writer.put(Int64(keyKind.rawValue))
     keyField.store(into: &writer)
     writer.putArray(count: tables.count)
@@ -20,7 +23,11 @@ extension CollectionDescription {
         writer.put(Int64((field.isDeclared ? 1 : 0) | (field.isRequired ? 2 : 0)))
       }
     }
-    if !isLogged { writer.put(1 as Int64) }
+    if isMigrated || !isLogged { writer.put(Int64(isLogged ? 0 : 1)) }
+    if isMigrated {
+      writer.put(Int64(documentTable))
+      migratingTo.store(into: &writer)
+    }
     let hash = writer.withBytes { Checksum.hash($0, seed: Self.seed(name)) }
     writer.appendInteger(hash.littleEndian)
     return writer.withBytes { [UInt8]($0) }
@@ -47,7 +54,8 @@ extension CollectionDescription {
   private init(name: String, _ reader: inout ValueReader) throws(RecordError) {
     let count = try reader.arrayCount()
     let version = try reader.int64()
-    guard count == 4 || count == 5, version == Self.version else {
+    let isMigrated = version == Self.versionWithMigrations
+    guard isMigrated ? count == 7 : version == Self.version && (count == 4 || count == 5) else {
       throw .invalid("version \(version) is unknown")
     }
     guard let code = UInt8(exactly: try reader.int64()), let keyKind = KeyKind(rawValue: code)
@@ -70,8 +78,15 @@ extension CollectionDescription {
       }
       tables.append(table)
     }
-    if count == 5 { isLogged = try reader.int64() & 1 == 0 }
+    if count > 4 { isLogged = try reader.int64() & 1 == 0 }
     guard !tables.isEmpty else { throw .invalid("there is no field table") }
+    if isMigrated {
+      documentTable = try Int.load(from: &reader)
+      migratingTo = try Int?.load(from: &reader)
+      guard tables.indices.contains(documentTable) else {
+        throw .invalid("the documents' field table is missing")
+      }
+    }
     for field in tables.lazy.flatMap(\.fields) where !field.kind.names(tablesBelow: tables.count) {
       throw .invalid("\(field.name) names a field table that is missing")
     }

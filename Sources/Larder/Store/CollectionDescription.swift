@@ -7,8 +7,17 @@ struct CollectionDescription: Equatable, Sendable {
   var tables: [FieldTable] = [FieldTable()]
   /// Whether the change log has each change, or only says that there was one.
   var isLogged = true
+  /// The table that documents are written with. Each migration begins another, so that the
+  /// records of both versions can be read, and told from each other.
+  var documentTable = 0
+  /// The version to which the documents are being migrated: some still have an earlier table.
+  var migratingTo: Int?
 
-  /// Adds what `fields` declare to table 0 and to the tables of the documents embedded in it.
+  /// The fields of the documents.
+  var fields: FieldTable { tables[documentTable] }
+
+  /// Adds what `fields` declare to the documents' table and to those of the documents embedded
+  /// in them.
   ///
   /// Fields keep their slots for ever. A declared kind widens a narrower one that is stored
   /// (`Int32` to `Int`, `Int` to `Double`, anything to optional) and replaces one that was only
@@ -19,7 +28,27 @@ struct CollectionDescription: Equatable, Sendable {
   ///   fields, or embedded documents with fields of their own, than records can number.
   mutating func merge<Shape: DocumentShape>(_ shape: Shape) throws(StoreError) {
     var merger = FieldMerger(description: self, root: shape)
-    try merger.merge(shape, into: 0, path: [])
+    try merger.merge(shape, into: documentTable, path: [])
+    try merger.description.checkLimits()
+    self = merger.description
+  }
+
+  /// Gives a field of the documents the kind that `shape` has for it, or an optional of it, which
+  /// the one that it had need not become. What records of the documents' table hold in it must be
+  /// of the new kind, too.
+  ///
+  /// - Throws: As ``merge(_:)`` for too many fields.
+  mutating func replaceKind<Shape: DocumentShape>(
+    of name: String, by shape: Shape, isOptional: Bool
+  ) throws(StoreError) {
+    guard let slot = fields.slot(of: name),
+      let field = shape.fields.first(where: { $0.name == name })
+    else { return }
+    var merger = FieldMerger(description: self, root: shape)
+    let kind = try merger.newKind(field.kind, path: [name])
+    let isWrapped = isOptional && !kind.isOptional
+    merger.description.tables[documentTable][slot].kind = isWrapped ? .optional(kind) : kind
+    merger.description.tables[documentTable][slot].isDeclared = false
     try merger.description.checkLimits()
     self = merger.description
   }
@@ -80,7 +109,7 @@ private struct FieldMerger<Shape: DocumentShape> {
 
   init(description: CollectionDescription, root: Shape) {
     self.description = description
-    findTables(of: root, at: 0)
+    findTables(of: root, at: description.documentTable)
   }
 
   mutating func merge(_ shape: Shape, into table: Int, path: [String]) throws(StoreError) {
@@ -113,7 +142,7 @@ private struct FieldMerger<Shape: DocumentShape> {
   }
 
   /// The kind as the catalogue keeps it, with new tables for the documents in it.
-  private mutating func newKind(
+  mutating func newKind(
     _ kind: Kind<Shape>, path: [String]
   ) throws(StoreError) -> Kind<Int> {
     var kindError: StoreError?

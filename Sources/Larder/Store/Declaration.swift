@@ -98,7 +98,8 @@ extension Engine {
             description.name: try Collection(
               description, documents: documents,
               indexes: openIndexes(
-                records.filter { $0.value.definition.collection == description.name }, description))
+                records.filter { $0.value.definition.collection == description.name }, description),
+              log: log)
           ], uniquingKeysWith: { _, new in new }),
         indexes: records))
     return true
@@ -108,6 +109,7 @@ extension Engine {
   private func plan(
     _ declaration: Declaration, in catalogue: Catalogue
   ) throws(StoreError) -> (CollectionDescription, IndexPlan) {
+    try catalogue[declaration.name]?.checkMigrated()
     var description =
       catalogue[declaration.name]?.description
       ?? CollectionDescription(

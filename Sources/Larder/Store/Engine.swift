@@ -11,6 +11,7 @@ internal import LarderLMDB
 @usableFromInline final class Engine: Sendable {
   let environment: Environment
   let writer = Writer()
+  let log = StoreLog()
   /// Writes of tasks, which stand in the writer's line together.
   let jobs = WriteQueue()
   let retention: ChangeLogRetention
@@ -121,10 +122,11 @@ extension Engine {
 // MARK: Catalogue
 
 extension Engine {
-  /// Reads the catalogue, and opens the databases that it names.
+  /// Reads the catalogue, and opens the databases that it names, and the migrations'.
   func refreshCatalogue() throws {
+    _ = try migrations()
     guard let database = try environment.database(named: Layout.catalogueName, create: false)
-    else { return }
+    else { return try adoptEmptyCatalogue() }
     // Opened before the snapshot, which could not use a handle that is younger.
     let indexRecords = try environment.database(named: Layout.indexesName, create: false)
     let reading = try environment.beginRead()
@@ -149,18 +151,37 @@ extension Engine {
       }
       collections[name] = try Collection(
         description, documents: documents,
-        indexes: openIndexes(indexes.filter { $0.value.definition.collection == name }, description)
-      )
+        indexes: openIndexes(
+          indexes.filter { $0.value.definition.collection == name }, description), log: log)
     }
     adopt(
       Catalogue(version: state.catalogueVersion, collections: collections, indexes: indexes))
   }
 
+  /// A store without collections has a version all the same: something may have been migrated.
+  private func adoptEmptyCatalogue() throws {
+    let reading = try environment.beginRead()
+    guard let state = try reading.state(path: environment.folder) else { return }
+    guard try !reading.hasDatabase(named: Layout.catalogueName) else {
+      return try refreshCatalogue()  // It came into being in between.
+    }
+    adopt(Catalogue(version: state.catalogueVersion))
+  }
+
   /// Makes a newer catalogue the known one.
   func adopt(_ catalogue: Catalogue) {
-    known.withLock { known in
-      if catalogue.version > known.version { known = catalogue }
+    let isNewer = known.withLock { known in
+      guard catalogue.version > known.version else { return false }
+      known = catalogue
+      return true
     }
+    guard isNewer else { return }
+    log.tell(
+      .info, "the catalogue has changed",
+      [
+        "version": "\(catalogue.version)", "collections": "\(catalogue.collections.count)",
+        "indexes": "\(catalogue.indexes.count)",
+      ])
   }
 }
 

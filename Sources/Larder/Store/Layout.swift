@@ -12,6 +12,7 @@
 ///   "larder.catalogue"        a database
 ///   "larder.indexes"          a database
 ///   "larder.changes"          a database
+///   "larder.migrations"       a database, once something was migrated
 ///   "documents/<collection>"  a database, one per collection
 ///   "index/<number>"          a database, one per index
 ///
@@ -30,12 +31,19 @@
 /// index/<number>
 ///   <values> <entity-accessor key> -> nothing, or 1 byte     values drawn in `IndexBytes`
 ///
+/// larder.migrations
+///   <collection, UTF-8>       -> migration checksum
+///   00                        -> migration checksum          the whole store's
+///
 /// state, 64 bytes, little-endian
 ///   0  "LARDER\0\0"    8  format version, 4    12  zero, 4
 ///   16 transaction, 8  24 sequence, 8          32  catalogue version, 8
 ///   40 store id, 16    56 checksum of the bytes before, 8
 ///
-/// description = [version, key kind, key field or nil, [table]]            MessagePack
+/// description = [1, key kind, key field or nil, [table]]                  MessagePack
+///             | [1, key kind, key field or nil, [table], flags]     flags: 1 changes are not logged
+///             | [2, key kind, key field or nil, [table], flags, documents' table,
+///                version that they are being migrated to or nil]   of a migrated collection
 /// table       = [[name, kind, flags]]          flags: 1 declared, 2 required
 /// index       = [version, collection, name, [part], unique, condition or nil, unicode, state]
 /// part        = [[name], kind, flags, value of records without the field]
@@ -44,6 +52,8 @@
 ///               [4, nil] free
 /// kind        = bytes: a code, then the kinds in it; a document's code is followed by
 ///               the number of its table, 2 bytes, big-endian
+/// migration   = [1, version, version that it is on the way to or nil, key of the last document
+///                that was looked at or nil, documents migrated so far, documents in all]
 /// ```
 /// The values in an index take 250 bytes at most; those that are cut there have their length, 1
 /// byte, as the entry's value.
@@ -55,6 +65,7 @@ enum Layout {
   static let catalogueName = "larder.catalogue"
   static let indexesName = "larder.indexes"
   static let changesName = "larder.changes"
+  static let migrationsName = "larder.migrations"
   static let documentsPrefix = "documents/"
   static let maximumCollectionNameByteCount = 200
 

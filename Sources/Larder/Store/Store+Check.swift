@@ -159,7 +159,11 @@ private struct Checker: ~Copyable {
     var writer = RecordWriter(binding: binding)
     writer.isRehearsing = true
     do {
-      _ = try writer.putDocument(document, key: key)
+      let table = try RecordHeader(verified).table
+      guard table == collection.documentTable || collection.description.migratingTo != nil else {
+        throw RecordError.invalid("it was never migrated")
+      }
+      _ = try writer.putDocument(document, table: table, key: key)
     } catch let error as CoercionError {
       throw RecordError.invalid(
         "\(error.path.joined(separator: ".")): expected \(error.expected), found \(error.found)")

@@ -56,7 +56,7 @@ extension Store {
           return StoreStatistics.CollectionStatistics(
             name: collection.name, documentCount: database.entryCount,
             byteCount: database.byteCount, depth: database.depth,
-            fields: collection.tables[0].fields.map { ($0.name, "\($0.kind)") },
+            fields: collection.description.fields.fields.map { ($0.name, "\($0.kind)") },
             indexes: try snapshot.transaction.indexDescriptions(of: collection))
         }
       return StoreStatistics(

@@ -39,8 +39,13 @@ public final class Store: Sendable {
   }
 
   private init(path: String, options: StoreOptions, temporaryFolder: URL?) throws {
+    let start = options.log == nil ? nil : ContinuousClock.now
     engine = try storing { try Engine.open(at: path, options: options) }
     self.temporaryFolder = temporaryFolder
+    if let log = options.log, let start {
+      engine.log.add(log, of: ObjectIdentifier(self))
+      log(.opened(engine, after: ContinuousClock.now - start))
+    }
   }
 
   /// A store in a folder of its own that is deleted when the store is closed or let go of: for
@@ -74,6 +79,7 @@ public final class Store: Sendable {
       guard !isClosed.load(ordering: .acquiring) else { return }
       try storing { try engine.environment.close(timeoutSeconds: timeoutSeconds) }
       isClosed.store(true, ordering: .releasing)
+      engine.log.remove(ObjectIdentifier(self))
       guard let temporaryFolder else { return }
       try FileManager.default.removeItem(at: temporaryFolder)
     }

@@ -53,6 +53,15 @@ public enum StoreError: Error, Equatable, Sendable {
     collection: String, index: String, value: String, key: String, otherKey: String)
   /// A limit, an offset or a sort where the whole match is meant.
   case queryNotAllowed(operation: String, reason: String)
+  /// A migration of the collection was begun and not finished: its documents are of two
+  /// versions.
+  case unfinishedMigration(collection: String, version: Int)
+  /// A migration to a version that is not the next one; `collection` is nil for the store's own.
+  case versionSkipped(collection: String?, stored: Int, asked: Int)
+  /// A migration was to move a document to a key that another one has.
+  case keyTaken(collection: String, key: String, taken: String)
+  /// A collection that was to be the new name of another one exists already.
+  case collectionExists(String)
   /// LMDB, the file system or the system's limits.
   case storage(LMDBError)
 
@@ -116,8 +125,9 @@ extension StoreError: CustomStringConvertible {
     case .collectionName(let name, let reason):
       "`\(name.prefix(40))` cannot name a collection: \(reason)."
     case .kindMismatch(let collection, let field, let stored, let declared):
-      "Field `\(field)` of \(collection) holds \(stored) and is declared \(declared). Store the "
-        + "new kind under another name, or erase the collection and import it again."
+      "Field `\(field)` of \(collection) holds \(stored) and is declared \(declared). "
+        + "Convert the documents with `migrate`, store the new kind under another name, or erase "
+        + "the collection and import it again."
     case .valueRefused(let collection, let key, let field, let found, let expected):
       "Field `\(field)` of \(collection) \(key): expected \(expected), found \(found)."
     case .damagedRecord(let collection, let key, let reason):
@@ -143,6 +153,17 @@ extension StoreError: CustomStringConvertible {
         + "\(otherKey) has. Change one of them, or delete it."
     case .queryNotAllowed(let operation, let reason):
       "\(operation) takes everything that the filter matches: \(reason)."
+    case .unfinishedMigration(let collection, let version):
+      "The documents of \(collection) are being migrated to version \(version), and some are "
+        + "not yet. Finish it with `migrate(to: \(version))` of the program that began it."
+    case .versionSkipped(let collection, let stored, let asked):
+      "\(collection ?? "The store") stands at version \(stored) and cannot be migrated to "
+        + "\(asked) in one step. Run the migration to \(stored + 1) first."
+    case .keyTaken(let collection, let key, let taken):
+      "\(collection) \(key) cannot have the key \(taken): another document has it. Delete one of "
+        + "them, or give them different keys."
+    case .collectionExists(let name):
+      "\(name) holds documents already. Choose another name, or erase it first."
     case .storage(let error): error.description
     }
   }

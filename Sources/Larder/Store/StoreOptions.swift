@@ -1,6 +1,7 @@
 internal import LarderLMDB
 
-/// How a store is opened. All openings of one store in a process need the same options.
+/// How a store is opened. All openings of one store in a process need the same options, but for
+/// ``log``.
 public struct StoreOptions: Equatable, Sendable {
   /// Refuses every write. The store must exist; it may belong to another user.
   public var isReadOnly = false
@@ -13,6 +14,19 @@ public struct StoreOptions: Equatable, Sendable {
   public var maximumDatabases = 256
   /// How many snapshots can be open at once, in all processes together.
   public var maximumReaders = 510
+  /// Told what the store does; silent if nil, and then nothing is measured or put into words.
+  ///
+  /// ```swift
+  /// options.log = { event in logger.log(level: .init(event.level), "\(event)") }
+  /// ```
+  /// It is called on whatever thread the event happens, inside reads and writes too: it should
+  /// return soon and must not use the store. Where several stores share a folder each one's is
+  /// told.
+  public var log: (@Sendable (LogEvent) -> Void)? {
+    get { sink.tell }
+    set { sink.tell = newValue }
+  }
+  private var sink = Sink()
 
   /// How much of the past is kept for watchers that were away.
   public var changeLog = ChangeLogRetention()
@@ -48,9 +62,9 @@ public struct StoreOptions: Equatable, Sendable {
     case volatile
   }
 
-  /// Two for the catalogue, one for the change log. The other stays free: LMDB takes a handle only to find out that the
-  /// state record's key names no database.
-  static let spareDatabaseCount = 4
+  /// Two for the catalogue, one each for the change log and the migrations. The other stays free:
+  /// LMDB takes a handle only to find out that the state record's key names no database.
+  static let spareDatabaseCount = 5
 
   /// - Throws: ``StoreError/invalidOption(_:reason:)``.
   func check() throws(StoreError) {
@@ -79,4 +93,11 @@ public struct StoreOptions: Equatable, Sendable {
       }
     return options
   }
+}
+
+/// A closure that makes no difference to whether a store can be opened with both of two options.
+private struct Sink: Equatable {
+  var tell: (@Sendable (LogEvent) -> Void)?
+
+  static func == (left: Self, right: Self) -> Bool { true }
 }

@@ -148,7 +148,9 @@ extension CollectionBinding {
   }
 
   func damaged(_ key: UnsafeRawBufferPointer, _ error: RecordError) -> StoreError {
-    .damagedRecord(
+    collection.log.tellOfDamage(
+      in: collection.name, key: collection.keyKind.text(of: key), error)
+    return .damagedRecord(
       collection: collection.name, key: collection.keyKind.text(of: key), reason: error)
   }
 }

@@ -78,7 +78,8 @@ extension WriteScope {
   /// Ends a body that is then run again.
   struct DeclarationNeeded: Error {}
 
-  /// Deletes what `selection` matches and the batch does not have, then saves the batch.
+  /// Deletes what `selection` matches and the batch does not have, then saves the batch, whose
+  /// records must be of the documents' table.
   @usableFromInline mutating func apply(
     _ batch: Batch, clearing selection: Selection?, _ binding: CollectionBinding
   ) throws -> SaveReport {

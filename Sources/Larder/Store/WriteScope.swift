@@ -7,8 +7,11 @@ internal import LarderLMDB
 public struct WriteScope: ~Copyable {
   var transaction: WriteTransaction
   let engine: Engine
-  let catalogue: Catalogue
+  private(set) var catalogue: Catalogue
   var state: StoreState
+  /// Whether something was written that is no document: the catalogue, or where a migration
+  /// stands.
+  var hasWrittenMore = false
   /// Where the changes that follow come from, as the change log says it.
   public var origin = ChangeOrigin.local
   private let log: Database
@@ -18,8 +21,11 @@ public struct WriteScope: ~Copyable {
   var undeclared: Declaration?
   /// Why a change stopped half-way.
   @usableFromInline var failure: (any Error)?
+  /// When it began; nil where nobody is told.
+  private let start: ContinuousClock.Instant?
 
   init(_ engine: Engine) throws {
+    start = engine.log.isActive ? .now : nil
     guard let log = try engine.environment.database(named: Layout.changesName, create: true)
     else { throw StoreError.damagedChangeLog("it cannot be made") }
     while true {
@@ -93,6 +99,7 @@ public struct WriteScope: ~Copyable {
     _ body: (inout WriteScope) throws -> Result
   ) throws -> Result {
     let (changeCount, failure) = (changeCount, failure)
+    let (catalogue, state, hasWrittenMore) = (catalogue, state, hasWrittenMore)
     var inner = try transaction.beginNested()
     swap(&transaction, &inner)
     let result = Swift.Result { try body(&self) }
@@ -105,6 +112,18 @@ public struct WriteScope: ~Copyable {
       // Where it has not failed to commit, letting go of the inner transaction undoes it.
       self.changeCount = changeCount
       self.failure = failure
+      (self.catalogue, self.state, self.hasWrittenMore) = (catalogue, state, hasWrittenMore)
+      throw error
+    }
+  }
+
+  /// Runs a change of the catalogue and of records. When it stops half-way the scope is never
+  /// committed, even if its body swallows the error.
+  mutating func wholly<Result>(_ body: (inout WriteScope) throws -> Result) throws -> Result {
+    do {
+      return try body(&self)
+    } catch {
+      failure = failure ?? error
       throw error
     }
   }
@@ -114,12 +133,57 @@ public struct WriteScope: ~Copyable {
   /// - Throws: ``StoreError``, also the one that stopped a change half-way.
   consuming func commit() throws {
     if let failure { throw failure }
-    guard changeCount > 0 else { return }
+    guard changeCount > 0 || hasWrittenMore else { return }
+    let (engine, catalogue, start, changeCount) = (engine, catalogue, start, changeCount)
     state.transaction = UInt64(transaction.id)
     state.sequence += changeCount
     try transaction.pruneChangeLog(in: log, engine.retention)
     try transaction.put(state)
     try transaction.commit()
+    engine.adopt(catalogue)
+    if let start { engine.log.tellOfWrite(of: changeCount, ContinuousClock.now - start) }
+  }
+}
+
+extension WriteScope {
+  /// Changes the description of a collection that exists; the commit makes it known.
+  mutating func describe(_ description: CollectionDescription) throws {
+    guard let collection = catalogue[description.name],
+      let descriptions = try engine.environment.database(
+        named: Layout.catalogueName, create: false)
+    else { preconditionFailure("\(description.name) is described before it was declared") }
+    try description.encoded().withUnsafeBytes { value in
+      var name = description.name
+      try name.withUTF8 { key in
+        try transaction.put(value, for: UnsafeRawBufferPointer(key), in: descriptions)
+      }
+    }
+    try adopt(description, documents: collection.documents, catalogue.indexes)
+  }
+
+  /// Makes a description, and the records of all indexes, this scope's.
+  mutating func adopt(
+    _ description: CollectionDescription, documents: Database, _ indexes: [UInt32: IndexRecord]
+  ) throws {
+    let own = indexes.filter { $0.value.definition.collection == description.name }
+    let collection = Collection(
+      description, documents: documents, indexes: try engine.openIndexes(own, description),
+      log: engine.log)
+    state.catalogueVersion += 1
+    catalogue = Catalogue(
+      version: state.catalogueVersion,
+      collections: catalogue.collections.merging([description.name: collection]) { _, new in new },
+      indexes: indexes)
+    hasWrittenMore = true
+  }
+
+  /// Makes every process read the catalogue again.
+  mutating func renewCatalogue() {
+    state.catalogueVersion += 1
+    catalogue = Catalogue(
+      version: state.catalogueVersion, collections: catalogue.collections,
+      indexes: catalogue.indexes)
+    hasWrittenMore = true
   }
 }
 

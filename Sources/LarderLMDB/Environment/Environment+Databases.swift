@@ -25,6 +25,10 @@ extension Environment {
     }
   }
 
+  /// The handle of a named database that was asked for before; nil where it was not, or was
+  /// missing then. Also inside a write.
+  public func knownDatabase(named name: String) -> Database? { handles.withLock { $0[name] } }
+
   /// The names of all named databases, in the order of their bytes; reads the main database.
   ///
   /// - Throws: ``LMDBError``, as ``database(named:create:)`` does.

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 extension Environment {
   /// Opens the store in `folder`, creating it if there is none.
   ///
@@ -71,7 +73,7 @@ extension Environment {
       try transaction.commit()
       try environment.finishCreating(lock)
     }
-    _ = try environment.checkReaders()
+    environment.freedReaders.store(try environment.checkReaders(), ordering: .relaxed)
     try environment.openExistingDatabases()
     Registry.shared.didOpen(environment, identity)
     // Held until here, whatever the optimiser thinks of its last use.

@@ -26,8 +26,12 @@ public final class Environment: Sendable {
   let handles = Locked<[String: Database]>([:])
   /// Held while a handle is opened: LMDB allows one transaction at a time to do it.
   let openingHandles = Locked<Void>(())
+  let freedReaders = Atomic<Int>(0)
   /// Set once LMDB has closed, after which `pointer` is invalid.
   let isFinished = Atomic<Bool>(false)
+
+  /// How many reader slots of processes that had died were given back when it was opened.
+  public var freedReaderCount: Int { freedReaders.load(ordering: .relaxed) }
 
   init(
     _ pointer: OpaqueEnvironment, files: StoreFiles, options: Options,

@@ -1,0 +1,85 @@
+/// A document on its way from one version to the next, lent to the closure of a migration.
+///
+/// ```swift
+/// try await store.migrate(Contact.self, to: 2) { contact in
+///   if case .string(let text) = contact["order"] { contact["order"] = .integer(Int64(text) ?? 0) }
+///   if contact["name"] == "" { contact.delete() }
+/// }
+/// ```
+/// It holds what is stored, under the names that fields have on disk.
+public struct MigratingDocument: Sendable {
+  /// The key that it is stored under.
+  public let key: Value
+  /// Its fields. Where one of them is the entity-accessor key, giving it another value moves the
+  /// document to that key.
+  public var document: DynamicDocument
+  /// Whether it will be deleted.
+  public private(set) var isDeleted = false
+
+  init(key: Value, _ document: DynamicDocument) {
+    self.key = key
+    self.document = document
+  }
+
+  /// The value of a field; nil where the document has none. Setting nil removes the field.
+  public subscript(name: String) -> Value? {
+    get { document[name] }
+    set { document[name] = newValue }
+  }
+
+  /// Gives a field another name on disk; does nothing where the document does not have it.
+  public mutating func rename(_ name: String, to newName: String) {
+    guard name != newName, let value = document[name] else { return }
+    document[name] = nil
+    document[newName] = value
+  }
+
+  /// Deletes the document.
+  public mutating func delete() { isDeleted = true }
+}
+
+/// How far a migration has come. Told after each batch, once it is durable.
+public struct MigrationProgress: Sendable, Equatable {
+  public let collection: String
+  /// The version that it leads to.
+  public let version: Int
+  /// Documents that were migrated, those of an earlier run that was cut short too. Never falls.
+  public let doneCount: Int
+  /// Documents in all; the same as ``doneCount`` when it is finished.
+  public let totalCount: Int
+  /// Whether every document is of the new version.
+  public let isFinished: Bool
+
+  /// From 0 to 1.
+  public var fraction: Double {
+    isFinished || totalCount == 0 ? 1 : min(1, Double(doneCount) / Double(totalCount))
+  }
+}
+
+/// What a call of `migrate` did.
+public struct MigrationReport: Sendable, Equatable {
+  /// The version that the collection, or the store, stands at now; above the one that was asked
+  /// for where a newer version of the app was here.
+  public internal(set) var version: Int
+  /// Documents that this call changed from one version to the next, the deleted ones too.
+  public internal(set) var migratedCount = 0
+  /// Those of them that were deleted.
+  public internal(set) var deletedCount = 0
+}
+
+/// The closure of a migration threw. The documents of the batches before are migrated; those of
+/// its batch and all others are as they were.
+public struct MigrationError: Error, CustomStringConvertible {
+  public let collection: String
+  /// The document's key, as ``StoreError`` writes it.
+  public let key: String
+  /// The version that was being migrated to.
+  public let version: Int
+  /// What the closure threw.
+  public let underlying: any Error
+
+  public var description: String {
+    "\(collection) \(key) cannot be migrated to version \(version): \(underlying). The batches "
+      + "before this one are kept. Mend the migration, and run it again: it goes on from there."
+  }
+}

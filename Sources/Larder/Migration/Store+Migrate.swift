@@ -1,0 +1,198 @@
+internal import LarderLMDB
+
+extension Store {
+  /// Brings the documents of a type's collection from one version to the next, batch by batch.
+  ///
+  /// ```swift
+  /// try await store.migrate(Contact.self, to: 2) { contact in
+  ///   if case .string(let text) = contact["order"] {
+  ///     contact["order"] = .integer(Int64(text) ?? 0)
+  ///   }
+  /// }
+  /// ```
+  /// Call it before the collection is used, for every version that there was, in their order;
+  /// where the collection stands at `version` or above it does nothing, and one without documents
+  /// begins at it. Collections begin at version 1. Each batch is one transaction; a migration
+  /// that was cut short goes on behind its last batch, and no document is migrated twice. Until
+  /// it is finished the collection can be neither written nor read by a type, in any process:
+  /// that throws ``StoreError/unfinishedMigration(collection:version:)``.
+  ///
+  /// Of the type only the collection's name and kind of key are used: a step must mean the same
+  /// whatever has become of the type since. <doc:Evolution> has the rules.
+  ///
+  /// - Parameters:
+  ///   - progress: Told after each batch; what it throws ends the migration there.
+  ///   - change: Changes one document, which holds what is stored. It may run again for documents
+  ///     of a batch that was not kept, so it should change nothing else.
+  /// - Throws: ``MigrationError`` with what `change` threw, whatever `progress` throws, and
+  ///   ``StoreError``: among them ``StoreError/versionSkipped(collection:stored:asked:)``,
+  ///   ``StoreError/keyTaken(collection:key:taken:)``,
+  ///   ``StoreError/valueRefused(collection:key:field:found:expected:)`` where a field would hold
+  ///   two kinds, ``StoreError/damagedRecord(collection:key:reason:)``. The batches before are
+  ///   kept.
+  @discardableResult
+  public func migrate<Entity: Document>(
+    _ type: Entity.Type, to version: Int,
+    progress: (MigrationProgress) throws -> Void = { _ in },
+    _ change: (inout MigratingDocument) throws -> Void
+  ) throws -> MigrationReport {
+    try Migration(of: type, to: version, in: self).run(progress, change)
+  }
+
+  /// Brings the documents of a type's collection from one version to the next, batch by batch, on
+  /// the store's own thread; as the synchronous one. Other writes have their turn in between.
+  ///
+  /// Cancelling the task ends it before the next batch.
+  ///
+  /// - Throws: As the synchronous one, and `CancellationError`. The batches before are kept.
+  @discardableResult
+  public func migrate<Entity: Document>(
+    _ type: Entity.Type, to version: Int,
+    progress: @Sendable (MigrationProgress) throws -> Void = { _ in },
+    _ change: @escaping @Sendable (inout MigratingDocument) throws -> Void
+  ) async throws -> MigrationReport {
+    try await Migration(of: type, to: version, in: self).run(progress, change)
+  }
+
+  /// The version that the documents of a type's collection have: 1 until they are migrated, and
+  /// the one before until a migration is finished.
+  ///
+  /// - Throws: ``StoreError``.
+  public func version<Entity: Document>(of type: Entity.Type) throws -> Int {
+    try collection(Entity.schema.name).version()
+  }
+}
+
+extension DynamicCollection {
+  /// Brings the documents from one version to the next, batch by batch; see
+  /// ``Store/migrate(_:to:progress:_:)-(_,_,_,(MigratingDocument)->Void)``.
+  ///
+  /// - Throws: As there.
+  @discardableResult
+  public func migrate(
+    to version: Int, progress: (MigrationProgress) throws -> Void = { _ in },
+    _ change: (inout MigratingDocument) throws -> Void
+  ) throws -> MigrationReport {
+    try Migration(of: self, to: version).run(progress, change)
+  }
+
+  /// Brings the documents from one version to the next, batch by batch, on the store's own thread.
+  ///
+  /// - Throws: As ``Store/migrate(_:to:progress:_:)-(_,_,_,(MigratingDocument)->Void)``, and
+  ///   `CancellationError`.
+  @discardableResult
+  public func migrate(
+    to version: Int, progress: @Sendable (MigrationProgress) throws -> Void = { _ in },
+    _ change: @escaping @Sendable (inout MigratingDocument) throws -> Void
+  ) async throws -> MigrationReport {
+    try await Migration(of: self, to: version).run(progress, change)
+  }
+
+  /// The version that the documents have; see ``Store/version(of:)``.
+  ///
+  /// - Throws: ``StoreError``.
+  public func version() throws -> Int {
+    try store.migrationState(of: .collection(name)).version
+  }
+}
+
+extension Store {
+  func migrationState(of subject: MigrationState.Subject) throws -> MigrationState {
+    try checkOpen()
+    return try storing {
+      // Before the snapshot: a handle serves only what begins after it.
+      let migrations = try engine.migrations()
+      return try Snapshot(engine).transaction.migrationState(of: subject, in: migrations)
+    }
+  }
+}
+
+/// One migration of a collection, whose batches a caller runs.
+struct Migration: Sendable {
+  let store: Store
+  let name: String
+  let keyKind: KeyKind?
+  let version: Int
+  var limits = MigrationLimits()
+
+  init<Entity: Document>(of type: Entity.Type, to version: Int, in store: Store) throws {
+    self.store = store
+    name = try Declaration(type).name
+    keyKind = Entity.Key.keyKind
+    self.version = version
+  }
+
+  init(of collection: DynamicCollection, to version: Int) throws {
+    store = collection.store
+    name = try Layout.checkedCollectionName(collection.name)
+    keyKind = nil
+    self.version = version
+  }
+
+  func run(
+    _ progress: (MigrationProgress) throws -> Void,
+    _ change: (inout MigratingDocument) throws -> Void
+  ) throws -> MigrationReport {
+    var report = try currentReport()
+    if report.version >= version { return report }
+    while true {
+      try store.checkOpen()
+      let step = try storing { try store.engine.writer.run { try nextBatch(change) } }
+      report.add(step.report)
+      if let news = step.progress { try progress(news) }
+      if step.isLast { return report }
+      try Task.checkCancellation()
+    }
+  }
+
+  func run(
+    _ progress: @Sendable (MigrationProgress) throws -> Void,
+    _ change: @escaping @Sendable (inout MigratingDocument) throws -> Void
+  ) async throws -> MigrationReport {
+    var report = try currentReport()
+    if report.version >= version { return report }
+    while true {
+      try store.checkOpen()
+      let step = try await store.engine.writer.run { try storing { try nextBatch(change) } }
+      report.add(step.report)
+      if let news = step.progress { try progress(news) }
+      if step.isLast { return report }
+      try Task.checkCancellation()
+    }
+  }
+
+  /// Most calls find nothing to do, and then write nothing.
+  private func currentReport() throws -> MigrationReport {
+    MigrationReport(version: try store.migrationState(of: .collection(name)).version)
+  }
+
+  /// Runs in the writer's line.
+  private func nextBatch(
+    _ change: (inout MigratingDocument) throws -> Void
+  ) throws -> MigrationStep {
+    let engine = store.engine
+    guard let migrations = try engine.migrations(create: true) else {
+      throw StoreError.damagedCatalogue("\(Layout.migrationsName) cannot be made")
+    }
+    do {
+      let step = try engine.perform { scope in
+        try scope.migrate(
+          name, keyKind: keyKind, to: version, limits: limits, in: migrations, change)
+      }
+      engine.log.tell(of: step)
+      return step
+    } catch {
+      engine.log.tell(
+        .error, "a migration has stopped", ["collection": name, "version": "\(version)"])
+      throw error
+    }
+  }
+}
+
+extension MigrationReport {
+  fileprivate mutating func add(_ step: MigrationReport) {
+    version = step.version
+    migratedCount += step.migratedCount
+    deletedCount += step.deletedCount
+  }
+}

@@ -1,0 +1,121 @@
+internal import LarderLMDB
+
+/// What one transaction of a migration did.
+struct MigrationStep: Sendable {
+  /// What it did, with the version that the collection stands at.
+  var report: MigrationReport
+  /// Nil where there was nothing to do.
+  var progress: MigrationProgress?
+
+  var isLast: Bool { progress?.isFinished ?? true }
+}
+
+extension WriteScope {
+  /// Migrates the next documents of a collection, and notes in the same transaction how far it
+  /// came. Where it stops half-way, nothing of it is kept.
+  ///
+  /// - Parameter keyKind: Nil where the caller does not know it.
+  mutating func migrate(
+    _ name: String, keyKind: KeyKind?, to version: Int, limits: MigrationLimits,
+    in migrations: Database, _ body: (inout MigratingDocument) throws -> Void
+  ) throws -> MigrationStep {
+    try wholly { scope in
+      let subject = MigrationState.Subject.collection(name)
+      var state = try scope.transaction.migrationState(of: subject, in: migrations)
+      let before = state
+      guard try scope.begin(&state, name, keyKind: keyKind, to: version) else {
+        if state != before { try scope.put(state, of: subject, in: migrations) }
+        return MigrationStep(report: MigrationReport(version: state.version))
+      }
+      guard let collection = scope.catalogue[name],
+        collection.description.migratingTo == version
+      else { throw StoreError.damagedCatalogue("\(name) is in no migration to \(version)") }
+
+      var batch = try MigrationBatch(collection, after: state.lastKey, limits, scope.transaction)
+      try batch.change(to: version, scope.transaction, body)
+      try scope.write(batch, hasEarlier: state.lastKey != nil)
+
+      state.doneCount += batch.documents.count
+      let progress = MigrationProgress(
+        collection: name, version: version, doneCount: state.doneCount,
+        totalCount: batch.isLast ? state.doneCount : max(state.totalCount, state.doneCount),
+        isFinished: batch.isLast)
+      if batch.isLast {
+        state = MigrationState(version: version)
+        try scope.endMigration(of: name)
+      } else {
+        state.lastKey = batch.documents.last?.storedKey
+      }
+      try scope.put(state, of: subject, in: migrations)
+      return MigrationStep(
+        report: MigrationReport(
+          version: state.version, migratedCount: batch.documents.count,
+          deletedCount: batch.documents.count { $0.content.isDeleted }),
+        progress: progress)
+    }
+  }
+
+  /// Begins the migration where it has not begun; false where there is nothing to migrate.
+  private mutating func begin(
+    _ state: inout MigrationState, _ name: String, keyKind: KeyKind?, to version: Int
+  ) throws -> Bool {
+    if version <= state.version { return false }
+    if let target = state.target {
+      guard target == version else {
+        throw StoreError.unfinishedMigration(collection: name, version: target)
+      }
+      return true
+    }
+    let collection = catalogue[name]
+    if let keyKind, let stored = collection?.keyKind, stored != keyKind {
+      throw StoreError.keyKind(collection: name, stored: stored, found: keyKind)
+    }
+    guard let collection,
+      case let count = try transaction.statistics(of: collection.documents).entryCount, count > 0
+    else {
+      // What is new begins at the newest version.
+      state.version = version
+      return false
+    }
+    guard version == state.version + 1 else {
+      throw StoreError.versionSkipped(collection: name, stored: state.version, asked: version)
+    }
+    state.target = version
+    state.totalCount = count
+    var description = collection.description
+    try description.beginMigration(to: version)
+    try describe(description)
+    return true
+  }
+
+  private mutating func endMigration(of name: String) throws {
+    guard var description = catalogue[name]?.description else { return }
+    description.migratingTo = nil
+    try describe(description)
+    try renewIndexes(of: name)
+  }
+
+  /// Writes what the closure left of a batch.
+  private mutating func write(_ batch: MigrationBatch, hasEarlier: Bool) throws {
+    let collection = batch.collection
+    var shape = MigratedShape(collection, hasEarlier: hasEarlier)
+    let records = try shape.encode(batch, transaction)
+    if shape.description != collection.description {
+      try describe(shape.description)
+      try suspendIndexes(of: collection.name)
+    }
+    guard let collection = catalogue[collection.name] else { return }
+    try replace(batch.vacated, by: records, CollectionBinding(collection))
+  }
+
+  /// In one change, as far as unique indexes are concerned.
+  private mutating func replace(
+    _ vacated: Set<[UInt8]>, by records: Batch, _ binding: CollectionBinding
+  ) throws {
+    let keys = vacated.sorted { $0.lexicographicallyPrecedes($1) }
+    try change(of: binding.collection) { scope, changes in
+      try scope.delete(keys, in: binding.collection, &changes)
+      _ = try scope.apply(records, clearing: nil, binding, &changes)
+    }
+  }
+}

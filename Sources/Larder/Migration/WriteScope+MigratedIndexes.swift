@@ -1,0 +1,77 @@
+internal import LarderLMDB
+
+// What becomes of indexes when the documents of a collection are migrated. Those whose fields
+// keep their kinds are maintained as ever.
+
+extension WriteScope {
+  /// Why an index waits for the end of a migration.
+  private static var suspended: IndexState {
+    .failed("a field of it changes its kind in a migration that is not finished")
+  }
+
+  /// Empties the indexes whose fields have another kind now: until all documents have it, their
+  /// values have no common order.
+  mutating func suspendIndexes(of name: String) throws {
+    guard let collection = catalogue[name] else { return }
+    try changeIndexes(of: name) { scope, index, record in
+      guard index.isMaintained,
+        index.definition.renewed(in: collection.description) != index.definition
+      else { return record }
+      try scope.transaction.empty(index.database)
+      return IndexRecord(record.definition, Self.suspended)
+    }
+  }
+
+  /// Has indexes built anew whose fields have another kind than before, or dropped where nothing
+  /// of that kind can be kept in one.
+  mutating func renewIndexes(of name: String) throws {
+    guard let collection = catalogue[name] else { return }
+    try changeIndexes(of: name) { scope, index, record in
+      guard let renewed = record.definition.renewed(in: collection.description) else {
+        return IndexRecord(record.definition, .dropped)
+      }
+      if renewed == record.definition, record.state != Self.suspended { return record }
+      try scope.transaction.empty(index.database)
+      return try scope.builtAtOnce(
+        IndexRecord(renewed, .building(upTo: [])), index.number, collection)
+    }
+  }
+
+  /// Gives the indexes of a collection, with their entries, to one that will have its documents.
+  mutating func moveIndexes(of name: String, to newName: String) throws {
+    try changeIndexes(of: newName) { _, _, record in IndexRecord(record.definition, .dropped) }
+    try changeIndexes(of: name) { _, _, record in
+      let definition = record.definition
+      return IndexRecord(
+        IndexDefinition(
+          collection: newName, name: definition.name, parts: definition.parts,
+          isUnique: definition.isUnique, filter: definition.filter, unicode: definition.unicode),
+        record.state)
+    }
+    guard let target = catalogue[newName] else { return }
+    try adopt(target.description, documents: target.documents, catalogue.indexes)
+  }
+
+  /// Replaces the records of a collection's indexes.
+  private mutating func changeIndexes(
+    of name: String,
+    _ change: (inout WriteScope, CollectionIndex, IndexRecord) throws -> IndexRecord
+  ) throws {
+    guard let collection = catalogue[name], !collection.indexes.isEmpty,
+      let database = engine.environment.knownDatabase(named: Layout.indexesName)
+    else { return }
+    var records = catalogue.indexes
+    var isChanged = false
+    for index in collection.indexes {
+      // How far one is built is known to the store alone.
+      guard let record = try transaction.indexRecord(index.number, in: database) else { continue }
+      let new = try change(&self, index, record)
+      guard new != record else { continue }
+      records[index.number] = new
+      try put(new, number: index.number, in: database)
+      isChanged = true
+    }
+    guard isChanged else { return }
+    try adopt(collection.description, documents: collection.documents, records)
+  }
+}

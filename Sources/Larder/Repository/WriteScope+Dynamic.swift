@@ -1,0 +1,152 @@
+internal import LarderLMDB
+
+// Documents without their type, inside a write: what migrations of a whole store are made of.
+
+extension WriteScope {
+  /// The document under a key as this transaction sees it, or nil.
+  ///
+  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` when it cannot be read.
+  public borrowing func get(
+    _ key: Value, in collection: DynamicCollection
+  ) throws -> DynamicDocument? {
+    guard let binding = catalogue.binding(ofCollection: collection.name),
+      let key = key.encodedKey(of: binding.collection.keyKind)
+    else { return nil }
+    return try key.withUnsafeBytes { key in
+      try transaction.withRecord(for: key, binding) { try DynamicDocument($0) }
+    }
+  }
+
+  /// The documents behind a key, in the order of the keys, as this transaction sees them.
+  ///
+  /// - Parameters:
+  ///   - key: Nil for the first ones.
+  ///   - limit: How many at most, so that a large collection can be walked over in pieces.
+  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` for the first that cannot be
+  ///   read.
+  public borrowing func fetch(
+    _ collection: DynamicCollection, after key: Value? = nil, limit: Int = .max
+  ) throws -> [DynamicDocument] {
+    guard limit > 0, let binding = catalogue.binding(ofCollection: collection.name) else {
+      return []
+    }
+    let keyKind = binding.collection.keyKind
+    let key = try key.map { value in
+      guard let key = value.encodedKey(of: keyKind) else {
+        throw StoreError.valueRefused(
+          collection: collection.name, key: "", field: "", found: value.shortDescription,
+          expected: "a key (\(keyKind))")
+      }
+      return key
+    }
+    var documents: [DynamicDocument] = []
+    var cursor = try transaction.cursor(in: binding.collection.documents)
+    var hasRecord = try cursor.moveBehind(key)
+    while hasRecord, documents.count < limit {
+      documents.append(
+        try binding.reading(cursor.value, key: cursor.key) { try DynamicDocument($0) })
+      hasRecord = try cursor.next()
+    }
+    return documents
+  }
+
+  /// Saves documents without their type, and makes the collection and the fields that are new
+  /// known first, as ``DynamicCollection/save(_:keyField:)`` does. The body of the write is then
+  /// run again from its start.
+  ///
+  /// - Parameter keyField: The field that is the entity-accessor key, where the collection has
+  ///   none yet.
+  /// - Throws: ``StoreError``, such as
+  ///   ``StoreError/valueRefused(collection:key:field:found:expected:)``; the body should let it
+  ///   through, so that nothing is kept.
+  @discardableResult
+  public mutating func save(
+    _ documents: [DynamicDocument], in collection: DynamicCollection, keyField: String?
+  ) throws -> SaveReport {
+    guard let first = documents.first else { return SaveReport() }
+    let stored = catalogue[collection.name]?.description
+    try catalogue[collection.name]?.checkMigrated()
+    guard let keyField = stored?.keyField ?? keyField else { throw collection.noKeyField() }
+    guard let keyKind = stored?.keyKind ?? KeyKind(of: first[keyField]) else {
+      throw collection.keyRefused(first, keyField)
+    }
+    let declaration = try Declaration(
+      name: collection.name, keyKind: keyKind, keyField: keyField,
+      shape: try collection.shape(of: documents, InferredShape(stored)))
+    var merged = stored ?? CollectionDescription(name: collection.name, keyKind: keyKind)
+    try declaration.merge(&merged)
+    guard merged == stored else {
+      undeclared = declaration
+      throw DeclarationNeeded()
+    }
+    return try save(documents, in: collection)
+  }
+
+  /// Deletes the documents under `keys`; returns how many there were.
+  ///
+  /// - Throws: ``StoreError/storage(_:)``.
+  @discardableResult
+  public mutating func delete(
+    keys: some Sequence<Value>, in collection: DynamicCollection
+  ) throws -> Int {
+    guard let stored = catalogue[collection.name] else { return 0 }
+    return try delete(keys.compactMap { $0.encodedKey(of: stored.keyKind) }, in: stored)
+  }
+
+  @discardableResult
+  mutating func delete(_ keys: [[UInt8]], in collection: Collection) throws -> Int {
+    try change(of: collection) { scope, changes in
+      try scope.delete(keys, in: collection, &changes)
+    }
+  }
+
+  @discardableResult
+  mutating func delete(
+    _ keys: [[UInt8]], in collection: Collection, _ changes: inout DocumentChanges
+  ) throws -> Int {
+    var deleted = 0
+    var cursor = try transaction.cursor(in: collection.documents)
+    for key in keys where (1...KeyKind.maximumByteCount).contains(key.count) {
+      try key.withUnsafeBytes { key in
+        guard try cursor.seek(key) else { return }
+        try changes.deleted(cursor.value, key: key, transaction)
+        try cursor.delete()
+        if changes.isFull { try changes.flushIfFull(&transaction) }
+        deleted += 1
+      }
+    }
+    return deleted
+  }
+
+  /// Deletes every document of a collection; returns how many there were. Costs what the pages
+  /// cost, not the documents.
+  ///
+  /// - Throws: ``StoreError/storage(_:)``.
+  @discardableResult
+  public mutating func eraseAllData(of collection: DynamicCollection) throws -> Int {
+    guard let stored = catalogue[collection.name] else { return 0 }
+    return try eraseAllData(of: stored)
+  }
+}
+
+extension DynamicCollection {
+  /// Deletes the documents under `keys`; returns how many there were. Also in the midst of a
+  /// migration, to be rid of a document that cannot be read.
+  ///
+  /// - Throws: ``StoreError``; nothing is deleted then.
+  @discardableResult
+  public func delete(keys: [Value]) throws -> Int {
+    try store.write { try $0.delete(keys: keys, in: self) }
+  }
+}
+
+extension Cursor {
+  /// Moves to the first record behind `key`, or to the first of all; false when there is none.
+  mutating func moveBehind(_ key: [UInt8]?) throws -> Bool {
+    guard let key else { return try first() }
+    return try key.withUnsafeBytes { key in
+      guard try seek(atOrAfter: key) else { return false }
+      return try Bytes.equal(self.key, key) ? next() : true
+    }
+  }
+}

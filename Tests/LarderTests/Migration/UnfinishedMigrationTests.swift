@@ -1,0 +1,251 @@
+import Foundation
+import LarderLMDB
+import LarderTesting
+import Testing
+
+@testable import Larder
+
+@Suite struct UnfinishedMigrationTests {
+  /// Migrates up to a document, where it fails.
+  private func stop(
+    _ numbers: DynamicCollection, at key: Value, batchCount: Int,
+    progress: (MigrationProgress) -> Void = { _ in }
+  ) throws -> MigrationError? {
+    do {
+      try numbers.migrate(to: 2, batchCount: batchCount, progress: progress) { number in
+        if number.key == key { throw Unexpected() }
+        try convert(&number)
+      }
+      return nil
+    } catch let error as MigrationError {
+      return error
+    }
+  }
+
+  @Test("a closure that throws is named with its document, and its batch is left as it was")
+  func throwing() throws {
+    try withTemporaryStore { store in
+      let numbers = try store.numbers(100)
+
+      let error = try #require(try stop(numbers, at: 57, batchCount: 10))
+
+      #expect((error.collection, error.key, error.version) == ("Number", "57", 2))
+      #expect(error.underlying is Unexpected)
+      #expect(error.description.contains("Number 57 cannot be migrated to version 2"))
+      #expect(
+        try numbers.documents() == Array(converted(50)) + Array(numbered(100).dropFirst(50)))
+      #expect(try numbers.version() == 1)
+    }
+  }
+
+  @Test("a migration goes on behind its last batch, and no document is migrated twice")
+  func resumed() throws {
+    try withTemporaryStore { store in
+      let numbers = try store.numbers(100)
+      for key in [3, 57, 57, 58, 99] {
+        #expect(try stop(numbers, at: .integer(Int64(key)), batchCount: 10)?.key == "\(key)")
+      }
+
+      let report = try numbers.migrate(to: 2, batchCount: 10, convert)
+
+      #expect(report == MigrationReport(version: 2, migratedCount: 10))
+      #expect(try numbers.documents() == converted(100))
+    }
+  }
+
+  @Test("a migration that fails in its first batch has not begun")
+  func notBegun() throws {
+    try withTemporaryStore { store in
+      let numbers = try store.numbers(100)
+      let before = try store.statistics()
+
+      #expect(try stop(numbers, at: 9, batchCount: 10) != nil)
+
+      #expect(try store.statistics() == before)
+      #expect(store.engine.catalogue["Number"]?.documentTable == 0)
+      #expect(try numbers.save(numbered(1)).unchanged == 1)
+    }
+  }
+
+  @Test("until it is finished a collection is neither written nor read by a type, but by none")
+  func refused() throws {
+    try withTemporaryStore { store in
+      let numbers = try store.numbers(20)
+      try store.repository(of: Contact.self).save(Contact(id: "a"))
+      let typed = store.repository(of: Number.self)
+      #expect(try stop(numbers, at: 17, batchCount: 10) != nil)
+      let unfinished = StoreError.unfinishedMigration(collection: "Number", version: 2)
+
+      #expect(throws: unfinished) { try typed.get(1) }
+      #expect(throws: unfinished) { try typed.count() }
+      #expect(throws: unfinished) { try typed.fetch(Number.where { $0.text < 5 }) }
+      #expect(throws: unfinished) { try typed.save(Number(id: 1, text: 1, changes: 1)) }
+      #expect(throws: unfinished) { try typed.delete(keys: [1]) }
+      #expect(throws: unfinished) { try store.declare(Number.self) }
+      #expect(throws: unfinished) { try numbers.save([["id": 1, "text": "x"]]) }
+      #expect(throws: unfinished) { try numbers.save([["id": 1, "fresh": "x"]]) }
+      #expect(throws: unfinished) {
+        try store.write { try $0.save([["id": 1, "text": "x"]], in: numbers) }
+      }
+      #expect(throws: unfinished) {
+        try store.write { try $0.save([["id": 1, "fresh": 1]], in: numbers, keyField: nil) }
+      }
+      #expect(throws: unfinished) { try numbers.migrate(to: 3, convert) }
+      #expect(unfinished.description.contains("migrate(to: 2)"))
+
+      #expect(try numbers.get(3) == converted(4)[3])
+      #expect(try numbers.get(13) == numbered(14)[13])
+      #expect(try store.check().isSound)
+      #expect(try store.repository(of: Contact.self).count() == 1)
+    }
+  }
+
+  @Test("a document that cannot be read stops a migration, which goes on when it is deleted")
+  func damaged() throws {
+    let folder = TestFolder()
+    let store = try Store(at: folder.store)
+    let numbers = try store.numbers(20)
+    try store.close()
+    try withEnvironment(folder.store) { environment in
+      let database = try #require(
+        try environment.database(named: "documents/Number", create: false))
+      try flip(in: environment, database, key: [0x80, 0, 0, 0, 0, 0, 0, 12], at: -10)
+    }
+    let again = try Store(at: folder.store)
+    let damaged = again.collection("Number")
+    let error = StoreError.damagedRecord(collection: "Number", key: "12", reason: .checksum)
+    #expect(throws: error) { try damaged.migrate(to: 2, batchCount: 5, convert) }
+    #expect(throws: error) { try damaged.migrate(to: 2, batchCount: 5, convert) }
+
+    #expect(try damaged.delete(keys: [12, 400]) == 1)
+    var progress: [MigrationProgress] = []
+    try damaged.migrate(to: 2, batchCount: 5, progress: { progress.append($0) }, convert)
+
+    var expected = converted(20)
+    expected.remove(at: 12)
+    #expect(try damaged.documents() == expected)
+    #expect(progress.last?.doneCount == 19)
+    #expect(progress.last?.totalCount == 19)
+    #expect(numbers.name == "Number")
+    try verifyAndClose(again)
+  }
+
+  @Test("a collection that is erased in the midst of a migration is migrated")
+  func erased() throws {
+    try withTemporaryStore { store in
+      let numbers = try store.numbers(20)
+      #expect(try stop(numbers, at: 17, batchCount: 10) != nil)
+      try store.repository(of: Number.self).eraseAllData()
+
+      #expect(try numbers.migrate(to: 2, convert).migratedCount == 0)
+
+      try store.repository(of: Number.self).save(Number(id: 1, text: 1, changes: 1))
+      #expect(try numbers.version() == 2)
+    }
+  }
+
+  @Test("a batch that was encoded before a migration is encoded again after it")
+  func staleBatch() throws {
+    try withTemporaryStore { store in
+      let contacts = store.repository(of: Contact.self)
+      try contacts.save(Contact(id: "a"))
+      let stale = try #require(try contacts.batch(of: [Contact(id: "b")], isReplacing: false))
+
+      try store.migrate(Contact.self, to: 2) { _ in }
+
+      let result = try store.write { try $0.apply(stale, Contact.self, clearing: nil) }
+      #expect(result == nil)
+      #expect(try contacts.count() == 1)
+      try contacts.save(Contact(id: "b"))
+      #expect(try contacts.count() == 2)
+    }
+  }
+
+  // MARK: Progress
+
+  @Test("progress never falls, counts what an earlier run did, and ends with everything")
+  func progress() throws {
+    try withTemporaryStore { store in
+      let numbers = try store.numbers(95)
+      var news: [MigrationProgress] = []
+      #expect(try stop(numbers, at: 57, batchCount: 10) { news.append($0) } != nil)
+      #expect(news.map(\.doneCount) == [10, 20, 30, 40, 50])
+
+      try numbers.migrate(to: 2, batchCount: 10, progress: { news.append($0) }, convert)
+
+      #expect(news.map(\.doneCount) == [10, 20, 30, 40, 50, 60, 70, 80, 90, 95])
+      #expect(news.allSatisfy { $0.totalCount == 95 && $0.version == 2 })
+      #expect(news.map(\.isFinished) == Array(repeating: false, count: 9) + [true])
+      #expect(news.last?.fraction == 1)
+      try numbers.migrate(to: 2, progress: { _ in throw Unexpected() }, convert)
+    }
+  }
+
+  @Test("what is told of a batch is kept already, and what the listener throws ends it there")
+  func listenerThrows() throws {
+    try withTemporaryStore { store in
+      let numbers = try store.numbers(50)
+      #expect(throws: Unexpected.self) {
+        try numbers.migrate(to: 2, batchCount: 10) { news in
+          let migrated = try numbers.documents().count { $0["changes"] == 1 }
+          #expect(migrated == news.doneCount)
+          if news.doneCount == 30 { throw Unexpected() }
+        } _: {
+          try convert(&$0)
+        }
+      }
+
+      #expect(try numbers.documents().count { $0["changes"] == 1 } == 30)
+      #expect(try numbers.migrate(to: 2, convert).migratedCount == 20)
+    }
+  }
+
+  @Test("a task that is cancelled ends its migration between two batches")
+  func cancelled() async throws {
+    try await withTemporaryStore { store in
+      let numbers = try store.numbers(3500)
+      let task = Task {
+        try await store.migrate(Number.self, to: 2) { _ in
+          withUnsafeCurrentTask { $0?.cancel() }
+        } _: {
+          try convert(&$0)
+        }
+      }
+
+      await #expect(throws: CancellationError.self) { try await task.value }
+
+      #expect(try numbers.documents().count { $0["changes"] == 1 } == 1000)
+      #expect(try await store.migrate(Number.self, to: 2, convert).migratedCount == 2500)
+      #expect(try numbers.documents() == converted(3500))
+    }
+  }
+
+  @Test("a reader sees every batch whole or not at all")
+  func readers() async throws {
+    try await withTemporaryStore { store in
+      let numbers = try store.numbers(20_000)
+      let isOver = Locked(false)
+      let reader = Task.detached {
+        var counts: Set<Int> = []
+        while !isOver.withLock({ $0 }) {
+          var migrated = 0
+          // It is no sequence.
+          // swift-format-ignore: ReplaceForEachWithForLoop
+          try numbers.forEach { document in
+            guard case .integer? = document["text"] else { return false }
+            migrated += 1
+            return true
+          }
+          counts.insert(migrated)
+        }
+        return counts
+      }
+
+      try await store.migrate(Number.self, to: 2, convert)
+      isOver.withLock { $0 = true }
+
+      let counts = try await reader.value
+      #expect(counts.allSatisfy { $0 % 1000 == 0 }, "\(counts.sorted())")
+    }
+  }
+}
