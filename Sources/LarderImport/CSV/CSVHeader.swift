@@ -6,6 +6,9 @@ struct CSVHeader {
   private(set) var fields: [CSVField] = []
   private let file: String
 
+  /// Names in the path of one column, far more than anyone means.
+  private static let maximumDepth = 64
+
   struct Column {
     let name: String
     let path: FieldPath
@@ -37,6 +40,11 @@ struct CSVHeader {
         throw error(.shape, position, found: "a column without a name", expected: "a name for each")
       }
       let path = Self.path(of: name, place)
+      guard path.names.count <= Self.maximumDepth else {
+        throw error(
+          .limit(.depth), position, found: "a column of a field \(path.names.count) documents deep",
+          expected: "at most \(Self.maximumDepth) (depth)")
+      }
       let column = Column(
         name: name, path: path, place: path.names.reduce(place) { $0?.member($1) },
         position: position)

@@ -51,7 +51,7 @@ extension ExportError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .io(let file, let code):
-      "\(printable(file)): \(ImportError.phrase(code)); what stood there is as it was"
+      "\(printable(file)) cannot be written: \(ImportError.phrase(code))"
     case .readerGone(let file): "\(printable(file)): nobody reads it any more"
     }
   }
