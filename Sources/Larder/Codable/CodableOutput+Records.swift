@@ -119,7 +119,7 @@ extension CodableOutput {
     if node < 0 { return putLeaf(entry, as: kind, into: &writer) }
     let takesAnyName = state.pointee.nodes[node].keys?.pointee.takesAnyName
     var isWhole = true
-    if state.pointee.nodes[node].isOptionalLevel, kind != .any {
+    if state.pointee.nodes[node].isOptionalLevel, kind.unwrapped != .any {
       guard case .optional(let inner) = kind, case .optional = inner else { return false }
       putUnkeyed(node, into: &writer) { isWhole = put($0, as: inner, into: &$1) && isWhole }
       return isWhole
@@ -151,8 +151,8 @@ extension CodableOutput {
     let start = state.pointee.entries[entry].start
     if state.pointee.entries[entry].end == start {
       // It encoded nothing: an empty dictionary.
-      if kind != .any { return false }
-    } else if !isNative(entry), kind != .any {
+      if kind.unwrapped != .any { return false }
+    } else if !isNative(entry), kind.unwrapped != .any {
       let isNil = state.pointee.bytes.base.load(fromByteOffset: start, as: UInt8.self) == 0xC0
       guard isNil, kind.isOptional else { return false }
     }

@@ -25,7 +25,8 @@
 
   /// What declares the fields.
   ///
-  /// - Throws: ``StoreError/kindMismatch(collection:field:stored:declared:)``.
+  /// - Throws: ``StoreError/kindMismatch(collection:field:stored:declared:)``;
+  ///   ``StoreError/unwritable(collection:key:reason:)`` where there is nothing left to declare.
   func declaration(in collection: Collection) throws -> Declaration {
     let stored = collection.description
     if let (field, first, second) = shapes.conflict {
@@ -36,6 +37,12 @@
     shapes.adapt(to: stored)
     var description = stored
     try description.merge(shapes.shape)
+    guard description != stored else {
+      // Declaring it again would never come to an end.
+      throw StoreError.unwritable(
+        collection: stored.name, key: "",
+        reason: .invalid("its values do not fit the fields that were declared for them"))
+    }
     let probe = probe(
       CollectionBinding(Collection(description, documents: collection.documents)))
     for name in probe.requiredFields where stored.tables[0].slot(of: name) == nil {
