@@ -1,6 +1,7 @@
 import Foundation
 
-/// `bench`: times engines on one workload, and `bench layouts`: the study of LMDB layouts.
+/// `bench`: times engines and codecs on one workload; `bench codecs`: the codecs alone; `bench
+/// layouts`: the study of LMDB layouts.
 @main
 struct Bench {
   static func main() async {
@@ -9,6 +10,7 @@ struct Bench {
       switch options.command {
       case .help: print(Options.usage)
       case .engines: try await compareEngines(options)
+      case .codecs: try compareCodecs(options)
       case .layouts: try studyLayouts(options)
       }
     } catch {
@@ -37,7 +39,18 @@ struct Bench {
       let runner = Runner(engines: try engines(workload, in: folder), rounds: options.rounds)
       let operations = options.only.isEmpty ? Operation.allCases : options.only
       results += try await runner.run(operations, workload)
+      if options.only.isEmpty, scale == options.scales.first {
+        results += try CodecRunner(rounds: options.rounds).run(workload)
+      }
     }
+    print(Report.table(results))
+    if let file = options.json { try Report.json(results).write(to: file) }
+  }
+
+  private static func compareCodecs(_ options: Options) throws {
+    let workload = Workload(count: CodecRunner.maximumCount, keys: .ordered)
+    try workload.check()
+    let results = try CodecRunner(rounds: options.rounds).run(workload)
     print(Report.table(results))
     if let file = options.json { try Report.json(results).write(to: file) }
   }
