@@ -1,7 +1,8 @@
 import CBench
 import Foundation
 
-/// `bench`: times engines on one workload, and `bench layouts`: the study of LMDB layouts.
+/// `bench`: times engines and codecs on one workload; `bench codecs`: the codecs alone; `bench
+/// layouts`: the study of LMDB layouts.
 @main
 struct Bench {
   static func main() {
@@ -10,6 +11,7 @@ struct Bench {
       switch options.command {
       case .help: print(Options.usage)
       case .engines: try compareEngines(options)
+      case .codecs: try compareCodecs(options)
       case .layouts: try studyLayouts(options)
       }
     } catch {
@@ -42,10 +44,21 @@ struct Bench {
       let runner = Runner(engines: try engines(workload, in: folder, options), rounds: options.rounds)
       let operations = options.only.isEmpty ? Operation.allCases : options.only
       results += try runner.run(operations, workload)
+      if options.only.isEmpty, scale == options.scales.first {
+        results += try CodecRunner(rounds: options.rounds).run(workload)
+      }
     }
     print(Report.table(results))
     if let growth = Report.growthTable(results) { print("\n" + growth) }
     if let file = options.html { try HTMLReport.page(results).write(to: file) }
+    if let file = options.json { try Report.json(results).write(to: file) }
+  }
+
+  private static func compareCodecs(_ options: Options) throws {
+    let workload = Workload(count: CodecRunner.maximumCount, keys: .ordered)
+    try workload.check()
+    let results = try CodecRunner(rounds: options.rounds).run(workload)
+    print(Report.table(results))
     if let file = options.json { try Report.json(results).write(to: file) }
   }
 

@@ -1,7 +1,7 @@
 import CBench
 
 /// The document of the benchmark: eleven fields, as an address book of an app would have them.
-struct Contact: Equatable, Sendable {
+struct Contact: Equatable, Sendable, Codable, Identifiable {
   var id: String
   var name: String
   var phone: String
@@ -14,7 +14,7 @@ struct Contact: Equatable, Sendable {
   var active: Bool
   var geo: Geo?
 
-  struct Geo: Equatable, Sendable {
+  struct Geo: Equatable, Sendable, Codable {
     var lat: Double
     var lon: Double
     var label: String?

@@ -3,7 +3,7 @@ import Foundation
 /// What the command line asks for.
 struct Options {
   enum Command {
-    case engines, layouts, help
+    case engines, codecs, layouts, help
   }
 
   var command = Command.engines
@@ -16,13 +16,14 @@ struct Options {
   var mapByteCount = 1 << 36
 
   static let usage = """
-    usage: bench [layouts] [--scale 10k|100k|1m]... [--only OPERATION]... [--rounds N]
+    usage: bench [codecs|layouts] [--scale 10k|100k|1m]... [--only OPERATION]... [--rounds N]
                  [--json FILE] [--html FILE] [--folder FOLDER] [--map-mb N]
                  [--quick]
 
     Times each engine on one workload, in interleaved rounds, and prints medians. An engine that
     returns a wrong result ends the run with status 1; a time never does.
 
+      codecs    encodes and decodes without a store, beside JSON; part of a run without --only
       layouts   compares two ways of laying out a collection in LMDB instead
       --scale   how many documents; 100k unless told, may be given several times
       --only    one operation; may be given several times
@@ -50,6 +51,7 @@ struct Options {
     }
     while let argument = rest.next() {
       switch argument {
+      case "codecs": command = .codecs
       case "layouts": command = .layouts
       case "--help", "-h": command = .help
       case "--quick": quick = true
