@@ -36,6 +36,9 @@ public final class Schema<Owner>: AnySchema, @unchecked Sendable {
 
   /// The stored name of the field at `path`, or nil for a property that is not stored.
   func name(of path: PartialKeyPath<Owner>) -> String? { names[path] }
+
+  /// The key paths that conditions may name.
+  var paths: some Swift.Collection<PartialKeyPath<Owner>> { names.keys }
 }
 
 /// A schema without its type.

@@ -7,6 +7,11 @@
 
   @usableFromInline init() {}
 
+  /// - Throws: ``StoreError/queryTooDeep(limit:)``.
+  func checkDepth() throws(StoreError) {
+    if filter.isTooDeep { throw .queryTooDeep(limit: Filter<Void>.maximumDepth) }
+  }
+
   /// - Throws: ``StoreError/queryNotAllowed(operation:reason:)`` for a limit or an offset, which
   ///   would leave it to chance what the operation concerns. A sort is ignored.
   @usableFromInline func checkMatchesWhole(_ operation: String) throws(StoreError) {

@@ -17,6 +17,7 @@ struct InMemoryCollection<Entity: Document>: Sendable {
 
   /// The entities that a selection's filter matches, in its order.
   func matches(_ selection: Selection) throws -> [Entity] {
+    try selection.checkDepth()
     guard let binding else { return [] }
     let evaluation = Evaluation(selection.filter, order: selection.order, in: binding.collection)
     var matches: [(values: [Value], entity: Entity, place: Int)] = []
@@ -120,6 +121,7 @@ extension InMemoryCollection {
   }
 
   mutating func delete(_ selection: Selection, unless isKept: ([UInt8]) -> Bool) throws -> Int {
+    try selection.checkDepth()
     guard let binding else { return 0 }
     let evaluation = Evaluation(selection.filter, in: binding.collection)
     let deleted = try records.filter { key, record in
