@@ -118,8 +118,7 @@ extension PredicateScope {
 extension PredicateExpressions.RangeExpressionContains: PredicateCondition {
   func condition(in scope: PredicateScope) -> FilterNode? {
     guard let part = scope.value(element),
-      // A range that names the document fails here, and is left to the predicate.
-      let range = try? range.evaluate(PredicateBindings()),
+      let range = constant(range),
       let bounds = (range as? any StoredBounds)?.comparisons
     else { return nil }
     var tests: [FilterNode] = []

@@ -26,8 +26,7 @@ struct PredicateScope {
 
   /// The condition that a part is; nil where it cannot be one.
   func lowered(_ expression: some PredicateExpression<Bool>) -> FilterNode? {
-    // Without any document it fails where it names one.
-    if let constant = try? expression.evaluate(PredicateBindings()) { return .constant(constant) }
+    if let constant = constant(expression) { return .constant(constant) }
     if let part = expression as? any PredicateCondition, let node = part.condition(in: self) {
       return node
     }
@@ -97,12 +96,57 @@ enum PredicateValue {
 extension PredicateScope {
   /// One side of a comparison; nil where only the predicate can tell it.
   func value<Part: PredicateExpression>(_ part: Part) -> PredicateValue? {
-    // Without any document it fails where it names one.
-    if let constant = try? part.evaluate(PredicateBindings()) {
+    if let constant = constant(part) {
       return storedValue(of: constant).map(PredicateValue.constant)
     }
     return (part as? any PredicateOperand)?.operand(in: self)
   }
+}
+
+/// A part of a predicate that may name no variable.
+///
+/// Just to evaluate it without any would not do: one of an optional type that is unbound is nil.
+protocol PredicateConstant {
+  var namesNoVariable: Bool { get }
+}
+
+/// The value of a part in which no document occurs; nil for others, and where it has none: then it
+/// fails for each document.
+func constant<Part: PredicateExpression>(_ part: Part) -> Part.Output? {
+  guard namesNoVariable(part) else { return nil }
+  return try? part.evaluate(PredicateBindings())  // What it throws it throws when it is asked.
+}
+
+private func namesNoVariable(_ part: some PredicateExpression) -> Bool {
+  (part as? any PredicateConstant)?.namesNoVariable ?? false
+}
+
+extension PredicateExpressions.Value: PredicateConstant {
+  var namesNoVariable: Bool { true }
+}
+
+extension PredicateExpressions.NilLiteral: PredicateConstant {
+  var namesNoVariable: Bool { true }
+}
+
+extension PredicateExpressions.KeyPath: PredicateConstant {
+  var namesNoVariable: Bool { Larder.namesNoVariable(root) }
+}
+
+extension PredicateExpressions.UnaryMinus: PredicateConstant {
+  var namesNoVariable: Bool { Larder.namesNoVariable(wrapped) }
+}
+
+extension PredicateExpressions.Arithmetic: PredicateConstant {
+  var namesNoVariable: Bool { Larder.namesNoVariable(lhs) && Larder.namesNoVariable(rhs) }
+}
+
+extension PredicateExpressions.Range: PredicateConstant {
+  var namesNoVariable: Bool { Larder.namesNoVariable(lower) && Larder.namesNoVariable(upper) }
+}
+
+extension PredicateExpressions.ClosedRange: PredicateConstant {
+  var namesNoVariable: Bool { Larder.namesNoVariable(lower) && Larder.namesNoVariable(upper) }
 }
 
 /// How a constant of a predicate is stored; nil for types that conditions do not compare.

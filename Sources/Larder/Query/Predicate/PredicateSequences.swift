@@ -8,7 +8,7 @@ extension PredicateExpressions.SequenceContains: PredicateCondition {
   func condition(in scope: PredicateScope) -> FilterNode? {
     guard isCompared(RHS.Output.self) else { return nil }
     // `["Oslo", "Bergen"].contains($0.city)`
-    if let list = try? sequence.evaluate(PredicateBindings()) {  // Fails where it is the document's.
+    if let list = constant(sequence) {
       guard list is any StoredElements, let part = scope.value(element) else { return nil }
       var values: [Value] = []
       for element in list {

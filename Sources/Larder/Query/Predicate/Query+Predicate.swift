@@ -49,8 +49,7 @@ private func computed<Entity: Document>(
   _ expression: any StandardPredicateExpression<Bool>, _ predicate: Predicate<Entity>
 ) -> Operand.Computed {
   Operand.Computed("computed by #Predicate") { (reader) throws(RecordError) in
-    var reader = reader
-    let document = try Entity.load(from: &reader)
+    let document = try Entity(document: reader)
     do {
       return .bool(
         try expression.evaluate(PredicateBindings((predicate.variable, document))))
@@ -65,7 +64,7 @@ extension FilterNode {
   func depth(upTo limit: Int) -> Int {
     if limit <= 1 { return 1 }
     switch self {
-    case .constant, .relation, .tooDeep: return 1
+    case .constant, .relation, .behind, .tooDeep: return 1
     case .conjunction(let parts), .disjunction(let parts):
       return 1 + (parts.map { $0.depth(upTo: limit - 1) }.max() ?? 0)
     case .not(let part): return 1 + part.depth(upTo: limit - 1)
