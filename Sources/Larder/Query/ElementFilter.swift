@@ -59,7 +59,7 @@ extension ElementFilter {
         self = .test(operand, Evaluation.Test(comparison))
       case .relation(let left, let relation, let right):
         self = .relation(left, relation, right)
-      case .tooDeep: self = .constant(false)
+      case .behind, .tooDeep: self = .constant(false)  // Neither is asked of an element.
       }
     }
   }

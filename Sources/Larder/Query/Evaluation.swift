@@ -5,11 +5,16 @@ struct Evaluation {
   private let questions: [Question]
   private let order: [(operand: Place, isReversed: Bool)]
   private let tables: [FieldTable]
+  /// The place that documents have to come behind.
+  private let position: (test: PositionTest, order: [Place])?
   let matchesAll: Bool
 
   init(_ filter: FilterNode, order: [SortKey] = [], in collection: Collection) {
     tables = collection.tables
     matchesAll = filter == .constant(true)
+    position = filter.splitAtPosition.0.map { position in
+      (PositionTest(position), position.order.map { Place($0.operand, in: collection) })
+    }
     program = FilterProgram(filter, in: collection.description.fields)
     questions = program.tests.map { Question($0, in: collection) }
     self.order = order.map { (Place($0.operand, in: collection), $0.isReversed) }
@@ -22,6 +27,45 @@ struct Evaluation {
     try program.matches(record) { (step, record) throws(RecordError) in
       try matches(questions[step], record)
     }
+  }
+
+  /// Whether a document that matches comes behind the place in an order that the filter names.
+  ///
+  /// - Throws: ``RecordError`` when a field cannot be read.
+  func isBehindPosition(
+    _ record: borrowing RecordReader, key: UnsafeRawBufferPointer
+  ) throws(RecordError) -> Bool {
+    guard let position else { return true }
+    return try position.test.isBehind(key) { (bytes) throws(RecordError) in
+      for (place, sortKey) in zip(position.order, position.test.order) {
+        let start = bytes.count
+        try putSortValue(place, record, into: &bytes)
+        if sortKey.isReversed { bytes.complement(from: start) }
+      }
+    }
+  }
+
+  /// For reading fields and no condition.
+  init(reading operands: [Operand], in collection: Collection) {
+    self.init(
+      .constant(true), order: operands.map { SortKey(operand: $0, isReversed: false) },
+      in: collection)
+  }
+
+  /// The value of an operand, or sort key, of this number.
+  ///
+  /// - Throws: ``RecordError`` when the field cannot be read.
+  func value(_ number: Int, _ record: borrowing RecordReader) throws(RecordError) -> Value {
+    try value(order[number].operand, record)
+  }
+
+  /// Appends the value of an operand as it stands in index entries.
+  ///
+  /// - Throws: ``RecordError`` when the field cannot be read.
+  func putValue(
+    _ number: Int, _ record: borrowing RecordReader, into bytes: inout IndexBytes
+  ) throws(RecordError) {
+    try putSortValue(order[number].operand, record, into: &bytes)
   }
 
   /// The values that the document in `record` is sorted by.

@@ -51,6 +51,8 @@ indirect enum FilterNode: Sendable, Equatable {
   case test(Operand, Comparison)
   /// Two values of one document beside each other.
   case relation(Operand, Relation, Operand)
+  /// Behind a place in an order; stands only beside the other conditions of a query, not in them.
+  case behind(Position)
   /// Stands for a condition of too many levels; never evaluated.
   case tooDeep
 
@@ -94,6 +96,7 @@ extension FilterNode: CustomStringConvertible {
     case .not(let node): "!(\(node))"
     case .test(let operand, let comparison): comparison.description(of: "\(operand)")
     case .relation(let left, let relation, let right): "\(left) \(relation) \(right)"
+    case .behind(let position): "behind \(position)"
     case .tooDeep: "<conditions nested too deep>"
     }
   }

@@ -43,6 +43,7 @@ extension FilterProgram {
             test: .ask, slot: -1, ifTrue: ifTrue, ifFalse: ifFalse, ifAbsent: .ask, ifNil: .ask))
         tests.append(node)
         return Int32(steps.count) - 1
+      case .behind: return ifTrue  // Needs the key; asked beside the program.
       case .tooDeep: return ifFalse  // Refused before it comes here.
       }
     }

@@ -114,9 +114,10 @@ extension CollectionBinding {
     _ evaluation: Evaluation, key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer
   ) throws -> Bool {
     if evaluation.matchesAll { return true }
-    do {
-      return try evaluation.matches(
-        RecordReader(record, binding: self, schema: root, depth: 1))
+    do throws(RecordError) {
+      let record = try RecordReader(record, binding: self, schema: root, depth: 1)
+      guard try evaluation.matches(record) else { return false }
+      return try evaluation.isBehindPosition(record, key: key)
     } catch {
       throw damaged(key, error)
     }

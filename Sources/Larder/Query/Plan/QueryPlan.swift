@@ -177,7 +177,7 @@ extension FilterNode {
   /// Whether a part of it looks at what only the decoded document has.
   fileprivate var isComputed: Bool {
     switch self {
-    case .constant, .tooDeep: false
+    case .constant, .behind, .tooDeep: false
     case .conjunction(let parts), .disjunction(let parts): parts.contains(where: \.isComputed)
     case .not(let part): part.isComputed
     case .test(.computed, _): true
