@@ -14,6 +14,8 @@ public protocol DocumentKey: Hashable, Sendable {
   static var keyKind: KeyKind { get }
   /// Lends the encoded key. Reading a string that is ASCII already copies nothing.
   func withEncodedKey(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows
+  /// The key that these bytes encode; nil where they encode none.
+  init?(encodedKey: UnsafeRawBufferPointer)
 }
 
 extension DocumentKey {
@@ -47,6 +49,11 @@ public enum KeyKind: UInt8, Hashable, Sendable, CaseIterable {
 extension String: DocumentKey {
   @inlinable public static var keyKind: KeyKind { .string }
 
+  /// The text in normalisation form C; nil for bytes that are not UTF-8.
+  public init?(encodedKey: UnsafeRawBufferPointer) {
+    self.init(validating: encodedKey, as: UTF8.self)
+  }
+
   @inlinable public func withEncodedKey(
     _ body: (UnsafeRawBufferPointer) throws -> Void
   ) rethrows {
@@ -64,6 +71,13 @@ extension String: DocumentKey {
 extension DocumentKey where Self: FixedWidthInteger & SignedInteger {
   @inlinable public static var keyKind: KeyKind { .integer }
 
+  public init?(encodedKey: UnsafeRawBufferPointer) {
+    guard encodedKey.count == 8 else { return nil }
+    let number = Int64(
+      bitPattern: UInt64(bigEndian: encodedKey.loadUnaligned(as: UInt64.self)) ^ (1 << 63))
+    self.init(exactly: number)
+  }
+
   @inlinable public func withEncodedKey(
     _ body: (UnsafeRawBufferPointer) throws -> Void
   ) rethrows {
@@ -74,6 +88,12 @@ extension DocumentKey where Self: FixedWidthInteger & SignedInteger {
 
 extension DocumentKey where Self: FixedWidthInteger & UnsignedInteger {
   @inlinable public static var keyKind: KeyKind { .unsigned }
+
+  public init?(encodedKey: UnsafeRawBufferPointer) {
+    guard encodedKey.count == 8 else { return nil }
+    let number = UInt64(bigEndian: encodedKey.loadUnaligned(as: UInt64.self))
+    self.init(exactly: number)
+  }
 
   @inlinable public func withEncodedKey(
     _ body: (UnsafeRawBufferPointer) throws -> Void
@@ -96,6 +116,11 @@ extension UInt8: DocumentKey {}
 extension UUID: DocumentKey {
   @inlinable public static var keyKind: KeyKind { .uuid }
 
+  public init?(encodedKey: UnsafeRawBufferPointer) {
+    guard encodedKey.count == 16 else { return nil }
+    self.init(uuid: encodedKey.loadUnaligned(as: uuid_t.self))
+  }
+
   @inlinable public func withEncodedKey(
     _ body: (UnsafeRawBufferPointer) throws -> Void
   ) rethrows {
@@ -105,6 +130,11 @@ extension UUID: DocumentKey {
 
 extension DocumentKey where Self: RawRepresentable, RawValue: DocumentKey {
   @inlinable public static var keyKind: KeyKind { RawValue.keyKind }
+
+  public init?(encodedKey: UnsafeRawBufferPointer) {
+    guard let raw = RawValue(encodedKey: encodedKey) else { return nil }
+    self.init(rawValue: raw)
+  }
 
   @inlinable public func withEncodedKey(
     _ body: (UnsafeRawBufferPointer) throws -> Void

@@ -12,6 +12,7 @@
 public final class Schema<Owner>: AnySchema, @unchecked Sendable {
   // Immutable after init, like its superclass; unchecked because key paths are not Sendable.
   private let names: [PartialKeyPath<Owner>: String]
+  private let numbers: [PartialKeyPath<Owner>: Int]
   /// The fields with an index of their own.
   let indexedFields: [(FieldDescription, FieldIndex)]
 
@@ -30,12 +31,21 @@ public final class Schema<Owner>: AnySchema, @unchecked Sendable {
       return name
     }
     self.names = names
+    numbers = Dictionary(
+      fields.enumerated().filter(\.element.isLowered).map { ($0.element.path, $0.offset) },
+      uniquingKeysWith: { first, _ in first })
     indexedFields = fields.compactMap { field in field.index.map { (field.description, $0) } }
     super.init(name: name, keyField: keyName, fields: fields.map(\.description))
   }
 
   /// The stored name of the field at `path`, or nil for a property that is not stored.
   func name(of path: PartialKeyPath<Owner>) -> String? { names[path] }
+
+  /// The number of the field at `path`; nil for what is not stored, or by its type's own coding.
+  func number(of path: PartialKeyPath<Owner>) -> Int? { numbers[path] }
+
+  /// The key paths that conditions may name.
+  var paths: some Swift.Collection<PartialKeyPath<Owner>> { names.keys }
 }
 
 /// A schema without its type.

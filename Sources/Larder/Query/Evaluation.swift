@@ -2,19 +2,21 @@
 struct Evaluation {
   private let program: FilterProgram
   /// What each step of the program asks where bytes are not enough.
-  private let questions: [(place: Place, test: Test)]
+  private let questions: [Question]
   private let order: [(operand: Place, isReversed: Bool)]
   private let tables: [FieldTable]
+  /// The place that documents have to come behind.
+  private let position: (test: PositionTest, order: [Place])?
   let matchesAll: Bool
 
   init(_ filter: FilterNode, order: [SortKey] = [], in collection: Collection) {
     tables = collection.tables
     matchesAll = filter == .constant(true)
-    program = FilterProgram(filter, in: collection.description.fields)
-    questions = program.tests.compactMap { node in
-      guard case .test(let operand, let comparison) = node else { return nil }
-      return (Place(operand, in: collection), Test(comparison))
+    position = filter.splitAtPosition.0.map { position in
+      (PositionTest(position), position.order.map { Place($0.operand, in: collection) })
     }
+    program = FilterProgram(filter, in: collection.description.fields)
+    questions = program.tests.map { Question($0, in: collection) }
     self.order = order.map { (Place($0.operand, in: collection), $0.isReversed) }
   }
 
@@ -23,8 +25,47 @@ struct Evaluation {
   /// - Throws: ``RecordError`` when a field cannot be read.
   func matches(_ record: borrowing RecordReader) throws(RecordError) -> Bool {
     try program.matches(record) { (step, record) throws(RecordError) in
-      try matches(questions[step].place, questions[step].test, record)
+      try matches(questions[step], record)
     }
+  }
+
+  /// Whether a document that matches comes behind the place in an order that the filter names.
+  ///
+  /// - Throws: ``RecordError`` when a field cannot be read.
+  func isBehindPosition(
+    _ record: borrowing RecordReader, key: UnsafeRawBufferPointer
+  ) throws(RecordError) -> Bool {
+    guard let position else { return true }
+    return try position.test.isBehind(key) { (bytes) throws(RecordError) in
+      for (place, sortKey) in zip(position.order, position.test.order) {
+        let start = bytes.count
+        try putSortValue(place, record, into: &bytes)
+        if sortKey.isReversed { bytes.complement(from: start) }
+      }
+    }
+  }
+
+  /// For reading fields and no condition.
+  init(reading operands: [Operand], in collection: Collection) {
+    self.init(
+      .constant(true), order: operands.map { SortKey(operand: $0, isReversed: false) },
+      in: collection)
+  }
+
+  /// The value of an operand, or sort key, of this number.
+  ///
+  /// - Throws: ``RecordError`` when the field cannot be read.
+  func value(_ number: Int, _ record: borrowing RecordReader) throws(RecordError) -> Value {
+    try value(order[number].operand, record)
+  }
+
+  /// Appends the value of an operand as it stands in index entries.
+  ///
+  /// - Throws: ``RecordError`` when the field cannot be read.
+  func putValue(
+    _ number: Int, _ record: borrowing RecordReader, into bytes: inout IndexBytes
+  ) throws(RecordError) {
+    try putSortValue(order[number].operand, record, into: &bytes)
   }
 
   /// The values that the document in `record` is sorted by.
@@ -74,9 +115,36 @@ struct Evaluation {
 }
 
 extension Evaluation {
+  /// What is asked of a record where bytes alone do not tell.
+  private enum Question {
+    case test(Place, Test)
+    case relation(Place, Relation, Place)
+
+    init(_ node: FilterNode, in collection: Collection) {
+      switch node {
+      case .test(let operand, let comparison):
+        self = .test(Place(operand, in: collection), Test(comparison))
+      case .relation(let left, let relation, let right):
+        self = .relation(Place(left, in: collection), relation, Place(right, in: collection))
+      default: preconditionFailure("a program asks comparisons only")
+      }
+    }
+  }
+
+  private func matches(
+    _ question: Question, _ record: borrowing RecordReader
+  ) throws(RecordError) -> Bool {
+    switch question {
+    case .test(let place, let test): try matches(place, test, record)
+    case .relation(let left, let relation, let right):
+      relation.holds(try value(left, record), try value(right, record))
+    }
+  }
+
   /// Where a value is found in a record.
   private enum Place {
     case slot(Int, FieldStep, inner: [FieldStep], kind: Kind<SchemaReference>)
+    case derived(Int, [FieldStep], Derivation)
     case computed(Operand.Computed)
 
     init(_ operand: Operand, in collection: Collection) {
@@ -85,17 +153,22 @@ extension Evaluation {
         self = .slot(
           collection.description.fields.slot(of: path[0].name) ?? -1, path[0],
           inner: Array(path.dropFirst()), kind: path[path.count - 1].kind)
+      case .derived(let path, let derivation):
+        self = .derived(
+          collection.description.fields.slot(of: path[0].name) ?? -1, path, derivation)
       case .computed(let computed): self = .computed(computed)
       }
     }
   }
 
   /// A comparison, with text as bytes.
-  struct Test {
+  struct Test: Sendable {
     let comparison: Comparison
     /// The UTF-8 of the string that it compares with, if it does.
     let text: [UInt8]?
     let textIsASCII: Bool
+    /// What is asked of elements, if it is.
+    let elements: ElementFilter?
 
     init(_ comparison: Comparison) {
       self.comparison = comparison
@@ -110,6 +183,7 @@ extension Evaluation {
         }
       text = string.map { Array($0.utf8) }
       textIsASCII = text?.allSatisfy { $0 < 0x80 } ?? false
+      elements = if case .containsMatch(let node) = comparison { ElementFilter(node) } else { nil }
     }
   }
 
@@ -118,6 +192,7 @@ extension Evaluation {
   ) throws(RecordError) -> Bool {
     switch place {
     case .computed(let computed): return test.holds(for: try computed.value(record))
+    case .derived: return test.holds(for: try value(place, record))
     case .slot(let slot, let step, let inner, let kind):
       do throws(RecordError) {
         guard var reader = try record.value(inSlot: slot) else {
@@ -125,6 +200,12 @@ extension Evaluation {
           return test.holds(for: absent)
         }
         if inner.isEmpty { return try test.holds(for: &reader, as: kind) }
+        if test.elements != nil {
+          switch try reader.destination(inner[...]) {
+          case .absent(let value): return test.holds(for: value)
+          case .value(var reader): return try test.holds(for: &reader, as: kind)
+          }
+        }
         return test.holds(for: try value(at: inner[...], &reader).read(as: kind))
       } catch {
         throw .field(step.name, error)
@@ -137,6 +218,19 @@ extension Evaluation {
   ) throws(RecordError) -> Value {
     switch place {
     case .computed(let computed): return try computed.value(record)
+    case .derived(let slot, let path, let derivation):
+      do throws(RecordError) {
+        guard let reader = try record.value(inSlot: slot) else {
+          guard let absent = path[0].absent else { throw RecordError.missing }
+          return derivation(absent)
+        }
+        switch try reader.destination(path.dropFirst()) {
+        case .absent(let value): return derivation(value)
+        case .value(var reader): return try derivation(&reader, as: path[path.count - 1].kind)
+        }
+      } catch {
+        throw .field(path[0].name, error)
+      }
     case .slot(let slot, let step, let inner, let kind):
       do throws(RecordError) {
         guard var reader = try record.value(inSlot: slot) else {
@@ -184,6 +278,7 @@ extension Evaluation.Test {
       guard let string = String(validating: bytes, as: UTF8.self) else { throw .invalidUTF8 }
       return holds(for: .string(string))
     }
+    if let elements { return try elements.holdsForAny(in: &reader) }
     if case .containsElement(.string) = comparison, let text {
       guard !reader.skipNil() else { return false }
       for _ in 0..<(try reader.arrayCount()) {
@@ -249,6 +344,7 @@ extension Evaluation.Test {
       if case .string(let text) = value { return text.hasSuffix(suffix) }
     case .containsText(let part):
       if case .string(let text) = value { return text.contains(part) }
+    case .containsMatch: return elements?.holdsForAny(in: value) ?? false
     }
     return false
   }
@@ -256,7 +352,7 @@ extension Evaluation.Test {
 
 extension Value {
   /// This value as a field of `kind` reads it, where numbers of another width were stored.
-  fileprivate func read(as kind: Kind<SchemaReference>) -> Value {
+  func read(as kind: Kind<SchemaReference>) -> Value {
     switch (kind, self) {
     case (.double, .integer), (.double, .unsigned): number.map { .double($0) } ?? self
     case (.float, .integer), (.float, .unsigned), (.float, .double):

@@ -8,7 +8,53 @@ extension Schema {
       return nil
     }
     if case .document = field.kind.unwrapped, field.defaultValue != nil { return nil }
+    // The elements of such a default are not known below.
+    if field.kind.holdsDocuments, let value = field.defaultValue as? any Swift.Collection,
+      !value.isEmpty
+    {
+      return nil
+    }
     return FieldStep(field)
+  }
+
+  /// The way down to a stored field, of this document or of one embedded in it; nil where the value
+  /// has to be computed, and for paths that go through `?.`.
+  func path(to path: PartialKeyPath<Owner>) -> [FieldStep]? {
+    if let step = step(to: path) { return [step] }
+    return innerPath(to: path)
+  }
+}
+
+extension EmbeddedDocument {
+  /// What is found behind `outer`, a path that leads to a document of this type.
+  fileprivate static func path<Root>(
+    to path: PartialKeyPath<Root>, behind outer: PartialKeyPath<Root>, depth: Int
+  ) -> [FieldStep]? {
+    for inner in schema.paths {
+      guard let whole = outer.appending(path: inner), let step = schema.step(to: inner) else {
+        continue
+      }
+      if whole == path { return [step] }
+      guard depth < RecordFormat.maximumDepth, case .document = step.kind,
+        let type = type(of: inner).valueType as? any EmbeddedDocument.Type,
+        let rest = type.path(to: path, behind: whole, depth: depth + 1)
+      else { continue }
+      return [step] + rest
+    }
+    return nil
+  }
+}
+
+extension Schema {
+  private func innerPath(to path: PartialKeyPath<Owner>) -> [FieldStep]? {
+    for outer in paths {
+      guard let step = step(to: outer), case .document = step.kind,
+        let type = type(of: outer).valueType as? any EmbeddedDocument.Type,
+        let rest = type.path(to: path, behind: outer, depth: 0)
+      else { continue }
+      return [step] + rest
+    }
+    return nil
   }
 }
 

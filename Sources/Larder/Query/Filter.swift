@@ -1,16 +1,45 @@
 /// A condition on documents of type `Entity`: what the operators on ``QueryField`` make.
+///
+/// A condition may nest 100 levels deep, where a chain of `&&`, or one of `||`, is one level
+/// however long it is. A query with a deeper one throws ``StoreError/queryTooDeep(limit:)``
+/// wherever it is used.
 public struct Filter<Entity>: Sendable, Equatable {
   let node: FilterNode
+  /// Levels of the node.
+  let depth: Int
+
+  /// Deeper conditions are refused: everything that looks at one goes down with it. Less than
+  /// ``RecordFormat/maximumDepth``, so that what is allowed can be stored.
+  static var maximumDepth: Int { 100 }
+
+  init(node: FilterNode, depth: Int = 1) {
+    self.node = depth > Self.maximumDepth ? .tooDeep : node
+    self.depth = min(depth, Self.maximumDepth + 1)
+  }
 
   public static func && (left: Self, right: @autoclosure () -> Self) -> Self {
-    Self(node: .all([left.node, right().node]))
+    let right = right()
+    return Self(
+      node: .all([left.node, right.node]),
+      depth: 1 + max(left.depth(inside: \.isConjunction), right.depth(inside: \.isConjunction)))
   }
 
   public static func || (left: Self, right: @autoclosure () -> Self) -> Self {
-    Self(node: .any([left.node, right().node]))
+    let right = right()
+    return Self(
+      node: .any([left.node, right.node]),
+      depth: 1 + max(left.depth(inside: \.isDisjunction), right.depth(inside: \.isDisjunction)))
   }
 
-  public static prefix func ! (filter: Self) -> Self { Self(node: .not(filter.node)) }
+  public static prefix func ! (filter: Self) -> Self {
+    if case .not(let node) = filter.node { return Self(node: node, depth: filter.depth - 1) }
+    return Self(node: .not(filter.node), depth: filter.depth + 1)
+  }
+
+  /// Levels below the one that a chain of the same operators joins.
+  private func depth(inside isJoined: (FilterNode) -> Bool) -> Int {
+    isJoined(node) ? depth - 1 : depth
+  }
 }
 
 /// The one form of every condition; what plans and evaluates it looks only at this.
@@ -20,8 +49,15 @@ indirect enum FilterNode: Sendable, Equatable {
   case disjunction([FilterNode])
   case not(FilterNode)
   case test(Operand, Comparison)
+  /// Two values of one document beside each other.
+  case relation(Operand, Relation, Operand)
+  /// Behind a place in an order; stands only beside the other conditions of a query, not in them.
+  case behind(Position)
+  /// Stands for a condition of too many levels; never evaluated.
+  case tooDeep
 
   static func all(_ nodes: [FilterNode]) -> FilterNode {
+    if nodes.contains(where: \.isTooDeep) { return .tooDeep }
     let parts = nodes.flatMap { node -> [FilterNode] in
       switch node {
       case .constant(true): []
@@ -33,63 +69,20 @@ indirect enum FilterNode: Sendable, Equatable {
   }
 
   static func any(_ nodes: [FilterNode]) -> FilterNode {
+    if nodes.contains(where: \.isTooDeep) { return .tooDeep }
     let parts = nodes.flatMap { node -> [FilterNode] in
-      if case .disjunction(let parts) = node { parts } else { [node] }
+      switch node {
+      case .constant(false): []
+      case .disjunction(let parts): parts
+      default: [node]
+      }
     }
-    return parts.count == 1 ? parts[0] : .disjunction(parts)
-  }
-}
-
-/// What a condition or an order looks at.
-enum Operand: Sendable, Equatable {
-  /// A stored field: the way down to it from the document.
-  case field([FieldStep])
-  /// What only the decoded document can say; compared by identity.
-  case computed(Computed)
-
-  final class Computed: Sendable, Equatable {
-    let value: @Sendable (borrowing RecordReader) throws(RecordError) -> Value
-
-    init(_ value: @escaping @Sendable (borrowing RecordReader) throws(RecordError) -> Value) {
-      self.value = value
-    }
-
-    static func == (left: Computed, right: Computed) -> Bool { left === right }
-  }
-}
-
-/// One name on the way down to a field.
-struct FieldStep: Sendable, Equatable {
-  let name: String
-  /// What the type reads the field as; a record may hold a number of another width.
-  let kind: Kind<SchemaReference>
-  /// The value in a record that lacks the field; nil where that is an error.
-  let absent: Value?
-
-  init(name: String, kind: Kind<SchemaReference>, absent: Value?) {
-    self.name = name
-    self.kind = kind
-    self.absent = absent
+    return parts.isEmpty ? .constant(false) : parts.count == 1 ? parts[0] : .disjunction(parts)
   }
 
-  init(_ field: FieldDescription) {
-    self.init(name: field.name, kind: field.kind, absent: field.absentValue)
-  }
-}
-
-/// What a value is compared with. A nil value is equal to nil only and holds for no other.
-enum Comparison: Sendable, Equatable {
-  case equal(Value)
-  case less(Value)
-  case lessOrEqual(Value)
-  case greater(Value)
-  case greaterOrEqual(Value)
-  case isAny([Value])
-  /// An array or set with this element.
-  case containsElement(Value)
-  case hasPrefix(String)
-  case hasSuffix(String)
-  case containsText(String)
+  var isConjunction: Bool { if case .conjunction = self { true } else { false } }
+  var isDisjunction: Bool { if case .disjunction = self { true } else { false } }
+  var isTooDeep: Bool { if case .tooDeep = self { true } else { false } }
 }
 
 extension FilterNode: CustomStringConvertible {
@@ -99,8 +92,12 @@ extension FilterNode: CustomStringConvertible {
     case .conjunction(let parts): parts.map(\.nested).joined(separator: " && ")
     case .disjunction(let parts): parts.map(\.nested).joined(separator: " || ")
     case .not(.test(let operand, .equal(let value))): "\(operand) != \(value)"
+    case .not(.relation(let left, .equal, let right)): "\(left) != \(right)"
     case .not(let node): "!(\(node))"
     case .test(let operand, let comparison): comparison.description(of: "\(operand)")
+    case .relation(let left, let relation, let right): "\(left) \(relation) \(right)"
+    case .behind(let position): "behind \(position)"
+    case .tooDeep: "<conditions nested too deep>"
     }
   }
 
@@ -108,32 +105,6 @@ extension FilterNode: CustomStringConvertible {
     switch self {
     case .conjunction, .disjunction: "(\(self))"
     default: "\(self)"
-    }
-  }
-}
-
-extension Operand: CustomStringConvertible {
-  var description: String {
-    switch self {
-    case .field(let path): path.map(\.name).joined(separator: ".")
-    case .computed: "<computed>"
-    }
-  }
-}
-
-extension Comparison {
-  fileprivate func description(of operand: String) -> String {
-    switch self {
-    case .equal(let value): "\(operand) == \(value)"
-    case .less(let value): "\(operand) < \(value)"
-    case .lessOrEqual(let value): "\(operand) <= \(value)"
-    case .greater(let value): "\(operand) > \(value)"
-    case .greaterOrEqual(let value): "\(operand) >= \(value)"
-    case .isAny(let values): "\(operand) in \(Value.array(values))"
-    case .containsElement(let value): "\(operand) contains \(value)"
-    case .hasPrefix(let text): "\(operand) hasPrefix \(Value.string(text))"
-    case .hasSuffix(let text): "\(operand) hasSuffix \(Value.string(text))"
-    case .containsText(let text): "\(operand) contains \(Value.string(text))"
     }
   }
 }

@@ -10,7 +10,7 @@ extension FilterNode {
     return writer.withBytes { [UInt8]($0) }
   }
 
-  private func encode(into writer: inout RecordWriter) -> Bool {
+  fileprivate func encode(into writer: inout RecordWriter) -> Bool {
     writer.putArray(count: 2)
     switch self {
     case .constant(let value):
@@ -23,13 +23,21 @@ extension FilterNode {
     case .not(let part):
       writer.put(3 as Int64)
       return part.encode(into: &writer)
-    case .test(.computed, _): return false
+    case .test(.computed, _), .behind, .tooDeep: return false
     case .test(.field(let path), let comparison):
       writer.put(4 as Int64)
       writer.putArray(count: 2)
-      writer.putArray(count: path.count)
-      for step in path { step.encode(into: &writer) }
-      comparison.encode(into: &writer)
+      path.encode(into: &writer)
+      return comparison.encode(into: &writer)
+    case .test(let operand, let comparison):
+      writer.put(5 as Int64)
+      writer.putArray(count: 2)
+      return operand.encode(into: &writer) && comparison.encode(into: &writer)
+    case .relation(let left, let relation, let right):
+      writer.put(6 as Int64)
+      writer.putArray(count: 3)
+      writer.put(Int64(relation.rawValue))
+      return left.encode(into: &writer) && right.encode(into: &writer)
     }
     return true
   }
@@ -48,7 +56,7 @@ extension FilterNode {
     self = try node.get()
   }
 
-  private init(_ reader: inout ValueReader, depth: Int) throws(RecordError) {
+  fileprivate init(_ reader: inout ValueReader, depth: Int) throws(RecordError) {
     guard depth < RecordFormat.maximumDepth else { throw .tooDeep }
     guard try reader.arrayCount() == 2 else { throw .invalid("a condition is none") }
     switch try reader.int64() {
@@ -62,12 +70,65 @@ extension FilterNode {
     case 3: self = .not(try FilterNode(&reader, depth: depth + 1))
     case 4:
       guard try reader.arrayCount() == 2 else { throw .invalid("a comparison is none") }
-      var path: [FieldStep] = []
-      for _ in 0..<(try reader.arrayCount()) { path.append(try FieldStep(&reader)) }
-      guard !path.isEmpty else { throw .invalid("a comparison names no field") }
-      self = .test(.field(path), try Comparison(&reader))
+      let path = try [FieldStep](&reader)
+      self = .test(.field(path), try Comparison(&reader, depth: depth))
+    case 5:
+      guard try reader.arrayCount() == 2 else { throw .invalid("a comparison is none") }
+      let operand = try Operand(&reader)
+      self = .test(operand, try Comparison(&reader, depth: depth))
+    case 6:
+      guard try reader.arrayCount() == 3 else { throw .invalid("a relation is none") }
+      let code = try reader.int64()
+      guard let relation = UInt8(exactly: code).flatMap(Relation.init) else {
+        throw .invalid("relation \(code) is unknown")
+      }
+      let left = try Operand(&reader)
+      self = .relation(left, relation, try Operand(&reader))
     case let code: throw .invalid("condition \(code) is unknown")
     }
+  }
+}
+
+extension [FieldStep] {
+  fileprivate func encode(into writer: inout RecordWriter) {
+    writer.putArray(count: count)
+    for step in self { step.encode(into: &writer) }
+  }
+
+  fileprivate init(_ reader: inout ValueReader) throws(RecordError) {
+    self = []
+    for _ in 0..<(try reader.arrayCount()) { append(try FieldStep(&reader)) }
+    guard !isEmpty else { throw .invalid("a comparison names no field") }
+  }
+}
+
+extension Operand {
+  fileprivate func encode(into writer: inout RecordWriter) -> Bool {
+    writer.putArray(count: 2)
+    switch self {
+    case .computed: return false
+    case .field(let path):
+      path.encode(into: &writer)
+      writer.putNil()
+    case .derived(let path, let derivation):
+      path.encode(into: &writer)
+      writer.put(Int64(derivation.rawValue))
+    }
+    return true
+  }
+
+  fileprivate init(_ reader: inout ValueReader) throws(RecordError) {
+    guard try reader.arrayCount() == 2 else { throw .invalid("an operand is none") }
+    let path = try [FieldStep](&reader)
+    if reader.skipNil() {
+      self = .field(path)
+      return
+    }
+    let code = try reader.int64()
+    guard let derivation = UInt8(exactly: code).flatMap(Derivation.init) else {
+      throw .invalid("derivation \(code) is unknown")
+    }
+    self = .derived(path, derivation)
   }
 }
 
@@ -137,28 +198,37 @@ extension Comparison {
     case .hasPrefix: 7
     case .hasSuffix: 8
     case .containsText: 9
+    case .containsMatch: 10
     }
   }
 
-  private var operand: Value {
+  /// What it compares with; nil where that is no value.
+  private var operand: Value? {
     switch self {
     case .equal(let value), .less(let value), .lessOrEqual(let value), .greater(let value),
       .greaterOrEqual(let value), .containsElement(let value):
       value
     case .isAny(let values): .array(values)
     case .hasPrefix(let text), .hasSuffix(let text), .containsText(let text): .string(text)
+    case .containsMatch: nil
     }
   }
 
-  fileprivate func encode(into writer: inout RecordWriter) {
+  fileprivate func encode(into writer: inout RecordWriter) -> Bool {
     writer.putArray(count: 2)
     writer.put(code)
-    writer.putNatural(operand)
+    if case .containsMatch(let condition) = self { return condition.encode(into: &writer) }
+    writer.putNatural(operand ?? .null)
+    return true
   }
 
-  fileprivate init(_ reader: inout ValueReader) throws(RecordError) {
+  fileprivate init(_ reader: inout ValueReader, depth: Int) throws(RecordError) {
     guard try reader.arrayCount() == 2 else { throw .invalid("a comparison is none") }
     let code = try reader.int64()
+    if code == 10 {
+      self = .containsMatch(try FilterNode(&reader, depth: depth + 1))
+      return
+    }
     switch (code, try reader.value()) {
     case (0, let value): self = .equal(value)
     case (1, let value): self = .less(value)

@@ -37,6 +37,14 @@ extension FilterProgram {
         steps.append(step)
         tests.append(node)
         return Int32(steps.count) - 1
+      case .relation:
+        steps.append(
+          Step(
+            test: .ask, slot: -1, ifTrue: ifTrue, ifFalse: ifFalse, ifAbsent: .ask, ifNil: .ask))
+        tests.append(node)
+        return Int32(steps.count) - 1
+      case .behind: return ifTrue  // Needs the key; asked beside the program.
+      case .tooDeep: return ifFalse  // Refused before it comes here.
       }
     }
 

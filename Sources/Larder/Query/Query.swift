@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
-
 /// Which documents of a collection, in which order, and how many of them.
 ///
 /// ```swift
@@ -26,27 +20,6 @@ public struct Query<Entity: Document>: Sendable, Equatable {
   /// The documents of this query whose field is true as well.
   public func `where`(_ condition: (Fields<Entity>) -> QueryField<Entity, Bool>) -> Self {
     self.where { condition($0) == true }
-  }
-
-  /// Sorted by a field, behind the fields that it is sorted by already. Nil comes first and NaN
-  /// last; `.reverse` turns both round.
-  public func sorted<Value: Comparand & Comparable>(
-    by path: any KeyPath<Entity, Value> & Sendable, _ order: SortOrder = .forward
-  ) -> Self {
-    adding(QueryField<Entity, Value>(path).sortKey(order))
-  }
-
-  /// Sorted by a field that may be nil, behind the fields that it is sorted by already.
-  public func sorted<Value: Comparand & Comparable>(
-    by path: any KeyPath<Entity, Value?> & Sendable, _ order: SortOrder = .forward
-  ) -> Self {
-    adding(QueryField<Entity, Value?>(path).sortKey(order))
-  }
-
-  private func adding(_ key: SortKey) -> Self {
-    var query = self
-    query.selection.order.append(key)
-    return query
   }
 
   /// At most `count` documents.

@@ -7,24 +7,20 @@ extension QueryField {
   public subscript<Model, Inner>(
     dynamicMember inner: any KeyPath<Value, Inner> & Sendable
   ) -> QueryField<Entity, Inner> where Entity == CodableDocument<Model> {
-    let value = value
-    return QueryField<Entity, Inner>(path: nil, value: { value($0)[keyPath: inner] })
+    map(stored: nil) { $0[keyPath: inner] }
   }
 
   /// A property of a value that may be nil; it then is nil too.
   public subscript<Model, Wrapped, Inner>(
     dynamicMember inner: any KeyPath<Wrapped, Inner> & Sendable
   ) -> QueryField<Entity, Inner?> where Entity == CodableDocument<Model>, Value == Wrapped? {
-    let value = value
-    return QueryField<Entity, Inner?>(path: nil, value: { value($0)?[keyPath: inner] })
+    map(stored: nil) { $0?[keyPath: inner] }
   }
 
   /// A property that may be nil, of a value that may be nil: one optional, as with Swift's `?.`.
   public subscript<Model, Wrapped, Inner>(
     dynamicMember inner: any KeyPath<Wrapped, Inner?> & Sendable
   ) -> QueryField<Entity, Inner?> where Entity == CodableDocument<Model>, Value == Wrapped? {
-    let value = value
-    return QueryField<Entity, Inner?>(
-      path: nil, value: { value($0).flatMap { $0[keyPath: inner] } })
+    map(stored: nil) { $0.flatMap { $0[keyPath: inner] } }
   }
 }

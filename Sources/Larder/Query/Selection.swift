@@ -7,9 +7,17 @@
 
   @usableFromInline init() {}
 
+  /// - Throws: ``StoreError/queryTooDeep(limit:)``.
+  func checkDepth() throws(StoreError) {
+    if filter.isTooDeep { throw .queryTooDeep(limit: Filter<Void>.maximumDepth) }
+  }
+
   /// - Throws: ``StoreError/queryNotAllowed(operation:reason:)`` for a limit or an offset, which
   ///   would leave it to chance what the operation concerns. A sort is ignored.
   @usableFromInline func checkMatchesWhole(_ operation: String) throws(StoreError) {
+    if filter.splitAtPosition.0 != nil {
+      throw .queryNotAllowed(operation: operation, reason: "it begins behind a cursor")
+    }
     if maximum != nil { throw .queryNotAllowed(operation: operation, reason: "it has a limit") }
     if skipped > 0 { throw .queryNotAllowed(operation: operation, reason: "it has an offset") }
   }

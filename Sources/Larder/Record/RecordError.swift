@@ -22,6 +22,8 @@ public indirect enum RecordError: Error, Equatable, Sendable {
   /// Bytes of the right kind that mean nothing to the field's type, such as a raw value
   /// without a case.
   case invalid(String)
+  /// A predicate threw while it was evaluated on the document; nothing is wrong with the record.
+  case predicate(String)
   /// The reason, and the name of the field that it concerns.
   case field(String, RecordError)
 }
@@ -39,6 +41,7 @@ extension RecordError: CustomStringConvertible {
     case .checksum: "the checksum does not match"
     case .unknownTable(let id): "field table \(id) is not in the catalogue"
     case .invalid(let what): what
+    case .predicate(let reason): "the predicate threw: \(reason)"
     case .field(let name, let reason): "\(path(from: name, reason)): \(innermost(reason))"
     }
   }

@@ -154,6 +154,32 @@ extension CodableRepository {
   }
 }
 
+extension CodableRepository {
+  /// A page of the values that `query` selects.
+  ///
+  /// - Throws: ``StoreError``, among them ``StoreError/cursorRefused(collection:reason:)``.
+  public func page(_ query: Query<Entity>, after cursor: PageCursor? = nil) throws -> Page<Model> {
+    try store.read { snapshot in
+      let binding = try snapshot.catalogue.binding(of: Entity.self, in: collection)
+      return try snapshot.page(query, after: cursor, binding, isWhole: true) {
+        try $0.document(coding: Model.self)
+      }
+    }
+  }
+
+  /// What an aggregate makes of the values that `query` selects. Each is decoded.
+  ///
+  /// - Throws: ``StoreError``; what the aggregate throws.
+  public func aggregate<Result>(
+    _ aggregate: Aggregate<Entity, Result>, of query: Query<Entity> = Entity.all
+  ) throws -> Result {
+    try store.read { snapshot in
+      try snapshot.aggregate(
+        aggregate, of: query, snapshot.catalogue.binding(of: Entity.self, in: collection))
+    }
+  }
+}
+
 // MARK: Deleting
 
 extension CodableRepository {

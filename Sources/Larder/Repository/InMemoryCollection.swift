@@ -15,19 +15,59 @@ struct InMemoryCollection<Entity: Document>: Sendable {
     return try reading(record, key.encodedBytes) { try Entity(from: $0) }
   }
 
+  /// An entity, and what its order goes by.
+  struct Row {
+    let entity: Entity
+    let values: [Value]
+    let key: [UInt8]
+  }
+
   /// The entities that a selection's filter matches, in its order.
-  func matches(_ selection: Selection) throws -> [Entity] {
+  func matches(_ selection: Selection) throws -> [Row] {
+    try selection.checkDepth()
     guard let binding else { return [] }
     let evaluation = Evaluation(selection.filter, order: selection.order, in: binding.collection)
-    var matches: [(values: [Value], entity: Entity, place: Int)] = []
+    var matches: [Row] = []
     for (key, record) in records.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
       guard try self.matches(evaluation, key, record) else { continue }
       try reading(record, key) {
-        matches.append((try evaluation.sortValues($0), try Entity(from: $0), matches.count))
+        matches.append(
+          Row(entity: try Entity(from: $0), values: try evaluation.sortValues($0), key: key))
       }
     }
-    matches.sort { evaluation.precedes($0.values, $1.values) ?? ($0.place < $1.place) }
-    return matches.map(\.entity)
+    matches.sort {
+      evaluation.precedes($0.values, $1.values) ?? $0.key.lexicographicallyPrecedes($1.key)
+    }
+    return matches
+  }
+
+  /// Entities that are kept nowhere, for an aggregate of them.
+  static func aggregate<Result>(
+    _ aggregate: Aggregate<Entity, Result>, of entities: [Entity]
+  ) throws -> Result {
+    var collection = InMemoryCollection()
+    _ = try collection.save(entities, Unmapped(), clearing: nil, .replace)
+    return try collection.aggregate(
+      aggregate,
+      of: entities.map {
+        Row(entity: $0, values: [], key: $0.entityAccessorKey.encodedBytes)
+      })
+  }
+
+  /// What an aggregate makes of entities that were found.
+  func aggregate<Result>(
+    _ aggregate: Aggregate<Entity, Result>, of rows: some Sequence<Row>
+  ) throws -> Result {
+    guard let binding else { return try aggregate.ofNothing() }
+    return try aggregate.fromRecords(binding.collection) { body in
+      for row in rows {
+        guard let record = records[row.key] else { continue }
+        let goesOn = try row.key.withUnsafeBytes { key in
+          try reading(record, row.key) { try body(key, $0) }
+        }
+        if !goesOn { return }
+      }
+    }
   }
 
   private func matches(
@@ -120,6 +160,7 @@ extension InMemoryCollection {
   }
 
   mutating func delete(_ selection: Selection, unless isKept: ([UInt8]) -> Bool) throws -> Int {
+    try selection.checkDepth()
     guard let binding else { return 0 }
     let evaluation = Evaluation(selection.filter, in: binding.collection)
     let deleted = try records.filter { key, record in

@@ -81,8 +81,50 @@ extension InMemoryRepository {
   ///
   /// - Throws: As ``get(_:)``.
   public func fetch(_ query: Query<Entity>) throws -> [Model] {
-    let models = try snapshot.matches(query.selection).compactMap { mapper.convert($0) }
-    return Array(models.dropFirst(query.selection.skipped).prefix(query.selection.maximum ?? .max))
+    try rows(query.selection, snapshot).map(\.model)
+  }
+
+  private typealias Row = InMemoryCollection<Entity>.Row
+
+  /// The entities with a model that a selection selects.
+  private func rows(
+    _ selection: Selection, _ snapshot: InMemoryCollection<Entity>
+  ) throws -> ArraySlice<(row: Row, model: Model)> {
+    try snapshot.matches(selection)
+      .compactMap { row in mapper.convert(row.entity).map { (row, $0) } }
+      .dropFirst(selection.skipped).prefix(selection.maximum ?? .max)
+  }
+
+  /// A page of the models that `query` selects.
+  ///
+  /// - Throws: As ``get(_:)``; ``StoreError/cursorRefused(collection:reason:)`` for a cursor of
+  ///   another query.
+  public func page(_ query: Query<Entity>, after cursor: PageCursor?) throws -> Page<Model> {
+    let query = try cursor.map { try query.after($0) } ?? query
+    var builder = PageBuilder<Model>(query.selection)
+    var selection = query.selection
+    selection.maximum = builder.wanted
+    selection.skipped = 0
+    if builder.limit == 0 { return Page(models: [], next: nil) }
+    for (row, model) in try rows(selection, snapshot) {
+      if builder.isFull || builder.isSkipping {
+        if builder.pass() { continue } else { break }
+      }
+      builder.models.append(model)
+      if builder.isFull { builder.last = (row.values, row.key) }
+    }
+    return builder.page(in: Entity.schema.name)
+  }
+
+  /// What an aggregate makes of the entities with a model that `query` selects.
+  ///
+  /// - Throws: As ``get(_:)``; what the aggregate throws.
+  public func aggregate<Result>(
+    _ aggregate: Aggregate<Entity, Result>, of query: Query<Entity>
+  ) throws -> Result {
+    let snapshot = snapshot
+    return try snapshot.aggregate(
+      aggregate, of: rows(query.selection.withoutIdleOrder, snapshot).lazy.map(\.row))
   }
 
   /// How many models ``fetch(_:)`` would give.

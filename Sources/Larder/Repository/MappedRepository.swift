@@ -86,6 +86,23 @@ extension MappedRepository {
     try store.read { try $0.fetch(query, mappedBy: mapper) }
   }
 
+  /// A page of the models of the entities that `query` selects.
+  ///
+  /// - Throws: ``StoreError``, among them ``StoreError/cursorRefused(collection:reason:)``.
+  public func page(_ query: Query<Entity>, after cursor: PageCursor? = nil) throws -> Page<Model> {
+    try store.read { try $0.page(query, after: cursor, mappedBy: mapper) }
+  }
+
+  /// What an aggregate makes of the entities that `query` selects and that have a model. Decodes
+  /// every entity that the filter matches.
+  ///
+  /// - Throws: ``StoreError``; what the aggregate throws.
+  public func aggregate<Result>(
+    _ aggregate: Aggregate<Entity, Result>, of query: Query<Entity> = Entity.all
+  ) throws -> Result {
+    try store.read { try $0.aggregate(aggregate, of: query, mappedBy: mapper) }
+  }
+
   /// How many models ``fetch(_:)`` would give. Decodes every entity that the filter matches.
   ///
   /// - Throws: ``StoreError``, such as ``StoreError/damagedRecord(collection:key:reason:)``.

@@ -26,6 +26,20 @@ public struct AsyncReads<Model: Sendable, Entity: Document>: Sendable {
     try repository.fetch(query)
   }
 
+  /// - Throws: ``StoreError``, as ``Repository/page(_:after:)``.
+  @concurrent public func page(
+    _ query: Query<Entity>, after cursor: PageCursor? = nil
+  ) async throws -> Page<Model> {
+    try repository.page(query, after: cursor)
+  }
+
+  /// - Throws: ``StoreError``, as ``Repository/aggregate(_:of:)``.
+  @concurrent public func aggregate<Result: Sendable>(
+    _ aggregate: Aggregate<Entity, Result>, of query: Query<Entity> = Entity.all
+  ) async throws -> Result {
+    try repository.aggregate(aggregate, of: query)
+  }
+
   /// - Throws: ``StoreError``, as ``Repository/count(_:)``.
   @concurrent public func count(_ query: Query<Entity> = Entity.all) async throws -> Int {
     try repository.count(query)

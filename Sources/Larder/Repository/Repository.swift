@@ -56,6 +56,21 @@ public protocol Repository<Model, Entity>: Sendable {
   /// - Throws: ``StoreError`` when one cannot be read.
   func count(_ query: Query<Entity>) throws -> Int
 
+  /// A page of the models of what `query` selects; its limit is the size of the page, and an offset
+  /// holds for the first one. See ``PageCursor`` for what a page is while the data change.
+  ///
+  /// - Throws: ``StoreError/cursorRefused(collection:reason:)`` for a cursor of another query;
+  ///   ``StoreError`` when a model cannot be read.
+  func page(_ query: Query<Entity>, after cursor: PageCursor?) throws -> Page<Model>
+
+  /// What an aggregate makes of the entities that `query` selects and that have a model: what
+  /// ``sum(_:of:)-(KeyPath<Fields<Entity>,QueryField<Entity,Value>>,_)`` and its like call.
+  ///
+  /// - Throws: ``StoreError`` when a field cannot be read; what the aggregate throws.
+  func aggregate<Result>(
+    _ aggregate: Aggregate<Entity, Result>, of query: Query<Entity>
+  ) throws -> Result
+
   /// Deletes the entities that `query` matches, whether they have a model or not; returns how
   /// many they were. Its order is ignored.
   ///
@@ -94,6 +109,55 @@ public protocol Repository<Model, Entity>: Sendable {
   /// - Throws: ``StoreError``, and `CancellationError` before it began. Nothing is deleted then.
   @discardableResult
   func eraseAllData() async throws -> Int
+}
+
+// MARK: Without a mapper
+
+/// What repositories of documents need not write themselves.
+extension Repository where Model == Entity {
+  public func page(_ query: Query<Entity>, after cursor: PageCursor?) throws -> Page<Model> {
+    let query = try cursor.map { try query.after($0) } ?? query
+    var builder = PageBuilder<Model>(query.selection)
+    if builder.limit == 0 { return Page(models: [], next: nil) }
+    var selected = query
+    selected.selection.maximum = builder.wanted == .max ? nil : builder.wanted
+    selected.selection.skipped = 0
+    for model in try fetch(selected) {
+      if builder.isFull || builder.isSkipping {
+        if builder.pass() { continue } else { break }
+      }
+      builder.models.append(model)
+      if builder.isFull {
+        let order = query.selection.order
+        builder.last = (
+          try Aggregate<Entity, [Value]>.sortValues(order).value(of: CollectionOfOne(model)),
+          model.entityAccessorKey.withEncodedKey { [UInt8]($0) }
+        )
+      }
+    }
+    return builder.page(in: Entity.schema.name)
+  }
+
+  public func aggregate<Result>(
+    _ aggregate: Aggregate<Entity, Result>, of query: Query<Entity>
+  ) throws -> Result {
+    try aggregate.value(of: fetch(query))
+  }
+}
+
+extension Aggregate where Result == [Value] {
+  /// What the last document is sorted by.
+  fileprivate static func sortValues(_ order: [SortKey]) -> Self {
+    Self { collection, rows in
+      let evaluation = Evaluation(.constant(true), order: order, in: collection)
+      var values: [Value] = []
+      try rows { _, record in
+        values = try evaluation.sortValues(record)
+        return true
+      }
+      return values
+    }
+  }
 }
 
 // MARK: Shorter calls

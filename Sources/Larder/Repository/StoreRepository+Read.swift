@@ -26,4 +26,22 @@ extension StoreRepository {
   @inlinable public func count(_ query: Query<Entity> = Entity.all) throws -> Int {
     try store.read { try $0.count(query) }
   }
+
+  /// A page of the documents that `query` selects; its limit is the size of the page.
+  ///
+  /// - Throws: ``StoreError``, among them ``StoreError/cursorRefused(collection:reason:)``.
+  public func page(
+    _ query: Query<Entity>, after cursor: PageCursor? = nil
+  ) throws -> Page<Entity> {
+    try store.read { try $0.page(query, after: cursor) }
+  }
+
+  /// What an aggregate makes of the documents that `query` selects.
+  ///
+  /// - Throws: ``StoreError``; what the aggregate throws.
+  public func aggregate<Result>(
+    _ aggregate: Aggregate<Entity, Result>, of query: Query<Entity> = Entity.all
+  ) throws -> Result {
+    try store.read { try $0.aggregate(aggregate, of: query) }
+  }
 }

@@ -62,6 +62,14 @@ public enum StoreError: Error, Equatable, Sendable {
   case keyTaken(collection: String, key: String, taken: String)
   /// A collection that was to be the new name of another one exists already.
   case collectionExists(String)
+  /// A cursor that does not belong to the query that it was given with.
+  case cursorRefused(collection: String, reason: String)
+  /// A sum of integers that its result cannot hold.
+  case sumOverflow(collection: String, field: String, sum: String)
+  /// A predicate threw while it was evaluated on a document.
+  case predicateFailed(collection: String, key: String, reason: String)
+  /// A query's conditions nest deeper than `limit` levels.
+  case queryTooDeep(limit: Int)
   /// LMDB, the file system or the system's limits.
   case storage(LMDBError)
 
@@ -164,6 +172,18 @@ extension StoreError: CustomStringConvertible {
         + "them, or give them different keys."
     case .collectionExists(let name):
       "\(name) holds documents already. Choose another name, or erase it first."
+    case .cursorRefused(let collection, let reason):
+      "The cursor does not go on with this query of \(collection): \(reason). Take the first page "
+        + "again."
+    case .sumOverflow(let collection, let field, let sum):
+      "The sum of `\(field)` of \(collection) is \(sum), which the result cannot hold. Sum up fewer "
+        + "documents at a time."
+    case .predicateFailed(let collection, let key, let reason):
+      "The predicate of a query cannot be evaluated on \(collection) \(key): \(reason). Have it ask "
+        + "first whether it can, as with `?.` instead of `!`."
+    case .queryTooDeep(let limit):
+      "The conditions of a query nest more than \(limit) levels deep. Join those that stand beside "
+        + "each other with one `&&` or `||` after the other, or ask for several values with `isIn`."
     case .storage(let error): error.description
     }
   }

@@ -18,7 +18,8 @@ extension Transaction where Self: ~Copyable {
   borrowing func execution(
     of selection: Selection, _ binding: CollectionBinding
   ) throws -> Execution {
-    Execution(try Planner(selection, binding.collection).plan(self), selection, binding)
+    try selection.checkDepth()
+    return Execution(try Planner(selection, binding.collection).plan(self), selection, binding)
   }
 
   /// Lends the records that `selection` selects, in its order.
@@ -58,6 +59,7 @@ extension Transaction where Self: ~Copyable {
   /// How many documents `selection` selects. Decodes nothing; without a filter, or with one that
   /// an index settles, it reads no document.
   borrowing func count(_ selection: Selection, _ binding: CollectionBinding) throws -> Int {
+    try selection.checkDepth()
     var selection = selection
     selection.order = []
     let (skipped, maximum) = (selection.skipped, selection.maximum ?? .max)
@@ -112,9 +114,10 @@ extension CollectionBinding {
     _ evaluation: Evaluation, key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer
   ) throws -> Bool {
     if evaluation.matchesAll { return true }
-    do {
-      return try evaluation.matches(
-        RecordReader(record, binding: self, schema: root, depth: 1))
+    do throws(RecordError) {
+      let record = try RecordReader(record, binding: self, schema: root, depth: 1)
+      guard try evaluation.matches(record) else { return false }
+      return try evaluation.isBehindPosition(record, key: key)
     } catch {
       throw damaged(key, error)
     }
@@ -148,9 +151,11 @@ extension CollectionBinding {
   }
 
   func damaged(_ key: UnsafeRawBufferPointer, _ error: RecordError) -> StoreError {
-    collection.log.tellOfDamage(
-      in: collection.name, key: collection.keyKind.text(of: key), error)
-    return .damagedRecord(
-      collection: collection.name, key: collection.keyKind.text(of: key), reason: error)
+    let key = collection.keyKind.text(of: key)
+    if case .predicate(let reason) = error {
+      return .predicateFailed(collection: collection.name, key: key, reason: reason)
+    }
+    collection.log.tellOfDamage(in: collection.name, key: key, error)
+    return .damagedRecord(collection: collection.name, key: key, reason: error)
   }
 }

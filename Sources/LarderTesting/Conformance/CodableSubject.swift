@@ -52,6 +52,12 @@ struct CodableSubject: ConformanceSubject {
     }
   }
 
+  func sumOfRanks(
+    _ repository: any Repository<CodableSample, Entity>, _ query: Query<Entity>
+  ) throws -> Int {
+    try repository.sum(\.rank, of: query)
+  }
+
   func sorted(
     _ query: Query<Entity>, by order: SampleOrder, _ direction: SortOrder
   ) -> Query<Entity> {

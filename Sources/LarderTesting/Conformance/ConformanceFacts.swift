@@ -14,7 +14,7 @@ struct ConformanceFact<Subject: ConformanceSubject> {
 
 extension ConformanceSubject {
   static var facts: [ConformanceFact<Self>] {
-    savingFacts + conflictFacts + readingFacts + deletingFacts + asynchronousFacts
+    savingFacts + conflictFacts + readingFacts + pagingFacts + deletingFacts + asynchronousFacts
   }
 
   private func samples(_ ids: String...) -> [Model] {
@@ -227,6 +227,72 @@ extension ConformanceSubject {
         try expect(repository.get(keys: ["0", "1"]).count, ranks.contains(0) ? 2 : 1)
         try expect(repository.delete(subject.matching(.rankBelow(3))), 3, "deleting, hidden or not")
         try expect(repository.eraseAllData(), 3, "erasing, hidden or not")
+      },
+    ]
+  }
+
+  // MARK: Pages and aggregates
+
+  private static var pagingFacts: [ConformanceFact<Self>] {
+    [
+      .init(sentence: "pages one after the other are what is fetched, and end with a whole one") {
+        subject, repository in
+        let models = (0..<7).map {
+          subject.model(
+            Sample(id: "\($0)", rank: $0 % 3, note: $0 % 2 == 0 ? nil : "x", isHidden: $0 == 1))
+        }
+        try repository.save(models)
+        for query in [
+          subject.all, subject.sorted(subject.all, by: .rank, .forward),
+          subject.sorted(subject.all, by: .note, .reverse),
+          subject.sorted(subject.matching(.rankBelow(2)), by: .rank, .reverse),
+        ] {
+          var paged: [Model] = []
+          var cursor: PageCursor?
+          repeat {
+            let page = try repository.page(query.limit(2), after: cursor)
+            try expect(page.models.count == 2 || page.next == nil, true, "a whole page")
+            paged += page.models
+            cursor = page.next
+          } while cursor != nil
+          try expect(paged, repository.fetch(query))
+        }
+        try expect(repository.page(subject.all.offset(1).limit(9), after: nil).next, nil)
+      },
+      .init(
+        sentence: "a page goes on behind a model that is gone; another query's cursor is refused"
+      ) { subject, repository in
+        try repository.save(subject.samples("a", "b", "c", "d"))
+        let first = try repository.page(subject.all.limit(2), after: nil)
+        try expect(repository.delete(keys: ["a", "b"]), 2)
+        try expect(
+          repository.page(subject.all.limit(2), after: first.next).models,
+          repository.get(keys: ["c", "d"]))
+        let other = subject.sorted(subject.all, by: .rank, .forward)
+        do {
+          _ = try repository.page(other, after: first.next)
+          throw Unequal(description: "the cursor of another query was taken")
+        } catch StoreError.cursorRefused {}
+      },
+      .init(sentence: "aggregates are made of the models that are fetched") {
+        subject, repository in
+        try expect(subject.sumOfRanks(repository, subject.all), 0, "the sum of nothing")
+        try expect(repository.keys(), [], "the keys of nothing")
+        let models = (0..<6).map {
+          subject.model(Sample(id: "\($0)", rank: $0 * $0, isHidden: $0 % 2 == 0))
+        }
+        try repository.save(models)
+        for query in [
+          subject.all, subject.matching(.rankBelow(10)),
+          subject.sorted(subject.all, by: .rank, .reverse).offset(1).limit(2),
+        ] {
+          let fetched = try repository.fetch(query)
+          try expect(
+            subject.sumOfRanks(repository, query), fetched.reduce(0) { $0 + subject.rank(of: $1) })
+          try expect(repository.get(keys: repository.keys(of: query)), fetched)
+          try expect(repository.exists(query), !fetched.isEmpty)
+        }
+        try expect(repository.exists(subject.matching(.id("x"))), false)
       },
     ]
   }

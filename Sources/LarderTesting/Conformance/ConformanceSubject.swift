@@ -22,6 +22,9 @@ protocol ConformanceSubject: Sendable {
   func rank(of model: Model) -> Int
   func matching(_ condition: SampleCondition) -> Query<Entity>
   func sorted(_ query: Query<Entity>, by order: SampleOrder, _: SortOrder) -> Query<Entity>
+  func sumOfRanks(
+    _ repository: any Repository<Model, Entity>, _ query: Query<Entity>
+  ) throws -> Int
 }
 
 extension ConformanceSubject {
@@ -63,6 +66,14 @@ extension ConformanceSubject where Entity == Sample {
     case .rank: query.sorted(by: \.rank, direction)
     case .note: query.sorted(by: \.note, direction)
     }
+  }
+}
+
+extension ConformanceSubject where Entity == Sample {
+  func sumOfRanks(
+    _ repository: any Repository<Model, Sample>, _ query: Query<Sample>
+  ) throws -> Int {
+    try repository.sum(\.rank, of: query)
   }
 }
 

@@ -25,11 +25,11 @@ struct Condition {
   }
 
   private static func leaf(_ random: inout RandomSource) -> Condition {
-    leaves[random.int(0..<leaves.count)](&random)
+    random.once(in: 3) ? random.pick(operatorLeaves)(&random) : random.pick(leaves)(&random)
   }
 
-  private typealias Leaf = (inout RandomSource) -> Condition
-  private typealias Place<Value> = (Fields<Specimen>) -> QueryField<Specimen, Value>
+  typealias Leaf = (inout RandomSource) -> Condition
+  typealias Place<Value> = (Fields<Specimen>) -> QueryField<Specimen, Value>
 
   nonisolated(unsafe) private static let leaves: [Leaf] = [  // Immutable.
     ordered({ $0.id }, \.id, Pool.texts, TextOracle.normal), text({ $0.id }, \.id),
@@ -95,7 +95,7 @@ struct Condition {
 // MARK: Equality
 
 extension Condition {
-  private static func equal<Value: Comparand>(
+  static func equal<Value: Comparand>(
     _ field: @escaping Place<Value>, _ value: @escaping (Specimen) -> Value, _ pool: [Value]
   ) -> Leaf {
     { random in
@@ -112,12 +112,12 @@ extension Condition {
     }
   }
 
-  private static func equal<Value: Comparand>(
+  static func equal<Value: Comparand>(
     _ field: @escaping Place<Value?>, _ value: @escaping (Specimen) -> Value?, _ pool: [Value]
   ) -> Leaf {
     { random in
       let (other, others) = (random.maybe(pool), random.several(pool))
-      switch random.int(0..<6) {
+      switch random.int(0..<7) {
       case 0:
         return Condition(filter: { field($0) == nil }, holds: { value($0) == nil })
       case 1:
@@ -128,6 +128,10 @@ extension Condition {
         return Condition(filter: { field($0) == other }, holds: { value($0) == other })
       case 4:
         return Condition(filter: { field($0) != other }, holds: { value($0) != other })
+      case 5:
+        let others: [Value?] = others + [other]
+        return Condition(
+          filter: { field($0).isIn(others) }, holds: { others.contains(value($0)) })
       default:
         return Condition(
           filter: { field($0).isIn(others) },
@@ -168,7 +172,7 @@ extension Condition {
 
 extension Condition {
   /// - Parameter normal: What Swift's `<` is asked about instead of the values.
-  private static func ordered<Value: Comparand & Comparable>(
+  static func ordered<Value: Comparand & Comparable>(
     _ field: @escaping Place<Value>, _ value: @escaping (Specimen) -> Value, _ pool: [Value],
     _ normal: @escaping (Value) -> Value = { $0 }
   ) -> Leaf {
@@ -176,7 +180,7 @@ extension Condition {
     return { random in
       let (lower, upper) = (random.pick(pool), random.pick(pool))
       let (low, high) = (normal(lower), normal(upper))
-      switch random.int(0..<9) {
+      switch random.int(0..<10) {
       case 0: return Condition(filter: { field($0) < lower }, holds: { value($0) < low })
       case 1: return Condition(filter: { field($0) <= lower }, holds: { value($0) <= low })
       case 2: return Condition(filter: { field($0) > lower }, holds: { value($0) > low })
@@ -190,13 +194,19 @@ extension Condition {
       case 6 where low == low:  // Swift traps on a range from NaN.
         return Condition(
           filter: { field($0).isIn(lower...) }, holds: { (low...).contains(value($0)) })
+      case 7 where low == low:
+        return Condition(
+          filter: { field($0).isIn(...lower) }, holds: { (...low).contains(value($0)) })
+      case 8 where low == low:
+        return Condition(
+          filter: { field($0).isIn(..<lower) }, holds: { (..<low).contains(value($0)) })
       default: return equal(field, value, pool)(&random)
       }
     }
   }
 
   /// Nil is neither below nor above anything.
-  private static func ordered<Value: Comparand & Comparable>(
+  static func ordered<Value: Comparand & Comparable>(
     _ field: @escaping Place<Value?>, _ value: @escaping (Specimen) -> Value?, _ pool: [Value],
     _ normal: @escaping (Value) -> Value = { $0 }
   ) -> Leaf {
@@ -204,7 +214,7 @@ extension Condition {
     return { random in
       let (other, upper) = (random.pick(pool), random.pick(pool))
       let (low, high) = (normal(other), normal(upper))
-      switch random.int(0..<9) {
+      switch random.int(0..<10) {
       case 0:
         return Condition(
           filter: { field($0) < other }, holds: { value($0).map { $0 < low } ?? false })
@@ -229,6 +239,14 @@ extension Condition {
         return Condition(
           filter: { field($0).isIn(other...) },
           holds: { value($0).map { (low...).contains($0) } ?? false })
+      case 7 where low == low:
+        return Condition(
+          filter: { field($0).isIn(...other) },
+          holds: { value($0).map { (...low).contains($0) } ?? false })
+      case 8 where low == low:
+        return Condition(
+          filter: { field($0).isIn(..<other) },
+          holds: { value($0).map { (..<low).contains($0) } ?? false })
       default: return equal(field, value, pool)(&random)
       }
     }
@@ -238,7 +256,7 @@ extension Condition {
 // MARK: Text
 
 extension Condition {
-  private static func text(
+  static func text(
     _ field: @escaping Place<String>, _ value: @escaping (Specimen) -> String
   ) -> Leaf {
     { random in
@@ -257,7 +275,7 @@ extension Condition {
     }
   }
 
-  private static func text(
+  static func text(
     _ field: @escaping Place<String?>, _ value: @escaping (Specimen) -> String?
   ) -> Leaf {
     { random in

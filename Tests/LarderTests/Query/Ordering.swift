@@ -8,10 +8,15 @@ struct Ordering {
   let compare: (Specimen, Specimen) -> Int
 
   static func random(using random: inout RandomSource) -> Ordering {
-    all[random.int(0..<all.count)](random.bool() ? .forward : .reverse)
+    let direction: SortOrder = random.bool() ? .forward : .reverse
+    if random.once(in: 3) { return random.pick(fields)(direction) }
+    if random.once(in: 4) {
+      return random.pick(placed)(direction, random.pick([nil, .first, .last]))
+    }
+    return random.pick(all)(direction)
   }
 
-  private typealias Maker = (SortOrder) -> Ordering
+  typealias Maker = (SortOrder) -> Ordering
 
   nonisolated(unsafe) private static let all: [Maker] = [  // Immutable.
     by(\.id, TextOracle.normal), by(\.name, TextOracle.normal), by(\.note, TextOracle.normal),
@@ -56,12 +61,12 @@ struct Ordering {
     }
   }
 
-  private static func directed(_ comparison: Int, _ direction: SortOrder) -> Int {
+  static func directed(_ comparison: Int, _ direction: SortOrder) -> Int {
     direction == .reverse ? -comparison : comparison
   }
 
   /// Nil, then what Swift orders, then what is not a number.
-  private static func compare<Value: Comparable>(
+  static func compare<Value: Comparable>(
     _ first: Value?, _ second: Value?, _ isNaN: (Value) -> Bool
   ) -> Int {
     func rank(_ value: Value?) -> Int { value.map { isNaN($0) ? 2 : 1 } ?? 0 }

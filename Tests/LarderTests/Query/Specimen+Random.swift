@@ -49,6 +49,7 @@ enum Pool {
     "https://a.example/", "https://a.example", "HTTPS://a.example/", "https://a.example/%C3%A9",
     "mailto:a@b.example", "a/relative",
   ].compactMap { URL(string: $0) }
+  static let codes = [0, 1, 2, 3].map { Specimen.Code(rawValue: $0) }
   static let blobs = [Data(), Data([0]), Data([0, 0]), Data([255]), Data([0, 255])]
 }
 
@@ -88,6 +89,16 @@ extension Specimen {
     shade = random.maybe(Color.allCases)
     base = Site(using: &random)
     site = random.bool() ? nil : Site(using: &random)
+    labels = random.once(in: 3) ? nil : random.several(Pool.allTexts)
+    marks = random.once(in: 3) ? nil : Set(random.several(Pool.integers))
+    scores = Dictionary(
+      random.several(Pool.texts).map { ($0, $0.count) }, uniquingKeysWith: { first, _ in first })
+    places = random.array(0..<4) { Place(using: &$0) }
+    colors = random.several(Color.allCases)
+    grade = random.pick(Grade.allCases)
+    lastGrade = random.maybe(Grade.allCases)
+    code = random.pick(Pool.codes)
+    lastCode = random.maybe(Pool.codes)
   }
 }
 
@@ -96,7 +107,13 @@ extension Site {
     self.init(
       lat: random.pick(Pool.doubles), label: random.pick(Pool.texts),
       visits: random.pick(Pool.integers), alias: random.maybe(Pool.texts),
-      place: Place(code: random.pick(Pool.integers), word: random.pick(Pool.texts)))
+      place: Place(using: &random))
+  }
+}
+
+extension Place {
+  init(using random: inout RandomSource) {
+    self.init(code: random.pick(Pool.integers), word: random.pick(Pool.texts))
   }
 }
 

@@ -37,18 +37,49 @@ struct Specimen: Document, Identifiable {
   var shade: Color?
   var base: Site
   var site: Site?
+  var labels: [String]?
+  var marks: Set<Int>?
+  var scores: [String: Int]
+  var places: [Place]
+  var colors: [Color]
+  var grade: Grade
+  var lastGrade: Grade?
+  var code: Code
+  var lastCode: Code?
 
-  enum Color: String, Storable, CaseIterable {
+  enum Color: String, Storable, CaseIterable, Codable {
     case red, green
     case blue = "Blue"
   }
-  enum Rank: Int, Storable, CaseIterable {
+  enum Rank: Int, Storable, CaseIterable, Comparable, Codable {
     case low = -1
     case middle, high
+
+    static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+  }
+  /// Ordered otherwise than by raw value.
+  enum Grade: String, Storable, CaseIterable, Comparable {
+    case worst = "m"
+    case fair = "z"
+    case good = "a"
+
+    static func < (left: Self, right: Self) -> Bool { left.place < right.place }
+
+    var place: Int { self == .worst ? 0 : self == .fair ? 1 : 2 }
+  }
+  /// Ordered otherwise than by raw value, and of more values than are listed.
+  struct Code: RawRepresentable, Storable, Hashable, CaseIterable, Comparable {
+    var rawValue: Int
+
+    static let allCases = [Code(rawValue: 1), Code(rawValue: 2)]
+    static func < (left: Self, right: Self) -> Bool { left.rawValue > right.rawValue }
   }
 
   var isHeavy: Bool { (weight ?? 0) > 1 }
   var title: String { name + (note ?? "") }
+  var either: any Sendable { isOpen ? name : count }
+  var words: [String] { [name] + tags }
+  var spots: [Place]? { site.map { [base.place, $0.place] } }
   var total: Int? { tags.isEmpty ? nil : numbers.count + tags.count }
 
   static let schema = Schema<Specimen>(
@@ -65,6 +96,9 @@ struct Specimen: Document, Identifiable {
       Field("tags", \.tags), Field("numbers", \.numbers), Field("ratios", \.ratios),
       Field("remarks", \.remarks), Field("color", \.color), Field("rank", \.rank),
       Field("shade", \.shade), Field("base", \.base), Field("site", \.site),
+      Field("labels", \.labels), Field("marks", \.marks), Field("scores", \.scores),
+      Field("places", \.places), Field("colors", \.colors), Field("grade", \.grade),
+      Field("lastGrade", \.lastGrade), Field("code", \.code), Field("lastCode", \.lastCode),
     ])
 
   func encode(into record: inout RecordWriter) {
@@ -102,6 +136,15 @@ struct Specimen: Document, Identifiable {
     record.put(shade, at: 31)
     record.put(base, at: 32)
     record.put(site, at: 33)
+    record.put(labels, at: 34)
+    record.put(marks, at: 35)
+    record.put(scores, at: 36)
+    record.put(places, at: 37)
+    record.put(colors, at: 38)
+    record.put(grade, at: 39)
+    record.put(lastGrade, at: 40)
+    record.put(code, at: 41)
+    record.put(lastCode, at: 42)
   }
 
   init(from record: borrowing RecordReader) throws(RecordError) {
@@ -139,6 +182,15 @@ struct Specimen: Document, Identifiable {
     shade = try record.get(31)
     base = try record.get(32)
     site = try record.get(33)
+    labels = try record.get(34)
+    marks = try record.get(35)
+    scores = try record.get(36)
+    places = try record.get(37)
+    colors = try record.get(38)
+    grade = try record.get(39)
+    lastGrade = try record.get(40)
+    code = try record.get(41)
+    lastCode = try record.get(42)
   }
 }
 
@@ -187,6 +239,8 @@ struct Site: EmbeddedDocument {
 struct Place: EmbeddedDocument {
   var code: Int
   var word: String
+
+  var isEven: Bool { code % 2 == 0 }
 
   static let schema = Schema<Place>(
     "Place", fields: [Field("code", \.code), Field("word", \.word)])

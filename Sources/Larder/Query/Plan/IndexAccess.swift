@@ -2,7 +2,7 @@
 struct IndexAccess {
   let index: CollectionIndex
   /// Where entries lie, in the order of the index.
-  let ranges: [KeyRange]
+  var ranges: [KeyRange]
   /// Leading parts that have one value each throughout; the order of the index is that of the
   /// parts behind them.
   let fixedPartCount: Int

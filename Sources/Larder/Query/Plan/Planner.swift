@@ -89,13 +89,24 @@ struct Planner {
   }
 
   /// The ranges that answer without a look at any document; nil where there are none.
-  func countingAccess() -> IndexAccess? {
+  func countingAccess() -> IndexAccess? { settlingAccesses.first { _ in true } }
+
+  /// All the ways to have an index find just the documents that match, each once.
+  var settlingAccesses: some Sequence<IndexAccess> {
     collection.indexes.lazy.compactMap { IndexAccess($0, conditions) }
-      .first { access in
+      .filter { access in
         // An index of elements has as many entries as there are elements, unless one is asked for.
         access.settled.count == conditions.count
           && (access.isNarrowed || !access.index.parts.contains(where: \.definition.isMultiple))
       }
+  }
+
+  /// The place in the selection's order that documents have to come behind.
+  private var position: Position? {
+    for case .behind(let position) in conditions where position.order == selection.order {
+      return position
+    }
+    return nil
   }
 
   // MARK: Costs
@@ -146,7 +157,7 @@ struct Planner {
     _ source: Plan.Source, _ order: Plan.Order, _ settled: Set<Int>, _ count: Int, isExact: Bool
   ) -> Plan {
     Plan(
-      source: source, order: order,
+      source: position.map { source.behind($0, order) } ?? source, order: order,
       residual: .all(conditions.indices.filter { !settled.contains($0) }.map { conditions[$0] }),
       filter: selection.filter, estimate: .init(count: count, isExact: isExact))
   }

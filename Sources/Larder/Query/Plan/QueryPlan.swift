@@ -177,15 +177,20 @@ extension FilterNode {
   /// Whether a part of it looks at what only the decoded document has.
   fileprivate var isComputed: Bool {
     switch self {
-    case .constant: false
+    case .constant, .behind, .tooDeep: false
     case .conjunction(let parts), .disjunction(let parts): parts.contains(where: \.isComputed)
     case .not(let part): part.isComputed
     case .test(.computed, _): true
-    case .test(.field, _): false
+    case .test: false
+    case .relation(let left, _, let right): left.isComputed || right.isComputed
     }
   }
 }
 
+extension Operand {
+  fileprivate var isComputed: Bool { if case .computed = self { true } else { false } }
+}
+
 extension SortKey {
-  fileprivate var isComputed: Bool { if case .computed = operand { true } else { false } }
+  fileprivate var isComputed: Bool { operand.isComputed }
 }

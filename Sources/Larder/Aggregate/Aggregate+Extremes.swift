@@ -1,0 +1,102 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+extension Aggregate {
+  /// The smallest value of a field, as queries sort; nil where there is none. A number that is NaN
+  /// is none.
+  public static func min<Value: Comparand & Comparable>(
+    _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>
+  ) -> Self where Result == Value? {
+    extreme(Fields()[keyPath: field].operand, isLargest: false)
+  }
+
+  /// The smallest value of a field that is not nil and not NaN.
+  public static func min<Value: Comparand & Comparable>(
+    _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value?>>
+  ) -> Self where Result == Value? {
+    extreme(Fields()[keyPath: field].operand, isLargest: false)
+  }
+
+  /// The largest value of a field, as queries sort; nil where there is none. A number that is NaN is
+  /// none.
+  public static func max<Value: Comparand & Comparable>(
+    _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>
+  ) -> Self where Result == Value? {
+    extreme(Fields()[keyPath: field].operand, isLargest: true)
+  }
+
+  /// The largest value of a field that is not nil and not NaN.
+  public static func max<Value: Comparand & Comparable>(
+    _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value?>>
+  ) -> Self where Result == Value? {
+    extreme(Fields()[keyPath: field].operand, isLargest: true)
+  }
+
+  private static func extreme<Value: Comparand>(
+    _ operand: Operand, isLargest: Bool
+  ) -> Self where Result == Value? {
+    Self(
+      fromIndex: { snapshot, selection, binding in
+        guard selection.maximum == nil, selection.skipped == 0 else { return nil }
+        let found = try snapshot.extreme(
+          of: operand, isLargest: isLargest, selection.filter, binding)
+        // Nothing found may be for what the index was not asked.
+        guard let found else { return nil }
+        return .some(try found.decoded(as: Value.self, in: binding.collection))
+      },
+      { collection, rows in
+        let values = Evaluation(reading: [operand], in: collection)
+        var best: (sortable: Larder.Value, value: Larder.Value)?
+        try rows { _, record in
+          let value = try values.value(0, record)
+          guard value.isSomething else { return true }
+          let sortable = value.sortable
+          let order = best.map { sortable.totalOrder($0.sortable) } ?? (isLargest ? 1 : -1)
+          if isLargest ? order > 0 : order < 0 { best = (sortable, value) }
+          return true
+        }
+        return try best.map { try $0.value.decoded(in: collection) }
+      })
+  }
+}
+
+extension Value {
+  /// Neither nil nor a number that is none.
+  var isSomething: Bool {
+    switch self {
+    case .null: false
+    case .double(let value): !value.isNaN
+    case .decimal(let value): !value.isNaN
+    case .date(let value): !value.timeIntervalSinceReferenceDate.isNaN
+    default: true
+    }
+  }
+
+  /// This value as a field's type has it.
+  ///
+  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` for a value that the type cannot
+  ///   hold.
+  func decoded<Field: Storable>(
+    as type: Field.Type = Field.self, in collection: Collection
+  ) throws(StoreError) -> Field {
+    var writer = RecordWriter(binding: .none, capacity: 64)
+    writer.putNatural(self)
+    let result: Result<Field, RecordError> = writer.withBytes { bytes in
+      guard let start = bytes.baseAddress else { return .failure(.truncated) }
+      do throws(RecordError) {
+        var reader = ValueReader(start, start + bytes.count, binding: .none, depth: 0)
+        return .success(try Field.load(from: &reader))
+      } catch {
+        return .failure(error)
+      }
+    }
+    switch result {
+    case .success(let value): return value
+    case .failure(let error):
+      throw .damagedRecord(collection: collection.name, key: "", reason: error)
+    }
+  }
+}

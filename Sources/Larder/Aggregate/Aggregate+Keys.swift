@@ -1,0 +1,33 @@
+extension Aggregate {
+  /// The entity-accessor keys, in the query's order. Texts come in normalisation form C.
+  public static func keys() -> Self where Result == [Entity.Key] {
+    Self(
+      fromIndex: { snapshot, selection, binding in
+        try snapshot.keys(of: selection, binding).map {
+          try Entity.Key(encoded: $0, in: binding.collection)
+        }
+      },
+      { collection, rows in
+        var keys: [Entity.Key] = []
+        try rows { key, _ in
+          keys.append(try Entity.Key(encoded: key, in: collection))
+          return true
+        }
+        return keys
+      })
+  }
+}
+
+extension DocumentKey {
+  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` for a key of another kind.
+  fileprivate init(
+    encoded bytes: UnsafeRawBufferPointer, in collection: Collection
+  ) throws(StoreError) {
+    guard let key = Self(encodedKey: bytes) else {
+      throw .damagedRecord(
+        collection: collection.name, key: collection.keyKind.text(of: bytes),
+        reason: .invalid("its key is no \(Self.self)"))
+    }
+    self = key
+  }
+}

@@ -1,0 +1,75 @@
+extension Aggregate {
+  /// The sum of a field; zero where nothing is selected.
+  ///
+  /// Integers are summed exactly: ``StoreError/sumOverflow(collection:field:sum:)`` is thrown for a
+  /// sum that the result cannot hold. Doubles are added in the order of the keys, or in the query's
+  /// if it has a limit or an offset; one NaN makes the sum NaN.
+  public static func sum<Value: Summable>(
+    _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>
+  ) -> Self where Result == Value.Sum {
+    sum(Fields()[keyPath: field].operand, Value.self)
+  }
+
+  /// The sum of a field that may be nil; nil counts for nothing.
+  public static func sum<Value: Summable>(
+    _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value?>>
+  ) -> Self where Result == Value.Sum {
+    sum(Fields()[keyPath: field].operand, Value.self)
+  }
+
+  /// The average of a field; nil where there is no value. Of integers it is the exact sum as a
+  /// double, divided by their number.
+  public static func average<Value: Summable>(
+    _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>
+  ) -> Self where Result == Value.Average? {
+    average(Fields()[keyPath: field].operand, Value.self)
+  }
+
+  /// The average of a field that may be nil, of the values that are not.
+  public static func average<Value: Summable>(
+    _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value?>>
+  ) -> Self where Result == Value.Average? {
+    average(Fields()[keyPath: field].operand, Value.self)
+  }
+
+  private static func sum<Value: Summable>(
+    _ operand: Operand, _: Value.Type
+  ) -> Self where Result == Value.Sum {
+    Self { collection, rows in
+      try total(of: operand, collection, rows).sum(Value.self, operand, collection)
+    }
+  }
+
+  private static func average<Value: Summable>(
+    _ operand: Operand, _: Value.Type
+  ) -> Self where Result == Value.Average? {
+    Self { collection, rows in
+      let total = try total(of: operand, collection, rows)
+      return total.count == 0 ? nil : Value._average(total)
+    }
+  }
+
+  private static func total(
+    of operand: Operand, _ collection: Collection, _ rows: Rows
+  ) throws -> FieldTotal {
+    let values = Evaluation(reading: [operand], in: collection)
+    var total = FieldTotal()
+    try rows { _, record in
+      total.add(try values.value(0, record))
+      return true
+    }
+    return total
+  }
+}
+
+extension FieldTotal {
+  /// - Throws: ``StoreError/sumOverflow(collection:field:sum:)``.
+  func sum<Value: Summable>(
+    _: Value.Type, _ operand: Operand, _ collection: Collection
+  ) throws(StoreError) -> Value.Sum {
+    guard let sum = Value._sum(self) else {
+      throw .sumOverflow(collection: collection.name, field: "\(operand)", sum: "\(integers)")
+    }
+    return sum
+  }
+}

@@ -1,0 +1,135 @@
+/// Something that is made of all documents of a query together, such as a sum.
+///
+/// ```swift
+/// let total = try contacts.sum(\.order, of: Contact.where { $0.city == "Oslo" })
+/// let perCity = try contacts.counts(by: \.city)
+/// ```
+/// Made from one moment and from the stored fields: documents are not decoded, and where an index
+/// has the field and settles the filter, minima, maxima, distinct values, counts and keys are read
+/// from it alone. Of a query with a limit or an offset, what it selects counts; otherwise its order
+/// does not matter. Nil counts for nothing, but is a value among distinct ones and groups.
+public struct Aggregate<Entity: Document, Result>: Sendable {
+  /// Lends the documents one after the other until the body says false.
+  typealias Rows = (
+    (_ key: UnsafeRawBufferPointer, _ record: borrowing RecordReader) throws -> Bool
+  ) throws -> Void
+
+  /// Made from the records that a selection selects.
+  let fromRecords: @Sendable (Collection, Rows) throws -> Result
+  /// Made from an index; nil where none can tell.
+  let fromIndex: @Sendable (borrowing Snapshot, Selection, CollectionBinding) throws -> Result?
+
+  init(
+    fromIndex:
+      @escaping @Sendable (
+        borrowing Snapshot, Selection, CollectionBinding
+      ) throws -> Result? = { _, _, _ in nil },
+    _ fromRecords: @escaping @Sendable (Collection, Rows) throws -> Result
+  ) {
+    self.fromRecords = fromRecords
+    self.fromIndex = fromIndex
+  }
+
+  /// Made from these entities, in this order: for repositories that keep them otherwise.
+  ///
+  /// - Throws: ``StoreError`` for an entity that cannot be written as a record, and what the
+  ///   aggregate itself throws.
+  public func value(of entities: some Sequence<Entity>) throws -> Result {
+    try InMemoryCollection.aggregate(self, of: Array(entities))
+  }
+
+  /// What becomes of the result.
+  func map<Other>(_ change: @escaping @Sendable (Result) -> Other) -> Aggregate<Entity, Other> {
+    Aggregate<Entity, Other>(
+      fromIndex: { try self.fromIndex($0, $1, $2).map(change) },
+      { change(try self.fromRecords($0, $1)) })
+  }
+}
+
+/// Values of documents that have the same value in a field.
+public struct ValueGroup<Key: Sendable, Value: Sendable>: Sendable {
+  /// What they have in common.
+  public let key: Key
+  public let value: Value
+}
+
+extension ValueGroup: Equatable where Key: Equatable, Value: Equatable {}
+
+extension Snapshot {
+  /// What an aggregate makes of the documents that `query` selects.
+  ///
+  /// - Throws: ``StoreError``, such as ``StoreError/damagedRecord(collection:key:reason:)`` when a
+  ///   field cannot be read; what the aggregate itself throws.
+  public borrowing func aggregate<Entity: Document, Result>(
+    _ aggregate: Aggregate<Entity, Result>, of query: Query<Entity> = Entity.all
+  ) throws -> Result {
+    try self.aggregate(aggregate, of: query, catalogue.binding(of: Entity.self))
+  }
+
+  borrowing func aggregate<Entity: Document, Result>(
+    _ aggregate: Aggregate<Entity, Result>, of query: Query<Entity>, _ binding: CollectionBinding?
+  ) throws -> Result {
+    let selection = query.selection.withoutIdleOrder
+    try selection.checkDepth()
+    guard let binding else { return try aggregate.ofNothing() }
+    if let result = try aggregate.fromIndex(self, selection, binding) { return result }
+    return try aggregate.fromRecords(binding.collection) { body in
+      try forEachRecord(selection, binding, where: { _ in true }, body)
+    }
+  }
+
+  /// An aggregate of the entities that have a model.
+  borrowing func aggregate<Mapper: EntityMapper, Result>(
+    _ aggregate: Aggregate<Mapper.Entity, Result>, of query: Query<Mapper.Entity>,
+    mappedBy mapper: Mapper
+  ) throws -> Result {
+    let selection = query.selection.withoutIdleOrder
+    try selection.checkDepth()
+    guard let binding = try catalogue.binding(of: Mapper.Entity.self) else {
+      return try aggregate.ofNothing()
+    }
+    return try aggregate.fromRecords(binding.collection) { body in
+      try forEachRecord(
+        selection, binding, where: { mapper.convert(try Mapper.Entity(from: $0)) != nil }, body)
+    }
+  }
+
+  /// Lends what a selection selects, its limit and offset heeded, until `body` says false.
+  ///
+  /// - Parameter counts: Whether a record is there at all, for offset and limit too.
+  private borrowing func forEachRecord(
+    _ selection: Selection, _ binding: CollectionBinding,
+    where counts: (borrowing RecordReader) throws -> Bool,
+    _ body: (UnsafeRawBufferPointer, borrowing RecordReader) throws -> Bool
+  ) throws {
+    let limit = selection.maximum ?? .max
+    if limit == 0 { return }
+    var skipped = 0
+    var taken = 0
+    try transaction.execution(of: selection, binding).forEach(in: transaction) { key, record in
+      try binding.reading(record, key: key) { record in
+        guard try counts(record) else { return true }
+        if skipped < selection.skipped {
+          skipped += 1
+          return true
+        }
+        taken += 1
+        return try body(key, record) && taken < limit
+      }
+    }
+  }
+}
+
+extension Aggregate {
+  func ofNothing() throws -> Result { try fromRecords(CollectionBinding.none.collection) { _ in } }
+}
+
+extension Selection {
+  /// Without an order that does not decide what is selected.
+  var withoutIdleOrder: Selection {
+    guard maximum == nil, skipped == 0 else { return self }
+    var selection = self
+    selection.order = []
+    return selection
+  }
+}

@@ -1,0 +1,132 @@
+// An enum with a raw value has an order only where its author gave it one, which need not be that
+// of the raw values. So what it is compared with is turned into the cases for which Swift's own
+// operator holds: conditions that an index can answer. A type whose values cannot be listed is
+// decoded and asked.
+
+extension QueryField
+where Value: RawRepresentable & Comparable & Sendable, Value.RawValue: Comparand {
+  public static func < (field: Self, value: Value) -> Filter<Entity> {
+    field.filter { $0 < value }
+  }
+
+  public static func <= (field: Self, value: Value) -> Filter<Entity> {
+    field.filter { $0 <= value }
+  }
+
+  public static func > (field: Self, value: Value) -> Filter<Entity> {
+    field.filter { $0 > value }
+  }
+
+  public static func >= (field: Self, value: Value) -> Filter<Entity> {
+    field.filter { $0 >= value }
+  }
+
+  /// Whether the field lies in `range`, by the type's own order.
+  public func isIn<Bounds: RangeExpression<Value> & Sendable>(_ range: Bounds) -> Filter<Entity> {
+    filter { range.contains($0) }
+  }
+
+  private func filter(_ holds: @escaping @Sendable (Value) -> Bool) -> Filter<Entity> {
+    guard let cases = everyCase(of: Value.self) else { return computed(holds) }
+    return filter(
+      rawOperand, .isAny(cases.filter(holds).map { Larder.Value(storing: $0.rawValue) }))
+  }
+}
+
+/// Nil is neither below nor above anything.
+extension QueryField {
+  public static func < <Wrapped: RawRepresentable & Comparable & Sendable>(
+    field: Self, value: Wrapped
+  ) -> Filter<Entity> where Value == Wrapped?, Wrapped.RawValue: Comparand {
+    field.filter { $0 < value }
+  }
+
+  public static func <= <Wrapped: RawRepresentable & Comparable & Sendable>(
+    field: Self, value: Wrapped
+  ) -> Filter<Entity> where Value == Wrapped?, Wrapped.RawValue: Comparand {
+    field.filter { $0 <= value }
+  }
+
+  public static func > <Wrapped: RawRepresentable & Comparable & Sendable>(
+    field: Self, value: Wrapped
+  ) -> Filter<Entity> where Value == Wrapped?, Wrapped.RawValue: Comparand {
+    field.filter { $0 > value }
+  }
+
+  public static func >= <Wrapped: RawRepresentable & Comparable & Sendable>(
+    field: Self, value: Wrapped
+  ) -> Filter<Entity> where Value == Wrapped?, Wrapped.RawValue: Comparand {
+    field.filter { $0 >= value }
+  }
+
+  /// Whether the field lies in `range`, by the type's own order.
+  public func isIn<
+    Wrapped: RawRepresentable & Comparable & Sendable, Bounds: RangeExpression<Wrapped> & Sendable
+  >(
+    _ range: Bounds
+  ) -> Filter<Entity> where Value == Wrapped?, Wrapped.RawValue: Comparand {
+    filter { range.contains($0) }
+  }
+
+  private func filter<Wrapped: RawRepresentable & Comparable & Sendable>(
+    _ holds: @escaping @Sendable (Wrapped) -> Bool
+  ) -> Filter<Entity> where Value == Wrapped?, Wrapped.RawValue: Comparand {
+    guard let cases = everyCase(of: Wrapped.self) else {
+      return computed { $0.map(holds) ?? false }
+    }
+    return filter(
+      optionalRawOperand(),
+      .isAny(cases.filter(holds).map { Larder.Value(storing: $0.rawValue) }))
+  }
+}
+
+/// All values of an enum that lists its cases; nil for other types: what a struct calls all its
+/// cases need not be all that can be stored.
+private func everyCase<Value>(of type: Value.Type) -> [Value]? {
+  guard let listed = type as? any CaseIterable.Type else { return nil }
+  func all<Listed: CaseIterable>(_: Listed.Type) -> [Value]? { Array(Listed.allCases) as? [Value] }
+  guard let cases = all(listed), let first = cases.first,
+    Mirror(reflecting: first).displayStyle == .enum
+  else { return nil }
+  return cases
+}
+
+// MARK: Sorting
+
+extension QueryField
+where Value: RawRepresentable & Comparable & CaseIterable & Sendable, Value.RawValue: Comparand {
+  func enumSortKey(isReversed: Bool) -> SortKey {
+    let operand =
+      Value.isInRawOrder ? rawOperand : map(stored: nil) { $0.place }.operand { .integer($0) }
+    return SortKey(operand: operand, isReversed: isReversed)
+  }
+}
+
+extension QueryField {
+  func enumSortKey<Wrapped: RawRepresentable & Comparable & CaseIterable & Sendable>(
+    isReversed: Bool
+  ) -> SortKey where Value == Wrapped?, Wrapped.RawValue: Comparand {
+    let operand: Operand =
+      Wrapped.isInRawOrder
+      ? optionalRawOperand()
+      : map(stored: nil) { $0?.place }.operand { $0.map { .integer($0) } ?? .null }
+    return SortKey(operand: operand, isReversed: isReversed)
+  }
+}
+
+extension CaseIterable where Self: RawRepresentable & Comparable, RawValue: Comparand {
+  /// Whether the cases, all of them, are in the order of their raw values, so that the stored
+  /// order is theirs.
+  fileprivate static var isInRawOrder: Bool {
+    guard let cases = everyCase(of: Self.self) else { return false }
+    let raw = cases.map { Value(storing: $0.rawValue).sortable }
+    return cases.indices.allSatisfy { first in
+      cases.indices.allSatisfy { second in
+        (cases[first] < cases[second]) == (raw[first].totalOrder(raw[second]) < 0)
+      }
+    }
+  }
+
+  /// How many cases come before this value.
+  fileprivate var place: Int64 { Int64(Self.allCases.count { $0 < self }) }
+}

@@ -1,0 +1,81 @@
+internal import LarderLMDB
+
+extension Snapshot {
+  /// Lends a view of the document under `key`; nil where there is none. Nothing is decoded but the
+  /// fields that `body` asks for.
+  ///
+  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` for a record whose checksum is
+  ///   wrong or a field that cannot be read; whatever else `body` throws.
+  public borrowing func view<Entity: Document, Result>(
+    _ type: Entity.Type = Entity.self, _ key: Entity.Key,
+    _ body: (borrowing DocumentView<Entity>) throws -> Result
+  ) throws -> Result? {
+    guard let binding = try catalogue.binding(of: type) else { return nil }
+    return try key.withEncodedKey { key in
+      guard (1...KeyKind.maximumByteCount).contains(key.count) else { return nil }
+      return try transaction.withValue(for: key, in: binding.collection.documents) { record in
+        try binding.viewing(record, key: key, as: type, body)
+      }
+    }
+  }
+
+  /// Lends views of the documents that `query` selects, in its order, until `body` says false.
+  ///
+  /// - Throws: As ``view(_:_:_:)``.
+  public borrowing func forEachView<Entity: Document>(
+    _ query: Query<Entity>, _ body: (borrowing DocumentView<Entity>) throws -> Bool
+  ) throws {
+    guard let binding = try catalogue.binding(of: Entity.self) else { return }
+    let selection = query.selection
+    let limit = selection.maximum ?? .max
+    if limit == 0 { return }
+    let wanted = limit.addingReportingOverflow(selection.skipped)
+    var skipped = 0
+    var taken = 0
+    try transaction.execution(of: selection, binding).forEach(
+      in: transaction, wanted: wanted.overflow ? .max : wanted.partialValue
+    ) { key, record in
+      if skipped < selection.skipped {
+        skipped += 1
+        return true
+      }
+      taken += 1
+      return try binding.viewing(record, key: key, as: Entity.self, body) && taken < limit
+    }
+  }
+
+  /// Lends the documents that `query` selects, in its order, until `body` says false. One is in memory
+  /// at a time; where nothing has to be sorted, reading ends with the last that `body` wants.
+  ///
+  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` for the first that cannot be
+  ///   read; whatever `body` throws.
+  public borrowing func forEach<Entity: Document>(
+    _ query: Query<Entity>, _ body: (Entity) throws -> Bool
+  ) throws {
+    try forEachView(query) { view in try body(view.decoded()) }
+  }
+}
+
+extension StoreRepository {
+  /// Lends a view of the document under `key`; nil where there is none.
+  ///
+  /// - Throws: ``StoreError``, such as ``StoreError/damagedRecord(collection:key:reason:)``; whatever
+  ///   else `body` throws.
+  public func view<Result>(
+    _ key: Entity.Key, _ body: (borrowing DocumentView<Entity>) throws -> Result
+  ) throws -> Result? {
+    try store.read { try $0.view(Entity.self, key, body) }
+  }
+
+  /// Lends the documents that `query` selects at one moment, in its order, until `body` says false.
+  /// The moment lasts as long as this does, and keeps what is deleted meanwhile from being used
+  /// again: for long work take ``Repository/batches(of:size:)``.
+  ///
+  /// - Throws: ``StoreError``, such as ``StoreError/damagedRecord(collection:key:reason:)``; whatever
+  ///   `body` throws.
+  public func forEach(
+    _ query: Query<Entity> = Entity.all, _ body: (Entity) throws -> Bool
+  ) throws {
+    try store.read { try $0.forEach(query, body) }
+  }
+}
