@@ -14,7 +14,7 @@ struct ConformanceFact<Subject: ConformanceSubject> {
 
 extension ConformanceSubject {
   static var facts: [ConformanceFact<Self>] {
-    savingFacts + conflictFacts + readingFacts + deletingFacts + asynchronousFacts
+    savingFacts + conflictFacts + readingFacts + deletingFacts + asynchronousFacts + watchingFacts
   }
 
   private func samples(_ ids: String...) -> [Model] {
