@@ -68,7 +68,8 @@ extension WriteTransaction {
 
   /// Lets go of the oldest changes, a few packs at a time.
   ///
-  /// - Parameter pinned: Changes behind this number are still waited for.
+  /// - Parameter pinned: Changes behind this number are still waited for, by somebody who is not
+  ///   too far behind, and stay.
   mutating func pruneChangeLog(
     in database: Database, _ retention: ChangeLogRetention, pinned: UInt64 = .max
   ) throws {
@@ -78,10 +79,11 @@ extension WriteTransaction {
     for _ in 0..<Self.pruneCount {
       guard try cursor.next(), cursor.key.count == 8 else { return }
       let first = UInt64(bigEndian: cursor.key.loadUnaligned(as: UInt64.self))
-      if !isLarge {
+      if !isLarge || pinned < .max {
         // What cannot be read is of no use to anybody.
         let pack = try? ChangePackReader(cursor.value, firstSequence: first)
-        if let pack, pack.header.time > oldest || pack.header.lastSequence > pinned { return }
+        if let pack, pack.header.lastSequence > pinned { return }
+        if let pack, !isLarge, pack.header.time > oldest { return }
       }
       try cursor.delete()
     }

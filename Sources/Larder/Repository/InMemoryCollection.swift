@@ -8,6 +8,9 @@ struct InMemoryCollection<Entity: Document>: Sendable {
   /// How the type's fields stand in the records; nil before the first save.
   private var binding: CollectionBinding?
 
+  /// The number of the last change.
+  private(set) var sequence: UInt64 = 0
+
   var count: Int { records.count }
 
   func entity(under key: Entity.Key) throws -> Entity? {
@@ -89,6 +92,31 @@ struct InMemoryCollection<Entity: Document>: Sendable {
   }
 }
 
+// MARK: Watching
+
+extension InMemoryCollection {
+  /// The rows of a watched query, in its order, with their models.
+  func rows<Model>(_ reader: RowReader<Entity, Model>) throws -> [(row: Row, model: Model)] {
+    guard let binding else { return [] }
+    let bound = reader.bound(to: binding)
+    var bytes = IndexBytes()
+    var rows: [(row: Row, model: Model)] = []
+    for (key, record) in records {
+      try key.withUnsafeBytes { key in
+        try record.withUnsafeBytes { record in
+          if let row = try reader.row(key, record, bound, &bytes),
+            let model = try reader.model(key, record, binding)
+          {
+            rows.append((row, model))
+          }
+        }
+      }
+    }
+    rows.sort { $0.row.order($1.row.place) < 0 }
+    return rows
+  }
+}
+
 // MARK: Changes
 
 extension InMemoryCollection {
@@ -124,6 +152,7 @@ extension InMemoryCollection {
       }
     }
     try refuseEqualValues(among: batch)
+    sequence += UInt64(report.inserted + report.updated)
     return report
   }
 
@@ -167,11 +196,22 @@ extension InMemoryCollection {
       try !isKept(key) && matches(evaluation, key, record)
     }
     for key in deleted.keys { records[key] = nil }
+    sequence += UInt64(deleted.count)
     return deleted.count
   }
 
   mutating func delete(_ key: Entity.Key) -> Bool {
-    records.removeValue(forKey: key.encodedBytes) != nil
+    guard records.removeValue(forKey: key.encodedBytes) != nil else { return false }
+    sequence += 1
+    return true
+  }
+
+  mutating func erase() -> Int {
+    let count = records.count
+    records = [:]
+    binding = nil
+    if count > 0 { sequence += 1 }
+    return count
   }
 
   /// - Parameter binding: Gets the fields that it lacks, where the type is a `Codable` one.

@@ -10,6 +10,7 @@ public final class InMemoryRepository<Model: Sendable, Entity: Document>: Reposi
   private let mapper: any EntityMapper<Model, Entity>
   private let writer = Writer()
   private let contents: Locked<InMemoryCollection<Entity>>
+  private let seats = Locked<[ObjectIdentifier: WatchSeat]>([:])
 
   /// Domain models, by way of the entities that `mapper` makes of them.
   public init(of type: Entity.Type = Entity.self, mappedBy mapper: any EntityMapper<Model, Entity>)
@@ -39,6 +40,7 @@ public final class InMemoryRepository<Model: Sendable, Entity: Document>: Reposi
       var changed = snapshot
       let result = try body(&changed)
       contents.withLock { $0 = changed }
+      for seat in seats.withLock({ Array($0.values) }) { seat.signal(after: 0) }
       return result
     }
   }
@@ -158,9 +160,31 @@ extension InMemoryRepository {
   @discardableResult
   public func eraseAllData() throws -> Int {
     try write { contents in
-      let count = contents.count
-      contents = InMemoryCollection()
-      return count
+      contents.erase()
+    }
+  }
+}
+
+// MARK: Watching
+
+extension InMemoryRepository {
+  /// The models of what `query` selects, and from then on how they change. Every step reads and
+  /// compares everything. All changes have the origin ``ChangeOrigin/local``.
+  public func watch(
+    _ query: Query<Entity>, ignoring ignored: Set<ChangeOrigin>
+  ) -> WatchSequence<ResultChange<Model>> {
+    let mapper = mapper
+    let reader = RowReader<Entity, Model>(query.selection, mappedBy: { mapper.convert($0) })
+    return WatchSequence { [self] in
+      let seat = WatchSeat()
+      seats.withLock { $0[ObjectIdentifier(seat)] = seat }
+      let contents = contents
+      let work = InMemoryWatch(
+        query.selection, reader, isDeaf: ignored.contains(.local)
+      ) { contents.withLock { $0 } }
+      return Watcher(work, at: seat) { [self] in
+        seats.withLock { $0[ObjectIdentifier(seat)] = nil }
+      }
     }
   }
 }

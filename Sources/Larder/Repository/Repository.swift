@@ -71,6 +71,16 @@ public protocol Repository<Model, Entity>: Sendable {
     _ aggregate: Aggregate<Entity, Result>, of query: Query<Entity>
   ) throws -> Result
 
+  /// The models of what `query` selects, and from then on how they change: after each element
+  /// they are what ``fetch(_:)`` would have given at one moment. Every iteration begins with what
+  /// is stored.
+  ///
+  /// - Parameter ignored: Changes of these origins are no reason for a step; they come with the
+  ///   next one that is made for others.
+  func watch(
+    _ query: Query<Entity>, ignoring ignored: Set<ChangeOrigin>
+  ) -> WatchSequence<ResultChange<Model>>
+
   /// Deletes the entities that `query` matches, whether they have a model or not; returns how
   /// many they were. Its order is ignored.
   ///

@@ -14,6 +14,9 @@ internal import LarderLMDB
   let log = StoreLog()
   /// Writes of tasks, which stand in the writer's line together.
   let jobs = WriteQueue()
+  let watchHub = WatchHub()
+  /// The database of the named consumers; nil before there was one.
+  private let knownConsumers = Locked<Database?>(nil)
   let retention: ChangeLogRetention
   /// Tells this opening of the store from others in the change log.
   let writerID = UInt32.random(in: .min ... .max)
@@ -34,6 +37,9 @@ internal import LarderLMDB
   }
 
   var catalogue: Catalogue { known.withLock { $0 } }
+  var consumers: Database? { knownConsumers.withLock { $0 } }
+
+  func know(consumers: Database) { knownConsumers.withLock { $0 = consumers } }
 }
 
 // MARK: Opening
@@ -125,6 +131,12 @@ extension Engine {
   /// Reads the catalogue, and opens the databases that it names, and the migrations'.
   func refreshCatalogue() throws {
     _ = try migrations()
+    // Whoever makes the first consumer makes a new version of the catalogue, too.
+    if consumers == nil,
+      let database = try environment.database(named: Layout.consumersName, create: false)
+    {
+      know(consumers: database)
+    }
     guard let database = try environment.database(named: Layout.catalogueName, create: false)
     else { return try adoptEmptyCatalogue() }
     // Opened before the snapshot, which could not use a handle that is younger.

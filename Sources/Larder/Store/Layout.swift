@@ -13,6 +13,7 @@
 ///   "larder.indexes"          a database
 ///   "larder.changes"          a database
 ///   "larder.migrations"       a database, once something was migrated
+///   "larder.consumers"        a database, once there was one
 ///   "documents/<collection>"  a database, one per collection
 ///   "index/<number>"          a database, one per index
 ///
@@ -27,6 +28,9 @@
 ///
 /// larder.changes
 ///   <sequence, 8, big-endian> -> pack                        drawn in `ChangePackBuilder`
+///
+/// larder.consumers
+///   <name, UTF-8>             -> consumer                    drawn in `ConsumerRecord`
 ///
 /// index/<number>
 ///   <values> <entity-accessor key> -> nothing, or 1 byte     values drawn in `IndexBytes`
@@ -66,6 +70,7 @@ enum Layout {
   static let indexesName = "larder.indexes"
   static let changesName = "larder.changes"
   static let migrationsName = "larder.migrations"
+  static let consumersName = "larder.consumers"
   static let documentsPrefix = "documents/"
   static let maximumCollectionNameByteCount = 200
 

@@ -80,6 +80,7 @@ public final class Store: Sendable {
       try storing { try engine.environment.close(timeoutSeconds: timeoutSeconds) }
       isClosed.store(true, ordering: .releasing)
       engine.log.remove(ObjectIdentifier(self))
+      engine.watchHub.close(self)
       guard let temporaryFolder else { return }
       try FileManager.default.removeItem(at: temporaryFolder)
     }

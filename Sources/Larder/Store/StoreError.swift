@@ -48,6 +48,18 @@ public enum StoreError: Error, Equatable, Sendable {
   case damagedIndex(collection: String, index: String, reason: String)
   /// The log of changes could not be read.
   case damagedChangeLog(String)
+  /// There is no collection of this name.
+  case noCollection(String)
+  /// Another iteration, here or in another process, consumes under the name.
+  case consumerBusy(name: String, secondsLeft: Double)
+  /// Another iteration has taken over, or the consumer was removed.
+  case consumerLost(name: String)
+  /// A consumer's name is empty, too long, or has a zero byte.
+  case consumerName(String)
+  /// What the store keeps of a named consumer cannot be read.
+  case damagedConsumer(name: String)
+  /// The collection keeps no change log, without which nobody can watch it.
+  case unlogged(collection: String)
   /// Two documents with equal values in a unique index; `key` is the one that was being saved.
   case uniqueViolation(
     collection: String, index: String, value: String, key: String, otherKey: String)
@@ -156,6 +168,21 @@ extension StoreError: CustomStringConvertible {
         + "`rebuildIndexes(of:)`."
     case .damagedChangeLog(let what):
       "The store's change log is damaged: \(what). Documents are not concerned; read them anew."
+    case .noCollection(let name):
+      "There is no collection \(name). Save a document in it, or declare its type, first."
+    case .consumerBusy(let name, let secondsLeft):
+      "The changes for `\(name)` are consumed elsewhere. Stop that one, or try again in "
+        + "\(Int(secondsLeft.rounded(.up))) seconds."
+    case .consumerLost(let name):
+      "The changes for `\(name)` are not this iteration's any more. Begin another; it starts "
+        + "behind what was acknowledged."
+    case .consumerName(let name):
+      "`\(name.prefix(40))` cannot name a consumer: give 1 to 200 bytes of UTF-8 without zero."
+    case .damagedConsumer(let name):
+      "The position of the consumer `\(name)` is damaged. Its next iteration begins with a reset."
+    case .unlogged(let collection):
+      "\(collection) keeps no change log, so that it cannot be watched. Switch the log on with "
+        + "`store.collection(\"\(collection)\").setChangeLog(true)`."
     case .uniqueViolation(let collection, let index, let value, let key, let otherKey):
       "\(collection) \(key) has \(value) in the unique index `\(index)`, as \(collection) "
         + "\(otherKey) has. Change one of them, or delete it."

@@ -62,9 +62,10 @@ public struct StoreOptions: Equatable, Sendable {
     case volatile
   }
 
-  /// Two for the catalogue, one each for the change log and the migrations. The other stays free:
+  /// Two for the catalogue, two for the change log and its consumers, one for the migrations. The
+  /// other stays free:
   /// LMDB takes a handle only to find out that the state record's key names no database.
-  static let spareDatabaseCount = 5
+  static let spareDatabaseCount = 6
 
   /// - Throws: ``StoreError/invalidOption(_:reason:)``.
   func check() throws(StoreError) {

@@ -15,6 +15,9 @@ public struct WriteScope: ~Copyable {
   /// Where the changes that follow come from, as the change log says it.
   public var origin = ChangeOrigin.local
   private let log: Database
+  /// The database of the named consumers, if it was known when the transaction began: a handle
+  /// that is younger cannot be used in it.
+  let consumers: Database?
   /// Changed documents so far, each of which takes a sequence number.
   var changeCount: UInt64 = 0
   /// What the body needs declared before it can run; it is then run again.
@@ -29,6 +32,7 @@ public struct WriteScope: ~Copyable {
     guard let log = try engine.environment.database(named: Layout.changesName, create: true)
     else { throw StoreError.damagedChangeLog("it cannot be made") }
     while true {
+      let consumers = engine.consumers
       let transaction = try engine.environment.beginWrite()
       guard let state = try transaction.state(path: engine.environment.folder) else {
         throw StoreError.damagedCatalogue("the state record is missing")
@@ -40,6 +44,7 @@ public struct WriteScope: ~Copyable {
         self.catalogue = catalogue
         self.state = state
         self.log = log
+        self.consumers = consumers
         return
       }
       // Another process has declared something. Its databases cannot be opened while this
@@ -137,10 +142,15 @@ public struct WriteScope: ~Copyable {
     let (engine, catalogue, start, changeCount) = (engine, catalogue, start, changeCount)
     state.transaction = UInt64(transaction.id)
     state.sequence += changeCount
-    try transaction.pruneChangeLog(in: log, engine.retention)
+    var pinned = UInt64.max
+    if let consumers {
+      pinned = try transaction.pinnedSequence(in: consumers, head: state.sequence)
+    }
+    try transaction.pruneChangeLog(in: log, engine.retention, pinned: pinned)
     try transaction.put(state)
     try transaction.commit()
     engine.adopt(catalogue)
+    if changeCount > 0 { engine.watchHub.wake(engine) }
     if let start { engine.log.tellOfWrite(of: changeCount, ContinuousClock.now - start) }
   }
 }

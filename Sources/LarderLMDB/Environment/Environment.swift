@@ -8,6 +8,8 @@ import Synchronization
 public final class Environment: Sendable {
   /// The folder's path, absolute and without links.
   public let folder: String
+  /// The data file, for those who want to know when it is written.
+  public var dataPath: String { files.data }
   /// The options it was opened with.
   public let options: Options
 

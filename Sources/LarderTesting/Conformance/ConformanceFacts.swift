@@ -15,6 +15,7 @@ struct ConformanceFact<Subject: ConformanceSubject> {
 extension ConformanceSubject {
   static var facts: [ConformanceFact<Self>] {
     savingFacts + conflictFacts + readingFacts + pagingFacts + deletingFacts + asynchronousFacts
+      + watchingFacts
   }
 
   private func samples(_ ids: String...) -> [Model] {

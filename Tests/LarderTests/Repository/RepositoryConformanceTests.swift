@@ -143,6 +143,12 @@ struct FlawedRepository: Repository {
 
   func delete(keys: [String]) throws -> Int { try sound.delete(keys: keys) }
   func eraseAllData() throws -> Int { try sound.eraseAllData() }
+
+  func watch(
+    _ query: Query<Sample>, ignoring ignored: Set<ChangeOrigin>
+  ) -> WatchSequence<ResultChange<Sample>> {
+    sound.watch(query, ignoring: ignored)
+  }
 }
 
 extension Query<Sample> {

@@ -1,0 +1,85 @@
+internal import LarderLMDB
+
+/// What the log says of one collection between two moments: which documents have changed, and
+/// what each of them was like before.
+struct ChangedDocuments {
+  struct Document {
+    let key: UnsafeRawBufferPointer
+    /// The record before the first of its changes; nil where there was none.
+    let old: UnsafeRawBufferPointer?
+    fileprivate let place: Int
+  }
+
+  /// Each once, in the order of their keys. The bytes live as long as the snapshot.
+  private(set) var documents: [Document] = []
+  /// Whether all documents have gone at some point: what was before is not in the log.
+  private(set) var isErased = false
+  /// Whether there were changes that the log does not have.
+  private(set) var isUnlogged = false
+  /// Whether there were changes of other origins than those that are ignored.
+  private(set) var isNews = false
+
+  var isEmpty: Bool { documents.isEmpty && !isErased }
+
+  /// - Returns: Nil where the log does not reach back that far.
+  /// - Throws: ``StoreError/damagedChangeLog(_:)``.
+  init?(
+    of collection: String, after position: UInt64, to head: UInt64, in log: Database,
+    _ transaction: borrowing some Transaction & ~Copyable, ignoring ignored: Set<ChangeOrigin>
+  ) throws {
+    var found: [Document] = []
+    var (isErased, isUnlogged, isNews) = (false, false, false)
+    let isWhole = try transaction.forEachChange(after: position, head: head, in: log) {
+      header, change in
+      guard header.collection == collection else { return true }
+      if !ignored.contains(header.origin) { isNews = true }
+      switch change.kind {
+      case .erased: isErased = true
+      case .unlogged: isUnlogged = true
+      case .inserted:
+        found.append(Document(key: change.key, old: nil, place: found.count))
+      case .updated, .deleted:
+        found.append(Document(key: change.key, old: change.old, place: found.count))
+      }
+      return true
+    }
+    guard isWhole else { return nil }
+    self.isErased = isErased
+    self.isUnlogged = isUnlogged
+    self.isNews = isNews
+    guard found.count > 1 else {
+      documents = found
+      return
+    }
+    found.sort { left, right in
+      let order = Bytes.compare(left.key, right.key)
+      return order != 0 ? order < 0 : left.place < right.place
+    }
+    for document in found {
+      // The first one says what was before.
+      if let last = documents.last, Bytes.equal(last.key, document.key) { continue }
+      documents.append(document)
+    }
+  }
+}
+
+extension Engine {
+  /// The log; nil in a store that nothing was saved in yet. Asked for before a snapshot, which
+  /// could not use a handle that is younger.
+  func changeLog() throws -> Database? {
+    try environment.database(named: Layout.changesName, create: false)
+  }
+
+  /// Lends the log and a snapshot that can read it.
+  func withChangeLog<Result>(
+    _ body: (borrowing Snapshot, Database?) throws -> Result
+  ) throws -> Result {
+    while true {
+      let log = try changeLog()
+      let snapshot = try Snapshot(self)
+      // The first save of all came in between.
+      if log == nil, snapshot.sequence > 0 { continue }
+      return try body(snapshot, log)
+    }
+  }
+}

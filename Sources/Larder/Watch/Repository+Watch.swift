@@ -1,0 +1,169 @@
+internal import LarderLMDB
+
+extension Store {
+  /// A watcher that is told of what it is interested in.
+  func watcher<Element>(
+    _ interest: WatchInterest, _ work: sending any WatchWork<Element>
+  ) -> Watcher<Element> {
+    let hub = engine.watchHub
+    let seat = hub.sit(in: self, interest)
+    return Watcher(work, at: seat) { hub.leave(seat) }
+  }
+
+  fileprivate func watch<Entity, Model>(
+    _ query: Query<Entity>, ignoring ignored: Set<ChangeOrigin>, _ reader: RowReader<Entity, Model>
+  ) -> WatchSequence<ResultChange<Model>> {
+    WatchSequence { [self] in
+      watcher(
+        WatchInterest(reader, query.selection.filter, ignoring: ignored),
+        ResultWatch(self, query.selection, reader, ignoring: ignored))
+    }
+  }
+}
+
+extension StoreRepository {
+  /// What `query` selects, and from then on how that changes.
+  ///
+  /// A step costs what the changes cost, not what the result does. The first one costs a fetch;
+  /// meanwhile the watcher keeps key, sort values and checksum of each row of the result, or of its
+  /// window and half as many more where the query has a limit.
+  ///
+  /// - Parameter ignored: Changes of these origins are no reason for a step; they come with the
+  ///   next one that is made for others.
+  public func watch(
+    _ query: Query<Entity>, ignoring ignored: Set<ChangeOrigin>
+  ) -> WatchSequence<ResultChange<Entity>> {
+    store.watch(query, ignoring: ignored, RowReader(query.selection))
+  }
+}
+
+extension MappedRepository {
+  /// The models of what `query` selects, and from then on how they change. Entities that have no
+  /// model are left out before offset and limit, so that each that changed is decoded.
+  ///
+  /// - Parameter ignored: Changes of these origins are no reason for a step; they come with the
+  ///   next one that is made for others.
+  public func watch(
+    _ query: Query<Entity>, ignoring ignored: Set<ChangeOrigin>
+  ) -> WatchSequence<ResultChange<Model>> {
+    let mapper = mapper
+    return store.watch(
+      query, ignoring: ignored, RowReader(query.selection, mappedBy: { mapper.convert($0) }))
+  }
+}
+
+extension CodableRepository {
+  /// The values that `query` selects, and from then on how they change.
+  ///
+  /// - Parameter ignored: Changes of these origins are no reason for a step; they come with the
+  ///   next one that is made for others.
+  public func watch(
+    _ query: Query<Entity>, ignoring ignored: Set<ChangeOrigin>
+  ) -> WatchSequence<ResultChange<Model>> {
+    store.watch(
+      query, ignoring: ignored, RowReader(query.selection, in: collection))
+  }
+}
+
+// MARK: Shorter calls
+
+extension Repository {
+  /// What `query` selects, and from then on how that changes.
+  ///
+  /// ```swift
+  /// for try await change in contacts.watch(query) { list.apply(change) }
+  /// ```
+  public func watch(_ query: Query<Entity>) -> WatchSequence<ResultChange<Model>> {
+    watch(query, ignoring: [])
+  }
+
+  /// The whole result of `query`, each time that it has changed, for those who want no
+  /// differences. Copies the result each time.
+  public func values(
+    of query: Query<Entity>, ignoring ignored: Set<ChangeOrigin> = []
+  ) -> WatchSequence<[Model]> {
+    let changes = watch(query, ignoring: ignored)
+    return WatchSequence {
+      let step = changes.makeAsyncIterator().step
+      let models = Locked<[Model]>([])
+      return {
+        guard let change = try await step() else { return nil }
+        return models.withLock { models in
+          models.apply(change)
+          return models
+        }
+      }
+    }
+  }
+
+  /// How many models `query` selects, each time that this has changed.
+  public func watchCount(
+    _ query: Query<Entity> = Entity.all, ignoring ignored: Set<ChangeOrigin> = []
+  ) -> WatchSequence<Int> {
+    // The order does not matter, and would have to be kept.
+    var query = query
+    query.selection.order = []
+    let changes = watch(query, ignoring: ignored)
+    return WatchSequence {
+      let step = changes.makeAsyncIterator().step
+      let count = Locked<Int?>(nil)
+      return {
+        while let change = try await step() {
+          let (old, new) = count.withLock { count in
+            let old = count
+            count = change.count(after: old ?? 0)
+            return (old, count)
+          }
+          if new != old { return new }
+        }
+        return nil
+      }
+    }
+  }
+
+  /// The model under `key`, nil where there is none, each time that it has changed.
+  public func watch(key: Entity.Key) -> WatchSequence<Model?> {
+    let changes = watch(Query(under: key), ignoring: [])
+    return WatchSequence {
+      let step = changes.makeAsyncIterator().step
+      let models = Locked<[Model]>([])
+      return {
+        guard let change = try await step() else { return nil }
+        return models.withLock { models in
+          models.apply(change)
+          return .some(models.first)
+        }
+      }
+    }
+  }
+}
+
+extension ResultChange {
+  fileprivate func count(after old: Int) -> Int {
+    switch self {
+    case .initial(let models, _), .reset(let models, _): models.count
+    case .update(let difference):
+      old - difference.removals.count + difference.insertions.count
+    }
+  }
+}
+
+extension Query {
+  /// The document under a key. By the key field where there is one, which needs no search.
+  fileprivate init(under key: Entity.Key) {
+    self.init()
+    let encoded = key.withEncodedKey { [UInt8]($0) }
+    let schema = Entity.schema
+    if let field = schema.fields.first(where: { $0.name == schema.keyField }),
+      let value = encoded.withUnsafeBytes({ Entity.Key.keyKind.value(of: $0) })
+    {
+      selection.filter = .test(.field([FieldStep(field)]), .equal(value))
+    } else {
+      let isUnderKey = Operand.Computed { record throws(RecordError) in
+        let found = try Entity(from: record).entityAccessorKey
+        return .bool(found.withEncodedKey { [UInt8]($0) } == encoded)
+      }
+      selection.filter = .test(.computed(isUnderKey), .equal(.bool(true)))
+    }
+  }
+}

@@ -1,0 +1,157 @@
+/// The rows of a watched result, kept up with the changes of its documents: no locks and no files
+/// here, only what follows from what.
+///
+/// Where the query has a limit, these are the rows up to its end and some more behind it, so that
+/// rows which leave the window can be followed by others without asking the store.
+struct ResultRows: Sendable {
+  /// The offsets that the query selects.
+  let window: Range<Int>
+  private var rows = OrderedRows()
+  /// Whether these are all rows of the result; otherwise all up to the last of them.
+  private(set) var isComplete = true
+
+  /// How many more rows than the window needs are asked for.
+  private let marginCount: Int
+
+  init(_ selection: Selection) {
+    let limit = selection.maximum ?? .max
+    let end = selection.skipped.addingReportingOverflow(limit)
+    window = selection.skipped..<(end.overflow ? Int.max : end.partialValue)
+    marginCount = limit == .max ? 0 : min(max(limit / 2, 32), 4096)
+  }
+
+  var count: Int { rows.count }
+
+  /// How many rows to ask the store for; `.max` for all.
+  var wantedCount: Int {
+    guard window.upperBound < .max / 2 else { return .max }
+    return window.isEmpty ? 0 : window.upperBound + marginCount
+  }
+
+  var visible: Range<Int> {
+    let low = min(window.lowerBound, rows.count)
+    return low..<max(low, min(window.upperBound, rows.count))
+  }
+
+  /// Whether so many changes may leave the window with too few rows.
+  func mayNeedRows(after changeCount: Int) -> Bool {
+    !isComplete && rows.count - changeCount < window.upperBound
+  }
+
+  var visibleRows: [Row] { rows[visible] }
+
+  /// Takes rows from the store for those that there are.
+  ///
+  /// - Parameter new: The first ones of the result, in their order, at most ``wantedCount``.
+  mutating func replace(by new: [Row]) {
+    isComplete = new.count < wantedCount || wantedCount == .max
+    rows = OrderedRows(new)
+  }
+}
+
+// MARK: A step
+
+extension ResultRows {
+  /// What has become of one document: its row before and now, nil where it is not in the result.
+  struct Change {
+    var before: Row?
+    var after: Row?
+  }
+
+  /// The changes do not follow from the rows; read them anew.
+  struct Inconsistent: Error {}
+
+  /// A step that has been taken up to asking the store for more rows.
+  struct Step {
+    fileprivate var removed: [(offset: Int, row: Row)] = []
+    fileprivate var inserted: [Row] = []
+    fileprivate var updated: [Row] = []
+    fileprivate let oldCount: Int
+    /// Whether rows are missing behind the last.
+    fileprivate(set) var needsRows = false
+  }
+
+  /// Takes the changes of a step, at most one for each document.
+  ///
+  /// - Throws: ``Inconsistent``; the rows are as they were then.
+  mutating func begin(_ changes: [Change]) throws(Inconsistent) -> Step {
+    var step = Step(oldCount: rows.count)
+    if window.isEmpty { return step }
+    let bound = isComplete ? nil : rows.last?.place
+    var replaced: [(OrderedRows.Position, Row)] = []
+    for change in changes {
+      let isInPlace = change.before?.place == change.after?.place
+      if isInPlace, change.before?.stamp == change.after?.stamp { continue }
+      if let before = change.before, let position = try position(of: before, bound) {
+        if isInPlace, let after = change.after {
+          replaced.append((position, after))
+        } else {
+          step.removed.append((rows.offset(of: position), before))
+        }
+      }
+      if let after = change.after, !isInPlace, !isBehind(after, bound) {
+        guard !rows.position(of: after.place).isFound else { throw Inconsistent() }
+        step.inserted.append(after)
+      }
+    }
+    for (position, row) in replaced {
+      rows.replace(position, by: row)
+      step.updated.append(row)
+    }
+    for removal in step.removed { rows.remove(removal.row.place) }
+    for row in step.inserted { rows.insert(row) }
+    step.needsRows = !isComplete && rows.count < window.upperBound
+    return step
+  }
+
+  /// Where a row is that was in the result; nil where it is behind the last that is known.
+  private func position(
+    of row: Row, _ bound: [UInt8]?
+  ) throws(Inconsistent) -> OrderedRows.Position? {
+    let position = rows.position(of: row.place)
+    if !position.isFound, isBehind(row, bound) { return nil }
+    guard position.isFound, rows[position].stamp == row.stamp else { throw Inconsistent() }
+    return position
+  }
+
+  private func isBehind(_ row: Row, _ bound: [UInt8]?) -> Bool {
+    guard !isComplete else { return false }
+    guard let bound else { return true }
+    return row.order(bound) > 0
+  }
+
+  /// Takes rows from the store, so that none is missing.
+  ///
+  /// - Parameter new: As for ``replace(by:)``.
+  /// - Throws: ``Inconsistent``; the rows are of no use then.
+  mutating func refill(_ new: [Row], _ step: inout Step) throws(Inconsistent) {
+    guard new.count >= rows.count else { throw Inconsistent() }
+    for (kept, found) in zip(rows[0..<rows.count], new) {
+      guard kept.isSame(as: found) else { throw Inconsistent() }
+    }
+    let more = Array(new[rows.count...])
+    rows.append(more)
+    step.inserted += more
+    step.needsRows = false
+    isComplete = new.count < wantedCount
+  }
+
+  /// What the window sees of a step.
+  mutating func finish(_ step: consuming Step) -> RowDifference {
+    var steps = RowDifference.Steps(oldCount: step.oldCount, newCount: rows.count)
+    steps.removed = step.removed
+    steps.removed.sort { $0.offset < $1.offset }
+    steps.inserted = step.inserted.map { (rows.offset(of: rows.position(of: $0.place)), $0) }
+    steps.inserted.sort { $0.offset < $1.offset }
+    steps.updated = step.updated.map {
+      RowDifference.Update(offset: rows.offset(of: rows.position(of: $0.place)), row: $0)
+    }
+    steps.updated.sort { $0.offset < $1.offset }
+    let difference = RowDifference(steps, window: window) { rows[$0] }
+    if wantedCount < .max, rows.count > wantedCount + marginCount {
+      rows.truncate(to: wantedCount)
+      isComplete = false
+    }
+    return difference
+  }
+}

@@ -1,0 +1,208 @@
+internal import LarderLMDB
+
+/// The work of a watcher: what it knows, and how it comes to the next element.
+protocol WatchWork<Element> {
+  associatedtype Element: Sendable
+  /// What is new since the last call; nil where nothing is.
+  ///
+  /// - Parameter position: Nothing up to this change concerns the watcher.
+  mutating func next(skippingTo position: UInt64) throws -> Element?
+  /// Whether a step may write, and so wait for others.
+  var mayBlock: Bool { get }
+}
+
+extension WatchWork {
+  var mayBlock: Bool { false }
+}
+
+/// Watches a query of a store: from one snapshot to the next, by the change log.
+struct ResultWatch<Entity: Document, Model: Sendable>: WatchWork {
+  private let store: Store
+  private let reader: RowReader<Entity, Model>
+  private let ignored: Set<ChangeOrigin>
+  private var rows: ResultRows
+  /// The last change that the rows have seen; nil before the first step.
+  private var position: UInt64?
+  private var bound: RowReader<Entity, Model>.Bound?
+  /// How often the rows were read anew, for tests of how it is done.
+  private(set) var rereadCount = 0
+  private(set) var refillCount = 0
+
+  init(
+    _ store: Store, _ selection: Selection, _ reader: RowReader<Entity, Model>,
+    ignoring ignored: Set<ChangeOrigin> = []
+  ) {
+    self.store = store
+    self.reader = reader
+    self.ignored = ignored
+    rows = ResultRows(selection)
+  }
+
+  mutating func next(skippingTo skipped: UInt64) throws -> ResultChange<Model>? {
+    try store.checkOpen()
+    return try storing {
+      try store.engine.withChangeLog { snapshot, log in
+        try next(skippingTo: skipped, snapshot, log)
+      }
+    }
+  }
+
+  private mutating func next(
+    skippingTo skipped: UInt64, _ snapshot: borrowing Snapshot, _ log: Database?
+  ) throws -> ResultChange<Model>? {
+    let head = snapshot.sequence
+    guard let position else { return try begin(snapshot) }
+    // What is ignored stays behind the position, and must not be passed over.
+    let start = ignored.isEmpty ? max(position, min(skipped, head)) : position
+    // Whatever there is to read, a log that was switched off ends the watcher.
+    let binding = try binding(in: snapshot)
+    guard head > start, let log else {
+      // A store that went back in time was replaced by a copy of an earlier moment.
+      if head < position { return try reread(snapshot, isReset: true) }
+      self.position = head
+      return nil
+    }
+    guard let binding else {
+      self.position = head
+      return nil
+    }
+    let isFarBehind = head - start > UInt64(max(Self.patience, rows.count / 4))
+    if isFarBehind, ignored.isEmpty { return try reread(snapshot, isReset: true) }
+    guard
+      let changes = try? ChangedDocuments(
+        of: reader.collection, after: start, to: head, in: log, snapshot.transaction,
+        ignoring: ignored),  // A damaged log is as good as one that was pruned.
+      !changes.isUnlogged
+    else { return try reread(snapshot, isReset: true) }
+    // What is ignored waits in the log for other news.
+    if !changes.isNews, !changes.isEmpty { return nil }
+    if isFarBehind { return try reread(snapshot, isReset: true) }
+    if changes.isErased { return try reread(snapshot, isReset: false) }
+    let found: RowDifference?
+    do {
+      found = try step(changes, binding, snapshot)
+    } catch {
+      // Rows that contradict the log, or a record that cannot be read: the store itself says what
+      // there is, or throws.
+      return try reread(snapshot, isReset: false)
+    }
+    self.position = head
+    guard let found else { return nil }
+    return .update(try difference(found, binding, snapshot))
+  }
+
+  /// Changes behind which a watcher may be before its result is read anew.
+  private static var patience: Int { 1000 }
+
+  /// - Throws: ``StoreError/unlogged(collection:)``.
+  private mutating func binding(
+    in snapshot: borrowing Snapshot
+  ) throws -> RowReader<Entity, Model>.Bound? {
+    guard let binding = try reader.binding(snapshot.catalogue) else { return nil }
+    guard binding.collection.description.isLogged else {
+      throw StoreError.unlogged(collection: binding.collection.name)
+    }
+    if let bound, bound.binding === binding { return bound }
+    let bound = reader.bound(to: binding)
+    self.bound = bound
+    return bound
+  }
+}
+
+// MARK: Steps
+
+extension ResultWatch {
+  private mutating func begin(_ snapshot: borrowing Snapshot) throws -> ResultChange<Model> {
+    var models: [Model] = []
+    if let bound = try binding(in: snapshot) {
+      rows.replace(
+        by: try reader.rows(
+          rows.wantedCount, bound, snapshot.transaction, visible: rows.window
+        ) { models.append($0) })
+    }
+    position = snapshot.sequence
+    return .initial(models, sequence: snapshot.sequence)
+  }
+
+  /// Reads the whole result and compares it with the one before.
+  private mutating func reread(
+    _ snapshot: borrowing Snapshot, isReset: Bool
+  ) throws -> ResultChange<Model>? {
+    rereadCount += 1
+    let before = rows.visibleRows
+    var models: [Model] = []
+    var new: [Row] = []
+    let bound = try binding(in: snapshot)
+    if let bound {
+      new = try reader.rows(
+        rows.wantedCount, bound, snapshot.transaction, visible: isReset ? rows.window : 0..<0
+      ) { models.append($0) }
+    }
+    rows.replace(by: new)
+    position = snapshot.sequence
+    let found = RowDifference(from: before, to: rows.visibleRows)
+    guard !found.isEmpty else { return nil }
+    let difference = try self.difference(found, bound, snapshot)
+    return isReset ? .reset(models, difference) : .update(difference)
+  }
+
+  /// - Returns: Nil where nothing is to be seen.
+  /// - Throws: Where the rows do not follow from the changes; they are then as they were.
+  private mutating func step(
+    _ changes: ChangedDocuments, _ bound: RowReader<Entity, Model>.Bound,
+    _ snapshot: borrowing Snapshot
+  ) throws -> RowDifference? {
+    let changed = try rowChanges(changes, bound, snapshot)
+    if changed.isEmpty { return nil }
+    let mayNeedRows = rows.mayNeedRows(after: changed.count)
+    let before = mayNeedRows ? rows : nil
+    var step = try rows.begin(changed)
+    if step.needsRows {
+      refillCount += 1
+      do {
+        let more = try reader.rows(rows.wantedCount, bound, snapshot.transaction)
+        try rows.refill(more, &step)
+      } catch {
+        if let before { rows = before }
+        throw error
+      }
+    }
+    let found = rows.finish(step)
+    return found.isEmpty ? nil : found
+  }
+
+  /// What the changes are for the query: the row before, of the record in the log, and the row
+  /// now, of the record in the snapshot.
+  private func rowChanges(
+    _ changes: ChangedDocuments, _ bound: RowReader<Entity, Model>.Bound,
+    _ snapshot: borrowing Snapshot
+  ) throws -> [ResultRows.Change] {
+    var result: [ResultRows.Change] = []
+    var bytes = IndexBytes(capacity: 256)
+    var documents = try snapshot.transaction.cursor(in: bound.binding.collection.documents)
+    for document in changes.documents {
+      var change = ResultRows.Change()
+      if let old = document.old {
+        change.before = try reader.row(document.key, old, bound, &bytes)
+      }
+      if try documents.seek(document.key) {
+        change.after = try reader.row(document.key, documents.value, bound, &bytes)
+      }
+      if change.before != nil || change.after != nil { result.append(change) }
+    }
+    return result
+  }
+
+  private func difference(
+    _ rows: RowDifference, _ bound: RowReader<Entity, Model>.Bound?,
+    _ snapshot: borrowing Snapshot
+  ) throws -> ResultDifference<Model> {
+    let transaction = snapshot.sequence
+    guard let bound else {
+      return try ResultDifference(rows, sequence: transaction) { _ in throw StoreError.closed }
+    }
+    return try ResultDifference(rows, sequence: transaction) { row in
+      try reader.model(of: row, bound.binding, snapshot.transaction)
+    }
+  }
+}

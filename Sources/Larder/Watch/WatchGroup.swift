@@ -1,0 +1,236 @@
+internal import LarderLMDB
+
+/// What a watcher wants to hear of: documents of one collection that a filter holds for, before
+/// a change or after it.
+struct WatchInterest: Sendable {
+  let collection: String
+  let filter: FilterNode
+  /// Changes of these origins are no news.
+  let ignored: Set<ChangeOrigin>
+  /// How the watcher's type stands to the collection.
+  let binding: @Sendable (Catalogue) throws -> CollectionBinding?
+
+  init<Entity: Document>(
+    in type: Entity.Type, _ filter: FilterNode, ignoring ignored: Set<ChangeOrigin> = []
+  ) {
+    collection = Entity.schema.name
+    self.filter = filter
+    self.ignored = ignored
+    binding = { try $0.binding(of: type) }
+  }
+
+  init<Entity, Model>(
+    _ reader: RowReader<Entity, Model>, _ filter: FilterNode, ignoring ignored: Set<ChangeOrigin>
+  ) {
+    collection = reader.collection
+    self.filter = filter
+    self.ignored = ignored
+    binding = reader.binding
+  }
+}
+
+/// The watchers of one collection, and which of them a change is for.
+///
+/// Those whose filter asks for one value of a field stand under that value, so that a change looks
+/// only at the watchers of the two values that it has, before and after. The filters of all
+/// others are asked, which is cheaper than waking their tasks.
+final class WatchGroup: @unchecked Sendable {  // Guard: the lock of the hub.
+  private final class Member {
+    let seat: WatchSeat
+    let interest: WatchInterest
+    /// The filter as it is asked of records, for one binding.
+    private var evaluation: (binding: CollectionBinding, filter: Evaluation)?
+    /// The last round in which it was told.
+    var round: UInt64 = 0
+
+    init(_ seat: WatchSeat, _ interest: WatchInterest) {
+      self.seat = seat
+      self.interest = interest
+    }
+
+    func concerns(
+      _ key: UnsafeRawBufferPointer, _ records: [UnsafeRawBufferPointer], _ catalogue: Catalogue
+    ) throws -> Bool {
+      guard let binding = try interest.binding(catalogue) else { return true }
+      if evaluation?.binding !== binding {
+        evaluation = (binding, Evaluation(interest.filter, in: binding.collection))
+      }
+      guard let filter = evaluation?.filter else { return true }
+      return try records.contains { try binding.matches(filter, key: key, record: $0) }
+    }
+  }
+
+  private typealias Members = [ObjectIdentifier: Member]
+
+  /// The watchers that ask for one value of a field.
+  private final class Route {
+    let step: FieldStep
+    var members: [[UInt8]: Members] = [:]
+    private var evaluation: (binding: CollectionBinding, values: Evaluation)?
+
+    init(_ step: FieldStep) { self.step = step }
+
+    /// The value of the field in a record, as bytes.
+    func value(
+      _ key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer,
+      _ binding: CollectionBinding
+    ) throws -> [UInt8] {
+      if evaluation?.binding !== binding {
+        let key = SortKey(operand: .field([step]), isReversed: false)
+        evaluation = (
+          binding, Evaluation(.constant(true), order: [key], in: binding.collection)
+        )
+      }
+      guard let values = evaluation?.values else { return [] }
+      var bytes = IndexBytes(capacity: 64)
+      try values.putSortValues(
+        RecordReader(record, binding: binding, schema: binding.anonymous, depth: 1), into: &bytes)
+      return [UInt8](bytes.bytes)
+    }
+  }
+
+  private let collection: String
+  private var routes: [Route] = []
+  private var others: Members = [:]
+  private(set) var count = 0
+  private var bound: (catalogue: Catalogue, binding: CollectionBinding)?
+
+  init(_ collection: String) { self.collection = collection }
+}
+
+// MARK: Members
+
+extension WatchGroup {
+  func add(_ seat: WatchSeat, _ interest: WatchInterest) {
+    let member = Member(seat, interest)
+    count += 1
+    guard let (step, value) = interest.filter.askedValue else {
+      others[ObjectIdentifier(seat)] = member
+      return
+    }
+    let route: Route
+    if let known = routes.first(where: { $0.step == step }) {
+      route = known
+    } else {
+      route = Route(step)
+      routes.append(route)
+    }
+    route.members[value, default: [:]][ObjectIdentifier(seat)] = member
+  }
+
+  func remove(_ seat: WatchSeat, _ interest: WatchInterest) {
+    let id = ObjectIdentifier(seat)
+    count -= 1
+    guard let (step, value) = interest.filter.askedValue,
+      let place = routes.firstIndex(where: { $0.step == step })
+    else {
+      others[id] = nil
+      return
+    }
+    routes[place].members[value]?[id] = nil
+    if routes[place].members[value]?.isEmpty == true { routes[place].members[value] = nil }
+    if routes[place].members.isEmpty { routes.remove(at: place) }
+  }
+
+  func forEachSeat(_ body: (WatchSeat) -> Void) {
+    for member in others.values { body(member.seat) }
+    for route in routes {
+      for members in route.members.values {
+        for member in members.values { body(member.seat) }
+      }
+    }
+  }
+}
+
+extension FilterNode {
+  /// A field and the one value that the filter wants it to have, as bytes; nil where it does not
+  /// want one, or where the bytes of equal values may differ.
+  fileprivate var askedValue: (FieldStep, [UInt8])? {
+    let parts: [FilterNode] = if case .conjunction(let parts) = self { parts } else { [self] }
+    for part in parts {
+      guard case .test(.field(let path), .equal(let value)) = part, path.count == 1 else {
+        continue
+      }
+      switch (IndexScalar(path[0].kind), value) {
+      case (.string?, .string), (.integer?, .integer), (.integer?, .unsigned), (.uuid?, .uuid),
+        (.bool?, .bool):
+        var bytes = IndexBytes(capacity: 64)
+        bytes.put(whole: value)
+        return (path[0], [UInt8](bytes.bytes))
+      default: continue
+      }
+    }
+    return nil
+  }
+}
+
+// MARK: Telling
+
+extension WatchGroup {
+  /// Tells those whom a change concerns.
+  ///
+  /// - Parameters:
+  ///   - position: The change up to which all were told.
+  ///   - round: Tells this reading of the log from others.
+  func tell(
+    _ header: ChangePackHeader, _ change: LoggedChange, _ snapshot: borrowing Snapshot,
+    after position: UInt64, round: UInt64
+  ) {
+    do {
+      guard change.kind != .erased, change.kind != .unlogged,
+        let binding = binding(in: snapshot.catalogue)
+      else { return tellAll(header, after: position, round) }
+      var records: [UnsafeRawBufferPointer] = change.kind == .inserted ? [] : [change.old]
+      if let now = try snapshot.transaction.withValue(
+        for: change.key, in: binding.collection.documents, { $0 })
+      {
+        records.append(now)
+      }
+      for route in routes {
+        for record in records {
+          let value = try route.value(change.key, record, binding)
+          if let members = route.members[value] { tell(members, header, position, round) }
+        }
+      }
+      for member in others.values where isOpen(member, header, round) {
+        if try member.concerns(change.key, records, snapshot.catalogue) {
+          tell(member, position, round)
+        }
+      }
+    } catch {
+      // A record that cannot be read may be anybody's: who looks finds out.
+      tellAll(header, after: position, round)
+    }
+  }
+
+  private func binding(in catalogue: Catalogue) -> CollectionBinding? {
+    if let bound, bound.catalogue === catalogue { return bound.binding }
+    guard let binding = catalogue.binding(ofCollection: collection) else { return nil }
+    bound = (catalogue, binding)
+    return binding
+  }
+
+  private func isOpen(_ member: Member, _ header: ChangePackHeader, _ round: UInt64) -> Bool {
+    member.round != round && !member.interest.ignored.contains(header.origin)
+  }
+
+  private func tell(
+    _ members: Members, _ header: ChangePackHeader, _ position: UInt64, _ round: UInt64
+  ) {
+    for member in members.values where isOpen(member, header, round) {
+      tell(member, position, round)
+    }
+  }
+
+  private func tell(_ member: Member, _ position: UInt64, _ round: UInt64) {
+    member.round = round
+    member.seat.signal(after: position)
+  }
+
+  private func tellAll(_ header: ChangePackHeader, after position: UInt64, _ round: UInt64) {
+    tell(others, header, position, round)
+    for route in routes {
+      for members in route.members.values { tell(members, header, position, round) }
+    }
+  }
+}

@@ -1,0 +1,185 @@
+internal import Dispatch
+internal import LarderLMDB
+internal import Synchronization
+
+/// Tells the watchers of a store about commits, in their order, on a line of its own: a commit
+/// only says that there was one, and nothing at all where nobody watches.
+final class WatchHub: Sendable {
+  fileprivate struct State {
+    var groups: [String: WatchGroup] = [:]
+    var seats: [ObjectIdentifier: Member] = [:]
+    /// Those who are told of every commit.
+    var listeners: [ObjectIdentifier: WatchSeat] = [:]
+    /// The last change that all were told of; nil before the first round.
+    var position: UInt64?
+    var round: UInt64 = 0
+    var timer: (any DispatchSourceTimer)?
+    var writes: FileWrites?
+  }
+
+  fileprivate struct Member {
+    let seat: WatchSeat
+    let store: ObjectIdentifier
+    /// Nil for those who listen to everything.
+    let interest: WatchInterest?
+  }
+
+  private let state = Locked(State())
+  /// Read without the lock by every commit. In one order with the snapshots that watchers take
+  /// after they have sat down: either the commit sees the seat, or the watcher the commit.
+  private let seatCount = Atomic<Int>(0)
+  private let isScheduled = Atomic<Bool>(false)
+  private let queue = DispatchQueue(label: "larder.watch")
+
+  /// Changes behind which the hub itself does not look at each any more.
+  private static let patience: UInt64 = 4096
+  /// How long another process's commit may go unnoticed where nothing tells of it.
+  private static let pollMilliseconds = 250
+
+  var isEmpty: Bool { seatCount.load(ordering: .sequentiallyConsistent) == 0 }
+
+  /// How often the log was read for watchers, for tests.
+  var roundCount: UInt64 { state.withLock { $0.round } }
+
+  /// Something may have been committed.
+  func wake(_ engine: Engine) {
+    guard !isEmpty, !isScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    queue.async { self.tell(engine) }
+  }
+}
+
+// MARK: Seats
+
+extension WatchHub {
+  /// A seat for a watcher that is told of every commit.
+  func listen(in store: Store) -> WatchSeat { sit(in: store, nil) }
+
+  /// A seat for a watcher.
+  func sit(in store: Store, _ interest: WatchInterest?) -> WatchSeat {
+    let seat = WatchSeat()
+    state.withLock { state in
+      if state.seats.isEmpty {
+        state.position = nil
+        startPolling(&state, store.engine)
+      }
+      state.seats[ObjectIdentifier(seat)] = Member(
+        seat: seat, store: ObjectIdentifier(store), interest: interest)
+      if let interest {
+        let group = state.groups[interest.collection] ?? WatchGroup(interest.collection)
+        state.groups[interest.collection] = group
+        group.add(seat, interest)
+      } else {
+        state.listeners[ObjectIdentifier(seat)] = seat
+      }
+      seatCount.store(state.seats.count, ordering: .sequentiallyConsistent)
+    }
+    return seat
+  }
+
+  func leave(_ seat: WatchSeat) {
+    state.withLock { state in
+      guard let member = state.seats.removeValue(forKey: ObjectIdentifier(seat)) else { return }
+      state.listeners[ObjectIdentifier(seat)] = nil
+      if let interest = member.interest, let group = state.groups[interest.collection] {
+        group.remove(seat, interest)
+        if group.count == 0 { state.groups[interest.collection] = nil }
+      }
+      seatCount.store(state.seats.count, ordering: .sequentiallyConsistent)
+      if state.seats.isEmpty { stopPolling(&state) }
+    }
+  }
+
+  /// Has all watchers of a collection look, whatever the log says.
+  func wakeAll(of collection: String) {
+    state.withLock { state in
+      state.groups[collection]?.forEachSeat { $0.signal(after: 0) }
+    }
+  }
+
+  /// Ends the watchers of a store that was closed.
+  func close(_ store: Store) {
+    let id = ObjectIdentifier(store)
+    let seats = state.withLock { $0.seats.values.filter { $0.store == id }.map(\.seat) }
+    for seat in seats { seat.close() }
+  }
+
+  /// Begins to look out for commits of other processes: the data file tells when it is written,
+  /// and where it does not, the store is looked at now and then.
+  private func startPolling(_ state: inout State, _ engine: Engine) {
+    state.writes = FileWrites(engine.environment.dataPath, on: queue) { [weak engine, weak self] in
+      guard let engine, let self else { return }
+      tell(engine)
+      // The last page is written a moment before its commit can be seen.
+      queue.asyncAfter(deadline: .now() + .milliseconds(1)) { [weak engine, weak self] in
+        if let engine { self?.tell(engine) }
+      }
+    }
+    let timer = DispatchSource.makeTimerSource(queue: queue)
+    timer.schedule(
+      deadline: .now() + .milliseconds(Self.pollMilliseconds),
+      repeating: .milliseconds(Self.pollMilliseconds), leeway: .milliseconds(50))
+    timer.setEventHandler { [weak engine, weak self] in
+      if let engine { self?.tell(engine) }
+    }
+    timer.activate()
+    state.timer = timer
+  }
+
+  /// Leaves it to the data file to tell of commits, for tests.
+  func stopLookingNowAndThen() {
+    state.withLock { state in
+      state.timer?.cancel()
+      state.timer = nil
+    }
+  }
+
+  private func stopPolling(_ state: inout State) {
+    state.timer?.cancel()
+    state.timer = nil
+    state.writes = nil
+  }
+}
+
+// MARK: A round
+
+extension WatchHub {
+  private func tell(_ engine: Engine) {
+    isScheduled.store(false, ordering: .sequentiallyConsistent)
+    if isEmpty { return }
+    do {
+      try storing { try engine.withChangeLog { try tell($0, $1) } }
+    } catch {
+      // The watchers find the same error when they look, and can throw it.
+      state.withLock { $0.signalAll() }
+    }
+  }
+
+  private func tell(_ snapshot: borrowing Snapshot, _ log: Database?) throws {
+    let head = snapshot.sequence
+    // Locked behind the snapshot: whoever sits down later has a later one.
+    try state.withLock { state in
+      let known = state.position
+      state.position = head
+      if known == head { return }
+      guard let log, let position = known, head > position, head - position <= Self.patience
+      else { return state.signalAll() }
+      state.round += 1
+      for seat in state.listeners.values { seat.signal(after: 0) }
+      let (groups, round) = (state.groups, state.round)
+      let isWhole = try snapshot.transaction.forEachChange(
+        after: position, head: head, in: log
+      ) { header, change in
+        groups[header.collection]?.tell(
+          header, change, snapshot, after: position, round: round)
+        return true
+      }
+      if !isWhole { state.signalAll() }
+    }
+  }
+}
+
+extension WatchHub.State {
+  fileprivate func signalAll() {
+    for member in seats.values { member.seat.signal(after: 0) }
+  }
+}

@@ -1,0 +1,67 @@
+internal import Dispatch
+internal import LarderLMDB
+
+/// Owns one watcher: its seat, and the work that is done when there is news. The work is done
+/// where ``next()`` runs, which is the concurrent pool and never an actor of the caller.
+final class Watcher<Element: Sendable>: Sendable {
+  private struct State {
+    var work: any WatchWork<Element>
+    var isFinished = false
+  }
+
+  private let seat: WatchSeat
+  private let state: Locked<State>
+  private let leave: @Sendable () -> Void
+  private let mayBlock: Bool
+
+  /// - Parameter leave: Called when nobody can ask for elements any more.
+  init(
+    _ work: sending any WatchWork<Element>, at seat: WatchSeat,
+    leave: @escaping @Sendable () -> Void
+  ) {
+    self.seat = seat
+    self.leave = leave
+    mayBlock = work.mayBlock
+    state = Locked(State(work: work))
+  }
+
+  deinit { leave() }
+
+  /// The next element; nil once the task is cancelled, or after an error.
+  ///
+  /// - Throws: ``StoreError``, such as ``StoreError/closed``.
+  @concurrent func next() async throws -> Element? {
+    while !Task.isCancelled {
+      if let element = try await mayBlock ? lookElsewhere() : look() { return element }
+      if state.withLock({ $0.isFinished }) { return nil }
+      await seat.wait()
+    }
+    state.withLock { $0.isFinished = true }
+    return nil
+  }
+
+  /// What is new at once, found on a thread that may wait for files and for other processes.
+  private func lookElsewhere() async throws -> Element? {
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue.global().async { [self] in
+        continuation.resume(with: Result { try look() })
+      }
+    }
+  }
+
+  /// What is new at once; nil where nothing is.
+  func look() throws -> Element? {
+    // Taken before the store is looked at, so that nothing falls in between.
+    let skipped = seat.take()
+    return try state.withLock { state in
+      if state.isFinished { return nil }
+      do {
+        guard let skipped else { throw StoreError.closed }
+        return try state.work.next(skippingTo: skipped)
+      } catch {
+        state.isFinished = true
+        throw error
+      }
+    }
+  }
+}

@@ -1,0 +1,103 @@
+internal import Larder
+
+extension ConformanceSubject {
+  // MARK: Watching
+
+  static var watchingFacts: [ConformanceFact<Self>] {
+    [
+      .init(sentence: "a watched query begins with what is stored") { subject, repository in
+        try await repository.save(subject.model(Sample(id: "a", group: "red")))
+        var changes = repository.watch(Sample.where { $0.group == "red" }).makeAsyncIterator()
+        guard case .initial(let models, _)? = try await changes.next() else {
+          throw Unequal(description: "expected the stored result first")
+        }
+        try expect(models, try repository.fetch(Sample.all))
+      },
+      .init(sentence: "after each step of a watched query the list is what a fetch gives") {
+        subject, repository in
+        let query = Sample.where { $0.group == "red" }.sorted(by: \.rank).offset(1).limit(3)
+        var changes = repository.watch(query).makeAsyncIterator()
+        var list: [Model] = []
+        func sample(_ id: String, _ rank: Int, isHidden: Bool = false) -> Model {
+          subject.model(Sample(id: id, group: "red", rank: rank, isHidden: isHidden))
+        }
+        let steps: [() throws -> Void] = [
+          {},
+          { try repository.save((1...6).map { sample("\($0)", $0) }) },
+          { try repository.save(sample("6", 0)) },
+          { try repository.save([sample("1", 9), sample("2", 10)]) },
+          { try repository.save(sample("4", 4, isHidden: true)) },
+          { try repository.delete(keys: ["3", "6"]) },
+          {
+            try repository.save([sample("7", 1), sample("8", 2)], clearBeforeSaving: query.whole)
+          },
+        ]
+        for step in steps {
+          let before = list
+          try step()
+          let expected = try repository.fetch(query)
+          if expected == before, !before.isEmpty { continue }
+          guard let change = try await changes.next() else {
+            throw Unequal(description: "the changes ended")
+          }
+          list.apply(change)
+          try expect(list, expected)
+        }
+        try await repository.eraseAllData()
+        if let change = try await changes.next() { list.apply(change) }
+        try expect(list, [])
+      },
+      .init(sentence: "what happens between two looks is one step, and nothing is none") {
+        subject, repository in
+        var changes = repository.watch(Sample.all).makeAsyncIterator()
+        _ = try await changes.next()
+        let models = (0..<5).map { subject.model(Sample(id: "\($0)")) }
+        for model in models { try await repository.save(model) }
+        try await repository.delete(keys: ["0"])
+        guard case .update(let difference)? = try await changes.next() else {
+          throw Unequal(description: "expected an update")
+        }
+        try expect(difference.insertions.map(\.offset), [0, 1, 2, 3])
+        try expect(difference.removals.count + difference.updates.count, 0)
+      },
+      .init(sentence: "values are whole results, counts are counts, and a key has one document") {
+        subject, repository in
+        var values = repository.values(of: Sample.all.sorted(by: \.rank)).makeAsyncIterator()
+        var counts = repository.watchCount().makeAsyncIterator()
+        var one = repository.watch(key: "b").makeAsyncIterator()
+        try expect(await values.next(), [])
+        try expect(await counts.next(), 0)
+        try expect(await one.next(), .some(nil))
+
+        try await repository.save([
+          subject.model(Sample(id: "a", rank: 2)), subject.model(Sample(id: "b", rank: 1)),
+        ])
+        try expect(await values.next(), try repository.fetch(Sample.all.sorted(by: \.rank)))
+        try expect(await counts.next(), 2)
+        try expect(await one.next(), try repository.get("b"))
+
+        try await repository.save(subject.model(Sample(id: "a", rank: 0)))
+        try await repository.delete(keys: ["b"])
+        try expect(await values.next(), try repository.fetch(Sample.all))
+        try expect(await counts.next(), 1)
+        try expect(await one.next(), .some(nil))
+      },
+      .init(sentence: "a watcher whose task is cancelled ends") { subject, repository in
+        let changes = repository.watch(Sample.all)
+        let task = Task {
+          var count = 0
+          for try await _ in changes { count += 1 }
+          return count
+        }
+        await Task.yield()
+        task.cancel()
+        try expect(await task.value <= 1, true)
+      },
+    ]
+  }
+}
+
+extension Query {
+  /// Without its limit and offset, as what is cleared must be.
+  fileprivate var whole: Query<Sample> { Sample.where { $0.group == "red" } }
+}

@@ -1,0 +1,248 @@
+import Foundation
+import LarderLMDB
+import LarderTesting
+import Testing
+
+@testable import Larder
+
+@Suite struct NamedConsumerTests {
+  private typealias Changes = WatchSequence<ChangeBatch>.AsyncIterator
+
+  private func keys(_ batch: ChangeBatch?) -> [Int] {
+    batch?.changes.compactMap { change in
+      if case .integer(let number) = change.key { Int(number) } else { nil }
+    } ?? []
+  }
+
+  private func next(_ changes: inout Changes) async throws -> ChangeBatch {
+    try #require(try await changes.next())
+  }
+
+  @Test("a new consumer begins with a reset, and then gets each change once, in order")
+  func beginning() async throws {
+    try await withTemporaryStore { store in
+      let parcels = store.repository(of: Parcel.self)
+      try await parcels.save(Parcel(id: 1))
+      var changes = store.changes(for: "index").makeAsyncIterator()
+
+      let first = try await next(&changes)
+      #expect(first.isReset && first.changes.isEmpty)
+      try await store.write { try $0.acknowledge(first) }
+      try await parcels.save([Parcel(id: 2), Parcel(id: 3)])
+      try await parcels.save(Parcel(id: 2, shelf: 7))
+      try await parcels.delete(keys: [1])
+
+      let second = try await next(&changes)
+      #expect(!second.isReset)
+      #expect(keys(second) == [2, 3, 2, 1])
+      #expect(second.changes.map(\.kind) == [.inserted, .inserted, .updated, .deleted])
+      #expect(second.changes.map(\.old?["shelf"]) == [nil, nil, .integer(0), .integer(0)])
+      #expect(second.changes.allSatisfy { $0.collection == "Parcel" && $0.origin == .local })
+    }
+  }
+
+  @Test("what is acknowledged does not come again, what is not does")
+  func resuming() async throws {
+    try await withTemporaryStore { store in
+      let parcels = store.repository(of: Parcel.self)
+      do {
+        var changes = store.changes(for: "index").makeAsyncIterator()
+        let reset = try await next(&changes)
+        try await parcels.save(Parcel(id: 1))
+        try await store.write { try $0.acknowledge(reset) }
+        let batch = try await next(&changes)
+        try await store.write { try $0.acknowledge(batch) }
+        try await parcels.save(Parcel(id: 2))
+        #expect(keys(try await next(&changes)) == [2])
+      }
+      var changes = store.changes(for: "index").makeAsyncIterator()
+      #expect(keys(try await next(&changes)) == [2])
+    }
+  }
+
+  @Test("an acknowledgement is kept with its transaction, or undone with it")
+  func exactlyOnce() async throws {
+    struct GivenUp: Error {}
+    try await withTemporaryStore { store in
+      let parcels = store.repository(of: Parcel.self)
+      let contacts = store.repository(of: Contact.self)
+      do {
+        var changes = store.changes(for: "index", in: ["Parcel"]).makeAsyncIterator()
+        let reset = try await next(&changes)
+        try await store.write { try $0.acknowledge(reset) }
+        try await parcels.save(Parcel(id: 1))
+        let batch = try await next(&changes)
+        await #expect(throws: GivenUp.self) {
+          try await store.write { tx in
+            try tx.save(Contact(id: "index", city: "\(batch.changes.count)"))
+            try tx.acknowledge(batch)
+            throw GivenUp()
+          }
+        }
+        #expect(try contacts.get("index") == nil)
+      }
+      do {
+        var changes = store.changes(for: "index", in: ["Parcel"]).makeAsyncIterator()
+        let batch = try await next(&changes)
+        #expect(keys(batch) == [1])
+        try await store.write { tx in
+          try tx.save(Contact(id: "index", city: "\(batch.changes.count)"))
+          try tx.acknowledge(batch)
+        }
+      }
+      try await parcels.save(Parcel(id: 2))
+      var changes = store.changes(for: "index", in: ["Parcel"]).makeAsyncIterator()
+      #expect(keys(try await next(&changes)) == [2])
+      #expect(try contacts.get("index")?.city == "1")
+    }
+  }
+
+  @Test("two iterations do not consume under one name, and who was replaced cannot acknowledge")
+  func lease() async throws {
+    try await withTemporaryStore { store in
+      try await store.repository(of: Parcel.self).save(Parcel(id: 1))
+      var first = store.changes(for: "index").makeAsyncIterator()
+      let batch = try await next(&first)
+
+      var second = store.changes(for: "index").makeAsyncIterator()
+      do {
+        _ = try await second.next()
+        Issue.record("expected an error")
+      } catch StoreError.consumerBusy(let name, let seconds) {
+        #expect(name == "index")
+        #expect(seconds > 0 && seconds <= ConsumerLease.seconds)
+      }
+
+      // As if the first had not asked for long.
+      try await store.write { tx in
+        let consumers = tx.consumers
+        let database = try #require(consumers)
+        var record = try #require(try tx.transaction.consumer("index", in: database))
+        record.until = 1
+        try tx.put(record, "index", in: database)
+      }
+      var third = store.changes(for: "index").makeAsyncIterator()
+      #expect(try await next(&third).isReset)
+      await #expect(throws: StoreError.consumerLost(name: "index")) {
+        try await store.write { tx in
+          try tx.save(Parcel(id: 2))
+          // Even where the body swallows it, nothing is kept.
+          try? tx.acknowledge(batch)
+        }
+      }
+      #expect(try store.repository(of: Parcel.self).count() == 1)
+    }
+  }
+
+  @Test("the log keeps what a consumer waits for, until it is too far behind")
+  func pinning() async throws {
+    var options = StoreOptions(durability: .volatile)
+    options.changeLog.maximumByteCount = 64 << 10
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "larder-consumer-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let store = try Store(at: folder, options: options)
+    let parcels = store.repository(of: Parcel.self)
+    func consume() async throws -> ChangeBatch {
+      var changes = store.changes(for: "index", maximumLag: 2_000).makeAsyncIterator()
+      return try await next(&changes)
+    }
+    do {
+      var changes = store.changes(for: "index", maximumLag: 2_000).makeAsyncIterator()
+      let reset = try await next(&changes)
+      try await store.write { try $0.acknowledge(reset) }
+    }
+    let note = String(repeating: "long ", count: 100)
+    for round in 0..<15 {
+      try await parcels.save((0..<100).map { Parcel(id: $0, note: "\(round) \(note)") })
+    }
+    let kept = try await retried { try await consume() }
+    #expect(!kept.isReset)
+    #expect(kept.changes.first?.sequence == 1)
+
+    for round in 0..<40 {
+      try await parcels.save((0..<100).map { Parcel(id: $0, note: "again \(round) \(note)") })
+    }
+    #expect(try await retried { try await consume() }.isReset)
+    try store.close()
+  }
+
+  /// A lease is given back behind other writes.
+  private func retried(_ body: () async throws -> ChangeBatch) async throws -> ChangeBatch {
+    while true {
+      do { return try await body() } catch StoreError.consumerBusy {}
+    }
+  }
+
+  @Test("a position of one's own resumes, and one that is gone or foreign begins with a reset")
+  func tokens() async throws {
+    try await withTemporaryStore { store in
+      let parcels = store.repository(of: Parcel.self)
+      try await parcels.save([Parcel(id: 1), Parcel(id: 2)])
+      let token = try store.changeToken()
+      try await parcels.save([Parcel(id: 3), Parcel(id: 4)])
+
+      var changes = store.changes(after: token, batchCount: 1).makeAsyncIterator()
+      #expect(keys(try await changes.next()) == [3])
+      let stored = try JSONEncoder().encode(try await next(&changes).token)
+      try await parcels.save(Parcel(id: 5))
+      let again = try JSONDecoder().decode(ChangeToken.self, from: stored)
+      changes = store.changes(after: again).makeAsyncIterator()
+      #expect(keys(try await changes.next()) == [5])
+
+      let foreign = try Store.temporary()
+      changes = foreign.changes(after: token).makeAsyncIterator()
+      #expect(try await next(&changes).isReset)
+      try foreign.close()
+    }
+  }
+
+  @Test("history is filtered by collection and origin, and limited")
+  func history() throws {
+    try withTemporaryStore { store in
+      try store.write { tx in
+        try tx.save(Parcel(id: 1))
+        tx.origin = .sync
+        try tx.save([Parcel(id: 2), Parcel(id: 3)])
+        try tx.save(Contact(id: "a", city: "Oslo"))
+      }
+
+      #expect(keys(try store.history(in: ["Parcel"])) == [1, 2, 3])
+      #expect(keys(try store.history(in: ["Parcel"], origins: [.sync])) == [2, 3])
+      let first = try store.history(limit: 2)
+      #expect(keys(first) == [1, 2])
+      #expect(keys(try store.history(since: first.token, in: ["Parcel"])) == [3])
+      #expect(try store.history(origins: [.expiry]).changes.isEmpty)
+    }
+  }
+
+  @Test("a consumer that is removed is forgotten, and a damaged one begins anew")
+  func removing() async throws {
+    try await withTemporaryStore { store in
+      let parcels = store.repository(of: Parcel.self)
+      try await parcels.save(Parcel(id: 1))
+      #expect(try !store.removeConsumer("index"))
+      for round in 0..<2 {
+        var changes = store.changes(for: "index").makeAsyncIterator()
+        let batch = try await retried { try #require(try await changes.next()) }
+        #expect(batch.isReset)
+        try await store.write { try $0.acknowledge(batch) }
+        if round == 0 {
+          #expect(try store.removeConsumer("index"))
+        }
+      }
+      try await store.write { tx in
+        let consumers = tx.consumers
+        let database = try #require(consumers)
+        try [UInt8]("index".utf8).withUnsafeBytes { name in
+          try tx.transaction.put(name, for: name, in: database)
+        }
+        tx.hasWrittenMore = true
+      }
+      var changes = store.changes(for: "index").makeAsyncIterator()
+      #expect(try await next(&changes).isReset)
+      var nameless = store.changes(for: "").makeAsyncIterator()
+      await #expect(throws: StoreError.consumerName("")) { _ = try await nameless.next() }
+    }
+  }
+}

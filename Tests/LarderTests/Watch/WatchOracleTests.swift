@@ -1,0 +1,198 @@
+import Foundation
+import LarderLMDB
+import LarderTesting
+import Testing
+
+@testable import Larder
+
+/// Random writes and random queries: after every step the list that the differences have made is
+/// what a fetch gives.
+@Suite struct WatchOracleTests {
+  /// A watched query without its task: asked for its next step by the test.
+  private struct Watched {
+    let query: Query<Specimen>
+    var watch: ResultWatch<Specimen, Specimen>
+    var list: [Specimen] = []
+
+    init(_ query: Query<Specimen>, in store: Store) {
+      self.query = query
+      watch = ResultWatch(store, query.selection, RowReader(query.selection))
+    }
+  }
+
+  private struct Tally {
+    var compared = 0
+    var updates = 0
+    var resets = 0
+    var moves = 0
+    var rereads = 0
+    var refills = 0
+    var found = 0
+  }
+
+  @Test("after every step of a watched query the list is what a fetch gives")
+  func everyStep() throws {
+    var random = RandomSource()
+    print("watch: \(random.hint)")
+    let environment = ProcessInfo.processInfo.environment
+    let total = environment["LARDER_WATCHES"].flatMap { Int($0) } ?? 300_000
+    var tally = Tally()
+    while tally.compared < total {
+      try withTemporaryStore { store in
+        let pool = (0..<40).map {
+          Specimen(id: random.pick(Pool.keys) + "\($0 % 20)", using: &random)
+        }
+        if random.bool() { try change(store, pool, using: &random) }
+        if random.bool() { try declareIndexes(in: store, using: &random) }
+        var watches = (0..<60).map { _ in
+          Watched(Self.query(pool, using: &random), in: store)
+        }
+        for step in 0..<30 {
+          if step == 15, random.bool() { try declareIndexes(in: store, using: &random) }
+          try change(store, pool, using: &random)
+          for place in watches.indices {
+            // Some take several commits in one step.
+            if random.once(in: 4) { continue }
+            try look(&watches[place], store, &tally, random.hint)
+          }
+          if tally.compared >= total { break }
+        }
+        tally.rereads += watches.reduce(0) { $0 + $1.watch.rereadCount }
+        tally.refills += watches.reduce(0) { $0 + $1.watch.refillCount }
+      }
+    }
+    print("watch: \(tally)")
+    // What was never seen proves nothing.
+    #expect(tally.updates > total / 10)
+    #expect(tally.found > total / 4)
+    #expect(tally.moves > total / 100)
+    #expect(tally.refills > total / 1_000)
+    // Only erasures may need the whole result.
+    #expect(tally.resets == 0)
+    #expect(tally.rereads < total / 20)
+  }
+
+  private func look(
+    _ watched: inout Watched, _ store: Store, _ tally: inout Tally, _ hint: String
+  ) throws {
+    let before = watched.list
+    let change = try watched.watch.next(skippingTo: 0)
+    if let change {
+      watched.list.apply(change)
+      #expect(try store.read { $0.sequence } == change.sequence)
+    }
+    let expected = try store.repository(of: Specimen.self).fetch(watched.query)
+    let faces = expected.map(\.face)
+    let isSame = watched.list.map(\.face) == faces
+    if !isSame { try #require(isSame, "\(watched.query), \(hint)") }
+    if case .update(let difference)? = change {
+      tally.updates += 1
+      tally.moves += difference.insertions.count { $0.origin != nil }
+      let swift = before.applying(difference.collectionDifference(from: before))
+      let isSame = swift?.map(\.face) == faces
+      if !isSame { try #require(isSame, "\(watched.query), \(hint)") }
+    }
+    if case .reset? = change { tally.resets += 1 }
+    tally.compared += 1
+    if !expected.isEmpty { tally.found += 1 }
+  }
+
+  private func declareIndexes(in store: Store, using random: inout RandomSource) throws {
+    var declaration = try Declaration(Specimen.self)
+    declaration.indexes = RandomIndexes.declarations(
+      count: random.int(1..<10),
+      conditions: (0..<4).map { _ in Condition.random(depth: 1, using: &random) }, using: &random)
+    let engine = store.engine
+    try engine.writer.run { [declaration] in
+      try engine.declare(declaration)
+      while try engine.workOnIndex() {}
+    }
+  }
+
+  /// Some documents of a pool that is small enough for keys to come again and values to tie.
+  private func change(
+    _ store: Store, _ pool: [Specimen], using random: inout RandomSource
+  ) throws {
+    let repository = store.repository(of: Specimen.self)
+    let count = random.pick([1, 1, 2, 5, 20])
+    var some = (0..<count).map { _ in random.pick(pool) }
+    for place in some.indices where random.bool() { some[place].renew(using: &random) }
+    switch random.int(0..<12) {
+    case 0:
+      let condition = Condition.random(depth: 1, using: &random)
+      try repository.save(some, clearBeforeSaving: Specimen.where(condition.filter))
+    case 1: try repository.delete(keys: some.map(\.id))
+    case 2 where random.once(in: 3):
+      let condition = Condition.random(depth: 1, using: &random)
+      try repository.delete(Specimen.where(condition.filter))
+    case 3 where random.once(in: 10): try repository.eraseAllData()
+    case 4 where random.once(in: 4):
+      // All at once, with other documents after it.
+      try store.write { tx in
+        try tx.eraseAllData(of: Specimen.self)
+        try tx.save(some)
+      }
+    case 5:
+      // There and back, which nobody needs to hear of.
+      for specimen in some {
+        guard let old = try repository.get(specimen.id) else { continue }
+        try repository.save(specimen)
+        try repository.save(old)
+      }
+    case 6:
+      // Equal keys in another collection.
+      try store.repository(of: Contact.self).save(some.map { Contact(id: $0.id, city: "Oslo") })
+    default: try repository.save(some)
+    }
+  }
+
+  private static func query(
+    _ pool: [Specimen], using random: inout RandomSource
+  ) -> Query<Specimen> {
+    var query = Specimen.all
+    if !random.once(in: 4) {
+      query = query.where(Condition.random(depth: random.int(0..<3), using: &random).filter)
+    }
+    for _ in 0..<random.int(0..<3) { query = Ordering.random(using: &random).sort(query) }
+    if random.once(in: 3) { query = query.offset(random.pick([0, 1, 2, 5, 10, 100, .max])) }
+    if random.bool() { query = query.limit(random.pick([0, 1, 1, 2, 5, 10, .max])) }
+    return query
+  }
+}
+
+extension Pool {
+  /// Short ones, that make other keys with a number behind them.
+  fileprivate static let keys = ["", "a", "A", "\u{E9}", "e\u{301}", "\u{1F600}", "\u{AC00}"]
+}
+
+extension Specimen {
+  /// What is compared: a document with NaN in it is not equal to itself. All that ``renew`` changes
+  /// is in it.
+  fileprivate var face: Face {
+    Face(
+      texts: [id, name, note] + tags, count: count,
+      bits: [ratio.bitPattern, weight?.bitPattern, made.timeIntervalSinceReferenceDate.bitPattern],
+      token: token)
+  }
+
+  fileprivate struct Face: Equatable {
+    let texts: [String?]
+    let count: Int
+    let bits: [UInt64?]
+    let token: UUID
+  }
+
+  /// Other values in a few fields.
+  fileprivate mutating func renew(using random: inout RandomSource) {
+    switch random.int(0..<8) {
+    case 0: name = random.pick(Pool.allTexts)
+    case 1: count = random.pick(Pool.integers)
+    case 2: ratio = random.pick(Pool.doubles)
+    case 3: weight = random.maybe(Pool.doubles)
+    case 4: note = random.maybe(Pool.allTexts)
+    case 5: tags = random.several(Pool.allTexts)
+    case 6: made = random.pick(Pool.dates)
+    default: self = Specimen(id: id, using: &random)
+    }
+  }
+}
