@@ -32,6 +32,7 @@ import LarderLMDB
           folder, seed: UInt64(rest[0]) ?? 0, from: Int(rest[1]) ?? 0, to: Int(rest[2]) ?? 0)
       case "migrate": try migrate(folder, to: Int(rest[0]) ?? 0, limit: rest.dropFirst().first)
       case "use": try use(folder)
+      case "rename": try rename(folder)
       default: fail("unknown command \(command)")
       }
     } catch {
@@ -237,6 +238,16 @@ import LarderLMDB
       }
       if isOver() { return }
     }
+  }
+
+  /// Renames the numbers once its parent says so.
+  private static func rename(_ folder: String) throws {
+    let store = try Store(at: folder)
+    say("open")
+    waitForLine()
+    let count = try store.write { try $0.rename(store.collection("Number"), to: "Renamed") }
+    say("renamed \(count) of version \(try store.collection("Renamed").version())")
+    try store.close()
   }
 
   /// Saves until there is no room; then deletes half, or is given room, and saves again.

@@ -8,9 +8,10 @@ extension CodableOutput {
   ///   encoded; the record must not be used where it has not.
   func putDocument(into writer: inout RecordWriter) -> Bool {
     let node = Int(state.pointee.entries[Self.root].node)
-    guard let order = assignSlots(node, table: 0, &writer) else { return false }
-    writer.widen(table: 0, slotCount: order.slotCount)
-    return putFields(of: node, order, table: 0, into: &writer)
+    let table = writer.binding.collection.documentTable
+    guard let order = assignSlots(node, table: table, &writer) else { return false }
+    writer.widen(table: table, slotCount: order.slotCount)
+    return putFields(of: node, order, table: table, into: &writer)
   }
 
   /// Writes an embedded document.

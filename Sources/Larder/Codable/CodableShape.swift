@@ -59,7 +59,7 @@ struct CodableShapes: Sendable {
   /// dictionaries.
   mutating func adapt(to collection: CollectionDescription) {
     var seen: Set<CodableShape.Place> = []
-    adapt(root, to: collection.tables[0], collection, &seen)
+    adapt(root, to: collection.fields, collection, &seen)
   }
 
   private mutating func adapt(

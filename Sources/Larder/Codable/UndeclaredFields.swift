@@ -45,7 +45,7 @@
     }
     let probe = probe(
       CollectionBinding(Collection(description, documents: collection.documents)))
-    for name in probe.requiredFields where stored.tables[0].slot(of: name) == nil {
+    for name in probe.requiredFields where stored.fields.slot(of: name) == nil {
       shapes.setRequired(name)
     }
     return try Declaration(

@@ -14,9 +14,19 @@ struct MigrationState: Equatable, Sendable {
   var totalCount = 0
 
   /// Whose state it is.
-  enum Subject {
+  enum Subject: Hashable, Sendable {
     case collection(String)
     case store
+
+    /// Nil where the key is none.
+    init?(key: UnsafeRawBufferPointer) {
+      if key.elementsEqual([0]) {
+        self = .store
+      } else {
+        guard let name = String(validating: key, as: UTF8.self) else { return nil }
+        self = .collection(name)
+      }
+    }
 
     /// No collection can have a name with a control character.
     fileprivate var key: [UInt8] {
@@ -26,7 +36,7 @@ struct MigrationState: Equatable, Sendable {
       }
     }
 
-    fileprivate var name: String {
+    var name: String {
       switch self {
       case .collection(let name): name
       case .store: "the store"

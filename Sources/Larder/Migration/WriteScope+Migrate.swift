@@ -23,7 +23,7 @@ extension WriteScope {
       let subject = MigrationState.Subject.collection(name)
       var state = try scope.transaction.migrationState(of: subject, in: migrations)
       let before = state
-      guard try scope.begin(&state, name, keyKind: keyKind, to: version) else {
+      guard let isFirst = try scope.begin(&state, name, keyKind: keyKind, to: version) else {
         if state != before { try scope.put(state, of: subject, in: migrations) }
         return MigrationStep(report: MigrationReport(version: state.version))
       }
@@ -33,7 +33,7 @@ extension WriteScope {
 
       var batch = try MigrationBatch(collection, after: state.lastKey, limits, scope.transaction)
       try batch.change(to: version, scope.transaction, body)
-      try scope.write(batch, hasEarlier: state.lastKey != nil)
+      try scope.write(batch, hasEarlier: !isFirst)
 
       state.doneCount += batch.documents.count
       let progress = MigrationProgress(
@@ -55,18 +55,25 @@ extension WriteScope {
     }
   }
 
-  /// Begins the migration where it has not begun; false where there is nothing to migrate.
+  /// Begins the migration where it has not begun; nil where there is nothing to migrate.
+  ///
+  /// - Returns: Whether no batch was written before.
   private mutating func begin(
     _ state: inout MigrationState, _ name: String, keyKind: KeyKind?, to version: Int
-  ) throws -> Bool {
-    if version <= state.version { return false }
+  ) throws -> Bool? {
+    if version <= state.version { return nil }
+    let collection = catalogue[name]
+    if state.target == nil, let target = collection?.description.migratingTo {
+      // The documents were saved from a damaged store, and this was not. Those of the new version
+      // are told by their table.
+      state = MigrationState(version: target - 1, target: target)
+    }
     if let target = state.target {
       guard target == version else {
         throw StoreError.unfinishedMigration(collection: name, version: target)
       }
-      return true
+      return false
     }
-    let collection = catalogue[name]
     if let keyKind, let stored = collection?.keyKind, stored != keyKind {
       throw StoreError.keyKind(collection: name, stored: stored, found: keyKind)
     }
@@ -75,7 +82,7 @@ extension WriteScope {
     else {
       // What is new begins at the newest version.
       state.version = version
-      return false
+      return nil
     }
     guard version == state.version + 1 else {
       throw StoreError.versionSkipped(collection: name, stored: state.version, asked: version)

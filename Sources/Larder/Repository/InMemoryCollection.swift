@@ -19,23 +19,23 @@ struct InMemoryCollection<Entity: Document>: Sendable {
   }
 
   /// An entity, and what its order goes by.
-  struct Row {
+  struct Match {
     let entity: Entity
     let values: [Value]
     let key: [UInt8]
   }
 
   /// The entities that a selection's filter matches, in its order.
-  func matches(_ selection: Selection) throws -> [Row] {
+  func matches(_ selection: Selection) throws -> [Match] {
     try selection.checkDepth()
     guard let binding else { return [] }
     let evaluation = Evaluation(selection.filter, order: selection.order, in: binding.collection)
-    var matches: [Row] = []
+    var matches: [Match] = []
     for (key, record) in records.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
       guard try self.matches(evaluation, key, record) else { continue }
       try reading(record, key) {
         matches.append(
-          Row(entity: try Entity(from: $0), values: try evaluation.sortValues($0), key: key))
+          Match(entity: try Entity(from: $0), values: try evaluation.sortValues($0), key: key))
       }
     }
     matches.sort {
@@ -53,13 +53,13 @@ struct InMemoryCollection<Entity: Document>: Sendable {
     return try collection.aggregate(
       aggregate,
       of: entities.map {
-        Row(entity: $0, values: [], key: $0.entityAccessorKey.encodedBytes)
+        Match(entity: $0, values: [], key: $0.entityAccessorKey.encodedBytes)
       })
   }
 
   /// What an aggregate makes of entities that were found.
   func aggregate<Result>(
-    _ aggregate: Aggregate<Entity, Result>, of rows: some Sequence<Row>
+    _ aggregate: Aggregate<Entity, Result>, of rows: some Sequence<Match>
   ) throws -> Result {
     guard let binding else { return try aggregate.ofNothing() }
     return try aggregate.fromRecords(binding.collection) { body in

@@ -86,12 +86,12 @@ extension InMemoryRepository {
     try rows(query.selection, snapshot).map(\.model)
   }
 
-  private typealias Row = InMemoryCollection<Entity>.Row
+  private typealias Match = InMemoryCollection<Entity>.Match
 
   /// The entities with a model that a selection selects.
   private func rows(
     _ selection: Selection, _ snapshot: InMemoryCollection<Entity>
-  ) throws -> ArraySlice<(row: Row, model: Model)> {
+  ) throws -> ArraySlice<(row: Match, model: Model)> {
     try snapshot.matches(selection)
       .compactMap { row in mapper.convert(row.entity).map { (row, $0) } }
       .dropFirst(selection.skipped).prefix(selection.maximum ?? .max)

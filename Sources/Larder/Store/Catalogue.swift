@@ -68,13 +68,15 @@ final class Catalogue: Sendable {
   /// The binding of a `Codable` type, whose documents may be in any collection; nil where the
   /// collection does not exist.
   ///
-  /// - Throws: ``StoreError/keyKind(collection:stored:found:)``.
+  /// - Throws: ``StoreError/keyKind(collection:stored:found:)`` and
+  ///   ``StoreError/unfinishedMigration(collection:version:)``.
   func binding<Model>(
     of type: CodableDocument<Model>.Type, in name: String
   ) throws -> CollectionBinding? {
     let id = NamedType(type: ObjectIdentifier(type), name: name)
     if let known = namedBindings.withLock({ $0[id] }) { return known }
     guard let collection = collections[name] else { return nil }
+    try collection.checkMigrated()
     guard collection.keyKind == Model.ID.keyKind else {
       throw StoreError.keyKind(
         collection: name, stored: collection.keyKind, found: Model.ID.keyKind)

@@ -159,8 +159,9 @@ extension Query {
     {
       selection.filter = .test(.field([FieldStep(field)]), .equal(value))
     } else {
-      let isUnderKey = Operand.Computed { record throws(RecordError) in
-        let found = try Entity(from: record).entityAccessorKey
+      let isUnderKey = Operand.Computed { document throws(RecordError) in
+        var document = document
+        let found = try Entity.load(from: &document).entityAccessorKey
         return .bool(found.withEncodedKey { [UInt8]($0) } == encoded)
       }
       selection.filter = .test(.computed(isUnderKey), .equal(.bool(true)))

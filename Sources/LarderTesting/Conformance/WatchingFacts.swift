@@ -1,5 +1,11 @@
 internal import Larder
 
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 extension ConformanceSubject {
   // MARK: Watching
 
@@ -7,15 +13,16 @@ extension ConformanceSubject {
     [
       .init(sentence: "a watched query begins with what is stored") { subject, repository in
         try await repository.save(subject.model(Sample(id: "a", group: "red")))
-        var changes = repository.watch(Sample.where { $0.group == "red" }).makeAsyncIterator()
+        var changes = repository.watch(subject.matching(.group("red"))).makeAsyncIterator()
         guard case .initial(let models, _)? = try await changes.next() else {
           throw Unequal(description: "expected the stored result first")
         }
-        try expect(models, try repository.fetch(Sample.all))
+        try expect(models, try repository.fetch(subject.all))
       },
       .init(sentence: "after each step of a watched query the list is what a fetch gives") {
         subject, repository in
-        let query = Sample.where { $0.group == "red" }.sorted(by: \.rank).offset(1).limit(3)
+        let query = subject.sorted(subject.matching(.group("red")), by: .rank, .forward)
+          .offset(1).limit(3)
         var changes = repository.watch(query).makeAsyncIterator()
         var list: [Model] = []
         func sample(_ id: String, _ rank: Int, isHidden: Bool = false) -> Model {
@@ -29,7 +36,8 @@ extension ConformanceSubject {
           { try repository.save(sample("4", 4, isHidden: true)) },
           { try repository.delete(keys: ["3", "6"]) },
           {
-            try repository.save([sample("7", 1), sample("8", 2)], clearBeforeSaving: query.whole)
+            try repository.save(
+              [sample("7", 1), sample("8", 2)], clearBeforeSaving: subject.matching(.group("red")))
           },
         ]
         for step in steps {
@@ -49,7 +57,7 @@ extension ConformanceSubject {
       },
       .init(sentence: "what happens between two looks is one step, and nothing is none") {
         subject, repository in
-        var changes = repository.watch(Sample.all).makeAsyncIterator()
+        var changes = repository.watch(subject.all).makeAsyncIterator()
         _ = try await changes.next()
         let models = (0..<5).map { subject.model(Sample(id: "\($0)")) }
         for model in models { try await repository.save(model) }
@@ -62,7 +70,8 @@ extension ConformanceSubject {
       },
       .init(sentence: "values are whole results, counts are counts, and a key has one document") {
         subject, repository in
-        var values = repository.values(of: Sample.all.sorted(by: \.rank)).makeAsyncIterator()
+        var values = repository.values(of: subject.sorted(subject.all, by: .rank, .forward))
+          .makeAsyncIterator()
         var counts = repository.watchCount().makeAsyncIterator()
         var one = repository.watch(key: "b").makeAsyncIterator()
         try expect(await values.next(), [])
@@ -72,18 +81,20 @@ extension ConformanceSubject {
         try await repository.save([
           subject.model(Sample(id: "a", rank: 2)), subject.model(Sample(id: "b", rank: 1)),
         ])
-        try expect(await values.next(), try repository.fetch(Sample.all.sorted(by: \.rank)))
+        try expect(
+          await values.next(),
+          try repository.fetch(subject.sorted(subject.all, by: .rank, .forward)))
         try expect(await counts.next(), 2)
         try expect(await one.next(), try repository.get("b"))
 
         try await repository.save(subject.model(Sample(id: "a", rank: 0)))
         try await repository.delete(keys: ["b"])
-        try expect(await values.next(), try repository.fetch(Sample.all))
+        try expect(await values.next(), try repository.fetch(subject.all))
         try expect(await counts.next(), 1)
         try expect(await one.next(), .some(nil))
       },
       .init(sentence: "a watcher whose task is cancelled ends") { subject, repository in
-        let changes = repository.watch(Sample.all)
+        let changes = repository.watch(subject.all)
         let task = Task {
           var count = 0
           for try await _ in changes { count += 1 }
@@ -95,9 +106,4 @@ extension ConformanceSubject {
       },
     ]
   }
-}
-
-extension Query {
-  /// Without its limit and offset, as what is cleared must be.
-  fileprivate var whole: Query<Sample> { Sample.where { $0.group == "red" } }
 }

@@ -152,9 +152,9 @@ struct CodableDocumentTests {
       #expect(
         try store.repository(of: WithKey<Int8>.self, collection: "a").fetch(Query()).map(\.id)
           == [Int8.min, 0, 7])
-      let wrapped = store.repository(of: WithKey<Number>.self, collection: "b")
-      try wrapped.save(WithKey(id: Number(rawValue: 9)))
-      #expect(try wrapped.get(Number(rawValue: 9))?.id.rawValue == 9)
+      let wrapped = store.repository(of: WithKey<Numeral>.self, collection: "b")
+      try wrapped.save(WithKey(id: Numeral(rawValue: 9)))
+      #expect(try wrapped.get(Numeral(rawValue: 9))?.id.rawValue == 9)
       #expect(try store.collection("b").keyField() == "id")
       let id = UUID()
       try store.repository(of: WithKey<UUID>.self, collection: "c").save(WithKey(id: id))
@@ -297,7 +297,7 @@ private struct WithKey<Key: DocumentKey & Codable>: Codable, Identifiable, Senda
   var id: Key
 }
 
-private struct Number: RawRepresentable, DocumentKey, Codable {
+private struct Numeral: RawRepresentable, DocumentKey, Codable {
   var rawValue: UInt16
 }
 

@@ -98,6 +98,22 @@ import Testing
     try verifyAndClose(store)
   }
 
+  @Test("a process that was there before anything was migrated finds where migrations stand")
+  func laterFound() throws {
+    let store = try Store(at: folder.store)
+    let numbers = try store.numbers(3)
+    try store.write { _ = try $0.eraseAllData(of: numbers) }
+    let other = try OtherProcess("rename", folder.store)
+    _ = try other.expect("open")
+
+    try numbers.migrate(to: 5, convert)
+    try numbers.save(numbered(2))
+    other.goOn()
+
+    #expect(other.lines() == ["renamed 2 of version 5"])
+    try verifyAndClose(store)
+  }
+
   @Test("a process that uses the collection meanwhile is refused, and its kinds are afterwards")
   func otherUser() throws {
     try fill(3000)

@@ -161,6 +161,77 @@ import Testing
     }
   }
 
+  @Test("a migration whose state was lost goes on by what the records say, and none is done twice")
+  func lostState() throws {
+    try withTemporaryStore { store in
+      let numbers = try store.numbers(50)
+      #expect(try stop(numbers, at: 27, batchCount: 10) != nil)
+      let migrations = try #require(try store.engine.migrations())
+      try store.write { try $0.put(nil, of: .collection("Number"), in: migrations) }
+
+      #expect(throws: StoreError.unfinishedMigration(collection: "Number", version: 2)) {
+        try numbers.migrate(to: 3, convert)
+      }
+      #expect(try numbers.migrate(to: 2, batchCount: 7, convert).migratedCount == 30)
+
+      #expect(try numbers.documents() == converted(50))
+      #expect(try numbers.version() == 2)
+    }
+  }
+
+  @Test("a store that is salvaged in the midst of a migration goes on with it, versions and all")
+  func salvaged() throws {
+    let folder = TestFolder()
+    let store = try Store(at: folder.store)
+    let numbers = try store.numbers(50)
+    try store.collection("Done").save([["id": 1]], keyField: "id")
+    try store.collection("Done").migrate(to: 2) { $0["new"] = true }
+    try store.migrate(to: 2) { _ in }
+    #expect(try stop(numbers, at: 27, batchCount: 10) != nil)
+    try store.close()
+
+    _ = try Store.quarantine(at: URL(filePath: folder.store))
+
+    let again = try Store(at: folder.store)
+    #expect(try again.version() == 2)
+    #expect(try again.collection("Done").version() == 2)
+    #expect(try again.collection("Done").documents() == [["id": 1, "new": true]])
+    #expect(throws: StoreError.unfinishedMigration(collection: "Number", version: 2)) {
+      try again.repository(of: Number.self).count()
+    }
+    #expect(
+      try again.collection("Number").migrate(to: 2, batchCount: 7, convert).migratedCount == 30)
+    #expect(try again.collection("Number").documents() == converted(50))
+    try verifyAndClose(again)
+  }
+
+  // MARK: Plain types
+
+  @Test("a plain type is refused meanwhile, and saves documents of the new version afterwards")
+  func plainType() throws {
+    try withTemporaryStore { store in
+      let numbers = try store.numbers(20)
+      let plain = store.repository(of: PlainNumber.self, collection: "Number")
+      let stale = try #require(try stop(numbers, at: 17, batchCount: 10))
+      #expect(stale.key == "17")
+      let unfinished = StoreError.unfinishedMigration(collection: "Number", version: 2)
+      #expect(throws: unfinished) { try plain.get(keys: [3]) }
+      #expect(throws: unfinished) { try plain.save([PlainNumber(id: 3, text: 3, changes: 3)]) }
+
+      try numbers.migrate(to: 2, convert)
+
+      #expect(try plain.get(keys: [3]) == [PlainNumber(id: 3, text: 3, changes: 1)])
+      try plain.save([
+        PlainNumber(id: 3, text: 4, changes: 5),
+        PlainNumber(id: 77, text: 1, changes: 2, more: "x"),
+      ])
+      #expect(try numbers.get(3) == ["id": 3, "text": 4, "changes": 5])
+      #expect(try numbers.get(77) == ["id": 77, "text": 1, "changes": 2, "more": "x"])
+      #expect(try plain.fetch(plain.where { $0.text == 1 }).map(\.id).sorted() == [1, 77])
+      #expect(try store.check().isSound)
+    }
+  }
+
   // MARK: Progress
 
   @Test("progress never falls, counts what an earlier run did, and ends with everything")
@@ -248,4 +319,11 @@ import Testing
       #expect(counts.allSatisfy { $0 % 1000 == 0 }, "\(counts.sorted())")
     }
   }
+}
+
+private struct PlainNumber: Codable, Identifiable, Sendable, Equatable {
+  var id: Int
+  var text: Int
+  var changes: Int
+  var more: String?
 }

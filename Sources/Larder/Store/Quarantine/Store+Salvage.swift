@@ -52,8 +52,16 @@ private struct Salvage: ~Copyable {
   /// that they have there.
   mutating func readCatalogue() throws {
     var descriptions: [String: CollectionDescription] = [:]
+    var states: [MigrationState.Subject: MigrationState] = [:]
     var pages = try PageSalvage(path: path)
     try pages.forEachRecord { database, key, value in
+      if database == nil || database == Layout.migrationsName,
+        let subject = MigrationState.Subject(key: key),
+        let state = try? MigrationState(value, of: subject)
+      {
+        states[subject] = state
+        return
+      }
       guard database == nil || database == Layout.catalogueName,
         let name = String(validating: key, as: UTF8.self),
         (try? Layout.checkedCollectionName(name)) == name,
@@ -71,6 +79,25 @@ private struct Salvage: ~Copyable {
         binding.collection.keyKind == description.keyKind
       else { continue }
       bindings[name] = binding
+    }
+    try restore(states.filter { $0.key == .store || bindings[$0.key.name] != nil })
+  }
+
+  /// Notes where migrations stand, where this store has no other idea of it: they would be run
+  /// again otherwise.
+  private func restore(_ states: [MigrationState.Subject: MigrationState]) throws {
+    let engine = store.engine
+    guard !states.isEmpty else { return }
+    try engine.writer.run {
+      guard let migrations = try engine.migrations(create: true) else { return }
+      try engine.perform { scope in
+        for (subject, state) in states
+        where try scope.transaction.migrationState(of: subject, in: migrations)
+          == MigrationState()
+        {
+          try scope.put(state, of: subject, in: migrations)
+        }
+      }
     }
   }
 
