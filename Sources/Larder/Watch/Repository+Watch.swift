@@ -15,7 +15,7 @@ extension Store {
   ) -> WatchSequence<ResultChange<Model>> {
     WatchSequence { [self] in
       watcher(
-        WatchInterest(in: Entity.self, query.selection.filter, ignoring: ignored),
+        WatchInterest(reader, query.selection.filter, ignoring: ignored),
         ResultWatch(self, query.selection, reader, ignoring: ignored))
     }
   }
@@ -49,6 +49,19 @@ extension MappedRepository {
     let mapper = mapper
     return store.watch(
       query, ignoring: ignored, RowReader(query.selection, mappedBy: { mapper.convert($0) }))
+  }
+}
+
+extension CodableRepository {
+  /// The values that `query` selects, and from then on how they change.
+  ///
+  /// - Parameter ignored: Changes of these origins are no reason for a step; they come with the
+  ///   next one that is made for others.
+  public func watch(
+    _ query: Query<Entity>, ignoring ignored: Set<ChangeOrigin>
+  ) -> WatchSequence<ResultChange<Model>> {
+    store.watch(
+      query, ignoring: ignored, RowReader(query.selection, in: collection))
   }
 }
 

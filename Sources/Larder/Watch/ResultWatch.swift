@@ -70,7 +70,7 @@ struct ResultWatch<Entity: Document, Model: Sendable>: WatchWork {
     if isFarBehind, ignored.isEmpty { return try reread(snapshot, isReset: true) }
     guard
       let changes = try? ChangedDocuments(
-        of: Entity.schema.name, after: start, to: head, in: log, snapshot.transaction,
+        of: reader.collection, after: start, to: head, in: log, snapshot.transaction,
         ignoring: ignored),  // A damaged log is as good as one that was pruned.
       !changes.isUnlogged
     else { return try reread(snapshot, isReset: true) }
@@ -98,7 +98,7 @@ struct ResultWatch<Entity: Document, Model: Sendable>: WatchWork {
   private mutating func binding(
     in snapshot: borrowing Snapshot
   ) throws -> RowReader<Entity, Model>.Bound? {
-    guard let binding = try snapshot.catalogue.binding(of: Entity.self) else { return nil }
+    guard let binding = try reader.binding(snapshot.catalogue) else { return nil }
     guard binding.collection.description.isLogged else {
       throw StoreError.unlogged(collection: binding.collection.name)
     }

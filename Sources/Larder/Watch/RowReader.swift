@@ -2,6 +2,10 @@ internal import LarderLMDB
 
 /// Tells which documents a watched query is about, and where they stand in its result.
 struct RowReader<Entity: Document, Model: Sendable>: Sendable {
+  /// The collection that the documents are in.
+  let collection: String
+  /// How the type stands to the collection; nil where there is none.
+  let binding: @Sendable (Catalogue) throws -> CollectionBinding?
   private let selection: Selection
   private let convert: @Sendable (Entity) -> Model?
   /// Whether entities may have no model, and then are in no result.
@@ -9,15 +13,28 @@ struct RowReader<Entity: Document, Model: Sendable>: Sendable {
 
   /// For documents without a mapper.
   init(_ selection: Selection) where Model == Entity {
+    collection = Entity.schema.name
+    binding = { try $0.binding(of: Entity.self) }
     self.selection = selection
     convert = { $0 }
     asksModel = false
   }
 
   init(_ selection: Selection, mappedBy convert: @escaping @Sendable (Entity) -> Model?) {
+    collection = Entity.schema.name
+    binding = { try $0.binding(of: Entity.self) }
     self.selection = selection
     self.convert = convert
     asksModel = true
+  }
+
+  /// For plain values, in a collection of any name.
+  init(_ selection: Selection, in collection: String) where Entity == CodableDocument<Model> {
+    self.collection = collection
+    self.selection = selection
+    binding = { try $0.binding(of: Entity.self, in: collection) }
+    convert = { $0.model }
+    asksModel = false
   }
 
   /// The reader of one binding: names have become slots.

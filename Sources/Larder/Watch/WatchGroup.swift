@@ -18,6 +18,15 @@ struct WatchInterest: Sendable {
     self.ignored = ignored
     binding = { try $0.binding(of: type) }
   }
+
+  init<Entity, Model>(
+    _ reader: RowReader<Entity, Model>, _ filter: FilterNode, ignoring ignored: Set<ChangeOrigin>
+  ) {
+    collection = reader.collection
+    self.filter = filter
+    self.ignored = ignored
+    binding = reader.binding
+  }
 }
 
 /// The watchers of one collection, and which of them a change is for.

@@ -1,4 +1,5 @@
 import Foundation
+import LarderLMDB
 import LarderTesting
 import Testing
 
@@ -114,7 +115,8 @@ import Testing
 
       // As if the first had not asked for long.
       try await store.write { tx in
-        let database = try #require(tx.consumers)
+        let consumers = tx.consumers
+        let database = try #require(consumers)
         var record = try #require(try tx.transaction.consumer("index", in: database))
         record.until = 1
         try tx.put(record, "index", in: database)
@@ -230,7 +232,8 @@ import Testing
         }
       }
       try await store.write { tx in
-        let database = try #require(tx.consumers)
+        let consumers = tx.consumers
+        let database = try #require(consumers)
         try [UInt8]("index".utf8).withUnsafeBytes { name in
           try tx.transaction.put(name, for: name, in: database)
         }
