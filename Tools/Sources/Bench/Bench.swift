@@ -1,16 +1,18 @@
 import CBench
 import Foundation
 
-/// `bench`: times engines on one workload, and `bench layouts`: the study of LMDB layouts.
+/// `bench`: times engines on one workload, `bench layouts`: the study of LMDB layouts, and
+/// `bench watch`: what watchers cost.
 @main
 struct Bench {
-  static func main() {
+  static func main() async {
     do {
       let options = try Options(CommandLine.arguments.dropFirst())
       switch options.command {
       case .help: print(Options.usage)
       case .engines: try compareEngines(options)
       case .layouts: try studyLayouts(options)
+      case .watch: try await studyWatching(options)
       }
     } catch {
       FileHandle.standardError.write(Data("bench: \(error)\n".utf8))
@@ -47,6 +49,15 @@ struct Bench {
     if let growth = Report.growthTable(results) { print("\n" + growth) }
     if let file = options.html { try HTMLReport.page(results).write(to: file) }
     if let file = options.json { try Report.json(results).write(to: file) }
+  }
+
+  private static func studyWatching(_ options: Options) async throws {
+    let folder = try ScratchFolder(in: options.folder)
+    defer { folder.remove() }
+    for scale in options.scales {
+      let study = WatchStudy(documents: scale, rounds: options.rounds, folder: folder)
+      print(WatchStudy.markdown(try await study.run(), documents: scale))
+    }
   }
 
   private static func studyLayouts(_ options: Options) throws {

@@ -3,7 +3,7 @@ import Foundation
 /// What the command line asks for.
 struct Options {
   enum Command {
-    case engines, layouts, help
+    case engines, layouts, watch, help
   }
 
   var command = Command.engines
@@ -16,7 +16,7 @@ struct Options {
   var mapByteCount = 1 << 36
 
   static let usage = """
-    usage: bench [layouts] [--scale 10k|100k|1m]... [--only OPERATION]... [--rounds N]
+    usage: bench [layouts|watch] [--scale 10k|100k|1m]... [--only OPERATION]... [--rounds N]
                  [--json FILE] [--html FILE] [--folder FOLDER] [--map-mb N]
                  [--quick]
 
@@ -24,6 +24,7 @@ struct Options {
     returns a wrong result ends the run with status 1; a time never does.
 
       layouts   compares two ways of laying out a collection in LMDB instead
+      watch     times what watchers cost, and how long a change is on its way to one, instead
       --scale   how many documents; 100k unless told, may be given several times
       --only    one operation; may be given several times
       --rounds  5 unless told
@@ -51,6 +52,7 @@ struct Options {
     while let argument = rest.next() {
       switch argument {
       case "layouts": command = .layouts
+      case "watch": command = .watch
       case "--help", "-h": command = .help
       case "--quick": quick = true
       case "--scale": scales.append(try Self.scale(value(of: argument)))
