@@ -114,12 +114,16 @@ extension Snapshot {
     var last = start
     if let log, limit > 0 {
       let catalogue = catalogue
+      var bindings: [String: CollectionBinding] = [:]
       do {
         let isWhole = try transaction.forEachChange(after: start, head: sequence, in: log) {
           header, change in
           last = change.sequence
           guard filter.holds(header) else { return true }
-          changes.append(DocumentChange(header, change, catalogue))
+          let name = header.collection
+          let binding = bindings[name] ?? catalogue.binding(ofCollection: name)
+          bindings[name] = binding
+          changes.append(DocumentChange(header, change, binding))
           return changes.count < limit
         }
         guard isWhole else { return reset }
@@ -133,7 +137,9 @@ extension Snapshot {
 }
 
 extension DocumentChange {
-  fileprivate init(_ header: ChangePackHeader, _ change: LoggedChange, _ catalogue: Catalogue) {
+  fileprivate init(
+    _ header: ChangePackHeader, _ change: LoggedChange, _ binding: CollectionBinding?
+  ) {
     sequence = change.sequence
     kind =
       switch change.kind {
@@ -146,7 +152,6 @@ extension DocumentChange {
     collection = header.collection
     origin = header.origin
     time = Date(timeIntervalSinceReferenceDate: header.time)
-    let binding = catalogue.binding(ofCollection: header.collection)
     key =
       change.key.isEmpty ? .null : binding?.collection.keyKind.value(of: change.key) ?? .null
     old =

@@ -13,11 +13,12 @@ struct ResultRows: Sendable {
   /// How many more rows than the window needs are asked for.
   private let marginCount: Int
 
-  init(_ selection: Selection) {
+  /// - Parameter marginCount: More rows than the window needs; what is worth while if nil.
+  init(_ selection: Selection, marginCount: Int? = nil) {
     let limit = selection.maximum ?? .max
     let end = selection.skipped.addingReportingOverflow(limit)
     window = selection.skipped..<(end.overflow ? Int.max : end.partialValue)
-    marginCount = limit == .max ? 0 : min(max(limit / 2, 32), 4096)
+    self.marginCount = limit == .max ? 0 : marginCount ?? min(max(limit / 2, 32), 4096)
   }
 
   var count: Int { rows.count }

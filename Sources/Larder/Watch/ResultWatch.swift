@@ -30,12 +30,12 @@ struct ResultWatch<Entity: Document, Model: Sendable>: WatchWork {
 
   init(
     _ store: Store, _ selection: Selection, _ reader: RowReader<Entity, Model>,
-    ignoring ignored: Set<ChangeOrigin> = []
+    ignoring ignored: Set<ChangeOrigin> = [], marginCount: Int? = nil
   ) {
     self.store = store
     self.reader = reader
     self.ignored = ignored
-    rows = ResultRows(selection)
+    rows = ResultRows(selection, marginCount: marginCount)
   }
 
   mutating func next(skippingTo skipped: UInt64) throws -> ResultChange<Model>? {

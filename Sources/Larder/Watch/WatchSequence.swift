@@ -5,7 +5,8 @@
 /// has everything in it, and costs no memory meanwhile. Reading and comparing is done on the
 /// concurrent pool, never on the caller's actor.
 ///
-/// It ends with the iteration: by leaving the loop, by cancelling its task, or by letting go of the
+/// A watcher keeps its store from being let go of, and ends with its iteration: by leaving the loop,
+/// by cancelling its task, or by letting go of the
 /// iterator. Closing the store ends it with ``StoreError/closed``. An error ends it for good.
 public struct WatchSequence<Element: Sendable>: AsyncSequence, Sendable {
   private let makeNext: @Sendable () -> @Sendable () async throws -> Element?

@@ -75,7 +75,8 @@ import Testing
     let dump = try OtherProcess.run("mdb_dump", "-a", folder.store)
     #expect(dump.status == 0)
     #expect(dump.lines.contains("database=documents/Note"))
-    #expect(dump.lines.filter { $0 == "DATA=END" }.count == 2)
+    // The catalogue, the documents and their changes.
+    #expect(dump.lines.filter { $0 == "DATA=END" }.count == 3)
 
     let loaded = folder.path + "/loaded"
     try FileManager.default.createDirectory(atPath: loaded, withIntermediateDirectories: true)

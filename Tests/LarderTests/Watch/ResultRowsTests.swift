@@ -62,7 +62,7 @@ import Testing
       let selection = Self.selection(
         offset: random.pick([0, 0, 1, 5, 30, 1000]),
         limit: random.pick([nil, nil, 0, 1, 2, 7, 40, 500]))
-      var rows = ResultRows(selection)
+      var rows = ResultRows(selection, marginCount: random.pick([0, 1, 5, nil]))
       if random.bool() { _ = model.change(1, using: &random) }
       rows.replace(by: Array(model.sorted.prefix(rows.wantedCount)))
       for stamp in 2..<80 as Range<UInt64> {

@@ -14,9 +14,9 @@ import Testing
     var watch: ResultWatch<Specimen, Specimen>
     var list: [Specimen] = []
 
-    init(_ query: Query<Specimen>, in store: Store) {
+    init(_ query: Query<Specimen>, in store: Store, marginCount: Int?) {
       self.query = query
-      watch = ResultWatch(store, query.selection, RowReader(query.selection))
+      watch = ResultWatch(store, query.selection, RowReader(query.selection), marginCount: marginCount)
     }
   }
 
@@ -45,7 +45,9 @@ import Testing
         if random.bool() { try change(store, pool, using: &random) }
         if random.bool() { try declareIndexes(in: store, using: &random) }
         var watches = (0..<60).map { _ in
-          Watched(Self.query(pool, using: &random), in: store)
+          Watched(
+            Self.query(pool, using: &random), in: store,
+            marginCount: random.pick([0, 1, 5, nil]))
         }
         for step in 0..<30 {
           if step == 15, random.bool() { try declareIndexes(in: store, using: &random) }

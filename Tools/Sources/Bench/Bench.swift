@@ -2,10 +2,10 @@ import CBench
 import Foundation
 
 /// `bench`: times engines and codecs on one workload; `bench codecs`: the codecs alone; `bench
-/// layouts`: the study of LMDB layouts.
+/// layouts`: the study of LMDB layouts; `bench watch`: what watchers cost.
 @main
 struct Bench {
-  static func main() {
+  static func main() async {
     do {
       let options = try Options(CommandLine.arguments.dropFirst())
       switch options.command {
@@ -13,6 +13,7 @@ struct Bench {
       case .engines: try compareEngines(options)
       case .codecs: try compareCodecs(options)
       case .layouts: try studyLayouts(options)
+      case .watch: try await studyWatching(options)
       }
     } catch {
       FileHandle.standardError.write(Data("bench: \(error)\n".utf8))
@@ -60,6 +61,15 @@ struct Bench {
     let results = try CodecRunner(rounds: options.rounds).run(workload)
     print(Report.table(results))
     if let file = options.json { try Report.json(results).write(to: file) }
+  }
+
+  private static func studyWatching(_ options: Options) async throws {
+    let folder = try ScratchFolder(in: options.folder)
+    defer { folder.remove() }
+    for scale in options.scales {
+      let study = WatchStudy(documents: scale, rounds: options.rounds, folder: folder)
+      print(WatchStudy.markdown(try await study.run(), documents: scale))
+    }
   }
 
   private static func studyLayouts(_ options: Options) throws {

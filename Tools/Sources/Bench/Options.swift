@@ -3,7 +3,7 @@ import Foundation
 /// What the command line asks for.
 struct Options {
   enum Command {
-    case engines, codecs, layouts, help
+    case engines, codecs, layouts, watch, help
   }
 
   var command = Command.engines
@@ -16,7 +16,7 @@ struct Options {
   var mapByteCount = 1 << 36
 
   static let usage = """
-    usage: bench [codecs|layouts] [--scale 10k|100k|1m]... [--only OPERATION]... [--rounds N]
+    usage: bench [codecs|layouts|watch] [--scale 10k|100k|1m]... [--only OPERATION]... [--rounds N]
                  [--json FILE] [--html FILE] [--folder FOLDER] [--map-mb N]
                  [--quick]
 
@@ -25,6 +25,7 @@ struct Options {
 
       codecs    encodes and decodes without a store, beside JSON; part of a run without --only
       layouts   compares two ways of laying out a collection in LMDB instead
+      watch     times what watchers cost, and how long a change is on its way to one, instead
       --scale   how many documents; 100k unless told, may be given several times
       --only    one operation; may be given several times
       --rounds  5 unless told
@@ -53,6 +54,7 @@ struct Options {
       switch argument {
       case "codecs": command = .codecs
       case "layouts": command = .layouts
+      case "watch": command = .watch
       case "--help", "-h": command = .help
       case "--quick": quick = true
       case "--scale": scales.append(try Self.scale(value(of: argument)))
