@@ -151,7 +151,9 @@ struct QueryProgramTests {
     let full = try larder.runOnStore("export", "contacts", "--output", "/dev/full")
 
     #expect(missing.status == 1 && missing.errors.contains("did you mean `contacts`?"))
-    #expect(unwritable.status == 1 && unwritable.errors.contains("/none/c.csv cannot be written: \"No such file"))
+    #expect(
+      unwritable.status == 1
+        && unwritable.errors.contains("/none/c.csv cannot be written: \"No such file"))
     #expect(full.status == 1 && full.errors.contains("No space left"))
   }
 

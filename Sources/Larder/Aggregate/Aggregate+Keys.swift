@@ -2,6 +2,7 @@ extension Aggregate {
   /// The entity-accessor keys, in the query's order. Texts come in normalisation form C.
   public static func keys() -> Self where Result == [Entity.Key] {
     Self(
+      hasOrder: true,
       fromIndex: { snapshot, selection, binding in
         try snapshot.keys(of: selection, binding).map {
           try Entity.Key(encoded: $0, in: binding.collection)

@@ -19,15 +19,25 @@ public struct Aggregate<Entity: Document, Result>: Sendable {
   /// Made from an index; nil where none can tell.
   let fromIndex: @Sendable (borrowing Snapshot, Selection, CollectionBinding) throws -> Result?
 
+  /// Whether the result has the query's order.
+  let hasOrder: Bool
+
   init(
+    hasOrder: Bool = false,
     fromIndex:
       @escaping @Sendable (
         borrowing Snapshot, Selection, CollectionBinding
       ) throws -> Result? = { _, _, _ in nil },
     _ fromRecords: @escaping @Sendable (Collection, Rows) throws -> Result
   ) {
+    self.hasOrder = hasOrder
     self.fromRecords = fromRecords
     self.fromIndex = fromIndex
+  }
+
+  /// What has to be read of a query.
+  func selection(of query: Query<Entity>) -> Selection {
+    hasOrder ? query.selection : query.selection.withoutIdleOrder
   }
 
   /// Made from these entities, in this order: for repositories that keep them otherwise.
@@ -41,6 +51,7 @@ public struct Aggregate<Entity: Document, Result>: Sendable {
   /// What becomes of the result.
   func map<Other>(_ change: @escaping @Sendable (Result) -> Other) -> Aggregate<Entity, Other> {
     Aggregate<Entity, Other>(
+      hasOrder: hasOrder,
       fromIndex: { try self.fromIndex($0, $1, $2).map(change) },
       { change(try self.fromRecords($0, $1)) })
   }
@@ -69,7 +80,7 @@ extension Snapshot {
   borrowing func aggregate<Entity: Document, Result>(
     _ aggregate: Aggregate<Entity, Result>, of query: Query<Entity>, _ binding: CollectionBinding?
   ) throws -> Result {
-    let selection = query.selection.withoutIdleOrder
+    let selection = aggregate.selection(of: query)
     try selection.checkDepth()
     guard let binding else { return try aggregate.ofNothing() }
     if let result = try aggregate.fromIndex(self, selection, binding) { return result }
@@ -83,7 +94,7 @@ extension Snapshot {
     _ aggregate: Aggregate<Mapper.Entity, Result>, of query: Query<Mapper.Entity>,
     mappedBy mapper: Mapper
   ) throws -> Result {
-    let selection = query.selection.withoutIdleOrder
+    let selection = aggregate.selection(of: query)
     try selection.checkDepth()
     guard let binding = try catalogue.binding(of: Mapper.Entity.self) else {
       return try aggregate.ofNothing()

@@ -126,7 +126,7 @@ extension InMemoryRepository {
   ) throws -> Result {
     let snapshot = snapshot
     return try snapshot.aggregate(
-      aggregate, of: rows(query.selection.withoutIdleOrder, snapshot).lazy.map(\.row))
+      aggregate, of: rows(aggregate.selection(of: query), snapshot).lazy.map(\.row))
   }
 
   /// How many models ``fetch(_:)`` would give.

@@ -16,7 +16,8 @@ import Testing
 
     init(_ query: Query<Specimen>, in store: Store, marginCount: Int?) {
       self.query = query
-      watch = ResultWatch(store, query.selection, RowReader(query.selection), marginCount: marginCount)
+      watch = ResultWatch(
+        store, query.selection, RowReader(query.selection), marginCount: marginCount)
     }
   }
 

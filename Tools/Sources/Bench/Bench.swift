@@ -42,7 +42,8 @@ struct Bench {
     for scale in options.scales {
       let workload = Workload(count: scale, keys: .ordered)
       try workload.check()
-      let runner = Runner(engines: try engines(workload, in: folder, options), rounds: options.rounds)
+      let runner = Runner(
+        engines: try engines(workload, in: folder, options), rounds: options.rounds)
       let operations = options.only.isEmpty ? Operation.allCases : options.only
       results += try runner.run(operations, workload)
       if options.only.isEmpty, scale == options.scales.first {

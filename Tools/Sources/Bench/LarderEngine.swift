@@ -64,7 +64,8 @@ final class LarderEngine: Engine {
     case .fileSize:
       _ = try indexed.get()
       return Sample(value: fileByteCount, checksum: 0)
-    case .memoryOfSave: return try bulkSave(indexedContacts, watchesMemory: true) { $0.contact.digest }
+    case .memoryOfSave:
+      return try bulkSave(indexedContacts, watchesMemory: true) { $0.contact.digest }
     case .memoryOfScan:
       let query = Contact.where { $0.balance < Workload.balanceLimit }
       let plain = try plain.get()

@@ -122,7 +122,9 @@ struct LayoutStudy {
   ) throws {
     let inner = try folder.folder("layout")
     defer { inner.remove() }
-    guard let store = bench_store_open(inner.path, layout, indexed ? BENCH_TWO_INDEXES : BENCH_NO_INDEX) else {
+    guard
+      let store = bench_store_open(inner.path, layout, indexed ? BENCH_TWO_INDEXES : BENCH_NO_INDEX)
+    else {
       throw WrongResult(description: "no store")
     }
     defer { bench_store_close(store) }
