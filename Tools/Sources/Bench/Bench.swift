@@ -11,7 +11,7 @@ struct Bench {
       switch options.command {
       case .help: print(Options.usage)
       case .engines: try compareEngines(options)
-      case .codecs: try compareCodecs(options)
+      case .codecs: print(try codecs(options))
       case .layouts: try studyLayouts(options)
       case .watch: try await studyWatching(options)
       }
@@ -46,22 +46,18 @@ struct Bench {
         engines: try engines(workload, in: folder, options), rounds: options.rounds)
       let operations = options.only.isEmpty ? Operation.allCases : options.only
       results += try runner.run(operations, workload)
-      if options.only.isEmpty, scale == options.scales.first {
-        results += try CodecRunner(rounds: options.rounds).run(workload)
-      }
     }
     print(Report.table(results))
+    if options.only.isEmpty { print("\n" + (try codecs(options))) }
     if let growth = Report.growthTable(results) { print("\n" + growth) }
     if let file = options.html { try HTMLReport.page(results).write(to: file) }
     if let file = options.json { try Report.json(results).write(to: file) }
   }
 
-  private static func compareCodecs(_ options: Options) throws {
+  private static func codecs(_ options: Options) throws -> String {
     let workload = Workload(count: CodecRunner.maximumCount, keys: .ordered)
     try workload.check()
-    let results = try CodecRunner(rounds: options.rounds).run(workload)
-    print(Report.table(results))
-    if let file = options.json { try Report.json(results).write(to: file) }
+    return CodecTiming.table(try CodecRunner(rounds: options.rounds).run(workload))
   }
 
   private static func studyWatching(_ options: Options) async throws {

@@ -1,3 +1,27 @@
+/// What a codec took for one direction.
+struct CodecTiming {
+  var direction: String
+  var documents: Int
+  var codec: String
+  var spread: Spread
+  /// Of the medians: this codec's by the first one's.
+  var ratio: Double
+
+  static func table(_ timings: [CodecTiming]) -> String {
+    let rows = timings.map { timing in
+      let count = Double(timing.documents)
+      return [
+        timing.direction, timing.codec, Report.nanoseconds(timing.spread.median / count),
+        Report.fixed(timing.ratio, 2),
+        "\(Report.nanoseconds(timing.spread.minimum / count)) - "
+          + Report.nanoseconds(timing.spread.maximum / count),
+      ]
+    }
+    let header = ["codec", "of", "per document", "to the first", "spread"]
+    return Report.aligned([header] + rows, texts: [0, 1])
+  }
+}
+
 /// Encodes and decodes with every codec in interleaved rounds.
 struct CodecRunner {
   var rounds: Int
@@ -9,7 +33,7 @@ struct CodecRunner {
   ///
   /// - Throws: ``WrongResult`` when something else is decoded than was encoded, or whatever a codec
   ///   throws.
-  func run(_ workload: Workload) throws -> [Timing] {
+  func run(_ workload: Workload) throws -> [CodecTiming] {
     let contacts = Array(workload.contacts.prefix(Self.maximumCount))
     let codecs = try Codec.all(contacts)
     let expected = contacts.reduce(0) { $0 &+ $1.glance }
@@ -37,14 +61,14 @@ struct CodecRunner {
   }
 
   private func timings(
-    _ operation: String, _ count: Int, _ codecs: [Codec], _ seconds: [[Double]]
-  ) -> [Timing] {
+    _ direction: String, _ count: Int, _ codecs: [Codec], _ seconds: [[Double]]
+  ) -> [CodecTiming] {
     guard let reference = seconds.first.flatMap({ Spread($0) }) else { return [] }
     return zip(codecs, seconds).compactMap { codec, seconds in
       Spread(seconds).map { spread in
-        Timing(
-          operation: operation, documents: count, handled: count, engine: codec.name,
-          spread: spread, ratio: spread.median / reference.median)
+        CodecTiming(
+          direction: direction, documents: count, codec: codec.name, spread: spread,
+          ratio: spread.median / reference.median)
       }
     }
   }

@@ -52,7 +52,9 @@ enum Report {
     return fixed(ratio, 2)
   }
 
-  private static func aligned(_ rows: [[String]], texts: Set<Int>) -> String {
+  static func nanoseconds(_ seconds: Double) -> String { fixed(seconds * 1e9, 0) + " ns" }
+
+  static func aligned(_ rows: [[String]], texts: Set<Int>) -> String {
     let columns = rows[0].indices
     let widths = columns.map { column in rows.map { $0[column].count }.max() ?? 0 }
     let lines = rows.map { cells in
