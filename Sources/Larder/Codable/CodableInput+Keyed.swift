@@ -187,8 +187,7 @@ extension CodableInput.State {
       return value.binding._withUnsafeGuaranteedRef { binding in
         let fields = binding.collection.tables[record.table].fields
         return (0..<min(record.slotCount, fields.count)).compactMap { slot in
-          // Damage is told when it is read.
-          (try? record.value(inSlot: slot)) == nil ? nil : Key(stringValue: fields[slot].name)
+          record.mayHaveValue(inSlot: slot) ? Key(stringValue: fields[slot].name) : nil
         }
       }
     }

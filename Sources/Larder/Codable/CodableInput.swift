@@ -121,6 +121,11 @@ struct RecordPlace: BitwiseCopyable {
     if _slowPath(offset > end - values) { throw .truncated }
     return values + (offset &- 1)
   }
+
+  /// Whether a slot has a value, or something that reading it says is wrong.
+  func mayHaveValue(inSlot slot: Int) -> Bool {
+    slot < slotCount && RecordHeader.number(numbers, 3 + slot, shift: shift) != 0
+  }
 }
 
 /// One pair of a dictionary.

@@ -17,8 +17,8 @@ protocol ContainerCell: AnyObject {
 struct ContainerCache<Cell: ContainerCell>: ~Copyable {
   private struct Item {
     let cell: Cell
-    /// Where the object inside the container is.
-    let object: UnsafeMutablePointer<AnyObject>
+    /// The object inside the container.
+    var object: AnyObject
   }
 
   private var items: ContiguousArray<Item> = []
@@ -33,7 +33,7 @@ struct ContainerCache<Cell: ContainerCell>: ~Copyable {
   /// A container that nobody uses, for keys of a type; nil where there is none.
   @inline(__always) mutating func take(
     _ keys: UnsafePointer<KeyPlan>
-  ) -> (cell: Cell, object: UnsafeMutablePointer<AnyObject>)? {
+  ) -> (cell: Cell, object: AnyObject)? {
     for place in items.indices where items[place].cell.keys == keys && items[place].cell.isFree {
       items[place].cell.isFree = false
       taken.append(Int32(truncatingIfNeeded: place))
@@ -45,9 +45,7 @@ struct ContainerCache<Cell: ContainerCell>: ~Copyable {
   /// Adds a container that is in use.
   mutating func add(_ cell: Cell, _ object: AnyObject) {
     taken.append(Int32(truncatingIfNeeded: items.count))
-    let place = UnsafeMutablePointer<AnyObject>.allocate(capacity: 1)
-    place.initialize(to: object)
-    items.append(Item(cell: cell, object: place))
+    items.append(Item(cell: cell, object: object))
   }
 
   /// Ends the use of all but the first `count` that are in use. One that a type has kept is not
@@ -56,7 +54,7 @@ struct ContainerCache<Cell: ContainerCell>: ~Copyable {
     while taken.count > count {
       let place = Int(taken[taken.count &- 1])
       taken.shrink(to: taken.count &- 1)
-      if isKnownUniquelyReferenced(&items[place].object.pointee) {
+      if isKnownUniquelyReferenced(&items[place].object) {
         items[place].cell.isFree = true
       } else {
         hasKept = true
@@ -71,22 +69,15 @@ struct ContainerCache<Cell: ContainerCell>: ~Copyable {
   }
 
   @inline(never) private mutating func forget() {
-    for place in items.indices where !items[place].cell.isFree {
-      if !isKnownUniquelyReferenced(&items[place].object.pointee) { items[place].cell.die() }
-    }
-    release()
+    for item in items { item.cell.die() }
     items = []
     hasKept = false
   }
 
-  private func release() {
-    for item in items {
-      item.object.deinitialize(count: 1)
-      item.object.deallocate()
-    }
+  deinit {
+    // A type may have asked for one when its value had been coded, and hold it longer than this.
+    for item in items { item.cell.die() }
   }
-
-  deinit { release() }
 
   /// More than this are not kept for the next value.
   private static var largestCount: Int { 64 }
@@ -99,10 +90,7 @@ extension KeyedEncodingContainer {
   }
 
   /// The container around an object that was taken from one for the same keys.
-  @inline(__always) init(_ object: UnsafeMutablePointer<AnyObject>) {
-    // Not by `unsafeBitCast`, which would look up the metadata of the container.
-    self = UnsafePointer<Self>(OpaquePointer(object)).pointee
-  }
+  @inline(__always) init(_ object: AnyObject) { self = unsafeBitCast(object, to: Self.self) }
 
   var object: AnyObject { unsafeBitCast(self, to: AnyObject.self) }
 }
@@ -114,10 +102,7 @@ extension KeyedDecodingContainer {
   }
 
   /// The container around an object that was taken from one for the same keys.
-  @inline(__always) init(_ object: UnsafeMutablePointer<AnyObject>) {
-    // Not by `unsafeBitCast`, which would look up the metadata of the container.
-    self = UnsafePointer<Self>(OpaquePointer(object)).pointee
-  }
+  @inline(__always) init(_ object: AnyObject) { self = unsafeBitCast(object, to: Self.self) }
 
   var object: AnyObject { unsafeBitCast(self, to: AnyObject.self) }
 }

@@ -84,11 +84,11 @@ struct FieldProbe {
 }
 
 extension Value {
-  /// Another key of the same kind, which no normalisation of a type leaves as it is.
+  /// Another key of the same kind, and much like this one: a type may take only some.
   fileprivate var otherKey: Value? {
     switch self {
-    case .string(let text): .string(text + "\u{1}zZ")
-    case .integer(let number): .integer(number == 7 ? 8 : 7)
+    case .string(let text): text.other.map(Value.string)
+    case .integer(let number): .integer(number ^ 1)
     case .unsigned(let number): .unsigned(number ^ 1)
     case .uuid(let id): .uuid(id == Self.someID ? UUID() : Self.someID)
     default: nil
@@ -96,6 +96,33 @@ extension Value {
   }
 
   private static var someID: UUID {
-    UUID(uuid: (7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7))
+    UUID(uuid: (7, 7, 7, 7, 7, 7, 0x40, 7, 0x80, 7, 7, 7, 7, 7, 7, 7))
+  }
+}
+
+extension String {
+  /// Another text with the same letters and digits in nearly the same places: the last one is
+  /// another, and the first letter is large where it was small, which no type leaves as it is that
+  /// makes its keys of one case. nil for a text without either.
+  fileprivate var other: String? {
+    var characters = Array(self)
+    guard
+      let last = characters.lastIndex(where: { $0.isASCII && ($0.isLetter || $0.isNumber) })
+    else { return nil }
+    characters[last] =
+      switch characters[last] {
+      case "0"..."8", "a"..."e", "A"..."E", "g"..."y", "G"..."Y":
+        Character(UnicodeScalar(characters[last].asciiValue.map { $0 + 1 } ?? 0x30))
+      case "9": "0"
+      case "f": "a"
+      case "F": "A"
+      case "z": "g"
+      default: "G"
+      }
+    if let first = characters.firstIndex(where: { $0.isASCII && $0.isLetter }) {
+      let letter = characters[first]
+      characters[first] = Character(letter.isLowercase ? letter.uppercased() : letter.lowercased())
+    }
+    return String(characters)
   }
 }

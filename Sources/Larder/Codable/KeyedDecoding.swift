@@ -9,7 +9,11 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   func contains(_ key: Key) -> Bool {
     guard let state = cell.lentState else { return false }
-    return (try? find(key, state)) != nil  // Damage is told when the value is read.
+    do {
+      return try find(key, state) != nil
+    } catch {
+      return true  // Reading the value then says what is wrong.
+    }
   }
 
   /// Where the value under a key is; nil where there is none.

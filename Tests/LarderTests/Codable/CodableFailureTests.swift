@@ -187,6 +187,14 @@ struct CodableFailureTests {
         var container = try #require(value.box.encoding)
         try container.encode(99, forKey: .id)
       }
+      // Held for longer than what it writes to.
+      for value in values {
+        var container = try #require(value.box.encoder).container(
+          keyedBy: KeepsContainers.CodingKeys.self)
+        value.box.encoder = nil
+        try container.encode(98, forKey: .id)
+        try container.encode(["x": 1], forKey: .id)
+      }
       let read = try repository.fetch(repository.all)
 
       #expect(read.map(\.id) == [0, 1, 2])
@@ -305,6 +313,7 @@ private struct KeepsContainers: Codable, Identifiable, Sendable {
   enum CodingKeys: CodingKey { case id }
 
   final class Box: @unchecked Sendable {  // One thread uses it.
+    var encoder: (any Encoder)?
     var encoding: KeyedEncodingContainer<CodingKeys>?
     var decoding: KeyedDecodingContainer<CodingKeys>?
   }
@@ -323,6 +332,7 @@ private struct KeepsContainers: Codable, Identifiable, Sendable {
   func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(id, forKey: .id)
+    box.encoder = encoder
     box.encoding = container
   }
 }
