@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("larder import, as a process", .timeLimit(.minutes(5)))
+@Suite("larder import, as a process", .timeLimit(.minutes(20)))
 struct ImportProcessTests {
   let larder: LarderProgram
 

@@ -2,7 +2,7 @@ import Foundation
 import LarderCLI
 import Testing
 
-@Suite("larder export and query", .timeLimit(.minutes(5)))
+@Suite("larder export and query", .timeLimit(.minutes(20)))
 struct QueryProgramTests {
   let larder: LarderProgram
 

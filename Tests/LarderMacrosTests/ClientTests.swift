@@ -5,7 +5,7 @@ import Testing
 @Suite struct ClientTests {
   @Test(
     "a package with an older version of the tools and no flags builds and runs",
-    .timeLimit(.minutes(15)))
+    .timeLimit(.minutes(20)))
   func client() throws {
     // A folder of its own: the package's own one is locked while its tests run. It stays, so that
     // only what changed is built again.

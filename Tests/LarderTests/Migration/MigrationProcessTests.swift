@@ -4,7 +4,7 @@ import Testing
 
 @testable import Larder
 
-@Suite(.timeLimit(.minutes(5))) struct MigrationProcessTests {
+@Suite(.timeLimit(.minutes(20))) struct MigrationProcessTests {
   let folder = TestFolder()
 
   private func fill(_ count: Int) throws {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Two thousand damaged files; `LARDER_CORRUPTIONS` sets another number, `LARDER_SEED` repeats a run.
-@Suite(.timeLimit(.minutes(60))) struct CorruptionTests {
+@Suite(.timeLimit(.minutes(20))) struct CorruptionTests {
   private let folder = TestFolder()
 
   @Test("a damaged file is refused, told of or harmless, and ends no process")

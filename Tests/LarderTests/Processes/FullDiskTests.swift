@@ -4,7 +4,7 @@ import LarderTestProcess
 import LarderTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct FullDiskTests {
+@Suite(.timeLimit(.minutes(20))) struct FullDiskTests {
   let folder = TestFolder()
 
   /// The numbers of the batches that a process saved before its next other line.

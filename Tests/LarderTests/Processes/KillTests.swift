@@ -6,7 +6,7 @@ import Testing
 
 @testable import Larder
 
-@Suite(.timeLimit(.minutes(5))) struct KillTests {
+@Suite(.timeLimit(.minutes(20))) struct KillTests {
   let folder = TestFolder()
 
   @Test("no acknowledged save is lost, and no batch is torn, when the writer is killed 200 times")

@@ -4,7 +4,7 @@ import LarderTestProcess
 import LarderTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct SharedStoreTests {
+@Suite(.timeLimit(.minutes(20))) struct SharedStoreTests {
   let folder = TestFolder()
 
   @Test("what two and three processes save at once is all there", arguments: [2, 3])

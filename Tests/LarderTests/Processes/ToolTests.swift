@@ -5,7 +5,7 @@ import LarderTesting
 import Testing
 
 /// LMDB's own tools, which must be installed (Debian and Ubuntu: `lmdb-utils`).
-@Suite(.timeLimit(.minutes(5))) struct ToolTests {
+@Suite(.timeLimit(.minutes(20))) struct ToolTests {
   let folder = TestFolder()
 
   private func makeStore() throws -> [Note] {

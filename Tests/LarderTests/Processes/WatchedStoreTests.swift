@@ -5,7 +5,7 @@ import Testing
 @testable import Larder
 
 @Suite struct WatchedStoreTests {
-  @Test("the saves of another process arrive", .timeLimit(.minutes(5)), arguments: [true, false])
+  @Test("the saves of another process arrive", .timeLimit(.minutes(20)), arguments: [true, false])
   func otherProcess(isPolled: Bool) async throws {
     let folder = TestFolder()
     let store = try Store(at: folder.store)

@@ -5,7 +5,7 @@ import LarderTestProcess
 import LarderTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ClosingTests {
+@Suite(.timeLimit(.minutes(20))) struct ClosingTests {
   let folder = TestFolder()
   let note = Note(id: "a", nonce: "n", batchCount: 1)
 

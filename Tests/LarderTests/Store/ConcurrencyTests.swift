@@ -4,7 +4,7 @@ import LarderTestProcess
 import LarderTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ConcurrencyTests {
+@Suite(.timeLimit(.minutes(20))) struct ConcurrencyTests {
   @Test("what 50 tasks and 8 threads save at once is all there, each change with its number")
   func savesAtOnce() async throws {
     let folder = TestFolder()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Larder
 
-@Suite(.timeLimit(.minutes(5))) struct DamageTests {
+@Suite(.timeLimit(.minutes(20))) struct DamageTests {
   let folder = TestFolder()
   let notes = (0..<20).map {
     Note(id: "note-\($0 + 10)", nonce: "nonce \($0)", batchCount: 1)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Larder
 
-@Suite(.timeLimit(.minutes(5))) struct FileSafetyTests {
+@Suite(.timeLimit(.minutes(20))) struct FileSafetyTests {
   let folder = TestFolder()
   let note = Note(id: "a", nonce: "n", batchCount: 1)
 

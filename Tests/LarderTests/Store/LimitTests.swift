@@ -5,7 +5,7 @@ import LarderTestProcess
 import LarderTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct LimitTests {
+@Suite(.timeLimit(.minutes(20))) struct LimitTests {
   let folder = TestFolder()
 
   private func code(of error: StoreError?) -> LMDBError.Code? {

@@ -5,7 +5,7 @@ import LarderTesting
 import Testing
 
 /// Random operations on a store and on a dictionary, which must agree.
-@Suite(.timeLimit(.minutes(5))) struct ModelTests {
+@Suite(.timeLimit(.minutes(20))) struct ModelTests {
   @Test("a store does what a dictionary does, whatever the order of operations", arguments: 0..<3)
   func agreesWithDictionary(run: UInt64) throws {
     let seed = SeededGenerator.seed() &+ run

@@ -6,7 +6,7 @@ import Testing
 @testable import Larder
 @testable import LarderLMDB
 
-@Suite(.timeLimit(.minutes(5))) struct QuarantineTests {
+@Suite(.timeLimit(.minutes(20))) struct QuarantineTests {
   private let folder = TestFolder()
   private var url: URL { URL(filePath: folder.store) }
 

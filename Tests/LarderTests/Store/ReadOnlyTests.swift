@@ -6,7 +6,7 @@ import Testing
 
 @testable import Larder
 
-@Suite(.timeLimit(.minutes(5))) struct ReadOnlyTests {
+@Suite(.timeLimit(.minutes(20))) struct ReadOnlyTests {
   let folder = TestFolder()
   let note = Note(id: "a", nonce: "n", batchCount: 1)
 

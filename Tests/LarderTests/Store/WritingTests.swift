@@ -4,7 +4,7 @@ import LarderTestProcess
 import LarderTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct WritingTests {
+@Suite(.timeLimit(.minutes(20))) struct WritingTests {
   struct Stop: Error {}
 
   let long = String(repeating: "k", count: 256)

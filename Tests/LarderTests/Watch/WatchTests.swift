@@ -11,7 +11,7 @@ import Testing
     Contact(id: "\(id)", city: city, order: order)
   }
 
-  @Test("a watcher hears of a commit that comes while it waits", .timeLimit(.minutes(2)))
+  @Test("a watcher hears of a commit that comes while it waits", .timeLimit(.minutes(20)))
   func waiting() async throws {
     try await withTemporaryStore { store in
       let contacts = store.repository(of: Contact.self)
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test("many watchers of one store all end with what a fetch gives", .timeLimit(.minutes(5)))
+  @Test("many watchers of one store all end with what a fetch gives", .timeLimit(.minutes(20)))
   func many() async throws {
     var random = RandomSource()
     print("many watchers: \(random.hint)")
@@ -165,7 +165,7 @@ import Testing
     }
   }
 
-  @Test("a watcher behind a log that was pruned gets one reset", .timeLimit(.minutes(2)))
+  @Test("a watcher behind a log that was pruned gets one reset", .timeLimit(.minutes(20)))
   func pruned() async throws {
     var options = StoreOptions(durability: .volatile)
     options.changeLog.maximumByteCount = 64 << 10
@@ -194,7 +194,7 @@ import Testing
     try store.close()
   }
 
-  @Test("closing the store ends those who wait and those who look later", .timeLimit(.minutes(2)))
+  @Test("closing the store ends those who wait and those who look later", .timeLimit(.minutes(20)))
   func closing() async throws {
     let store = try Store.temporary()
     let contacts = store.repository(of: Contact.self)
