@@ -12,8 +12,8 @@ protocol ContainerCell: AnyObject {
 /// Keyed containers of one encoder or decoder, which come and go as the values do that they are
 /// for.
 ///
-/// Measured with the contact of the benchmark, in instructions per document: without it decoding
-/// takes 13 % more, encoding 15 %.
+/// Measured with the contact of the benchmark, in instructions per document: it took encoding from
+/// 13,071 to 10,640, together with cells in place of what containers held before.
 struct ContainerCache<Cell: ContainerCell>: ~Copyable {
   private struct Item {
     let cell: Cell
