@@ -48,6 +48,10 @@ struct DateTextTests {
 
     #expect(DateText.text(of: far) == "2001-01-01T00:00:00Z + 1000000000000.0 s")
     #expect(DateText.text(of: .distantFuture) == "4001-01-01T00:00:00.000Z")
+    // Equal to the reference date, but other bytes on disk.
+    let minusZero = DateText.text(of: Date(timeIntervalSinceReferenceDate: -0.0))
+    #expect(minusZero == "2001-01-01T00:00:00Z + -0.0 s")
+    #expect(DateText.date(from: minusZero)?.timeIntervalSinceReferenceDate.sign == .minus)
     for text in [
       "", "2001-01-01T00:00:00Z + ", "2001-01-01T00:00:00Z + s", "2001-01-01T00:00:00Z +  s",
       "2001-01-01T00:00:00Z + x s", "2001-01-01T00:00:00Z + 1", "1e12", "2001-13-01",
