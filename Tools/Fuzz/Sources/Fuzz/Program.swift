@@ -19,6 +19,7 @@ import Foundation
 
   private static let targets: [String: any (FuzzTarget & Sendable).Type] = [
     "record": RecordTarget.self, "codable": CodableTarget.self, "json": JSONTarget.self,
+    "csv": CSVTarget.self,
   ]
 
   private static func write(_ seeds: [String: [UInt8]], to folder: URL) throws {
