@@ -59,9 +59,11 @@ extension Environment {
       switch try MetaPages.read(file) {
       case .failure(let fault): report.faults = [fault]
       case .success(let metas):
+        let contradiction = try metas.contradiction(file)
         var walk = try PageWalk(file, metas.newest)
         try walk.run(metas.newest)
         report = walk.report
+        if let contradiction { report.faults.insert(contradiction, at: 0) }
       }
     } catch {
       report.faults = [PageFault(page: 0, reason: "\(error)")]

@@ -1,9 +1,10 @@
 /// Looks at a data file before LMDB maps it: LMDB trusts what is on a page, and ends the process, or
 /// loops, where it is not true.
 ///
-/// The meta pages and the file's size are always compared. All other pages are walked when there is
-/// a reason, and only while no other process has the store open: those have looked at it when they
-/// opened it, and a writer among them would change pages while they are read.
+/// The meta pages, the ends of their lists of free pages and the file's size are always compared.
+/// All other pages are walked when there is a reason, and only while no other process has the store
+/// open: those have looked at it when they opened it, and a writer among them would change pages
+/// while they are read.
 struct Preflight {
   let files: StoreFiles
   /// Nil for a folder of another user.
@@ -33,6 +34,7 @@ struct Preflight {
     // LMDB has words of its own for a file that is none of its kind.
     case .failure(let fault): return try MetaPages.isForeign(file) ? nil : fault
     }
+    if isAlone, let fault = try metas.contradiction(file) { return fault }
     let byteCount = try file.byteCount()
     let isShort = byteCount < metas.newest.fullByteCount
     guard isShort || isAlone && isSuspect(byteCount) else { return nil }

@@ -235,7 +235,9 @@ extension MetaPages {
   static func newestReadable(
     _ file: borrowing PageFile
   ) throws(LMDBError) -> (MetaPage?, isNewest: Bool) {
-    if case .success(let metas) = try read(file) { return (metas.newest, true) }
+    if case .success(let metas) = try read(file) {
+      return (metas.newest, try metas.contradiction(file) == nil)
+    }
     var found: [MetaPage] = []
     let buffer = UnsafeMutableRawBufferPointer.allocate(
       byteCount: PageFormat.metaByteCount, alignment: 8)

@@ -93,6 +93,12 @@ struct Damage: Sendable, CustomTestStringConvertible {
     Damage("meta page: a transaction of the other page", "does not follow") {
       $0.put64(1 - $0.metaNumber, 144, $0.meta.transaction + 3)
     },
+    Damage("meta page: the newest made the one before the other", "and its free pages of") {
+      $0.put64($0.metaNumber, 144, $0.meta.transaction - 2)
+    },
+    Damage("meta page: the older made the newest", "and its free pages of") {
+      $0.put64(1 - $0.metaNumber, 144, $0.meta.transaction + 1)
+    },
     Damage("meta page: negative transaction", "is none") { $0.put64($0.metaNumber, 144, -5) },
     Damage("meta page: fixed map", "flags that no store") { $0.put16($0.metaNumber, 44, 9) },
     Damage("meta page: main tree of duplicates", "flags that no store") {
@@ -287,7 +293,7 @@ struct Damage: Sendable, CustomTestStringConvertible {
     Damage("free list: transaction 0", "transaction 0 of the free list") {
       $0.put64($0.freeLeaf, $0.node($0.freeLeaf, 0) + 8, 0)
     },
-    Damage("free list: a transaction to come", "has not been") {
+    Damage("free list: a transaction to come", "and its free pages of 1099511627776") {
       $0.put64($0.freeLeaf, $0.node($0.freeLeaf, $0.nodeCount($0.freeLeaf) - 1) + 8, 1 << 40)
     },
     Damage("free list: more pages than there is room for", "are no list") {

@@ -99,6 +99,11 @@ func walk(_ path: String) throws -> PageReport {
     report.faults = [fault]
     return report
   case .success(let metas):
+    if let fault = try metas.contradiction(PageFile(path)) {
+      var report = PageReport()
+      report.faults = [fault]
+      return report
+    }
     var walk = try PageWalk(PageFile(path), metas.newest)
     try walk.run(metas.newest)
     return walk.report
