@@ -16,7 +16,8 @@ struct Program {
   static var commands: [any Command.Type] {
     [
       ImportCommand.self, ExportCommand.self, QueryCommand.self, GetCommand.self,
-      CountCommand.self, StatCommand.self, CheckCommand.self, HelpCommand.self,
+      CountCommand.self, IndexCommand.self, StatCommand.self, CheckCommand.self,
+      HelpCommand.self,
     ]
   }
 

@@ -19,13 +19,22 @@ extension Arguments {
   /// - Parameter checksPages: Whether all pages of its file are looked at first.
   /// - Throws: ``Failure`` where there is none; `StoreError`.
   func storeToRead(checksPages: Bool = false) throws -> Store {
+    var options = StoreOptions(isReadOnly: true)
+    if checksPages { options.pageCheck = .always }
+    return try Store(at: existingStorePath(), options: options)
+  }
+
+  /// A store that exists, opened to be changed.
+  ///
+  /// - Throws: ``Failure`` where there is none; `StoreError`.
+  func storeToChange() throws -> Store { try Store(at: existingStorePath()) }
+
+  private func existingStorePath() throws -> String {
     let path = try storePath()
     guard FileManager.default.fileExists(atPath: path + "/data.mdb") else {
       throw Failure("there is no store at \(path.inQuotes). `larder import` makes one")
     }
-    var options = StoreOptions(isReadOnly: true)
-    if checksPages { options.pageCheck = .always }
-    return try Store(at: path, options: options)
+    return path
   }
 }
 

@@ -194,4 +194,25 @@ struct QueryProgramTests {
       #expect(try String(contentsOfFile: out, encoding: .utf8).utf8.count == text.utf8.count)
     }
   #endif
+
+  @Test("index declares an index that writers keep and drops it; what it cannot be is said")
+  func index() throws {
+    let made = try larder.runOnStore(
+      "index", "contacts", "city,-order", "--where", "order > 5", "--name", "late")
+    let stat = try larder.runOnStore("stat")
+    let twice = try larder.runOnStore("index", "contacts", "city", "--unique")
+    let unknown = try larder.runOnStore("index", "contacts", "citty")
+    let check = try larder.runOnStore("check")
+    let dropped = try larder.runOnStore("index", "contacts", "--drop", "late")
+    let gone = try larder.runOnStore("index", "contacts", "--drop", "late")
+
+    #expect(made.status == 0 && made.output.hasPrefix("contacts: index `late` has "))
+    #expect(stat.output.contains("late"))
+    #expect(twice.status == 1 && twice.errors.contains("cannot have the index `city`"))
+    #expect(unknown.status == 1 && unknown.errors.contains("there is no field `citty`"))
+    #expect(check.status == 0)
+    #expect(dropped.status == 0 && gone.status == 1)
+    #expect(try larder.runOnStore("index", "contacts", "a..b").status == 2)
+    #expect(try larder.runOnStore("index", "contacts", "a", "--drop", "b").status == 2)
+  }
 }

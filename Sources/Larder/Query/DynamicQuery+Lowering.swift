@@ -37,14 +37,17 @@ struct DynamicLowering {
     return nodes
   }
 
+  /// The way down to a field, for an index over it.
+  func steps(_ path: FieldPath) throws(DynamicQueryError) -> [FieldStep] { try field(path).steps }
+
   func sortOperand(_ path: FieldPath) throws(DynamicQueryError) -> Operand {
-    let (operand, kind) = try field(path)
+    let (steps, kind) = try field(path)
     guard kind.isCompared else {
       throw refusal(
         path, .name(path.names.count - 1), found: "a field of kind \(kind)",
         expected: "one that has an order: text, a number, a date, a bool, a UUID, a URL or data")
     }
-    return operand
+    return .field(steps)
   }
 
   // MARK: Fields
@@ -52,9 +55,9 @@ struct DynamicLowering {
   /// The way down `path`, and the kind there without its optional.
   private func field(
     _ path: FieldPath
-  ) throws(DynamicQueryError) -> (operand: Operand, kind: Kind<Int>) {
+  ) throws(DynamicQueryError) -> (steps: [FieldStep], kind: Kind<Int>) {
     var steps: [FieldStep] = []
-    var kind = Kind<Int>.document(0)
+    var kind = Kind<Int>.document(collection.description.documentTable)
     for (level, name) in path.names.enumerated() {
       guard case .document(let table) = kind else {
         throw refusal(
@@ -71,7 +74,7 @@ struct DynamicLowering {
       kind = field.kind
       if case .optional(let inner) = kind { kind = inner }
     }
-    return (.field(steps), kind)
+    return (steps, kind)
   }
 
   // MARK: Comparisons
@@ -79,8 +82,8 @@ struct DynamicLowering {
   private func test(
     _ path: FieldPath, _ comparison: DynamicFilter.Comparison
   ) throws(DynamicQueryError) -> FilterNode {
-    let (operand, kind) = try field(path)
-    return .test(operand, try lowered(comparison, path, kind))
+    let (steps, kind) = try field(path)
+    return .test(.field(steps), try lowered(comparison, path, kind))
   }
 
   private func lowered(

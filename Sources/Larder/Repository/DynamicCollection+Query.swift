@@ -27,6 +27,18 @@ extension DynamicCollection {
     try store.read { try $0.forEach(query, in: name, body) }
   }
 
+  /// Answers the query, and says how; nothing is decoded that the filter does not need.
+  ///
+  /// - Throws: As ``fetch(_:)``; ``StoreError/noCollection(_:)``.
+  public func explain(_ query: DynamicQuery) throws -> QueryPlan {
+    try store.read { snapshot in
+      guard let binding = snapshot.catalogue.binding(ofCollection: name) else {
+        throw StoreError.noCollection(name)
+      }
+      return try snapshot.transaction.explain(query.lowered(in: binding.collection), binding)
+    }
+  }
+
   /// Finds out whether a query fits the collection's fields, where there is a collection.
   ///
   /// - Throws: ``DynamicQueryError`` when it does not; ``StoreError``.

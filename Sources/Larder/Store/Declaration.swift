@@ -33,6 +33,12 @@ struct Declaration: Sendable {
     merge = { (description) throws(StoreError) in try description.merge(shape) }
   }
 
+  /// An index that no type declares, of a collection that exists.
+  init(of index: IndexDeclaration, in description: CollectionDescription) {
+    self.init(renewing: description)
+    indexes = [index]
+  }
+
   /// Changes nothing but what has become out of date.
   init(renewing description: CollectionDescription) {
     name = description.name

@@ -142,6 +142,24 @@ import Testing
       #expect(try store.repository(of: OldItem.self).fetch(OldItem.all).isEmpty)
     }
   }
+
+  @Test("queries and indexes without a type know the fields as a migration left them")
+  func withoutType() throws {
+    try withTemporaryStore { store in
+      try store.repository(of: OldItem.self).save(oldItems(100))
+      let items = store.collection("Item")
+      try items.migrate(to: 2, change)
+
+      try items.createIndex(on: "label")
+
+      let query = DynamicQuery.where { $0.label < 14 && $0.label >= 7 }.sorted(by: "label")
+      let expected = newItems(100).filter { (7..<14).contains($0.label) }
+      #expect(
+        try items.fetch(query).map { $0["id"] }
+          == expected.sorted { $0.label < $1.label }.map { .integer(Int64($0.id)) })
+      #expect(try items.explain(query).examinedRows == expected.count && !expected.isEmpty)
+    }
+  }
 }
 
 private struct OldItem: Document, Identifiable, Equatable {

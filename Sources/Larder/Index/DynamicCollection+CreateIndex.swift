@@ -1,0 +1,102 @@
+/// A field of an index that no type declares, with the direction that its values are kept in.
+///
+/// A literal is the path in its text, ascending: `"city"`, `"geo.lat"`.
+public struct DynamicIndexPart: Hashable, Sendable, ExpressibleByStringLiteral {
+  public let path: FieldPath
+  public let isDescending: Bool
+
+  public init(_ path: FieldPath, isDescending: Bool = false) {
+    self.path = path
+    self.isDescending = isDescending
+  }
+
+  /// A text that is no path is the name of one field.
+  public init(stringLiteral text: String) { self.init(FieldPath(text) ?? FieldPath(field: text)) }
+
+  /// From the smallest to the largest.
+  public static func ascending(_ path: FieldPath) -> Self { Self(path) }
+
+  /// From the largest to the smallest: for queries that sort by this field in reverse.
+  public static func descending(_ path: FieldPath) -> Self { Self(path, isDescending: true) }
+}
+
+extension DynamicCollection {
+  /// Declares an index without the collection's Swift type, for queries with and without it.
+  ///
+  /// ```swift
+  /// try store.collection("contacts").createIndex(on: "city", "order")
+  /// try store.collection("contacts").createIndex(on: "email", unique: true)
+  /// ```
+  /// It is kept by every writer from now on, until ``dropIndex(_:)``. A small collection's is
+  /// complete when this returns; a large one's is built in the background, and
+  /// ``buildIndexes(progress:)`` waits for it. Without effect where the collection has the very
+  /// same index; one of the same name that says something else is replaced, and built anew.
+  ///
+  /// A unique one over documents of which two have equal values is there, but neither used nor kept:
+  /// ``indexes()`` says why, and ``buildIndexes(progress:)`` throws it.
+  ///
+  /// A field that a document lacks counts as nil here, for only a type knows of defaults: queries
+  /// of a type that has a default for such a field go on without the index.
+  ///
+  /// - Parameters:
+  ///   - parts: The fields, the one that is compared for equality most first. Arrays and sets have
+  ///     one entry per element.
+  ///   - name: What errors and statistics call it; the names of the fields if nil.
+  ///   - unique: Whether two documents with equal values are refused. Values with a nil among them
+  ///     are never equal.
+  ///   - condition: Which documents are in the index; all if nil. Only queries whose condition has
+  ///     this one among its `&&` parts can use it.
+  /// - Throws: ``StoreError/indexNotAllowed(collection:index:reason:)``, such as for a field that
+  ///   does not exist; ``StoreError/noCollection(_:)``; other ``StoreError``s. Nothing is changed
+  ///   then.
+  public func createIndex(
+    on parts: DynamicIndexPart..., name: String? = nil, unique: Bool = false,
+    where condition: ((DynamicFields) -> DynamicFilter)? = nil
+  ) throws {
+    try createIndex(
+      on: parts, name: name, unique: unique, where: condition.map { $0(DynamicFields()) })
+  }
+
+  /// The same for fields and a condition that were read from somewhere.
+  public func createIndex(
+    on parts: [DynamicIndexPart], name indexName: String? = nil, unique: Bool = false,
+    where filter: DynamicFilter? = nil
+  ) throws {
+    try store.checkOpen()
+    try storing {
+      try store.engine.writer.run {
+        guard let collection = store.engine.catalogue[name] else {
+          throw StoreError.noCollection(name)
+        }
+        let index = try DynamicLowering(collection: collection)
+          .index(on: parts, name: indexName, unique: unique, where: filter)
+        try store.engine.declare(Declaration(of: index, in: collection.description))
+      }
+    }
+  }
+}
+
+extension DynamicLowering {
+  /// An index as a type would declare it.
+  fileprivate func index(
+    on parts: [DynamicIndexPart], name: String?, unique: Bool, where filter: DynamicFilter?
+  ) throws(StoreError) -> IndexDeclaration {
+    do throws(DynamicQueryError) {
+      var fields: [IndexDeclaration.Part] = []
+      for part in parts {
+        fields.append(.init(operand: try steps(part.path), isDescending: part.isDescending))
+      }
+      var condition: FilterNode?
+      if let filter { condition = try node(filter) }
+      return IndexDeclaration(name: name, parts: fields, isUnique: unique, filter: condition)
+    } catch {
+      let fields = parts.map { ($0.isDescending ? "-" : "") + "\($0.path)" }
+      let names = error.knownNames.joined(separator: ", ")
+      throw .indexNotAllowed(
+        collection: collection.name, index: name ?? fields.joined(separator: ","),
+        reason: error.knownNames.isEmpty
+          ? "at `\(error.path)`: found \(error.found), expected \(error.expected)"
+          : "there is no field `\(error.path)`; there are \(names)")
+    }
+  }
+}

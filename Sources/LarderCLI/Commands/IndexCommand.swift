@@ -1,0 +1,79 @@
+internal import Larder
+
+enum IndexCommand: Command {
+  static let name = "index"
+  static let summary = "declare an index of a collection, or drop one"
+  static let help = """
+    larder index COLLECTION FIELDS --store DIR
+    larder index COLLECTION --drop NAME --store DIR
+
+    Declares an index over fields with commas between them, the one that is compared for equality
+    most first and a minus before descending ones, and waits until it is complete. `larder stat`
+    lists indexes. Queries choose by themselves which to use.
+
+      --name NAME   what to call it; else the names of the fields
+      --unique      refuse two documents with equal values; nil equals nothing
+      --where EXPR  only documents that the expression holds for; for queries that ask for it too
+      --drop NAME   drop the index of this name instead
+      --store DIR   the store's folder; else the environment's LARDER_STORE
+
+    \(Option.expressionHelp)
+
+    Examples:
+      larder index contacts city,-order --store ./data
+      larder index contacts email --unique --store ./data
+      larder index contacts --drop city,-order --store ./data
+
+    Exit codes: 0 done, 1 refused or failure, 2 wrong usage.
+    """
+  static let options: [Option] = [
+    .store, Option("name", takes: "NAME"), Option("unique"), Option("where", takes: "EXPR"),
+    Option("drop", takes: "NAME"),
+  ]
+
+  static func run(_ arguments: Arguments) throws -> ExitCode {
+    if let dropped = arguments["drop"] {
+      let name = try arguments.operands("COLLECTION")[0]
+      for other in ["name", "unique", "where"] where arguments.has(other) {
+        throw UsageError("--drop and --\(other) exclude each other")
+      }
+      let collection = try arguments.storeToChange().existing(name).collection
+      guard try collection.dropIndex(dropped) else {
+        let names = try collection.indexes().map(\.name)
+        throw Failure(
+          "\(name) has no index \(dropped.inQuotes)" + Spelling.suggestion(dropped, among: names))
+      }
+      try Console.print("\(name): dropped the index \(dropped.inQuotes)")
+      return .success
+    }
+    let operands = try arguments.operands("COLLECTION", "FIELDS")
+    let collection = try arguments.storeToChange().existing(operands[0]).collection
+    let parts = try operands[1].split(separator: ",", omittingEmptySubsequences: false).map(part)
+    let filter = try arguments.query(of: collection).filter
+    try collection.createIndex(
+      on: parts, name: arguments["name"], unique: arguments.has("unique"),
+      where: arguments.has("where") ? filter : nil)
+    Interruption.watch()
+    do {
+      try collection.buildIndexes { _ in !Interruption.isWished }
+    } catch StoreError.indexNotAllowed(let name, let index, let reason) {
+      // One that two documents stand against would be of no use to anybody.
+      try collection.dropIndex(index)
+      throw StoreError.indexNotAllowed(collection: name, index: index, reason: reason)
+    }
+    if Interruption.isWished { throw Failure("stopped; the next program that writes goes on") }
+    for index in try collection.indexes() {
+      let entries = Console.number(index.entryCount)
+      try Console.print("\(operands[0]): index \(index.name.inQuotes) has \(entries) entries")
+    }
+    return .success
+  }
+
+  private static func part(_ text: Substring) throws(UsageError) -> DynamicIndexPart {
+    let isDescending = text.hasPrefix("-")
+    guard let path = FieldPath(String(isDescending ? text.dropFirst() : text)) else {
+      throw UsageError("\(String(text).inQuotes) is no field, such as `name` or `-geo.lat`")
+    }
+    return DynamicIndexPart(path, isDescending: isDescending)
+  }
+}
