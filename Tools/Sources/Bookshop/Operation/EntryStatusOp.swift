@@ -1,0 +1,20 @@
+struct EntryStatus: Sendable, Equatable {
+  var isOnboarded: Bool
+  var isSignedIn: Bool
+}
+
+/// How far the reader has come.
+struct EntryStatusOp: Operation {
+  let storage: any Storage
+  let auth: any AuthService
+
+  func launch(_ input: Void) async -> EntryStatus {
+    EntryStatus(isOnboarded: storage.isOnboarded, isSignedIn: auth.state.isSignedIn)
+  }
+}
+
+extension AuthState {
+  var isSignedIn: Bool {
+    if case .signedIn = self { true } else { false }
+  }
+}
