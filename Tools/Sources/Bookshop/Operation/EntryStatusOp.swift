@@ -1,8 +1,3 @@
-struct EntryStatus: Sendable, Equatable {
-  var isOnboarded: Bool
-  var isSignedIn: Bool
-}
-
 /// How far the reader has come.
 struct EntryStatusOp: Operation {
   let storage: any Storage
@@ -10,11 +5,5 @@ struct EntryStatusOp: Operation {
 
   func launch(_ input: Void) async -> EntryStatus {
     EntryStatus(isOnboarded: storage.isOnboarded, isSignedIn: auth.state.isSignedIn)
-  }
-}
-
-extension AuthState {
-  var isSignedIn: Bool {
-    if case .signedIn = self { true } else { false }
   }
 }

@@ -1,12 +1,3 @@
-enum PaymentStatus: Sendable, Equatable {
-  case paid
-  case unpaid(isSignedIn: Bool)
-
-  init(isPaid: Bool, isSignedIn: Bool) {
-    self = isPaid ? .paid : .unpaid(isSignedIn: isSignedIn)
-  }
-}
-
 /// Whether the subscription is paid, and if not, by whom it can be.
 struct PaymentStatusOp: Operation {
   let auth: any AuthService

@@ -5,6 +5,10 @@ enum AuthState: Equatable, Sendable {
   case signedOut
   case awaitingCode(phone: String)
   case signedIn(phone: String)
+
+  var isSignedIn: Bool {
+    if case .signedIn = self { true } else { false }
+  }
 }
 
 enum AuthError: Error, Equatable, CustomStringConvertible {

@@ -26,8 +26,8 @@ enum KeyAction {
       if face.edit(key) { break }
       let draft = face.draft
       switch key {
+      case .enter where draft.isEmpty: break
       case .enter where viewModel.phone == nil:
-        face.draft = ""
         return .work { await viewModel.submit(phone: draft) }
       case .enter:
         face.draft = ""
@@ -39,7 +39,9 @@ enum KeyAction {
     case .payment(let viewModel):
       if face.edit(key) { break }
       let draft = face.draft
-      if key == .enter { return .work { await viewModel.pay(card: draft) } }
+      if key == .enter, !draft.isEmpty {
+        return .work { await viewModel.pay(card: draft) }
+      }
       if key == .escape { viewModel.close() }
     case .catalogue(let viewModel):
       return face.isSearching

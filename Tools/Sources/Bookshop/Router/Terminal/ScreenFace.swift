@@ -1,6 +1,8 @@
 /// What a reader has typed and where a reader stands: of no interest to anyone but this router.
 struct ScreenFace {
   var draft = ""
+  /// The phone that the draft is the code of.
+  var phone: String?
   var isSearching = false
   /// The selected book, which is found again when others come and go.
   var selected: Book.ID?
@@ -10,12 +12,21 @@ struct ScreenFace {
   var scroll = 0
 }
 
-/// A frame of a screen, as rows; and what of the face had to move so that all fits.
+/// What a screen shows, before it is made to fit.
 struct Drawing {
   var title: String
   var note = ""
   var body: [Line] = []
   var help: String
+}
+
+/// What the reader is told above the help.
+struct Notice {
+  var text: String
+  /// How many wait behind it.
+  var more = 0
+  /// The key that takes it away.
+  var answer = "x"
 }
 
 /// Draws screens. What it gives depends on its input alone.
@@ -28,7 +39,7 @@ struct ScreenPainter {
 
   /// A whole frame: exactly so many rows of exactly so many columns.
   func frame(
-    _ drawing: Drawing, isModal: Bool, message: (text: String, more: Int)?
+    _ drawing: Drawing, isModal: Bool, message: Notice?
   ) -> [Line] {
     var lines = [titleLine(drawing)]
     let count = bodyRows(hasMessage: message != nil)
@@ -37,7 +48,7 @@ struct ScreenPainter {
     lines += isModal ? boxed(drawing, count) : body
     if let message {
       let more = message.more > 0 ? " (+\(message.more))" : ""
-      let answer = more + " [x] "
+      let answer = more + " [\(message.answer)] "
       let text = " ! " + message.text.printable
       let room = max(0, columns - answer.columnCount)
       lines.append(

@@ -6,7 +6,7 @@
     let columns = bodyColumns(isModal: isModal)
     switch screen {
     case .onboarding(let viewModel): return onboarding(viewModel, columns)
-    case .signIn(let viewModel): return signIn(viewModel, face, columns)
+    case .signIn(let viewModel): return signIn(viewModel, &face, columns)
     case .payment(let viewModel): return payment(viewModel, face, columns)
     case .catalogue(let viewModel): return catalogue(viewModel, &face, columns, rows)
     case .book(let viewModel): return book(viewModel, &face, columns, rows)
@@ -40,8 +40,13 @@
   }
 
   private func signIn(
-    _ viewModel: SignInViewModel, _ face: ScreenFace, _ columns: Int
+    _ viewModel: SignInViewModel, _ face: inout ScreenFace, _ columns: Int
   ) -> Drawing {
+    // A phone that was refused stays to be mended; the code has a field of its own.
+    if face.phone != viewModel.phone {
+      face.phone = viewModel.phone
+      face.draft = ""
+    }
     var drawing = Drawing(title: "Sign in", help: "Enter send")
     drawing.body = [""]
     if let phone = viewModel.phone {

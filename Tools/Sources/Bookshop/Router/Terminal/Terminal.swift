@@ -62,7 +62,8 @@ internal import Foundation
     guard isRunning else { return }
     var text = drawn.isEmpty ? "\u{1B}[2J" : ""
     for (row, line) in lines.enumerated() where row >= drawn.count || drawn[row] != line {
-      text += "\u{1B}[\(row + 1);1H" + line.escaped + "\u{1B}[K"
+      // Emptied first: behind a full row the cursor stands on its last letter.
+      text += "\u{1B}[\(row + 1);1H\u{1B}[2K" + line.escaped
     }
     drawn = lines
     write(text)

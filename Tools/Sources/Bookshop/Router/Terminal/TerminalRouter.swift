@@ -58,6 +58,13 @@ final class TerminalRouter: Router {
     faces[ObjectIdentifier(viewModel)] = nil
   }
 
+  /// Whether letters are text where the reader is.
+  private var isTyping: Bool {
+    guard let top = stack.top else { return false }
+    return top.screen.isTyping
+      || faces[ObjectIdentifier(top.screen.viewModel)]?.isSearching == true
+  }
+
   // MARK: Drawing
 
   private func draw() {
@@ -73,7 +80,8 @@ final class TerminalRouter: Router {
   private func drawNow() {
     let size = terminal.size
     let painter = ScreenPainter(columns: size.columns, rows: size.rows)
-    let message = messages.first.map { (text: $0, more: messages.count - 1) }
+    let answer = Self.answer(isTyping).label
+    let message = messages.first.map { Notice(text: $0, more: messages.count - 1, answer: answer) }
     guard let top = stack.top else {
       return terminal.draw(
         painter.frame(
@@ -91,6 +99,11 @@ final class TerminalRouter: Router {
 
   // MARK: Keys
 
+  /// What takes a message away: where letters are text, no letter.
+  private static func answer(_ isTyping: Bool) -> (key: Key, label: String) {
+    isTyping ? (.escape, "Esc") : (.character("x"), "x")
+  }
+
   private func press(_ key: Key) {
     switch key {
     case .control("c"): return onQuit()
@@ -100,12 +113,9 @@ final class TerminalRouter: Router {
     guard let top = stack.top else { return }
     let id = ObjectIdentifier(top.screen.viewModel)
     var face = faces[id] ?? ScreenFace()
-    let isTyping = top.screen.isTyping || face.isSearching
-    if !messages.isEmpty, key == .character("x"), !isTyping {
+    if !messages.isEmpty, key == Self.answer(isTyping).key {
       messages.removeFirst()
     } else {
-      // Where everything is typed, what closes a screen closes a message first.
-      if !messages.isEmpty, isTyping, key == .escape || key == .enter { messages.removeFirst() }
       let rows = max(1, terminal.size.rows - 3)
       let action = top.screen.press(key, &face, rows)
       if faces[id] != nil { faces[id] = face }
