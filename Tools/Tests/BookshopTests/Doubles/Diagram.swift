@@ -42,3 +42,31 @@ struct Diagram {
     lines.compactMap { line in line.components(separatedBy: "->>").dropFirst().first }
   }
 }
+
+extension Diagram {
+  /// An arrow of a states diagram.
+  struct Edge: Hashable, CustomTestStringConvertible {
+    let from: String
+    let to: String
+    let label: String
+    var testDescription: String { "\(from) --> \(to): \(label)" }
+  }
+
+  /// The arrows of a states diagram.
+  var edges: [Edge] {
+    lines.compactMap { line in
+      let sides = line.components(separatedBy: " --> ")
+      guard sides.count == 2 else { return nil }
+      let right = sides[1].components(separatedBy: ": ")
+      return Edge(
+        from: sides[0], to: right[0], label: right.dropFirst().joined(separator: ": "))
+    }
+  }
+
+  /// The arrows of a service, for the arguments of a test; none, and the test fails, without a
+  /// diagram.
+  static func edges(of service: String) -> [Edge] {
+    // A diagram that cannot be read gives no arguments, which `drawn` finds out.
+    (try? all("States: \(service)", of: "Service/Service.md").first?.edges) ?? []
+  }
+}

@@ -43,7 +43,8 @@
   func catalogue() -> any Operation<CatalogueActions, Void> { operation("catalogue", ()) }
   func book() -> any Operation<Book.ID, Void> { operation("book", ()) }
   func paymentStatus() -> any Operation<Void, PaymentStatus> {
-    operation("paymentStatus", PaymentStatus(isPaid: answers.isPaid, isSignedIn: answers.isSignedIn))
+    operation(
+      "paymentStatus", PaymentStatus(isPaid: answers.isPaid, isSignedIn: answers.isSignedIn))
   }
   func payWhenSignedIn() -> any Operation<Void, Bool> { operation("payWhenSignedIn", true) }
   func payInOnboarding() -> any Operation<Void, Bool> { operation("payInOnboarding", true) }

@@ -45,18 +45,23 @@ struct SourceFile {
   /// constants.
   static func dependencies(in body: String) -> Set<String> {
     var types: [Substring] = []
-    if let start = body.range(of: "  init("), let end = body[start.upperBound...].firstIndex(of: "{")
+    if let start = body.range(of: "  init("),
+      let end = body[start.upperBound...].firstIndex(of: "{")
     {
       types = body[start.upperBound..<end].split(separator: ",").compactMap { parameter in
         parameter.split(separator: ":", maxSplits: 1).dropFirst().first
       }
     } else {
-      types = body.split(separator: "\n").filter { $0.hasPrefix("  let ") || $0.hasPrefix("  private var ") }
-        .compactMap { $0.split(separator: ":", maxSplits: 1).dropFirst().first }
+      types = body.split(separator: "\n").filter {
+        $0.hasPrefix("  let ") || $0.hasPrefix("  private var ")
+      }
+      .compactMap { $0.split(separator: ":", maxSplits: 1).dropFirst().first }
     }
-    return Set(types.map { type in
-      String(type.replacing("any ", with: "").prefix { $0 != "=" && $0 != "\n" }
-        .filter { $0.isLetter || $0 == "." })
-    })
+    return Set(
+      types.map { type in
+        String(
+          type.replacing("any ", with: "").prefix { $0 != "=" && $0 != "\n" }
+            .filter { $0.isLetter || $0 == "." })
+      })
   }
 }

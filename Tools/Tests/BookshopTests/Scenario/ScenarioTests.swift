@@ -101,7 +101,8 @@ import Testing
     }
   }
 
-  @Test("who gives up signing in before a book may do so, and the book is the one that was asked for")
+  @Test(
+    "who gives up signing in before a book may do so, and the book is the one that was asked for")
   func book() async {
     let operations = OperationFactoryDouble(Journal(), .init())
     await ViewBookScenario(operations: operations).launch(
