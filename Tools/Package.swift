@@ -54,6 +54,7 @@ let package = Package(
         .product(name: "LarderSync", package: "larder"),
         .product(name: "LarderTesting", package: "larder"),
       ],
+      exclude: ["App/in-terminal"],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

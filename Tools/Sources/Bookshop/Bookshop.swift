@@ -94,7 +94,9 @@ struct UsageError: Error, CustomStringConvertible {
         "--store", "--books", "--remote", "--every", "--timeout", "--product", "--code", "--link",
       ]
       guard known.contains(name) else { throw UsageError(text: "what is \(name)?") }
-      guard let value = rest.popFirst() else { throw UsageError(text: "\(name) needs a value") }
+      guard let value = rest.popFirst(), !value.hasPrefix("--") else {
+        throw UsageError(text: "\(name) needs a value")
+      }
       values[name] = value
     }
     guard let store = values["--store"] else { throw UsageError(text: "--store is missing") }

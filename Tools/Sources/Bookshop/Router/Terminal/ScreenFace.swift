@@ -43,9 +43,9 @@ struct ScreenPainter {
   ) -> [Line] {
     var lines = [titleLine(drawing)]
     let count = bodyRows(hasMessage: message != nil)
-    var body = drawing.body.prefix(count).map { $0.fitted(to: columns) }
-    while body.count < count { body.append(Line().fitted(to: columns)) }
-    lines += isModal ? boxed(drawing, count) : body
+    // A box needs room for its edges.
+    let isBoxed = isModal && columns > 6 && count > 2
+    lines += isBoxed ? boxed(drawing, count) : filled(drawing, count)
     if let message {
       let more = message.more > 0 ? " (+\(message.more))" : ""
       let answer = more + " [\(message.answer)] "
@@ -71,10 +71,13 @@ struct ScreenPainter {
   /// Where a body stands in a frame that has a border, if it is one.
   func bodyColumns(isModal: Bool) -> Int { max(1, isModal ? columns - 4 : columns - 2) }
 
-  private func boxed(_ drawing: Drawing, _ count: Int) -> [Line] {
-    guard columns > 6, count > 2 else {
-      return drawing.body.prefix(count).map { $0.fitted(to: columns) }
+  private func filled(_ drawing: Drawing, _ count: Int) -> [Line] {
+    (0..<count).map { row in
+      (row < drawing.body.count ? drawing.body[row] : Line()).fitted(to: columns)
     }
+  }
+
+  private func boxed(_ drawing: Drawing, _ count: Int) -> [Line] {
     let edge = String(repeating: "─", count: columns - 2)
     var lines = [Line("┌\(edge)┐", .dim)]
     for row in 0..<count - 2 {
