@@ -69,7 +69,7 @@ final class LarderCatalogue: CatalogueService {
   }
 
   func books(_ search: Search) -> EventStream<[Book]> {
-    repository.stream(search.query, refreshedBy: updater)
+    repository.stream(search.query, refreshedBy: updater.map(JoiningUpdater.init))
   }
 
   func book(_ id: Book.ID) -> EventStream<[Book]> {
@@ -113,5 +113,15 @@ final class LarderCatalogue: CatalogueService {
   ) async throws {
     let book = try await store.write { scope in try scope.update(Book.self, id) { body(&$0) } }
     if book == nil { throw CatalogueError.notInCatalogue(id) }
+  }
+}
+
+/// Shares the outcome of a refresh that is under way: who begins another search while the server
+/// thinks has to be told what became of it.
+private struct JoiningUpdater: Updater {
+  let updater: any Updater
+
+  func sync(_ timing: SyncTiming) async throws -> UpdateStatus {
+    try await updater.sync(timing == .ifDue ? .joining : timing)
   }
 }

@@ -1,9 +1,11 @@
+import Dispatch
 import Foundation
 
 /// Python's own `http.server`, on a port of its choice.
 final class PythonServer {
   let folder: URL
   private var process: Process?
+  private let hasEnded = DispatchSemaphore(value: 0)
   private(set) var port = 0
 
   /// - Parameter slow: Whether it takes a minute for an answer.
@@ -48,6 +50,8 @@ final class PythonServer {
     let output = Pipe()
     process.standardOutput = output
     process.standardError = FileHandle.nullDevice
+    // Waiting for it with Foundation's own function turns the run loop, which is another's here.
+    process.terminationHandler = { [hasEnded] _ in hasEnded.signal() }
     try process.run()
     self.process = process
     var line = Data()
@@ -62,9 +66,11 @@ final class PythonServer {
   }
 
   func stop() {
-    process?.terminate()
-    process?.waitUntilExit()
-    process = nil
+    guard let process else { return }
+    // A thread of the dispatcher blocks gentler signals, and the programs that it starts do too.
+    kill(process.processIdentifier, SIGKILL)
+    hasEnded.wait()
+    self.process = nil
   }
 
   /// - Parameter age: How many seconds ago the file was written; files are told apart by seconds.
