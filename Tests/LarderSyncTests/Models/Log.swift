@@ -7,4 +7,12 @@ final class Log: Sendable {
   var lines: [String] { tally.elements }
   func add(_ line: String) { tally.append(line) }
   func waitForLines(_ count: Int) async { await tally.wait(for: count) }
+
+  func waitForLine(_ line: String) async {
+    while true {
+      let lines = lines
+      if lines.contains(line) { return }
+      await waitForLines(lines.count + 1)
+    }
+  }
 }
