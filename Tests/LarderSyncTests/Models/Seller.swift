@@ -33,6 +33,8 @@ extension Store {
 }
 
 /// Lets others run until `condition` holds. For what ends by itself soon and tells nobody.
-func settle(until condition: () throws -> Bool) async rethrows {
+func settle(
+  isolation: isolated (any Actor)? = #isolation, until condition: () throws -> Bool
+) async rethrows {
   while try !condition() { await Task.yield() }
 }

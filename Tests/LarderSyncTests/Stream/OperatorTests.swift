@@ -42,7 +42,7 @@ import Testing
     #expect(try await all(stream(events).flatMapError(nil)) == [1])
   }
 
-  @Test("flatMapError waits for its handler; however much changes meanwhile, two values have it all")
+  @Test("flatMapError waits for its handler; what changes meanwhile is in two values at most")
   func waiting() async throws {
     let page = Seller.many(20)
     try await withTemporaryStore { store in
@@ -118,12 +118,12 @@ import Testing
   }
 
   @Test("an operator asks its stream for no more than it is asked for itself")
-  func demand() async throws {
+  func demand() async {
     let feed = EventFeed<Int>()
     var values = feed.stream.flatMapError().makeAsyncIterator()
     for number in 1...3 { feed.send(.value(number)) }
 
-    let value = try await values.next()
+    let value = await values.next()
     #expect(value == 1)
 
     await feed.waitForQuestions(1)

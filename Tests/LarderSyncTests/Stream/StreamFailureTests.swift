@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(20))) struct StreamFailureTests {
   private let page = Seller.many(3)
 
-  @Test("a repository that cannot be read is told of once, tried again, and does not end the stream")
+  @Test("a repository that cannot be read is told of once, tried again, and ends no stream")
   func unreadable() async throws {
     let watch = WatchFeed<Int>()
     let clock = ManualClock()
