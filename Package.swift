@@ -15,6 +15,7 @@ let package = Package(
   products: [
     // With LarderLMDB, whose errors a `StoreError` may hold.
     .library(name: "Larder", targets: ["Larder", "LarderLMDB"]),
+    .library(name: "LarderSync", targets: ["LarderSync"]),
     .library(name: "LarderImport", targets: ["LarderImport"]),
     .library(name: "LarderTesting", targets: ["LarderTesting"]),
     .executable(name: "larder", targets: ["LarderCLI"]),
@@ -30,8 +31,12 @@ let package = Package(
     .target(name: "LarderScanner", swiftSettings: strict),
     .macro(name: "LarderMacros", dependencies: ["LarderScanner"], swiftSettings: strict),
     .target(name: "Larder", dependencies: ["LarderLMDB", "LarderMacros"], swiftSettings: strict),
+    // Of LarderLMDB only its lock.
+    .target(name: "LarderSync", dependencies: ["Larder", "LarderLMDB"], swiftSettings: strict),
     .target(name: "LarderImport", dependencies: ["Larder"], swiftSettings: strict),
-    .target(name: "LarderTesting", dependencies: ["Larder"], swiftSettings: strict),
+    .target(
+      name: "LarderTesting", dependencies: ["Larder", "LarderLMDB", "LarderSync"],
+      swiftSettings: strict),
     .executableTarget(
       name: "LarderCLI", dependencies: ["Larder", "LarderImport"], swiftSettings: strict),
     .testTarget(name: "LarderLMDBTests", dependencies: ["LarderLMDB"], swiftSettings: strict),
@@ -50,6 +55,10 @@ let package = Package(
     .executableTarget(
       name: "LarderTestProcess", dependencies: ["Larder", "LarderLMDB"],
       path: "Tests/LarderTestProcess",
+      swiftSettings: strict),
+    .testTarget(
+      name: "LarderSyncTests",
+      dependencies: ["Larder", "LarderLMDB", "LarderSync", "LarderTesting"],
       swiftSettings: strict),
     .testTarget(
       name: "LarderImportTests", dependencies: ["Larder", "LarderImport", "LarderTesting"],

@@ -16,6 +16,7 @@
 ///   "larder.consumers"        a database, once there was one
 ///   "documents/<collection>"  a database, one per collection
 ///   "index/<number>"          a database, one per index
+///   "notes/<name>"            -> note                        drawn in `StoreNote`
 ///
 /// larder.catalogue
 ///   <collection, UTF-8>       -> description checksum
@@ -72,6 +73,7 @@ enum Layout {
   static let migrationsName = "larder.migrations"
   static let consumersName = "larder.consumers"
   static let documentsPrefix = "documents/"
+  static let notesPrefix = "notes/"
   static let maximumCollectionNameByteCount = 200
 
   static func documentsName(of collection: String) -> String { documentsPrefix + collection }

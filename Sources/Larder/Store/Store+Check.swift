@@ -63,6 +63,7 @@ private struct Checker: ~Copyable {
       total += try snapshot.transaction.statistics(of: collection.documents).entryCount
     }
     try checkCatalogue()
+    try checkNotes()
     for collection in collections {
       guard try check(collection, total: total, progress) else { return }
     }
@@ -90,6 +91,19 @@ private struct Checker: ~Copyable {
     }
     if names != Set(snapshot.catalogue.collections.keys) {
       add("catalogue", "its collections differ from those in use")
+    }
+  }
+
+  private mutating func checkNotes() throws {
+    let prefix = [UInt8](Layout.notesPrefix.utf8)
+    var cursor = try snapshot.transaction.cursor(in: .main)
+    var isThere = try prefix.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
+    while isThere, cursor.key.starts(with: prefix) {
+      let name = String(decoding: cursor.key.dropFirst(prefix.count), as: UTF8.self)
+      if StoreNote(cursor.value, name: name) == nil {
+        add("note \(name)", "its checksum does not match")
+      }
+      isThere = try cursor.next()
     }
   }
 

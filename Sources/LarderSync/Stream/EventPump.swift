@@ -1,0 +1,66 @@
+internal import Larder
+
+/// The work behind one iteration of a stream: reads the watch when a value is wanted, and lets the
+/// updater sync once the first one is there.
+struct EventPump<Value: Sendable>: Sendable {
+  let watch: WatchSequence<Value>
+  let updater: (any Updater)?
+  let clock: any SyncClock
+
+  /// How long after a failure the watch is begun again; the double after each further one, up to
+  /// the second.
+  static var firstPause: Duration { .seconds(1) }
+  static var longestPause: Duration { .seconds(60) }
+
+  /// Returns when the task is cancelled or nothing more can come.
+  func run(into mailbox: Mailbox<Value>) async {
+    await withDiscardingTaskGroup { group in
+      var updater = updater
+      func refreshOnce() {
+        guard let due = updater else { return }
+        updater = nil
+        group.addTask { await refresh(due, mailbox) }
+      }
+      var pause = Self.firstPause
+      var told: String?
+      watching: while !Task.isCancelled {
+        var values = watch.makeAsyncIterator()
+        do {
+          while await mailbox.isValueWanted() {
+            guard let value = try await values.next() else { break watching }
+            mailbox.put(.value(value))
+            pause = Self.firstPause
+            told = nil
+            refreshOnce()
+          }
+          break watching
+        } catch StoreError.closed {
+          mailbox.put(.failure(StoreError.closed))
+          // Before the updater has heard of it, which may take its time.
+          mailbox.finish()
+          group.cancelAll()
+          break watching
+        } catch {
+          // The same again would be news to nobody.
+          if told != "\(error)" { mailbox.put(.failure(error)) }
+          told = "\(error)"
+          refreshOnce()
+        }
+        // Fails when the task is cancelled only, which ends the loop.
+        try? await clock.sleep(for: pause)
+        pause = min(pause * 2, Self.longestPause)
+      }
+    }
+    mailbox.finish()
+  }
+
+  private func refresh(_ updater: any Updater, _ mailbox: Mailbox<Value>) async {
+    do {
+      _ = try await updater.sync()
+    } catch is CancellationError {
+      // Nobody waits any more, or somebody has stopped it on purpose.
+    } catch {
+      mailbox.put(.failure(error))
+    }
+  }
+}

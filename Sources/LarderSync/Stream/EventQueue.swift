@@ -1,0 +1,70 @@
+/// What stands between the sources of a stream and its consumer: a state machine that is told what
+/// happened and says what is to be done. It knows no lock, task or clock.
+///
+/// The watch is asked for a value only when the consumer waits for one, so that nothing piles up
+/// here: at most one value, and the failures of one sync and one watch.
+struct EventQueue<Value: Sendable> {
+  typealias Consumer = UnsafeContinuation<Event<Value>?, Never>
+  typealias Source = UnsafeContinuation<Bool, Never>
+
+  enum Action {
+    case none
+    /// Gives the consumer an event, or the end.
+    case give(Event<Value>?, Consumer)
+    /// Tells the source that a value is wanted, or that none will be any more.
+    case tell(Bool, Source)
+    case giveEnd([Consumer], Source?)
+  }
+
+  private var events: [Event<Value>] = []
+  /// One, unless somebody lets two tasks wait at one iterator.
+  private var consumers: [Consumer] = []
+  private var source: Source?
+  private var isFinished = false
+
+  /// A consumer waits for an event.
+  mutating func ask(_ consumer: Consumer) -> Action {
+    if !events.isEmpty { return .give(events.removeFirst(), consumer) }
+    if isFinished { return .give(nil, consumer) }
+    consumers.append(consumer)
+    return releaseSource(isWanted: true)
+  }
+
+  /// The source waits to be asked for a value.
+  mutating func offer(_ source: Source) -> Action {
+    if isFinished { return .tell(false, source) }
+    if !consumers.isEmpty { return .tell(true, source) }
+    self.source = source
+    return .none
+  }
+
+  /// Something happened.
+  mutating func put(_ event: Event<Value>) -> Action {
+    if isFinished { return .none }
+    if !consumers.isEmpty { return .give(event, consumers.removeFirst()) }
+    events.append(event)
+    return .none
+  }
+
+  /// Nothing happens any more; what has is still given.
+  mutating func finish() -> Action {
+    isFinished = true
+    defer {
+      consumers = []
+      source = nil
+    }
+    return .giveEnd(consumers, source)
+  }
+
+  /// Nobody wants to know any more.
+  mutating func abandon() -> Action {
+    events = []
+    return finish()
+  }
+
+  private mutating func releaseSource(isWanted: Bool) -> Action {
+    guard let source else { return .none }
+    self.source = nil
+    return .tell(isWanted, source)
+  }
+}

@@ -1,0 +1,59 @@
+public import Larder
+
+extension Repository {
+  /// What `query` selects, each time that this has changed, while `updater` refreshes it: the
+  /// single source of truth.
+  ///
+  /// ```swift
+  /// let events = contacts.stream(Contact.all.sorted(by: \.order), refreshedBy: updater)
+  /// for await contacts in events.flatMapError({ await presenter.showMessage("\($0)") }) {
+  ///   show(contacts)
+  /// }
+  /// ```
+  /// Values come from the repository and from nowhere else. What is stored comes first and at once;
+  /// then the updater is asked to sync, once for each iteration. What it saves comes as values,
+  /// because it has changed the repository; what it throws comes as ``Event/failure(_:)``, but for
+  /// `CancellationError`, which is nobody's failure.
+  ///
+  /// No failure ends the stream. When the repository cannot be read, such as for a damaged record,
+  /// this comes as a failure once, and reading is tried again after a second, then after longer
+  /// times up to a minute. Only a store that is closed has nothing more to say: the stream gives
+  /// `StoreError.closed` as its last event.
+  ///
+  /// Every iteration watches by itself. A consumer that is slow gets one value that has everything
+  /// in it, and costs no memory meanwhile. Leaving the loop cancels the watching and the call of
+  /// ``Updater/sync(_:)``; a ``FetchLimiter`` does not let this stop what it has begun.
+  ///
+  /// - Parameters:
+  ///   - updater: Asked to sync when an iteration has its first value; nil for nobody.
+  ///   - ignored: Changes of these origins are no reason for a value; they come with the next one.
+  public func stream(
+    _ query: Query<Entity>, refreshedBy updater: (any Updater)? = nil,
+    ignoring ignored: Set<ChangeOrigin> = []
+  ) -> EventStream<[Model]> {
+    EventStream(values(of: query, ignoring: ignored), updater, clock: SystemClock())
+  }
+
+  /// As ``stream(_:refreshedBy:ignoring:)``, in steps: first the result, then how it changes, for
+  /// lists that are animated or long.
+  ///
+  /// After a failure to read, values begin with a new `.initial`.
+  public func stream(
+    changesOf query: Query<Entity>, refreshedBy updater: (any Updater)? = nil,
+    ignoring ignored: Set<ChangeOrigin> = []
+  ) -> EventStream<ResultChange<Model>> {
+    EventStream(watch(query, ignoring: ignored), updater, clock: SystemClock())
+  }
+}
+
+extension EventStream {
+  /// What `watch` gives, merged with the failures of `updater`.
+  package init(
+    _ watch: WatchSequence<Value>, _ updater: (any Updater)?, clock: any SyncClock
+  ) {
+    self.init {
+      let reader = EventReader(EventPump(watch: watch, updater: updater, clock: clock))
+      return { await reader.next() }
+    }
+  }
+}

@@ -1,0 +1,51 @@
+internal import LarderLMDB
+public import LarderSync
+
+/// A consumer that records what a stream gives it, from now until it is let go of.
+///
+/// ```swift
+/// let recorder = EventRecorder(contacts.stream(Contact.all, refreshedBy: updater))
+/// await recorder.waitForEvents(2)
+/// #expect(recorder.values == [[], page])
+/// ```
+public final class EventRecorder<Value: Sendable>: Sendable {
+  private let recorded = Tally<Event<Value>>()
+  private let ends = Tally<Void>()
+  private let task: Task<Void, Never>
+
+  public init(_ stream: EventStream<Value>) {
+    task = Task { [recorded, ends] in
+      for await event in stream { recorded.append(event) }
+      ends.append(())
+    }
+  }
+
+  deinit { task.cancel() }
+
+  /// Everything that came, in that order.
+  public var events: [Event<Value>] { recorded.elements }
+  public var values: [Value] { events.compactMap(\.value) }
+  public var errors: [any Error] { events.compactMap(\.error) }
+  /// Whether the stream has come to its end.
+  public var isFinished: Bool { !ends.elements.isEmpty }
+
+  /// Leaves the stream.
+  public func cancel() { task.cancel() }
+
+  /// Returns when there were so many events.
+  public func waitForEvents(_ count: Int) async { await recorded.wait(for: count) }
+
+  /// Returns when the stream has come to its end.
+  public func waitForEnd() async { await ends.wait(for: 1) }
+
+  /// Returns when an event came for which `condition` holds.
+  public func waitForEvent(where condition: (Event<Value>) -> Bool) async {
+    var seen = 0
+    while true {
+      let events = events
+      if events.dropFirst(seen).contains(where: condition) { return }
+      seen = events.count
+      await waitForEvents(seen + 1)
+    }
+  }
+}

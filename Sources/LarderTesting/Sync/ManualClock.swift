@@ -1,0 +1,93 @@
+internal import LarderLMDB
+public import LarderSync
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// A clock that stands still until a test turns it.
+public final class ManualClock: SyncClock {
+  private struct Sleeper {
+    let number: Int
+    let until: Duration
+    let continuation: CheckedContinuation<Void, any Error>
+  }
+
+  private struct State {
+    var elapsed: Duration
+    var date: Date
+    var number = 0
+    var sleepers: [Sleeper] = []
+  }
+
+  private let state: Locked<State>
+  private let sleeps = Tally<Duration>()
+
+  /// - Parameters:
+  ///   - date: The time of day, which starts at the reference date.
+  ///   - elapsed: What the other clock shows, as after a restart it may be anything.
+  public init(
+    date: Date = Date(timeIntervalSinceReferenceDate: 0), elapsed: Duration = .zero
+  ) {
+    state = Locked(State(elapsed: elapsed, date: date))
+  }
+
+  public var elapsed: Duration { state.withLock { $0.elapsed } }
+
+  /// The time of day. Setting it is what a user does, and lets no time pass.
+  public var date: Date {
+    get { state.withLock { $0.date } }
+    set { state.withLock { $0.date = newValue } }
+  }
+
+  /// How long each sleep was to last, in the order in which they began.
+  public var sleepDurations: [Duration] { sleeps.elements }
+  /// How many sleep now.
+  public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+
+  /// Lets time pass, by both clocks, and wakes whose time has come, the earliest first.
+  public func advance(by duration: Duration) {
+    let woken = state.withLock { state in
+      state.elapsed += duration
+      state.date += duration / .seconds(1)
+      let now = state.elapsed
+      let woken = state.sleepers.filter { $0.until <= now }.sorted { $0.until < $1.until }
+      state.sleepers.removeAll { $0.until <= now }
+      return woken
+    }
+    for sleeper in woken { sleeper.continuation.resume() }
+  }
+
+  /// Returns when there were so many sleeps.
+  public func waitForSleeps(_ count: Int) async { await sleeps.wait(for: count) }
+
+  /// Returns when the clock was turned so far.
+  ///
+  /// - Throws: `CancellationError` when the task is cancelled first.
+  public func sleep(for duration: Duration) async throws {
+    let number = state.withLock { state in
+      state.number += 1
+      return state.number
+    }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let isCancelled = state.withLock { state in
+          if Task.isCancelled { return true }
+          let until = state.elapsed + duration
+          state.sleepers.append(
+            Sleeper(number: number, until: until, continuation: continuation))
+          return false
+        }
+        sleeps.append(duration)
+        if isCancelled { continuation.resume(throwing: CancellationError()) }
+      }
+    } onCancel: {
+      let sleeper = state.withLock { state in
+        state.sleepers.firstIndex { $0.number == number }.map { state.sleepers.remove(at: $0) }
+      }
+      sleeper?.continuation.resume(throwing: CancellationError())
+    }
+  }
+}

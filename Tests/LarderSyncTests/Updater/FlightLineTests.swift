@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+
+@testable import LarderSync
+
+/// The machine behind the limiter, alone: random callers against what its rules say of each.
+@Suite struct FlightLineTests {
+  /// What is expected of one who waits.
+  private struct Expectation {
+    /// The first flight whose outcome may be shared, and the last.
+    let flights: ClosedRange<UInt64>
+  }
+
+  @Test("whoever waits hears of exactly one landing, and of the right one")
+  func random() throws {
+    let seed =
+      ProcessInfo.processInfo.environment["LARDER_SEED"].flatMap(UInt64.init)
+      ?? .random(in: 0...999_999)
+    print("flights: LARDER_SEED=\(seed)")
+    var random = Generator(state: seed)
+    for _ in 0..<300 { try scene(&random, seed) }
+  }
+
+  private func scene(_ random: inout Generator, _ seed: UInt64) throws {
+    var line = FlightLine()
+    var expected: [UInt64: Expectation] = [:]
+    var flightCount: UInt64 = 0
+    var isCancelled = false
+    var nextWaiter: UInt64 = 0
+    let hint = Comment("LARDER_SEED=\(seed)")
+
+    for _ in 0..<60 {
+      let isFlying = line.flight != nil
+      switch Int.random(in: 0..<10, using: &random) {
+      case 0..<6:
+        nextWaiter += 1
+        let timing = SyncTiming.allCases.randomElement(using: &random) ?? .ifDue
+        let isDue = Bool.random(using: &random)
+        let arrival = line.arrive(nextWaiter, timing, { .updated }, isDue: { isDue })
+        switch (arrival, timing) {
+        case (.skipped, .ifDue): #expect(isFlying || !isDue, hint)
+        case (.skipped, .joining): #expect(!isFlying && !isDue, hint)
+        case (.skipped, .afterNow): Issue.record("skipped \(seed)")
+        case (.takesOff(let number), _):
+          #expect(!isFlying && (isDue || timing == .afterNow), hint)
+          #expect(number == flightCount + 1, hint)
+          flightCount = number
+          isCancelled = false
+          expected[nextWaiter] = Expectation(flights: number...number)
+        case (.waits, .ifDue): Issue.record("waits \(seed)")
+        case (.waits, .joining):
+          #expect(isFlying, hint)
+          let number = flightCount + (isCancelled ? 1 : 0)
+          expected[nextWaiter] = Expectation(flights: number...number)
+        case (.waits, .afterNow):
+          #expect(isFlying, hint)
+          expected[nextWaiter] = Expectation(flights: flightCount + 1...flightCount + 1)
+        }
+      case 6, 7:
+        guard isFlying else { continue }
+        let landing = line.land()
+        let due = expected.filter { $0.value.flights.contains(flightCount) }
+        #expect(landing.waiters == Set(due.keys), hint)
+        for waiter in landing.waiters { expected[waiter] = nil }
+        #expect((landing.next != nil) == !expected.isEmpty, hint)
+        #expect((line.flight != nil) == (landing.next != nil), hint)
+        if let next = landing.next {
+          #expect(next.number == flightCount + 1, hint)
+          flightCount = next.number
+        }
+        isCancelled = false
+      case 8:
+        guard let waiter = expected.keys.sorted().randomElement(using: &random) else { continue }
+        line.leave(waiter)
+        expected[waiter] = nil
+      default:
+        #expect(line.cancel() == Set(expected.keys), hint)
+        expected = [:]
+        isCancelled = isFlying
+        #expect((line.flight != nil) == isFlying, hint)
+      }
+    }
+  }
+
+  /// SplitMix64.
+  private struct Generator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+      state &+= 0x9E37_79B9_7F4A_7C15
+      var z = state
+      z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+      return z ^ (z >> 31)
+    }
+  }
+}

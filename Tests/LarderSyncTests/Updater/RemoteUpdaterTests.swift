@@ -1,0 +1,198 @@
+import Foundation
+import Larder
+import LarderSync
+import LarderTesting
+import Testing
+
+/// The article's updater tests, by their meaning: what reaches the remote, the decoder and the
+/// store in each case. That nothing was saved is read from the store's transactions.
+@Suite(.timeLimit(.minutes(20))) struct RemoteUpdaterTests {
+  private let page = Seller.many(2)
+
+  private struct Scene {
+    let store: Store
+    let remote = ScriptedRemote<Data>()
+    let decoder: RecordingDecoder<Data, [Seller]>
+    let limiter = FetchLimiter()
+    let updater: RemoteUpdater
+    let saves = Log()
+
+    init(_ store: Store, decoding result: Result<[Seller], any Error>) {
+      self.store = store
+      decoder = RecordingDecoder(result)
+      let sellers = store.repository(of: Seller.self)
+      updater = RemoteUpdater(limiter: limiter, fetch: remote.fetch, decode: decoder.decode) {
+        [saves] page in
+        saves.add("\(page.count)")
+        return try await sellers.save(page, clearBeforeSaving: Seller.all)
+      }
+    }
+
+    /// Syncs, and answers the request that this makes.
+    func sync(_ answer: ScriptedRemote<Data>.Answer) async throws -> UpdateStatus {
+      let count = remote.requestCount
+      async let status = updater.sync()
+      await remote.waitForRequests(count + 1)
+      #expect(limiter.isFetching)
+      remote.answer(answer)
+      return try await status
+    }
+  }
+
+  @Test("while a fetch is under way a sync is skipped: no request, nothing saved")
+  func inProgress() async throws {
+    try await withTemporaryStore { store in
+      let scene = Scene(store, decoding: .success(page))
+      let before = try store.lastTransaction()
+      let first = Task { try await scene.updater.sync() }
+      await scene.remote.waitForRequests(1)
+
+      #expect(try await scene.updater.sync() == .skipped)
+
+      #expect(scene.remote.requestCount == 1)
+      #expect(scene.decoder.contents.isEmpty)
+      #expect(scene.saves.lines.isEmpty)
+      #expect(scene.limiter.isFetching)
+      #expect(try store.lastTransaction() == before)
+      scene.remote.answer(.success(.prefetched))
+      #expect(try await first.value == .alreadyCurrent)
+    }
+  }
+
+  @Test("a remote with nothing new leaves everything as it is, and the next sync may come")
+  func prefetched() async throws {
+    try await withTemporaryStore { store in
+      let scene = Scene(store, decoding: .success(page))
+      let before = try store.lastTransaction()
+
+      #expect(try await scene.sync(.success(.prefetched)) == .alreadyCurrent)
+
+      #expect(scene.decoder.contents.isEmpty)
+      #expect(scene.saves.lines.isEmpty)
+      #expect(try store.lastTransaction() == before)
+      #expect(!scene.limiter.isFetching)
+    }
+  }
+
+  @Test("a remote that fails is thrown, saves nothing, and the next sync may come")
+  func failure() async throws {
+    try await withTemporaryStore { store in
+      let scene = Scene(store, decoding: .success(page))
+      let before = try store.lastTransaction()
+
+      await #expect(throws: Offline()) { try await scene.sync(.failure(Offline())) }
+
+      #expect(scene.decoder.contents.isEmpty)
+      #expect(scene.saves.lines.isEmpty)
+      #expect(try store.lastTransaction() == before)
+      #expect(!scene.limiter.isFetching)
+      #expect(try await scene.sync(.success(.fromRemote(Data([1])))) == .updated)
+    }
+  }
+
+  @Test("what a remote answers is decoded and saved in one transaction")
+  func updated() async throws {
+    try await withTemporaryStore { store in
+      let scene = Scene(store, decoding: .success(page))
+      let sellers = store.repository(of: Seller.self)
+      try await sellers.save(Seller(id: 9, phone: "9", address: "gone"))
+      let before = try store.lastTransaction()
+
+      #expect(try await scene.sync(.success(.fromRemote(Data([1, 2])))) == .updated)
+
+      #expect(scene.decoder.contents == [Data([1, 2])])
+      #expect(try sellers.fetch(Seller.byOrder) == page)
+      #expect(try store.lastTransaction() == before + 1)
+      #expect(!scene.limiter.isFetching)
+    }
+  }
+
+  @Test("an answer that cannot be decoded is thrown and saves nothing")
+  func undecodable() async throws {
+    try await withTemporaryStore { store in
+      let scene = Scene(store, decoding: .failure(Offline(number: 7)))
+      let before = try store.lastTransaction()
+
+      await #expect(throws: Offline(number: 7)) {
+        try await scene.sync(.success(.fromRemote(Data())))
+      }
+
+      #expect(scene.saves.lines.isEmpty)
+      #expect(try store.lastTransaction() == before)
+      #expect(!scene.limiter.isFetching)
+    }
+  }
+
+  @Test("an answer that changes nothing writes nothing, and is already current")
+  func unchanged() async throws {
+    try await withTemporaryStore { store in
+      let scene = Scene(store, decoding: .success(page))
+      #expect(try await scene.sync(.success(.fromRemote(Data()))) == .updated)
+      let before = try store.lastTransaction()
+
+      #expect(try await scene.sync(.success(.fromRemote(Data()))) == .alreadyCurrent)
+
+      #expect(scene.saves.lines.count == 2)
+      #expect(try store.lastTransaction() == before)
+    }
+  }
+
+  @Test("a save that fails is thrown, and keeps nothing")
+  func unsaved() async throws {
+    try await withTemporaryStore { store in
+      let sellers = store.repository(of: Seller.self)
+      let page = page
+      let remote = ScriptedRemote { _ in .success(.fromRemote(page)) }
+      let updater = RemoteUpdater(fetch: remote.fetch) {
+        try await sellers.save($0, clearBeforeSaving: Seller.all.limit(1))
+      }
+
+      await #expect(throws: StoreError.self) { try await updater.sync() }
+
+      let count = try sellers.count()
+      #expect(count == 0)
+    }
+  }
+
+  @Test("a fetch that was called off saves nothing, even if its answer has come")
+  func calledOff() async throws {
+    try await withTemporaryStore { store in
+      let sellers = store.repository(of: Seller.self)
+      let page = page
+      let limiter = FetchLimiter()
+      let saves = Log()
+      let updater = RemoteUpdater(limiter: limiter) {
+        // What the signing out of a user does while the answer is on its way.
+        limiter.cancel()
+        return .fromRemote(page)
+      } save: { page in
+        saves.add("\(page.count)")
+        return try await sellers.save(page)
+      }
+
+      await #expect(throws: CancellationError.self) { try await updater.sync() }
+      await settle { !limiter.isFetching }
+
+      #expect(saves.lines.isEmpty)
+      let count = try sellers.count()
+      #expect(count == 0)
+    }
+  }
+
+  @Test("sync(joining:) shares the outcome of the sync that runs")
+  func joining() async throws {
+    try await withTemporaryStore { store in
+      let scene = Scene(store, decoding: .success(page))
+      let first = Task { try await scene.updater.sync() }
+      await scene.remote.waitForRequests(1)
+      let second = Task { try await scene.updater.sync(joining: true) }
+      await settle { scene.limiter.waiterCount == 2 }
+
+      scene.remote.answer(.success(.fromRemote(Data())))
+
+      let statuses = try await [first.value, second.value]
+      #expect(statuses == [.updated, .updated])
+      #expect(scene.remote.requestCount == 1)
+    }
+  }
+}
