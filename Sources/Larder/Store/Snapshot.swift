@@ -16,6 +16,9 @@ public struct Snapshot: ~Copyable {
   /// A snapshot whose state record is not later than its transaction, and whose collections are
   /// known. The record may be earlier: a commit that only makes a database does not write it.
   @usableFromInline init(_ engine: Engine) throws {
+    // Known before the snapshot, which cannot use a handle that is younger: another thread may know
+    // a newer catalogue at any moment.
+    var catalogue = engine.catalogue
     var transaction = try engine.environment.beginRead()
     for attempt in 1...Self.maximumAttempts {
       guard let state = try transaction.state(path: engine.environment.folder) else {
@@ -25,10 +28,10 @@ public struct Snapshot: ~Copyable {
       // a fresh record; the race that is looked for here never lasts so many renewals.
       let isCopy = engine.environment.options.isReadOnly && attempt > Self.maximumAttempts / 2
       guard state.transaction <= UInt64(transaction.id) || isCopy else {
+        catalogue = engine.catalogue
         try transaction.renew()
         continue
       }
-      let catalogue = engine.catalogue
       if state.catalogueVersion == catalogue.version {
         self.transaction = transaction
         self.engine = engine
@@ -39,6 +42,7 @@ public struct Snapshot: ~Copyable {
       // Another process has declared something, or this one just did. Its databases are opened
       // first: a handle must not be used in a snapshot that began before it.
       try engine.refreshCatalogue()
+      catalogue = engine.catalogue
       try transaction.renew()
     }
     throw StoreError.unstableSnapshot(attempts: Self.maximumAttempts)

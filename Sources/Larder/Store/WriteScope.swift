@@ -18,6 +18,8 @@ public struct WriteScope: ~Copyable {
   /// The database of the named consumers, if it was known when the transaction began: a handle
   /// that is younger cannot be used in it.
   let consumers: Database?
+  /// The database of the migrations, likewise.
+  let migrations: Database?
   /// Changed documents so far, each of which takes a sequence number.
   var changeCount: UInt64 = 0
   /// What the body needs declared before it can run; it is then run again.
@@ -32,12 +34,14 @@ public struct WriteScope: ~Copyable {
     guard let log = try engine.environment.database(named: Layout.changesName, create: true)
     else { throw StoreError.damagedChangeLog("it cannot be made") }
     while true {
-      let consumers = engine.consumers
+      // All known before the transaction begins, which cannot use a handle that is younger: another
+      // thread may open some, and know a newer catalogue, at any moment.
+      let (catalogue, consumers) = (engine.catalogue, engine.consumers)
+      let migrations = engine.knownMigrations
       let transaction = try engine.environment.beginWrite()
       guard let state = try transaction.state(path: engine.environment.folder) else {
         throw StoreError.damagedCatalogue("the state record is missing")
       }
-      let catalogue = engine.catalogue
       if state.catalogueVersion == catalogue.version {
         self.transaction = transaction
         self.engine = engine
@@ -45,6 +49,7 @@ public struct WriteScope: ~Copyable {
         self.state = state
         self.log = log
         self.consumers = consumers
+        self.migrations = migrations
         return
       }
       // Another process has declared something. Its databases cannot be opened while this
