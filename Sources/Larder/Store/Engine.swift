@@ -12,8 +12,8 @@ internal import LarderLMDB
   let environment: Environment
   let writer = Writer()
   let log = StoreLog()
-  /// Writes of tasks, which stand in the writer's line together.
-  let jobs = WriteQueue()
+  /// How much the writes of tasks may hold while they wait.
+  let room: WriteRoom
   let watchHub = WatchHub()
   /// The database of the named consumers; nil before there was one.
   private let knownConsumers = Locked<Database?>(nil)
@@ -30,6 +30,7 @@ internal import LarderLMDB
   init(_ environment: Environment, _ options: StoreOptions) throws {
     self.environment = environment
     retention = options.changeLog
+    room = WriteRoom(byteCount: options.maximumWaitingByteCount)
     try checkState()
     try refreshCatalogue()
     try renewIndexes()

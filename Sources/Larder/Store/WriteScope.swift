@@ -248,22 +248,28 @@ extension WriteScope {
 extension Store {
   /// Runs `body` in one transaction; all of it is kept, or none. Waits for its turn.
   ///
-  /// Returns once the change is durable. `body` may be run again from its start when a
-  /// collection is used for the first time, so it should change nothing but the store.
+  /// Returns once the change is durable. `body` runs on the caller's thread; it may be run again
+  /// from its start when a collection is used for the first time, so it should change nothing but
+  /// the store. It may read the store, which shows what was before, and start tasks that write,
+  /// but must not wait for them.
+  ///
+  /// The writes of tasks that wait before it are done with it, and share its flush of the disk.
+  /// Threads that write share none.
   ///
   /// - Throws: Whatever `body` throws, or ``StoreError``, among them
   ///   ``StoreError/nestedWrite``; nothing is kept then.
   @discardableResult
   public func write<Result>(_ body: (inout WriteScope) throws -> Result) throws -> Result {
     try checkOpen()
-    return try engine.storing { try engine.writer.run { try engine.perform(body) } }
+    return try engine.storing { try engine.write(body) }
   }
 
-  /// Runs `body` in one transaction, on the store's own thread; all of it is kept, or none.
+  /// Runs `body` in one transaction, off the concurrent pool; all of it is kept, or none.
   ///
   /// As the synchronous one, in the order in which it was called. Writes that wait at the same
-  /// time share a flush of the disk; one that throws is undone alone. Cancelling the task before the turn of `body` has come prevents
-  /// it; afterwards it runs to its end.
+  /// time share a flush of the disk; one that throws is undone alone. Cancelling the task before
+  /// the turn of `body` has come prevents it; afterwards it runs to its end. Where very much waits
+  /// already it waits for room first: ``StoreOptions/maximumWaitingByteCount``.
   ///
   /// - Throws: Whatever `body` throws, `CancellationError`, or ``StoreError``; nothing is kept
   ///   then.
