@@ -15,6 +15,7 @@ internal import LarderLMDB
   /// How much the writes of tasks may hold while they wait.
   let room: WriteRoom
   let watchHub = WatchHub()
+  let heldSnapshots = HeldSnapshots()
   /// The database of the named consumers; nil before there was one.
   private let knownConsumers = Locked<Database?>(nil)
   let retention: ChangeLogRetention

@@ -71,7 +71,11 @@ extension Engine {
       nonisolated(unsafe) var failure: (any Error)?
       run(
         jobs + [
-          WriteJob(self, isLarge: false) { result = try body(&$0) } finish: { failure = $0 }
+          WriteJob(self, isLarge: false) {
+            result = try body(&$0)
+          } finish: {
+            failure = $0
+          }
         ])
       if let failure { throw failure }
       guard let result else { preconditionFailure("a write that succeeded has no result") }

@@ -156,6 +156,7 @@ public struct WriteScope: ~Copyable {
     try transaction.commit()
     engine.adopt(catalogue)
     if changeCount > 0 { engine.watchHub.wake(engine) }
+    engine.heldSnapshots.look(engine)
     if let start { engine.log.tellOfWrite(of: changeCount, ContinuousClock.now - start) }
   }
 }
