@@ -1,10 +1,10 @@
 import Foundation
-import LarderLMDB
 import LarderTestProcess
 import LarderTesting
 import Testing
 
 @testable import Larder
+@testable import LarderLMDB
 
 @Suite(.timeLimit(.minutes(20))) struct HeldSnapshotTests {
   private let folder = TestFolder()
@@ -81,6 +81,26 @@ import Testing
 
     let places = Set(long.compactMap { $0.metadata["at"] })
     #expect(places == ["\(#fileID):\(lines.0)", "\(#fileID):\(lines.1)"])
+    try verifyAndClose(store)
+  }
+
+  @Test("between two batches no snapshot is held")
+  func batches() async throws {
+    let store = try open()
+    let accounts = store.repository(of: Account.self)
+    try await accounts.save((2..<20).map { Account(number: $0, balance: 0) })
+    var count = 0
+    for try await batch in accounts.batches(size: 5) {
+      #expect(store.engine.environment.gate.runningCount == 0)
+      // As long as the work takes that is done with a batch.
+      clock.advance(seconds: 100)
+      try save(100 + count, in: store)
+      count += batch.count
+      if count > 30 { break }
+    }
+
+    #expect(count > 18)
+    #expect(long.isEmpty)
     try verifyAndClose(store)
   }
 

@@ -1,9 +1,9 @@
 import Foundation
-import LarderLMDB
 import LarderTesting
 import Testing
 
 @testable import Larder
+@testable import LarderLMDB
 
 /// Threads and tasks in one line.
 @Suite(.timeLimit(.minutes(20))) struct WriterTests {
@@ -196,6 +196,34 @@ import Testing
       for task in started.withLock({ $0 }) { try await task.value }
 
       #expect(try contacts.count() == 1 + 2 * 6)
+    }
+  }
+
+  @Test("a write that waits alone needs no transaction inside its own, and each of several does")
+  func nested() async throws {
+    try await withTemporaryStore { store in
+      let contacts = store.repository(of: Contact.self)
+      try await contacts.save(Contact(id: "first"))
+      let path = store.engine.environment.folder
+      let begins = Locked(0)
+      _ = CallFaults.watch(path) { call in
+        if call == .begin { begins.withLock { $0 += 1 } }
+        return nil
+      }
+      defer { CallFaults.stopWatching(path) }
+
+      try await contacts.save(Contact(id: "alone"))
+      #expect(begins.withLock { $0 } == 1)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        try await together(store) { wait in
+          for number in 0..<3 {
+            group.addTask { _ = try await contacts.save(Contact(id: "\(number)")) }
+          }
+          await wait(3)
+        }
+        try await group.waitForAll()
+      }
+      #expect(begins.withLock { $0 } == 1 + 1 + 3)
     }
   }
 
