@@ -44,6 +44,9 @@
 
   @usableFromInline var isEmpty: Bool { entries.isEmpty }
 
+  /// What keys and records take in memory.
+  @usableFromInline var byteCount: Int { chunks.byteCount }
+
   /// Sorts by key and drops all but the last of equal ones; returns how many it dropped.
   ///
   /// A sorted batch, as servers and files often give it, is found so in one pass.
@@ -108,6 +111,7 @@
 /// The memory of a batch.
 final class Chunks {
   var pointers: [UnsafeMutableRawPointer] = []
+  var byteCount = 0
 
   deinit {
     for pointer in pointers { pointer.deallocate() }
@@ -228,6 +232,7 @@ final class Chunks {
   /// Ends the chunk that is being written and begins another.
   mutating func sealChunk() {
     guard writer.count > 0 else { return }
+    chunks.byteCount += writer.count
     let chunk = writer.takeBytes(capacity: Self.chunkByteCount)
     chunks.pointers.append(chunk)
     for index in firstOfChunk..<entries.count { entries[index].chunk = UnsafeRawPointer(chunk) }

@@ -133,17 +133,18 @@ extension Environment {
   /// Tries a second time after dead processes gave back their reader slots, or after the size
   /// that another process gave the map is taken on.
   func begin(readOnly: Bool) throws(LMDBError) -> OpaquePointer {
-    var hasRetried = false
+    var (hasResized, hasChecked) = (false, false)
     while true {
       switch try Calls.begin(pointer.raw, readOnly: readOnly, path: folder) {
       case .begun(let transaction): return transaction
       case .mapResized:
-        guard !hasRetried, adoptMapSize() else { throw mapResized("mdb_txn_begin") }
+        guard !hasResized, adoptMapSize() else { throw mapResized("mdb_txn_begin") }
+        hasResized = true
       case .readersFull:
-        guard !hasRetried else { throw readersFull() }
+        guard !hasChecked else { throw readersFull() }
         _ = try Calls.checkReaders(pointer.raw, path: folder)
+        hasChecked = true
       }
-      hasRetried = true
     }
   }
 
