@@ -140,11 +140,16 @@ final class Chunks {
   /// - Throws: ``StoreError/keyLength(collection:key:byteCount:limit:)`` or
   ///   ``StoreError/unwritable(collection:key:reason:)``. The builder must then be let go of.
   @inlinable mutating func append<Entity: Document>(_ document: Entity) throws {
-    try document.entityAccessorKey.withEncodedKey { key in
+    try withUnsafePointer(to: document) { try append(at: $0) }
+  }
+
+  /// Adds a document where it stands; throws as ``append(_:)`` does.
+  @inlinable mutating func append<Entity: Document>(at document: UnsafePointer<Entity>) throws {
+    try document.pointee.entityAccessorKey.withEncodedKey { key in
       try begin(key)
-      let outer = writer.beginDocument()
-      document.encode(into: &writer)
-      try end(outer, key)
+      writer.beginDocument()
+      writer.putFields(of: document)
+      try end(key)
     }
   }
 
@@ -202,11 +207,9 @@ final class Chunks {
     writer.append(key)
   }
 
-  @usableFromInline mutating func end(
-    _ outer: RecordWriter.Frame, _ key: UnsafeRawBufferPointer
-  ) throws {
+  @usableFromInline mutating func end(_ key: UnsafeRawBufferPointer) throws {
     do {
-      add(key, try writer.endDocument(outer, key: key))
+      add(key, try writer.endDocument(key: key))
     } catch {
       // Not one that lacks fields: it is encoded again when they are declared, and until then the
       // batch finds out what else is lacking.

@@ -223,9 +223,11 @@ extension Batch {
   @inlinable convenience init<Entity: Document>(
     _ documents: UnsafeBufferPointer<Entity>, _ binding: CollectionBinding
   ) throws {
-    // In place: iterating would copy each document, and with it retain each of its strings.
     var builder = BatchBuilder(binding, count: documents.count)
-    for index in documents.indices { try builder.append(documents[index]) }
+    if let first = documents.baseAddress {
+      // In place: iterating would copy each document, and with it retain each of its strings.
+      for index in documents.indices { try builder.append(at: first + index) }
+    }
     try builder.checkDeclared()
     self.init(builder)
   }
