@@ -165,7 +165,7 @@ extension IndexBytes {
   }
 
   mutating func put(_ value: String, tag: UInt8 = IndexTag.string, limit: Int) {
-    var value = value.utf8.allSatisfy({ $0 < 0x80 }) ? value : value.normalized()
+    var value = value.normalized()
     value.withUTF8 { put(text: UnsafeRawBufferPointer($0), tag: tag, limit: limit) }
   }
 
