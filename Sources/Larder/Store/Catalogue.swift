@@ -16,6 +16,9 @@ final class Catalogue: Sendable {
   /// The same for types whose documents are in several collections.
   private let namedBindings = Locked<[NamedType: CollectionBinding]>([:])
 
+  /// The same for documents without a type.
+  private let anonymousBindings = Locked<[String: CollectionBinding]>([:])
+
   private struct NamedType: Hashable {
     let type: ObjectIdentifier
     let name: String
@@ -88,6 +91,16 @@ final class Catalogue: Sendable {
 
   /// The binding for documents without a type; nil where the collection does not exist.
   func binding(ofCollection name: String) -> CollectionBinding? {
-    collections[name].map { CollectionBinding($0) }
+    collections[name].map { anonymousBinding(of: $0) }
+  }
+
+  /// The binding for documents without a type of one of the collections.
+  func anonymousBinding(of collection: Collection) -> CollectionBinding {
+    anonymousBindings.withLock { known in
+      if let binding = known[collection.name], binding.collection === collection { return binding }
+      let binding = CollectionBinding(collection)
+      known[collection.name] = binding
+      return binding
+    }
   }
 }
