@@ -1,5 +1,5 @@
 /// A filter made ready for one collection: names became slots, text became bytes.
-struct Evaluation {
+final class Evaluation: Sendable {
   private let program: FilterProgram
   /// What each step of the program asks where bytes are not enough.
   private let questions: [Question]
@@ -19,6 +19,9 @@ struct Evaluation {
     questions = program.tests.map { Question($0, in: collection) }
     self.order = order.map { (Place($0.operand, in: collection), $0.isReversed) }
   }
+
+  /// What every document matches.
+  static let everything = Evaluation(.constant(true), in: CollectionBinding.none.collection)
 
   /// Whether the document in `record` matches. Reads only the fields that the filter names.
   ///
@@ -46,7 +49,7 @@ struct Evaluation {
   }
 
   /// For reading fields and no condition.
-  init(reading operands: [Operand], in collection: Collection) {
+  convenience init(reading operands: [Operand], in collection: Collection) {
     self.init(
       .constant(true), order: operands.map { SortKey(operand: $0, isReversed: false) },
       in: collection)

@@ -47,4 +47,8 @@
   static func equal(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
     left.count == right.count && compare(left, right) == 0
   }
+
+  static func compare(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    left.withUnsafeBytes { left in right.withUnsafeBytes { compare(left, $0) } }
+  }
 }

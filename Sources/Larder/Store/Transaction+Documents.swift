@@ -23,8 +23,11 @@ extension Transaction where Self: ~Copyable {
   }
 
   /// Lends the records that `selection` selects, in its order.
+  ///
+  /// - Parameter expect: Told how many there will be at most, where that is known beforehand and
+  ///   not much more than there are.
   borrowing func select(
-    _ selection: Selection, _ binding: CollectionBinding,
+    _ selection: Selection, _ binding: CollectionBinding, expect: (Int) -> Void = { _ in },
     _ body: (borrowing RecordReader) throws -> Void
   ) throws {
     let limit = selection.maximum ?? .max
@@ -32,7 +35,11 @@ extension Transaction where Self: ~Copyable {
     let wanted = limit.addingReportingOverflow(selection.skipped)
     var skipped = 0
     var taken = 0
-    try execution(of: selection, binding).forEach(
+    let execution = try execution(of: selection, binding)
+    if let found = execution.plan.foundCount(upTo: limit) {
+      expect(max(0, min(found - selection.skipped, limit)))
+    }
+    try execution.forEach(
       in: self, wanted: wanted.overflow ? .max : wanted.partialValue
     ) { key, record in
       if skipped < selection.skipped {
@@ -110,7 +117,7 @@ extension CollectionBinding {
   /// Whether a record matches; its checksum is left for those that are looked at.
   ///
   /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)``.
-  func matches(
+  @inline(__always) func matches(
     _ evaluation: Evaluation, key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer
   ) throws -> Bool {
     if evaluation.matchesAll { return true }

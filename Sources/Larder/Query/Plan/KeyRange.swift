@@ -26,7 +26,7 @@ struct KeyRange: Sendable, Equatable {
 
   var isEmpty: Bool {
     guard let upper else { return false }
-    return !lower.lexicographicallyPrecedes(upper)
+    return Bytes.compare(lower, upper) >= 0
   }
 
   /// This range behind `prefix`, cut as entries are.
@@ -82,10 +82,10 @@ extension KeyRange {
     let upper: [UInt8]? =
       switch (upper, other.upper) {
       case (nil, let end), (let end, nil): end
-      case (let end?, let otherEnd?): end.lexicographicallyPrecedes(otherEnd) ? end : otherEnd
+      case (let end?, let otherEnd?): Bytes.compare(end, otherEnd) < 0 ? end : otherEnd
       }
     return KeyRange(
-      lower: lower.lexicographicallyPrecedes(other.lower) ? other.lower : lower, upper: upper)
+      lower: Bytes.compare(lower, other.lower) < 0 ? other.lower : lower, upper: upper)
   }
 }
 
@@ -136,7 +136,7 @@ struct PartRanges {
         isEquality ? KeyRange(prefix: range.lower.map { ~$0 }) : range.complemented
       }
     }
-    ranges.sort { $0.lower.lexicographicallyPrecedes($1.lower) }
+    if ranges.count > 1 { ranges.sort { Bytes.compare($0.lower, $1.lower) < 0 } }
   }
 
   private init(ranges: [KeyRange], isExact: Bool = true, isEquality: Bool = true) {

@@ -36,14 +36,14 @@ struct Planner {
     if conditions.contains(.constant(false)) || selection.maximum == 0 { return nothing }
     if let plan = keyPlan { return plan }
     let usable = collection.indexes.compactMap { IndexAccess($0, conditions) }
-    if usable.contains(where: \.ranges.isEmpty) { return nothing }
+    if usable.contains(where: { $0.ranges.isEmpty }) { return nothing }
     let whole = try transaction.statistics(of: collection.documents).entryCount
     let (range, count) = try keyRange(of: whole, transaction)
     if range?.isEmpty == true { return nothing }
     let unions = conditions.indices.compactMap { place in union(at: place) }
     if usable.isEmpty, unions.isEmpty { return scan(count) }
 
-    let counted = try smallest(usable.filter(\.isNarrowed), unions, of: count, transaction)
+    let counted = try smallest(usable, unions, of: count, transaction)
     var best = (plan: scan(count), cost: scanCost(count, matching: counted?.count ?? count))
     if let counted {
       let plan = try narrowed(counted, usable, transaction)
@@ -83,7 +83,7 @@ struct Planner {
       }
     }
     for union in conditions.indices.compactMap({ union(at: $0) }) {
-      plans.append(plan(.union(union), sorted, [], 0, isExact: false))
+      plans.append(plan(.union(union), sorted, ConditionPlaces(), 0, isExact: false))
     }
     return plans
   }
@@ -97,7 +97,7 @@ struct Planner {
       .filter { access in
         // An index of elements has as many entries as there are elements, unless one is asked for.
         access.settled.count == conditions.count
-          && (access.isNarrowed || !access.index.parts.contains(where: \.definition.isMultiple))
+          && (access.isNarrowed || !access.index.hasElements)
       }
   }
 
@@ -148,13 +148,14 @@ struct Planner {
   private func scan(_ count: Int) -> Plan {
     let order = selection.order.isEmpty ? Plan.Order.keys : .sort
     guard let (range, settled) = keyConditions else {
-      return plan(.everything, order, [], count, isExact: true)
+      return plan(.everything, order, ConditionPlaces(), count, isExact: true)
     }
     return plan(.keyRange(range), order, settled, count, isExact: false)
   }
 
   private func plan(
-    _ source: Plan.Source, _ order: Plan.Order, _ settled: Set<Int>, _ count: Int, isExact: Bool
+    _ source: Plan.Source, _ order: Plan.Order, _ settled: ConditionPlaces, _ count: Int,
+    isExact: Bool
   ) -> Plan {
     Plan(
       source: position.map { source.behind($0, order) } ?? source, order: order,
@@ -168,7 +169,8 @@ struct Planner {
   ) throws -> Plan {
     guard let access = counted.access else {
       return plan(
-        .union(counted.union), selection.order.isEmpty ? .keys : .sort, [], counted.count,
+        .union(counted.union), selection.order.isEmpty ? .keys : .sort, ConditionPlaces(),
+        counted.count,
         isExact: true)
     }
     if let order = access.direction(for: selection.order) {
@@ -224,17 +226,18 @@ struct Planner {
       }
       let sorted = Set(keys).sorted { $0.lexicographicallyPrecedes($1) }
       return plan(
-        .keys(sorted), selection.order.isEmpty ? .keys : .sort, [place], sorted.count,
+        .keys(sorted), selection.order.isEmpty ? .keys : .sort, ConditionPlaces(place),
+        sorted.count,
         isExact: false)
     }
     return nil
   }
 
   /// Where conditions leave the keys; nil where there are none.
-  private var keyConditions: (KeyRange, Set<Int>)? {
+  private var keyConditions: (KeyRange, ConditionPlaces)? {
     guard let name = collection.description.keyField else { return nil }
     var range = KeyRange.everything
-    var settled: Set<Int> = []
+    var settled = ConditionPlaces()
     for (place, condition) in conditions.enumerated() {
       guard case .test(.field(let path), let comparison) = condition, path.count == 1,
         path[0].name == name,
@@ -274,7 +277,7 @@ struct Planner {
     for part in parts {
       let together: [FilterNode] = if case .conjunction(let inner) = part { inner } else { [part] }
       let found = collection.indexes.compactMap { IndexAccess($0, together + others) }
-        .filter(\.isNarrowed)
+        .filter { $0.isNarrowed }
       // The one with the most values given is taken to be the smallest.
       guard let access = found.max(by: { $0.settled.count < $1.settled.count }) else { return nil }
       if !access.ranges.isEmpty { accesses.append(access) }
@@ -292,11 +295,9 @@ struct Planner {
 
   /// The number of entries from which on another way is better: reading from end to end or, where
   /// an index has the order and only the first ones are wanted, going along it.
-  private func enoughToCount(_ accesses: [IndexAccess], of total: Int) -> Int {
+  private func enoughToCount(_ usable: [IndexAccess], of total: Int) -> Int {
     guard let wanted, !selection.order.isEmpty,
-      collection.indexes.contains(where: { index in
-        IndexAccess(index, conditions)?.direction(for: selection.order) != nil
-      })
+      usable.contains(where: { $0.direction(for: selection.order) != nil })
     else { return total / 8 }
     // Where wanted x total / entries, the way along the index, meets entries, the way by sorting.
     return min(total / 8, Int((Double(wanted) * Double(total)).squareRoot()))
@@ -305,15 +306,16 @@ struct Planner {
   /// The candidate with the fewest entries, counted; nil where each has so many that reading the
   /// collection from end to end is better.
   private func smallest(
-    _ accesses: [IndexAccess], _ unions: [[IndexAccess]], of total: Int,
+    _ usable: [IndexAccess], _ unions: [[IndexAccess]], of total: Int,
     _ transaction: borrowing some Transaction & ~Copyable
   ) throws -> Counted? {
     let candidates =
-      accesses.map { Counted(access: $0, union: [$0], count: 0) }
+      usable.filter { $0.isNarrowed }.map { Counted(access: $0, union: [$0], count: 0) }
       + unions.map { Counted(access: nil, union: $0, count: 0) }
     if candidates.isEmpty { return nil }
-    let enough = enoughToCount(accesses, of: total)
-    var limit = Self.firstCount
+    let enough = enoughToCount(usable, of: total)
+    // With one candidate there is nobody to take turns with.
+    var limit = candidates.count == 1 ? max(Self.firstCount, enough + 1) : Self.firstCount
     while true {
       var best: Counted?
       for candidate in candidates {
@@ -338,11 +340,10 @@ extension Transaction where Self: ~Copyable {
     }
     var count = 0
     var cursor = try cursor(in: access.index.database)
-    for range in access.ranges {
-      var hasOne = try range.lower.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
-      while hasOne, count < limit, range.isBefore(end: cursor.key) {
+    for range in access.ranges where count < limit {
+      try cursor.forEach(in: range) { _ in
         count += 1
-        hasOne = try cursor.next()
+        return count < limit
       }
     }
     return count
@@ -355,15 +356,15 @@ extension Transaction where Self: ~Copyable {
   borrowing func countWholeEntries(_ access: IndexAccess, upTo limit: Int) throws -> Int? {
     var count = 0
     var cursor = try cursor(in: access.index.database)
-    for range in access.ranges {
-      var hasOne = try range.lower.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
-      while hasOne, count < limit, range.isBefore(end: cursor.key) {
-        if !cursor.value.isEmpty { return nil }
+    var isWhole = true
+    for range in access.ranges where isWhole && count < limit {
+      try cursor.forEach(in: range) { entry in
+        isWhole = entry.value.isEmpty
         count += 1
-        hasOne = try cursor.next()
+        return isWhole && count < limit
       }
     }
-    return count
+    return isWhole ? count : nil
   }
 }
 
@@ -373,5 +374,31 @@ extension KeyRange {
   func isBefore(end key: UnsafeRawBufferPointer) -> Bool {
     guard let upper else { return true }
     return upper.withUnsafeBytes { Bytes.compare(key, $0) < 0 }
+  }
+}
+
+extension Cursor {
+  /// Goes along the records of a range, until `body` says false.
+  ///
+  /// - Returns: Whether it came to the end.
+  @inline(__always) @discardableResult
+  mutating func forEach(
+    in range: KeyRange, _ body: (borrowing Cursor) throws -> Bool
+  ) throws -> Bool {
+    var hasOne = try range.lower.withUnsafeBytes { try seek(atOrAfter: $0) }
+    guard let upper = range.upper else {
+      while hasOne {
+        guard try body(self) else { return false }
+        hasOne = try next()
+      }
+      return true
+    }
+    return try upper.withUnsafeBytes { upper in
+      while hasOne, Bytes.compare(key, upper) < 0 {
+        guard try body(self) else { return false }
+        hasOne = try next()
+      }
+      return true
+    }
   }
 }
