@@ -12,7 +12,7 @@ struct Plan {
 
   /// How many documents it finds at most; nil where that is not known, or may be much too many.
   func foundCount(upTo limit: Int) -> Int? {
-    if estimate.isExact, residual == .constant(true) { return estimate.count }
+    if estimate.isExact, case .constant(true) = residual { return estimate.count }
     return limit <= 256 ? limit : nil
   }
 

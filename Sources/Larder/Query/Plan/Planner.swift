@@ -33,7 +33,8 @@ struct Planner {
   }
 
   func plan(_ transaction: borrowing some Transaction & ~Copyable) throws -> Plan {
-    if conditions.contains(.constant(false)) || selection.maximum == 0 { return nothing }
+    if selection.maximum == 0 { return nothing }
+    for case .constant(false) in conditions { return nothing }
     if let plan = keyPlan { return plan }
     let usable = collection.indexes.compactMap { IndexAccess($0, conditions) }
     if usable.contains(where: { $0.ranges.isEmpty }) { return nothing }
@@ -44,23 +45,25 @@ struct Planner {
     if usable.isEmpty, unions.isEmpty { return scan(count) }
 
     let counted = try smallest(usable, unions, of: count, transaction)
-    var best = (plan: scan(count), cost: scanCost(count, matching: counted?.count ?? count))
+    var best: Plan?
+    var leastCost = scanCost(count, matching: counted?.count ?? count)
     if let counted {
       let plan = try narrowed(counted, usable, transaction)
       var cost = Double(counted.count) * Self.fetchCost
       if case .sort = plan.order { cost += Double(counted.count) * Self.sortCost }
-      if cost < best.cost { best = (plan, cost) }
+      if cost < leastCost { (best, leastCost) = (plan, cost) }
     }
     if !selection.order.isEmpty {
       for access in usable {
         guard let order = access.direction(for: selection.order) else { continue }
         let cost = orderedCost(access, counted, of: count)
-        if cost < best.cost {
-          best = (plan(.index(access), .index(order), access.settled, count, isExact: false), cost)
+        if cost < leastCost {
+          let plan = plan(.index(access), .index(order), access.settled, count, isExact: false)
+          (best, leastCost) = (plan, cost)
         }
       }
     }
-    return best.plan
+    return best ?? scan(count)
   }
 
   /// Every way there is to answer; they differ in cost alone.
@@ -159,7 +162,9 @@ struct Planner {
   ) -> Plan {
     Plan(
       source: position.map { source.behind($0, order) } ?? source, order: order,
-      residual: .all(conditions.indices.filter { !settled.contains($0) }.map { conditions[$0] }),
+      residual: settled.count == conditions.count
+        ? .constant(true)
+        : .all(conditions.indices.lazy.filter { !settled.contains($0) }.map { conditions[$0] }),
       filter: selection.filter, estimate: .init(count: count, isExact: isExact))
   }
 
@@ -338,15 +343,10 @@ extension Transaction where Self: ~Copyable {
     if access.ranges == [.everything] {
       return min(limit, try statistics(of: access.index.database).entryCount)
     }
-    var count = 0
     var cursor = try cursor(in: access.index.database)
-    for range in access.ranges where count < limit {
-      try cursor.forEach(in: range) { _ in
-        count += 1
-        return count < limit
-      }
-    }
-    return count
+    var counter = EntryCounter(limit: limit)
+    for range in access.ranges { try counter.count(range, &cursor) }
+    return counter.count
   }
 }
 
@@ -354,17 +354,38 @@ extension Transaction where Self: ~Copyable {
   /// How many entries lie in the ranges; nil where the values of one are cut, so that its document
   /// would have to be asked.
   borrowing func countWholeEntries(_ access: IndexAccess, upTo limit: Int) throws -> Int? {
-    var count = 0
     var cursor = try cursor(in: access.index.database)
-    var isWhole = true
-    for range in access.ranges where isWhole && count < limit {
-      try cursor.forEach(in: range) { entry in
-        isWhole = entry.value.isEmpty
-        count += 1
-        return isWhole && count < limit
-      }
+    var counter = EntryCounter(limit: limit)
+    for range in access.ranges { try counter.count(range, &cursor) }
+    return counter.cutCount == 0 ? counter.count : nil
+  }
+}
+
+/// Counts entries of an index.
+private struct EntryCounter {
+  let limit: Int
+  var count = 0
+  /// Those whose values are cut, among them.
+  var cutCount = 0
+
+  init(limit: Int) { self.limit = limit }
+
+  /// The end of the range is looked up first: as long as nothing is written an entry lies at one
+  /// address, so that no key has to be compared on the way.
+  mutating func count(_ range: KeyRange, _ cursor: inout Cursor) throws {
+    if count >= limit { return }
+    var end: UnsafeRawPointer?
+    if let upper = range.upper, try upper.withUnsafeBytes({ try cursor.seek(atOrAfter: $0) }) {
+      end = cursor.key.baseAddress
     }
-    return isWhole ? count : nil
+    var hasOne = try range.lower.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
+    // Nothing is in between where both are found to be the same.
+    while hasOne, cursor.key.baseAddress != end {
+      count += 1
+      if !cursor.value.isEmpty { cutCount += 1 }
+      if count >= limit { return }
+      hasOne = try cursor.next()
+    }
   }
 }
 
