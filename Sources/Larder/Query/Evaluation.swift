@@ -23,6 +23,17 @@ final class Evaluation: Sendable {
   /// What every document matches.
   static let everything = Evaluation(.constant(true), in: CollectionBinding.none.collection)
 
+  /// Whether a record matches, where its bytes alone tell at once; nil where they do not, or
+  /// cannot be read.
+  @inline(__always)
+  func quickAnswer(_ record: UnsafeRawBufferPointer, _ binding: CollectionBinding) -> Bool? {
+    switch program.quickAnswer(record, binding) {
+    case .no: false
+    case .yes: position == nil ? true : nil
+    case .ask: nil
+    }
+  }
+
   /// Whether the document in `record` matches. Reads only the fields that the filter names.
   ///
   /// - Throws: ``RecordError`` when a field cannot be read.

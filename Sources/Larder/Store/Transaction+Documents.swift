@@ -74,7 +74,7 @@ extension Transaction where Self: ~Copyable {
     let limit = enough.overflow ? Int.max : enough.partialValue
     var count = 0
     if maximum == 0 { return 0 }
-    if selection.filter == .constant(true) {
+    if case .constant(true) = selection.filter {
       count = try statistics(of: binding.collection.documents).entryCount
     } else if let known = try countByIndex(selection, binding, upTo: limit) {
       count = known
@@ -121,6 +121,14 @@ extension CollectionBinding {
     _ evaluation: Evaluation, key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer
   ) throws -> Bool {
     if evaluation.matchesAll { return true }
+    if let answer = evaluation.quickAnswer(record, self) { return answer }
+    return try matchesWhole(evaluation, key: key, record: record)
+  }
+
+  @inline(never)
+  private func matchesWhole(
+    _ evaluation: Evaluation, key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer
+  ) throws -> Bool {
     do throws(RecordError) {
       let record = try RecordReader(record, binding: self, schema: root, depth: 1)
       guard try evaluation.matches(record) else { return false }
