@@ -63,6 +63,9 @@ struct IndexAccess {
       } else if prefix.isEmpty, isOne, isWhole {
         ranges = values.ranges
         isOpen = false
+      } else if isOne {
+        ranges = [values.ranges[0].behind(prefix)]
+        isOpen = false
       } else {
         ranges = ([prefix] + otherPrefixes).flatMap { prefix in
           values.ranges.map { $0.behind(prefix) }
@@ -198,7 +201,14 @@ extension IndexDefinition.Part {
       }
     }
     guard IndexScalar(kind) == scalar else { return false }
-    if last.absent == nil { return absent.count == 1 && absent[0] == IndexTag.missing }
+    switch last.absent {
+    case nil: return absent.count == 1 && absent[0] == IndexTag.missing
+    // The most frequent defaults, without encoding them.
+    case .null? where !isMultiple: return absent.count == 1 && absent[0] == IndexTag.null
+    case .integer(0)? where scalar == .integer && !isMultiple:
+      return absent.count == 1 && absent[0] == IndexTag.zero
+    default: break
+    }
     return IndexDefinition.absent(last.absent, (scalar, isMultiple)) == absent
   }
 }

@@ -32,10 +32,11 @@ struct KeyRange: Sendable, Equatable {
   /// This range behind `prefix`, cut as entries are.
   func behind(_ prefix: [UInt8]) -> KeyRange {
     let limit = CollectionIndex.maximumValueByteCount
-    let upper = upper.map { prefix + $0 } ?? Self.successor(of: prefix)
-    return KeyRange(
-      lower: Array((prefix + lower).prefix(limit)),
-      upper: upper.flatMap { $0.count > limit ? Self.successor(of: Array($0.prefix(limit))) : $0 })
+    var lower = prefix + lower
+    if lower.count > limit { lower.removeLast(lower.count - limit) }
+    var upper = upper.map { prefix + $0 } ?? Self.successor(of: prefix)
+    if let end = upper, end.count > limit { upper = Self.successor(of: Array(end.prefix(limit))) }
+    return KeyRange(lower: lower, upper: upper)
   }
 
   /// The same values where they are kept complemented.
@@ -196,7 +197,7 @@ struct PartRanges {
       result.isExact = false
     default: break
     }
-    result.ranges.removeAll(where: \.isEmpty)
+    result.ranges.removeAll { $0.isEmpty }
     return result
   }
 
