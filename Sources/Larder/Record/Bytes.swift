@@ -81,4 +81,8 @@
     place.storeBytes(of: first, as: Word.self)
     place.storeBytes(of: last, toByteOffset: end, as: Word.self)
   }
+
+  static func compare(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    left.withUnsafeBytes { left in right.withUnsafeBytes { compare(left, $0) } }
+  }
 }

@@ -14,8 +14,6 @@
 
   /// A key and its record, in one of the batch's chunks.
   @usableFromInline struct Entry {
-    /// The first 8 bytes of the key behind what all keys begin with: most comparisons end here.
-    var prefix: UInt64 = 0
     /// Set when the chunk is full and will not move any more.
     var chunk: UnsafeRawPointer
     let keyStart: Int
@@ -33,7 +31,7 @@
   }
 
   @usableFromInline init(_ builder: consuming BatchBuilder) {
-    builder.sealChunk()
+    builder.sealChunk(isLast: true)
     knowledge = builder.writer.knowledge
     chunks = builder.chunks
     documentTable = builder.binding.collection.documentTable
@@ -52,17 +50,10 @@
   /// A sorted batch, as servers and files often give it, is found so in one pass.
   private static func sort(_ entries: inout [Entry]) -> Int {
     guard !isAscending(entries) else { return 0 }
-    let common = commonPrefixCount(entries)
-    for index in entries.indices {
-      entries[index].prefix = prefix(entries[index].key, from: common)
-    }
-    entries.sort { left, right in
-      if left.prefix != right.prefix { return left.prefix < right.prefix }
-      return Bytes.compare(left.key, right.key) < 0
-    }
     var kept: [Entry] = []
     kept.reserveCapacity(entries.count)
-    for entry in entries {
+    for item in KeySort.sorted(count: entries.count, { entries[$0].key }) {
+      let entry = entries[Int(item.place)]
       if let last = kept.last, Bytes.equal(last.key, entry.key) {
         kept[kept.count - 1] = entry
       } else {
@@ -81,30 +72,6 @@
       last = entry
     }
     return true
-  }
-
-  private static func commonPrefixCount(_ entries: [Entry]) -> Int {
-    guard let first = entries.first else { return 0 }
-    let model = first.key
-    var common = model.count
-    for entry in entries where common > 0 {
-      let key = entry.key
-      var place = 0
-      while place < min(common, key.count), key[place] == model[place] { place += 1 }
-      common = place
-    }
-    return common
-  }
-
-  private static func prefix(_ key: UnsafeRawBufferPointer, from start: Int) -> UInt64 {
-    if key.count >= start + 8 {
-      return UInt64(bigEndian: key.loadUnaligned(fromByteOffset: start, as: UInt64.self))
-    }
-    var prefix: UInt64 = 0
-    for place in start..<start + 8 {
-      prefix = prefix << 8 | (place < key.count ? UInt64(key[place]) : 0)
-    }
-    return prefix
   }
 }
 
@@ -232,11 +199,11 @@ final class Chunks {
         recordStart: record.lowerBound, recordCount: record.count))
   }
 
-  /// Ends the chunk that is being written and begins another.
-  mutating func sealChunk() {
+  /// Ends the chunk that is being written and begins another, which nobody needs behind the last.
+  mutating func sealChunk(isLast: Bool = false) {
     guard writer.count > 0 else { return }
     chunks.byteCount += writer.count
-    let chunk = writer.takeBytes(capacity: Self.chunkByteCount)
+    let chunk = writer.takeBytes(capacity: isLast ? 16 : Self.chunkByteCount)
     chunks.pointers.append(chunk)
     for index in firstOfChunk..<entries.count { entries[index].chunk = UnsafeRawPointer(chunk) }
     firstOfChunk = entries.count

@@ -93,7 +93,7 @@ public struct WriteScope: ~Copyable {
 
   @usableFromInline borrowing func changes(of collection: Collection) -> DocumentChanges {
     DocumentChanges(
-      collection,
+      catalogue.anonymousBinding(of: collection),
       log: ChangeLogWriter(
         collection.name, origin: origin, writer: engine.writerID,
         after: state.sequence + changeCount, in: log))

@@ -80,13 +80,15 @@ extension Environment {
 
   /// Two writers that lock different files would overwrite each other.
   private func checkFiles() throws(LMDBError) {
-    let expected = [(files.data, Optional(dataIdentity)), (files.lock, lockIdentity)]
-    for (path, identity) in expected {
-      guard try SafeFiles.identity(path) == identity else {
-        throw LMDBError(
-          .lockFileReplaced, operation: "beginWrite", path: path,
-          detail: "the file was removed or replaced while the store is open")
-      }
+    try check(files.data, is: dataIdentity)
+    try check(files.lock, is: lockIdentity)
+  }
+
+  private func check(_ path: String, is identity: FileIdentity?) throws(LMDBError) {
+    guard try SafeFiles.identity(path) == identity else {
+      throw LMDBError(
+        .lockFileReplaced, operation: "beginWrite", path: path,
+        detail: "the file was removed or replaced while the store is open")
     }
   }
 

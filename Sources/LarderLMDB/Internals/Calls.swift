@@ -523,7 +523,8 @@ extension Calls {
   static func replace(
     _ cursor: OpaquePointer, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
   ) throws(LMDBError) {
-    guard current(cursor).key.elementsEqual(key) else {
+    let place = current(cursor).key
+    guard place.count == key.count, Cursor.areEqual(place, key) else {
       throw LMDBError(
         .other(MDB_NOTFOUND), operation: "mdb_cursor_put",
         detail: "the cursor does not stand on the record to replace; seek its key first")
