@@ -84,8 +84,8 @@ if let sanitizer = Context.environment["LARDER_SANITIZER"] {
   ]
   let record = ["Models/EarlierEverything.swift", "Models/One.swift", "Record"]
   let targets = [
-    "CLarderLMDB", "LarderLMDB", "LarderScanner", "LarderMacros", "Larder", "LarderTesting",
-    "LarderLMDBTests", "LarderTestProcess", "LarderTests",
+    "CLarderLMDB", "LarderLMDB", "LarderScanner", "LarderMacros", "Larder", "LarderSync",
+    "LarderTesting", "LarderLMDBTests", "LarderTestProcess", "LarderTests",
   ]
   package.targets.removeAll { !targets.contains($0.name) }
   package.products.removeAll { !targets.contains($0.name) }

@@ -60,6 +60,38 @@ import Testing
     try verifyAndClose(store)
   }
 
+  @Test("of those who wait for room one is let in at a time, in their order")
+  func oneAtATime() async throws {
+    let room = WriteRoom(byteCount: 10)
+    let entries = Locked<[(number: Int, entry: RoomEntry)]>([])
+    room.take(10)
+    var tasks: [Task<Void, any Error>] = []
+    for number in 0..<5 {
+      tasks.append(
+        Task {
+          let entry = try await room.enter()
+          entries.withLock { $0.append((number, entry)) }
+        })
+      while room.waiterCount < number + 1 { await Task.yield() }
+    }
+    for number in 0..<5 {
+      // Several make room at once, and what the one who was let in will bring is not known.
+      room.giveBack(10)
+      room.giveBack(0)
+      room.giveBack(0)
+      #expect(room.waiterCount == 4 - number)
+      try await tasks[number].value
+      #expect(entries.withLock { $0.map(\.number) } == [number])
+      room.take(10)
+      entries.withLock { $0.removeLast() }.entry.end()
+      #expect(room.waiterCount == 4 - number)
+    }
+    // The first come is let in at once where there is room.
+    room.giveBack(10)
+    try await room.enter().end()
+    #expect(room.waitingByteCount == 0)
+  }
+
   @Test("a save that is cancelled while it waits for room never writes, and the others do")
   func cancelled() async throws {
     let store = try open()
