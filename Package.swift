@@ -69,3 +69,26 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// Under a sanitizer building takes longer than the tests do, so that `Tools/sanitize` builds what it
+// runs and no more: the layer over LMDB, and of the tests of the library these files.
+if let sanitizer = Context.environment["LARDER_SANITIZER"] {
+  let shared = [
+    "Store", "Index/Parcel.swift", "Migration/Migrating.swift", "Models/Contact.swift",
+    "Models/Everything.swift", "Models/Node.swift", "Models/RandomSource.swift",
+    "Processes/OtherProcess.swift",
+  ]
+  let concurrent = [
+    "Processes/SharedStoreTests.swift", "Processes/WatchedStoreTests.swift",
+    "Watch/WatchTests.swift",
+  ]
+  let record = ["Models/EarlierEverything.swift", "Models/One.swift", "Record"]
+  let targets = [
+    "CLarderLMDB", "LarderLMDB", "LarderScanner", "LarderMacros", "Larder", "LarderSync",
+    "LarderTesting", "LarderLMDBTests", "LarderTestProcess", "LarderTests",
+  ]
+  package.targets.removeAll { !targets.contains($0.name) }
+  package.products.removeAll { !targets.contains($0.name) }
+  package.targets.first { $0.name == "LarderTests" }?.sources =
+    shared + (sanitizer == "thread" ? concurrent : record)
+}

@@ -24,7 +24,7 @@ let package = Package(
     .target(name: "CBench", linkerSettings: [.linkedLibrary("lmdb"), .linkedLibrary("sqlite3")]),
     .executableTarget(
       name: "Bench", dependencies: ["CBench", .product(name: "Larder", package: "larder")],
-      swiftSettings: strict),
+      exclude: ["FINDINGS.md"], swiftSettings: strict),
     .executableTarget(
       name: "Demo",
       dependencies: [

@@ -47,7 +47,8 @@ extension LMDBError.Code {
     case .mapFull:
       "Nothing of this transaction is kept; delete records or open with a larger mapByteCount."
     case .readersFull:
-      "End read transactions sooner, or open the store with a larger maximumReaders."
+      "End read transactions sooner, or open the store with a larger maximumReaders, which counts "
+        + "where no other process has the store open."
     case .databasesFull:
       "Open the store with a larger maximumDatabases."
     case .transactionFull:

@@ -9,7 +9,8 @@
 /// A value that only one thread at a time can reach.
 ///
 /// `Synchronization.Mutex` would do the same, but on Linux the thread sanitizer cannot see it
-/// and reports races that are none; a pthread mutex it sees.
+/// and reports races that are none; a pthread mutex it sees. Of a `Value` without a size it would
+/// take the object itself for the place: a `Bool` that nobody looks at serves as well.
 // Guard: `value` is touched only while `mutex` is held.
 public final class Locked<Value>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>

@@ -93,65 +93,16 @@ extension Aggregate {
           ValueGroup(key: try $0.value.decoded(in: binding.collection), value: $0.count)
         }
       },
-      { collection, rows in
-        let values = Evaluation(reading: [operand], in: collection)
-        var table = GroupTable<Int>()
-        try rows { _, record in
-          try table.withGroup(of: record, values, new: 0) { $0 += 1 }
-          return true
-        }
-        return try table.groups(in: collection) { count throws(StoreError) in count }
-      })
+      { RunningGroups(by: operand, in: $0) { count, _ in count } })
   }
 
   private static func sums<Value: Summable, Key: Storable & Sendable>(
     _ operand: Operand, _: Value.Type, _ other: Operand
   ) -> Self where Result == [ValueGroup<Key, Value.Sum>] {
-    Self { collection, rows in
-      let values = Evaluation(reading: [other, operand], in: collection)
-      var table = GroupTable<FieldTotal>()
-      try rows { _, record in
-        let value = try values.value(1, record)
-        try table.withGroup(of: record, values, new: FieldTotal()) { $0.add(value) }
-        return true
-      }
-      return try table.groups(in: collection) { total throws(StoreError) in
+    Self { collection in
+      RunningGroups(by: other, totalOf: operand, in: collection) { _, total in
         try total.sum(Value.self, operand, collection)
       }
     }
-  }
-}
-
-/// What has been seen of each value of a field, by the value's bytes in index entries.
-private struct GroupTable<State>: ~Copyable {
-  private var places: [[UInt8]: Int] = [:]
-  private var rows: [(bytes: [UInt8], value: Value, state: State)] = []
-  private var bytes = IndexBytes(capacity: 256)
-
-  /// Lends the state of the group that a document belongs to.
-  mutating func withGroup(
-    of record: borrowing RecordReader, _ values: Evaluation, new: @autoclosure () -> State,
-    _ body: (inout State) -> Void
-  ) throws(RecordError) {
-    bytes.removeAll()
-    try values.putValue(0, record, into: &bytes)
-    let key = Array(bytes.bytes)
-    if let place = places[key] { return body(&rows[place].state) }
-    var state = new()
-    body(&state)
-    places[key] = rows.count
-    rows.append((key, try values.value(0, record), state))
-  }
-
-  consuming func groups<Key: Storable & Sendable, Value: Sendable>(
-    in collection: Collection, _ finish: (State) throws(StoreError) -> Value
-  ) throws(StoreError) -> [ValueGroup<Key, Value>] {
-    rows.sort { $0.bytes.lexicographicallyPrecedes($1.bytes) }
-    var groups: [ValueGroup<Key, Value>] = []
-    for row in rows {
-      groups.append(
-        ValueGroup(key: try row.value.decoded(in: collection), value: try finish(row.state)))
-    }
-    return groups
   }
 }

@@ -2,8 +2,9 @@ extension Aggregate {
   /// The sum of a field; zero where nothing is selected.
   ///
   /// Integers are summed exactly: ``StoreError/sumOverflow(collection:field:sum:)`` is thrown for a
-  /// sum that the result cannot hold. Doubles are added in the order of the keys, or in the query's
-  /// if it has a limit or an offset; one NaN makes the sum NaN.
+  /// sum that the result cannot hold. Doubles are added exactly, too, in whatever order, and the sum
+  /// is rounded once, to the nearest double; one NaN makes it NaN. Decimals are added in the order of
+  /// the keys, or in the query's if it has a limit or an offset, which matters beyond 38 digits.
   public static func sum<Value: Summable>(
     _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>
   ) -> Self where Result == Value.Sum {
@@ -32,33 +33,27 @@ extension Aggregate {
     average(Fields()[keyPath: field].operand, Value.self)
   }
 
+  /// How many documents there are.
+  public static func count() -> Self where Result == Int {
+    Self(
+      fromIndex: { try $0.transaction.count($1, $2) }, { _ in RunningCount() },
+      resumed: { RunningCount(count: $0) })
+  }
+
   private static func sum<Value: Summable>(
     _ operand: Operand, _: Value.Type
   ) -> Self where Result == Value.Sum {
-    Self { collection, rows in
-      try total(of: operand, collection, rows).sum(Value.self, operand, collection)
+    Self { collection in
+      RunningTotal(of: operand, in: collection) { try $0.sum(Value.self, operand, collection) }
     }
   }
 
   private static func average<Value: Summable>(
     _ operand: Operand, _: Value.Type
   ) -> Self where Result == Value.Average? {
-    Self { collection, rows in
-      let total = try total(of: operand, collection, rows)
-      return total.count == 0 ? nil : Value._average(total)
+    Self { collection in
+      RunningTotal(of: operand, in: collection) { $0.count == 0 ? nil : Value._average($0) }
     }
-  }
-
-  private static func total(
-    of operand: Operand, _ collection: Collection, _ rows: Rows
-  ) throws -> FieldTotal {
-    let values = Evaluation(reading: [operand], in: collection)
-    var total = FieldTotal()
-    try rows { _, record in
-      total.add(try values.value(0, record))
-      return true
-    }
-    return total
   }
 }
 

@@ -19,20 +19,58 @@ public struct Aggregate<Entity: Document, Result>: Sendable {
   /// Made from an index; nil where none can tell.
   let fromIndex: @Sendable (borrowing Snapshot, Selection, CollectionBinding) throws -> Result?
 
+  /// Begins one that follows changes; nil where all records are needed after each.
+  let running: (@Sendable (Collection) -> any RunningAggregate<Result>)?
+
+  /// Goes on from a result alone; nil where that does not tell enough.
+  let resumed: (@Sendable (Result) -> any RunningAggregate<Result>)?
+
   /// Whether the result has the query's order.
   let hasOrder: Bool
 
+  typealias FromIndex =
+    @Sendable (borrowing Snapshot, Selection, CollectionBinding) throws -> Result?
+
+  /// One that looks at all records each time.
   init(
-    hasOrder: Bool = false,
-    fromIndex:
-      @escaping @Sendable (
-        borrowing Snapshot, Selection, CollectionBinding
-      ) throws -> Result? = { _, _, _ in nil },
+    hasOrder: Bool = false, fromIndex: @escaping FromIndex = { _, _, _ in nil },
     _ fromRecords: @escaping @Sendable (Collection, Rows) throws -> Result
   ) {
+    self.init(
+      hasOrder: hasOrder, fromIndex: fromIndex, fromRecords: fromRecords, running: nil,
+      resumed: nil)
+  }
+
+  /// One that can follow changes.
+  init<Running: RunningAggregate & SendableMetatype>(
+    fromIndex: @escaping FromIndex = { _, _, _ in nil },
+    _ begin: @escaping @Sendable (Collection) -> Running,
+    resumed: (@Sendable (Result) -> any RunningAggregate<Result>)? = nil
+  ) where Running.Result == Result {
+    self.init(
+      hasOrder: false, fromIndex: fromIndex,
+      fromRecords: { collection, rows in
+        var running = begin(collection)
+        try rows { _, record in
+          try running.add(record)
+          return true
+        }
+        return try running.result()
+      },
+      running: { begin($0) }, resumed: resumed)
+  }
+
+  private init(
+    hasOrder: Bool, fromIndex: @escaping FromIndex,
+    fromRecords: @escaping @Sendable (Collection, Rows) throws -> Result,
+    running: (@Sendable (Collection) -> any RunningAggregate<Result>)?,
+    resumed: (@Sendable (Result) -> any RunningAggregate<Result>)?
+  ) {
     self.hasOrder = hasOrder
-    self.fromRecords = fromRecords
     self.fromIndex = fromIndex
+    self.fromRecords = fromRecords
+    self.running = running
+    self.resumed = resumed
   }
 
   /// What has to be read of a query.
@@ -50,10 +88,13 @@ public struct Aggregate<Entity: Document, Result>: Sendable {
 
   /// What becomes of the result.
   func map<Other>(_ change: @escaping @Sendable (Result) -> Other) -> Aggregate<Entity, Other> {
-    Aggregate<Entity, Other>(
+    var begin: (@Sendable (Collection) -> any RunningAggregate<Other>)?
+    if let running { begin = { running($0).map(change) } }
+    return Aggregate<Entity, Other>(
       hasOrder: hasOrder,
       fromIndex: { try self.fromIndex($0, $1, $2).map(change) },
-      { change(try self.fromRecords($0, $1)) })
+      fromRecords: { change(try self.fromRecords($0, $1)) },
+      running: begin, resumed: nil)
   }
 }
 
@@ -94,21 +135,28 @@ extension Snapshot {
     _ aggregate: Aggregate<Mapper.Entity, Result>, of query: Query<Mapper.Entity>,
     mappedBy mapper: Mapper
   ) throws -> Result {
+    try self.aggregate(aggregate, of: query, catalogue.binding(of: Mapper.Entity.self)) {
+      mapper.convert(try Mapper.Entity(from: $0)) != nil
+    }
+  }
+
+  /// An aggregate of the records that count.
+  borrowing func aggregate<Entity: Document, Result>(
+    _ aggregate: Aggregate<Entity, Result>, of query: Query<Entity>, _ binding: CollectionBinding?,
+    where counts: (borrowing RecordReader) throws -> Bool
+  ) throws -> Result {
     let selection = aggregate.selection(of: query)
     try selection.checkDepth()
-    guard let binding = try catalogue.binding(of: Mapper.Entity.self) else {
-      return try aggregate.ofNothing()
-    }
+    guard let binding else { return try aggregate.ofNothing() }
     return try aggregate.fromRecords(binding.collection) { body in
-      try forEachRecord(
-        selection, binding, where: { mapper.convert(try Mapper.Entity(from: $0)) != nil }, body)
+      try forEachRecord(selection, binding, where: counts, body)
     }
   }
 
   /// Lends what a selection selects, its limit and offset heeded, until `body` says false.
   ///
   /// - Parameter counts: Whether a record is there at all, for offset and limit too.
-  private borrowing func forEachRecord(
+  borrowing func forEachRecord(
     _ selection: Selection, _ binding: CollectionBinding,
     where counts: (borrowing RecordReader) throws -> Bool,
     _ body: (UnsafeRawBufferPointer, borrowing RecordReader) throws -> Bool

@@ -18,22 +18,45 @@ public protocol Summable: Comparand {
 
 /// What the values of a field add up to.
 public struct FieldTotal: Sendable {
-  var integers: Int128 = 0
-  var doubles = 0.0
-  var decimals: Decimal = 0
+  private(set) var integers: Int128 = 0
+  private(set) var doubles = ExactSum()
+  private(set) var decimals: Decimal = 0
   /// How many values there were.
-  var count = 0
+  private(set) var count = 0
+  /// Whether decimals needed more digits than there are, so that their order matters, and none can
+  /// be taken away.
+  private(set) var isRounded = false
 
   /// Adds a value; nil counts for nothing.
   mutating func add(_ value: Value) {
     switch value {
     case .integer(let value): integers += Int128(value)
     case .unsigned(let value): integers += Int128(value)
-    case .double(let value): doubles += value
-    case .decimal(let value): decimals += value
+    case .double(let value): doubles.add(value)
+    case .decimal(let value): setDecimals(decimals + value, from: decimals, value)
     default: return
     }
     count += 1
+  }
+
+  /// Takes away a value that was added.
+  mutating func remove(_ value: Value) {
+    switch value {
+    case .integer(let value): integers -= Int128(value)
+    case .unsigned(let value): integers -= Int128(value)
+    case .double(let value): doubles.remove(value)
+    case .decimal(let value): setDecimals(decimals - value, from: decimals, -value)
+    default: return
+    }
+    count -= 1
+  }
+
+  /// - Parameters:
+  ///   - sum: Of the other two.
+  private mutating func setDecimals(_ sum: Decimal, from old: Decimal, _ change: Decimal) {
+    // What was added to NaN cannot be taken away either.
+    if sum.isNaN || sum - change != old || sum - old != change { isRounded = true }
+    decimals = sum
   }
 }
 
@@ -53,11 +76,12 @@ extension Summable where Self: FixedWidthInteger & UnsignedInteger {
   }
 }
 
-/// Floating-point numbers are added as doubles, one after the other; NaN makes the sum NaN.
+/// Floating-point numbers are added exactly, and the sum is rounded once, to the nearest double; NaN
+/// makes it NaN.
 extension Summable where Self: BinaryFloatingPoint {
-  public static func _sum(_ total: FieldTotal) -> Double? { total.doubles }
+  public static func _sum(_ total: FieldTotal) -> Double? { total.doubles.value }
   public static func _average(_ total: FieldTotal) -> Double {
-    total.doubles / Double(total.count)
+    total.doubles.value / Double(total.count)
   }
 }
 

@@ -81,9 +81,9 @@ extension WriteTransaction {
       let first = UInt64(bigEndian: cursor.key.loadUnaligned(as: UInt64.self))
       if !isLarge || pinned < .max {
         // What cannot be read is of no use to anybody.
-        let pack = try? ChangePackReader(cursor.value, firstSequence: first)
-        if let pack, pack.header.lastSequence > pinned { return }
-        if let pack, !isLarge, pack.header.time > oldest { return }
+        let pack = ChangePackReader.age(of: cursor.value, firstSequence: first)
+        if let pack, pack.lastSequence > pinned { return }
+        if let pack, !isLarge, pack.time > oldest { return }
       }
       try cursor.delete()
     }

@@ -102,6 +102,23 @@ struct ChangePackReader {
     entries = UnsafeRawBufferPointer(rebasing: bytes[nameEnd..<end])
   }
 
+  /// When a pack was written, and the number of its last change, without a look at the rest: every
+  /// commit asks this of the oldest one. Nil for bytes that can be no pack.
+  static func age(
+    of bytes: UnsafeRawBufferPointer, firstSequence: UInt64
+  ) -> (time: Double, lastSequence: UInt64)? {
+    guard bytes.count >= ChangePackBuilder.countOffset + 4, bytes[0] == ChangePackBuilder.version
+    else { return nil }
+    let time = Double(
+      bitPattern: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 6, as: UInt64.self)))
+    let count = UInt32(
+      bigEndian: bytes.loadUnaligned(
+        fromByteOffset: ChangePackBuilder.countOffset, as: UInt32.self))
+    // A change has two bytes at least.
+    guard time.isFinite, count > 0, Int(count) <= bytes.count / 2 else { return nil }
+    return (time, firstSequence &+ UInt64(count) &- 1)
+  }
+
   /// Lends the changes behind `sequence`, until `body` says false.
   ///
   /// - Returns: Whether it came to the end.

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-  internal import FoundationEssentials
-#else
-  internal import Foundation
-#endif
-
 /// What the coder has to know of a type; found out once per type.
 struct CodingTraits {
   let type: Any.Type
@@ -36,57 +30,6 @@ struct CodingTraits {
     nestedStore = native == nil ? (type as? any EncodableOptional.Type)?.nestedStore : nil
     let loader = native == nil ? (type as? any DecodableOptional.Type)?.nestedLoader : nil
     nestedLoad = loader.map { Unmanaged.passRetained($0) }
-  }
-}
-
-/// Writes and reads the values of one native type, for callers that know a value as a pointer or
-/// as a generic type only: a cast of each value would cost more than writing it.
-class NativeCoder {
-  /// What the catalogue is told of the type.
-  var kind: Kind<SchemaReference> { preconditionFailure("abstract") }
-  func store(_ value: UnsafeRawPointer, into writer: inout RecordWriter) {
-    preconditionFailure("abstract")
-  }
-  /// - Parameter type: The coder's own.
-  func load<Value>(
-    _ type: Value.Type, from reader: inout ValueReader
-  ) throws(RecordError) -> Value {
-    preconditionFailure("abstract")
-  }
-}
-
-private final class NativeCoderOf<Native: NativeValue>: NativeCoder {
-  override var kind: Kind<SchemaReference> { Native.kind }
-
-  override func store(_ value: UnsafeRawPointer, into writer: inout RecordWriter) {
-    value.assumingMemoryBound(to: Native.self).pointee.store(into: &writer)
-  }
-
-  override func load<Value>(
-    _ type: Value.Type, from reader: inout ValueReader
-  ) throws(RecordError) -> Value {
-    unsafeBitCast(try Native.load(from: &reader), to: type)
-  }
-}
-
-extension NativeCoder {
-  fileprivate static func of(_ type: Any.Type) -> NativeCoder? {
-    // These are named so that the compiler writes code for each of them.
-    switch type {
-    case is String.Type: return NativeCoderOf<String>()
-    case is Int.Type: return NativeCoderOf<Int>()
-    case is Double.Type: return NativeCoderOf<Double>()
-    case is Date.Type: return NativeCoderOf<Date>()
-    case is UUID.Type: return NativeCoderOf<UUID>()
-    case is Data.Type: return NativeCoderOf<Data>()
-    case is [String].Type: return NativeCoderOf<[String]>()
-    case is [Int].Type: return NativeCoderOf<[Int]>()
-    case is [Double].Type: return NativeCoderOf<[Double]>()
-    case is [String: String].Type: return NativeCoderOf<[String: String]>()
-    default: break
-    }
-    func opened<Value: NativeValue>(_ type: Value.Type) -> NativeCoder { NativeCoderOf<Value>() }
-    return (type as? any NativeValue.Type).map { opened($0) }
   }
 }
 

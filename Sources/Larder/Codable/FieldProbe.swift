@@ -33,10 +33,10 @@ struct FieldProbe {
     of model: Model, _ binding: CollectionBinding
   ) -> DynamicDocument? where Model.ID: DocumentKey {
     var writer = RecordWriter(binding: binding)
-    let outer = writer.beginDocument()
+    writer.beginDocument()
     CodableDocument(model).encode(into: &writer)
     // What cannot be encoded says so when it is saved.
-    guard let range = try? noKey.withUnsafeBytes({ try writer.endDocument(outer, key: $0) }) else {
+    guard let range = try? noKey.withUnsafeBytes({ try writer.endDocument(key: $0) }) else {
       return nil
     }
     return writer.withBytes { bytes in

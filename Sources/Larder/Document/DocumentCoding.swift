@@ -13,10 +13,10 @@ internal import LarderLMDB
     writer = RecordWriter(binding: binding, capacity: 64 << 10)
   }
 
-  /// Encodes a document in place of the last one; returns how many bytes its record has.
+  /// Encodes the document at a place, and over the last one's bytes; returns how many bytes its record has.
   ///
   /// - Throws: ``RecordError`` for a document that cannot be stored.
-  @inlinable public mutating func encode(_ document: Entity) throws -> Int {
+  @inlinable public mutating func encode(_ document: UnsafePointer<Entity>) throws -> Int {
     try record(of: document).count
   }
 
@@ -24,16 +24,16 @@ internal import LarderLMDB
   ///
   /// - Throws: ``RecordError`` for a document that cannot be stored.
   public mutating func bytes(of document: Entity) throws -> [UInt8] {
-    let range = try record(of: document)
+    let range = try withUnsafePointer(to: document) { try record(of: $0) }
     return writer.withBytes { [UInt8]($0[range]) }
   }
 
-  @inlinable mutating func record(of document: Entity) throws -> Range<Int> {
-    try document.entityAccessorKey.withEncodedKey { key in
+  @inlinable mutating func record(of document: UnsafePointer<Entity>) throws -> Range<Int> {
+    try document.pointee.entityAccessorKey.withEncodedKey { key in
       writer.removeAll()
-      let outer = writer.beginDocument()
-      document.encode(into: &writer)
-      return try writer.endDocument(outer, key: key)
+      writer.beginDocument()
+      writer.putFields(of: document)
+      return try writer.endDocument(key: key)
     }
   }
 
@@ -46,6 +46,16 @@ internal import LarderLMDB
       return try Entity(
         from: RecordReader(verified, binding: binding, schema: binding.root, depth: 1))
     }
+  }
+}
+
+/// The checksum of records: what codecs have to pay too that are compared with Larder's.
+@_spi(Benchmark) public enum RecordChecksum {
+  /// Over a key and the bytes that are stored under it.
+  @inlinable public static func of(
+    _ bytes: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer
+  ) -> UInt64 {
+    Checksum.hash(bytes, seed: Checksum.hash(key, seed: 0))
   }
 }
 

@@ -8,6 +8,8 @@ final class CollectionIndex: Sendable {
   let state: IndexState
   let database: Database
   let parts: [Part]
+  /// Whether a part has an entry for each element of an array.
+  let hasElements: Bool
   /// The condition for being in the index; nil for all documents.
   let filter: FilterNode?
 
@@ -32,6 +34,7 @@ final class CollectionIndex: Sendable {
     parts = record.definition.parts.map { part in
       Part(definition: part, slot: description.fields.slot(of: part.path[0]) ?? -1)
     }
+    hasElements = record.definition.parts.contains { $0.isMultiple }
     do throws(RecordError) {
       filter = try record.definition.filter.map { bytes throws(RecordError) in
         try FilterNode(decoding: bytes)

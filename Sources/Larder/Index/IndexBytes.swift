@@ -157,7 +157,8 @@ extension IndexBytes {
   }
 
   private mutating func appendEscaped(_ bytes: UnsafeRawBufferPointer) {
-    guard bytes.contains(0) else { return append(bytes) }
+    guard let start = bytes.baseAddress else { return }
+    guard memchr(start, 0, bytes.count) != nil else { return append(bytes) }
     for byte in bytes {
       append(byte)
       if byte == 0 { append(0xFF) }
@@ -165,8 +166,16 @@ extension IndexBytes {
   }
 
   mutating func put(_ value: String, tag: UInt8 = IndexTag.string, limit: Int) {
-    var value = value.utf8.allSatisfy({ $0 < 0x80 }) ? value : value.normalized()
-    value.withUTF8 { put(text: UnsafeRawBufferPointer($0), tag: tag, limit: limit) }
+    var value = value
+    let isNormal = value.withUTF8 { text in
+      let text = UnsafeRawBufferPointer(text)
+      guard text.isComposedLatin else { return false }
+      put(text: text, tag: tag, limit: limit)
+      return true
+    }
+    if isNormal { return }
+    var normal = value.normalized()
+    normal.withUTF8 { put(text: UnsafeRawBufferPointer($0), tag: tag, limit: limit) }
   }
 
   mutating func put(_ value: Decimal) {

@@ -5,12 +5,11 @@ internal import LarderLMDB
 final class IndexChanges {
   private let encoder: IndexEncoder
   private let keyKind: KeyKind
-  private var bytes = IndexBytes(capacity: 4096)
-  private var entries: [Entry] = []
+  // Nobody else is asked while these are written, and a check of that costs as much as an entry.
+  @exclusivity(unchecked) private var bytes = IndexBytes(capacity: 4096)
+  @exclusivity(unchecked) private var entries: [Entry] = []
 
   private struct Entry {
-    /// The first 8 bytes of the key: most comparisons end here.
-    var prefix: UInt64
     var start: Int
     var count: UInt16
     var valueCount: UInt8
@@ -59,7 +58,7 @@ final class IndexChanges {
       bytes.append(key)
       entries.append(
         Entry(
-          prefix: 0, start: values.lowerBound,
+          start: values.lowerBound,
           count: UInt16(truncatingIfNeeded: bytes.count - values.lowerBound),
           valueCount: UInt8(truncatingIfNeeded: values.count), isCut: isCut,
           isInsertion: isInsertion, isUnique: index.definition.isUnique && !hasNil))
@@ -78,7 +77,7 @@ final class IndexChanges {
       bytes.append(cursor.key)
       entries.append(
         Entry(
-          prefix: 0, start: start, count: UInt16(truncatingIfNeeded: cursor.key.count),
+          start: start, count: UInt16(truncatingIfNeeded: cursor.key.count),
           valueCount: UInt8(truncatingIfNeeded: count), isCut: !cursor.value.isEmpty,
           isInsertion: false, isUnique: false))
     }
@@ -98,52 +97,39 @@ extension IndexChanges {
   ///   The transaction, or the one that it is nested in, must then be let go of.
   func write(to transaction: inout WriteTransaction, _ collection: Collection) throws {
     guard !entries.isEmpty else { return }
-    sort()
+    let sorted = KeySort.sorted(count: entries.count) { key(entries[$0]) }
     var cursor = try transaction.cursor(in: index.database)
     if index.definition.isUnique {
-      try write(insertions: false, &cursor)
-      try write(insertions: true, &cursor, in: collection, transaction)
+      try delete(sorted, &cursor)
+      try insert(sorted, &cursor, in: collection, transaction)
     } else {
-      try write(&cursor)
+      try write(sorted, &cursor)
     }
     bytes.removeAll()
     entries.removeAll(keepingCapacity: true)
   }
 
-  private func sort() {
-    var isSorted = true
-    for place in entries.indices {
-      let key = key(entries[place])
-      entries[place].prefix =
-        key.count >= 8
-        ? UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))
-        : key.reduce(0) { $0 << 8 | UInt64($1) } << UInt64(64 - 8 * key.count)
-      if isSorted, place > 0, precedes(entries[place], entries[place - 1]) { isSorted = false }
-    }
-    if !isSorted { entries.sort(by: precedes) }
-  }
-
-  private func precedes(_ left: Entry, _ right: Entry) -> Bool {
-    if left.prefix != right.prefix { return left.prefix < right.prefix }
-    return Bytes.compare(key(left), key(right)) < 0
-  }
-
   /// In one pass: what is both deleted and inserted stays.
-  private func write(_ cursor: inout Cursor) throws {
+  private func write(_ sorted: [KeySort.Item], _ cursor: inout Cursor) throws {
     var end = EndOfIndex()
     try end.find(&cursor)
     var place = 0
-    while place < entries.count {
-      let key = key(entries[place])
-      var isInserted = false
-      var isDeleted = false
-      var next = place
-      while next < entries.count, Bytes.equal(self.key(entries[next]), key) {
-        if entries[next].isInsertion { isInserted = true } else { isDeleted = true }
+    while place < sorted.count {
+      let key = sorted[place].key
+      let entry = entries[Int(sorted[place].place)]
+      var isInserted = entry.isInsertion
+      var isDeleted = !entry.isInsertion
+      var next = place + 1
+      while next < sorted.count, Bytes.equal(sorted[next].key, key) {
+        if entries[Int(sorted[next].place)].isInsertion {
+          isInserted = true
+        } else {
+          isDeleted = true
+        }
         next += 1
       }
       if isInserted, !isDeleted {
-        try put(entries[place], &cursor, &end)
+        try put(entry, &cursor, &end)
       } else if isDeleted, !isInserted, try cursor.seek(key) {
         try cursor.delete()
       }
@@ -151,19 +137,21 @@ extension IndexChanges {
     }
   }
 
-  private func write(insertions: Bool, _ cursor: inout Cursor) throws {
-    for entry in entries where entry.isInsertion == insertions {
-      if try cursor.seek(key(entry)) { try cursor.delete() }
+  private func delete(_ sorted: [KeySort.Item], _ cursor: inout Cursor) throws {
+    for item in sorted where !entries[Int(item.place)].isInsertion {
+      if try cursor.seek(item.key) { try cursor.delete() }
     }
   }
 
-  private func write(
-    insertions: Bool, _ cursor: inout Cursor, in collection: Collection,
+  private func insert(
+    _ sorted: [KeySort.Item], _ cursor: inout Cursor, in collection: Collection,
     _ transaction: borrowing WriteTransaction
   ) throws {
     var end = EndOfIndex()
     try end.find(&cursor)
-    for entry in entries where entry.isInsertion {
+    for item in sorted {
+      let entry = entries[Int(item.place)]
+      guard entry.isInsertion else { continue }
       if entry.isUnique { try refuseSecond(entry, &cursor, &end, collection, transaction) }
       try put(entry, &cursor, &end)
     }

@@ -11,12 +11,33 @@
 struct IndexEncoder {
   let index: CollectionIndex
   private let filter: Evaluation?
+  private let isPartial: Bool
   private let tables: [FieldTable]
+  /// What most documents are asked, without a look at the definitions.
+  private let parts: [Part]
+  /// The part that has elements.
+  private let multiple: Int?
+
+  private struct Part {
+    let slot: Int
+    let scalar: IndexScalar
+    let isMultiple: Bool
+    let isDescending: Bool
+    /// Whether it is a field of an embedded document.
+    let isInner: Bool
+  }
 
   init(_ index: CollectionIndex, in collection: Collection) {
     self.index = index
     filter = index.filter.map { Evaluation($0, in: collection) }
+    isPartial = index.filter != nil
     tables = collection.tables
+    parts = index.parts.map { part in
+      Part(
+        slot: part.slot, scalar: part.definition.scalar, isMultiple: part.definition.isMultiple,
+        isDescending: part.definition.isDescending, isInner: part.definition.path.count > 1)
+    }
+    multiple = index.parts.firstIndex { $0.definition.isMultiple }
   }
 
   /// Appends an entry for each value that the document in `record` has in the index, and lends
@@ -31,8 +52,8 @@ struct IndexEncoder {
     limit: Int = CollectionIndex.maximumValueByteCount,
     _ body: (_ values: Range<Int>, _ isCut: Bool, _ hasNil: Bool, inout IndexBytes) -> Void
   ) {
-    guard holds(record) else { return }
-    guard let multiple = index.parts.firstIndex(where: \.definition.isMultiple) else {
+    guard !isPartial || holds(record) else { return }
+    guard let multiple else {
       let start = bytes.count
       let hasNil = encodeParts(record, into: &bytes, limit: limit, element: nil)
       return finish(start, hasNil, limit, &bytes, body)
@@ -71,23 +92,24 @@ struct IndexEncoder {
     element: ValueReader?
   ) -> Bool {
     var hasNil = false
-    for part in index.parts {
+    for place in parts.indices {
+      let part = parts[place]
       let start = bytes.count
-      let isMultiple = part.definition.isMultiple
-      if let reader = isMultiple ? element : self.reader(part, record) {
-        var reader = reader
-        if part.definition.path.count > 1, !isMultiple {
-          encodeInner(part, &reader, into: &bytes, limit: limit)
+      // What cannot be read is as if it were missing.
+      let found = part.isMultiple ? element : (try? record.value(inSlot: part.slot)) ?? nil
+      if var reader = found {
+        if part.isInner, !part.isMultiple {
+          encodeInner(index.parts[place], &reader, into: &bytes, limit: limit)
         } else {
-          bytes.put(&reader, as: part.definition.scalar, limit: limit)
+          bytes.put(&reader, as: part.scalar, limit: limit)
         }
-      } else if part.definition.path.count > 1 {
+      } else if part.isInner {
         bytes.append(IndexTag.null)  // Inside a document that is nil.
       } else {
-        part.definition.absent.withUnsafeBytes { bytes.append($0) }
+        index.parts[place].definition.absent.withUnsafeBytes { bytes.append($0) }
       }
       if bytes.bytes[start] <= IndexTag.null { hasNil = true }
-      if part.definition.isDescending { bytes.complement(from: start) }
+      if part.isDescending { bytes.complement(from: start) }
     }
     return hasNil
   }
@@ -140,8 +162,8 @@ struct IndexEncoder {
   func looksTheSame(
     _ old: borrowing RecordReader, _ new: borrowing RecordReader
   ) -> Bool {
-    if filter != nil { return false }
-    for part in index.parts {
+    if isPartial { return false }
+    for part in parts {
       guard let first = value(part.slot, old), let second = value(part.slot, new),
         Bytes.equal(first, second)
       else { return false }
@@ -189,7 +211,7 @@ extension IndexBytes {
   }
 
   private mutating func put(string bytes: UnsafeRawBufferPointer, limit: Int) {
-    if Bytes.areASCII(bytes) { return put(text: bytes, tag: IndexTag.string, limit: limit + 1) }
+    if bytes.isComposedLatin { return put(text: bytes, tag: IndexTag.string, limit: limit + 1) }
     guard let text = String(validating: bytes, as: UTF8.self) else {
       return append(IndexTag.unreadable)
     }

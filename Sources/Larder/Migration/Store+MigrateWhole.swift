@@ -114,7 +114,7 @@ extension WriteScope {
       }
       let count = try scope.copy(from: source, to: target)
       _ = try scope.eraseAllData(of: source)
-      if let migrations = scope.engine.knownMigrations {
+      if let migrations = scope.migrations {
         let state = try scope.transaction.migrationState(
           of: .collection(source.name), in: migrations)
         try scope.put(state, of: .collection(name), in: migrations)

@@ -1,5 +1,5 @@
 /// A filter made ready for one collection: names became slots, text became bytes.
-struct Evaluation {
+final class Evaluation: Sendable {
   private let program: FilterProgram
   /// What each step of the program asks where bytes are not enough.
   private let questions: [Question]
@@ -18,6 +18,20 @@ struct Evaluation {
     program = FilterProgram(filter, in: collection.description.fields)
     questions = program.tests.map { Question($0, in: collection) }
     self.order = order.map { (Place($0.operand, in: collection), $0.isReversed) }
+  }
+
+  /// What every document matches.
+  static let everything = Evaluation(.constant(true), in: CollectionBinding.none.collection)
+
+  /// Whether a record matches, where its bytes alone tell at once; nil where they do not, or
+  /// cannot be read.
+  @inline(__always)
+  func quickAnswer(_ record: UnsafeRawBufferPointer, _ binding: CollectionBinding) -> Bool? {
+    switch program.quickAnswer(record, binding) {
+    case .no: false
+    case .yes: position == nil ? true : nil
+    case .ask: nil
+    }
   }
 
   /// Whether the document in `record` matches. Reads only the fields that the filter names.
@@ -46,7 +60,7 @@ struct Evaluation {
   }
 
   /// For reading fields and no condition.
-  init(reading operands: [Operand], in collection: Collection) {
+  convenience init(reading operands: [Operand], in collection: Collection) {
     self.init(
       .constant(true), order: operands.map { SortKey(operand: $0, isReversed: false) },
       in: collection)

@@ -47,4 +47,42 @@
   static func equal(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
     left.count == right.count && compare(left, right) == 0
   }
+
+  /// Copies fewer than 32 bytes to where they do not overlap, the last ones of them twice: less
+  /// than a call costs.
+  @inlinable @inline(__always)
+  static func copyFew(_ source: UnsafeRawPointer, to place: UnsafeMutableRawPointer, _ count: Int) {
+    if count >= 8 {
+      if count > 16 {
+        copy(SIMD2<UInt64>.self, source, place, count)
+      } else {
+        copy(UInt64.self, source, place, count)
+      }
+    } else if count >= 4 {
+      copy(UInt32.self, source, place, count)
+    } else if count > 0 {
+      let first = source.load(as: UInt8.self)
+      let middle = source.load(fromByteOffset: count &>> 1, as: UInt8.self)
+      let last = source.load(fromByteOffset: count &- 1, as: UInt8.self)
+      place.storeBytes(of: first, as: UInt8.self)
+      place.storeBytes(of: middle, toByteOffset: count &>> 1, as: UInt8.self)
+      place.storeBytes(of: last, toByteOffset: count &- 1, as: UInt8.self)
+    }
+  }
+
+  /// Copies the first and the last `Word` of at least one and at most two.
+  @inlinable @inline(__always)
+  static func copy<Word: BitwiseCopyable>(
+    _: Word.Type, _ source: UnsafeRawPointer, _ place: UnsafeMutableRawPointer, _ count: Int
+  ) {
+    let end = count &- MemoryLayout<Word>.size
+    let first = source.loadUnaligned(as: Word.self)
+    let last = source.loadUnaligned(fromByteOffset: end, as: Word.self)
+    place.storeBytes(of: first, as: Word.self)
+    place.storeBytes(of: last, toByteOffset: end, as: Word.self)
+  }
+
+  static func compare(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    left.withUnsafeBytes { left in right.withUnsafeBytes { compare(left, $0) } }
+  }
 }

@@ -11,8 +11,8 @@ extension RecordWriter {
     knowing known: KnownFields
   ) throws(RecordError) -> Range<Int>? {
     guard try keepsFields(of: old, in: new, known, depth: 1) else { return nil }
-    let outer = try putMerged(old: old, new: new, known, depth: 1)
-    return try endDocument(outer, key: key)
+    _ = try putMerged(old: old, new: new, known, depth: 1)
+    return try endDocument(key: key)
   }
 
   private func reader(

@@ -5,15 +5,15 @@ extension RecordWriter {
   /// Embedded documents are merged likewise, where a field holds one directly; elements of
   /// arrays have no identity that would tell which belongs to which.
   ///
-  /// - Returns: The range of the merged record, as ``endDocument(_:key:)`` does; nil when there
+  /// - Returns: The range of the merged record, as ``endDocument(key:)`` does; nil when there
   ///   is nothing to keep.
   /// - Throws: ``RecordError`` when one of the records is damaged.
   mutating func merge(
     old: UnsafeRawBufferPointer, new: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer
   ) throws(RecordError) -> Range<Int>? {
     guard try holdsUnknown(old, schema: binding.root) else { return nil }
-    let outer = try putMerged(old: old, new: new, schema: binding.root, depth: 1)
-    return try endDocument(outer, key: key)
+    _ = try putMerged(old: old, new: new, schema: binding.root, depth: 1)
+    return try endDocument(key: key)
   }
 
   private func reader(

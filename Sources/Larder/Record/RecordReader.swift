@@ -10,7 +10,7 @@
   /// Bytes from the marker to the first value.
   @inlinable @inline(__always) var headerByteCount: Int { 2 &+ ((3 &+ slotCount) &<< shift) }
 
-  @inlinable init(_ bytes: UnsafeRawBufferPointer) throws(RecordError) {
+  @inlinable @inline(__always) init(_ bytes: UnsafeRawBufferPointer) throws(RecordError) {
     guard let start = bytes.baseAddress, bytes.count >= 5 else { throw .truncated }
     let marker = start.load(as: UInt8.self)
     if _slowPath(marker != RecordFormat.marker) {
@@ -64,7 +64,7 @@
   @usableFromInline unowned(unsafe) let binding: CollectionBinding
   @usableFromInline unowned(unsafe) let schema: SchemaBinding
 
-  @inlinable init(
+  @inlinable @inline(__always) init(
     _ bytes: UnsafeRawBufferPointer, binding: CollectionBinding, schema: SchemaBinding,
     depth: Int
   ) throws(RecordError) {

@@ -18,16 +18,16 @@ extension RecordWriter {
   /// Every field must be in the catalogue already; values are coerced to the catalogue's kinds.
   ///
   /// - Parameter table: Another than the documents' own, for one that is still to be migrated.
-  /// - Returns: The range of the record, as ``endDocument(_:key:)`` does.
+  /// - Returns: The range of the record, as ``endDocument(key:)`` does.
   /// - Throws: ``CoercionError`` for a value that does not fit and for a required field that is
   ///   missing; ``RecordError`` for what cannot be written. The bytes then must not be used.
   mutating func putDocument(
     _ document: DynamicDocument, table: Int? = nil, key: UnsafeRawBufferPointer
   ) throws -> Range<Int> {
     let table = table ?? binding.collection.documentTable
-    let outer = beginTable(table)
+    _ = beginTable(table)
     try putFields(of: document, table: table, nesting: 0)
-    return try endDocument(outer, key: key)
+    return try endDocument(key: key)
   }
 
   private mutating func beginTable(_ table: Int) -> Frame {

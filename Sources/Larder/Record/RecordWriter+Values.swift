@@ -46,14 +46,41 @@ extension RecordWriter {
   }
 
   @inlinable public mutating func put(_ value: String) {
-    // Without a copy: native strings, which is nearly all, lend their bytes as they are.
+    // Nothing is called for a short native string, which is nearly every one, so that no register
+    // is saved for it.
+    let isPut = value.utf8.withContiguousStorageIfAvailable { putShortUTF8($0) }
+    if _slowPath(isPut != true) { putLong(value) }
+  }
+
+  /// Puts up to 64 bytes where there is room for so many; returns whether it did.
+  @inlinable @inline(__always)
+  mutating func putShortUTF8(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    let count = bytes.count
+    guard count <= 64, limit - end >= 66 else { return false }
+    let place = end
+    if count < 32 {
+      place.storeBytes(of: 0xA0 | UInt8(truncatingIfNeeded: count), as: UInt8.self)
+      end = place + (1 &+ count)
+      if let start = bytes.baseAddress { Bytes.copyFew(start, to: place + 1, count) }
+    } else {
+      place.storeBytes(of: 0xD9, as: UInt8.self)
+      place.storeBytes(of: UInt8(truncatingIfNeeded: count), toByteOffset: 1, as: UInt8.self)
+      end = place + (2 &+ count)
+      if let start = bytes.baseAddress {
+        Bytes.copy(SIMD4<UInt64>.self, start, place + 2, count)
+      }
+    }
+    return true
+  }
+
+  @inline(never) @usableFromInline mutating func putLong(_ value: String) {
+    // Without a copy: native strings lend their bytes as they are.
     if value.utf8.withContiguousStorageIfAvailable({ putUTF8($0) }) != nil { return }
     var copy = value
     copy.withUTF8 { putUTF8($0) }
   }
 
-  @inlinable @inline(__always)
-  mutating func putUTF8(_ bytes: UnsafeBufferPointer<UInt8>) {
+  private mutating func putUTF8(_ bytes: UnsafeBufferPointer<UInt8>) {
     let count = bytes.count
     if count < 32 {
       appendByte(0xA0 | UInt8(truncatingIfNeeded: count))

@@ -4,9 +4,16 @@
 /// what `Storable` types are made of.
 @frozen public struct RecordWriter: ~Copyable {
   @usableFromInline var base: UnsafeMutableRawPointer
-  @usableFromInline var count = 0
-  @usableFromInline var capacity: Int
-  /// The record that is being written; `Frame.none` between records.
+  /// Behind the last byte that was written.
+  @usableFromInline var end: UnsafeMutableRawPointer
+  /// Behind the last byte that there is room for.
+  @usableFromInline var limit: UnsafeMutableRawPointer
+  // Where things of the record stand that is being written: see ``placeFrame()``.
+  /// One byte before its first value, as an offset counts from there.
+  @usableFromInline var origin: UnsafeMutableRawPointer
+  /// The offset of the value in slot 0.
+  @usableFromInline var offsets: UnsafeMutableRawPointer
+  /// The record that is being written; its depth is 0 between records.
   @usableFromInline var frame = Frame.none
   /// The first thing that could not be written; checked once, when an outermost record ends.
   @usableFromInline var failure: RecordError?
@@ -27,9 +34,12 @@
 
   @usableFromInline init(binding: CollectionBinding, capacity: Int = 1024) {
     self.binding = binding
-    self.capacity = capacity
     root = Frame(binding.root)
     base = .allocate(byteCount: capacity, alignment: 16)
+    end = base
+    limit = base + capacity
+    origin = base
+    offsets = base
   }
 
   @inlinable deinit { base.deallocate() }
@@ -51,14 +61,25 @@
 
   /// Notes that the next value belongs to `slot`.
   @inlinable @inline(__always) mutating func beginValue(slot: Int) {
-    let offset = UInt32(truncatingIfNeeded: count &- frame.values &+ 1)
-    base.storeBytes(
-      of: offset, toByteOffset: frame.values &- 4 &* (frame.reserved &- slot), as: UInt32.self)
-    if _fastPath(slot >= frame.used) {
+    offsets.storeBytes(
+      of: UInt32(truncatingIfNeeded: end - origin), toByteOffset: 4 &* slot, as: UInt32.self)
+    if _fastPath(slot == frame.used) {
       frame.used = slot &+ 1
     } else {
-      frame.isOutOfOrder = true
+      skipSlots(to: slot)
     }
+  }
+
+  /// Notes a slot that is not the one behind the last: those between them have no value.
+  @inline(never) @usableFromInline mutating func skipSlots(to slot: Int) {
+    guard slot > frame.used else {
+      frame.isOutOfOrder = true
+      return
+    }
+    for slot in frame.used..<slot {
+      offsets.storeBytes(of: 0, toByteOffset: 4 &* slot, as: UInt32.self)
+    }
+    frame.used = slot &+ 1
   }
 }
 
@@ -126,17 +147,16 @@ extension RecordWriter {
   }
 
   /// Begins a record with a frame whose places are not set yet; returns the outer one.
-  mutating func begin(_ new: Frame) -> Frame {
+  @inline(__always) mutating func begin(_ new: Frame) -> Frame {
     let outer = frame
     let slotCount = new.reserved
     let room = Self.widestHeader(slotCount: slotCount)
     reserve(room &+ 256)
-    (base + count + (room - 4 * slotCount)).initializeMemory(
-      as: UInt8.self, repeating: 0, count: 4 &* slotCount)
     count &+= room
     frame = new
     frame.values = count
     frame.depth = outer.depth &+ 1
+    placeFrame()
     return outer
   }
 
@@ -147,102 +167,35 @@ extension RecordWriter {
     let missing = Int(slotCount) &- frame.reserved
     guard missing > 0 else { return }
     reserve(4 &* missing &+ 256)
-    (base + count).initializeMemory(as: UInt8.self, repeating: 0, count: 4 &* missing)
     count &+= 4 &* missing
     frame.values = count
     frame.reserved = Int(slotCount)
+    placeFrame()
+  }
+
+  /// Finds the places of the record that is being written, after it or the bytes were moved.
+  @inline(__always) mutating func placeFrame() {
+    let values = base + frame.values
+    origin = values - 1
+    offsets = values - 4 &* frame.reserved
   }
 
   @usableFromInline static func widestHeader(slotCount: Int) -> Int { 2 &+ 4 &* (3 &+ slotCount) }
-
-  /// Ends an embedded record: narrows its header and closes the gap in front of it.
-  @usableFromInline mutating func endEmbedded(_ outer: Frame) {
-    let start = frame.values &- Self.widestHeader(slotCount: frame.reserved)
-    let narrowed = narrowHeader()
-    let length = count &- narrowed
-    (base + start).copyMemory(from: base + narrowed, byteCount: length)
-    count = start &+ length
-    frame = outer
-  }
-
-  /// Writes the final header directly in front of the values and returns where it begins.
-  ///
-  /// Works from the last slot to the first: a narrow offset lands on or behind the wide one
-  /// that it is made from, so that no offset is overwritten before it is read.
-  private mutating func narrowHeader() -> Int {
-    if frame.isOutOfOrder { sortValues() }
-    let values = frame.values
-    let used = frame.used
-    let valueByteCount = count &- values
-    var shift = 0
-    while shift < 2 {
-      let limit = shift == 0 ? 0xFF : 0xFFFF
-      let total = 2 &+ ((3 &+ used) &<< shift) &+ valueByteCount
-      if total <= limit && frame.table <= limit && used <= limit { break }
-      shift &+= 1
-    }
-    let wide = base + (values - 4 * frame.reserved)
-    let header = values &- ((3 &+ used) &<< shift) &- 2
-    let numbers = base + (header + 2)
-    var slot = used
-    while slot > 0 {
-      slot &-= 1
-      let offset = wide.loadUnaligned(fromByteOffset: 4 &* slot, as: UInt32.self)
-      Self.store(offset, at: numbers + ((3 &+ slot) &<< shift), shift: shift)
-    }
-    Self.store(UInt32(truncatingIfNeeded: frame.table), at: numbers, shift: shift)
-    Self.store(UInt32(truncatingIfNeeded: used), at: numbers + (1 << shift), shift: shift)
-    let total = count &- header
-    if total > Int(UInt32.max) { failure = .outOfRange(expected: "a record of 4 GB") }
-    Self.store(UInt32(truncatingIfNeeded: total), at: numbers + (2 << shift), shift: shift)
-    base.storeBytes(of: RecordFormat.marker, toByteOffset: header, as: UInt8.self)
-    base.storeBytes(
-      of: RecordFormat.version | UInt8(truncatingIfNeeded: shift), toByteOffset: header &+ 1,
-      as: UInt8.self)
-    return header
-  }
-
-  /// Puts the values in the order of their slots, so that equal documents have equal bytes
-  /// whatever order their type declares its fields in.
-  private mutating func sortValues() {
-    let values = frame.values
-    let offsets = base + (values - 4 * frame.reserved)
-    var slots: [(slot: Int, start: Int)] = []
-    for slot in 0..<frame.used {
-      let offset = offsets.loadUnaligned(fromByteOffset: 4 * slot, as: UInt32.self)
-      if offset > 0 { slots.append((slot, Int(offset) - 1)) }
-    }
-    let starts = slots.map(\.start).sorted() + [count - values]
-    let copy = [UInt8](UnsafeRawBufferPointer(start: base + values, count: count - values))
-    count = values
-    copy.withUnsafeBytes { copy in
-      for (slot, start) in slots {
-        let end = starts[starts.partitioningIndex { $0 > start }]
-        offsets.storeBytes(
-          of: UInt32(truncatingIfNeeded: count - values + 1), toByteOffset: 4 * slot,
-          as: UInt32.self)
-        append(UnsafeRawBufferPointer(rebasing: copy[start..<end]))
-      }
-    }
-  }
-
-  @inline(__always)
-  private static func store(_ value: UInt32, at place: UnsafeMutableRawPointer, shift: Int) {
-    switch shift {
-    case 0: place.storeBytes(of: UInt8(truncatingIfNeeded: value), as: UInt8.self)
-    case 1:
-      place.storeBytes(of: UInt16(truncatingIfNeeded: value).littleEndian, as: UInt16.self)
-    default: place.storeBytes(of: value.littleEndian, as: UInt32.self)
-    }
-  }
 }
 
 // MARK: Outermost records
 
 extension RecordWriter {
+  /// Puts the fields of a document where it stands.
+  @inlinable mutating func putFields<Entity: Document>(of document: UnsafePointer<Entity>) {
+    document.withMemoryRebound(to: Lent<Entity>.self, capacity: 1) {
+      $0.pointee.encode(into: &self)
+    }
+  }
+
   /// Begins an outermost record, which is a document of the binding's root type.
-  @usableFromInline mutating func beginDocument() -> Frame {
-    begin(root)
+  @usableFromInline mutating func beginDocument() {
+    _ = begin(root)
   }
 
   /// Ends an outermost record with its checksum, bound to the collection and to `key`.
@@ -251,10 +204,10 @@ extension RecordWriter {
   ///   the record was begun, are not part of it.
   /// - Throws: ``RecordError`` for what could not be written; the record must then not be used.
   @usableFromInline mutating func endDocument(
-    _ outer: Frame, key: UnsafeRawBufferPointer
+    key: UnsafeRawBufferPointer
   ) throws(RecordError) -> Range<Int> {
     let start = narrowHeader()
-    frame = outer
+    frame.depth = 0
     if let failure {
       self.failure = nil
       throw failure
@@ -270,6 +223,14 @@ extension RecordWriter {
 // MARK: Bytes
 
 extension RecordWriter {
+  /// How many bytes were written.
+  @inlinable var count: Int {
+    @inline(__always) get { end - base }
+    @inline(__always) set { end = base + newValue }
+  }
+
+  @usableFromInline var capacity: Int { limit - base }
+
   /// Lends everything that was written.
   @inlinable func withBytes<Result>(
     _ body: (UnsafeRawBufferPointer) throws -> Result
@@ -281,48 +242,51 @@ extension RecordWriter {
   mutating func takeBytes(capacity: Int) -> UnsafeMutableRawPointer {
     let taken = base
     base = .allocate(byteCount: capacity, alignment: 16)
-    self.capacity = capacity
+    limit = base + capacity
     removeAll()
     return taken
   }
 
   @usableFromInline mutating func removeAll() {
-    count = 0
-    frame = .none
+    end = base
+    if frame.depth > 0 { frame = .none }
     failure = nil
   }
 
   @inlinable @inline(__always) mutating func reserve(_ byteCount: Int) {
-    if _slowPath(capacity &- count < byteCount) { grow(byteCount) }
+    if _slowPath(limit - end < byteCount) { grow(byteCount) }
   }
 
   @inline(never) @usableFromInline mutating func grow(_ byteCount: Int) {
+    let count = count
     let newCapacity = max(capacity * 2, count + byteCount)
     let larger = UnsafeMutableRawPointer.allocate(byteCount: newCapacity, alignment: 16)
     larger.copyMemory(from: base, byteCount: count)
     base.deallocate()
     base = larger
-    capacity = newCapacity
+    end = base + count
+    limit = base + newCapacity
+    placeFrame()
   }
 
   @inlinable @inline(__always) mutating func append(_ bytes: UnsafeRawBufferPointer) {
     guard let source = bytes.baseAddress else { return }
     reserve(bytes.count)
-    (base + count).copyMemory(from: source, byteCount: bytes.count)
-    count &+= bytes.count
+    end.copyMemory(from: source, byteCount: bytes.count)
+    end += bytes.count
   }
 
   @inlinable @inline(__always) mutating func appendByte(_ byte: UInt8) {
     reserve(1)
-    base.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
-    count &+= 1
+    end.storeBytes(of: byte, as: UInt8.self)
+    end += 1
   }
 
   @inlinable @inline(__always)
   mutating func appendInteger<Integer: FixedWidthInteger & BitwiseCopyable>(_ value: Integer) {
     reserve(MemoryLayout<Integer>.size)
-    base.storeBytes(of: value, toByteOffset: count, as: Integer.self)
-    count &+= MemoryLayout<Integer>.size
+    end.storeBytes(of: value, as: Integer.self)
+    end += MemoryLayout<Integer>.size
   }
 
   /// A tag and what follows it, big-endian as MessagePack wants it.
@@ -331,21 +295,8 @@ extension RecordWriter {
     tag: UInt8, _ value: Integer
   ) {
     reserve(1 &+ MemoryLayout<Integer>.size)
-    base.storeBytes(of: tag, toByteOffset: count, as: UInt8.self)
-    base.storeBytes(of: value.bigEndian, toByteOffset: count &+ 1, as: Integer.self)
-    count &+= 1 &+ MemoryLayout<Integer>.size
-  }
-}
-
-extension Array {
-  /// The first place whose element `belongs`, where all elements behind it do too.
-  func partitioningIndex(_ belongs: (Element) -> Bool) -> Int {
-    var low = startIndex
-    var high = endIndex
-    while low < high {
-      let middle = low + (high - low) / 2
-      if belongs(self[middle]) { high = middle } else { low = middle + 1 }
-    }
-    return low
+    end.storeBytes(of: tag, as: UInt8.self)
+    end.storeBytes(of: value.bigEndian, toByteOffset: 1, as: Integer.self)
+    end += 1 &+ MemoryLayout<Integer>.size
   }
 }

@@ -69,7 +69,14 @@ extension Array: Storable where Element: Storable {
 
   @inlinable public func store(into writer: inout RecordWriter) {
     writer.putArray(count: count)
-    for element in self { element.store(into: &writer) }
+    withUnsafeBufferPointer { elements in
+      guard let first = elements.baseAddress else { return }
+      for index in elements.indices {
+        (first + index).withMemoryRebound(to: Lent<Element>.self, capacity: 1) {
+          $0.pointee.store(into: &writer)
+        }
+      }
+    }
   }
 
   @inlinable public static func load(from reader: inout ValueReader) throws(RecordError) -> Self {

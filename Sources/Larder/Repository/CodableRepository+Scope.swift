@@ -41,9 +41,9 @@ extension BatchBuilder {
   ) throws where Model.ID: DocumentKey {
     try model.id.withEncodedKey { key in
       try begin(key)
-      let outer = writer.beginDocument()
+      writer.beginDocument()
       writer.putDocument(coding: model)
-      try end(outer, key)
+      try end(key)
     }
   }
 }

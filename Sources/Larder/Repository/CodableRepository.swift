@@ -95,8 +95,11 @@ extension CodableRepository {
     onConflict policy: ConflictPolicy<Model>
   ) async throws -> SaveReport {
     try query?.selection.checkMatchesWhole("clearBeforeSaving")
+    let entry = try await store.roomEntry()
     let batch = try batch(of: models, policy, isReplacing: query != nil)
-    return try await store.write {
+    return try await store.submit(
+      byteCount: batch?.batch.byteCount ?? models.count * MemoryLayout<Model>.stride, entry: entry
+    ) {
       try $0.save(models, batch, in: collection, clearing: query?.selection, onConflict: policy)
     }
   }

@@ -65,8 +65,10 @@ extension DynamicCollection {
   /// Lends every document of one moment, in the order of the keys, until `body` says false.
   ///
   /// - Throws: ``StoreError``; whatever `body` throws.
-  public func forEach(_ body: (DynamicDocument) throws -> Bool) throws {
-    try store.read { snapshot in
+  public func forEach(
+    file: StaticString = #fileID, line: UInt = #line, _ body: (DynamicDocument) throws -> Bool
+  ) throws {
+    try store.read(file: file, line: line) { snapshot in
       guard let binding = snapshot.catalogue.binding(ofCollection: name)
       else { return }
       let everything = Evaluation(.constant(true), in: binding.collection)

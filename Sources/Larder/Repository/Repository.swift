@@ -81,6 +81,16 @@ public protocol Repository<Model, Entity>: Sendable {
     _ query: Query<Entity>, ignoring ignored: Set<ChangeOrigin>
   ) -> WatchSequence<ResultChange<Model>>
 
+  /// What an aggregate makes of what `query` selects, at one moment and then each time that it has
+  /// changed. Every iteration begins with what is stored.
+  ///
+  /// - Parameter ignored: Changes of these origins are no reason for a step; they come with the
+  ///   next one that is made for others.
+  func watch<Result: Sendable & Equatable>(
+    _ aggregate: Aggregate<Entity, Result>, of query: Query<Entity>,
+    ignoring ignored: Set<ChangeOrigin>
+  ) -> WatchSequence<Result>
+
   /// Deletes the entities that `query` matches, whether they have a model or not; returns how
   /// many they were. Its order is ignored.
   ///

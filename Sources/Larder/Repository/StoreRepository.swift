@@ -98,13 +98,15 @@ extension StoreRepository {
     _ documents: [Entity], clearing query: Query<Entity>?
   ) async throws -> SaveReport {
     try query?.selection.checkMatchesWhole("clearBeforeSaving")
+    let entry = try await store.roomEntry()
     guard let batch = try batch(of: documents, isReplacing: query != nil) else {
-      return try await store.submit(isLarge: documents.count > Batch.largestCount) {
-        try $0.save(documents, clearBeforeSaving: query)
-      }
+      return try await store.submit(
+        isLarge: documents.count > Batch.largestCount,
+        byteCount: documents.count * MemoryLayout<Entity>.stride, entry: entry
+      ) { try $0.save(documents, clearBeforeSaving: query) }
     }
     if batch.isEmpty, query == nil { return SaveReport() }
-    return try await store.write { tx in
+    return try await store.submit(byteCount: batch.byteCount, entry: entry) { tx in
       try tx.apply(batch, Entity.self, clearing: query?.selection)
         ?? tx.save(documents, clearBeforeSaving: query)
     }

@@ -14,8 +14,6 @@
 
   /// A key and its record, in one of the batch's chunks.
   @usableFromInline struct Entry {
-    /// The first 8 bytes of the key behind what all keys begin with: most comparisons end here.
-    var prefix: UInt64 = 0
     /// Set when the chunk is full and will not move any more.
     var chunk: UnsafeRawPointer
     let keyStart: Int
@@ -33,7 +31,7 @@
   }
 
   @usableFromInline init(_ builder: consuming BatchBuilder) {
-    builder.sealChunk()
+    builder.sealChunk(isLast: true)
     knowledge = builder.writer.knowledge
     chunks = builder.chunks
     documentTable = builder.binding.collection.documentTable
@@ -44,22 +42,18 @@
 
   @usableFromInline var isEmpty: Bool { entries.isEmpty }
 
+  /// What keys and records take in memory.
+  @usableFromInline var byteCount: Int { chunks.byteCount }
+
   /// Sorts by key and drops all but the last of equal ones; returns how many it dropped.
   ///
   /// A sorted batch, as servers and files often give it, is found so in one pass.
   private static func sort(_ entries: inout [Entry]) -> Int {
     guard !isAscending(entries) else { return 0 }
-    let common = commonPrefixCount(entries)
-    for index in entries.indices {
-      entries[index].prefix = prefix(entries[index].key, from: common)
-    }
-    entries.sort { left, right in
-      if left.prefix != right.prefix { return left.prefix < right.prefix }
-      return Bytes.compare(left.key, right.key) < 0
-    }
     var kept: [Entry] = []
     kept.reserveCapacity(entries.count)
-    for entry in entries {
+    for item in KeySort.sorted(count: entries.count, { entries[$0].key }) {
+      let entry = entries[Int(item.place)]
       if let last = kept.last, Bytes.equal(last.key, entry.key) {
         kept[kept.count - 1] = entry
       } else {
@@ -79,35 +73,12 @@
     }
     return true
   }
-
-  private static func commonPrefixCount(_ entries: [Entry]) -> Int {
-    guard let first = entries.first else { return 0 }
-    let model = first.key
-    var common = model.count
-    for entry in entries where common > 0 {
-      let key = entry.key
-      var place = 0
-      while place < min(common, key.count), key[place] == model[place] { place += 1 }
-      common = place
-    }
-    return common
-  }
-
-  private static func prefix(_ key: UnsafeRawBufferPointer, from start: Int) -> UInt64 {
-    if key.count >= start + 8 {
-      return UInt64(bigEndian: key.loadUnaligned(fromByteOffset: start, as: UInt64.self))
-    }
-    var prefix: UInt64 = 0
-    for place in start..<start + 8 {
-      prefix = prefix << 8 | (place < key.count ? UInt64(key[place]) : 0)
-    }
-    return prefix
-  }
 }
 
 /// The memory of a batch.
 final class Chunks {
   var pointers: [UnsafeMutableRawPointer] = []
+  var byteCount = 0
 
   deinit {
     for pointer in pointers { pointer.deallocate() }
@@ -136,11 +107,16 @@ final class Chunks {
   /// - Throws: ``StoreError/keyLength(collection:key:byteCount:limit:)`` or
   ///   ``StoreError/unwritable(collection:key:reason:)``. The builder must then be let go of.
   @inlinable mutating func append<Entity: Document>(_ document: Entity) throws {
-    try document.entityAccessorKey.withEncodedKey { key in
+    try withUnsafePointer(to: document) { try append(at: $0) }
+  }
+
+  /// Adds a document where it stands; throws as ``append(_:)`` does.
+  @inlinable mutating func append<Entity: Document>(at document: UnsafePointer<Entity>) throws {
+    try document.pointee.entityAccessorKey.withEncodedKey { key in
       try begin(key)
-      let outer = writer.beginDocument()
-      document.encode(into: &writer)
-      try end(outer, key)
+      writer.beginDocument()
+      writer.putFields(of: document)
+      try end(key)
     }
   }
 
@@ -198,11 +174,9 @@ final class Chunks {
     writer.append(key)
   }
 
-  @usableFromInline mutating func end(
-    _ outer: RecordWriter.Frame, _ key: UnsafeRawBufferPointer
-  ) throws {
+  @usableFromInline mutating func end(_ key: UnsafeRawBufferPointer) throws {
     do {
-      add(key, try writer.endDocument(outer, key: key))
+      add(key, try writer.endDocument(key: key))
     } catch {
       // Not one that lacks fields: it is encoded again when they are declared, and until then the
       // batch finds out what else is lacking.
@@ -225,10 +199,11 @@ final class Chunks {
         recordStart: record.lowerBound, recordCount: record.count))
   }
 
-  /// Ends the chunk that is being written and begins another.
-  mutating func sealChunk() {
+  /// Ends the chunk that is being written and begins another, which nobody needs behind the last.
+  mutating func sealChunk(isLast: Bool = false) {
     guard writer.count > 0 else { return }
-    let chunk = writer.takeBytes(capacity: Self.chunkByteCount)
+    chunks.byteCount += writer.count
+    let chunk = writer.takeBytes(capacity: isLast ? 16 : Self.chunkByteCount)
     chunks.pointers.append(chunk)
     for index in firstOfChunk..<entries.count { entries[index].chunk = UnsafeRawPointer(chunk) }
     firstOfChunk = entries.count

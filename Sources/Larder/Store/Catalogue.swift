@@ -1,4 +1,5 @@
 internal import LarderLMDB
+internal import Synchronization
 
 /// The store's description of itself at one version: its collections and their fields, and how
 /// document types stand to them.
@@ -15,6 +16,13 @@ final class Catalogue: Sendable {
   private let bindings = Locked<[ObjectIdentifier: CollectionBinding]>([:])
   /// The same for types whose documents are in several collections.
   private let namedBindings = Locked<[NamedType: CollectionBinding]>([:])
+
+  /// The same for documents without a type.
+  private let anonymousBindings = Locked<[String: CollectionBinding]>([:])
+
+  /// The binding that was asked for last; most programs read one type at a time. It is in
+  /// ``bindings`` too, which lets go of none.
+  private let lastBinding = Atomic<UInt>(0)
 
   private struct NamedType: Hashable {
     let type: ObjectIdentifier
@@ -41,7 +49,14 @@ final class Catalogue: Sendable {
   ///   another version than the type.
   func binding<Entity: Document>(of type: Entity.Type) throws -> CollectionBinding? {
     let id = ObjectIdentifier(type)
-    if let known = bindings.withLock({ $0[id] }) { return known }
+    if let last = UnsafeRawPointer(bitPattern: lastBinding.load(ordering: .acquiring)) {
+      let binding = Unmanaged<CollectionBinding>.fromOpaque(last).takeUnretainedValue()
+      if binding.root.type == id { return binding }
+    }
+    if let known = bindings.withLock({ $0[id] }) {
+      remember(known)
+      return known
+    }
     let schema = Entity.schema
     guard let collection = collections[schema.name] else { return nil }
     try collection.checkMigrated()
@@ -61,8 +76,17 @@ final class Catalogue: Sendable {
         && declared.allSatisfy { index in
           collection.indexes.contains { $0.definition == index }
         })
-    bindings.withLock { $0[id] = binding }
-    return binding
+    // Of two that were made at the same time the first one stays.
+    return bindings.withLock { bindings in
+      if let known = bindings[id] { return known }
+      bindings[id] = binding
+      return binding
+    }
+  }
+
+  private func remember(_ binding: CollectionBinding) {
+    let address = UInt(bitPattern: Unmanaged.passUnretained(binding).toOpaque())
+    lastBinding.store(address, ordering: .releasing)
   }
 
   /// The binding of a `Codable` type, whose documents may be in any collection; nil where the
@@ -88,6 +112,16 @@ final class Catalogue: Sendable {
 
   /// The binding for documents without a type; nil where the collection does not exist.
   func binding(ofCollection name: String) -> CollectionBinding? {
-    collections[name].map { CollectionBinding($0) }
+    collections[name].map { anonymousBinding(of: $0) }
+  }
+
+  /// The binding for documents without a type of one of the collections.
+  func anonymousBinding(of collection: Collection) -> CollectionBinding {
+    anonymousBindings.withLock { known in
+      if let binding = known[collection.name], binding.collection === collection { return binding }
+      let binding = CollectionBinding(collection)
+      known[collection.name] = binding
+      return binding
+    }
   }
 }

@@ -13,9 +13,13 @@ internal import LarderLMDB
   /// Changes so far, each of which takes a sequence number.
   private(set) var count = 0
 
-  init(_ collection: Collection, log: consuming ChangeLogWriter) {
-    binding = CollectionBinding(collection)
-    indexes = collection.indexes.filter(\.isMaintained).map { IndexChanges($0, in: collection) }
+  /// - Parameter binding: One for documents without a type.
+  init(_ binding: CollectionBinding, log: consuming ChangeLogWriter) {
+    self.binding = binding
+    let collection = binding.collection
+    indexes = collection.indexes.lazy.filter { $0.isMaintained }.map {
+      IndexChanges($0, in: collection)
+    }
     isLogged = collection.description.isLogged
     self.log = log
   }
@@ -77,7 +81,11 @@ internal import LarderLMDB
   }
 
   /// Whether what was collected is to be written now.
-  var isFull: Bool { log.isFull || indexes.contains(where: \.isFull) }
+  var isFull: Bool {
+    if log.isFull { return true }
+    for index in indexes where index.isFull { return true }
+    return false
+  }
 
   /// Writes what was collected so far, if it is much.
   mutating func flushIfFull(_ transaction: inout WriteTransaction) throws {

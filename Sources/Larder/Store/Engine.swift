@@ -12,9 +12,10 @@ internal import LarderLMDB
   let environment: Environment
   let writer = Writer()
   let log = StoreLog()
-  /// Writes of tasks, which stand in the writer's line together.
-  let jobs = WriteQueue()
+  /// How much the writes of tasks may hold while they wait.
+  let room: WriteRoom
   let watchHub = WatchHub()
+  let heldSnapshots = HeldSnapshots()
   /// The database of the named consumers; nil before there was one.
   private let knownConsumers = Locked<Database?>(nil)
   let retention: ChangeLogRetention
@@ -30,6 +31,7 @@ internal import LarderLMDB
   init(_ environment: Environment, _ options: StoreOptions) throws {
     self.environment = environment
     retention = options.changeLog
+    room = WriteRoom(byteCount: options.maximumWaitingByteCount)
     try checkState()
     try refreshCatalogue()
     try renewIndexes()

@@ -2,6 +2,7 @@ internal import LarderLMDB
 
 /// A write that waits for its turn.
 final class WriteJob: Sendable {
+  let engine: Engine
   /// Runs the caller's body; its result stays with the caller.
   let run: @Sendable (inout WriteScope) throws -> Void
   /// Resumes the caller, once what it did is durable or undone.
@@ -11,9 +12,10 @@ final class WriteJob: Sendable {
   private let isCancelled = Locked(false)
 
   init(
-    isLarge: Bool, run: @escaping @Sendable (inout WriteScope) throws -> Void,
+    _ engine: Engine, isLarge: Bool, run: @escaping @Sendable (inout WriteScope) throws -> Void,
     finish: @escaping @Sendable ((any Error)?) -> Void
   ) {
+    self.engine = engine
     self.run = run
     self.finish = finish
     self.isLarge = isLarge
@@ -22,62 +24,20 @@ final class WriteJob: Sendable {
   /// Prevents it, if its turn has not come.
   func cancel() { isCancelled.withLock { $0 = true } }
 
-  var mayRun: Bool { !isCancelled.withLock { $0 } }
-}
-
-/// Writes that wait, in the order in which they were asked for.
-final class WriteQueue: Sendable {
-  private struct State {
-    var jobs: [WriteJob] = []
-    var isScheduled = false
-  }
-  private let state = Locked(State())
-
-  /// What shares a transaction at most.
-  static let largestGroupCount = 512
-
-  var waitingCount: Int { state.withLock { $0.jobs.count } }
-
-  /// - Returns: Whether somebody has to be sent to take the jobs.
-  func add(_ job: WriteJob) -> Bool {
-    state.withLock { state in
-      state.jobs.append(job)
-      defer { state.isScheduled = true }
-      return !state.isScheduled
-    }
-  }
-
-  /// The next jobs that share a transaction, and whether more of them wait.
-  func takeGroup() -> (jobs: [WriteJob], isLast: Bool) {
-    state.withLock { state in
-      let alone = state.jobs.firstIndex(where: \.isLarge)
-      let end = min(alone.map { max($0, 1) } ?? .max, state.jobs.count, Self.largestGroupCount)
-      let group = Array(state.jobs[..<end])
-      state.jobs.removeFirst(end)
-      let isLast = state.jobs.isEmpty
-      if isLast { state.isScheduled = false }
-      return (group, isLast)
-    }
-  }
+  fileprivate var mayRun: Bool { !isCancelled.withLock { $0 } }
 }
 
 // Writes that wait at the same time share a transaction, and with it one flush of the disk, which
 // is what a durable write costs. Each is undone alone when it throws, by a transaction inside; a
 // write that waits alone needs none.
+//
+// A thread that waits with its write shares the flush of the tasks' writes before it, which it
+// waits for anyway. Two threads that wait do not share one: a transaction ends on the thread that
+// began it, and each body runs on its caller's thread, as its actor may want.
 
 extension Engine {
-  func enqueue(_ job: WriteJob) {
-    if jobs.add(job) { writer.enqueue { [self] in runJobs() } }
-  }
-
-  private func runJobs() {
-    let (group, isLast) = jobs.takeGroup()
-    // Behind those who have come in the meantime and wait with their threads.
-    if !isLast { writer.enqueue { [self] in runJobs() } }
-    run(group[...])
-  }
-
-  private func run(_ group: ArraySlice<WriteJob>) {
+  /// Runs jobs that waited together, as one transaction. Called in the writer's line only.
+  func run(_ group: [WriteJob]) {
     var waiting = group.filter { job in
       if job.mayRun { return true }
       job.finish(CancellationError())
@@ -90,6 +50,36 @@ extension Engine {
         return
       }
       waiting = runTogether(waiting)
+    }
+  }
+
+  /// Runs `body` on the caller's thread, once its turn has come.
+  func write<Result>(_ body: (inout WriteScope) throws -> Result) throws -> Result {
+    try writer.inTurn { jobs in
+      if jobs.isEmpty { return try storing { try perform(body) } }
+      return try run(jobs, then: body)
+    }
+  }
+
+  private func run<Result>(
+    _ jobs: [WriteJob], then body: (inout WriteScope) throws -> Result
+  ) throws -> Result {
+    try withoutActuallyEscaping(body) { body in
+      // Guard: touched on this thread alone, before `run` returns.
+      nonisolated(unsafe) let body = body
+      nonisolated(unsafe) var result: Result?
+      nonisolated(unsafe) var failure: (any Error)?
+      run(
+        jobs + [
+          WriteJob(self, isLarge: false) {
+            result = try body(&$0)
+          } finish: {
+            failure = $0
+          }
+        ])
+      if let failure { throw failure }
+      guard let result else { preconditionFailure("a write that succeeded has no result") }
+      return result
     }
   }
 
@@ -151,29 +141,53 @@ extension Result {
   }
 }
 
+// MARK: Writes of tasks
+
 extension Store {
+  /// What a job takes in the line besides the documents that are known.
+  private static var jobByteCount: Int { 1024 }
+
+  /// Returns once there is room in the line for another write. To be called before its documents
+  /// are encoded.
+  ///
+  /// - Throws: `CancellationError`, ``StoreError/closed``.
+  @usableFromInline func roomEntry() async throws -> RoomEntry {
+    try checkOpen()
+    return try await engine.room.enter()
+  }
+
   /// Writes from many tasks share transactions; this is one of them.
   ///
-  /// - Parameter isLarge: Whether it should have a transaction of its own.
+  /// - Parameters:
+  ///   - isLarge: Whether it should have a transaction of its own.
+  ///   - byteCount: What the body holds in memory while it waits.
+  ///   - entry: The leave to stand in the line, where it was asked for already.
   @usableFromInline func submit<Result: Sendable>(
-    isLarge: Bool = false, _ body: @escaping @Sendable (inout WriteScope) throws -> Result
+    isLarge: Bool = false, byteCount: Int = 0, entry: RoomEntry? = nil,
+    _ body: @escaping @Sendable (inout WriteScope) throws -> Result
   ) async throws -> Result {
     try checkOpen()
     if engine.environment.options.isReadOnly { throw StoreError.readOnly }
+    var entry = entry
+    if entry == nil { entry = try await roomEntry() }
+    let byteCount = byteCount + Self.jobByteCount
     let result = Locked<Result?>(nil)
     let current = Locked<WriteJob?>(nil)
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation {
         (continuation: CheckedContinuation<Void, any Error>) in
-        let job = WriteJob(isLarge: isLarge) { scope in
+        let job = WriteJob(engine, isLarge: isLarge) { scope in
           let value = try body(&scope)
           result.withLock { $0 = value }
-        } finish: { error in
+        } finish: { [engine] error in
+          engine.room.giveBack(byteCount)
           if let error { continuation.resume(throwing: error) } else { continuation.resume() }
         }
         current.withLock { $0 = job }
         if Task.isCancelled { job.cancel() }
-        engine.enqueue(job)
+        engine.room.take(byteCount)
+        engine.writer.enqueue(job)
+        entry?.end()
       }
     } onCancel: {
       current.withLock { $0 }?.cancel()
@@ -189,8 +203,9 @@ extension Store {
   ///
   /// - Throws: ``StoreError`` when the disk fails.
   public func flush() async throws {
-    try await submit(isLarge: true) { _ in }
-    try checkOpen()
+    // Behind those who wait for room.
+    let entry = try await roomEntry()
+    defer { entry.end() }
     let engine = engine
     try await engine.writer.run { try storing { try engine.environment.flush() } }
   }

@@ -69,7 +69,6 @@ extension Snapshot {
     _ body: (borrowing RecordReader) throws -> Void
   ) throws {
     guard let binding = try catalogue.binding(of: type) else { return }
-    if selection.filter == .constant(true) { expect(try transaction.count(selection, binding)) }
-    try transaction.select(selection, binding, body)
+    try transaction.select(selection, binding, expect: expect, body)
   }
 }

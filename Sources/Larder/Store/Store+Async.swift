@@ -12,9 +12,10 @@ extension Store {
     ///
     /// - Throws: ``StoreError``, or whatever `body` throws.
     @concurrent public func read<Result: Sendable>(
+      file: StaticString = #fileID, line: UInt = #line,
       _ body: @Sendable (borrowing Snapshot) throws -> Result
     ) async throws -> Result {
-      try store.read(body)
+      try store.read(file: file, line: line, body)
     }
 
     /// - Throws: ``StoreError``, as ``Store/statistics()``.

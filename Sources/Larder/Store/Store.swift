@@ -20,7 +20,7 @@ public final class Store: Sendable {
   @usableFromInline let engine: Engine
   private let isClosed = Atomic<Bool>(false)
   /// Held while one caller closes. Reads must not wait for it: closing waits for them.
-  private let closing = Locked<Void>(())
+  private let closing = Locked(false)
   private let temporaryFolder: URL?
 
   /// Opens the store in `folder`, making both if there are none; the parent folder must exist.

@@ -14,6 +14,10 @@ public struct StoreOptions: Equatable, Sendable {
   public var maximumDatabases = 256
   /// How many snapshots can be open at once, in all processes together.
   public var maximumReaders = 510
+  /// How many bytes of encoded documents may wait to be written by `await`ed saves. One that comes
+  /// while there are more waits before it encodes, so that tasks that save faster than the disk
+  /// takes it do not fill the memory; cancelling its task ends the wait.
+  public var maximumWaitingByteCount = 64 << 20
   /// Told what the store does; silent if nil, and then nothing is measured or put into words.
   ///
   /// ```swift
@@ -74,6 +78,9 @@ public struct StoreOptions: Equatable, Sendable {
     }
     if !(1...100_000).contains(maximumReaders) {
       throw .invalidOption("maximumReaders", reason: "it must be 1 to 100,000")
+    }
+    if maximumWaitingByteCount < 1 {
+      throw .invalidOption("maximumWaitingByteCount", reason: "it must be 1 or more")
     }
     if let mapByteCount, mapByteCount < 64 << 10 {
       throw .invalidOption("mapByteCount", reason: "it must be 65,536 or more")

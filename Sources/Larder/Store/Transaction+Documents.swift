@@ -23,8 +23,11 @@ extension Transaction where Self: ~Copyable {
   }
 
   /// Lends the records that `selection` selects, in its order.
+  ///
+  /// - Parameter expect: Told how many there will be at most, where that is known beforehand and
+  ///   not much more than there are.
   borrowing func select(
-    _ selection: Selection, _ binding: CollectionBinding,
+    _ selection: Selection, _ binding: CollectionBinding, expect: (Int) -> Void = { _ in },
     _ body: (borrowing RecordReader) throws -> Void
   ) throws {
     let limit = selection.maximum ?? .max
@@ -32,7 +35,11 @@ extension Transaction where Self: ~Copyable {
     let wanted = limit.addingReportingOverflow(selection.skipped)
     var skipped = 0
     var taken = 0
-    try execution(of: selection, binding).forEach(
+    let execution = try execution(of: selection, binding)
+    if let found = execution.plan.foundCount(upTo: limit) {
+      expect(max(0, min(found - selection.skipped, limit)))
+    }
+    try execution.forEach(
       in: self, wanted: wanted.overflow ? .max : wanted.partialValue
     ) { key, record in
       if skipped < selection.skipped {
@@ -67,7 +74,7 @@ extension Transaction where Self: ~Copyable {
     let limit = enough.overflow ? Int.max : enough.partialValue
     var count = 0
     if maximum == 0 { return 0 }
-    if selection.filter == .constant(true) {
+    if case .constant(true) = selection.filter {
       count = try statistics(of: binding.collection.documents).entryCount
     } else if let known = try countByIndex(selection, binding, upTo: limit) {
       count = known
@@ -110,10 +117,18 @@ extension CollectionBinding {
   /// Whether a record matches; its checksum is left for those that are looked at.
   ///
   /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)``.
-  func matches(
+  @inline(__always) func matches(
     _ evaluation: Evaluation, key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer
   ) throws -> Bool {
     if evaluation.matchesAll { return true }
+    if let answer = evaluation.quickAnswer(record, self) { return answer }
+    return try matchesWhole(evaluation, key: key, record: record)
+  }
+
+  @inline(never)
+  private func matchesWhole(
+    _ evaluation: Evaluation, key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer
+  ) throws -> Bool {
     do throws(RecordError) {
       let record = try RecordReader(record, binding: self, schema: root, depth: 1)
       guard try evaluation.matches(record) else { return false }

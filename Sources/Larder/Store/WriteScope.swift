@@ -18,6 +18,8 @@ public struct WriteScope: ~Copyable {
   /// The database of the named consumers, if it was known when the transaction began: a handle
   /// that is younger cannot be used in it.
   let consumers: Database?
+  /// The database of the migrations, likewise.
+  let migrations: Database?
   /// Changed documents so far, each of which takes a sequence number.
   var changeCount: UInt64 = 0
   /// What the body needs declared before it can run; it is then run again.
@@ -32,12 +34,14 @@ public struct WriteScope: ~Copyable {
     guard let log = try engine.environment.database(named: Layout.changesName, create: true)
     else { throw StoreError.damagedChangeLog("it cannot be made") }
     while true {
-      let consumers = engine.consumers
+      // All known before the transaction begins, which cannot use a handle that is younger: another
+      // thread may open some, and know a newer catalogue, at any moment.
+      let (catalogue, consumers) = (engine.catalogue, engine.consumers)
+      let migrations = engine.knownMigrations
       let transaction = try engine.environment.beginWrite()
       guard let state = try transaction.state(path: engine.environment.folder) else {
         throw StoreError.damagedCatalogue("the state record is missing")
       }
-      let catalogue = engine.catalogue
       if state.catalogueVersion == catalogue.version {
         self.transaction = transaction
         self.engine = engine
@@ -45,6 +49,7 @@ public struct WriteScope: ~Copyable {
         self.state = state
         self.log = log
         self.consumers = consumers
+        self.migrations = migrations
         return
       }
       // Another process has declared something. Its databases cannot be opened while this
@@ -88,7 +93,7 @@ public struct WriteScope: ~Copyable {
 
   @usableFromInline borrowing func changes(of collection: Collection) -> DocumentChanges {
     DocumentChanges(
-      collection,
+      catalogue.anonymousBinding(of: collection),
       log: ChangeLogWriter(
         collection.name, origin: origin, writer: engine.writerID,
         after: state.sequence + changeCount, in: log))
@@ -151,6 +156,7 @@ public struct WriteScope: ~Copyable {
     try transaction.commit()
     engine.adopt(catalogue)
     if changeCount > 0 { engine.watchHub.wake(engine) }
+    engine.heldSnapshots.look(engine)
     if let start { engine.log.tellOfWrite(of: changeCount, ContinuousClock.now - start) }
   }
 }
@@ -243,22 +249,28 @@ extension WriteScope {
 extension Store {
   /// Runs `body` in one transaction; all of it is kept, or none. Waits for its turn.
   ///
-  /// Returns once the change is durable. `body` may be run again from its start when a
-  /// collection is used for the first time, so it should change nothing but the store.
+  /// Returns once the change is durable. `body` runs on the caller's thread; it may be run again
+  /// from its start when a collection is used for the first time, so it should change nothing but
+  /// the store. It may read the store, which shows what was before, and start tasks that write,
+  /// but must not wait for them.
+  ///
+  /// The writes of tasks that wait before it are done with it, and share its flush of the disk.
+  /// Threads that write share none.
   ///
   /// - Throws: Whatever `body` throws, or ``StoreError``, among them
   ///   ``StoreError/nestedWrite``; nothing is kept then.
   @discardableResult
   public func write<Result>(_ body: (inout WriteScope) throws -> Result) throws -> Result {
     try checkOpen()
-    return try engine.storing { try engine.writer.run { try engine.perform(body) } }
+    return try engine.storing { try engine.write(body) }
   }
 
-  /// Runs `body` in one transaction, on the store's own thread; all of it is kept, or none.
+  /// Runs `body` in one transaction, off the concurrent pool; all of it is kept, or none.
   ///
   /// As the synchronous one, in the order in which it was called. Writes that wait at the same
-  /// time share a flush of the disk; one that throws is undone alone. Cancelling the task before the turn of `body` has come prevents
-  /// it; afterwards it runs to its end.
+  /// time share a flush of the disk; one that throws is undone alone. Cancelling the task before
+  /// the turn of `body` has come prevents it; afterwards it runs to its end. Where very much waits
+  /// already it waits for room first: ``StoreOptions/maximumWaitingByteCount``.
   ///
   /// - Throws: Whatever `body` throws, `CancellationError`, or ``StoreError``; nothing is kept
   ///   then.

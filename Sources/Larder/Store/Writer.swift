@@ -10,55 +10,44 @@ internal import Synchronization
   internal import Musl
 #endif
 
-/// The one line that all writes of a process stand in.
+/// The one line that all writes of a process stand in, in the order in which they were asked for.
 ///
-/// A serial queue: a transaction runs from begin to commit inside one block, so on one thread,
-/// and neither fsync nor another process's lock ever blocks the cooperative pool.
+/// Jobs of tasks, which no thread waits with, are run by a queue of the line's own, so that
+/// neither fsync nor another process's lock ever blocks the cooperative pool. A thread that waits
+/// for its turn is lent the line, and does everything from begin to commit itself: what it runs
+/// may belong to its actor.
 final class Writer: Sendable {
-  private let queue = DispatchQueue(label: "larder.writer")
-  /// The thread that runs in the line, else zero. Dispatch cannot be asked: inside the line of
-  /// another store it does not see this one.
+  fileprivate enum Entry {
+    case job(WriteJob)
+    case block(@Sendable () -> Void)
+    case turn(Turn)
+  }
+
+  fileprivate struct State {
+    /// Those who wait.
+    var entries: [Entry] = []
+    /// Whether somebody has the line.
+    var isTaken = false
+  }
+
+  /// What comes next once the line is free.
+  fileprivate enum Next {
+    case jobs([WriteJob])
+    case block(@Sendable () -> Void)
+    case turn(Turn)
+    case nothing
+  }
+
+  private let state = Locked(State())
+  private let queue = DispatchQueue(label: "larder.writer", qos: .userInitiated)
+  /// The thread that runs in the line, else zero.
   private let runningThread = Atomic<UInt>(0)
 
-  /// Runs `body` in its turn and waits for it.
-  ///
-  /// - Throws: ``StoreError/nestedWrite`` from within the line itself, where waiting would be
-  ///   for ever; whatever `body` throws.
-  func run<Result>(_ body: () throws -> Result) throws -> Result {
-    if isInLine { throw StoreError.nestedWrite }
-    return try queue.sync { try running(body) }
-  }
+  /// What shares a transaction at most.
+  static let largestGroupCount = 512
 
-  /// Runs `body` in its turn. A task that is cancelled before its turn comes never runs.
-  func run<Result: Sendable>(
-    _ body: @escaping @Sendable () throws -> Result
-  ) async throws -> Result {
-    let isCancelled = Locked(false)
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        queue.async { [self] in
-          continuation.resume(
-            with: Swift.Result {
-              if isCancelled.withLock({ $0 }) { throw CancellationError() }
-              return try running(body)
-            })
-        }
-      }
-    } onCancel: {
-      isCancelled.withLock { $0 = true }
-    }
-  }
-
-  /// Runs `body` in its turn, some time.
-  func enqueue(_ body: @escaping @Sendable () -> Void) {
-    queue.async { [self] in running(body) }
-  }
-
-  private func running<Result>(_ body: () throws -> Result) rethrows -> Result {
-    runningThread.store(Self.thisThread, ordering: .relaxed)
-    defer { runningThread.store(0, ordering: .relaxed) }
-    return try body()
-  }
+  /// How many stand in the line, without the one that has it.
+  var waitingCount: Int { state.withLock { $0.entries.count } }
 
   /// Whether the caller stands in the line: it runs inside a write. Only a thread itself can
   /// have stored its own number, so that no order is needed.
@@ -70,5 +59,176 @@ final class Writer: Sendable {
     #else
       UInt(pthread_self())
     #endif
+  }
+}
+
+// MARK: Standing in the line
+
+extension Writer {
+  /// Runs `body` in its turn and waits for it.
+  ///
+  /// - Throws: ``StoreError/nestedWrite`` from within the line itself, where waiting would be
+  ///   for ever; whatever `body` throws.
+  func run<Result>(_ body: () throws -> Result) throws -> Result {
+    try inTurn(takingJobs: false) { _ in try body() }
+  }
+
+  /// Runs `body` in its turn and waits for it. It is given the jobs that stood right before it in
+  /// the line, which it waits for in any case, to be run first.
+  ///
+  /// - Throws: As ``run(_:)-(()->_)``.
+  func inTurn<Result>(
+    takingJobs: Bool = true, _ body: ([WriteJob]) throws -> Result
+  ) throws -> Result {
+    if isInLine { throw StoreError.nestedWrite }
+    let turn = state.withLock { state -> Turn? in
+      guard state.isTaken else {
+        state.isTaken = true
+        return nil
+      }
+      let turn = Turn(takesJobs: takingJobs)
+      state.entries.append(.turn(turn))
+      return turn
+    }
+    let jobs = turn?.wait() ?? []
+    defer { passOn() }
+    return try running { try body(jobs) }
+  }
+
+  /// Runs `body` in its turn. A task that is cancelled before its turn comes never runs.
+  func run<Result: Sendable>(
+    _ body: @escaping @Sendable () throws -> Result
+  ) async throws -> Result {
+    let isCancelled = Locked(false)
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        enqueue {
+          continuation.resume(
+            with: Swift.Result {
+              if isCancelled.withLock({ $0 }) { throw CancellationError() }
+              return try body()
+            })
+        }
+      }
+    } onCancel: {
+      isCancelled.withLock { $0 = true }
+    }
+  }
+
+  /// Runs `body` in its turn, some time.
+  func enqueue(_ body: @escaping @Sendable () -> Void) { enqueue(.block(body)) }
+
+  /// Runs a job in its turn, with those that wait beside it.
+  func enqueue(_ job: WriteJob) { enqueue(.job(job)) }
+
+  private func enqueue(_ entry: Entry) {
+    let isFree = state.withLock { state in
+      state.entries.append(entry)
+      defer { state.isTaken = true }
+      return !state.isTaken
+    }
+    if isFree { passOn() }
+  }
+}
+
+// MARK: Passing the line on
+
+extension Writer {
+  /// Lends the line to whoever is next. Called by those who have it, when they are done.
+  private func passOn() {
+    switch state.withLock({ $0.takeNext() }) {
+    case .nothing: break
+    case .turn(let turn): turn.come()
+    case .block(let body):
+      queue.async { [self] in
+        running(body)
+        passOn()
+      }
+    case .jobs(let jobs):
+      queue.async { [self] in
+        running { jobs[0].engine.run(jobs) }
+        passOn()
+      }
+    }
+  }
+
+  private func running<Result>(_ body: () throws -> Result) rethrows -> Result {
+    runningThread.store(Self.thisThread, ordering: .relaxed)
+    defer { runningThread.store(0, ordering: .relaxed) }
+    return try body()
+  }
+}
+
+extension Writer.State {
+  fileprivate mutating func takeNext() -> Writer.Next {
+    var jobs: [WriteJob] = []
+    for entry in entries {
+      switch entry {
+      case .job(let job):
+        // A large one runs alone, and a full group too.
+        if !jobs.isEmpty, job.isLarge || jobs[0].isLarge { break }
+        jobs.append(job)
+        if jobs.count < Writer.largestGroupCount { continue }
+      case .turn(let turn) where jobs.isEmpty:
+        entries.removeFirst()
+        return .turn(turn)
+      case .turn(let turn) where turn.takesJobs && !jobs[0].isLarge:
+        entries.removeFirst(jobs.count + 1)
+        turn.jobs = jobs
+        return .turn(turn)
+      case .block(let body) where jobs.isEmpty:
+        entries.removeFirst()
+        return .block(body)
+      case .turn, .block: break
+      }
+      break
+    }
+    guard !jobs.isEmpty else {
+      isTaken = false
+      return .nothing
+    }
+    entries.removeFirst(jobs.count)
+    return .jobs(jobs)
+  }
+}
+
+/// A thread's place in the line.
+// Guard: `hasCome` is touched only while `mutex` is held; `jobs` is written before the turn comes
+// and read after it.
+private final class Turn: @unchecked Sendable {
+  /// Whether it runs the jobs before it itself.
+  let takesJobs: Bool
+  var jobs: [WriteJob] = []
+  private var hasCome = false
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+  init(takesJobs: Bool) {
+    self.takesJobs = takesJobs
+    let status = (pthread_mutex_init(mutex, nil), pthread_cond_init(condition, nil))
+    precondition(status == (0, 0), "a thread cannot wait: \(status)")
+  }
+
+  deinit {
+    pthread_cond_destroy(condition)
+    pthread_mutex_destroy(mutex)
+    condition.deallocate()
+    mutex.deallocate()
+  }
+
+  /// Returns the jobs to be run first.
+  func wait() -> [WriteJob] {
+    pthread_mutex_lock(mutex)
+    while !hasCome { pthread_cond_wait(condition, mutex) }
+    pthread_mutex_unlock(mutex)
+    defer { jobs = [] }
+    return jobs
+  }
+
+  func come() {
+    pthread_mutex_lock(mutex)
+    hasCome = true
+    pthread_cond_signal(condition)
+    pthread_mutex_unlock(mutex)
   }
 }

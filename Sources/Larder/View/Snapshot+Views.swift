@@ -74,8 +74,9 @@ extension StoreRepository {
   /// - Throws: ``StoreError``, such as ``StoreError/damagedRecord(collection:key:reason:)``; whatever
   ///   `body` throws.
   public func forEach(
-    _ query: Query<Entity> = Entity.all, _ body: (Entity) throws -> Bool
+    _ query: Query<Entity> = Entity.all, file: StaticString = #fileID, line: UInt = #line,
+    _ body: (Entity) throws -> Bool
   ) throws {
-    try store.read { try $0.forEach(query, body) }
+    try store.read(file: file, line: line) { try $0.forEach(query, body) }
   }
 }

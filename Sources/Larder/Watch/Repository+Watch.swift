@@ -96,31 +96,6 @@ extension Repository {
     }
   }
 
-  /// How many models `query` selects, each time that this has changed.
-  public func watchCount(
-    _ query: Query<Entity> = Entity.all, ignoring ignored: Set<ChangeOrigin> = []
-  ) -> WatchSequence<Int> {
-    // The order does not matter, and would have to be kept.
-    var query = query
-    query.selection.order = []
-    let changes = watch(query, ignoring: ignored)
-    return WatchSequence {
-      let step = changes.makeAsyncIterator().step
-      let count = Locked<Int?>(nil)
-      return {
-        while let change = try await step() {
-          let (old, new) = count.withLock { count in
-            let old = count
-            count = change.count(after: old ?? 0)
-            return (old, count)
-          }
-          if new != old { return new }
-        }
-        return nil
-      }
-    }
-  }
-
   /// The model under `key`, nil where there is none, each time that it has changed.
   public func watch(key: Entity.Key) -> WatchSequence<Model?> {
     let changes = watch(Query(under: key), ignoring: [])
@@ -134,16 +109,6 @@ extension Repository {
           return .some(models.first)
         }
       }
-    }
-  }
-}
-
-extension ResultChange {
-  fileprivate func count(after old: Int) -> Int {
-    switch self {
-    case .initial(let models, _), .reset(let models, _): models.count
-    case .update(let difference):
-      old - difference.removals.count + difference.insertions.count
     }
   }
 }

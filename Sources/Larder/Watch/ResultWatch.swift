@@ -19,10 +19,8 @@ extension WatchWork {
 struct ResultWatch<Entity: Document, Model: Sendable>: WatchWork {
   private let store: Store
   private let reader: RowReader<Entity, Model>
-  private let ignored: Set<ChangeOrigin>
   private var rows: ResultRows
-  /// The last change that the rows have seen; nil before the first step.
-  private var position: UInt64?
+  private var follower: LogFollower
   private var bound: RowReader<Entity, Model>.Bound?
   /// How often the rows were read anew, for tests of how it is done.
   private(set) var rereadCount = 0
@@ -34,8 +32,8 @@ struct ResultWatch<Entity: Document, Model: Sendable>: WatchWork {
   ) {
     self.store = store
     self.reader = reader
-    self.ignored = ignored
     rows = ResultRows(selection, marginCount: marginCount)
+    follower = LogFollower(reader.collection, ignoring: ignored)
   }
 
   mutating func next(skippingTo skipped: UInt64) throws -> ResultChange<Model>? {
@@ -50,49 +48,28 @@ struct ResultWatch<Entity: Document, Model: Sendable>: WatchWork {
   private mutating func next(
     skippingTo skipped: UInt64, _ snapshot: borrowing Snapshot, _ log: Database?
   ) throws -> ResultChange<Model>? {
-    let head = snapshot.sequence
-    guard let position else { return try begin(snapshot) }
-    // What is ignored stays behind the position, and must not be passed over.
-    let start = ignored.isEmpty ? max(position, min(skipped, head)) : position
+    if follower.position == nil { return try begin(snapshot) }
     // Whatever there is to read, a log that was switched off ends the watcher.
     let binding = try binding(in: snapshot)
-    guard head > start, let log else {
-      // A store that went back in time was replaced by a copy of an earlier moment.
-      if head < position { return try reread(snapshot, isReset: true) }
-      self.position = head
-      return nil
+    let news = follower.news(
+      skippingTo: skipped, isThere: binding != nil,
+      patience: max(LogFollower.patience, rows.count / 4), snapshot, log)
+    switch news {
+    case .nothing: return nil
+    case .unknown(let isBehind): return try reread(snapshot, isReset: isBehind)
+    case .changes(let changes):
+      guard let binding else { return nil }
+      let found: RowDifference?
+      do {
+        found = try step(changes, binding, snapshot)
+      } catch {
+        // Rows that contradict the log, or a record that cannot be read: the store itself says
+        // what there is, or throws.
+        return try reread(snapshot, isReset: false)
+      }
+      return try found.map { .update(try difference($0, binding, snapshot)) }
     }
-    guard let binding else {
-      self.position = head
-      return nil
-    }
-    let isFarBehind = head - start > UInt64(max(Self.patience, rows.count / 4))
-    if isFarBehind, ignored.isEmpty { return try reread(snapshot, isReset: true) }
-    guard
-      let changes = try? ChangedDocuments(
-        of: reader.collection, after: start, to: head, in: log, snapshot.transaction,
-        ignoring: ignored),  // A damaged log is as good as one that was pruned.
-      !changes.isUnlogged
-    else { return try reread(snapshot, isReset: true) }
-    // What is ignored waits in the log for other news.
-    if !changes.isNews, !changes.isEmpty { return nil }
-    if isFarBehind { return try reread(snapshot, isReset: true) }
-    if changes.isErased { return try reread(snapshot, isReset: false) }
-    let found: RowDifference?
-    do {
-      found = try step(changes, binding, snapshot)
-    } catch {
-      // Rows that contradict the log, or a record that cannot be read: the store itself says what
-      // there is, or throws.
-      return try reread(snapshot, isReset: false)
-    }
-    self.position = head
-    guard let found else { return nil }
-    return .update(try difference(found, binding, snapshot))
   }
-
-  /// Changes behind which a watcher may be before its result is read anew.
-  private static var patience: Int { 1000 }
 
   /// - Throws: ``StoreError/unlogged(collection:)``.
   private mutating func binding(
@@ -120,7 +97,7 @@ extension ResultWatch {
           rows.wantedCount, bound, snapshot.transaction, visible: rows.window
         ) { models.append($0) })
     }
-    position = snapshot.sequence
+    follower.begin(snapshot)
     return .initial(models, sequence: snapshot.sequence)
   }
 
@@ -139,7 +116,6 @@ extension ResultWatch {
       ) { models.append($0) }
     }
     rows.replace(by: new)
-    position = snapshot.sequence
     let found = RowDifference(from: before, to: rows.visibleRows)
     guard !found.isEmpty else { return nil }
     let difference = try self.difference(found, bound, snapshot)

@@ -19,6 +19,16 @@ struct WatchInterest: Sendable {
     binding = { try $0.binding(of: type) }
   }
 
+  init(
+    in collection: String, _ filter: FilterNode, ignoring ignored: Set<ChangeOrigin>,
+    binding: @escaping @Sendable (Catalogue) throws -> CollectionBinding?
+  ) {
+    self.collection = collection
+    self.filter = filter
+    self.ignored = ignored
+    self.binding = binding
+  }
+
   init<Entity, Model>(
     _ reader: RowReader<Entity, Model>, _ filter: FilterNode, ignoring ignored: Set<ChangeOrigin>
   ) {

@@ -80,13 +80,15 @@ extension Environment {
 
   /// Two writers that lock different files would overwrite each other.
   private func checkFiles() throws(LMDBError) {
-    let expected = [(files.data, Optional(dataIdentity)), (files.lock, lockIdentity)]
-    for (path, identity) in expected {
-      guard try SafeFiles.identity(path) == identity else {
-        throw LMDBError(
-          .lockFileReplaced, operation: "beginWrite", path: path,
-          detail: "the file was removed or replaced while the store is open")
-      }
+    try check(files.data, is: dataIdentity)
+    try check(files.lock, is: lockIdentity)
+  }
+
+  private func check(_ path: String, is identity: FileIdentity?) throws(LMDBError) {
+    guard try SafeFiles.identity(path) == identity else {
+      throw LMDBError(
+        .lockFileReplaced, operation: "beginWrite", path: path,
+        detail: "the file was removed or replaced while the store is open")
     }
   }
 
@@ -133,17 +135,18 @@ extension Environment {
   /// Tries a second time after dead processes gave back their reader slots, or after the size
   /// that another process gave the map is taken on.
   func begin(readOnly: Bool) throws(LMDBError) -> OpaquePointer {
-    var hasRetried = false
+    var (hasResized, hasChecked) = (false, false)
     while true {
       switch try Calls.begin(pointer.raw, readOnly: readOnly, path: folder) {
       case .begun(let transaction): return transaction
       case .mapResized:
-        guard !hasRetried, adoptMapSize() else { throw mapResized("mdb_txn_begin") }
+        guard !hasResized, adoptMapSize() else { throw mapResized("mdb_txn_begin") }
+        hasResized = true
       case .readersFull:
-        guard !hasRetried else { throw readersFull() }
+        guard !hasChecked else { throw readersFull() }
         _ = try Calls.checkReaders(pointer.raw, path: folder)
+        hasChecked = true
       }
-      hasRetried = true
     }
   }
 

@@ -27,7 +27,7 @@ public final class Environment: Sendable {
   /// The handles known so far, by name; LMDB keeps them until the environment closes.
   let handles = Locked<[String: Database]>([:])
   /// Held while a handle is opened: LMDB allows one transaction at a time to do it.
-  let openingHandles = Locked<Void>(())
+  let openingHandles = Locked(false)
   let freedReaders = Atomic<Int>(0)
   /// Set once LMDB has closed, after which `pointer` is invalid.
   let isFinished = Atomic<Bool>(false)

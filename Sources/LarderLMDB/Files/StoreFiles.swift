@@ -2,11 +2,12 @@
 struct StoreFiles: Sendable {
   let folder: String
 
-  var data: String { folder + "/data.mdb" }
+  // Put together once: every write transaction looks at the first two.
+  let data: String
   /// LMDB's lock table. Never opened by us: closing it would drop LMDB's own locks.
-  var lock: String { folder + "/lock.mdb" }
+  let lock: String
   /// Ours: locked while the store is opened, and the note whether its creation was finished.
-  var opening: String { folder + "/larder.lock" }
+  let opening: String
 
   /// Finds the folder, or makes it, and refuses what is not safe to open.
   init(_ path: String, isReadOnly: Bool) throws(LMDBError) {
@@ -16,6 +17,9 @@ struct StoreFiles: Sendable {
       try SafeFiles.createFolder(path)
     }
     folder = try SafeFiles.absolute(path)
+    data = folder + "/data.mdb"
+    lock = folder + "/lock.mdb"
+    opening = folder + "/larder.lock"
     try check(isReadOnly: isReadOnly)
   }
 

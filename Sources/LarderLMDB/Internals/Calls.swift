@@ -95,18 +95,26 @@ extension Calls {
     _ folder: String, flags: UInt32, mapByteCount: Int, options: Environment.Options
   ) throws(LMDBError) -> (status: Int32, environment: OpaquePointer?) {
     var created: OpaquePointer?
-    let status = mdb_env_create(&created)
+    let status = made(.createEnvironment, in: folder) { mdb_env_create(&created) }
     guard status == MDB_SUCCESS, let environment = created else {
       throw failure(status, "mdb_env_create", path: folder)
     }
-    var step = mdb_env_set_mapsize(environment, mapByteCount)
+    var step = made(.setMapSize, in: folder) { mdb_env_set_mapsize(environment, mapByteCount) }
     if step == MDB_SUCCESS {
-      step = mdb_env_set_maxdbs(environment, MDB_dbi(options.maximumDatabases))
+      step = made(.setMaximumDatabases, in: folder) {
+        mdb_env_set_maxdbs(environment, MDB_dbi(options.maximumDatabases))
+      }
     }
     if step == MDB_SUCCESS {
-      step = mdb_env_set_maxreaders(environment, UInt32(options.maximumReaders))
+      step = made(.setMaximumReaders, in: folder) {
+        mdb_env_set_maxreaders(environment, UInt32(options.maximumReaders))
+      }
     }
-    if step == MDB_SUCCESS { step = mdb_env_open(environment, folder, flags, 0o600) }
+    if step == MDB_SUCCESS {
+      step = made(.openEnvironment, in: folder) {
+        mdb_env_open(environment, folder, flags, 0o600)
+      }
+    }
     guard step == MDB_SUCCESS else {
       mdb_env_close(environment)
       return (step, nil)
@@ -133,19 +141,21 @@ extension Calls {
 
   static func dataDescriptor(_ environment: OpaquePointer) throws(LMDBError) -> Int32 {
     var descriptor: Int32 = -1
-    let status = mdb_env_get_fd(environment, &descriptor)
+    let status = made(.descriptor, in: folder(environment)) {
+      mdb_env_get_fd(environment, &descriptor)
+    }
     guard status == MDB_SUCCESS else { throw failure(status, "mdb_env_get_fd") }
     return descriptor
   }
 
   static func sync(_ environment: OpaquePointer, path: String) throws(LMDBError) {
-    let status = mdb_env_sync(environment, 1)
+    let status = made(.sync, in: path) { mdb_env_sync(environment, 1) }
     guard status == MDB_SUCCESS else { throw failure(status, "mdb_env_sync", path: path) }
   }
 
   static func checkReaders(_ environment: OpaquePointer, path: String) throws(LMDBError) -> Int {
     var freed: Int32 = 0
-    let status = mdb_reader_check(environment, &freed)
+    let status = made(.checkReaders, in: path) { mdb_reader_check(environment, &freed) }
     guard status == MDB_SUCCESS else { throw failure(status, "mdb_reader_check", path: path) }
     return Int(freed)
   }
@@ -154,15 +164,17 @@ extension Calls {
   static func readerCount(_ environment: OpaquePointer, path: String) throws(LMDBError) -> Int {
     var lines = 0
     let status = withUnsafeMutablePointer(to: &lines) { lines in
-      mdb_reader_list(
-        environment,
-        { line, context in
-          guard let line, let context else { return 0 }
-          if line[0] != UInt8(ascii: "(") {
-            context.assumingMemoryBound(to: Int.self).pointee += 1
-          }
-          return 0
-        }, lines)
+      made(.listReaders, in: path) {
+        mdb_reader_list(
+          environment,
+          { line, context in
+            guard let line, let context else { return 0 }
+            if line[0] != UInt8(ascii: "(") {
+              context.assumingMemoryBound(to: Int.self).pointee += 1
+            }
+            return 0
+          }, lines)
+      }
     }
     guard status >= 0 else { throw failure(status, "mdb_reader_list", path: path) }
     return max(0, lines - 1)
@@ -176,10 +188,11 @@ extension Calls {
     _ environment: OpaquePointer, to descriptor: Int32, compacting: Bool, path: String
   ) throws(LMDBError) {
     let flags = compacting ? UInt32(MDB_CP_COMPACT) : 0
-    var status = mdb_env_copyfd2(environment, descriptor, flags)
+    let folder = folder(environment)
+    var status = made(.copy, in: folder) { mdb_env_copyfd2(environment, descriptor, flags) }
     if status == MDB_READERS_FULL {
       mdb_reader_check(environment, nil)
-      status = mdb_env_copyfd2(environment, descriptor, flags)
+      status = made(.copy, in: folder) { mdb_env_copyfd2(environment, descriptor, flags) }
     }
     guard status == MDB_SUCCESS else { throw failure(status, "mdb_env_copyfd2", path: path) }
   }
@@ -208,8 +221,13 @@ extension Calls {
     _ environment: OpaquePointer, parent: OpaquePointer? = nil, readOnly: Bool, path: String
   ) throws(LMDBError) -> Begin {
     var transaction: OpaquePointer?
-    let status = mdb_txn_begin(environment, parent, readOnly ? UInt32(MDB_RDONLY) : 0, &transaction)
-    if status == MDB_SUCCESS, let transaction { return .begun(transaction) }
+    let status = made(.begin, in: path) {
+      mdb_txn_begin(environment, parent, readOnly ? UInt32(MDB_RDONLY) : 0, &transaction)
+    }
+    if status == MDB_SUCCESS, let transaction {
+      count(transactions: 1, in: path)
+      return .begun(transaction)
+    }
     if status == MDB_MAP_RESIZED { return .mapResized }
     if status == MDB_READERS_FULL { return .readersFull }
     if status == SystemCall.invalid {
@@ -219,17 +237,26 @@ extension Calls {
   }
 
   @inline(__always)
-  static func renew(_ transaction: OpaquePointer) -> Int32 { mdb_txn_renew(transaction) }
+  static func renew(_ transaction: OpaquePointer) -> Int32 {
+    made(.renew, in: folder(transaction: transaction)) { mdb_txn_renew(transaction) }
+  }
 
   static func isMapResized(_ status: Int32) -> Bool { status == MDB_MAP_RESIZED }
 
   @inline(__always)
   static func reset(_ transaction: OpaquePointer) { mdb_txn_reset(transaction) }
 
-  static func abort(_ transaction: OpaquePointer) { mdb_txn_abort(transaction) }
+  static func abort(_ transaction: OpaquePointer) {
+    count(transactions: -1, in: folder(transaction: transaction))
+    mdb_txn_abort(transaction)
+  }
 
   static func commit(_ transaction: OpaquePointer, path: String?) throws(LMDBError) {
-    let status = mdb_txn_commit(transaction)
+    count(transactions: -1, in: folder(transaction: transaction))
+    // A commit that fails ends the transaction all the same.
+    let status = made(
+      .commit, in: folder(transaction: transaction), instead: { mdb_txn_abort(transaction) }
+    ) { mdb_txn_commit(transaction) }
     guard status == MDB_SUCCESS else { throw failure(status, "mdb_txn_commit", path: path) }
   }
 
@@ -247,7 +274,9 @@ extension Calls {
     maximum: Int
   ) throws(LMDBError) -> Database? {
     var handle: MDB_dbi = 0
-    let status = mdb_dbi_open(transaction, name, create ? UInt32(MDB_CREATE) : 0, &handle)
+    let status = made(.openDatabase, in: folder(transaction: transaction)) {
+      mdb_dbi_open(transaction, name, create ? UInt32(MDB_CREATE) : 0, &handle)
+    }
     switch status {
     case MDB_SUCCESS: return Database(number: handle)
     case MDB_NOTFOUND where !create: return nil
@@ -268,7 +297,9 @@ extension Calls {
   /// of its keys before, and calls a null pointer.
   static func openMain(_ transaction: OpaquePointer) throws(LMDBError) {
     var handle: MDB_dbi = 0
-    let status = mdb_dbi_open(transaction, nil, 0, &handle)
+    let status = made(.openDatabase, in: folder(transaction: transaction)) {
+      mdb_dbi_open(transaction, nil, 0, &handle)
+    }
     guard status == MDB_SUCCESS, handle == Database.main.number else {
       throw failure(status, "mdb_dbi_open", transaction: transaction)
     }
@@ -278,7 +309,9 @@ extension Calls {
     _ transaction: OpaquePointer, _ database: Database
   ) throws(LMDBError) -> DatabaseStatistics {
     var stat = MDB_stat()
-    let status = mdb_stat(transaction, database.number, &stat)
+    let status = made(.statistics, in: folder(transaction: transaction)) {
+      mdb_stat(transaction, database.number, &stat)
+    }
     // A database that another process emptied or never made reads as empty.
     guard status == MDB_SUCCESS || status == MDB_NOTFOUND else {
       throw failure(status, "mdb_stat", transaction: transaction)
@@ -290,7 +323,9 @@ extension Calls {
   }
 
   static func empty(_ transaction: OpaquePointer, _ database: Database) throws(LMDBError) {
-    let status = mdb_drop(transaction, database.number, 0)
+    let status = made(.empty, in: folder(transaction: transaction)) {
+      mdb_drop(transaction, database.number, 0)
+    }
     guard status == MDB_SUCCESS else {
       throw failure(status, "mdb_drop", transaction: transaction)
     }
@@ -319,7 +354,9 @@ extension Calls {
   ) throws(LMDBError) -> UnsafeRawBufferPointer? {
     var key = lend(key)
     var value = MDB_val()
-    let status = mdb_get(transaction, database, &key, &value)
+    let status = made(.get, in: folder(transaction: transaction)) {
+      mdb_get(transaction, database, &key, &value)
+    }
     if status == MDB_SUCCESS { return take(value) }
     if status == MDB_NOTFOUND { return nil }
     throw keyFailure(status, "mdb_get", transaction, key.mv_size)
@@ -333,7 +370,9 @@ extension Calls {
     var key = lend(key)
     var value = lend(value)
     let flags = append ? UInt32(MDB_APPEND) : 0
-    let status = mdb_put(transaction, database, &key, &value, flags)
+    let status = made(.put, in: folder(transaction: transaction)) {
+      mdb_put(transaction, database, &key, &value, flags)
+    }
     guard status == MDB_SUCCESS else {
       throw keyFailure(status, "mdb_put", transaction, key.mv_size)
     }
@@ -345,7 +384,9 @@ extension Calls {
   ) throws(LMDBError) -> Bool {
     var key = lend(key)
     var unused = MDB_val()
-    let status = mdb_del(transaction, database, &key, &unused)
+    let status = made(.delete, in: folder(transaction: transaction)) {
+      mdb_del(transaction, database, &key, &unused)
+    }
     if status == MDB_SUCCESS { return true }
     if status == MDB_NOTFOUND { return false }
     throw keyFailure(status, "mdb_del", transaction, key.mv_size)
@@ -382,15 +423,21 @@ extension Calls {
     _ transaction: OpaquePointer, _ database: UInt32
   ) throws(LMDBError) -> OpaquePointer {
     var cursor: OpaquePointer?
-    let status = mdb_cursor_open(transaction, database, &cursor)
+    let status = made(.openCursor, in: folder(transaction: transaction)) {
+      mdb_cursor_open(transaction, database, &cursor)
+    }
     guard status == MDB_SUCCESS, let cursor else {
       throw failure(status, "mdb_cursor_open", transaction: transaction)
     }
+    count(cursors: 1, in: folder(transaction: transaction))
     return cursor
   }
 
   @usableFromInline
-  static func closeCursor(_ cursor: OpaquePointer) { mdb_cursor_close(cursor) }
+  static func closeCursor(_ cursor: OpaquePointer) {
+    count(cursors: -1, in: folder(cursor: cursor))
+    mdb_cursor_close(cursor)
+  }
 
   /// One record as a cursor found it, laid out as two `MDB_val`, so that LMDB writes into it
   /// without a copy.
@@ -437,7 +484,11 @@ extension Calls {
       }
     let status = withUnsafeMutableBytes(of: &found) { bytes in
       let values = bytes.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: MDB_val.self)
-      return mdb_cursor_get(cursor, values, values + 1, operation)
+      // Where it stands is asked without reading a page, which cannot fail.
+      if move == .current { return mdb_cursor_get(cursor, values, values + 1, operation) }
+      return made(.moveCursor, in: folder(cursor: cursor)) {
+        mdb_cursor_get(cursor, values, values + 1, operation)
+      }
     }
     if status == MDB_SUCCESS { return true }
     if status == MDB_NOTFOUND { return false }
@@ -472,7 +523,8 @@ extension Calls {
   static func replace(
     _ cursor: OpaquePointer, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
   ) throws(LMDBError) {
-    guard current(cursor).key.elementsEqual(key) else {
+    let place = current(cursor).key
+    guard place.count == key.count, Cursor.areEqual(place, key) else {
       throw LMDBError(
         .other(MDB_NOTFOUND), operation: "mdb_cursor_put",
         detail: "the cursor does not stand on the record to replace; seek its key first")
@@ -497,14 +549,16 @@ extension Calls {
   ) throws(LMDBError) {
     var key = lend(key)
     var value = lend(value)
-    let status = mdb_cursor_put(cursor, &key, &value, flags)
+    let status = made(.putCursor, in: folder(cursor: cursor)) {
+      mdb_cursor_put(cursor, &key, &value, flags)
+    }
     guard status == MDB_SUCCESS else {
       throw keyFailure(status, "mdb_cursor_put", mdb_cursor_txn(cursor), key.mv_size)
     }
   }
 
   static func delete(_ cursor: OpaquePointer) throws(LMDBError) {
-    let status = mdb_cursor_del(cursor, 0)
+    let status = made(.deleteCursor, in: folder(cursor: cursor)) { mdb_cursor_del(cursor, 0) }
     guard status == MDB_SUCCESS else {
       throw failure(status, "mdb_cursor_del", transaction: mdb_cursor_txn(cursor))
     }

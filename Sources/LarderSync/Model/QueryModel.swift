@@ -26,7 +26,7 @@ public final class QueryModel<Model: Sendable> {
 
   private var refreshCount = 0
   @ObservationIgnored private let updater: (any Updater)?
-  @ObservationIgnored private let makeEvents: (any Updater) -> EventStream<ResultChange<Model>>
+  @ObservationIgnored private let makeEvents: ((any Updater)?) -> EventStream<ResultChange<Model>>
   @ObservationIgnored private let applying: (ResultChange<Model>, () -> Void) -> Void
   @ObservationIgnored private var work: ModelWork?
 
@@ -48,7 +48,13 @@ public final class QueryModel<Model: Sendable> {
   /// ``stop()``, or after the store was closed, it begins anew.
   public func start() {
     guard work == nil else { return }
-    let events = makeEvents(JoinedRefresh { [weak self] in try await self?.sync(.joining) })
+    let refresh = updater.map { updater in
+      // Not one that holds the model: a sync may take long, and nobody look any more.
+      ToldRefresh(
+        updater: updater, began: { [weak self] in self?.refreshBegan() },
+        ended: { [weak self] status in self?.refreshEnded(status) })
+    }
+    let events = makeEvents(refresh)
     work = ModelWork(
       Task { [weak self] in
         for await event in events {
@@ -65,22 +71,25 @@ public final class QueryModel<Model: Sendable> {
 
   /// Asks the updater to sync, and returns when it has; what goes wrong is ``lastError``.
   public func refresh(_ timing: SyncTiming = .afterNow) async {
+    guard let updater else { return }
+    refreshBegan()
     do {
-      try await sync(timing)
-    } catch is CancellationError {
-      // The caller's own, or somebody's on purpose.
+      refreshEnded(try await updater.sync(timing))
     } catch {
-      lastError = error
+      refreshEnded(nil)
+      // A cancellation is the caller's own, or somebody's on purpose.
+      if !(error is CancellationError) { lastError = error }
     }
   }
 
   public func dismissError() { lastError = nil }
 
-  private func sync(_ timing: SyncTiming) async throws {
-    guard let updater else { return }
-    refreshCount += 1
-    defer { refreshCount -= 1 }
-    if try await updater.sync(timing) != .skipped { lastError = nil }
+  private func refreshBegan() { refreshCount += 1 }
+
+  /// - Parameter status: Nil for one that failed.
+  private func refreshEnded(_ status: UpdateStatus?) {
+    refreshCount -= 1
+    if let status, status != .skipped { lastError = nil }
   }
 
   private func take(_ event: Event<ResultChange<Model>>) {
@@ -96,14 +105,23 @@ public final class QueryModel<Model: Sendable> {
   }
 }
 
-/// Has the model sync, so that it knows of it. Joins others: a view that appears while somebody
-/// else refreshes shows that, and what comes of it.
-private struct JoinedRefresh: Updater {
-  let sync: @MainActor @Sendable () async throws -> Void
+/// Tells the model of the sync that its stream asks for. Joins others: a view that appears while
+/// somebody else refreshes shows that, and what comes of it.
+private struct ToldRefresh: Updater {
+  let updater: any Updater
+  let began: @MainActor @Sendable () -> Void
+  let ended: @MainActor @Sendable (UpdateStatus?) -> Void
 
   func sync(_ timing: SyncTiming) async throws -> UpdateStatus {
-    try await sync()
-    return .alreadyCurrent
+    await began()
+    do {
+      let status = try await updater.sync(.joining)
+      await ended(status)
+      return status
+    } catch {
+      await ended(nil)
+      throw error
+    }
   }
 }
 

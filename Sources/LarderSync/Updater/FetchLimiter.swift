@@ -16,7 +16,8 @@ public import Larder
 /// Safe to use from any thread. A fetch that fails leaves the interval as it was, so that the next
 /// caller may try again at once. A caller whose task is cancelled stops waiting; the fetch goes on,
 /// as what it brings is of use to whoever looks next, and ``cancel()`` stops it. A fetch that was
-/// to follow is not begun when nobody waits for it any more.
+/// to follow is not begun when nobody waits for it any more. Several processes may each have a fetch
+/// under way; the interval counts for all of them, if the limiter has a name.
 public final class FetchLimiter: Sendable {
   private struct State {
     var line = FlightLine()

@@ -1,5 +1,6 @@
-import LarderLMDB
 import Testing
+
+@testable import LarderLMDB
 
 @Suite("transactions")
 struct TransactionTests {
@@ -160,6 +161,19 @@ struct TransactionTests {
       let cursor = try transaction.cursor(in: .main)
       try transaction.commit()
       _ = cursor.key
+    }
+  }
+
+  @Test("a write that ends on another thread than it began on stops the program")
+  func endsElsewhere() async {
+    await #expect(processExitsWith: .failure) {
+      let folder = TemporaryFolder()
+      let environment = try Environment.open(at: folder.store)
+      let transaction = try environment.beginWrite()
+      let handle = transaction.handle
+      // Guard: used by one thread, while this one waits.
+      nonisolated(unsafe) let lent = handle
+      try OnThread { try environment.commit(writing: lent) }.value()
     }
   }
 }

@@ -105,17 +105,24 @@ private struct Case {
     try integers(\.tags.count, \.tags.count)
     try naturals()
     let doubles = specimens.map(\.ratio)
-    try #require(same(try repository.sum(\.ratio, of: query), doubles.reduce(0, +)), hint)
+    try #require(same(try repository.sum(\.ratio, of: query), exactSum(doubles)), hint)
     let weights = specimens.compactMap(\.weight)
-    try #require(same(try repository.sum(\.weight, of: query), weights.reduce(0, +)), hint)
-    let average = weights.isEmpty ? nil : weights.reduce(0, +) / Double(weights.count)
+    try #require(same(try repository.sum(\.weight, of: query), exactSum(weights)), hint)
+    let average = weights.isEmpty ? nil : exactSum(weights) / Double(weights.count)
     try #require(same(try repository.average(\.weight, of: query), average), hint)
     let levels = specimens.compactMap(\.level).map(Double.init)
-    try #require(same(try repository.sum(\.level, of: query), levels.reduce(0, +)), hint)
+    try #require(same(try repository.sum(\.level, of: query), exactSum(levels)), hint)
     let costs = specimens.compactMap(\.cost)
     try #require(try repository.sum(\.cost, of: query) == costs.reduce(0, +), hint)
     let cost = costs.isEmpty ? nil : costs.reduce(0, +) / Decimal(costs.count)
     try #require(try repository.average(\.cost, of: query) == cost, hint)
+  }
+
+  /// Held to arithmetic of its own by its own tests.
+  private func exactSum(_ numbers: [Double]) -> Double {
+    var sum = ExactSum()
+    for number in numbers { sum.add(number) }
+    return sum.value
   }
 
   private func integers<Value: Summable>(

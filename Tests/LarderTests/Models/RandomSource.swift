@@ -75,6 +75,8 @@ extension RandomSource {
     return withUnsafeBytes(of: (high, low)) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
   }
 
+  mutating func pick<Element>(_ pool: [Element]) -> Element { pool[int(0..<pool.count)] }
+
   /// Up to 38 digits, any exponent that fits, now and then not a number.
   mutating func decimal() -> Decimal {
     if once(in: 20) { return .nan }

@@ -118,8 +118,6 @@ extension Place {
 }
 
 extension RandomSource {
-  mutating func pick<Element>(_ pool: [Element]) -> Element { pool[int(0..<pool.count)] }
-
   mutating func maybe<Element>(_ pool: [Element]) -> Element? {
     once(in: 4) ? nil : pick(pool)
   }

@@ -8,18 +8,6 @@ import Testing
 @Suite struct GroupCommitTests {
   struct Refused: Error {}
 
-  /// Holds the writer's line while `submit` runs, so that what it submits stands there together.
-  private func together(
-    _ store: Store, _ submit: (_ wait: (Int) async -> Void) async throws -> Void
-  ) async throws {
-    let gate = DispatchSemaphore(value: 0)
-    store.engine.writer.enqueue { gate.wait() }
-    defer { gate.signal() }
-    try await submit { count in
-      while store.engine.jobs.waitingCount < count { await Task.yield() }
-    }
-  }
-
   private func transactionID(_ store: Store) throws -> Int {
     try store.engine.environment.statistics().lastTransactionID
   }
@@ -93,8 +81,8 @@ import Testing
       let seen = Locked<[Int]>([])
       try await together(store) { _ in
         for number in 0..<100 {
-          store.engine.enqueue(
-            WriteJob(isLarge: number % 17 == 0) { tx in
+          store.engine.writer.enqueue(
+            WriteJob(store.engine, isLarge: number % 17 == 0) { tx in
               try tx.save(Contact(id: "one", city: "\(number)"))
             } finish: { _ in
               seen.withLock { $0.append(number) }

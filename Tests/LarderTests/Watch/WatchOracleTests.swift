@@ -100,7 +100,7 @@ import Testing
     if !expected.isEmpty { tally.found += 1 }
   }
 
-  private func declareIndexes(in store: Store, using random: inout RandomSource) throws {
+  func declareIndexes(in store: Store, using random: inout RandomSource) throws {
     var declaration = try Declaration(Specimen.self)
     declaration.indexes = RandomIndexes.declarations(
       count: random.int(1..<10),
@@ -113,7 +113,7 @@ import Testing
   }
 
   /// Some documents of a pool that is small enough for keys to come again and values to tie.
-  private func change(
+  func change(
     _ store: Store, _ pool: [Specimen], using random: inout RandomSource
   ) throws {
     let repository = store.repository(of: Specimen.self)
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  private static func query(
+  static func query(
     _ pool: [Specimen], using random: inout RandomSource
   ) -> Query<Specimen> {
     var query = Specimen.all
@@ -165,7 +165,7 @@ import Testing
 
 extension Pool {
   /// Short ones, that make other keys with a number behind them.
-  fileprivate static let keys = ["", "a", "A", "\u{E9}", "e\u{301}", "\u{1F600}", "\u{AC00}"]
+  static let keys = ["", "a", "A", "\u{E9}", "e\u{301}", "\u{1F600}", "\u{AC00}"]
 }
 
 extension Specimen {

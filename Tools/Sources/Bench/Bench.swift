@@ -2,7 +2,8 @@ import CBench
 import Foundation
 
 /// `bench`: times engines and codecs on one workload; `bench codecs`: the codecs alone; `bench
-/// layouts`: the study of LMDB layouts; `bench watch`: what watchers cost.
+/// layouts`: the study of LMDB layouts; `bench watch`: what watchers cost; `bench concurrency`: what
+/// many at once get.
 @main
 struct Bench {
   static func main() async {
@@ -14,6 +15,7 @@ struct Bench {
       case .codecs: print(try codecs(options))
       case .layouts: try studyLayouts(options)
       case .watch: try await studyWatching(options)
+      case .concurrency: try await studyConcurrency(options)
       }
     } catch {
       FileHandle.standardError.write(Data("bench: \(error)\n".utf8))
@@ -66,6 +68,15 @@ struct Bench {
     for scale in options.scales {
       let study = WatchStudy(documents: scale, rounds: options.rounds, folder: folder)
       print(WatchStudy.markdown(try await study.run(), documents: scale))
+    }
+  }
+
+  private static func studyConcurrency(_ options: Options) async throws {
+    let folder = try ScratchFolder(in: options.folder)
+    defer { folder.remove() }
+    for scale in options.scales {
+      let study = ConcurrencyStudy(documents: scale, rounds: options.rounds, folder: folder)
+      print(ConcurrencyStudy.markdown(try await study.run(), documents: scale))
     }
   }
 

@@ -1,8 +1,8 @@
 import Foundation
 @_spi(Benchmark) import Larder
 
-/// A way to make bytes of contacts and contacts of bytes, without a store. The first codec of a run
-/// is the reference for all the others.
+/// A way to make bytes of contacts and contacts of bytes, without a store. Those of
+/// ``CodecTiming/references`` are what all are compared with.
 ///
 /// To take part, make one and add it to ``all(_:)``.
 struct Codec {
@@ -17,6 +17,9 @@ struct Codec {
   static func all(_ contacts: [Contact]) throws -> [Codec] {
     [
       try json(contacts),
+      packed(contacts),
+      limit("swift-limit", contacts, isRecord: false),
+      limit("swift-limit-record", contacts, isRecord: true),
       try documents("larder-codable-field", contacts.map { ContactField(contact: $0) }) {
         $0.contact.glance
       },
@@ -51,14 +54,20 @@ struct Codec {
     return Codec(
       name: name,
       encode: {
-        var byteCount = 0
-        for index in documents.indices { byteCount += try coding.value.encode(documents[index]) }
-        return byteCount
+        try documents.withUnsafeBufferPointer { documents in
+          guard let first = documents.baseAddress else { return 0 }
+          var byteCount = 0
+          for index in documents.indices {
+            byteCount += try coding.value.encode(first + index)
+          }
+          return byteCount
+        }
       },
       decode: {
         var sum: UInt64 = 0
-        for (record, document) in zip(records, documents) {
-          sum &+= glance(try coding.value.decode(record, key: document.entityAccessorKey))
+        for index in records.indices {
+          sum &+= glance(
+            try coding.value.decode(records[index], key: documents[index].entityAccessorKey))
         }
         return sum
       })
@@ -66,7 +75,7 @@ struct Codec {
 
   /// Shares one coding between two closures.
   private final class Coding<Entity: Document> {
-    var value: DocumentCoding<Entity>
+    @exclusivity(unchecked) var value: DocumentCoding<Entity>
     init(_ value: consuming DocumentCoding<Entity>) { self.value = value }
   }
 }

@@ -4,20 +4,25 @@ struct CodecTiming {
   var documents: Int
   var codec: String
   var spread: Spread
-  /// Of the medians: this codec's by the first one's.
-  var ratio: Double
+  /// By each of ``references``: the median over the rounds of this codec's time by its time in the
+  /// same round.
+  var ratios: [String: Double]
+
+  /// The codecs that all are compared with.
+  static let references = ["json", "swift-packed", "swift-limit", "swift-limit-record"]
 
   static func table(_ timings: [CodecTiming]) -> String {
     let rows = timings.map { timing in
       let count = Double(timing.documents)
       return [
         timing.direction, timing.codec, Report.nanoseconds(timing.spread.median / count),
-        Report.fixed(timing.ratio, 2),
+      ] + references.map { timing.ratios[$0].map { Report.fixed($0, 2) } ?? "-" } + [
         "\(Report.nanoseconds(timing.spread.minimum / count)) - "
-          + Report.nanoseconds(timing.spread.maximum / count),
+          + Report.nanoseconds(timing.spread.maximum / count)
       ]
     }
-    let header = ["codec", "of", "per document", "to the first", "spread"]
+    let header =
+      ["codec", "of", "per document"] + references.map { "to \($0)" } + ["spread"]
     return Report.aligned([header] + rows, texts: [0, 1])
   }
 }
@@ -63,14 +68,24 @@ struct CodecRunner {
   private func timings(
     _ direction: String, _ count: Int, _ codecs: [Codec], _ seconds: [[Double]]
   ) -> [CodecTiming] {
-    guard let reference = seconds.first.flatMap({ Spread($0) }) else { return [] }
-    return zip(codecs, seconds).compactMap { codec, seconds in
-      Spread(seconds).map { spread in
+    zip(codecs, seconds).compactMap { codec, times in
+      Spread(times).map { spread in
         CodecTiming(
           direction: direction, documents: count, codec: codec.name, spread: spread,
-          ratio: spread.median / reference.median)
+          ratios: ratios(of: times, codecs, seconds))
       }
     }
+  }
+
+  private func ratios(
+    of times: [Double], _ codecs: [Codec], _ seconds: [[Double]]
+  ) -> [String: Double] {
+    var ratios: [String: Double] = [:]
+    for (codec, reference) in zip(codecs, seconds)
+    where CodecTiming.references.contains(codec.name) {
+      ratios[codec.name] = Spread(zip(times, reference).map { $0 / $1 })?.median
+    }
+    return ratios
   }
 
   private func time(_ body: () throws -> Void) rethrows -> Double {

@@ -1,6 +1,8 @@
 import CBench
+import Larder
 
 /// The document of the benchmark: eleven fields, as an address book of an app would have them.
+@Document
 struct Contact: Equatable, Sendable, Codable, Identifiable {
   var id: String
   var name: String
@@ -14,6 +16,7 @@ struct Contact: Equatable, Sendable, Codable, Identifiable {
   var active: Bool
   var geo: Geo?
 
+  @EmbeddedDocument
   struct Geo: Equatable, Sendable, Codable {
     var lat: Double
     var lon: Double

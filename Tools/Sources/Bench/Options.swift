@@ -3,7 +3,7 @@ import Foundation
 /// What the command line asks for.
 struct Options {
   enum Command {
-    case engines, codecs, layouts, watch, help
+    case engines, codecs, layouts, watch, concurrency, help
   }
 
   var command = Command.engines
@@ -16,8 +16,8 @@ struct Options {
   var mapByteCount = 1 << 36
 
   static let usage = """
-    usage: bench [codecs|layouts|watch] [--scale 10k|100k|1m]... [--only OPERATION]... [--rounds N]
-                 [--json FILE] [--html FILE] [--folder FOLDER] [--map-mb N]
+    usage: bench [codecs|layouts|watch|concurrency] [--scale 10k|100k|1m]... [--only OPERATION]...
+                 [--rounds N] [--json FILE] [--html FILE] [--folder FOLDER] [--map-mb N]
                  [--quick]
 
     Times each engine on one workload, in interleaved rounds, and prints medians. An engine that
@@ -26,6 +26,8 @@ struct Options {
       codecs    encodes and decodes without a store, beside JSON; part of a run without --only
       layouts   compares two ways of laying out a collection in LMDB instead
       watch     times what watchers cost, and how long a change is on its way to one, instead
+      concurrency  counts durable writes of many tasks, and reads beside them, instead; give it a
+                folder on a disk, as memory has nothing to flush
       --scale   how many documents; 100k unless told, may be given several times
       --only    one operation; may be given several times
       --rounds  5 unless told
@@ -55,6 +57,7 @@ struct Options {
       case "codecs": command = .codecs
       case "layouts": command = .layouts
       case "watch": command = .watch
+      case "concurrency": command = .concurrency
       case "--help", "-h": command = .help
       case "--quick": quick = true
       case "--scale": scales.append(try Self.scale(value(of: argument)))

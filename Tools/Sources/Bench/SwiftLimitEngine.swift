@@ -66,7 +66,7 @@ final class SwiftLimitEngine: Engine {
 
 extension Contact {
   /// Decodes a record as CBench's record.h describes it.
-  fileprivate init(packed record: UnsafePointer<UInt8>) {
+  init(packed record: UnsafePointer<UInt8>) {
     let bytes = UnsafeRawPointer(record)
     let flags = record[0]
     var text = bytes + 36
@@ -99,8 +99,6 @@ extension Contact {
     city = next()
     let label = next()
     geo = place.map { Geo(lat: $0.lat, lon: $0.lon, label: flags & 4 != 0 ? label : nil) }
-    tags = []
-    tags.reserveCapacity(Int(record[1]))
-    for _ in 0..<record[1] { tags.append(next()) }
+    tags = (0..<record[1]).map { _ in next() }
   }
 }

@@ -9,10 +9,26 @@ struct Execution {
   let binding: CollectionBinding
   /// What is asked of each document that the plan's source gives.
   private let residual: Evaluation
-  /// What is asked of a document whose values were cut in the index.
-  private let filter: Evaluation
+  /// Whether there is anything to ask of them.
+  private let asksNothing: Bool
+  /// What is asked of a document whose values were cut in the index, and what sorts.
+  private let whole: Whole
   /// Counts what is looked at, for those who want to know.
   private let tally: Tally?
+
+  /// The filter and the order as they are, made ready when they are first asked for.
+  private final class Whole {
+    private let filter: FilterNode
+    private let order: [SortKey]
+    private let collection: Collection
+    private(set) lazy var evaluation = Evaluation(filter, order: order, in: collection)
+
+    init(_ filter: FilterNode, _ order: [SortKey], _ collection: Collection) {
+      self.filter = filter
+      self.order = order
+      self.collection = collection
+    }
+  }
 
   final class Tally {
     var examined = 0
@@ -25,8 +41,14 @@ struct Execution {
     self.plan = plan
     self.tally = tally
     self.binding = binding
-    residual = Evaluation(plan.residual, in: binding.collection)
-    filter = Evaluation(plan.filter, order: selection.order, in: binding.collection)
+    if case .constant(true) = plan.residual {
+      asksNothing = tally == nil
+      residual = .everything
+    } else {
+      asksNothing = false
+      residual = Evaluation(plan.residual, in: binding.collection)
+    }
+    whole = Whole(plan.filter, selection.order, binding.collection)
   }
 
   typealias Key = UnsafeRawBufferPointer
@@ -41,6 +63,7 @@ struct Execution {
     guard case .sort = plan.order else { return try forEachUnsorted(in: transaction, body) }
     if wanted == 0 { return }
     var rows = SortedRows(limit: wanted)
+    let filter = whole.evaluation
     try forEachUnsorted(in: transaction) { key, record in
       try rows.add(key: key, record: record) { bytes in
         try binding.reading(record, key: key) { try filter.putSortValues($0, into: &bytes) }
@@ -101,14 +124,10 @@ struct Execution {
     _ range: KeyRange, _ transaction: borrowing some Transaction & ~Copyable, _ body: Body
   ) throws {
     var cursor = try transaction.cursor(in: binding.collection.documents)
-    var hasOne = try range.lower.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
-    while hasOne, range.isBefore(end: cursor.key) {
-      if try matches(residual, key: cursor.key, record: cursor.value),
-        !(try body(cursor.key, cursor.value))
-      {
-        return
-      }
-      hasOne = try cursor.next()
+    let residual = residual
+    try cursor.forEach(in: range) { cursor in
+      guard try matches(residual, key: cursor.key, record: cursor.value) else { return true }
+      return try body(cursor.key, cursor.value)
     }
   }
 }
@@ -124,6 +143,7 @@ extension Execution {
   }
 
   /// - Throws: ``StoreError/damagedIndex(collection:index:reason:)``.
+  @inline(__always)
   private func found(_ index: CollectionIndex, _ cursor: borrowing Cursor) throws -> Found {
     guard let count = index.valueByteCount(ofEntry: cursor.key, cursor.value) else {
       throw damaged(index, "an entry holds no values")
@@ -146,9 +166,11 @@ extension Execution {
       guard let index else { return true }
       throw damaged(index, "it names a document that is not there")
     }
-    let evaluation = found.isCut ? filter : residual
-    guard try matches(evaluation, key: documents.key, record: documents.value) else {
-      return true
+    if !asksNothing || found.isCut {
+      let evaluation = found.isCut ? whole.evaluation : residual
+      guard try matches(evaluation, key: documents.key, record: documents.value) else {
+        return true
+      }
     }
     return try body(documents.key, documents.value)
   }
@@ -159,14 +181,12 @@ extension Execution {
   ) throws {
     var documents = try transaction.cursor(in: binding.collection.documents)
     var entries = try transaction.cursor(in: access.index.database)
+    let index = access.index
     for range in access.ranges {
-      var hasOne = try range.lower.withUnsafeBytes { try entries.seek(atOrAfter: $0) }
-      while hasOne, range.isBefore(end: entries.key) {
-        guard try lend(try found(access.index, entries), access.index, &documents, body) else {
-          return
-        }
-        hasOne = try entries.next()
+      let isDone = try entries.forEach(in: range) { entry in
+        try lend(try found(index, entry), index, &documents, body)
       }
+      guard isDone else { return }
     }
   }
 
@@ -178,14 +198,11 @@ extension Execution {
     for access in accesses {
       var entries = try transaction.cursor(in: access.index.database)
       for range in access.ranges {
-        var hasOne = try range.lower.withUnsafeBytes { try entries.seek(atOrAfter: $0) }
-        while hasOne, range.isBefore(end: entries.key) {
-          let entry = try found(access.index, entries)
+        try entries.forEach(in: range) { entry in
+          let entry = try found(access.index, entry)
           // What several indexes find is asked whole.
-          keys.append(
-            accesses.count > 1 || access.ranges.count > 1
-              ? Found(key: entry.key, isCut: entry.isCut || accesses.count > 1) : entry)
-          hasOne = try entries.next()
+          keys.append(Found(key: entry.key, isCut: entry.isCut || accesses.count > 1))
+          return true
         }
       }
     }
@@ -250,18 +267,26 @@ extension Execution {
     var entries = try transaction.cursor(in: access.index.database)
     let index = access.index
     var hasOne = try start(&entries, range, isReversed: order.isReversed)
-    while hasOne, range.holds(entries.key) {
+    while hasOne, range.holds(entries.key, isReversed: order.isReversed) {
+      let key = entries.key
       let entry = try found(index, entries)
-      if order.isWhole, !order.isReversed, !entry.isCut {
-        guard try lend(entry, index, &documents, body) else { return }
+      if order.isWhole, !entry.isCut {
+        // What was found stays where it is while the cursor goes on.
+        hasOne = order.isReversed ? try entries.previous() : try entries.next()
+        let values = UnsafeRawBufferPointer(rebasing: key[..<(key.count - entry.key.count)])
+        let isAlone = !order.isReversed || !hasOne || !entries.key.begins(with: values)
+        if isAlone {
+          guard try lend(entry, index, &documents, body) else { return }
+          continue
+        }
         hasOne = try entries.next()
-        continue
       }
-      var run = Run(entries.key, isCut: entry.isCut, order, index)
+      var run = Run(key, isCut: entry.isCut, order, index)
       repeat {
         run.keys.append(try found(index, entries))
         hasOne = order.isReversed ? try entries.previous() : try entries.next()
-      } while hasOne && range.holds(entries.key) && entries.key.starts(with: run.prefix)
+      } while hasOne && range.holds(entries.key, isReversed: order.isReversed)
+        && run.prefix.withUnsafeBytes { entries.key.begins(with: $0) }
       guard try lend(run, index, transaction, &documents, body) else { return }
     }
   }
@@ -290,6 +315,7 @@ extension Execution {
       return true
     }
     var rows = SortedRows(limit: .max)
+    let filter = whole.evaluation
     for key in run.keys {
       guard try documents.seek(key.key) else {
         throw damaged(index, "it names a document that is not there")
@@ -338,7 +364,15 @@ private struct Run {
 }
 
 extension KeyRange {
-  fileprivate func holds(_ key: UnsafeRawBufferPointer) -> Bool {
-    isBefore(end: key) && lower.withUnsafeBytes { Bytes.compare(key, $0) >= 0 }
+  /// Whether a key lies in the range, for one that the way along it has come to.
+  fileprivate func holds(_ key: UnsafeRawBufferPointer, isReversed: Bool) -> Bool {
+    isReversed ? lower.withUnsafeBytes { Bytes.compare(key, $0) >= 0 } : isBefore(end: key)
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  fileprivate func begins(with other: UnsafeRawBufferPointer) -> Bool {
+    count >= other.count
+      && Bytes.equal(UnsafeRawBufferPointer(rebasing: self[..<other.count]), other)
   }
 }

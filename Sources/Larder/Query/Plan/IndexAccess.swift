@@ -7,7 +7,7 @@ struct IndexAccess {
   /// parts behind them.
   let fixedPartCount: Int
   /// Conditions that every entry in the ranges fulfils, by their place in the conjunction.
-  let settled: Set<Int>
+  let settled: ConditionPlaces
   /// Whether the conditions narrow it down at all.
   let isNarrowed: Bool
 
@@ -16,15 +16,16 @@ struct IndexAccess {
   /// - Returns: Nil where the index does not have all documents that fulfil them.
   init?(_ index: CollectionIndex, _ conditions: [FilterNode]) {
     guard index.isComplete else { return nil }
-    var settled: Set<Int> = []
+    var settled = ConditionPlaces()
     if let filter = index.filter {
       guard let implied = Self.implied(filter, by: conditions) else { return nil }
       settled = implied
     }
-    var prefixes: [[UInt8]] = [[]]
+    // What entries begin with, as far as parts have one value each: nearly always one way.
+    var prefix: [UInt8] = []
+    var otherPrefixes: [[UInt8]] = []
     var ranges: [KeyRange]?
     var fixed = 0
-    var isFixed = true
     var isNarrowed = false
     var isOpen = true
     for part in index.definition.parts {
@@ -36,30 +37,49 @@ struct IndexAccess {
         continue
       }
       isNarrowed = true
-      let longest = (prefixes.map(\.count).max() ?? 0)
+      let longest = otherPrefixes.reduce(prefix.count) { max($0, $1.count) }
       let isWhole = values.ranges.allSatisfy {
         longest + max($0.lower.count, $0.upper?.count ?? 0) <= CollectionIndex.maximumValueByteCount
       }
       // Two elements of one document may be alike up to the cut.
       if part.isMultiple, !isWhole { return nil }
       if values.isExact, isWhole { settled.formUnion(places) }
-      let isLast =
-        !values.isEquality || !isWhole
-        || prefixes.count * values.ranges.count > Self.maximumPrefixCount
-      if isLast {
-        ranges = prefixes.flatMap { prefix in values.ranges.map { $0.behind(prefix) } }
+      let isOne = otherPrefixes.isEmpty && values.ranges.count == 1
+      if values.isEquality, isWhole, isOne {
+        fixed += 1
+        // Alone, the value has the range already.
+        ranges = prefix.isEmpty ? values.ranges : nil
+        prefix += values.ranges[0].lower
+        continue
+      }
+      let count = (1 + otherPrefixes.count) * values.ranges.count
+      if values.isEquality, isWhole, 1...Self.maximumPrefixCount ~= count {
+        let all = ([prefix] + otherPrefixes).flatMap { prefix in
+          values.ranges.map { prefix + $0.lower }
+        }
+        prefix = all[0]
+        otherPrefixes = Array(all.dropFirst())
+        ranges = nil
+      } else if prefix.isEmpty, isOne, isWhole {
+        ranges = values.ranges
         isOpen = false
-        if values.ranges.count * prefixes.count > 1 { isFixed = false }
+      } else if isOne {
+        ranges = [values.ranges[0].behind(prefix)]
+        isOpen = false
       } else {
-        prefixes = prefixes.flatMap { prefix in values.ranges.map { prefix + $0.lower } }
-        if prefixes.count > 1 { isFixed = false }
-        if isFixed { fixed += 1 }
+        ranges = ([prefix] + otherPrefixes).flatMap { prefix in
+          values.ranges.map { $0.behind(prefix) }
+        }
+        isOpen = false
       }
     }
     self.index = index
-    self.ranges = Self.merged(
-      ranges ?? (prefixes == [[]] ? [.everything] : prefixes.map { KeyRange(prefix: $0) }))
-    fixedPartCount = isFixed ? fixed : 0
+    let isEverything = prefix.isEmpty && otherPrefixes.isEmpty
+    let found =
+      ranges
+      ?? (isEverything ? [.everything] : ([prefix] + otherPrefixes).map { KeyRange(prefix: $0) })
+    fixedPartCount = found.count > 1 ? 0 : fixed
+    self.ranges = Self.merged(found)
     self.settled = settled
     self.isNarrowed = isNarrowed || index.filter != nil
   }
@@ -69,9 +89,9 @@ struct IndexAccess {
   /// The values of a part that its conditions allow, with the places of those conditions.
   private static func ranges(
     _ part: IndexDefinition.Part, _ conditions: [FilterNode]
-  ) -> (PartRanges, Set<Int>)? {
+  ) -> (PartRanges, ConditionPlaces)? {
     var result: PartRanges?
-    var places: Set<Int> = []
+    var places = ConditionPlaces()
     for (place, condition) in conditions.enumerated() {
       guard case .test(.field(let path), let comparison) = condition, part.agrees(with: path),
         let ranges = PartRanges(comparison, part)
@@ -88,30 +108,31 @@ struct IndexAccess {
   /// not say all of it.
   private static func implied(
     _ filter: FilterNode, by conditions: [FilterNode]
-  ) -> Set<Int>? {
+  ) -> ConditionPlaces? {
     let known = conditions.map { $0.encoded() }
     let parts: [FilterNode] = if case .conjunction(let parts) = filter { parts } else { [filter] }
-    var places: Set<Int> = []
+    var places = ConditionPlaces()
     for part in parts {
       let encoded = part.encoded()
       let matching = known.indices.filter { known[$0] != nil && known[$0] == encoded }
       if matching.isEmpty { return nil }
-      places.formUnion(matching)
+      for place in matching { places.insert(place) }
     }
     return places
   }
 
   /// The ranges in their order, without those inside others.
   private static func merged(_ ranges: [KeyRange]) -> [KeyRange] {
+    if ranges.count == 1 { return ranges[0].isEmpty ? [] : ranges }
     var result: [KeyRange] = []
     let sorted = ranges.filter { !$0.isEmpty }
-      .sorted { $0.lower.lexicographicallyPrecedes($1.lower) }
+      .sorted { Bytes.compare($0.lower, $1.lower) < 0 }
     for range in sorted {
       guard let last = result.last else {
         result.append(range)
         continue
       }
-      if let end = last.upper, !range.lower.lexicographicallyPrecedes(end) {
+      if let end = last.upper, Bytes.compare(range.lower, end) >= 0 {
         result.append(range)
         continue
       }
@@ -119,7 +140,7 @@ struct IndexAccess {
         switch (last.upper, range.upper) {
         case (nil, _): false
         case (_, nil): true
-        case (let end?, let otherEnd?): end.lexicographicallyPrecedes(otherEnd)
+        case (let end?, let otherEnd?): Bytes.compare(end, otherEnd) < 0
         }
       if reachesFurther { result[result.count - 1].upper = range.upper }
     }
@@ -133,7 +154,7 @@ struct IndexAccess {
   func direction(for order: [SortKey]) -> IndexOrder? {
     guard ranges.count <= 1, !order.isEmpty else { return nil }
     let parts = index.definition.parts
-    guard !parts.contains(where: \.isMultiple) || fixedPartCount > 0 else { return nil }
+    guard !index.hasElements || fixedPartCount > 0 else { return nil }
     var place = fixedPartCount
     var isReversed: Bool?
     for key in order {
@@ -179,7 +200,15 @@ extension IndexDefinition.Part {
       default: return false
       }
     }
-    return IndexScalar(kind) == scalar
-      && IndexDefinition.absent(last.absent, (scalar, isMultiple)) == absent
+    guard IndexScalar(kind) == scalar else { return false }
+    switch last.absent {
+    case nil: return absent.count == 1 && absent[0] == IndexTag.missing
+    // The most frequent defaults, without encoding them.
+    case .null? where !isMultiple: return absent.count == 1 && absent[0] == IndexTag.null
+    case .integer(0)? where scalar == .integer && !isMultiple:
+      return absent.count == 1 && absent[0] == IndexTag.zero
+    default: break
+    }
+    return IndexDefinition.absent(last.absent, (scalar, isMultiple)) == absent
   }
 }

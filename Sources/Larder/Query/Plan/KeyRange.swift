@@ -26,16 +26,17 @@ struct KeyRange: Sendable, Equatable {
 
   var isEmpty: Bool {
     guard let upper else { return false }
-    return !lower.lexicographicallyPrecedes(upper)
+    return Bytes.compare(lower, upper) >= 0
   }
 
   /// This range behind `prefix`, cut as entries are.
   func behind(_ prefix: [UInt8]) -> KeyRange {
     let limit = CollectionIndex.maximumValueByteCount
-    let upper = upper.map { prefix + $0 } ?? Self.successor(of: prefix)
-    return KeyRange(
-      lower: Array((prefix + lower).prefix(limit)),
-      upper: upper.flatMap { $0.count > limit ? Self.successor(of: Array($0.prefix(limit))) : $0 })
+    var lower = prefix + lower
+    if lower.count > limit { lower.removeLast(lower.count - limit) }
+    var upper = upper.map { prefix + $0 } ?? Self.successor(of: prefix)
+    if let end = upper, end.count > limit { upper = Self.successor(of: Array(end.prefix(limit))) }
+    return KeyRange(lower: lower, upper: upper)
   }
 
   /// The same values where they are kept complemented.
@@ -82,10 +83,10 @@ extension KeyRange {
     let upper: [UInt8]? =
       switch (upper, other.upper) {
       case (nil, let end), (let end, nil): end
-      case (let end?, let otherEnd?): end.lexicographicallyPrecedes(otherEnd) ? end : otherEnd
+      case (let end?, let otherEnd?): Bytes.compare(end, otherEnd) < 0 ? end : otherEnd
       }
     return KeyRange(
-      lower: lower.lexicographicallyPrecedes(other.lower) ? other.lower : lower, upper: upper)
+      lower: Bytes.compare(lower, other.lower) < 0 ? other.lower : lower, upper: upper)
   }
 }
 
@@ -136,7 +137,7 @@ struct PartRanges {
         isEquality ? KeyRange(prefix: range.lower.map { ~$0 }) : range.complemented
       }
     }
-    ranges.sort { $0.lower.lexicographicallyPrecedes($1.lower) }
+    if ranges.count > 1 { ranges.sort { Bytes.compare($0.lower, $1.lower) < 0 } }
   }
 
   private init(ranges: [KeyRange], isExact: Bool = true, isEquality: Bool = true) {
@@ -196,7 +197,7 @@ struct PartRanges {
       result.isExact = false
     default: break
     }
-    result.ranges.removeAll(where: \.isEmpty)
+    result.ranges.removeAll { $0.isEmpty }
     return result
   }
 

@@ -10,6 +10,12 @@ struct Plan {
   /// Documents that the source gives, as far as it was worth counting them.
   let estimate: Estimate
 
+  /// How many documents it finds at most; nil where that is not known, or may be much too many.
+  func foundCount(upTo limit: Int) -> Int? {
+    if estimate.isExact, case .constant(true) = residual { return estimate.count }
+    return limit <= 256 ? limit : nil
+  }
+
   enum Source {
     /// Every document, in the order of the keys.
     case everything

@@ -33,34 +33,37 @@ struct Planner {
   }
 
   func plan(_ transaction: borrowing some Transaction & ~Copyable) throws -> Plan {
-    if conditions.contains(.constant(false)) || selection.maximum == 0 { return nothing }
+    if selection.maximum == 0 { return nothing }
+    for case .constant(false) in conditions { return nothing }
     if let plan = keyPlan { return plan }
     let usable = collection.indexes.compactMap { IndexAccess($0, conditions) }
-    if usable.contains(where: \.ranges.isEmpty) { return nothing }
+    if usable.contains(where: { $0.ranges.isEmpty }) { return nothing }
     let whole = try transaction.statistics(of: collection.documents).entryCount
     let (range, count) = try keyRange(of: whole, transaction)
     if range?.isEmpty == true { return nothing }
     let unions = conditions.indices.compactMap { place in union(at: place) }
     if usable.isEmpty, unions.isEmpty { return scan(count) }
 
-    let counted = try smallest(usable.filter(\.isNarrowed), unions, of: count, transaction)
-    var best = (plan: scan(count), cost: scanCost(count, matching: counted?.count ?? count))
+    let counted = try smallest(usable, unions, of: count, transaction)
+    var best: Plan?
+    var leastCost = scanCost(count, matching: counted?.count ?? count)
     if let counted {
       let plan = try narrowed(counted, usable, transaction)
       var cost = Double(counted.count) * Self.fetchCost
       if case .sort = plan.order { cost += Double(counted.count) * Self.sortCost }
-      if cost < best.cost { best = (plan, cost) }
+      if cost < leastCost { (best, leastCost) = (plan, cost) }
     }
     if !selection.order.isEmpty {
       for access in usable {
         guard let order = access.direction(for: selection.order) else { continue }
         let cost = orderedCost(access, counted, of: count)
-        if cost < best.cost {
-          best = (plan(.index(access), .index(order), access.settled, count, isExact: false), cost)
+        if cost < leastCost {
+          let plan = plan(.index(access), .index(order), access.settled, count, isExact: false)
+          (best, leastCost) = (plan, cost)
         }
       }
     }
-    return best.plan
+    return best ?? scan(count)
   }
 
   /// Every way there is to answer; they differ in cost alone.
@@ -83,7 +86,7 @@ struct Planner {
       }
     }
     for union in conditions.indices.compactMap({ union(at: $0) }) {
-      plans.append(plan(.union(union), sorted, [], 0, isExact: false))
+      plans.append(plan(.union(union), sorted, ConditionPlaces(), 0, isExact: false))
     }
     return plans
   }
@@ -97,7 +100,7 @@ struct Planner {
       .filter { access in
         // An index of elements has as many entries as there are elements, unless one is asked for.
         access.settled.count == conditions.count
-          && (access.isNarrowed || !access.index.parts.contains(where: \.definition.isMultiple))
+          && (access.isNarrowed || !access.index.hasElements)
       }
   }
 
@@ -148,17 +151,20 @@ struct Planner {
   private func scan(_ count: Int) -> Plan {
     let order = selection.order.isEmpty ? Plan.Order.keys : .sort
     guard let (range, settled) = keyConditions else {
-      return plan(.everything, order, [], count, isExact: true)
+      return plan(.everything, order, ConditionPlaces(), count, isExact: true)
     }
     return plan(.keyRange(range), order, settled, count, isExact: false)
   }
 
   private func plan(
-    _ source: Plan.Source, _ order: Plan.Order, _ settled: Set<Int>, _ count: Int, isExact: Bool
+    _ source: Plan.Source, _ order: Plan.Order, _ settled: ConditionPlaces, _ count: Int,
+    isExact: Bool
   ) -> Plan {
     Plan(
       source: position.map { source.behind($0, order) } ?? source, order: order,
-      residual: .all(conditions.indices.filter { !settled.contains($0) }.map { conditions[$0] }),
+      residual: settled.count == conditions.count
+        ? .constant(true)
+        : .all(conditions.indices.lazy.filter { !settled.contains($0) }.map { conditions[$0] }),
       filter: selection.filter, estimate: .init(count: count, isExact: isExact))
   }
 
@@ -168,7 +174,8 @@ struct Planner {
   ) throws -> Plan {
     guard let access = counted.access else {
       return plan(
-        .union(counted.union), selection.order.isEmpty ? .keys : .sort, [], counted.count,
+        .union(counted.union), selection.order.isEmpty ? .keys : .sort, ConditionPlaces(),
+        counted.count,
         isExact: true)
     }
     if let order = access.direction(for: selection.order) {
@@ -224,17 +231,18 @@ struct Planner {
       }
       let sorted = Set(keys).sorted { $0.lexicographicallyPrecedes($1) }
       return plan(
-        .keys(sorted), selection.order.isEmpty ? .keys : .sort, [place], sorted.count,
+        .keys(sorted), selection.order.isEmpty ? .keys : .sort, ConditionPlaces(place),
+        sorted.count,
         isExact: false)
     }
     return nil
   }
 
   /// Where conditions leave the keys; nil where there are none.
-  private var keyConditions: (KeyRange, Set<Int>)? {
+  private var keyConditions: (KeyRange, ConditionPlaces)? {
     guard let name = collection.description.keyField else { return nil }
     var range = KeyRange.everything
-    var settled: Set<Int> = []
+    var settled = ConditionPlaces()
     for (place, condition) in conditions.enumerated() {
       guard case .test(.field(let path), let comparison) = condition, path.count == 1,
         path[0].name == name,
@@ -274,7 +282,7 @@ struct Planner {
     for part in parts {
       let together: [FilterNode] = if case .conjunction(let inner) = part { inner } else { [part] }
       let found = collection.indexes.compactMap { IndexAccess($0, together + others) }
-        .filter(\.isNarrowed)
+        .filter { $0.isNarrowed }
       // The one with the most values given is taken to be the smallest.
       guard let access = found.max(by: { $0.settled.count < $1.settled.count }) else { return nil }
       if !access.ranges.isEmpty { accesses.append(access) }
@@ -292,11 +300,9 @@ struct Planner {
 
   /// The number of entries from which on another way is better: reading from end to end or, where
   /// an index has the order and only the first ones are wanted, going along it.
-  private func enoughToCount(_ accesses: [IndexAccess], of total: Int) -> Int {
+  private func enoughToCount(_ usable: [IndexAccess], of total: Int) -> Int {
     guard let wanted, !selection.order.isEmpty,
-      collection.indexes.contains(where: { index in
-        IndexAccess(index, conditions)?.direction(for: selection.order) != nil
-      })
+      usable.contains(where: { $0.direction(for: selection.order) != nil })
     else { return total / 8 }
     // Where wanted x total / entries, the way along the index, meets entries, the way by sorting.
     return min(total / 8, Int((Double(wanted) * Double(total)).squareRoot()))
@@ -305,15 +311,16 @@ struct Planner {
   /// The candidate with the fewest entries, counted; nil where each has so many that reading the
   /// collection from end to end is better.
   private func smallest(
-    _ accesses: [IndexAccess], _ unions: [[IndexAccess]], of total: Int,
+    _ usable: [IndexAccess], _ unions: [[IndexAccess]], of total: Int,
     _ transaction: borrowing some Transaction & ~Copyable
   ) throws -> Counted? {
     let candidates =
-      accesses.map { Counted(access: $0, union: [$0], count: 0) }
+      usable.filter { $0.isNarrowed }.map { Counted(access: $0, union: [$0], count: 0) }
       + unions.map { Counted(access: nil, union: $0, count: 0) }
     if candidates.isEmpty { return nil }
-    let enough = enoughToCount(accesses, of: total)
-    var limit = Self.firstCount
+    let enough = enoughToCount(usable, of: total)
+    // With one candidate there is nobody to take turns with.
+    var limit = candidates.count == 1 ? max(Self.firstCount, enough + 1) : Self.firstCount
     while true {
       var best: Counted?
       for candidate in candidates {
@@ -336,16 +343,10 @@ extension Transaction where Self: ~Copyable {
     if access.ranges == [.everything] {
       return min(limit, try statistics(of: access.index.database).entryCount)
     }
-    var count = 0
     var cursor = try cursor(in: access.index.database)
-    for range in access.ranges {
-      var hasOne = try range.lower.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
-      while hasOne, count < limit, range.isBefore(end: cursor.key) {
-        count += 1
-        hasOne = try cursor.next()
-      }
-    }
-    return count
+    var counter = EntryCounter(limit: limit)
+    for range in access.ranges { try counter.count(range, &cursor) }
+    return counter.count
   }
 }
 
@@ -353,17 +354,38 @@ extension Transaction where Self: ~Copyable {
   /// How many entries lie in the ranges; nil where the values of one are cut, so that its document
   /// would have to be asked.
   borrowing func countWholeEntries(_ access: IndexAccess, upTo limit: Int) throws -> Int? {
-    var count = 0
     var cursor = try cursor(in: access.index.database)
-    for range in access.ranges {
-      var hasOne = try range.lower.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
-      while hasOne, count < limit, range.isBefore(end: cursor.key) {
-        if !cursor.value.isEmpty { return nil }
-        count += 1
-        hasOne = try cursor.next()
-      }
+    var counter = EntryCounter(limit: limit)
+    for range in access.ranges { try counter.count(range, &cursor) }
+    return counter.cutCount == 0 ? counter.count : nil
+  }
+}
+
+/// Counts entries of an index.
+private struct EntryCounter {
+  let limit: Int
+  var count = 0
+  /// Those whose values are cut, among them.
+  var cutCount = 0
+
+  init(limit: Int) { self.limit = limit }
+
+  /// The end of the range is looked up first: as long as nothing is written an entry lies at one
+  /// address, so that no key has to be compared on the way.
+  mutating func count(_ range: KeyRange, _ cursor: inout Cursor) throws {
+    if count >= limit { return }
+    var end: UnsafeRawPointer?
+    if let upper = range.upper, try upper.withUnsafeBytes({ try cursor.seek(atOrAfter: $0) }) {
+      end = cursor.key.baseAddress
     }
-    return count
+    var hasOne = try range.lower.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
+    // Nothing is in between where both are found to be the same.
+    while hasOne, cursor.key.baseAddress != end {
+      count += 1
+      if !cursor.value.isEmpty { cutCount += 1 }
+      if count >= limit { return }
+      hasOne = try cursor.next()
+    }
   }
 }
 
@@ -373,5 +395,31 @@ extension KeyRange {
   func isBefore(end key: UnsafeRawBufferPointer) -> Bool {
     guard let upper else { return true }
     return upper.withUnsafeBytes { Bytes.compare(key, $0) < 0 }
+  }
+}
+
+extension Cursor {
+  /// Goes along the records of a range, until `body` says false.
+  ///
+  /// - Returns: Whether it came to the end.
+  @inline(__always) @discardableResult
+  mutating func forEach(
+    in range: KeyRange, _ body: (borrowing Cursor) throws -> Bool
+  ) throws -> Bool {
+    var hasOne = try range.lower.withUnsafeBytes { try seek(atOrAfter: $0) }
+    guard let upper = range.upper else {
+      while hasOne {
+        guard try body(self) else { return false }
+        hasOne = try next()
+      }
+      return true
+    }
+    return try upper.withUnsafeBytes { upper in
+      while hasOne, Bytes.compare(key, upper) < 0 {
+        guard try body(self) else { return false }
+        hasOne = try next()
+      }
+      return true
+    }
   }
 }

@@ -5,6 +5,7 @@
 
 #include "workload.h"
 #include "store.h"
+#include "durable.h"
 #include "sqlite.h"
 #include "memory.h"
 

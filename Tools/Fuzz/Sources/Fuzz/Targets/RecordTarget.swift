@@ -139,10 +139,10 @@ extension RecordTarget {
     _ binding: CollectionBinding, _ body: (inout RecordWriter) -> Void
   ) -> [UInt8] {
     var writer = RecordWriter(binding: binding)
-    let outer = writer.beginDocument()
+    writer.beginDocument()
     body(&writer)
     let key = UnsafeRawBufferPointer(start: nil, count: 0)
-    guard let range = try? writer.endDocument(outer, key: key) else {
+    guard let range = try? writer.endDocument(key: key) else {
       broken("a document of the tests can be written")
     }
     return writer.withBytes { [UInt8]($0[range].dropLast(RecordFormat.checksumByteCount)) }

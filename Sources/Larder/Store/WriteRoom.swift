@@ -1,0 +1,99 @@
+internal import LarderLMDB
+
+// What tasks save is encoded before it stands in the line, and a task that waits with it costs
+// nothing else: without a bound, a thousand tasks that save faster than the disk is would fill the
+// memory. So they wait for room first, and encode then.
+
+/// How much may wait in the line, and those who wait for room in it, in their order.
+final class WriteRoom: Sendable {
+  private struct State {
+    var waitingByteCount = 0
+    var waiters: [(number: UInt64, continuation: CheckedContinuation<Void, any Error>)] = []
+    var nextNumber: UInt64 = 0
+    /// Whether one who was let in has not stood in the line yet: what it brings is not known.
+    var isLettingIn = false
+  }
+
+  private let limit: Int
+  private let state = Locked(State())
+
+  init(byteCount limit: Int) { self.limit = limit }
+
+  /// How many wait for room.
+  var waiterCount: Int { state.withLock { $0.waiters.count } }
+  /// The bytes of what waits in the line.
+  var waitingByteCount: Int { state.withLock { $0.waitingByteCount } }
+
+  /// Returns once there is room. Whoever was let in makes the next one wait until its entry ends.
+  ///
+  /// - Throws: `CancellationError` when the task is cancelled while it waits.
+  func enter() async throws -> RoomEntry {
+    let isFree = state.withLock { $0.waiters.isEmpty && $0.waitingByteCount < limit }
+    if isFree { return RoomEntry(nil) }
+    let number = state.withLock { state in
+      state.nextNumber += 1
+      return state.nextNumber
+    }
+    let isCancelled = Locked(false)
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        state.withLock { $0.waiters.append((number, continuation)) }
+        // What was cancelled before it stood there was not found.
+        if isCancelled.withLock({ $0 }) { giveUp(number) }
+        letIn()
+      }
+    } onCancel: {
+      isCancelled.withLock { $0 = true }
+      giveUp(number)
+    }
+    return RoomEntry(self)
+  }
+
+  private func giveUp(_ number: UInt64) {
+    let waiter = state.withLock { state in
+      state.waiters.firstIndex { $0.number == number }.map { state.waiters.remove(at: $0) }
+    }
+    waiter?.continuation.resume(throwing: CancellationError())
+  }
+
+  /// Something stands in the line.
+  func take(_ byteCount: Int) { state.withLock { $0.waitingByteCount += byteCount } }
+
+  /// Something has left the line.
+  func giveBack(_ byteCount: Int) {
+    state.withLock { $0.waitingByteCount -= byteCount }
+    letIn()
+  }
+
+  fileprivate func endEntry() {
+    state.withLock { $0.isLettingIn = false }
+    letIn()
+  }
+
+  private func letIn() {
+    let waiter = state.withLock { state -> CheckedContinuation<Void, any Error>? in
+      guard !state.isLettingIn, state.waitingByteCount < limit, !state.waiters.isEmpty else {
+        return nil
+      }
+      state.isLettingIn = true
+      return state.waiters.removeFirst().continuation
+    }
+    waiter?.resume()
+  }
+}
+
+/// The leave to encode something and to stand in the line with it.
+// Guard: `room` is touched by one task only, which was let in.
+@usableFromInline final class RoomEntry: @unchecked Sendable {
+  private var room: WriteRoom?
+
+  fileprivate init(_ room: WriteRoom?) { self.room = room }
+
+  deinit { end() }
+
+  /// What was let in stands in the line, or will not.
+  func end() {
+    room?.endEntry()
+    room = nil
+  }
+}

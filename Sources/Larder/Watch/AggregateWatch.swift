@@ -1,0 +1,167 @@
+internal import LarderLMDB
+
+/// Watches an aggregate of a query of a store.
+///
+/// One that can follow changes costs what the changes cost; for any other all that the query selects
+/// is looked at again when something that it matches has changed.
+struct AggregateWatch<Entity: Document, Result: Sendable & Equatable>: WatchWork {
+  typealias Counts = @Sendable (borrowing RecordReader) throws -> Bool
+
+  private let store: Store
+  private let aggregate: Aggregate<Entity, Result>
+  private let query: Query<Entity>
+  private let selection: Selection
+  private let source: Source
+  private var follower: LogFollower
+  private var running: (any RunningAggregate<Result>)?
+  private var last: Result?
+  private var bound: (binding: CollectionBinding, filter: Evaluation)?
+  /// How often all was looked at again, for tests of how it is done.
+  private(set) var rereadCount = 0
+
+  /// The documents that an aggregate is made of.
+  struct Source: Sendable {
+    let collection: String
+    let binding: @Sendable (Catalogue) throws -> CollectionBinding?
+    /// Which of them count; nil for all.
+    let counts: Counts?
+  }
+
+  init(
+    _ store: Store, _ aggregate: Aggregate<Entity, Result>, of query: Query<Entity>,
+    _ source: Source, ignoring ignored: Set<ChangeOrigin>
+  ) {
+    self.store = store
+    self.aggregate = aggregate
+    self.query = query
+    self.source = source
+    selection = aggregate.selection(of: query)
+    follower = LogFollower(source.collection, ignoring: ignored)
+  }
+
+  mutating func next(skippingTo skipped: UInt64) throws -> Result? {
+    try store.checkOpen()
+    return try storing {
+      try store.engine.withChangeLog { snapshot, log in
+        try next(skippingTo: skipped, snapshot, log)
+      }
+    }
+  }
+
+  private mutating func next(
+    skippingTo skipped: UInt64, _ snapshot: borrowing Snapshot, _ log: Database?
+  ) throws -> Result? {
+    let binding = try source.binding(snapshot.catalogue)
+    if let binding, !binding.collection.description.isLogged {
+      throw StoreError.unlogged(collection: binding.collection.name)
+    }
+    if follower.position == nil {
+      follower.begin(snapshot)
+      return try read(snapshot, binding)
+    }
+    let news = follower.news(
+      skippingTo: skipped, isThere: binding != nil, patience: LogFollower.patience, snapshot, log)
+    switch news {
+    case .nothing: return nil
+    case .unknown: return try read(snapshot, binding)
+    case .changes(let changes):
+      guard let binding else { return nil }
+      return try step(changes, binding, snapshot)
+    }
+  }
+
+  /// The result, if it is not the one before.
+  private mutating func told(_ result: Result) -> Result? {
+    if result == last { return nil }
+    last = result
+    return result
+  }
+}
+
+// MARK: Reading all
+
+extension AggregateWatch {
+  private mutating func read(
+    _ snapshot: borrowing Snapshot, _ binding: CollectionBinding?
+  ) throws -> Result? {
+    rereadCount += 1
+    running = nil
+    bound = binding.map { ($0, Evaluation(selection.filter, in: $0.collection)) }
+    if let resumed = aggregate.resumed, source.counts == nil, canFollow {
+      let result = try snapshot.aggregate(aggregate, of: query, binding)
+      running = resumed(result)
+      return told(result)
+    }
+    if let binding, canFollow, let begin = aggregate.running {
+      try selection.checkDepth()
+      var running = begin(binding.collection)
+      try snapshot.forEachRecord(selection, binding, where: source.counts ?? { _ in true }) {
+        try running.add($1)
+        return true
+      }
+      self.running = running
+      return told(try running.result())
+    }
+    guard let counts = source.counts else {
+      return told(try snapshot.aggregate(aggregate, of: query, binding))
+    }
+    return told(try snapshot.aggregate(aggregate, of: query, binding, where: counts))
+  }
+
+  /// Whether each document counts or does not, whatever the others do.
+  private var canFollow: Bool { selection.maximum == nil && selection.skipped == 0 }
+}
+
+// MARK: Steps
+
+extension AggregateWatch {
+  private mutating func step(
+    _ changes: ChangedDocuments, _ binding: CollectionBinding, _ snapshot: borrowing Snapshot
+  ) throws -> Result? {
+    let isConcerned: Bool
+    do {
+      isConcerned = try follow(changes, binding, snapshot)
+    } catch {
+      // A record that cannot be read: the store itself says what there is, or throws.
+      return try read(snapshot, binding)
+    }
+    guard isConcerned else { return nil }
+    guard let running, !running.isFinal else { return try read(snapshot, binding) }
+    return told(try running.result())
+  }
+
+  /// Takes the records of before away and adds those of now; what follows no changes is only asked
+  /// for.
+  ///
+  /// - Returns: Whether any of them counts.
+  private mutating func follow(
+    _ changes: ChangedDocuments, _ binding: CollectionBinding, _ snapshot: borrowing Snapshot
+  ) throws -> Bool {
+    if bound?.binding !== binding {
+      // Fields may stand elsewhere.
+      running = nil
+      return true
+    }
+    guard let filter = bound?.filter else { return false }
+    var isConcerned = false
+    var documents = try snapshot.transaction.cursor(in: binding.collection.documents)
+    for document in changes.documents {
+      if let old = document.old, try binding.matches(filter, key: document.key, record: old) {
+        try binding.reading(old, key: document.key) { record in
+          guard try source.counts?(record) ?? true else { return }
+          isConcerned = true
+          try running?.remove(record)
+        }
+      }
+      guard try documents.seek(document.key),
+        try binding.matches(filter, key: document.key, record: documents.value)
+      else { continue }
+      try binding.reading(documents.value, key: document.key) { record in
+        guard try source.counts?(record) ?? true else { return }
+        isConcerned = true
+        try running?.add(record)
+      }
+    }
+    return isConcerned
+  }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import Larder
+import LarderSync
+import LarderTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(20))) struct SyncExampleTests {
+  private let tests = URL(filePath: #filePath).deletingLastPathComponent()
+
+  private func text(_ path: String) throws -> String {
+    let root = tests.appending(path: "../../..").standardizedFileURL
+    return try String(contentsOf: root.appending(path: path), encoding: .utf8)
+  }
+
+  private func code(_ text: String) -> [String] {
+    text.components(separatedBy: "```swift\n").dropFirst().compactMap {
+      $0.components(separatedBy: "```").first
+    }
+  }
+
+  @Test("what the README and the article show of syncing is what is tested")
+  func isTheSame() throws {
+    let source = try String(
+      contentsOf: tests.appending(path: "SyncExample.swift"), encoding: .utf8)
+    let article = code(
+      try text("Sources/LarderSync/Documentation.docc/SingleSourceOfTruth.md"))
+    let readme = code(try text("README.md")).filter { $0.contains("refreshedBy:") }
+
+    #expect(readme.count == 1)
+    #expect(article.count == 3)
+    for shown in readme + article {
+      for part in shown.components(separatedBy: "\n\n") {
+        #expect(source.contains(part.trimmingCharacters(in: .newlines)), "\(part)")
+      }
+    }
+  }
+
+  @Test("the program in the README shows what is stored, then what is new, and errors beside it")
+  func runs() async throws {
+    try await withTemporaryStore { store in
+      let stations: any Repository<Station, Station> = store.repository(of: Station.self)
+      try await stations.save(Station(id: 1, name: "Oslo S"))
+      let presenter = RecordingPresenter(answersAtOnce: true)
+      let log = Log()
+      func task(_ updater: some Updater) -> Task<Void, Never> {
+        Task {
+          await show(stations, refreshedBy: updater, presenter) { rows in
+            log.add(rows.map(\.name).joined(separator: ", "))
+          }
+        }
+      }
+
+      let failing = task(updater(of: stations, in: store) { throw Offline() })
+      await presenter.waitForMessages(1)
+      #expect(log.lines == ["Oslo S"])
+      failing.cancel()
+      await failing.value
+      let succeeding = task(
+        updater(of: stations, in: store) {
+          Data(#"[{"id": 1, "name": "Oslo S"}, {"id": 2, "name": "Bergen"}]"#.utf8)
+        })
+      await log.waitForLine("Bergen, Oslo S")
+      succeeding.cancel()
+      await succeeding.value
+      let status = try await updater(of: stations, in: store) { throw Offline() }.sync()
+
+      #expect(status == .skipped)
+      #expect(log.lines == ["Oslo S", "Oslo S", "Bergen, Oslo S"])
+      #expect(presenter.messages == [Message("offline")])
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+@Suite struct NormalizationTests {
+  /// What the short way must give.
+  private func normalizedByFoundation(_ text: String) -> [UInt8] {
+    Array(text.decomposedStringWithCanonicalMapping.precomposedStringWithCanonicalMapping.utf8)
+  }
+
+  private static let latin = (0..<0x300).compactMap { Unicode.Scalar($0) }
+
+  @Test("every character below U+0300 is its own normal form")
+  func eachLatin() {
+    for scalar in Self.latin {
+      let text = String(scalar)
+
+      #expect(Array(text.normalized().utf8) == normalizedByFoundation(text), "\(scalar.value)")
+      #expect(normalizedByFoundation(text) == Array(text.utf8), "\(scalar.value)")
+      #expect(isComposedLatin(Array(text.utf8)), "\(scalar.value)")
+    }
+  }
+
+  @Test("no other character takes the short way")
+  func eachOther() {
+    for value in 0x300..<0x11_0000 {
+      guard let scalar = Unicode.Scalar(value) else { continue }
+      if isComposedLatin(Array(String(scalar).utf8)) { Issue.record("U+\(value)") }
+    }
+  }
+
+  @Test("text is normalised as Foundation does it, whichever way it takes")
+  func randomText() {
+    var random = RandomSource()
+    print("NormalizationTests: \(random.hint)")
+    // Marks that compose with what stands before them, and letters that they compose with.
+    let others = [0x300, 0x301, 0x308, 0x30A, 0x323, 0x327, 0x340, 0x345, 0x37E, 0x212B, 0x1100]
+      .compactMap { Unicode.Scalar($0) }
+    for _ in 0..<20_000 {
+      let isLatin = random.bool()
+      var text = String.UnicodeScalarView()
+      for _ in 0..<random.int(0..<12) {
+        let scalars = !isLatin && random.once(in: 3) ? others : Self.latin
+        text.append(scalars[random.int(0..<scalars.count)])
+      }
+      let string = String(text)
+
+      #expect(
+        Array(string.normalized().utf8) == normalizedByFoundation(string),
+        "\(text.map(\.value)) \(random.hint)")
+    }
+  }
+
+  @Test("bytes that take the short way are valid text in its normal form")
+  func randomBytes() {
+    var random = RandomSource()
+    print("NormalizationTests: \(random.hint)")
+    let edges: [UInt8] = [0x00, 0x41, 0x7F, 0x80, 0xBF, 0xC0, 0xC1, 0xC2, 0xCB, 0xCC, 0xE0, 0xFF]
+    var count = 0
+    for _ in 0..<50_000 {
+      let bytes = random.array(0..<6) { random in
+        random.once(in: 3) ? UInt8(random.int(0..<256)) : edges[random.int(0..<edges.count)]
+      }
+      guard isComposedLatin(bytes) else { continue }
+      count += 1
+
+      let text = String(validating: bytes, as: UTF8.self)
+      #expect(text.map(normalizedByFoundation) == bytes, "\(bytes) \(random.hint)")
+    }
+    #expect(count > 1000)
+  }
+
+  private func isComposedLatin(_ bytes: [UInt8]) -> Bool {
+    bytes.withUnsafeBytes(\.isComposedLatin)
+  }
+}

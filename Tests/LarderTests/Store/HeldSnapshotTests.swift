@@ -1,0 +1,166 @@
+import Foundation
+import LarderTestProcess
+import LarderTesting
+import Testing
+
+@testable import Larder
+@testable import LarderLMDB
+
+@Suite(.timeLimit(.minutes(20))) struct HeldSnapshotTests {
+  private let folder = TestFolder()
+
+  /// A clock that a test moves on.
+  private final class Clock: Sendable {
+    private let time = Locked(ContinuousClock.now)
+
+    func advance(seconds: Double) { time.withLock { $0 = $0 + .seconds(seconds) } }
+
+    func use(in store: Store) {
+      store.engine.heldSnapshots.use { [time] in time.withLock { $0 } }
+    }
+  }
+
+  private let clock = Clock()
+  private let events = Locked<[LogEvent]>([])
+
+  private func open(isSilent: Bool = false) throws -> Store {
+    var options = StoreOptions()
+    if !isSilent { options.log = { [events] event in events.withLock { $0.append(event) } } }
+    let store = try Store(at: folder.store, options: options)
+    clock.use(in: store)
+    try save(1, in: store)
+    return store
+  }
+
+  private func save(_ number: Int, in store: Store) throws {
+    try store.repository(of: Account.self).save(Account(number: number, balance: 0))
+  }
+
+  private func told(_ message: String) -> [LogEvent] {
+    events.withLock { $0.filter { $0.message == message } }
+  }
+
+  private var long: [LogEvent] { told("a snapshot is held long") }
+
+  @Test("a snapshot that is held long is told once, with where it was opened and since when")
+  func told() throws {
+    let store = try open()
+    let line = #line + 1
+    try store.read { _ in
+      clock.advance(seconds: HeldSnapshots.longSeconds - 1)
+      try save(2, in: store)
+      #expect(long.isEmpty)
+      clock.advance(seconds: 2)
+      #expect(long.isEmpty)
+      try save(3, in: store)
+      try save(4, in: store)
+    }
+    clock.advance(seconds: 100)
+    try save(5, in: store)
+
+    #expect(long.count == 1)
+    #expect(long.first?.level == .warning)
+    #expect(long.first?.metadata["at"] == "\(#fileID):\(line)")
+    #expect(long.first?.metadata["seconds"] == "31.0")
+    let since = try #require(long.first?.metadata["since"].flatMap { ISO8601.date(from: $0) })
+    #expect(abs(since.timeIntervalSinceNow + 31) < 60)
+    try verifyAndClose(store)
+  }
+
+  @Test("each of several snapshots is told, also one that lends its documents one by one")
+  func several() throws {
+    let store = try open()
+    let lines = (#line + 1, #line + 2)
+    try store.read { _ in
+      try store.repository(of: Account.self).forEach { _ in
+        clock.advance(seconds: HeldSnapshots.longSeconds)
+        try save(2, in: store)
+        return true
+      }
+    }
+
+    let places = Set(long.compactMap { $0.metadata["at"] })
+    #expect(places == ["\(#fileID):\(lines.0)", "\(#fileID):\(lines.1)"])
+    try verifyAndClose(store)
+  }
+
+  @Test("between two batches no snapshot is held")
+  func batches() async throws {
+    let store = try open()
+    let accounts = store.repository(of: Account.self)
+    try await accounts.save((2..<20).map { Account(number: $0, balance: 0) })
+    var count = 0
+    for try await batch in accounts.batches(size: 5) {
+      #expect(store.engine.environment.gate.runningCount == 0)
+      // As long as the work takes that is done with a batch.
+      clock.advance(seconds: 100)
+      try save(100 + count, in: store)
+      count += batch.count
+      if count > 30 { break }
+    }
+
+    #expect(count > 18)
+    #expect(long.isEmpty)
+    try verifyAndClose(store)
+  }
+
+  @Test("where nobody listens no snapshot is noted")
+  func silent() throws {
+    let store = try open(isSilent: true)
+    try store.read { _ in
+      clock.advance(seconds: 100)
+      try save(2, in: store)
+    }
+
+    #expect(events.withLock { $0 }.isEmpty)
+    try verifyAndClose(store)
+  }
+
+  @Test("the slots of readers that died are given back by a write ten minutes after the last time")
+  func deadReaders() throws {
+    let store = try open()
+    let before = try store.engine.environment.statistics().readersInUse
+    let reader = try OtherProcess("hold-reader", folder.store)
+    _ = try reader.expect("holding")
+    let during = try store.engine.environment.statistics().readersInUse
+    #expect(during > before)
+    reader.kill()
+
+    clock.advance(seconds: HeldSnapshots.checkSeconds - 1)
+    try save(2, in: store)
+    #expect(try store.engine.environment.statistics().readersInUse == during)
+    clock.advance(seconds: 1)
+    try save(3, in: store)
+
+    #expect(try store.engine.environment.statistics().readersInUse == before)
+    let freed = told("reader slots of processes that died were given back")
+    #expect(freed.map { $0.metadata["count"] } == ["\(during - before)"])
+    try verifyAndClose(store)
+  }
+
+  @Test("a file stops to grow once the slot of a reader that died is given back")
+  func growth() throws {
+    let store = try open(isSilent: true)
+    let reader = try OtherProcess("hold-reader", folder.store)
+    _ = try reader.expect("holding")
+    reader.kill()
+    func grow() throws -> Int {
+      let before = try store.statistics().fileByteCount
+      for number in 0..<60 {
+        let text = String(repeating: "x", count: 20_000)
+        try store.repository(of: Account.self)
+          .save(Account(number: 7, balance: number, text: text))
+      }
+      return try store.statistics().fileByteCount - before
+    }
+    try store.collection("Account").setChangeLog(false)
+    let withDead = try grow()
+    clock.advance(seconds: HeldSnapshots.checkSeconds)
+    try save(2, in: store)
+    let without = try grow()
+
+    #expect(withDead > 1_000_000)
+    #expect(without < withDead / 10)
+    try verifyAndClose(store)
+  }
+}

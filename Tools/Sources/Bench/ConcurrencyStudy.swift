@@ -1,0 +1,256 @@
+import CBench
+import Foundation
+import Larder
+
+/// What many at once get: durable writes of single documents by tasks, beside a bare C loop over
+/// LMDB, and reads by key while somebody writes or nobody does.
+///
+/// Rates of one run, measured in turns: compare them with each other. On a file system in memory a
+/// flush costs nothing, and there is nothing to share.
+struct ConcurrencyStudy {
+  let documents: Int
+  let rounds: Int
+  let folder: ScratchFolder
+
+  /// One line of the table: something per second, or microseconds.
+  struct Row {
+    let name: String
+    let spread: Spread
+    /// What its median is compared with.
+    var reference: String?
+    var ratio: Double?
+  }
+
+  private static let taskCounts = [1, 8, 64, 512]
+  private static let loopCount = 400
+  /// What a record of ``PlainPlace`` takes, about.
+  private static let recordByteCount = 80
+
+  func run() async throws -> [Row] {
+    try await writes() + reads()
+  }
+
+  // MARK: Writing
+
+  private func writes() async throws -> [Row] {
+    let loopName = "durable-write-c-loop"
+    var rates: [String: [Double]] = [:]
+    for round in 0..<rounds {
+      let loop = try folder.folder("loop-\(round)")
+      let seconds = bench_durable_puts(loop.path, Self.loopCount, Self.recordByteCount)
+      loop.remove()
+      rates[loopName, default: []].append(Double(Self.loopCount) / seconds)
+      for tasks in Self.taskCounts {
+        rates[Self.name(tasks), default: []].append(try await writeRate(tasks, round))
+      }
+    }
+    return try ([loopName] + Self.taskCounts.map { Self.name($0) }).map { name in
+      try row(name, rates[name] ?? [], beside: name == loopName ? nil : loopName, rates)
+    }
+  }
+
+  private static func name(_ tasks: Int) -> String {
+    tasks == 1 ? "durable-write-1-task" : "durable-write-\(tasks)-tasks"
+  }
+
+  /// Documents saved per second, each durable before its task saves the next.
+  private func writeRate(_ tasks: Int, _ round: Int) async throws -> Double {
+    let place = try folder.folder("tasks-\(tasks)-\(round)")
+    defer { place.remove() }
+    let store = try Store(at: place.url)
+    defer { try? store.close() }  // Nothing in it is needed any more.
+    let places = store.repository(of: PlainPlace.self)
+    try await places.save(PlainPlace(id: -1, order: 0))
+    let count = max(40, Self.loopCount / tasks)
+    let start = ContinuousClock.now
+    try await write(places, tasks: tasks) { $0 < count }
+    let seconds = Self.seconds(since: start)
+    guard try places.count() == tasks * count + 1 else {
+      throw WrongResult(description: "\(Self.name(tasks)) did not keep every document")
+    }
+    return Double(tasks * count) / seconds
+  }
+
+  /// Has each task save documents of its own one after another, while `goesOn` says so.
+  private func write(
+    _ places: StoreRepository<PlainPlace>, tasks: Int,
+    while goesOn: @escaping @Sendable (Int) -> Bool
+  ) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for task in 0..<tasks {
+        group.addTask {
+          var number = 0
+          while goesOn(number) {
+            // In no order, as the loop's are.
+            let id = UInt64(number * tasks + task) &* 0x9E37_79B9_7F4A_7C15
+            _ = try await places.save(
+              PlainPlace(id: Int(truncatingIfNeeded: id >> 1), order: number))
+            number += 1
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  // MARK: Reading
+
+  private func reads() async throws -> [Row] {
+    let store = try Store(at: try folder.folder("reads").url)
+    defer { try? store.close() }  // Nothing in it is needed any more.
+    let places = store.repository(of: PlainPlace.self)
+    try await places.save((0..<documents).map { PlainPlace(id: $0, order: $0) })
+    var rates: [String: [Double]] = [:]
+    var latencies: [Double] = []
+    for _ in 0..<rounds {
+      for threads in [1, 2] {
+        rates["get-\(threads)-threads", default: []].append(try readRate(places, threads))
+      }
+      // Documents that nobody reads, as fast as the disk takes them.
+      let isOver = Flag()
+      let writer = Task { try await write(places, tasks: 64) { _ in !isOver.isSet } }
+      for threads in [1, 2] {
+        let rate = try await Self.off { try readRate(places, threads) }
+        rates["get-\(threads)-threads-while-writing", default: []].append(rate)
+      }
+      latencies.append(try await Self.off { try p99(places) })
+      isOver.set()
+      try await writer.value
+    }
+    var rows: [Row] = []
+    for threads in [1, 2] {
+      let name = "get-\(threads)-threads"
+      rows.append(try row(name, rates[name] ?? [], beside: nil, rates))
+      let busy = name + "-while-writing"
+      rows.append(try row(busy, rates[busy] ?? [], beside: name, rates))
+    }
+    rows.append(try row("get-p99-while-writing-microseconds", latencies, beside: nil, rates))
+    return rows
+  }
+
+  private static let readCount = 40_000
+
+  /// Documents read by key per second, by all threads together.
+  private func readRate(_ places: StoreRepository<PlainPlace>, _ threads: Int) throws -> Double {
+    let start = ContinuousClock.now
+    let found = Counter()
+    DispatchQueue.concurrentPerform(iterations: threads) { thread in
+      var count = 0
+      for number in 0..<Self.readCount {
+        let id = (number &* 7919 &+ thread) % documents
+        // What is not found is not counted.
+        if (try? places.get(id))?.order == id { count += 1 }
+      }
+      found.add(count)
+    }
+    guard found.value == threads * Self.readCount else {
+      throw WrongResult(description: "reads by key gave \(found.value) documents")
+    }
+    return Double(threads * Self.readCount) / Self.seconds(since: start)
+  }
+
+  /// What 99 of 100 reads do not exceed, in microseconds.
+  private func p99(_ places: StoreRepository<PlainPlace>) throws -> Double {
+    var times: [Double] = []
+    for number in 0..<Self.readCount {
+      let start = ContinuousClock.now
+      guard try places.get((number &* 7919) % documents) != nil else {
+        throw WrongResult(description: "a read by key gave no document")
+      }
+      times.append(Self.seconds(since: start) * 1e6)
+    }
+    return times.sorted()[times.count * 99 / 100]
+  }
+
+  /// Runs what blocks on a thread of its own.
+  private static func off(_ body: @escaping @Sendable () throws -> Double) async throws -> Double {
+    try await withCheckedThrowingContinuation { continuation in
+      Thread { continuation.resume(with: Result { try body() }) }.start()
+    }
+  }
+
+  // MARK: Telling
+
+  private func row(
+    _ name: String, _ values: [Double], beside reference: String?, _ all: [String: [Double]]
+  ) throws -> Row {
+    guard let spread = Spread(values) else {
+      throw WrongResult(description: "\(name) was not measured")
+    }
+    var row = Row(name: name, spread: spread)
+    if let reference, let other = Spread(all[reference] ?? []) {
+      row.reference = reference
+      row.ratio = spread.median / other.median
+    }
+    return row
+  }
+
+  private static func seconds(since start: ContinuousClock.Instant) -> Double {
+    let duration = ContinuousClock.now - start
+    return Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
+  }
+
+  static func markdown(_ rows: [Row], documents: Int) -> String {
+    var text = "| \(documents) documents | per second | least | most | of |\n"
+    text += "|---|---:|---:|---:|---|\n"
+    for row in rows {
+      let numbers = [row.spread.median, row.spread.minimum, row.spread.maximum]
+        .map { String(format: "%.0f", $0) }
+      let ratio = row.ratio.flatMap { ratio in
+        row.reference.map { String(format: "%.2f of ", ratio) + $0 }
+      }
+      text += "| \(row.name) | \(numbers.joined(separator: " | ")) | \(ratio ?? "") |\n"
+    }
+    return text
+  }
+}
+
+/// Something that has happened, seen by all threads.
+private final class Flag: @unchecked Sendable {  // Guard: `lock`.
+  private let lock = NSLock()
+  private var value = false
+
+  var isSet: Bool { lock.withLock { value } }
+
+  func set() { lock.withLock { value = true } }
+}
+
+/// A number that threads add to.
+private final class Counter: @unchecked Sendable {  // Guard: `lock`.
+  private let lock = NSLock()
+  private var sum = 0
+
+  var value: Int { lock.withLock { sum } }
+
+  func add(_ number: Int) { lock.withLock { sum += number } }
+}
+
+/// A document without an index.
+struct PlainPlace: Document {
+  var id: Int
+  var order: Int
+  var city = "a city with a name of some length"
+
+  var entityAccessorKey: Int { id }
+
+  static let schema = Schema<PlainPlace>(
+    "PlainPlace", key: \.id,
+    fields: [Field("id", \.id), Field("order", \.order), Field("city", \.city)])
+
+  init(id: Int, order: Int) {
+    self.id = id
+    self.order = order
+  }
+
+  func encode(into record: inout RecordWriter) {
+    record.put(id, at: 0)
+    record.put(order, at: 1)
+    record.put(city, at: 2)
+  }
+
+  init(from record: borrowing RecordReader) throws(RecordError) {
+    id = try record.get(0)
+    order = try record.get(1)
+    city = try record.get(2)
+  }
+}
