@@ -152,6 +152,45 @@ import Testing
     }
   }
 
+  @Test("who begins another search while the server thinks is told what became of it")
+  func otherSearch() async throws {
+    try await withTemporaryStore { store in
+      let server = ThinkingServer()
+      let catalogue = LarderCatalogue(
+        store: store,
+        updater: RemoteUpdater.catalogue(from: server, into: store, limiter: FetchLimiter()))
+      var first = catalogue.books(Search()).makeAsyncIterator()
+      _ = await first.next(isolation: #isolation)
+      await server.remote.waitForRequests(1)
+
+      let second = Task {
+        var failures: [String] = []
+        for await event in catalogue.books(Search(text: "a")) {
+          guard let error = event.error else { continue }
+          failures.append("\(error)")
+          break
+        }
+        return failures
+      }
+      // Time to join; who comes later asks anew, and hears the same.
+      try await Task.sleep(for: .milliseconds(300))
+      let answering = Task {
+        while !Task.isCancelled {
+          server.remote.answer(.failure(Refused()))
+          try await Task.sleep(for: .milliseconds(10))
+        }
+      }
+      let watchdog = Task {
+        try await Task.sleep(for: .seconds(20))
+        second.cancel()
+      }
+
+      #expect(await second.value == ["refused"])
+      watchdog.cancel()
+      answering.cancel()
+    }
+  }
+
   @Test("a search finds words of title, author and genre in any case, all of them")
   func search() throws {
     try withTemporaryStore { store in
@@ -236,6 +275,14 @@ import Testing
   func rubbish(_ text: String, _ reason: String) {
     #expect(throws: ServerError.rubbish(reason)) { try Listing.decode(Data(text.utf8)) }
   }
+}
+
+/// A server that answers when a test says so.
+private struct ThinkingServer: CatalogueServer {
+  let remote = ScriptedRemote<CataloguePage>()
+
+  func fetch() async throws -> Fetched<CataloguePage> { try await remote.fetch() }
+  func noteSaved(_ page: CataloguePage) {}
 }
 
 func fixture(_ name: String) -> String {

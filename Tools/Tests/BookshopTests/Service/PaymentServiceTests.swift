@@ -41,6 +41,7 @@ import Testing
       try await payment?.value
       #expect(receipts == ["receipt-2000"])
     case "pay, not charged":
+      await gateway.fail(with: Refused())
       try await service.pay(.regular, card: "4111")
       #expect(await gateway.requestCount == 0)
     default: Issue.record("nobody goes this way: \(edge.label)")
