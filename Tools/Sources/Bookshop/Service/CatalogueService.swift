@@ -23,9 +23,10 @@ enum CatalogueError: Error, Equatable, CustomStringConvertible {
   /// Imports the books that come with the app, where there are none yet.
   func fill(from fixture: String?)
   /// What the search finds, at once from the store and then each time that it has changed, also by
-  /// another terminal; meanwhile the server is asked for news. Its failures come between.
-  func books(_ search: Search) -> EventStream<[Book]>
-  /// The book under an id, as ``books(_:)``, but that the server is not asked; empty where there is
+  /// another terminal. Meanwhile the server is asked for news, if that is wanted; its failures come
+  /// between.
+  func books(_ search: Search, isRefreshed: Bool) -> EventStream<[Book]>
+  /// The book under an id, as ``books(_:isRefreshed:)``, but that the server is not asked; empty where there is
   /// none.
   func book(_ id: Book.ID) -> EventStream<[Book]>
   /// The books of the basket, as ``book(_:)``.
@@ -68,8 +69,9 @@ final class LarderCatalogue: CatalogueService {
     }
   }
 
-  func books(_ search: Search) -> EventStream<[Book]> {
-    repository.stream(search.query, refreshedBy: updater.map(JoiningUpdater.init))
+  func books(_ search: Search, isRefreshed: Bool) -> EventStream<[Book]> {
+    repository.stream(
+      search.query, refreshedBy: isRefreshed ? updater.map(JoiningUpdater.init) : nil)
   }
 
   func book(_ id: Book.ID) -> EventStream<[Book]> {

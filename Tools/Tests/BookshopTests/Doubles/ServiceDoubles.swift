@@ -94,7 +94,9 @@ struct Refused: Error, CustomStringConvertible {
   init(_ journal: Journal) { self.journal = journal }
 
   func fill(from fixture: String?) { journal.note("CatalogueService", "fill") }
-  func books(_ search: Search) -> EventStream<[Book]> { stream("books", given) }
+  func books(_ search: Search, isRefreshed: Bool) -> EventStream<[Book]> {
+    stream("books", given)
+  }
   func book(_ id: Book.ID) -> EventStream<[Book]> { stream("book", given.filter { $0.id == id }) }
   func basket() -> EventStream<[Book]> { stream("basket", given.filter(\.isInBasket)) }
 

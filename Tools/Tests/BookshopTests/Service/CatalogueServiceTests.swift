@@ -140,7 +140,7 @@ import Testing
       try await catalogue.refresh()
       await server.fail(ServerError.unreachable("nobody is there"))
 
-      var events = catalogue.books(Search()).makeAsyncIterator()
+      var events = catalogue.books(Search(), isRefreshed: true).makeAsyncIterator()
       let first = await events.next(isolation: #isolation)
       let second = await events.next(isolation: #isolation)
       try await catalogue.rate("b", stars: 1)
@@ -159,13 +159,13 @@ import Testing
       let catalogue = LarderCatalogue(
         store: store,
         updater: RemoteUpdater.catalogue(from: server, into: store, limiter: FetchLimiter()))
-      var first = catalogue.books(Search()).makeAsyncIterator()
+      var first = catalogue.books(Search(), isRefreshed: true).makeAsyncIterator()
       _ = await first.next(isolation: #isolation)
       await server.remote.waitForRequests(1)
 
       let second = Task {
         var failures: [String] = []
-        for await event in catalogue.books(Search(text: "a")) {
+        for await event in catalogue.books(Search(text: "a"), isRefreshed: true) {
           guard let error = event.error else { continue }
           failures.append("\(error)")
           break
@@ -188,6 +188,32 @@ import Testing
       #expect(await second.value == ["refused"])
       watchdog.cancel()
       answering.cancel()
+    }
+  }
+
+  @Test("a server that fails is told of once, however much is searched, until a reader asks again")
+  func failsOnce() async throws {
+    try await withTemporaryStore { store in
+      let catalogue = catalogue(store)
+      try await catalogue.refresh()
+      await server.fail(ServerError.status(500))
+      let viewModel = CatalogueViewModel(catalogue: catalogue)
+      var messages: [String] = []
+      viewModel.onMessage = { messages.append($0) }
+      viewModel.start()
+      while messages.isEmpty { await Task.yield() }
+
+      for text in ["al", "alm", "b"] {
+        viewModel.find(text)
+        while viewModel.books.map(\.id) != (text == "b" ? ["b"] : ["a"]) { await Task.yield() }
+      }
+      #expect(await server.requestCount == 2)
+
+      await viewModel.refresh()
+
+      #expect(await server.requestCount == 3)
+      #expect(messages == [String](repeating: "\(ServerError.status(500))", count: 2))
+      viewModel.close()
     }
   }
 

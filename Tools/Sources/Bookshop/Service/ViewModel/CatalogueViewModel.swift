@@ -11,6 +11,8 @@ final class CatalogueViewModel: ViewModel {
   private(set) var search = Search()
   private var watching: [Task<Void, Never>] = []
   private var searching: Task<Void, Never>?
+  /// Whether a failure was told: the next word that is searched for is no reason to fail again.
+  private var hasFailed = false
   var onChange: () -> Void = {}
   var onBook: (Book.ID) -> Void = { _ in }
   var onSettings: () -> Void = {}
@@ -56,6 +58,7 @@ final class CatalogueViewModel: ViewModel {
     onChange()
     do {
       try await catalogue.refresh()
+      hasFailed = false
     } catch is CancellationError {
       // Somebody's on purpose.
     } catch {
@@ -76,7 +79,7 @@ final class CatalogueViewModel: ViewModel {
   private func watchSearch() {
     guard !outcome.isSettled else { return }
     searching?.cancel()
-    let events = catalogue.books(search)
+    let events = catalogue.books(search, isRefreshed: !hasFailed)
     searching = Task { [weak self] in
       for await event in events {
         guard let self, !Task.isCancelled else { return }
@@ -85,7 +88,9 @@ final class CatalogueViewModel: ViewModel {
           self.books = books
           isLoaded = true
           onChange()
-        case .failure(let error): onMessage("\(error)")
+        case .failure(let error):
+          hasFailed = true
+          onMessage("\(error)")
         }
       }
     }
