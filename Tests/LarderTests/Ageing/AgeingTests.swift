@@ -7,21 +7,21 @@ import Testing
 
 private let day = 86_400.0
 
-/// An article that goes a day after it was read, of which 100 stay.
-private struct Article: Document, Identifiable, Equatable {
+/// A clipping that goes a day after it was read, of which 100 stay.
+private struct Clipping: Document, Identifiable, Equatable {
   var id: String
   var read: Date?
   var rank = 0
   var text = ""
 
-  static let schema = Schema<Article>(
-    "Article", key: \.id,
+  static let schema = Schema<Clipping>(
+    "Clipping", key: \.id,
     fields: [
       Field("id", \.id), Field("read", \.read), Field("rank", \.rank, default: 0),
       Field("text", \.text, default: ""),
     ])
 
-  static let ageing: [Ageing<Article>] = [
+  static let ageing: [Ageing<Clipping>] = [
     .expires(after: .seconds(86_400), since: \.read), .keepNewest(100, by: \.rank),
   ]
 
@@ -72,34 +72,34 @@ private struct Picture: Document, Identifiable, Equatable {
 }
 
 @Suite struct AgeingTests {
-  private func articles(
+  private func clippings(
     _ numbers: Range<Int>, read: Date? = nil, rank: (Int) -> Int = { $0 }
-  ) -> [Article] {
-    numbers.map { Article(id: "\($0 + 1000)", read: read, rank: rank($0)) }
+  ) -> [Clipping] {
+    numbers.map { Clipping(id: "\($0 + 1000)", read: read, rank: rank($0)) }
   }
 
   @Test("documents whose date is longer ago than their age go on demand, the others stay")
   func expires() throws {
     try withTemporaryStore { store in
-      let repository = store.repository(of: Article.self)
+      let repository = store.repository(of: Clipping.self)
       let now = Date.now
-      try repository.save(articles(0..<20, read: now))
-      try repository.save(articles(20..<40, read: now.addingTimeInterval(3600)))
-      try repository.save(articles(40..<60))
+      try repository.save(clippings(0..<20, read: now))
+      try repository.save(clippings(20..<40, read: now.addingTimeInterval(3600)))
+      try repository.save(clippings(40..<60))
 
-      #expect(try store.evict(Article.self, asOf: now.addingTimeInterval(day - 1)) == 0)
-      #expect(try store.evict(Article.self, asOf: now.addingTimeInterval(day + 1)) == 20)
-      #expect(try store.evict(Article.self, asOf: now.addingTimeInterval(day + 1)) == 0)
+      #expect(try store.evict(Clipping.self, asOf: now.addingTimeInterval(day - 1)) == 0)
+      #expect(try store.evict(Clipping.self, asOf: now.addingTimeInterval(day + 1)) == 20)
+      #expect(try store.evict(Clipping.self, asOf: now.addingTimeInterval(day + 1)) == 0)
       #expect(
-        try repository.fetch(Article.all)
-          == articles(20..<60).map {
+        try repository.fetch(Clipping.all)
+          == clippings(20..<60).map {
             var article = $0
             if Int($0.id) ?? 0 < 1040 { article.read = now.addingTimeInterval(3600) }
             return article
           })
-      #expect(try store.evict(Article.self, asOf: now.addingTimeInterval(2 * day)) == 20)
+      #expect(try store.evict(Clipping.self, asOf: now.addingTimeInterval(2 * day)) == 20)
       // Those without a date never expire.
-      #expect(try store.evict(Article.self, asOf: .distantFuture) == 0)
+      #expect(try store.evict(Clipping.self, asOf: .distantFuture) == 0)
       #expect(try repository.count() == 20)
     }
   }
@@ -107,17 +107,17 @@ private struct Picture: Document, Identifiable, Equatable {
   @Test("only so many documents stay, those with the greatest values")
   func keepNewest() throws {
     try withTemporaryStore { store in
-      let repository = store.repository(of: Article.self)
+      let repository = store.repository(of: Clipping.self)
       var random = RandomSource()
       let ranks = (0..<1000).shuffled(using: &random)
 
       for start in stride(from: 0, to: 1000, by: 10) {
-        try repository.save(articles(start..<start + 10) { ranks[$0] })
+        try repository.save(clippings(start..<start + 10) { ranks[$0] })
         #expect(try repository.count() == min(start + 10, 100), "\(random.hint)")
       }
 
       #expect(
-        try repository.fetch(Article.all.sorted(by: \.rank)).map(\.rank) == Array(900..<1000),
+        try repository.fetch(Clipping.all.sorted(by: \.rank)).map(\.rank) == Array(900..<1000),
         "\(random.hint)")
     }
   }
@@ -125,9 +125,9 @@ private struct Picture: Document, Identifiable, Equatable {
   @Test("a save takes small steps, and several saves together evict all that is too old")
   func steps() throws {
     try withTemporaryStore { store in
-      let repository = store.repository(of: Article.self)
+      let repository = store.repository(of: Clipping.self)
       // Without its rules: as an earlier version of the app has left it.
-      try store.collection("Article").save(
+      try store.collection("Clipping").save(
         (0..<90).map { number in
           ["id": .string("\(number + 1000)"), "read": .date(Date.now - 2 * day), "rank": 0]
         }, keyField: "id")
@@ -135,12 +135,12 @@ private struct Picture: Document, Identifiable, Equatable {
 
       var counts: [Int] = []
       for number in 0..<6 {
-        try repository.save(Article(id: "new-\(number)", read: .now))
+        try repository.save(Clipping(id: "new-\(number)", read: .now))
         counts.append(try repository.count())
       }
 
       #expect(counts == [75, 60, 45, 30, 15, 6])
-      #expect(try repository.fetch(Article.all).allSatisfy { $0.id.hasPrefix("new") })
+      #expect(try repository.fetch(Clipping.all).allSatisfy { $0.id.hasPrefix("new") })
     }
   }
 
@@ -163,13 +163,13 @@ private struct Picture: Document, Identifiable, Equatable {
   @Test("evictions are deletions of origin expiry in the change log, and watchers see them")
   func watched() async throws {
     try await withTemporaryStore { store in
-      let repository = store.repository(of: Article.self)
-      try await repository.save(articles(0..<10, read: .now))
+      let repository = store.repository(of: Clipping.self)
+      try await repository.save(clippings(0..<10, read: .now))
       let token = try store.changeToken()
-      var watch = repository.watchCount(Article.all).makeAsyncIterator()
+      var watch = repository.watchCount(Clipping.all).makeAsyncIterator()
       #expect(try await watch.next() == 10)
 
-      let evicted = try await store.evict(Article.self, asOf: .now + 2 * day)
+      let evicted = try await store.evict(Clipping.self, asOf: .now + 2 * day)
 
       #expect(evicted == 10)
       #expect(try await watch.next() == 0)
@@ -183,13 +183,13 @@ private struct Picture: Document, Identifiable, Equatable {
   @Test("a save and the eviction that it brings are told apart by their origin")
   func origins() throws {
     try withTemporaryStore { store in
-      let repository = store.repository(of: Article.self)
-      try repository.save(articles(0..<100))
+      let repository = store.repository(of: Clipping.self)
+      try repository.save(clippings(0..<100))
       let token = try store.changeToken()
 
       try store.write { tx in
         tx.origin = .imported
-        try tx.save(articles(100..<103))
+        try tx.save(clippings(100..<103))
       }
 
       let changes = try store.history(since: token).changes
@@ -203,26 +203,26 @@ private struct Picture: Document, Identifiable, Equatable {
   func undone() throws {
     struct Stop: Error {}
     try withTemporaryStore { store in
-      let repository = store.repository(of: Article.self)
-      try repository.save(articles(0..<100))
+      let repository = store.repository(of: Clipping.self)
+      try repository.save(clippings(0..<100))
 
       #expect(throws: Stop.self) {
         try store.write { tx in
-          try tx.save(articles(100..<150))
-          try tx.evict(Article.self, asOf: .distantFuture)
+          try tx.save(clippings(100..<150))
+          try tx.evict(Clipping.self, asOf: .distantFuture)
           throw Stop()
         }
       }
 
-      #expect(try repository.fetch(Article.all) == articles(0..<100))
+      #expect(try repository.fetch(Clipping.all) == clippings(0..<100))
     }
   }
 
   @Test("a rule makes an index on its field, which is not made twice")
   func indexes() throws {
     try withTemporaryStore { store in
-      try store.repository(of: Article.self).save(articles(0..<3))
-      #expect(try store.collection("Article").indexes().map(\.fields) == [["rank"], ["read"]])
+      try store.repository(of: Clipping.self).save(clippings(0..<3))
+      #expect(try store.collection("Clipping").indexes().map(\.fields) == [["rank"], ["read"]])
     }
   }
 
@@ -231,12 +231,12 @@ private struct Picture: Document, Identifiable, Equatable {
     var random = RandomSource()
     for _ in 0..<10 {
       try withTemporaryStore { store in
-        let repository = store.repository(of: Article.self)
+        let repository = store.repository(of: Clipping.self)
         let now = Date.now
-        var all: [String: Article] = [:]
+        var all: [String: Clipping] = [:]
         for _ in 0..<random.int(1..<12) {
           let batch = random.array(1..<40) { random in
-            Article(
+            Clipping(
               id: "\(random.int(0..<300))",
               read: random.once(in: 3) ? nil : now + Double(random.int(0..<1000)),
               rank: random.int(0..<50))
@@ -250,11 +250,11 @@ private struct Picture: Document, Identifiable, Equatable {
           let limit = random.int(0..<30)
           let old = all.values.filter { $0.read.map { $0 < moment - day } ?? false }
             .sorted { ($0.read ?? now, $0.id) < ($1.read ?? now, $1.id) }
-          let count = try store.write { try $0.evict(Article.self, limit: limit, asOf: moment) }
+          let count = try store.write { try $0.evict(Clipping.self, limit: limit, asOf: moment) }
           #expect(count == min(limit, old.count), "\(random.hint)")
           for article in old.prefix(limit) { all[article.id] = nil }
           #expect(
-            try Set(repository.fetch(Article.all).map(\.id)) == Set(all.keys), "\(random.hint)")
+            try Set(repository.fetch(Clipping.all).map(\.id)) == Set(all.keys), "\(random.hint)")
         }
       }
     }
@@ -264,25 +264,25 @@ private struct Picture: Document, Identifiable, Equatable {
   func damaged() throws {
     let folder = TestFolder()
     let store = try Store(at: folder.store)
-    try store.repository(of: Article.self).save(articles(0..<50, read: .now - day / 2))
+    try store.repository(of: Clipping.self).save(clippings(0..<50, read: .now - day / 2))
     try store.close()
     try withEnvironment(folder.store) { environment in
       let documents = try #require(
-        try environment.database(named: "documents/Article", create: false))
+        try environment.database(named: "documents/Clipping", create: false))
       try flip(in: environment, documents, key: Array("1007".utf8), at: 4)
     }
     let again = try Store(at: folder.store)
-    let repository = again.repository(of: Article.self)
+    let repository = again.repository(of: Clipping.self)
 
-    try repository.save(articles(60..<61, read: .now - 2 * day))
-    let error = storeError { try again.evict(Article.self, asOf: .now + day) }
-    guard case .damagedRecord("Article", "\"1007\"", _)? = error else {
+    try repository.save(clippings(60..<61, read: .now - 2 * day))
+    let error = storeError { try again.evict(Clipping.self, asOf: .now + day) }
+    guard case .damagedRecord("Clipping", "\"1007\"", _)? = error else {
       Issue.record("thrown was \(String(describing: error))")
       return
     }
     try repository.delete(keys: ["1007"])
 
-    #expect(try again.evict(Article.self, asOf: .now + day) == 49)
+    #expect(try again.evict(Clipping.self, asOf: .now + day) == 49)
     try verifyAndClose(again)
   }
 }
