@@ -23,6 +23,12 @@ public struct LogEvent: Sendable, Equatable {
   public let level: Level
   public let message: String
   public let metadata: [String: String]
+
+  package init(level: Level, message: String, metadata: [String: String] = [:]) {
+    self.level = level
+    self.message = message
+    self.metadata = metadata
+  }
 }
 
 extension LogEvent: CustomStringConvertible {

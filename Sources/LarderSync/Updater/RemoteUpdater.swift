@@ -30,24 +30,33 @@ public struct RemoteUpdater: Updater {
 
   /// - Parameters:
   ///   - limiter: Shared by updaters that ask the same remote for the same thing, and by no others.
+  ///   - log: Told what became of each request, once for all who waited; silent if nil. It may be
+  ///     what `StoreOptions.log` is.
   ///   - fetch: Asks the remote.
   ///   - decode: Makes models of the answer; called on the concurrent pool.
   ///   - save: Saves the models, in one transaction, and returns its report.
   public init<Content: Sendable, Models: Sendable>(
-    limiter: FetchLimiter = FetchLimiter(),
+    limiter: FetchLimiter = FetchLimiter(), log: (@Sendable (LogEvent) -> Void)? = nil,
     fetch: @escaping @Sendable () async throws -> Fetched<Content>,
     decode: @escaping @Sendable (Content) throws -> Models,
     save: @escaping @Sendable (Models) async throws -> SaveReport
   ) {
     self.limiter = limiter
     update = {
-      switch try await fetch() {
-      case .prefetched: return .alreadyCurrent
-      case .fromRemote(let content):
+      do {
+        guard case .fromRemote(let content) = try await fetch() else {
+          log?(LogEvent(level: .debug, message: "the remote has nothing new"))
+          return .alreadyCurrent
+        }
         let models = try decode(content)
         // The save would be the first to leave something behind.
         try Task.checkCancellation()
-        return try await save(models).changes > 0 ? .updated : .alreadyCurrent
+        let report = try await save(models)
+        log?(.saved(report))
+        return report.changes > 0 ? .updated : .alreadyCurrent
+      } catch {
+        if let log { for event in LogEvent.failed(error) { log(event) } }
+        throw error
       }
     }
   }
@@ -56,18 +65,36 @@ public struct RemoteUpdater: Updater {
   ///
   /// - Parameters:
   ///   - limiter: Shared by updaters that ask the same remote for the same thing, and by no others.
+  ///   - log: Told what became of each request, once for all who waited; silent if nil.
   ///   - fetch: Asks the remote.
   ///   - save: Saves the models, in one transaction, and returns its report.
   public init<Models: Sendable>(
-    limiter: FetchLimiter = FetchLimiter(),
+    limiter: FetchLimiter = FetchLimiter(), log: (@Sendable (LogEvent) -> Void)? = nil,
     fetch: @escaping @Sendable () async throws -> Fetched<Models>,
     save: @escaping @Sendable (Models) async throws -> SaveReport
   ) {
-    self.init(limiter: limiter, fetch: fetch, decode: { $0 }, save: save)
+    self.init(limiter: limiter, log: log, fetch: fetch, decode: { $0 }, save: save)
   }
 
   @discardableResult
   public func sync(_ timing: SyncTiming) async throws -> UpdateStatus {
     try await limiter.run(timing, update)
+  }
+}
+
+extension LogEvent {
+  fileprivate static func saved(_ report: SaveReport) -> LogEvent {
+    LogEvent(
+      level: report.changes > 0 ? .info : .debug, message: "what the remote has was saved",
+      metadata: ["report": "\(report)"])
+  }
+
+  /// An error's text may hold what the remote sent, which is data; its type is none.
+  fileprivate static func failed(_ error: any Error) -> [LogEvent] {
+    let message = "a sync has failed"
+    return [
+      LogEvent(level: .warning, message: message, metadata: ["error": "\(type(of: error))"]),
+      LogEvent(level: .debug, message: message, metadata: ["reason": "\(error)"]),
+    ]
   }
 }

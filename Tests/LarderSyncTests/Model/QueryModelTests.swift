@@ -141,6 +141,30 @@ import Testing
     }
   }
 
+  @Test("starting a model that was started does nothing")
+  func startingTwice() async throws {
+    try await withTemporaryStore { store in
+      let sellers = store.repository(of: Seller.self)
+      let updater = RecordingUpdater()
+      var initialCount = 0
+      let model = QueryModel(sellers, Seller.byOrder, refreshedBy: updater) { change, apply in
+        if case .initial = change { initialCount += 1 }
+        apply()
+      }
+      model.start()
+      await observe { model.isLoaded }
+      await updater.waitForEnds(1)
+
+      model.start()
+      try await sellers.save(page)
+      await observe { model.rows == page }
+
+      #expect(initialCount == 1)
+      #expect(updater.callCount == 1)
+      model.stop()
+    }
+  }
+
   @Test("a model that was stopped keeps its rows, and can be started again")
   func restarting() async throws {
     try await withTemporaryStore { store in
@@ -148,7 +172,6 @@ import Testing
       try await sellers.save(page)
       let updater = RecordingUpdater()
       let model = QueryModel(sellers, Seller.byOrder, refreshedBy: updater)
-      model.start()
       model.start()
       await observe { model.isLoaded }
       await updater.waitForEnds(1)

@@ -55,11 +55,12 @@ import Testing
       #expect(log.lines == ["Oslo S"])
       failing.cancel()
       await failing.value
-      let succeeding = task(
-        updater(of: stations, in: store) {
-          Data(#"[{"id": 1, "name": "Oslo S"}, {"id": 2, "name": "Bergen"}]"#.utf8)
-        })
+      let working = updater(of: stations, in: store) {
+        Data(#"[{"id": 1, "name": "Oslo S"}, {"id": 2, "name": "Bergen"}]"#.utf8)
+      }
+      let succeeding = task(working)
       await log.waitForLine("Bergen, Oslo S")
+      await settle { !working.limiter.isFetching }
       succeeding.cancel()
       await succeeding.value
       let status = try await updater(of: stations, in: store) { throw Offline() }.sync()

@@ -121,6 +121,53 @@ import Testing
     remote.answer(.failure(Offline()))
   }
 
+  @Test("after its end a stream asks for nothing more, even if its iterator is kept")
+  func keptIterator() async throws {
+    let watch = WatchFeed<Int>()
+    let updater = RecordingUpdater(nil)
+    var events = EventStream(watch.sequence, updater, clock: ManualClock()).makeAsyncIterator()
+    let feeding = Task {
+      await watch.waitForLooks(1)
+      watch.give(.success(1))
+      await watch.waitForLooks(2)
+      await updater.waitForCalls(1)
+      watch.give(.failure(StoreError.closed))
+    }
+
+    #expect(await events.next() == .value(1))
+    #expect(await events.next() == .failure(StoreError.closed))
+    #expect(await events.next() == nil)
+    await feeding.value
+    await updater.waitForEnds(1)
+    await settle { watch.iterationCount == 0 }
+
+    #expect(updater.runningCount == 0)
+    #expect(await events.next() == nil)
+  }
+
+  @Test("what came before the end is still given after it")
+  func lateConsumer() async throws {
+    let watch = WatchFeed<Int>()
+    let updater = RecordingUpdater(nil)
+    var events = EventStream(watch.sequence, updater, clock: ManualClock()).makeAsyncIterator()
+    let feeding = Task {
+      await watch.waitForLooks(1)
+      watch.give(.success(1))
+      await watch.waitForLooks(2)
+      updater.finish(.failure(Offline()))
+    }
+    #expect(await events.next() == .value(1))
+    #expect(await events.next() == .failure(Offline()))
+    await feeding.value
+
+    // Nobody asks now, and the look that the failure overtook finds the store closed.
+    watch.give(.failure(StoreError.closed))
+    await settle { watch.iterationCount == 0 }
+
+    #expect(await events.next() == .failure(StoreError.closed))
+    #expect(await events.next() == nil)
+  }
+
   @Test("a watch that ends lets the sync that runs have its say, and then the stream ends")
   func ended() async throws {
     let watch = WatchFeed<Int>()

@@ -158,7 +158,7 @@ import Testing
     await updater.waitForCalls(100)
 
     // Waits for reads and writes that run: it would throw if any of them stayed.
-    try store.close()
+    try store.close(timeoutSeconds: 300)
 
     for recorder in recorders {
       await recorder.waitForEnd()

@@ -195,4 +195,40 @@ import Testing
       #expect(scene.remote.requestCount == 1)
     }
   }
+
+  @Test("each request is logged once, with what became of it; what was sent only for debugging")
+  func logging() async throws {
+    try await withTemporaryStore { store in
+      let sellers = store.repository(of: Seller.self)
+      let page = page
+      let log = Log()
+      let remote = ScriptedRemote<[Seller]> { request in
+        switch request {
+        case 1: .failure(Offline(number: 5))
+        case 2: .success(.prefetched)
+        default: .success(.fromRemote(page))
+        }
+      }
+      let updater = RemoteUpdater(
+        log: { log.add("\($0)") }, fetch: remote.fetch, save: { try await sellers.save($0) })
+
+      for _ in 1...4 {
+        // The first one fails.
+        _ = try? await updater.sync()
+      }
+
+      #expect(
+        log.lines == [
+          "warning: a sync has failed error=Offline",
+          "debug: a sync has failed reason=offline 5",
+          "debug: the remote has nothing new",
+          "info: what the remote has was saved "
+            + "report=2 inserted, 0 updated, 0 unchanged, 0 deleted",
+          "debug: what the remote has was saved "
+            + "report=0 inserted, 0 updated, 2 unchanged, 0 deleted",
+        ])
+      let count = try sellers.count()
+      #expect(count == 2)
+    }
+  }
 }

@@ -1,0 +1,68 @@
+import Testing
+
+@testable import LarderSync
+
+@Suite(.timeLimit(.minutes(20))) struct MailboxTests {
+  private let mailbox = Mailbox<Int>()
+
+  @Test("events are given in the order in which they came")
+  func order() async {
+    let events: [Event<Int>] = [
+      .value(1), .failure(Offline(number: 1)), .failure(Offline(number: 2)), .value(2),
+    ]
+    for event in events { mailbox.put(event) }
+
+    for event in events { #expect(await mailbox.next() == event) }
+  }
+
+  @Test("after the end what came before it is given, and then nothing; what comes later is not")
+  func end() async {
+    mailbox.put(.value(1))
+    mailbox.put(.value(2))
+    mailbox.finish()
+    mailbox.put(.value(3))
+
+    #expect(await mailbox.next() == .value(1))
+    #expect(await mailbox.next() == .value(2))
+    #expect(await mailbox.next() == nil)
+    #expect(await mailbox.next() == nil)
+    #expect(await !mailbox.isValueWanted())
+  }
+
+  @Test("what is abandoned gives nothing, ends all who wait, and wants nothing")
+  func abandoned() async {
+    let consumers = (0..<2).map { _ in Task { await mailbox.next() } }
+    while await !mailbox.isValueWanted() {}
+    let source = Task { [mailbox] in
+      while await mailbox.isValueWanted() { await Task.yield() }
+    }
+
+    mailbox.abandon()
+
+    for consumer in consumers { #expect(await consumer.value == nil) }
+    await source.value
+    mailbox.put(.value(1))
+    #expect(await mailbox.next() == nil)
+  }
+
+  @Test("a value is wanted when a consumer waits, and not before")
+  func wanting() async {
+    let log = Log()
+    let source = Task { [mailbox] in
+      while await mailbox.isValueWanted() {
+        log.add("wanted")
+        mailbox.put(.value(log.lines.count))
+      }
+    }
+    mailbox.put(.value(0))
+
+    #expect(await mailbox.next() == .value(0))
+    #expect(log.lines.isEmpty)
+    #expect(await mailbox.next() == .value(1))
+    #expect(await mailbox.next() == .value(2))
+
+    #expect(log.lines.count == 2)
+    mailbox.finish()
+    await source.value
+  }
+}
