@@ -7,4 +7,7 @@ public struct Database: Hashable, Sendable {
 
   /// LMDB's own list of free pages.
   static let freeList = Database(number: 0)
+
+  /// The number of the first named database that is opened.
+  static let firstNamed: UInt32 = 2
 }

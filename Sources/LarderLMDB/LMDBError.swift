@@ -72,7 +72,7 @@ extension LMDBError.Code {
       "Open it with the same options, or close the store that is open first."
     case .usedAfterFork: "Open the store again in the child process."
     case .closed: "Open the store again."
-    case .inUse: "End its transactions, then close it again; it is still open."
+    case .inUse: "End its transactions and close it where it should not be open; then try again."
     case .lockFileReplaced, .lockTableDamaged:
       "Nothing was written; close the store in every process and open it again."
     case .nestedWrite:

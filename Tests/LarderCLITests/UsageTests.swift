@@ -9,7 +9,10 @@ struct UsageTests {
 
   @Test(
     "every command explains itself with examples, three ways",
-    arguments: ["import", "export", "query", "get", "count", "stat", "check", "help"])
+    arguments: [
+      "import", "export", "query", "get", "count", "stat", "check", "compact", "backup", "restore",
+      "help",
+    ])
   func help(command: String) throws {
     let outcomes = [
       try larder.run("help", command), try larder.run(command, "--help"),
@@ -49,6 +52,10 @@ struct UsageTests {
       (["stat", "--json", "--json"], "--json stands twice"),
       (["import", "x"], "into which collection?"), (["import"], "FILE is missing"),
       (["import", "x", "--into", "c", "--format", "line"], "did you mean `lines`?"),
+      (["compact", "x"], "`x` is one word too many"),
+      (["compact", "--wait", "soon", "--store", "x"], "--wait takes seconds"),
+      (["backup"], "DIR is missing"), (["restore"], "BACKUP is missing"),
+      (["restore", "b"], "which store? Give --store DIR"),
       (["-x"], "there is no command `-x`"), (["count", "--", "--store", "x"], "one word too many"),
     ])
   func wrongUsage(arguments: [String], sentence: String) throws {

@@ -33,6 +33,9 @@ import LarderLMDB
       case "migrate": try migrate(folder, to: Int(rest[0]) ?? 0, limit: rest.dropFirst().first)
       case "use": try use(folder)
       case "rename": try rename(folder)
+      case "compact": try compact(folder)
+      case "restore": try restore(folder, from: rest[0])
+      case "delete-when-full": try deleteWhenFull(folder)
       default: fail("unknown command \(command)")
       }
     } catch {

@@ -34,6 +34,9 @@ public protocol Document: EmbeddedDocument {
   /// Indexes over several fields, partial ones, and those of fields in embedded documents; none
   /// by default.
   static var indexes: [Index<Self>] { get }
+
+  /// Which documents go by themselves, as they get old or too many; none by default.
+  static var ageing: [Ageing<Self>] { get }
 }
 
 extension Document where Self: Identifiable, ID: DocumentKey {

@@ -127,7 +127,19 @@ extension Document {
 
   /// All that the type declares.
   static var declaredIndexes: [IndexDeclaration] {
-    schema.fieldIndexes + indexes.map(\.definition)
+    var declared = schema.fieldIndexes + indexes.map(\.definition)
+    for index in ageing.compactMap(\.rule.index)
+    where !declared.contains(where: { $0.filter == nil && $0.begins(like: index) }) {
+      declared.append(index)
+    }
+    return declared
+  }
+}
+
+extension IndexDeclaration {
+  /// Whether it has the order of another one, which has one field.
+  fileprivate func begins(like other: IndexDeclaration) -> Bool {
+    parts.first?.operand == other.parts.first?.operand
   }
 }
 

@@ -143,6 +143,7 @@ extension WriteScope {
     guard batch.isEmpty || batch.documentTable == binding.collection.documentTable else {
       return nil
     }
+    noteAgeing(type)
     return try apply(batch, clearing: selection, binding)
   }
 }

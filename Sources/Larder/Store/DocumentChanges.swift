@@ -12,6 +12,8 @@ internal import LarderLMDB
   private let isLogged: Bool
   /// Changes so far, each of which takes a sequence number.
   private(set) var count = 0
+  /// Whether a document was written, and not only deleted.
+  private(set) var hasSaved = false
 
   /// - Parameter binding: One for documents without a type.
   init(_ binding: CollectionBinding, log: consuming ChangeLogWriter) {
@@ -38,6 +40,7 @@ internal import LarderLMDB
   }
 
   mutating func inserted(_ record: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer) throws {
+    hasSaved = true
     note(.inserted, key: key)
     if indexes.isEmpty { return }
     let reader = try written(record, key)
@@ -48,6 +51,7 @@ internal import LarderLMDB
     _ old: UnsafeRawBufferPointer, by new: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer,
     _ transaction: borrowing WriteTransaction
   ) throws {
+    hasSaved = true
     note(.updated, key: key, old: old)
     if indexes.isEmpty { return }
     let reader = try written(new, key)

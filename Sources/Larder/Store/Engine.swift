@@ -19,6 +19,7 @@ internal import LarderLMDB
   /// The database of the named consumers; nil before there was one.
   private let knownConsumers = Locked<Database?>(nil)
   let retention: ChangeLogRetention
+  let space: SpaceLimits
   /// Tells this opening of the store from others in the change log.
   let writerID = UInt32.random(in: .min ... .max)
   /// Whether a step of building indexes stands in the writer's line.
@@ -32,6 +33,7 @@ internal import LarderLMDB
     self.environment = environment
     retention = options.changeLog
     room = WriteRoom(byteCount: options.maximumWaitingByteCount)
+    space = SpaceLimits(options)
     try checkState()
     try refreshCatalogue()
     try renewIndexes()
@@ -58,7 +60,13 @@ extension Engine {
     return try engines.withLock { engines in
       let environment = try openEnvironment(at: folder, options: options)
       let id = ObjectIdentifier(environment)
-      if let engine = engines[id]?.engine { return engine }
+      if let engine = engines[id]?.engine {
+        guard engine.space == SpaceLimits(options) else {
+          try environment.close()  // Others have it open: this one only leaves.
+          throw StoreError.optionsDiffer(path: environment.folder)
+        }
+        return engine
+      }
       do {
         let engine = try Engine(environment, options)
         engines = engines.filter { $0.value.engine != nil }
@@ -91,7 +99,7 @@ extension Engine {
   }
 
   /// A folder without a store, and with something else, is somebody else's.
-  private static func refuseForeignFolder(_ folder: String) throws {
+  static func refuseForeignFolder(_ folder: String) throws {
     // One that is missing or cannot be listed is the environment's to make or to refuse.
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder),
       !names.contains("data.mdb")

@@ -88,18 +88,23 @@ extension Engine {
   private func runTogether(_ jobs: ArraySlice<WriteJob>) -> ArraySlice<WriteJob> {
     var outcomes: [(job: WriteJob, error: (any Error)?)] = []
     var declaration: Declaration?
+    var needsLargerMap = false
     var rest = jobs
     let commit = Result {
       try storing {
         var scope = try WriteScope(self)
         while let job = rest.first {
           scope.origin = .local
-          let outcome = Result { try storing { try scope.undoable { try $0.runWhole(job) } } }
+          let outcome = Result { try scope.undoable { try $0.runWhole(job) } }
           if let needed = scope.undeclared {
             declaration = needed
             break
           }
-          outcomes.append((job, outcome.failure))
+          if outcome.failure?.isFullMap == true {
+            needsLargerMap = true
+            break
+          }
+          outcomes.append((job, outcome.failure.map { noting($0) }))
           rest = rest.dropFirst()
         }
         // With nothing but refusals there is nothing to keep.
@@ -108,16 +113,23 @@ extension Engine {
     }
     if let error = commit.failure {
       let failed = outcomes.isEmpty ? Array(rest) : outcomes.map(\.job)
+      if case StoreError.full(let shortage) = error, shortage.limit == .map {
+        // Each alone, which grows the map where it may.
+        for job in failed {
+          job.finish(Result { try storing { try perform(job.run) } }.failure)
+        }
+        return outcomes.isEmpty ? [] : rest
+      }
       for job in failed { job.finish(error) }
       return outcomes.isEmpty ? [] : rest
     }
     if catalogue.hasIndexWork { scheduleIndexWork() }
     for outcome in outcomes { outcome.job.finish(outcome.error) }
-    guard let declaration, let job = rest.first else { return rest }
+    guard declaration != nil || needsLargerMap, let job = rest.first else { return rest }
     // The one that needs it goes on alone: it may need more than one thing.
     let result = Result {
       try storing {
-        try declare(declaration)
+        if let declaration { try declare(declaration) }
         try perform(job.run)
       }
     }
@@ -129,9 +141,11 @@ extension Engine {
 extension WriteScope {
   /// Runs a job, and does not let it hide that something stopped half-way.
   fileprivate mutating func runWhole(_ job: WriteJob) throws {
+    try beginBody()
     try job.run(&self)
     if undeclared != nil { throw DeclarationNeeded() }
     if let failure { throw failure }
+    try settle()
   }
 }
 

@@ -29,6 +29,12 @@ public struct StoreStatistics: Sendable, Equatable {
   public let fileByteCount: Int
   /// Bytes of pages in the file that are free to be used again.
   public let freeByteCount: Int
+  /// Bytes of pages that hold something, which the quota limits.
+  public let usedByteCount: Int
+  /// Bytes that may be in use before saving is refused; see ``StoreOptions/quotaByteCount``.
+  public let quotaByteCount: Int
+  /// Bytes of pages that hold the log of changes.
+  public let logByteCount: Int
   /// Bytes that the file may grow to.
   public let mapByteCount: Int
   public let pageByteCount: Int
@@ -59,10 +65,14 @@ extension Store {
             fields: collection.description.fields.fields.map { ($0.name, "\($0.kind)") },
             indexes: try snapshot.transaction.indexDescriptions(of: collection))
         }
+      let log = engine.environment.knownDatabase(named: Layout.changesName)
       return StoreStatistics(
         collections: collections, sequence: snapshot.sequence,
         fileByteCount: environment.fileByteCount,
         freeByteCount: environment.freePageCount * environment.pageByteCount,
+        usedByteCount: engine.environment.usedByteCount(in: snapshot.transaction),
+        quotaByteCount: engine.space.quota(inMapOf: environment.mapByteCount),
+        logByteCount: try log.map { try snapshot.transaction.statistics(of: $0).byteCount } ?? 0,
         mapByteCount: environment.mapByteCount, pageByteCount: environment.pageByteCount,
         readerCount: environment.readersInUse,
         maximumReaderCount: environment.maximumReaders)

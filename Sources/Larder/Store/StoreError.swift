@@ -80,6 +80,11 @@ public enum StoreError: Error, Equatable, Sendable {
   case sumOverflow(collection: String, field: String, sum: String)
   /// A predicate threw while it was evaluated on a document.
   case predicateFailed(collection: String, key: String, reason: String)
+  /// There is no room for what was to be written. Deleting still works where it is the quota that is
+  /// reached.
+  case full(Shortage)
+  /// A backup was to be restored and has problems; the first ten. Nothing was touched.
+  case damagedBackup(path: String, problems: [String])
   /// A query's conditions nest deeper than `limit` levels.
   case queryTooDeep(limit: Int)
   /// LMDB, the file system or the system's limits.
@@ -211,6 +216,11 @@ extension StoreError: CustomStringConvertible {
     case .queryTooDeep(let limit):
       "The conditions of a query nest more than \(limit) levels deep. Join those that stand beside "
         + "each other with one `&&` or `||` after the other, or ask for several values with `isIn`."
+    case .full(let shortage): shortage.description
+    case .damagedBackup(let path, let problems):
+      "The backup at \(path) is damaged: \(problems.joined(separator: "; ")). Nothing was changed. "
+        + "Take another backup, or `Store.quarantine(at:)` on a copy of this one to save what is "
+        + "whole."
     case .storage(let error): error.description
     }
   }
@@ -229,7 +239,8 @@ extension Engine {
   }
 
   @usableFromInline func noting(_ error: any Error) -> any Error {
-    let error = (error as? LMDBError).map { StoreError($0) } ?? error
+    let failure = error as? LMDBError
+    let error = failure.map { shortage($0) ?? StoreError($0) } ?? error
     if let found = error as? StoreError, found.isDamage { noteSuspicion() }
     return error
   }

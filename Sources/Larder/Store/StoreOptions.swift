@@ -7,9 +7,17 @@ public struct StoreOptions: Equatable, Sendable {
   public var isReadOnly = false
   /// What a save that returned survives.
   public var durability = Durability.durable
-  /// The largest size that the store can grow to, in bytes: address space, not memory or disk.
-  /// Nil takes what the platform has room for (1 TiB on Linux and macOS).
+  /// How much address space is reserved for the file, in bytes; it costs neither memory nor disk.
+  /// Nil takes what the platform has room for (1 TiB on Linux and macOS). The file grows to this
+  /// size at most; with a ``quotaByteCount`` that needs more, the map is enlarged when it is full.
   public var mapByteCount: Int?
+  /// How large the store may become, in bytes of the pages that hold something: documents, indexes,
+  /// and the log of changes, which gives way first. Above it saving throws
+  /// ``StoreError/full(_:)``, and deleting goes on. The file itself can be larger by the pages that
+  /// are free to be used again. Nil for what the map has room for.
+  public var quotaByteCount: Int?
+  /// Bytes above the quota that only deleting may use.
+  public var reserveByteCount = 1 << 20
   /// How many collections and indexes can exist at once.
   public var maximumDatabases = 256
   /// How many snapshots can be open at once, in all processes together.
@@ -81,6 +89,12 @@ public struct StoreOptions: Equatable, Sendable {
     }
     if maximumWaitingByteCount < 1 {
       throw .invalidOption("maximumWaitingByteCount", reason: "it must be 1 or more")
+    }
+    if let quotaByteCount, quotaByteCount < 64 << 10 {
+      throw .invalidOption("quotaByteCount", reason: "it must be 65,536 or more")
+    }
+    if !(0...1 << 40).contains(reserveByteCount) {
+      throw .invalidOption("reserveByteCount", reason: "it must be 0 to 1 TiB")
     }
     if let mapByteCount, mapByteCount < 64 << 10 {
       throw .invalidOption("mapByteCount", reason: "it must be 65,536 or more")

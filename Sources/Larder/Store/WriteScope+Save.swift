@@ -69,6 +69,7 @@ extension WriteScope {
     -> CollectionBinding
   {
     if let binding = try catalogue.binding(of: type), binding.isDeclared {
+      noteAgeing(type)
       return binding
     }
     undeclared = try Declaration(type)

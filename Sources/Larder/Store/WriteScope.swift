@@ -14,7 +14,7 @@ public struct WriteScope: ~Copyable {
   var hasWrittenMore = false
   /// Where the changes that follow come from, as the change log says it.
   public var origin = ChangeOrigin.local
-  private let log: Database
+  let log: Database
   /// The database of the named consumers, if it was known when the transaction began: a handle
   /// that is younger cannot be used in it.
   let consumers: Database?
@@ -26,6 +26,12 @@ public struct WriteScope: ~Copyable {
   var undeclared: Declaration?
   /// Why a change stopped half-way.
   @usableFromInline var failure: (any Error)?
+  /// Rules of the types whose documents were saved.
+  var ageing: [String: AgeingPlan] = [:]
+  /// Whether a document was written, and not only deleted.
+  var hasSaved = false
+  /// Bytes in use when the body began; nil where there is plenty of room.
+  var usedAtStart: Int?
   /// When it began; nil where nobody is told.
   private let start: ContinuousClock.Instant?
 
@@ -102,6 +108,7 @@ public struct WriteScope: ~Copyable {
   @usableFromInline mutating func finish(_ changes: inout DocumentChanges) throws {
     try changes.finish(&transaction)
     changeCount += UInt64(changes.count)
+    hasSaved = hasSaved || changes.hasSaved
   }
 
   /// Runs `body` in a transaction inside this one: what it changed is undone if it throws.
@@ -215,10 +222,28 @@ extension Engine {
   ///
   /// A body that needs something declared first is run again after that, from the start.
   func perform<Result>(_ body: (inout WriteScope) throws -> Result) throws -> Result {
+    while true {
+      do {
+        return try performInMap(body)
+      } catch {
+        // The transaction has ended. A larger map may be all that is lacking.
+        guard error.isFullMap, growMap() else { throw error }
+      }
+    }
+  }
+
+  private func performInMap<Result>(
+    _ body: (inout WriteScope) throws -> Result
+  ) throws -> Result {
     var declarations = 0
     while true {
       var scope = try WriteScope(self)
-      let result = Swift.Result { try body(&scope) }
+      let result = Swift.Result {
+        try scope.beginBody()
+        let value = try body(&scope)
+        try scope.settle()
+        return value
+      }
       if let declaration = scope.undeclared {
         scope.abort()
         declarations += 1

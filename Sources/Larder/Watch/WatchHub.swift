@@ -106,14 +106,7 @@ extension WatchHub {
   /// Begins to look out for commits of other processes: the data file tells when it is written,
   /// and where it does not, the store is looked at now and then.
   private func startPolling(_ state: inout State, _ engine: Engine) {
-    state.writes = FileWrites(engine.environment.dataPath, on: queue) { [weak engine, weak self] in
-      guard let engine, let self else { return }
-      tell(engine)
-      // The last page is written a moment before its commit can be seen.
-      queue.asyncAfter(deadline: .now() + .milliseconds(1)) { [weak engine, weak self] in
-        if let engine { self?.tell(engine) }
-      }
-    }
+    state.writes = writes(of: engine)
     let timer = DispatchSource.makeTimerSource(queue: queue)
     timer.schedule(
       deadline: .now() + .milliseconds(Self.pollMilliseconds),
@@ -123,6 +116,24 @@ extension WatchHub {
     }
     timer.activate()
     state.timer = timer
+  }
+
+  /// Looks at another data file, which has taken the place of the one that was looked at.
+  func renewWrites(_ engine: Engine) {
+    state.withLock { state in
+      if state.writes != nil { state.writes = writes(of: engine) }
+    }
+  }
+
+  private func writes(of engine: Engine) -> FileWrites? {
+    FileWrites(engine.environment.dataPath, on: queue) { [weak engine, weak self] in
+      guard let engine, let self else { return }
+      tell(engine)
+      // The last page is written a moment before its commit can be seen.
+      queue.asyncAfter(deadline: .now() + .milliseconds(1)) { [weak engine, weak self] in
+        if let engine { self?.tell(engine) }
+      }
+    }
   }
 
   /// Leaves it to the data file to tell of commits, for tests.

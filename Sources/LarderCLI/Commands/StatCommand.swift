@@ -7,8 +7,8 @@ enum StatCommand: Command {
     larder stat --store DIR
 
     Prints the collections with their documents, bytes, tree depth, fields and indexes, then the store's
-    file, its free pages, its map (the size that it may grow to), its readers and the number of the
-    last change.
+    file, how much of it is in use, its free pages, the log of changes, its quota and its map (the
+    size that the file may grow to), its readers and the number of the last change.
 
       --json       the same as one JSON object
       --store DIR  the store's folder; else the environment's LARDER_STORE
@@ -57,7 +57,10 @@ enum StatCommand: Command {
     let hasIndexes = statistics.collections.contains { !$0.indexes.isEmpty }
     var store = Table(("STORE", .left), ("", .right), ("", .left))
     store.add("file", Console.number(statistics.fileByteCount), "bytes")
+    store.add("used", Console.number(statistics.usedByteCount), "bytes")
     store.add("free", Console.number(statistics.freeByteCount), "bytes")
+    store.add("log", Console.number(statistics.logByteCount), "bytes")
+    store.add("quota", Console.number(statistics.quotaByteCount), "bytes")
     store.add("map", Console.number(statistics.mapByteCount), "bytes")
     store.add(
       "readers", Console.number(statistics.readerCount),
@@ -97,6 +100,9 @@ enum StatCommand: Command {
     }
     return [
       "collections": .array(collections), "fileBytes": integer(statistics.fileByteCount),
+      "usedBytes": integer(statistics.usedByteCount),
+      "logBytes": integer(statistics.logByteCount),
+      "quotaBytes": integer(statistics.quotaByteCount),
       "freeBytes": integer(statistics.freeByteCount), "mapBytes": integer(statistics.mapByteCount),
       "pageBytes": integer(statistics.pageByteCount), "readers": integer(statistics.readerCount),
       "maximumReaders": integer(statistics.maximumReaderCount),

@@ -159,9 +159,15 @@ extension Environment {
     guard status == 0 else { throw Calls.failure(status, "mdb_txn_renew", path: folder) }
   }
 
+  /// How long one who must move the map waits for others to end what they read.
+  static var drainSeconds: Double { 2 }
+
   /// Moves the map, which only a caller with no company may do: others hold pointers into it.
   private func adoptMapSize() -> Bool {
-    gate.alone { Calls.adoptMapSize(pointer.raw) }
+    var isAdopted = false
+    let deadline = SystemCall.seconds + Self.drainSeconds
+    return gate.alone(until: deadline) { isAdopted = Calls.adoptMapSize(pointer.raw) }
+      && isAdopted
   }
 
   private func mapResized(_ operation: String) -> LMDBError {

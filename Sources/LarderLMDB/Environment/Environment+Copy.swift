@@ -14,9 +14,18 @@ extension Environment {
   /// longer; the compacted copy counts its transactions from one again. Writers go on meanwhile,
   /// and the file grows by what they write.
   ///
+  /// - Parameter progress: Told about every megabyte how many bytes of about how many are written;
+  ///   false ends the copy.
+  /// - Returns: False where `progress` ended it.
   /// - Throws: ``LMDBError``, with `EEXIST` when the folder holds a store already. No `data.mdb`
   ///   is left behind.
-  public func copy(to folder: String, compacting: Bool) throws(LMDBError) {
+  @discardableResult
+  public func copy(
+    to folder: String, compacting: Bool,
+    progress: (_ written: Int, _ total: Int) -> Bool = { _, _ in true }
+  ) throws(LMDBError) -> Bool {
+    // LMDB takes the lock of writers for a moment.
+    try refuseSecondWrite("copy")
     try enter("copy")
     defer { gate.leave() }
     let target = try StoreFiles(folder, isReadOnly: false)
@@ -32,7 +41,10 @@ extension Environment {
       try SafeFiles.remove(unfinished)
     }
     do throws(LMDBError) {
-      try write(to: unfinished, compacting: compacting)
+      guard try write(to: unfinished, compacting: compacting, progress) else {
+        unlink(unfinished)  // As below.
+        return false
+      }
       // A crashed creation must not make the next opener throw the copy away.
       try lock?.note(.finished)
       guard rename(unfinished, target.data) == 0 else {
@@ -46,12 +58,26 @@ extension Environment {
     try SafeFiles.syncFolder(target.folder)
     try SafeFiles.syncFolder(SafeFiles.parent(of: target.folder))
     _ = consume lock
+    return true
   }
 
-  private func write(to path: String, compacting: Bool) throws(LMDBError) {
+  func write(
+    to path: String, compacting: Bool, _ progress: (Int, Int) -> Bool
+  ) throws(LMDBError) -> Bool {
+    let total = try expectedByteCount(compacting: compacting)
     let descriptor = try SafeFiles.createFile(path)
     defer { SystemCall.closeDescriptor(descriptor) }
-    try Calls.copy(pointer.raw, to: descriptor, compacting: compacting, path: path)
+    let environment = pointer
+    let isWhole = try PipedCopy(to: descriptor, path: path).run(
+      { (input) throws(LMDBError) in
+        try Calls.copy(environment.raw, to: input, compacting: compacting, path: path)
+      }, progress: { written, isAll in progress(written, isAll ? written : max(written, total)) })
+    guard isWhole else { return false }
     guard fsync(descriptor) == 0 else { throw SystemCall.failure("fsync", path: path) }
+    return true
+  }
+
+  private func expectedByteCount(compacting: Bool) throws(LMDBError) -> Int {
+    compacting ? usedByteCount(in: try beginRead()) : try reachedByteCount()
   }
 }

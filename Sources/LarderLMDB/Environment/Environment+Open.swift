@@ -39,6 +39,7 @@ extension Environment {
     let lock = try OpeningLock.acquire(files, isReadOnly: options.isReadOnly)
     // What the files were may have changed while we waited.
     try files.check(isReadOnly: options.isReadOnly)
+    if lock != nil, !options.isReadOnly { try SafeFiles.removeFolder(files.staging) }
     let creation = try lock?.creation() ?? .finished
     let isNew = try removeUnfinished(files, creation, options)
     if isNew { try begin(creating: files, lock) }
@@ -151,6 +152,19 @@ extension Environment {
     guard !options.isReadOnly, session != open, isAlone || session != .suspect else { return }
     // On the disk before the first page is written: or a loss of power would go unnoticed.
     try lock?.note(open, isDurable: true)
+  }
+
+  /// Lends the environment of a copy that nobody else knows of; its folder is not locked.
+  static func withStaged(
+    _ files: StoreFiles, _ options: Options, _ body: (Environment) throws -> Void
+  ) throws {
+    guard let identity = try SafeFiles.identity(files.data) else {
+      throw StoreFiles.missing(files.folder, "the copy is gone")
+    }
+    let environment = try openClaimed(files, options, identity)
+    defer { environment.finish() }
+    try environment.openExistingDatabases()
+    try body(environment)
   }
 
   private static func openClaimed(

@@ -27,9 +27,9 @@ extension Environment {
     guard let lock = try OpeningLock.acquire(files, isReadOnly: false),
       let identity = try SafeFiles.checkFile(files.data, isReadOnly: false)
     else { throw StoreFiles.missing(files.folder, "there is no data.mdb") }
-    guard Registry.shared.claimAlone(identity) else { throw isOpen(files.folder) }
+    guard Registry.shared.claimAlone(identity) else { throw files.isOpen("setAside") }
     defer { Registry.shared.remove(identity) }
-    guard !(try files.isOpenElsewhere(except: identity)) else { throw isOpen(files.folder) }
+    guard !(try files.isOpenElsewhere(except: identity)) else { throw files.isOpen("setAside") }
 
     let report = pageReport(files.data)
     let target = try makeFolder(beside: files.folder)
@@ -43,12 +43,6 @@ extension Environment {
     try lock.note(.unknown, isDurable: false)
     _ = consume lock
     return SetAside(folder: target, report: report)
-  }
-
-  private static func isOpen(_ folder: String) -> LMDBError {
-    LMDBError(
-      .inUse, operation: "setAside", path: folder,
-      detail: "the store is open in this process or another one")
   }
 
   /// What is wrong with the file, a disk that cannot read it included.

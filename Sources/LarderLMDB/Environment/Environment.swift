@@ -14,8 +14,10 @@ public final class Environment: Sendable {
   public let options: Options
 
   let files: StoreFiles
-  let pointer: OpaqueEnvironment
-  let dataIdentity: FileIdentity
+  // Guard: the gate. Whoever is inside reads it; it is changed while nobody else is.
+  nonisolated(unsafe) var pointer: OpaqueEnvironment
+  let identity: Locked<FileIdentity>
+  var dataIdentity: FileIdentity { identity.withLock { $0 } }
   /// Nil when LMDB works without a lock file, which it does only to read.
   let lockIdentity: FileIdentity?
   let gate = Gate()
@@ -29,6 +31,11 @@ public final class Environment: Sendable {
   /// Held while a handle is opened: LMDB allows one transaction at a time to do it.
   let openingHandles = Locked(false)
   let freedReaders = Atomic<Int>(0)
+  /// A descriptor of LMDB's lock file, once one was needed: closing it earlier than LMDB's own
+  /// would let go of LMDB's locks.
+  let lockProbe = Locked<Int32?>(nil)
+  /// Where the disk that is kept for later ends in the file.
+  let reservedEnd = Locked<Int>(0)
   /// Set once LMDB has closed, after which `pointer` is invalid.
   let isFinished = Atomic<Bool>(false)
 
@@ -42,7 +49,7 @@ public final class Environment: Sendable {
     self.pointer = pointer
     self.files = files
     self.options = options
-    self.dataIdentity = dataIdentity
+    identity = Locked(dataIdentity)
     self.lockIdentity = lockIdentity
     folder = files.folder
     forkCount = Forks.current
@@ -92,9 +99,10 @@ public final class Environment: Sendable {
   }
 
   /// Nobody is inside any more, and nobody can come.
-  private func finish() {
+  func finish() {
     while let handle = pool.take() { discard(handle) }
     Calls.close(environment: pointer.raw)
+    closeLockProbe()
     noteClosed()
     isFinished.store(true, ordering: .releasing)
     Registry.shared.remove(dataIdentity)

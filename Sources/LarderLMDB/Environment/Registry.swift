@@ -66,6 +66,11 @@ final class Registry: Sendable {
     return environments.contains { $0.lockIdentity == identity }
   }
 
+  /// Another data file has taken the place of one that is open.
+  func move(_ identity: FileIdentity, to other: FileIdentity) {
+    entries.withLock { entries in entries[other] = entries.removeValue(forKey: identity) }
+  }
+
   func remove(_ identity: FileIdentity) {
     entries.withLock { entries in _ = entries.removeValue(forKey: identity) }
   }

@@ -90,9 +90,21 @@ extension StoreFiles {
     guard let identity = try SafeFiles.identity(lock) else { return false }
     // Another data file may have come into the folder of one that is open here.
     if Registry.shared.hasLockFile(identity, except: data) { return true }
+    let descriptor = try openLockProbe()
+    defer { SystemCall.closeDescriptor(descriptor) }
+    return try isLocked(descriptor)
+  }
+
+  /// A descriptor of LMDB's lock file to ask with. Closing it lets go of this process's own locks
+  /// on the file.
+  func openLockProbe() throws(LMDBError) -> Int32 {
     let descriptor = SystemCall.open(lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { throw SystemCall.failure("open", path: lock) }
-    defer { SystemCall.closeDescriptor(descriptor) }
+    return descriptor
+  }
+
+  /// Whether another process has the file locked.
+  func isLocked(_ descriptor: Int32) throws(LMDBError) -> Bool {
     var question = flock()
     question.l_type = Int16(F_WRLCK)
     question.l_whence = Int16(SEEK_SET)

@@ -102,6 +102,71 @@ enum SafeFiles {
     return Int(status.st_size)
   }
 
+  private static func names(in path: String) throws(LMDBError) -> [String] {
+    guard let stream = opendir(path) else { throw SystemCall.failure("opendir", path: path) }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+
+  /// Bytes that are free on the disk of a folder, for this user; nil where the system does not tell.
+  static func freeByteCount(_ path: String) -> Int? {
+    var status = statvfs()
+    guard statvfs(path, &status) == 0 else { return nil }
+    return Int(
+      clamping: UInt64(status.f_bavail).multipliedReportingOverflow(
+        by: UInt64(status.f_frsize)
+      ).partialValue)
+  }
+
+  /// Removes a folder of ours with the files in it, which has no folders; nothing where there is
+  /// none.
+  static func removeFolder(_ path: String) throws(LMDBError) {
+    guard try checkFolder(path, isReadOnly: false) else { return }
+    for name in try names(in: path) { try remove(path + "/" + name) }
+    guard rmdir(path) == 0 || errno == ENOENT else {
+      throw SystemCall.failure("rmdir", path: path)
+    }
+  }
+
+  static func isEmptyFolder(_ path: String) throws(LMDBError) -> Bool {
+    try names(in: path).isEmpty
+  }
+
+  /// Puts a file in the place of another one in one step, which takes its place in turn where the
+  /// system can do that.
+  static func exchange(
+    _ path: String, _ target: String, isReplacing: Bool
+  ) throws(LMDBError) {
+    guard isReplacing else { return try move(path, to: target) }
+    #if canImport(Darwin)
+      if renamex_np(path, target, UInt32(RENAME_SWAP)) == 0 { return }
+    #elseif os(Linux)
+      // Of the library that runs: Swift's module of it does not have the call.
+      typealias Call =
+        @convention(c) (
+          Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32
+        ) -> Int32
+      let exchange: UInt32 = 2  // RENAME_EXCHANGE
+      if let found = dlsym(nil, "renameat2"),
+        unsafeBitCast(found, to: Call.self)(AT_FDCWD, path, AT_FDCWD, target, exchange) == 0
+      {
+        return
+      }
+    #endif
+    try move(path, to: target)
+  }
+
+  static func move(_ path: String, to target: String) throws(LMDBError) {
+    guard rename(path, target) == 0 else { throw SystemCall.failure("rename", path: target) }
+  }
+
   static func syncFolder(_ path: String) throws(LMDBError) {
     let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw SystemCall.failure("open", path: path) }

@@ -9,6 +9,10 @@ struct StoreFiles: Sendable {
   /// Ours: locked while the store is opened, and the note whether its creation was finished.
   let opening: String
 
+  /// Where a copy is made that is to take the place of the data file; a leftover of a process that
+  /// died is removed by whoever opens the store next.
+  var staging: String { folder + "/.larder-staging" }
+
   /// Finds the folder, or makes it, and refuses what is not safe to open.
   init(_ path: String, isReadOnly: Bool) throws(LMDBError) {
     let path = SafeFiles.withoutTrailingSlashes(path)
@@ -36,6 +40,12 @@ struct StoreFiles: Sendable {
     for file in [data, lock, opening] {
       _ = try SafeFiles.checkFile(file, isReadOnly: isReadOnly)
     }
+  }
+
+  func isOpen(_ operation: String) -> LMDBError {
+    LMDBError(
+      .inUse, operation: operation, path: folder,
+      detail: "the store is open in this process or another one")
   }
 
   static func missing(_ path: String, _ detail: String) -> LMDBError {

@@ -184,6 +184,20 @@ extension Calls {
     mdb_env_set_mapsize(environment, 0) == MDB_SUCCESS
   }
 
+  /// Bytes of one page, the unit in which the file grows.
+  static func pageByteCount(_ environment: OpaquePointer) -> Int {
+    var stat = MDB_stat()
+    mdb_env_stat(environment, &stat)  // It fails for no environment that is open.
+    return Int(stat.ms_psize)
+  }
+
+  static func setMapSize(
+    _ environment: OpaquePointer, _ byteCount: Int, path: String
+  ) throws(LMDBError) {
+    let status = mdb_env_set_mapsize(environment, byteCount)
+    guard status == MDB_SUCCESS else { throw failure(status, "mdb_env_set_mapsize", path: path) }
+  }
+
   static func copy(
     _ environment: OpaquePointer, to descriptor: Int32, compacting: Bool, path: String
   ) throws(LMDBError) {
@@ -320,6 +334,14 @@ extension Calls {
       entryCount: stat.ms_entries, depth: Int(stat.ms_depth),
       branchPageCount: stat.ms_branch_pages, leafPageCount: stat.ms_leaf_pages,
       overflowPageCount: stat.ms_overflow_pages, pageByteCount: Int(stat.ms_psize))
+  }
+
+  /// Pages of a database's tree; none where the transaction does not know the database, which
+  /// then is younger.
+  static func pageCount(_ transaction: OpaquePointer, _ database: UInt32) -> Int {
+    var stat = MDB_stat()
+    guard mdb_stat(transaction, database, &stat) == MDB_SUCCESS else { return 0 }
+    return stat.ms_branch_pages + stat.ms_leaf_pages + stat.ms_overflow_pages
   }
 
   static func empty(_ transaction: OpaquePointer, _ database: Database) throws(LMDBError) {

@@ -45,9 +45,32 @@ enum SystemCall {
     #endif
   }
 
+  /// For types whose own `write` hides the system's.
+  static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    #if canImport(Darwin)
+      Darwin.write(descriptor, bytes.baseAddress, bytes.count)
+    #elseif canImport(Glibc)
+      Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+    #else
+      Musl.write(descriptor, bytes.baseAddress, bytes.count)
+    #endif
+  }
+
   /// For types whose own `close` hides the system's.
   static func closeDescriptor(_ descriptor: Int32) {
     close(descriptor)
+  }
+
+  /// - Throws: ``LMDBError`` where the system refuses to reserve so many bytes of addresses.
+  static func checkAddressSpace(_ byteCount: Int, path: String) throws(LMDBError) {
+    #if canImport(Darwin)
+      let flags = MAP_PRIVATE | MAP_ANON | MAP_NORESERVE
+    #else
+      let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+    #endif
+    let start = mmap(nil, byteCount, PROT_READ, flags, -1, 0)
+    guard start != MAP_FAILED else { throw failure("mmap", path: path) }
+    munmap(start, byteCount)
   }
 
   static func sleep(microseconds: UInt32) {

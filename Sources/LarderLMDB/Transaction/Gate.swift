@@ -37,13 +37,26 @@ struct Gate: ~Copyable, Sendable {
 
   func reopen() { state.bitwiseAnd(~Self.shut, ordering: .acquiringAndReleasing) }
 
-  /// Runs `body` while nobody else is inside; false, without running it, when somebody is.
-  /// The caller is inside itself and counts as one.
-  func alone(_ body: () -> Bool) -> Bool {
-    let paused = state.compareExchange(
-      expected: 1, desired: 1 | Self.paused, ordering: .acquiringAndReleasing)
-    guard paused.exchanged else { return false }
+  /// Keeps new ones out, waits until nobody else is inside, and runs `body`; false, without running
+  /// it, when somebody is still there at `deadline`, in seconds of ``SystemCall/seconds``. The
+  /// caller is inside itself and counts as one.
+  func alone(until deadline: Double, _ body: () -> Void) -> Bool {
+    while state.bitwiseOr(Self.paused, ordering: .acquiringAndReleasing).oldValue & Self.paused != 0
+    {
+      // Another one wants the same, and waits for us to leave.
+      leave()
+      while state.load(ordering: .acquiring) & Self.paused != 0 {
+        SystemCall.sleep(microseconds: 50)
+      }
+      state.add(1, ordering: .acquiring)
+      guard SystemCall.seconds < deadline else { return false }
+    }
     defer { state.bitwiseAnd(~Self.paused, ordering: .releasing) }
-    return body()
+    while runningCount > 1 {
+      guard SystemCall.seconds < deadline else { return false }
+      SystemCall.sleep(microseconds: 50)
+    }
+    body()
+    return true
   }
 }

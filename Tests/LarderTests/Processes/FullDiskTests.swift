@@ -23,7 +23,7 @@ import Testing
 
     let (before, failure) = saved(process)
 
-    #expect(failure.hasPrefix("error storage(system(errno: "), "it said: \(failure)")
+    #expect(failure.hasPrefix("error full "), "it said: \(failure)")
     #expect(before.count > 3)
     #expect(try process.expect("full").isEmpty)
     #expect(try process.expect("readable") == "\(before.count * 50)")
@@ -53,7 +53,7 @@ import Testing
 
     let (before, failure) = saved(process)
 
-    #expect(failure.hasPrefix("error storage(system(errno: "), "it said: \(failure)")
+    #expect(failure.hasPrefix("error full "), "it said: \(failure)")
     #expect(before.count > 3)
     #expect(try process.expect("full").isEmpty)
     #expect(try process.expect("readable") == "\(before.count * 50)")
@@ -72,6 +72,26 @@ import Testing
     #expect(found.count == before.count + 3)
     #expect((before + after).allSatisfy { found[$0]?.count == 50 })
     try verifyAndClose(store)
+    #expect(process.finish().isEmpty)
+  }
+
+  @Test("on a full disk documents can be deleted, which makes room for others")
+  func deletesOnFullDisk() throws {
+    try #require(geteuid() == 0, "this test mounts a small disk and needs root")
+    let program = try OtherProcess.executable()
+    let script = """
+      mount -t tmpfs -o size=4m none "$0" && exec "\(program)" delete-when-full "$0/store"
+      """
+    let process = try OtherProcess(running: ["unshare", "-m", "sh", "-c", script, folder.path])
+
+    let failure = try process.expect("error full")
+
+    #expect(failure.contains("The disk of the store at"))
+    #expect(failure.contains("Free some space on the disk"))
+    #expect(try process.expect("kept") == "true")
+    #expect(try process.expect("deleted") == "true")
+    #expect(try process.expect("saved") == "100")
+    #expect(try process.expect("sound").isEmpty)
     #expect(process.finish().isEmpty)
   }
 }

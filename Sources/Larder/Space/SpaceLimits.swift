@@ -1,0 +1,107 @@
+internal import LarderLMDB
+
+/// How large a store may become, as it was opened.
+struct SpaceLimits: Equatable, Sendable {
+  /// Bytes of pages that hold something; nil for what the map has room for.
+  let askedQuota: Int?
+  let askedReserve: Int
+
+  init(_ options: StoreOptions) {
+    askedQuota = options.quotaByteCount
+    askedReserve = options.reserveByteCount
+  }
+
+  /// What is kept for deleting. Of a small map without a quota at most half.
+  func reserve(inMapOf byteCount: Int) -> Int {
+    askedQuota == nil ? min(askedReserve, byteCount / 2) : askedReserve
+  }
+
+  func quota(inMapOf byteCount: Int) -> Int {
+    askedQuota ?? byteCount - reserve(inMapOf: byteCount)
+  }
+
+  /// What the map may grow to. Pages are copied before they are changed, and those that somebody
+  /// still reads are not used again: the file needs more than what is in use at one moment.
+  func largestMap(from byteCount: Int) -> Int {
+    guard let askedQuota else { return byteCount }
+    let (sum, overflow) = askedQuota.addingReportingOverflow(askedReserve + Self.slackByteCount)
+    return max(byteCount, overflow || sum > .max / 4 ? byteCount : (2 * sum) & ~0xFFFF)
+  }
+
+  private static let slackByteCount = 1 << 20
+
+  /// Below a quarter of so large a quota no transaction comes near it, and nothing is counted.
+  static let hugeByteCount = 16 << 30
+}
+
+extension Engine {
+  /// The quota and the reserve in bytes, as the map is now.
+  func spaceLimits() throws -> (quota: Int, reserve: Int) {
+    let map = try environment.mapByteCount()
+    return (space.quota(inMapOf: map), space.reserve(inMapOf: map))
+  }
+
+  /// Reserves more address space for the file; false where it may not become larger, or where
+  /// somebody reads on.
+  func growMap() -> Bool {
+    do {
+      let map = try environment.mapByteCount()
+      let largest = space.largestMap(from: map)
+      guard map < largest else { return false }
+      let target = min(largest, max(map * 2, 1 << 20))
+      try environment.grow(toMapByteCount: target)
+      log.tell(.info, "the map has grown", ["bytes": "\(target)"])
+      return true
+    } catch {
+      // The write that needed it says that there is no room.
+      return false
+    }
+  }
+
+  /// A failure that means that there is no room, in the store's words; nil for others.
+  func shortage(_ error: LMDBError) -> StoreError? {
+    switch error.code {
+    case .mapFull: return full(.map)
+    case .system(let number) where SystemErrors.noSpace.contains(number): return full(.disk)
+    case .system(SystemErrors.tooLargeFile): return full(.fileSize)
+    case .system(SystemErrors.inputOutput):
+      // Some file systems write what fits and say nothing of the rest, which LMDB takes for this.
+      if environment.isAtFileLimit(within: 64 << 10) { return full(.fileSize) }
+      let free = environment.freeDiskByteCount ?? .max
+      return free < 64 << 10 ? full(.disk) : nil
+    default: return nil
+    }
+  }
+
+  /// Whether the disk has the reserve: behind the file, or in its free pages.
+  func hasDiskReserve() throws -> Bool {
+    guard environment.options.durability != .volatile else { return true }
+    let reserve = try spaceLimits().reserve
+    if try environment.keepReserve(reserve) { return true }
+    let statistics = try environment.statistics()
+    return statistics.freePageCount * statistics.pageByteCount >= reserve
+  }
+
+  func full(_ limit: Shortage.Limit) -> StoreError {
+    // Where the store is closing, there is nothing to measure.
+    let used = (try? environment.reachedByteCount()) ?? 0
+    let free: Int? =
+      switch limit {
+      case .quota, .fileSize: nil
+      case .map: (try? environment.mapByteCount()).map { max(0, $0 - used) }
+      case .disk: environment.freeDiskByteCount
+      }
+    return .full(
+      Shortage(
+        path: environment.folder, limit: limit, usedByteCount: used, freeByteCount: free,
+        neededByteCount: nil))
+  }
+}
+
+extension Error {
+  /// Whether LMDB has no page left below the end of its map.
+  var isFullMap: Bool {
+    if case .storage(let error)? = self as? StoreError { return error.code == .mapFull }
+    return (self as? LMDBError)?.code == .mapFull
+  }
+}

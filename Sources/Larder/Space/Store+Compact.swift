@@ -1,0 +1,108 @@
+internal import LarderLMDB
+
+/// What a compaction did.
+public struct CompactionReport: Sendable, Equatable {
+  /// Bytes of the store's file before.
+  public let byteCountBefore: Int
+  /// Bytes of the store's file now.
+  public let byteCountAfter: Int
+
+  /// Bytes that the disk has back.
+  public var freedByteCount: Int { byteCountBefore - byteCountAfter }
+}
+
+extension Store {
+  /// Gives the free pages of the store's file back to the disk, by writing the file anew without
+  /// them; deleted documents are then gone from the disk, too.
+  ///
+  /// The store stays open: reading goes on but for a moment at the end, and writes of this process
+  /// wait until it is done. No other process may have the store open; one that tries to open it
+  /// meanwhile waits. Needs as much free disk as the documents take. A process that is killed
+  /// leaves the store as it was before or after, with every document.
+  ///
+  /// - Parameters:
+  ///   - timeoutSeconds: How long to wait for other processes to close the store, and at the end
+  ///     for reads of this process that run.
+  ///   - progress: Told about every megabyte; false ends the compaction.
+  /// - Throws: ``StoreError``, such as ``StoreError/storage(_:)`` where others do not make way in
+  ///   time, and ``StoreError/full(_:)``; `CancellationError` where `progress` ended it. The store
+  ///   is as it was then.
+  @discardableResult
+  public func compact(
+    timeoutSeconds: Double = 5, progress: (CopyProgress) -> Bool = { _ in true }
+  ) throws -> CompactionReport {
+    try checkOpen()
+    return try engine.storing {
+      try engine.writer.run {
+        try engine.compact(timeoutSeconds: timeoutSeconds, progress: progress)
+      }
+    }
+  }
+
+  /// Gives the free pages of the store's file back to the disk, on the store's own thread; as the
+  /// synchronous one. Cancelling the task ends it.
+  ///
+  /// - Throws: As the synchronous one.
+  @discardableResult
+  public func compact(
+    timeoutSeconds: Double = 5,
+    progress: @escaping @Sendable (CopyProgress) -> Bool = { _ in true }
+  ) async throws -> CompactionReport {
+    try checkOpen()
+    let engine = engine
+    let isCancelled = Locked(false)
+    return try await withTaskCancellationHandler {
+      try await engine.writer.run {
+        try engine.storing {
+          try engine.compact(timeoutSeconds: timeoutSeconds) { news in
+            !isCancelled.withLock { $0 } && progress(news)
+          }
+        }
+      }
+    } onCancel: {
+      isCancelled.withLock { $0 = true }
+    }
+  }
+}
+
+extension Engine {
+  /// Called in the writer's line only.
+  fileprivate func compact(
+    timeoutSeconds: Double, progress: (CopyProgress) -> Bool
+  ) throws -> CompactionReport {
+    let start = log.isActive ? ContinuousClock.now : nil
+    let done = try environment.compact(timeoutSeconds: timeoutSeconds) { copy in
+      try copy.renewState()
+    } progress: {
+      progress(CopyProgress(step: .copying, done: $0, total: $1))
+    }
+    guard let done else { throw CancellationError() }
+    watchHub.renewWrites(self)
+    let report = CompactionReport(
+      byteCountBefore: done.byteCountBefore, byteCountAfter: done.byteCountAfter)
+    if let start {
+      log.tell(
+        .info, "the store was compacted",
+        [
+          "freed": "\(report.freedByteCount)", "bytes": "\(report.byteCountAfter)",
+          "seconds": (ContinuousClock.now - start).secondsText,
+        ])
+    }
+    return report
+  }
+}
+
+extension Environment {
+  /// Writes the state record of a copy anew: a compacted copy counts its transactions from one
+  /// again, and the record must not name a later one.
+  func renewState() throws {
+    var writing = try beginWrite()
+    guard var state = try writing.state(path: folder) else {
+      throw StoreError.notAStore(
+        path: folder, reason: "its LMDB file has no state record of Larder")
+    }
+    state.transaction = UInt64(writing.id)
+    try writing.put(state)
+    try writing.commit()
+  }
+}

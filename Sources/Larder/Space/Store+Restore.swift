@@ -1,0 +1,110 @@
+internal import Dispatch
+internal import LarderLMDB
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// What was restored.
+public struct RestoreReport: Sendable, Equatable {
+  /// Documents of the backup, each of which was read and verified.
+  public let documentCount: Int
+  /// Bytes of the restored store's file.
+  public let byteCount: Int
+  /// Whether there was a store before, which is gone now.
+  public let hasReplaced: Bool
+}
+
+extension Store {
+  /// Puts a backup in the place of the store in `folder`, or makes one there.
+  ///
+  /// First every page and every document of the backup is checked; nothing is touched before it is
+  /// found sound. Then a copy is written beside the old file, and takes its place in one step: a
+  /// process that is killed leaves the old store or the new one, whole. Only then the old file is
+  /// removed. The backup stays as it is, and needs not be opened by anybody else meanwhile.
+  ///
+  /// What was saved since the backup was made is gone. Tokens and consumers of the change log stand
+  /// where they stood at the backup; those that are ahead of it begin with a reset.
+  ///
+  /// - Parameters:
+  ///   - backup: A folder that ``backup(to:progress:)-(URL,_)`` made, or any store.
+  ///   - folder: The folder of a store that no process has open, an empty one, or a new one whose
+  ///     parent exists.
+  ///   - progress: Told now and then; false ends the restoration.
+  /// - Throws: ``StoreError``, such as ``StoreError/damagedFile(path:reason:)`` or
+  ///   ``StoreError/damagedBackup(path:problems:)`` for the backup, ``StoreError/storage(_:)``
+  ///   where the store is open, ``StoreError/full(_:)``; `CancellationError` where `progress` ended
+  ///   it. The store in `folder` is as it was then.
+  @discardableResult
+  public static func restore(
+    from backup: URL, to folder: URL, progress: (CopyProgress) -> Bool = { _ in true }
+  ) throws -> RestoreReport {
+    try restore(
+      from: backup.path(percentEncoded: false), to: folder.path(percentEncoded: false),
+      progress: progress)
+  }
+
+  /// Puts a backup in the place of a store; see ``restore(from:to:progress:)-(URL,_,_)``.
+  ///
+  /// - Throws: As there.
+  @discardableResult
+  public static func restore(
+    from backup: String, to folder: String, progress: (CopyProgress) -> Bool = { _ in true }
+  ) throws -> RestoreReport {
+    var options = StoreOptions(isReadOnly: true)
+    options.pageCheck = .always
+    let source = try Store(at: backup, options: options)
+    // It was only read: closing it can fail for nothing that matters.
+    defer { try? source.close() }
+    var isEnded = false
+    let check = try source.check { done, total in
+      isEnded = !progress(CopyProgress(step: .checking, done: done, total: total))
+      return !isEnded
+    }
+    if isEnded { throw CancellationError() }
+    guard check.isSound else {
+      throw StoreError.damagedBackup(
+        path: backup, problems: check.problems.prefix(10).map { "\($0)" })
+    }
+    try Engine.refuseForeignFolder(folder)
+    return try source.engine.storing {
+      let done = try source.engine.environment.restore(to: folder) { copy in
+        try copy.renewState()
+      } progress: {
+        progress(CopyProgress(step: .copying, done: $0, total: $1))
+      }
+      guard let done else { throw CancellationError() }
+      return RestoreReport(
+        documentCount: check.documentCount, byteCount: done.byteCount,
+        hasReplaced: done.hasReplaced)
+    }
+  }
+
+  /// Puts a backup in the place of a store, on a thread of its own; as the synchronous one.
+  /// Cancelling the task ends it.
+  ///
+  /// - Throws: As the synchronous one.
+  @discardableResult
+  public static func restore(
+    from backup: URL, to folder: URL,
+    progress: @escaping @Sendable (CopyProgress) -> Bool = { _ in true }
+  ) async throws -> RestoreReport {
+    let isCancelled = Locked(false)
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue.global().async {
+          continuation.resume(
+            with: Result {
+              try restore(
+                from: backup.path(percentEncoded: false), to: folder.path(percentEncoded: false)
+              ) { news in !isCancelled.withLock { $0 } && progress(news) }
+            })
+        }
+      }
+    } onCancel: {
+      isCancelled.withLock { $0 = true }
+    }
+  }
+}

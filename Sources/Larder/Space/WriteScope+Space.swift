@@ -1,0 +1,90 @@
+internal import LarderLMDB
+
+// Every body ends here before it is committed: what has become too old goes, and a change that makes
+// the store larger than it may be is refused.
+
+extension WriteScope {
+  /// Begins to count for a body of its own.
+  mutating func beginBody() throws {
+    ageing = [:]
+    hasSaved = false
+    usedAtStart = try measured()
+  }
+
+  /// Ends a body that has not failed.
+  ///
+  /// - Throws: ``StoreError/full(_:)``; the body must then be undone.
+  mutating func settle() throws {
+    if failure != nil || undeclared != nil { return }
+    age()
+    try checkRoom()
+  }
+
+  /// Bytes in use; nil where so little is that nobody needs to know.
+  private borrowing func measured() throws -> Int? {
+    let quota = try engine.spaceLimits().quota
+    if quota >= SpaceLimits.hugeByteCount,
+      try engine.environment.reachedByteCount() < quota / 4
+    {
+      return nil
+    }
+    return engine.environment.usedByteCount(in: transaction)
+  }
+
+  /// Above the quota nothing is saved that makes the store larger, and what only deletes may take
+  /// from the reserve. The log of changes gives way to documents.
+  private mutating func checkRoom() throws {
+    try checkDisk()
+    guard let before = usedAtStart else { return }
+    let limits = try engine.spaceLimits()
+    var used = engine.environment.usedByteCount(in: transaction)
+    if used <= max(limits.quota, before) { return }
+    let needed = used - before
+    while used > max(limits.quota, before), try giveWay() {
+      used = engine.environment.usedByteCount(in: transaction)
+    }
+    if used <= max(limits.quota, before) { return }
+    if !hasSaved, used <= max(limits.quota, before) + limits.reserve { return }
+    throw StoreError.full(
+      Shortage(
+        path: engine.environment.folder, limit: .quota, usedByteCount: before,
+        freeByteCount: max(0, limits.quota - before), neededByteCount: needed))
+  }
+
+  /// Nothing is saved that would take the last of the disk: it is kept for deleting.
+  private mutating func checkDisk() throws {
+    guard changeCount > 0, try !engine.hasDiskReserve() else { return }
+    if hasSaved { throw engine.full(.disk) }
+    _ = try giveWay()
+  }
+
+  /// Lets go of some old changes of the log that no consumer waits for; false where there are none.
+  private mutating func giveWay() throws -> Bool {
+    var pinned = UInt64.max
+    if let consumers {
+      pinned = try transaction.pinnedSequence(in: consumers, head: state.sequence)
+    }
+    return try transaction.pruneChangeLog(upTo: min(state.sequence, pinned), in: log) > 0
+  }
+}
+
+extension WriteTransaction {
+  /// Deletes packs of changes whose last one is `sequence` or before it, some at a time; returns how
+  /// many.
+  fileprivate mutating func pruneChangeLog(
+    upTo sequence: UInt64, in database: Database
+  ) throws -> Int {
+    var cursor = try cursor(in: database)
+    var count = 0
+    while count < 64, try cursor.next(), cursor.key.count == 8 {
+      let first = UInt64(bigEndian: cursor.key.loadUnaligned(as: UInt64.self))
+      guard first <= sequence else { break }
+      // What cannot be read is of no use to anybody.
+      let pack = try? ChangePackReader(cursor.value, firstSequence: first)
+      if let pack, pack.header.lastSequence > sequence { break }
+      try cursor.delete()
+      count += 1
+    }
+    return count
+  }
+}

@@ -1,0 +1,148 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+extension Environment {
+  /// Writes a copy of one snapshot, without free pages, into a folder of its own that gets the name
+  /// `path` once the copy is whole and on the disk.
+  ///
+  /// - Parameters:
+  ///   - prepare: Changes the copy, which counts its transactions from one again, before anybody
+  ///     sees it.
+  ///   - progress: Told how many bytes of about how many are written; false ends it.
+  /// - Returns: Bytes of the copy; nil where `progress` ended it.
+  /// - Throws: ``LMDBError``, with `EEXIST` where `path` is something else than an empty folder;
+  ///   what `prepare` throws. Nothing is left behind.
+  public func backup(
+    to path: String, prepare: (Environment) throws -> Void,
+    progress: (_ written: Int, _ total: Int) -> Bool
+  ) throws -> Int? {
+    let path = SafeFiles.withoutTrailingSlashes(path)
+    try Self.refuseOccupied(path)
+    let parent = SafeFiles.parent(of: path)
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    let staged = try StoreFiles(
+      "\(parent)/.\(name).larder-backup", isReadOnly: false)
+    // Of two backups to one place the second waits, and is then refused.
+    let lock = try OpeningLock.acquire(staged, isReadOnly: false)
+    do {
+      try Self.refuseOccupied(path)
+      guard try stage(in: staged, prepare: prepare, progress: progress) else {
+        try SafeFiles.removeFolder(staged.folder)
+        return nil
+      }
+      let byteCount = try SafeFiles.byteCount(staged.data)
+      try SafeFiles.remove(staged.opening)
+      try SafeFiles.move(staged.folder, to: path)
+      try SafeFiles.syncFolder(parent)
+      _ = consume lock
+      return byteCount
+    } catch {
+      // The first failure is the one to report; a leftover is removed by the next backup.
+      try? SafeFiles.removeFolder(staged.folder)
+      throw error
+    }
+  }
+
+  /// What a restoration did.
+  public struct Restoration: Sendable, Equatable {
+    public let byteCount: Int
+    /// Whether there was a store before.
+    public let hasReplaced: Bool
+  }
+
+  /// Writes a copy of this store over the one in `folder`, which nobody may have open, or makes it
+  /// there; the old file goes when the new one is in its place.
+  ///
+  /// A process that dies leaves the old store or the new one, whole.
+  ///
+  /// - Parameters: As for ``backup(to:prepare:progress:)``.
+  /// - Returns: Nil where `progress` ended it.
+  /// - Throws: ``LMDBError``, with code ``LMDBError/Code/inUse`` where the store is open; what
+  ///   `prepare` throws. The folder's store is as it was then.
+  public func restore(
+    to folder: String, prepare: (Environment) throws -> Void,
+    progress: (_ written: Int, _ total: Int) -> Bool
+  ) throws -> Restoration? {
+    let files = try StoreFiles(folder, isReadOnly: false)
+    guard let lock = try OpeningLock.acquire(files, isReadOnly: false) else {
+      throw SystemCall.failure(SystemCall.accessDenied, "restore", path: folder)
+    }
+    try files.check(isReadOnly: false)
+    if try lock.creation() == .unfinished {
+      // Nothing in it was ever promised.
+      try SafeFiles.remove(files.data)
+      try SafeFiles.remove(files.lock)
+    }
+    let old = try SafeFiles.identity(files.data)
+    if let old {
+      guard Registry.shared.claimAlone(old) else { throw files.isOpen("restore") }
+    }
+    defer { if let old { Registry.shared.remove(old) } }
+    guard !(try files.isOpenElsewhere(except: nil)) else { throw files.isOpen("restore") }
+    try SafeFiles.removeFolder(files.staging)
+    let staged = try StoreFiles(files.staging, isReadOnly: false)
+    do {
+      guard try stage(in: staged, prepare: prepare, progress: progress) else {
+        try SafeFiles.removeFolder(staged.folder)
+        return nil
+      }
+      let byteCount = try SafeFiles.byteCount(staged.data)
+      // First: what is not noted as finished is thrown away by the next opening. All pages are
+      // looked at then.
+      try lock.note(.unknown, isDurable: false)
+      try lock.note(.finished)
+      try SafeFiles.exchange(staged.data, files.data, isReplacing: old != nil)
+      try SafeFiles.syncFolder(files.folder)
+      try? SafeFiles.removeFolder(staged.folder)  // The next opening does it, too.
+      _ = consume lock
+      return Restoration(byteCount: byteCount, hasReplaced: old != nil)
+    } catch {
+      // The first failure is the one to report.
+      try? SafeFiles.removeFolder(staged.folder)
+      throw error
+    }
+  }
+
+  /// Writes a copy without free pages into a folder that is only ours, and looks at all its pages.
+  ///
+  /// - Returns: False where `progress` ended it.
+  func stage(
+    in files: StoreFiles, prepare: (Environment) throws -> Void,
+    progress: (_ written: Int, _ total: Int) -> Bool
+  ) throws -> Bool {
+    for leftover in [files.data, files.data + ".copying", files.lock] {
+      try SafeFiles.remove(leftover)
+    }
+    guard try writeCopy(to: files.data, progress) else { return false }
+    try Preflight(files: files, session: .unknown, isAlone: true, isRequested: true).check()
+    var options = Options()
+    options.maximumDatabases = self.options.maximumDatabases
+    try Self.withStaged(files, options, prepare)
+    try SafeFiles.remove(files.lock)
+    try SafeFiles.syncFolder(files.folder)
+    return true
+  }
+
+  private func writeCopy(
+    to path: String, _ progress: (Int, Int) -> Bool
+  ) throws(LMDBError) -> Bool {
+    try enter("copy")
+    defer { gate.leave() }
+    return try write(to: path, compacting: true, progress)
+  }
+
+  private static func refuseOccupied(_ path: String) throws(LMDBError) {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return }
+    guard status.st_mode & S_IFMT == S_IFDIR, try SafeFiles.isEmptyFolder(path) else {
+      throw LMDBError(
+        .system(errno: EEXIST), operation: "backup", path: path,
+        detail: "there is something already; a backup overwrites nothing, choose another name")
+    }
+  }
+}

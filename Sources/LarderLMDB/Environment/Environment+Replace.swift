@@ -1,0 +1,212 @@
+internal import Synchronization
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+extension Environment {
+  /// What a compaction did.
+  public struct Compaction: Sendable, Equatable {
+    /// Bytes of the file before.
+    public let byteCountBefore: Int
+    public let byteCountAfter: Int
+  }
+
+  /// Writes a copy of the store without its free pages, and puts it in the place of the data file,
+  /// while the environment stays open for those who have it.
+  ///
+  /// Reading goes on but for the moment of the exchange, which waits for the transactions that run.
+  /// The caller keeps this process from writing; no other process may have the store open, and none
+  /// opens it meanwhile: those that try wait. Needs as much disk as what is in use. A process that
+  /// dies leaves the old file or the new one, each of them whole.
+  ///
+  /// - Parameters:
+  ///   - timeoutSeconds: How long it waits for other processes to close the store, for openings,
+  ///     and for transactions of this process to end.
+  ///   - prepare: Changes the copy, which counts its transactions from one again, before anybody
+  ///     sees it.
+  ///   - progress: Told how many bytes of about how many are written; false ends it.
+  /// - Returns: Nil where `progress` ended it.
+  /// - Throws: ``LMDBError``, with code ``LMDBError/Code/inUse`` where others do not make way in
+  ///   time; what `prepare` throws. The store is as it was then, and open; but one that cannot be
+  ///   opened again behind the exchange is closed.
+  public func compact(
+    timeoutSeconds: Double, prepare: (Environment) throws -> Void,
+    progress: (_ written: Int, _ total: Int) -> Bool
+  ) throws -> Compaction? {
+    guard !options.isReadOnly else {
+      throw LMDBError(
+        .readOnly, operation: "compact", path: folder, detail: "the store is open to read only")
+    }
+    try refuseSecondWrite("compact")
+    let deadline = SystemCall.seconds + timeoutSeconds
+    let lock = try acquireOpeningLock(until: deadline)
+    try waitForOtherProcesses(until: deadline)
+    let before = try SafeFiles.byteCount(files.data)
+    let last = try statistics().lastTransactionID
+    try SafeFiles.removeFolder(files.staging)
+    do {
+      let staged = try StoreFiles(files.staging, isReadOnly: false)
+      guard try stage(in: staged, prepare: prepare, progress: progress) else {
+        try SafeFiles.removeFolder(files.staging)
+        return nil
+      }
+      try exchange(
+        staged.data, writtenAt: last, until: SystemCall.seconds + timeoutSeconds)
+    } catch {
+      // The first failure is the one to report; a leftover is removed by the next opening.
+      try? SafeFiles.removeFolder(files.staging)
+      throw error
+    }
+    try? SafeFiles.removeFolder(files.staging)  // As above.
+    let after = try SafeFiles.byteCount(files.data)
+    _ = consume lock
+    return Compaction(byteCountBefore: before, byteCountAfter: after)
+  }
+
+  private func acquireOpeningLock(until deadline: Double) throws(LMDBError) -> OpeningLock {
+    while true {
+      if let lock = OpeningLock.acquireAtOnce(files) { return lock }
+      guard SystemCall.seconds < deadline else {
+        throw LMDBError(
+          .inUse, operation: "compact", path: folder, detail: "another process opens the store")
+      }
+      SystemCall.sleep(microseconds: 1000)
+    }
+  }
+
+  /// Asked while the environment is open: LMDB's own locks of this process do not count, but must
+  /// outlive the question.
+  private func waitForOtherProcesses(until deadline: Double) throws(LMDBError) {
+    guard lockIdentity != nil else { return }
+    while true {
+      try checkFork("compact")
+      let isElsewhere = try lockProbe.withLock { probe throws(LMDBError) in
+        let descriptor: Int32
+        if let probe { descriptor = probe } else { descriptor = try files.openLockProbe() }
+        probe = descriptor
+        return try files.isLocked(descriptor)
+      }
+      guard isElsewhere else { return }
+      guard SystemCall.seconds < deadline else { throw openElsewhere() }
+      SystemCall.sleep(microseconds: 2000)
+    }
+  }
+
+  private func openElsewhere() -> LMDBError {
+    LMDBError(
+      .inUse, operation: "compact", path: folder,
+      detail: "another process has the store open; close it there")
+  }
+
+  func closeLockProbe() {
+    lockProbe.withLock { probe in
+      if let descriptor = probe { SystemCall.closeDescriptor(descriptor) }
+      probe = nil
+    }
+  }
+}
+
+// MARK: - The exchange
+
+extension Environment {
+  private func exchange(
+    _ path: String, writtenAt last: Int, until deadline: Double
+  ) throws(LMDBError) {
+    try enter("compact")
+    defer { gate.leave() }
+    var outcome: Result<Void, LMDBError>?
+    let isAlone = gate.alone(until: deadline) {
+      outcome = Result { () throws(LMDBError) in try exchangeAlone(path, writtenAt: last) }
+    }
+    guard isAlone, let outcome else { throw readsStillRun("compact") }
+    try outcome.get()
+  }
+
+  /// Nobody is inside, and nobody can come.
+  private func exchangeAlone(_ path: String, writtenAt last: Int) throws(LMDBError) {
+    try checkFork("compact")
+    let information = Calls.information(pointer.raw)
+    guard information.lastTransactionID == last else {
+      throw LMDBError(
+        .inUse, operation: "compact", path: folder, detail: "the store was written meanwhile")
+    }
+    // LMDB gives numbers in the order of opening, and the layers above keep them.
+    let names = handles.withLock { $0.sorted { $0.value.number < $1.value.number } }
+    guard names.enumerated().allSatisfy({ $1.value.number == UInt32($0) + Database.firstNamed })
+    else {
+      throw LMDBError(
+        .inUse, operation: "compact", path: folder,
+        detail: "its databases have gaps in their numbers; close the store and open it again")
+    }
+    while let handle = pool.take() { discard(handle) }
+    Calls.close(environment: pointer.raw)
+    closeLockProbe()
+    let replaced = Result { () throws(LMDBError) in
+      guard !(try files.isOpenElsewhere(except: dataIdentity)) else { throw openElsewhere() }
+      try SafeFiles.move(path, to: files.data)
+      try SafeFiles.syncFolder(folder)
+    }
+    do throws(LMDBError) {
+      try reopen(names.map(\.key), mapByteCount: information.mapByteCount)
+    } catch {
+      // There is nothing left to close, and nobody may come in any more.
+      gate.shut()
+      isFinished.store(true, ordering: .releasing)
+      Registry.shared.remove(dataIdentity)
+      throw error
+    }
+    try replaced.get()
+  }
+
+  private func reopen(_ names: [String], mapByteCount: Int) throws(LMDBError) {
+    var options = options
+    options.mapByteCount = max(options.mapByteCount, mapByteCount)
+    let opened = try Calls.openEnvironment(files.folder, options: options, withoutLocks: false)
+    do throws(LMDBError) {
+      try SafeFiles.closeOnExec(try Calls.dataDescriptor(opened), path: files.data)
+      try reopenDatabases(names, in: opened)
+      guard let found = try SafeFiles.identity(files.data),
+        try SafeFiles.identity(files.lock) == lockIdentity
+      else { throw StoreFiles.missing(folder, "its files are gone") }
+      reservedEnd.withLock { $0 = 0 }
+      let old = dataIdentity
+      identity.withLock { $0 = found }
+      if old != found { Registry.shared.move(old, to: found) }
+    } catch {
+      Calls.close(environment: opened)
+      throw error
+    }
+    pointer = OpaqueEnvironment(raw: opened)
+  }
+
+  private func reopenDatabases(
+    _ names: [String], in opened: OpaquePointer
+  ) throws(LMDBError) {
+    let begun = try Calls.begin(opened, readOnly: true, path: folder)
+    guard case .begun(let transaction) = begun else {
+      throw LMDBError(
+        .lockTableDamaged, operation: "compact", path: folder, detail: "no snapshot can be had")
+    }
+    do throws(LMDBError) {
+      try Calls.openMain(transaction)
+      for (index, name) in names.enumerated() {
+        let database = try Calls.openDatabase(
+          transaction, named: name, create: false, maximum: options.maximumDatabases)
+        guard database?.number == UInt32(index) + Database.firstNamed else {
+          throw LMDBError(
+            .missing, operation: "compact", path: folder,
+            detail: "the database \(name) is not where it was; open the store again")
+        }
+      }
+    } catch {
+      Calls.abort(transaction)
+      throw error
+    }
+    try Calls.commit(transaction, path: folder)
+  }
+}

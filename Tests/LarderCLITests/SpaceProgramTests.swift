@@ -1,0 +1,103 @@
+import Foundation
+import Testing
+
+@Suite("larder compact, backup and restore")
+struct SpaceProgramTests {
+  let larder: LarderProgram
+  private var backup: String { larder.folder.path(percentEncoded: false) + "/the backup" }
+
+  init() throws {
+    larder = try LarderProgram()
+    _ = try larder.runOnStore(
+      "import", LarderProgram.fixture("contacts.json"), "--into", "contacts", "--key", "id")
+  }
+
+  private func count(_ store: String) throws -> String {
+    try larder.run("count", "contacts", "--store", store).output
+  }
+
+  @Test("compact says what the disk has back, and keeps every document")
+  func compact() throws {
+    let before = try larder.runOnStore("export", "contacts").output
+
+    let first = try larder.runOnStore("compact")
+    let second = try larder.runOnStore("compact", "--wait", "0")
+
+    #expect(first.status == 0 && first.errors == "")
+    let sizes = try #require(
+      first.output.wholeMatch(of: /compacted: (\d+) bytes before, (\d+) now, (\d+) freed\n/))
+    let (old, new, freed) = (Int(sizes.1) ?? 0, Int(sizes.2) ?? 0, Int(sizes.3) ?? 0)
+    #expect(old - new == freed && new > 0)
+    #expect(second.output.hasSuffix(" 0 freed\n"))
+    #expect(try larder.runOnStore("export", "contacts").output == before)
+    #expect(try larder.runOnStore("check").output == "sound: 355 documents checked\n")
+  }
+
+  @Test("a backup goes back in the place of the store, which has to be said")
+  func restore() throws {
+    let written = try larder.runOnStore("backup", backup)
+    let again = try larder.runOnStore("backup", backup)
+    _ = try larder.runOnStore(
+      "import", "-", "--into", "contacts", input: "[{\"id\": \"one more\"}]")
+
+    #expect(written.status == 0 && written.errors == "")
+    #expect(written.output.hasPrefix("\(backup): ") && written.output.hasSuffix(" bytes written\n"))
+    #expect(again.status == 1 && again.errors.contains("overwrites nothing"))
+    #expect(try count(larder.store) == "356\n")
+
+    let refused = try larder.runOnStore("restore", backup)
+    #expect(refused.status == 1 && refused.output == "")
+    #expect(refused.errors.contains("Give --replace if it may go"))
+    #expect(try count(larder.store) == "356\n")
+
+    let restored = try larder.runOnStore("restore", backup, "--replace")
+    #expect(restored.status == 0 && restored.errors == "")
+    #expect(
+      restored.output == "\(larder.store): 355 documents restored, the store before is gone\n")
+    #expect(try count(larder.store) == "355\n")
+    let other = larder.folder.path(percentEncoded: false) + "/other"
+    let elsewhere = try larder.run("restore", backup, "--store", other)
+    #expect(elsewhere.output == "\(other): 355 documents restored\n")
+    #expect(try count(other) == "355\n")
+  }
+
+  @Test("a damaged backup, and one that is not there, restore nothing")
+  func damaged() throws {
+    _ = try larder.runOnStore("backup", backup)
+    let path = URL(filePath: backup).appending(path: "data.mdb")
+    var data = try Data(contentsOf: path)
+    let text = try #require(data.range(of: Data("hard-controls".utf8)))
+    data[text.lowerBound] ^= 1
+    try data.write(to: path)
+
+    let restored = try larder.runOnStore("restore", backup, "--replace")
+    let missing = try larder.runOnStore("restore", backup + "x", "--replace")
+
+    #expect(restored.status == 1 && restored.output == "")
+    #expect(restored.errors.contains("damaged"))
+    #expect(missing.status == 1 && missing.errors.contains("there is no backup at"))
+    #expect(try count(larder.store) == "355\n")
+    #expect(try larder.runOnStore("check").status == 0)
+  }
+
+  @Test("stat says what is used, what the log takes and what the quota is")
+  func stat() throws {
+    let table = try larder.runOnStore("stat")
+    let json = try larder.runOnStore("stat", "--json")
+
+    let object = try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any]
+    let used = try #require(object?["usedBytes"] as? Int)
+    let log = try #require(object?["logBytes"] as? Int)
+    let file = try #require(object?["fileBytes"] as? Int)
+    let free = try #require(object?["freeBytes"] as? Int)
+    #expect(log > 0 && log < used)
+    #expect(used + free == file)
+    for (name, bytes) in [("used", used), ("log", log)] {
+      #expect(
+        table.output.split(separator: "\n").contains {
+          $0.hasPrefix(name) && $0.hasSuffix(" \(bytes)  bytes")
+        })
+    }
+    #expect(try #require(object?["quotaBytes"] as? Int) > 1 << 30)
+  }
+}
