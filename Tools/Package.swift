@@ -14,6 +14,7 @@ let package = Package(
   products: [
     .executable(name: "bench", targets: ["Bench"]),
     .executable(name: "demo", targets: ["Demo"]),
+    .executable(name: "bookshop", targets: ["BookshopApp"]),
   ],
   dependencies: [
     // Named, so that the folder of a checkout may have any name.
@@ -30,6 +31,30 @@ let package = Package(
         .product(name: "Larder", package: "larder"),
         .product(name: "LarderImport", package: "larder"),
       ],
+      swiftSettings: strict),
+    .target(
+      name: "Bookshop",
+      dependencies: [
+        .product(name: "Larder", package: "larder"),
+        .product(name: "LarderImport", package: "larder"),
+        .product(name: "LarderSync", package: "larder"),
+      ],
+      // The diagrams, which the tests read.
+      exclude: [
+        "Operation/Operation.md", "Router/Router.md", "Scenario/Scenario.md", "Service/Service.md",
+      ],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "BookshopApp", dependencies: ["Bookshop"], swiftSettings: strict),
+    .testTarget(
+      name: "BookshopTests",
+      dependencies: [
+        "Bookshop", "BookshopApp",
+        .product(name: "Larder", package: "larder"),
+        .product(name: "LarderSync", package: "larder"),
+        .product(name: "LarderTesting", package: "larder"),
+      ],
+      exclude: ["App/in-terminal"],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

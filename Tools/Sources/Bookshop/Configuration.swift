@@ -1,0 +1,16 @@
+internal import LarderSync
+
+/// How the app is started.
+struct Configuration {
+  /// The folder of the store.
+  var store: String
+  /// The books that come with the app.
+  var fixture: String?
+  /// Where the catalogue is refreshed from.
+  var server: (any CatalogueServer)?
+  /// How long after a refresh no screen asks for the next one.
+  var refreshSeconds = 30
+  var product = Product.open
+  var gateway: DemoAuthGateway
+  var clock: any SyncClock = SystemClock()
+}

@@ -1,0 +1,4 @@
+struct EntryStatus: Sendable, Equatable {
+  var isOnboarded: Bool
+  var isSignedIn: Bool
+}

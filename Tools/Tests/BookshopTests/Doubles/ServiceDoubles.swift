@@ -1,0 +1,191 @@
+import Foundation
+import LarderSync
+
+@testable import Bookshop
+
+struct Refused: Error, CustomStringConvertible {
+  var description: String { "refused" }
+}
+
+@MainActor final class StorageDouble: Storage {
+  let journal: Journal
+  private let given = (isOnboarded: false, token: Token(phone: "+1", value: "t"))
+  var onFailure: (String) -> Void = { _ in } {
+    didSet { journal.note("Storage", "set onFailure") }
+  }
+
+  init(_ journal: Journal) { self.journal = journal }
+
+  var isOnboarded: Bool {
+    journal.note("Storage", "isOnboarded")
+    return given.isOnboarded
+  }
+  var token: Token? {
+    journal.note("Storage", "token")
+    return given.token
+  }
+  var receipt: String? {
+    journal.note("Storage", "receipt")
+    return nil
+  }
+  var lastCode: Date? {
+    journal.note("Storage", "lastCode")
+    return nil
+  }
+
+  func markOnboarded() { journal.note("Storage", "markOnboarded") }
+  func save(token: Token?) { journal.note("Storage", "save(token)") }
+  func save(receipt: String) { journal.note("Storage", "save(receipt)") }
+  func save(lastCode: Date?) { journal.note("Storage", "save(lastCode)") }
+}
+
+@MainActor final class AuthDouble: AuthService {
+  let journal: Journal
+  var givenState = AuthState.signedOut
+  var secondsUntilNextCode = 0
+  var onToken: (Token?) -> Void = { _ in } {
+    didSet { journal.note("AuthService", "set onToken") }
+  }
+  var onCodeSent: (Date?) -> Void = { _ in } {
+    didSet { journal.note("AuthService", "set onCodeSent") }
+  }
+
+  init(_ journal: Journal) { self.journal = journal }
+
+  var state: AuthState {
+    journal.note("AuthService", "state")
+    return givenState
+  }
+
+  func restore(token: Token?, lastCode: Date?) { journal.note("AuthService", "restore") }
+  func requestCode(phone: String) async throws { journal.note("AuthService", "requestCode") }
+  func submit(code: String) async throws { journal.note("AuthService", "submit(code)") }
+  func signOut() { journal.note("AuthService", "signOut") }
+}
+
+@MainActor final class PaymentDouble: PaymentService {
+  let journal: Journal
+  var onReceipt: (String) -> Void = { _ in } {
+    didSet { journal.note("PaymentService", "set onReceipt") }
+  }
+
+  init(_ journal: Journal) { self.journal = journal }
+
+  var isPaid: Bool {
+    journal.note("PaymentService", "isPaid")
+    return false
+  }
+
+  func restore(receipt: String?) { journal.note("PaymentService", "restore") }
+  func pay(_ offer: Offer, card: String) async throws {
+    journal.note("PaymentService", "pay(\(offer.rawValue))")
+  }
+}
+
+@MainActor final class CatalogueDouble: CatalogueService {
+  let journal: Journal
+  /// What the streams give; nothing when they were made without.
+  var given: [Book] = []
+  var failure: (any Error)?
+  var onFailure: (String) -> Void = { _ in } {
+    didSet { journal.note("CatalogueService", "set onFailure") }
+  }
+
+  init(_ journal: Journal) { self.journal = journal }
+
+  func fill(from fixture: String?) { journal.note("CatalogueService", "fill") }
+  func books(_ search: Search, isRefreshed: Bool) -> EventStream<[Book]> {
+    stream("books", given)
+  }
+  func book(_ id: Book.ID) -> EventStream<[Book]> { stream("book", given.filter { $0.id == id }) }
+  func basket() -> EventStream<[Book]> { stream("basket", given.filter(\.isInBasket)) }
+
+  private func stream(_ name: String, _ books: [Book]) -> EventStream<[Book]> {
+    journal.note("CatalogueService", name)
+    return EventStream {
+      let once = Once(books)
+      return { await once.take().map { .value($0) } }
+    }
+  }
+
+  func refresh() async throws { try answer("refresh") }
+  func rate(_ id: Book.ID, stars: Int?) async throws { try answer("rate") }
+  func toggleBasket(_ id: Book.ID) async throws { try answer("toggleBasket") }
+  func resolve(link: String, orTell complain: (String) -> Void) -> Book.ID? {
+    journal.note("CatalogueService", "resolve(link)")
+    return "a"
+  }
+
+  private func answer(_ message: String) throws {
+    journal.note("CatalogueService", message)
+    if let failure { throw failure }
+  }
+}
+
+/// A value that is given once.
+private actor Once<Value: Sendable> {
+  private var value: Value?
+
+  init(_ value: Value) { self.value = value }
+
+  func take() -> Value? {
+    defer { value = nil }
+    return value
+  }
+}
+
+@MainActor final class RouterDouble: Router {
+  let journal: Journal
+  private(set) var shown: [Screen] = []
+  private var waiting: CheckedContinuation<Void, Never>?
+  var onLink: (String) -> Void = { _ in } {
+    didSet { journal.note("Router", "set onLink") }
+  }
+  var onQuit: () -> Void = {} {
+    didSet { journal.note("Router", "set onQuit") }
+  }
+
+  init(_ journal: Journal) { self.journal = journal }
+
+  func setUp() { journal.note("Router", "setUp") }
+  func show(_ screen: Screen) {
+    journal.note("Router", "show(\(screen.name))")
+    shown.append(screen)
+    waiting?.resume()
+    waiting = nil
+  }
+  func close(_ viewModel: any ViewModel) { journal.note("Router", "close") }
+  func tell(_ text: String) { journal.note("Router", "tell") }
+
+  /// The first screen, once it is shown.
+  func screen() async -> Screen {
+    if shown.isEmpty { await withCheckedContinuation { waiting = $0 } }
+    return shown[0]
+  }
+}
+
+@MainActor final class AppServiceDouble: AppService {
+  let journal: Journal
+  var isPaid = true
+
+  init(_ journal: Journal) { self.journal = journal }
+
+  func enter() { journal.note("AppService", "enter") }
+  func showCatalogue() { journal.note("AppService", "showCatalogue") }
+  func showBook(_ id: Book.ID) { journal.note("AppService", "showBook") }
+  func pay() async -> Bool {
+    journal.note("AppService", "pay")
+    return isPaid
+  }
+  func showSettings() { journal.note("AppService", "showSettings") }
+  func open(link: String) { journal.note("AppService", "open(link)") }
+  func quit() { journal.note("AppService", "quit") }
+}
+
+extension Book {
+  static func example(_ id: String, _ title: String = "A Title", price: Int = 100) -> Book {
+    Book(
+      id: id, title: title, author: "An Author", price: price, year: 2001, genre: "novel",
+      blurb: "")
+  }
+}
