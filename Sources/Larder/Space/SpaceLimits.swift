@@ -36,8 +36,10 @@ struct SpaceLimits: Equatable, Sendable {
 
 extension Engine {
   /// The quota and the reserve in bytes, as the map is now.
-  func spaceLimits() throws -> (quota: Int, reserve: Int) {
-    let map = try environment.mapByteCount()
+  func spaceLimits(
+    in transaction: borrowing some Transaction & ~Copyable
+  ) -> (quota: Int, reserve: Int) {
+    let map = environment.mapByteCount(in: transaction)
     return (space.quota(inMapOf: map), space.reserve(inMapOf: map))
   }
 
@@ -74,10 +76,10 @@ extension Engine {
   }
 
   /// Whether the disk has the reserve: behind the file, or in its free pages.
-  func hasDiskReserve() throws -> Bool {
+  func hasDiskReserve(in transaction: borrowing some Transaction & ~Copyable) throws -> Bool {
     guard environment.options.durability != .volatile else { return true }
-    let reserve = try spaceLimits().reserve
-    if try environment.keepReserve(reserve) { return true }
+    let reserve = spaceLimits(in: transaction).reserve
+    if try environment.keepReserve(reserve, in: transaction) { return true }
     let statistics = try environment.statistics()
     return statistics.freePageCount * statistics.pageByteCount >= reserve
   }

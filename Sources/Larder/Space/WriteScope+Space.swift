@@ -5,10 +5,10 @@ internal import LarderLMDB
 
 extension WriteScope {
   /// Begins to count for a body of its own.
-  mutating func beginBody() throws {
+  mutating func beginBody() {
     ageing = [:]
     hasSaved = false
-    usedAtStart = try measured()
+    usedAtStart = measured()
   }
 
   /// Ends a body that has not failed.
@@ -21,10 +21,10 @@ extension WriteScope {
   }
 
   /// Bytes in use; nil where so little is that nobody needs to know.
-  private borrowing func measured() throws -> Int? {
-    let quota = try engine.spaceLimits().quota
+  private borrowing func measured() -> Int? {
+    let quota = engine.spaceLimits(in: transaction).quota
     if quota >= SpaceLimits.hugeByteCount,
-      try engine.environment.reachedByteCount() < quota / 4
+      engine.environment.reachedByteCount(in: transaction) < quota / 4
     {
       return nil
     }
@@ -36,7 +36,7 @@ extension WriteScope {
   private mutating func checkRoom() throws {
     try checkDisk()
     guard let before = usedAtStart else { return }
-    let limits = try engine.spaceLimits()
+    let limits = engine.spaceLimits(in: transaction)
     var used = engine.environment.usedByteCount(in: transaction)
     if used <= max(limits.quota, before) { return }
     let needed = used - before
@@ -53,7 +53,7 @@ extension WriteScope {
 
   /// Nothing is saved that would take the last of the disk: it is kept for deleting.
   private mutating func checkDisk() throws {
-    guard changeCount > 0, try !engine.hasDiskReserve() else { return }
+    guard changeCount > 0, try !engine.hasDiskReserve(in: transaction) else { return }
     if hasSaved { throw engine.full(.disk) }
     _ = try giveWay()
   }

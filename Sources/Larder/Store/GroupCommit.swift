@@ -141,7 +141,7 @@ extension Engine {
 extension WriteScope {
   /// Runs a job, and does not let it hide that something stopped half-way.
   fileprivate mutating func runWhole(_ job: WriteJob) throws {
-    try beginBody()
+    beginBody()
     try job.run(&self)
     if undeclared != nil { throw DeclarationNeeded() }
     if let failure { throw failure }

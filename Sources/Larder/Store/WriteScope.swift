@@ -239,7 +239,7 @@ extension Engine {
     while true {
       var scope = try WriteScope(self)
       let result = Swift.Result {
-        try scope.beginBody()
+        scope.beginBody()
         let value = try body(&scope)
         try scope.settle()
         return value

@@ -119,7 +119,12 @@ extension Environment {
   }
 
   private func closed(_ operation: String) -> LMDBError {
-    LMDBError(.closed, operation: operation, path: folder, detail: "the store is closed")
+    guard hasLostMap.load(ordering: .acquiring) else {
+      return LMDBError(.closed, operation: operation, path: folder, detail: "the store is closed")
+    }
+    return LMDBError(
+      .system(errno: SystemCall.noMemory), operation: operation, path: folder,
+      detail: "there was no address space for the store's map; close the store and open it again")
   }
 
   private func usedAfterFork(_ operation: String) -> LMDBError {
@@ -166,8 +171,33 @@ extension Environment {
   private func adoptMapSize() -> Bool {
     var isAdopted = false
     let deadline = SystemCall.seconds + Self.drainSeconds
-    return gate.alone(until: deadline) { isAdopted = Calls.adoptMapSize(pointer.raw) }
-      && isAdopted
+    return gate.alone(until: deadline) {
+      // LMDB lets go of the old map first, and has none at all where the new one is refused.
+      guard (try? SystemCall.checkAddressSpace(recordedMapByteCount(), path: folder)) != nil
+      else { return }
+      isAdopted = Calls.adoptMapSize(pointer.raw)
+      if !isAdopted { loseMap() }
+    } && isAdopted
+  }
+
+  /// The size that a map must have to hold what the file says.
+  private func recordedMapByteCount() throws(LMDBError) -> Int {
+    let file = try PageFile(files.data)
+    var largest = try file.byteCount()
+    let pageByteCount = Calls.pageByteCount(pointer.raw)
+    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 8, alignment: 8)
+    defer { bytes.deallocate() }
+    for page in 0..<PageFormat.metaPageCount {
+      let place = page * pageByteCount + PageFormat.mapByteCountOffset
+      if try file.read(bytes, at: place) { largest = max(largest, bytes.load(as: Int.self)) }
+    }
+    return largest
+  }
+
+  /// LMDB has no map any more, and cannot get another one while it is open. Called by who is alone.
+  func loseMap() {
+    hasLostMap.store(true, ordering: .releasing)
+    gate.shut()
   }
 
   private func mapResized(_ operation: String) -> LMDBError {

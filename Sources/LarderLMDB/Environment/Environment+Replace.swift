@@ -143,6 +143,9 @@ extension Environment {
         .inUse, operation: "compact", path: folder,
         detail: "its databases have gaps in their numbers; close the store and open it again")
     }
+    // Keeps the old file's number from going to another one while this process knows the store by
+    // it: a store that is made meanwhile would be taken for this one.
+    let old = try PageFile(files.data)
     while let handle = pool.take() { discard(handle) }
     Calls.close(environment: pointer.raw)
     closeLockProbe()
@@ -160,6 +163,7 @@ extension Environment {
       Registry.shared.remove(dataIdentity)
       throw error
     }
+    _ = consume old
     try replaced.get()
   }
 

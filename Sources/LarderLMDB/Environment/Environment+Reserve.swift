@@ -11,14 +11,14 @@ extension Environment {
   /// full, such as those that delete: at least half of `byteCount`, and not more than a sixteenth of
   /// the disk. The file's size stays as it is. Asks the system only when the file has grown.
   ///
+  /// - Parameter transaction: One that the caller is inside of.
   /// - Returns: False where the disk has no room for it; true also where nobody can tell.
-  /// - Throws: ``LMDBError``, as ``beginRead()`` does.
-  public func keepReserve(_ byteCount: Int) throws(LMDBError) -> Bool {
+  /// - Throws: ``LMDBError`` where LMDB does not lend its file.
+  public func keepReserve(
+    _ byteCount: Int, in transaction: borrowing some Transaction & ~Copyable
+  ) throws(LMDBError) -> Bool {
     guard byteCount > 0, !options.isReadOnly else { return true }
-    try enter("keepReserve")
-    defer { gate.leave() }
-    let reached =
-      (Calls.information(pointer.raw).lastPageNumber + 1) * Calls.pageByteCount(pointer.raw)
+    let reached = reachedByteCount(in: transaction)
     let descriptor = try Calls.dataDescriptor(pointer.raw)
     return reservedEnd.withLock { reservedEnd in
       if reached + byteCount / 2 <= reservedEnd { return true }

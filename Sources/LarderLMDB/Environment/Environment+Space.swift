@@ -14,6 +14,13 @@ extension Environment {
     return count * Calls.pageByteCount(self.pointer.raw)
   }
 
+  /// Bytes that the file may grow to, asked inside a transaction.
+  public func mapByteCount(in transaction: borrowing some Transaction & ~Copyable) -> Int {
+    // A transaction keeps the environment as it is; to come in again could wait for one who waits
+    // for its end.
+    Calls.information(pointer.raw).mapByteCount
+  }
+
   /// Bytes that the file may grow to, as address space is reserved for it in this process.
   ///
   /// - Throws: ``LMDBError``, as ``beginRead()`` does.
@@ -21,6 +28,12 @@ extension Environment {
     try enter("mapByteCount")
     defer { gate.leave() }
     return Calls.information(pointer.raw).mapByteCount
+  }
+
+  /// Bytes of the file up to its last page in use, as the last commit left it, asked inside a
+  /// transaction.
+  public func reachedByteCount(in transaction: borrowing some Transaction & ~Copyable) -> Int {
+    (Calls.information(pointer.raw).lastPageNumber + 1) * Calls.pageByteCount(pointer.raw)
   }
 
   /// Bytes of the file up to its last page in use, as the last commit left it.
@@ -50,9 +63,15 @@ extension Environment {
       do throws(LMDBError) {
         // LMDB lets go of the old map first, and has none at all where the new one is refused.
         try SystemCall.checkAddressSpace(byteCount, path: folder)
+      } catch {
+        failure = error
+        return
+      }
+      do throws(LMDBError) {
         try Calls.setMapSize(pointer.raw, byteCount, path: folder)
       } catch {
         failure = error
+        loseMap()
       }
     }
     guard isAlone else { throw readsStillRun("grow") }

@@ -36,6 +36,8 @@ public final class Environment: Sendable {
   let lockProbe = Locked<Int32?>(nil)
   /// Where the disk that is kept for later ends in the file.
   let reservedEnd = Locked<Int>(0)
+  /// Set once LMDB has lost its map, after which nobody may come in.
+  let hasLostMap = Atomic<Bool>(false)
   /// Set once LMDB has closed, after which `pointer` is invalid.
   let isFinished = Atomic<Bool>(false)
 
@@ -87,7 +89,7 @@ public final class Environment: Sendable {
     while gate.runningCount > 0 {
       guard SystemCall.seconds < deadline else {
         let count = gate.runningCount
-        gate.reopen()
+        if !hasLostMap.load(ordering: .acquiring) { gate.reopen() }
         Registry.shared.didNotClose(dataIdentity)
         throw LMDBError(
           .inUse, operation: "close", path: folder,

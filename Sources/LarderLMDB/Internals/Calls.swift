@@ -194,7 +194,7 @@ extension Calls {
   static func setMapSize(
     _ environment: OpaquePointer, _ byteCount: Int, path: String
   ) throws(LMDBError) {
-    let status = mdb_env_set_mapsize(environment, byteCount)
+    let status = made(.setMapSize, in: path) { mdb_env_set_mapsize(environment, byteCount) }
     guard status == MDB_SUCCESS else { throw failure(status, "mdb_env_set_mapsize", path: path) }
   }
 

@@ -1,5 +1,5 @@
 import Foundation
-import LarderLMDB
+@testable import LarderLMDB
 import Testing
 
 @Suite("space of an environment")
@@ -63,6 +63,22 @@ struct SpaceTests {
     #expect(try environment.mapByteCount() == 1 << 20)
   }
 
+  @Test("where the map is lost nobody comes in any more, and a new opening finds everything")
+  func lostMap() throws {
+    let environment = try Environment.open(at: folder.store, options: small())
+    try environment.store(["a": "1"])
+    _ = CallFaults.watch(environment.folder) { $0 == .setMapSize ? ENOMEM : nil }
+    defer { CallFaults.stopWatching(environment.folder) }
+
+    #expect(code { try environment.grow(toMapByteCount: 8 << 20) } == .system(errno: ENOMEM))
+
+    #expect(code { _ = try environment.read("a") } == .system(errno: ENOMEM))
+    CallFaults.stopWatching(environment.folder)
+    #expect(code { try environment.store(["b": "2"]) } == .system(errno: ENOMEM))
+    try environment.close()
+    #expect(try Environment.open(at: folder.store, options: small()).read("a") == "1")
+  }
+
   @Test("used bytes are those of pages that hold something, in a transaction that writes too")
   func used() throws {
     let environment = try Environment.open(at: folder.store)
@@ -95,16 +111,19 @@ struct SpaceTests {
       return stat(data, &status) == 0 ? Int(status.st_blocks) * 512 : 0
     }
     let (size, before) = (try environment.statistics().fileByteCount, blocks())
+    func keepReserve() throws -> Bool {
+      try environment.keepReserve(1 << 20, in: try environment.beginRead())
+    }
 
-    #expect(try environment.keepReserve(1 << 20))
+    #expect(try keepReserve())
 
     #expect(try environment.statistics().fileByteCount == size)
     #expect(blocks() >= before + 900_000)
     let kept = blocks()
-    for _ in 0..<10 { #expect(try environment.keepReserve(1 << 20)) }
+    for _ in 0..<10 { #expect(try keepReserve()) }
     #expect(blocks() == kept)
     try environment.store(["large": String(repeating: "x", count: 700_000)])
-    #expect(try environment.keepReserve(1 << 20))
+    #expect(try keepReserve())
     #expect(blocks() > kept)
   }
 
