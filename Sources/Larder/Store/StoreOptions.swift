@@ -8,7 +8,7 @@ public struct StoreOptions: Equatable, Sendable {
   /// What a save that returned survives.
   public var durability = Durability.durable
   /// How much address space is reserved for the file, in bytes; it costs neither memory nor disk.
-  /// Nil takes what the platform has room for (1 TiB on Linux and macOS). The file grows to this
+  /// Nil takes what the platform has room for (128 GiB on Linux and macOS). The file grows to this
   /// size at most; with a ``quotaByteCount`` that needs more, the map is enlarged when it is full.
   public var mapByteCount: Int?
   /// How large the store may become, in bytes of the pages that hold something: documents, indexes,

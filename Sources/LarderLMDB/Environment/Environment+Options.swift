@@ -18,11 +18,11 @@ extension Environment {
 
     static let smallestHalvedMap = 1 << 30
 
-    /// A terabyte leaves room for a hundred stores in one process: two maps of 2^46 bytes already
-    /// fill the 2^47 that x86-64 has. Phones limit it to far less.
+    /// 128 GiB leave room for a thousand stores in one process, which has addresses for 2^47 bytes
+    /// on x86-64. Phones limit it to far less.
     static var defaultMapByteCount: Int {
       #if os(Linux) || os(macOS)
-        Int.bitWidth == 64 ? 1 << 40 : 1 << 30
+        Int.bitWidth == 64 ? 1 << 37 : 1 << 30
       #else
         1 << 30
       #endif

@@ -66,7 +66,7 @@ struct CopyTests {
     let after = try environment.statistics()
 
     #expect(before.pageByteCount == 4096)
-    #expect(before.mapByteCount == 1 << 40)
+    #expect(before.mapByteCount == 1 << 37)
     #expect(before.fileByteCount >= (before.lastPageNumber + 1) * before.pageByteCount)
     #expect(before.readersInUse == 1)
     #expect(before.maximumReaders == 510)

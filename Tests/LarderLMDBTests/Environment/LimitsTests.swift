@@ -166,7 +166,7 @@ struct LimitsTests {
         return map == 1 << 32 || map == 1 << 31 ? 0 : 2
       }
       #expect(report == 0)
-      #expect(try Environment.open(at: path).statistics().mapByteCount == 1 << 40)
+      #expect(try Environment.open(at: path).statistics().mapByteCount == 1 << 37)
     }
   }
 
