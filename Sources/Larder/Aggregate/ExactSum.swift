@@ -34,8 +34,11 @@ struct ExactSum: Sendable {
     }
     if number == 0 { return }
     if pieces.isEmpty { pieces = [Int64](repeating: 0, count: Self.pieceCount) }
-    if unsettled == 1 << 29 { Self.settle(&pieces) }
-    unsettled = unsettled == 1 << 29 ? 1 : unsettled + 1
+    if unsettled == 1 << 29 {
+      Self.settle(&pieces)
+      unsettled = 0
+    }
+    unsettled += 1
     let exponent = Int(number.exponentBitPattern)
     let hidden: UInt64 = exponent == 0 ? 0 : 1 << 52
     let digits = number.significandBitPattern | hidden

@@ -170,7 +170,7 @@ extension StoreError: CustomStringConvertible {
       "\(collection) cannot have the index `\(index)`: \(reason)."
     case .damagedIndex(let collection, let index, let reason):
       "The index `\(index)` of \(collection) is damaged: \(reason). Build it anew with "
-        + "`rebuildIndexes(of:)`."
+        + "`store.collection(\"\(collection)\").rebuildIndexes()`."
     case .damagedChangeLog(let what):
       "The store's change log is damaged: \(what). Documents are not concerned; read them anew."
     case .noCollection(let name):

@@ -46,7 +46,7 @@ struct LogFollower {
     guard head > start, let log, isThere else {
       position = head
       // A store that went back in time was replaced by a copy of an earlier moment.
-      return head < known && isThere ? .unknown(isBehind: true) : .nothing
+      return head < known ? .unknown(isBehind: true) : .nothing
     }
     let isBehind = head - start > UInt64(patience)
     if isBehind, ignored.isEmpty {
