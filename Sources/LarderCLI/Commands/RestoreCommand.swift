@@ -27,7 +27,7 @@ enum RestoreCommand: Command {
     let backup = try arguments.operands("BACKUP")[0]
     let path = try arguments.storePath()
     guard FileManager.default.fileExists(atPath: backup + "/data.mdb") else {
-      throw Failure("there is no backup at \(backup.inQuotes)")
+      throw Failure("there is no backup at \(backup.inQuotes): it is a folder with a data.mdb")
     }
     if !arguments.has("replace"), FileManager.default.fileExists(atPath: path + "/data.mdb") {
       throw Failure("there is a store at \(path.inQuotes). Give --replace if it may go")
