@@ -15,6 +15,7 @@ let package = Package(
     .executable(name: "bench", targets: ["Bench"]),
     .executable(name: "demo", targets: ["Demo"]),
     .executable(name: "bookshop", targets: ["BookshopApp"]),
+    .executable(name: "stress", targets: ["Stress"]),
   ],
   dependencies: [
     // Named, so that the folder of a checkout may have any name.
@@ -27,6 +28,13 @@ let package = Package(
       exclude: ["FINDINGS.md"], swiftSettings: strict),
     .executableTarget(
       name: "Demo",
+      dependencies: [
+        .product(name: "Larder", package: "larder"),
+        .product(name: "LarderImport", package: "larder"),
+      ],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "Stress",
       dependencies: [
         .product(name: "Larder", package: "larder"),
         .product(name: "LarderImport", package: "larder"),
