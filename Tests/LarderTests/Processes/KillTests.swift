@@ -18,15 +18,19 @@ import Testing
     let cycles = 200
     for cycle in 0..<cycles {
       let writer = try OtherProcess("write", folder.store)
+      var lines: [String] = []
       // Half of the kills fall into the start and the opening, half into the saves.
       if cycle % 2 == 0 {
         usleep(UInt32.random(in: 0..<30_000, using: &generator))
       } else {
         _ = try writer.expect("open")
-        usleep(UInt32.random(in: 0..<20_000, using: &generator))
+        for _ in 0..<Int.random(in: 0...4, using: &generator) {
+          lines.append("saved " + (try writer.expect("saved")))
+        }
+        usleep(UInt32.random(in: 0..<10_000, using: &generator))
       }
       kill(writer.id, SIGKILL)
-      let lines = writer.lines()
+      lines += writer.lines()
       if cycle % 2 == 0, !lines.contains("open") { killedInOpen += 1 }
       for line in lines where line != "open" {
         let words = line.split(separator: " ")

@@ -1,9 +1,9 @@
 import CBench
 import Foundation
 
-/// `bench`: times engines and codecs on one workload; `bench codecs`: the codecs alone; `bench
-/// layouts`: the study of LMDB layouts; `bench watch`: what watchers cost; `bench concurrency`: what
-/// many at once get.
+/// `bench`: times engines and codecs on one workload, watching, and durable writes; `bench codecs`:
+/// the codecs alone; `bench layouts`: the study of LMDB layouts; `bench concurrency`: what many at
+/// once get.
 @main
 struct Bench {
   static func main() async {
@@ -11,10 +11,10 @@ struct Bench {
       let options = try Options(CommandLine.arguments.dropFirst())
       switch options.command {
       case .help: print(Options.usage)
-      case .engines: try compareEngines(options)
+      case .engines: try await compareEngines(options)
       case .codecs: print(try codecs(options))
       case .layouts: try studyLayouts(options)
-      case .watch: try await studyWatching(options)
+      case .saveForWatchers(let folder): try WakeStudy.save(in: folder)
       case .concurrency: try await studyConcurrency(options)
       }
     } catch {
@@ -33,10 +33,11 @@ struct Bench {
       try SwiftLimitEngine(workload, in: folder),
       try SQLiteEngine(workload, in: folder),
       try LarderEngine(workload, in: folder, mapByteCount: options.mapByteCount),
+      try CodableEngine(workload, in: folder, mapByteCount: options.mapByteCount),
     ]
   }
 
-  private static func compareEngines(_ options: Options) throws {
+  private static func compareEngines(_ options: Options) async throws {
     bench_set_map_byte_count(options.mapByteCount)
     let folder = try ScratchFolder(in: options.folder)
     defer { folder.remove() }
@@ -44,15 +45,17 @@ struct Bench {
     for scale in options.scales {
       let workload = Workload(count: scale, keys: .ordered)
       try workload.check()
-      let runner = Runner(
-        engines: try engines(workload, in: folder, options), rounds: options.rounds)
-      let operations = options.only.isEmpty ? Operation.allCases : options.only
-      results += try runner.run(operations, workload)
+      let operations = options.isWhole ? Operation.allCases : options.only
+      if !operations.isEmpty {
+        let engines = try engines(workload, in: folder, options)
+        results += try Runner(engines: engines, rounds: options.rounds).run(operations, workload)
+      }
+      results += try await study(options, workload, in: folder)
     }
     print(Report.table(results))
-    if options.only.isEmpty { print("\n" + (try codecs(options))) }
+    if options.isWhole { print("\n" + (try codecs(options))) }
     if let growth = Report.growthTable(results) { print("\n" + growth) }
-    if let file = options.html { try HTMLReport.page(results).write(to: file) }
+    if let file = options.html { try HTMLReport.page(results, machine: Machine()).write(to: file) }
     if let file = options.json { try Report.json(results).write(to: file) }
   }
 
@@ -62,13 +65,17 @@ struct Bench {
     return CodecTiming.table(try CodecRunner(rounds: options.rounds).run(workload))
   }
 
-  private static func studyWatching(_ options: Options) async throws {
-    let folder = try ScratchFolder(in: options.folder)
-    defer { folder.remove() }
-    for scale in options.scales {
-      let study = WatchStudy(documents: scale, rounds: options.rounds, folder: folder)
-      print(WatchStudy.markdown(try await study.run(), documents: scale))
+  /// What is asked for of the studies whose rows stand in the same reports.
+  private static func study(
+    _ options: Options, _ workload: Workload, in folder: ScratchFolder
+  ) async throws -> [Measurement] {
+    let asked = options.isWhole ? StudiedOperation.allCases : options.onlyStudied
+    var results: [Measurement] = []
+    if asked.contains(where: { $0.taskCount == nil }) {
+      results += try await WatchStudy(workload: workload, rounds: options.rounds, folder: folder)
+        .run()
     }
+    return results.filter { result in asked.contains { $0.rawValue == result.operation } }
   }
 
   private static func studyConcurrency(_ options: Options) async throws {

@@ -43,11 +43,11 @@ final class LarderEngine: Engine {
     case .writeSingly: return try writeSingly()
     case .getByKey: return try getByKey()
     case .scanDecoded:
-      let timed = try time { [plain = try plain.get()] in try plain.fetch(Contact.all) }
+      let timed = try Self.time { [plain = try plain.get()] in try plain.fetch(Contact.all) }
       return Sample(value: timed.seconds, checksum: timed.value.reduce(0) { $0 &+ $1.digest })
     case .scanFiltered:
       let query = Contact.where { $0.balance < Workload.balanceLimit }
-      let timed = try time { [plain = try plain.get()] in try plain.fetch(query) }
+      let timed = try Self.time { [plain = try plain.get()] in try plain.fetch(query) }
       return Sample(value: timed.seconds, checksum: timed.value.reduce(0) { $0 &+ $1.glance })
     case .queryCity: return try fetchEach(cityQueries, from: try indexed.get())
     case .queryCompound:
@@ -90,7 +90,7 @@ final class LarderEngine: Engine {
   }
 
   /// Runs `body`; returns what it gives, and the seconds. A profiler finds it by its name.
-  @inline(never) private func time<Value>(
+  @inline(never) static func time<Value>(
     _ body: () throws -> Value
   ) rethrows -> (value: Value, seconds: Double) {
     let clock = ContinuousClock()
@@ -114,7 +114,7 @@ extension LarderEngine {
     let value =
       watchesMemory
       ? try MemoryWatch.peak { try contacts.save(documents) }.bytes
-      : try time { try contacts.save(documents) }.seconds
+      : try Self.time { try contacts.save(documents) }.seconds
     let checksum = try contacts.fetch(Entity.all).reduce(0) { $0 &+ digest($1) }
     try store.close()
     return Sample(value: value, checksum: checksum)
@@ -123,7 +123,7 @@ extension LarderEngine {
   private func saveHalfChanged() throws -> Sample {
     let contacts = try indexed.get()
     let changed = workload.halfChanged.map { IndexedContact(contact: $0) }
-    let saved = try time { try contacts.save(changed) }
+    let saved = try Self.time { try contacts.save(changed) }
     try require(saved.value.updated == changed.count / 2, saved.value)
     let checksum = try digest(of: contacts)
     try contacts.save(indexedBatch)
@@ -133,7 +133,7 @@ extension LarderEngine {
   private func saveUnchanged() throws -> Sample {
     let contacts = try plain.get()
     _ = batch
-    let saved = try time { try contacts.save(batch) }
+    let saved = try Self.time { try contacts.save(batch) }
     try require(saved.value.unchanged == batch.count, saved.value)
     return Sample(
       value: saved.seconds, checksum: try contacts.fetch(Contact.all).reduce(0) { $0 &+ $1.digest })
@@ -143,7 +143,7 @@ extension LarderEngine {
     let contacts = try indexed.get()
     let query = cityQueries[0]
     let page = workload.laterPage.map { IndexedContact(contact: $0) }
-    let seconds = try time { try contacts.save(page, clearBeforeSaving: query) }.seconds
+    let seconds = try Self.time { try contacts.save(page, clearBeforeSaving: query) }.seconds
     let checksum = try digest(of: contacts)
     try contacts.save(workload.page.map { IndexedContact(contact: $0) }, clearBeforeSaving: query)
     return Sample(value: seconds, checksum: checksum)
@@ -154,7 +154,8 @@ extension LarderEngine {
     let places = (0..<Workload.singleCount).map { 2 * $0 + 1 }
     let changed = workload.halfChanged.map { IndexedContact(contact: $0) }
     let documents = places.map { changed[$0] } + places.map { indexedBatch[$0] }
-    let seconds = try time { for document in documents { try contacts.save(document) } }.seconds
+    let seconds = try Self.time { for document in documents { try contacts.save(document) } }
+      .seconds
     return Sample(value: seconds, checksum: try digest(of: contacts))
   }
 
@@ -174,7 +175,7 @@ extension LarderEngine {
     let contacts = try plain.get()
     var sum: UInt64 = 0
     _ = keys
-    let seconds = try time {
+    let seconds = try Self.time {
       for key in keys {
         guard let contact = try contacts.get(key) else { continue }
         sum &+= contact.glance
@@ -187,7 +188,7 @@ extension LarderEngine {
     _ queries: [Query<Entity>], from contacts: StoreRepository<Entity>
   ) throws -> Sample {
     var sum: UInt64 = 0
-    let seconds = try time {
+    let seconds = try Self.time {
       for query in queries {
         sum = try contacts.fetch(query).reduce(sum) { $0 &+ $1.contact.glance }
       }
@@ -199,7 +200,7 @@ extension LarderEngine {
     let contacts = try indexed.get()
     let query = IndexedContact.all.sorted(by: \.order, .reverse).limit(Workload.topCount)
     var sum: UInt64 = 0
-    let seconds = try time {
+    let seconds = try Self.time {
       for _ in 0..<Workload.topRepetitions {
         sum = try contacts.fetch(query).reduce(0) { $0 &+ $1.contact.glance }
       }
@@ -211,7 +212,7 @@ extension LarderEngine {
     let contacts = try indexed.get()
     let queries = cityQueries
     var sum = 0
-    let seconds = try time {
+    let seconds = try Self.time {
       for _ in 0..<Workload.countRepetitions {
         for query in queries { sum += try contacts.count(query) }
       }
@@ -228,7 +229,7 @@ extension LarderEngine {
     var seconds = 0.0
     var sum: UInt64 = 0
     for _ in 0..<Workload.openCount {
-      let opened = try time {
+      let opened = try Self.time {
         let store = try Store(at: copy.path, options: options)
         sum = try store.repository(of: IndexedContact.self).get(key)?.contact.glance ?? 0
         return store

@@ -56,9 +56,7 @@ enum Operation: String, CaseIterable, Sendable {
   /// The most that anonymous memory grows by in ``scanFiltered``.
   case memoryOfScan = "memory-of-filtered-scan"
 
-  enum Unit: String { case seconds, bytes }
-
-  var unit: Unit {
+  var unit: Measurement.Unit {
     switch self {
     case .fileSize, .memoryOfSave, .memoryOfScan: .bytes
     default: .seconds

@@ -3,20 +3,28 @@ import Foundation
 /// What the command line asks for.
 struct Options {
   enum Command {
-    case engines, codecs, layouts, watch, concurrency, help
+    case engines, codecs, layouts, concurrency, help
+    /// The other process of the study of watching.
+    case saveForWatchers(folder: String)
   }
 
   var command = Command.engines
   var scales: [Int] = []
   var only: [Operation] = []
-  var rounds: Int
+  var onlyStudied: [StudiedOperation] = []
+  var rounds = 5
   var json: URL?
   var html: URL?
-  var folder: URL
+  var folder = Self.defaultFolder
+  /// Where a flush costs what it costs.
+  var diskFolder = FileManager.default.temporaryDirectory
   var mapByteCount = 1 << 36
 
+  /// Whether everything is asked for.
+  var isWhole: Bool { only.isEmpty && onlyStudied.isEmpty }
+
   static let usage = """
-    usage: bench [codecs|layouts|watch|concurrency] [--scale 10k|100k|1m]... [--only OPERATION]...
+    usage: bench [codecs|layouts|concurrency] [--scale 1k|10k|100k|1m]... [--only OPERATION]...
                  [--rounds N] [--json FILE] [--html FILE] [--folder FOLDER] [--map-mb N]
                  [--quick]
 
@@ -25,7 +33,6 @@ struct Options {
 
       codecs    encodes and decodes without a store, beside JSON; part of a run without --only
       layouts   compares two ways of laying out a collection in LMDB instead
-      watch     times what watchers cost, and how long a change is on its way to one, instead
       concurrency  counts durable writes of many tasks, and reads beside them, instead; give it a
                 folder on a disk, as memory has nothing to flush
       --scale   how many documents; 100k unless told, may be given several times
@@ -33,12 +40,17 @@ struct Options {
       --rounds  5 unless told
       --json    writes the results as an array of objects as well
       --html    writes them as a page with bars as well; it needs nothing but itself
-      --folder  where the stores stand while the run lasts: /dev/shm if there is one
+      --folder  where the stores stand while the run lasts: /dev/shm if there is one; durable
+                writes go to the folder for temporary files then, as memory has nothing to flush
       --map-mb  the largest size of a store in MB; a program like valgrind needs it small
       --quick   10k documents, 3 rounds
 
-    operations: \(Operation.allCases.map(\.rawValue).joined(separator: ", "))
+    operations: \(operationNames.joined(separator: ", "))
     """
+
+  private static var operationNames: [String] {
+    Operation.allCases.map(\.rawValue) + StudiedOperation.allCases.map(\.rawValue)
+  }
 
   /// Reads the arguments that follow the program's name.
   ///
@@ -46,7 +58,6 @@ struct Options {
   init(_ arguments: some Sequence<String>) throws {
     var rounds: Int?
     var quick = false
-    folder = Self.defaultFolder
     var rest = arguments.makeIterator()
     func value(of option: String) throws -> String {
       guard let value = rest.next() else { throw UsageError("\(option) needs a value") }
@@ -56,17 +67,19 @@ struct Options {
       switch argument {
       case "codecs": command = .codecs
       case "layouts": command = .layouts
-      case "watch": command = .watch
+      case "save-for-watchers": command = .saveForWatchers(folder: try value(of: argument))
       case "concurrency": command = .concurrency
       case "--help", "-h": command = .help
       case "--quick": quick = true
       case "--scale": scales.append(try Self.scale(value(of: argument)))
-      case "--only": only.append(try Self.operation(value(of: argument)))
+      case "--only": try addOperation(value(of: argument))
       case "--rounds": rounds = try Self.number(value(of: argument))
       case "--json": json = URL(fileURLWithPath: try value(of: argument))
       case "--html": html = URL(fileURLWithPath: try value(of: argument))
       case "--map-mb": mapByteCount = try Self.number(value(of: argument)) << 20
-      case "--folder": folder = URL(fileURLWithPath: try value(of: argument), isDirectory: true)
+      case "--folder":
+        folder = URL(fileURLWithPath: try value(of: argument), isDirectory: true)
+        diskFolder = folder
       default: throw UsageError("\(argument) is not an option; bench --help lists them")
       }
     }
@@ -82,18 +95,22 @@ struct Options {
 
   private static func scale(_ text: String) throws -> Int {
     switch text {
+    case "1k": return 1_000
     case "10k": return 10_000
     case "100k": return 100_000
     case "1m": return 1_000_000
-    default: throw UsageError("\(text) is not a scale; there are 10k, 100k and 1m")
+    default: throw UsageError("\(text) is not a scale; there are 1k, 10k, 100k and 1m")
     }
   }
 
-  private static func operation(_ text: String) throws -> Operation {
-    guard let operation = Operation(rawValue: text) else {
+  private mutating func addOperation(_ text: String) throws {
+    if let operation = Operation(rawValue: text) {
+      only.append(operation)
+    } else if let operation = StudiedOperation(rawValue: text) {
+      onlyStudied.append(operation)
+    } else {
       throw UsageError("\(text) is not an operation; bench --help lists them")
     }
-    return operation
   }
 
   private static func number(_ text: String) throws -> Int {

@@ -8,9 +8,9 @@ enum Report {
       ["operation", "documents", "engine", "median", "per document"]
       + Measurement.references.map { "to \($0)" } + ["spread"]
     let rows = results.map { result in
-      let unit = result.operation.unit
+      let unit = result.unit
       return [
-        result.operation.rawValue, "\(result.documents)", result.engine,
+        result.operation, "\(result.documents)", result.engine,
         text(result.spread.median, unit),
         text(result.spread.median / Double(result.handled), unit),
       ]
@@ -33,7 +33,7 @@ enum Report {
         results.filter { $0.operation == first.operation && $0.engine == first.engine }
           .map { ($0.documents, $0.spread.median) }, uniquingKeysWith: { first, _ in first })
       rows.append(
-        [first.operation.rawValue, first.engine]
+        [first.operation, first.engine]
           + steps.map { step in
             guard let small = medians[step.0], let large = medians[step.1], small > 0 else {
               return "-"
@@ -67,33 +67,38 @@ enum Report {
     return lines.joined(separator: "\n")
   }
 
-  /// An array of objects; `value` is the median, `spread` the minimum and the maximum, `ratios` those
-  /// to each engine that takes part.
+  /// An array of objects. `seconds` is the median of one run, which handles `handled` documents,
+  /// and `bytes` stands in its place where that is what was measured; `spread` is the least and the
+  /// most of all rounds; `ratio` is that to LMDB driven from C, and null where it has no such
+  /// operation.
   static func json(_ results: [Measurement]) throws -> Data {
     struct Row: Encodable {
-      var operation: String
-      var documents: Int
-      var handled: Int
-      var engine: String
-      var unit: String
-      var value: Double
-      var spread: [Double]
-      var ratios: [String: Double]
+      var result: Measurement
+
+      enum Key: String, CodingKey {
+        case operation, documents, handled, engine, seconds, bytes, spread, ratio, ratios
+      }
+
+      func encode(to encoder: any Encoder) throws {
+        var row = encoder.container(keyedBy: Key.self)
+        try row.encode(result.operation, forKey: .operation)
+        try row.encode(result.documents, forKey: .documents)
+        try row.encode(result.handled, forKey: .handled)
+        try row.encode(result.engine, forKey: .engine)
+        try row.encode(result.spread.median, forKey: result.unit == .seconds ? .seconds : .bytes)
+        try row.encode([result.spread.minimum, result.spread.maximum], forKey: .spread)
+        let ratios = result.ratios.filter(\.value.isFinite)
+        try row.encode(ratios[Measurement.limit], forKey: .ratio)
+        try row.encode(ratios, forKey: .ratios)
+      }
     }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-    return try encoder.encode(
-      results.map {
-        Row(
-          operation: $0.operation.rawValue, documents: $0.documents, handled: $0.handled,
-          engine: $0.engine, unit: $0.operation.unit.rawValue, value: $0.spread.median,
-          spread: [$0.spread.minimum, $0.spread.maximum],
-          ratios: $0.ratios.filter(\.value.isFinite))
-      })
+    return try encoder.encode(results.map { Row(result: $0) })
   }
 
   /// Three digits or so, with a unit.
-  static func text(_ value: Double, _ unit: Operation.Unit) -> String {
+  static func text(_ value: Double, _ unit: Measurement.Unit) -> String {
     switch unit {
     case .seconds: time(value)
     case .bytes: bytes(value)

@@ -20,7 +20,7 @@ struct Runner {
         guard let spread else { continue }
         results.append(
           Measurement(
-            operation: operation, documents: workload.count,
+            operation: operation.rawValue, unit: operation.unit, documents: workload.count,
             handled: max(1, operation.documents(in: workload)), engine: engine.name,
             spread: spread, ratios: medians.mapValues { spread.median / $0 }))
       }
@@ -55,19 +55,4 @@ struct Runner {
     }
     return sample.value
   }
-}
-
-/// What an engine took for an operation.
-struct Measurement {
-  var operation: Operation
-  var documents: Int
-  /// The documents that one run of the operation handles.
-  var handled: Int
-  var engine: String
-  var spread: Spread
-  /// Of the medians: this engine's by that of each engine that takes part.
-  var ratios: [String: Double]
-
-  /// The engines that the others are compared with, nearest to the metal first.
-  static let references = ["lmdb-c", "lmdb-swift", "sqlite"]
 }

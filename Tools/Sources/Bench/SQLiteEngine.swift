@@ -2,7 +2,7 @@ import CBench
 
 /// SQLite driven directly from C: what an app would use otherwise, without any layer above it.
 final class SQLiteEngine: Engine {
-  let name = "sqlite"
+  let name = "sqlite-c"
   private let workload: Workload
   private let folder: ScratchFolder
   private var databases: [bench_indexes.RawValue: OpaquePointer] = [:]

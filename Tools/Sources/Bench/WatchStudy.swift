@@ -1,148 +1,160 @@
+import CBench
 import Foundation
 import Larder
 
-/// What watching costs: the way from a commit to the consumer, and what those pay who are not
-/// concerned.
-///
-/// Times of one run; compare them with each other and not with those of another machine.
+/// What watching costs: the way from a commit to the consumer, beside SQLite that runs its query
+/// again, and what a save pays for watchers that it does not concern.
 struct WatchStudy {
-  let documents: Int
+  let workload: Workload
   let rounds: Int
   let folder: ScratchFolder
 
-  private static let cities = 100
+  private typealias Contacts = StoreRepository<WatchedContact>
 
-  /// One line of the table.
-  struct Row {
-    let name: String
-    let spread: Spread
-  }
-
-  func run() async throws -> [Row] {
+  func run() async throws -> [Measurement] {
+    // Nothing is flushed: what is measured begins when a save returns.
     let store = try Store(
-      at: folder.folder("watch-\(documents)").url,
-      options: StoreOptions(durability: .volatile))
-    defer { try? store.close() }
-    let places = store.repository(of: WatchedPlace.self)
-    for start in stride(from: 0, to: documents, by: 10_000) {
-      try await places.save(
-        (start..<min(start + 10_000, documents)).map {
-          WatchedPlace(id: $0, city: "city \($0 % Self.cities)", order: ($0 * 7919) % documents)
-        })
+      at: folder.folder("watch").url, options: StoreOptions(durability: .volatile))
+    defer { try? store.close() }  // Nothing in it is needed any more.
+    let contacts = store.repository(of: WatchedContact.self)
+    try await contacts.save(workload.contacts.map { WatchedContact(contact: $0) })
+    var times = Times()
+    for _ in 0..<rounds {
+      try await deliver(contacts, &times)
+      try await stand(contacts, &times)
+      let awake = try await WakeStudy(folder: store.folder).p99(contacts)
+      times.add(awake, .watchAcrossProcesses, "larder")
     }
-    var rows: [Row] = []
-    try await rows.append(delivery(places))
-    for count in [1, 1_000] { try await rows.append(bystanders(places, count, areDistinct: true)) }
-    try await rows.append(bystanders(places, 1_000, areDistinct: false))
-    try await rows.append(bystanders(places, 10_000, areDistinct: true))
-    return rows
+    try rerun(&times)
+    return try StudiedOperation.watching.flatMap {
+      try times.measurements(of: $0, documents: workload.count)
+    }
   }
 
-  /// From the return of a save to the consumer holding the difference, in microseconds.
-  private func delivery(_ places: StoreRepository<WatchedPlace>) async throws -> Row {
-    let query = WatchedPlace.where { $0.city == "city 1" }.sorted(by: \.order)
+  private var page: [Contact] { workload.page }
+  private static let changesPerRound = 100
+
+  private var query: Query<WatchedContact> {
+    WatchedContact.where { $0.city == workload.cities[0] }.sorted(by: \.order)
+  }
+
+  // MARK: The change that concerns
+
+  private func deliver(_ contacts: Contacts, _ times: inout Times) async throws {
     let (arrivals, arrived) = AsyncStream<ContinuousClock.Instant>.makeStream()
+    let query = query
     let consumer = Task {
-      for try await _ in places.watch(query) { arrived.yield(.now) }
+      var list: [WatchedContact] = []
+      for try await change in contacts.watch(query) {
+        arrived.yield(.now)
+        list.apply(change)
+      }
+      return list
     }
-    var times: [Double] = []
     var next = arrivals.makeAsyncIterator()
     _ = await next.next()
-    for round in 0..<rounds * 100 {
+    var changed = page[0]
+    for number in 0..<Self.changesPerRound {
+      // Time for the consumer to have settled. It may hear of a change before the save returns.
       try await Task.sleep(for: .milliseconds(1))
-      try await places.save(WatchedPlace(id: 1, city: "city 1", order: round))
+      changed.order = Int64(number)
+      let begun = ContinuousClock.now
+      try await contacts.save(WatchedContact(contact: changed))
       let saved = ContinuousClock.now
       guard let arrival = await next.next() else { break }
-      times.append(microseconds(arrival - saved))
+      times.add(max(0, Self.seconds(from: saved, to: arrival)), .watchRelevant, "larder")
+      times.add(Self.seconds(from: begun, to: arrival), .watchRelevantWithSave, "larder")
     }
     consumer.cancel()
-    return try row("save returned -> consumer has the difference", times)
+    guard try await consumer.value == contacts.fetch(query) else {
+      throw WrongResult(description: "larder: the watched list is not what a fetch gives")
+    }
   }
 
-  /// What a save costs that concerns none of the watchers, beyond one that nobody watches: all of
-  /// it, until the last watcher that is concerned has heard of the next, in microseconds.
-  private func bystanders(
-    _ places: StoreRepository<WatchedPlace>, _ count: Int, areDistinct: Bool
-  ) async throws -> Row {
-    let (arrivals, arrived) = AsyncStream<Int>.makeStream()
+  private func rerun(_ times: inout Times) throws {
+    let place = try folder.folder("sqlite")
+    guard let database = bench_sqlite_open(place.path, BENCH_COMPOUND_INDEX) else {
+      throw WrongResult(description: "no database")
+    }
+    defer {
+      bench_sqlite_close(database)
+      place.remove()
+    }
+    _ = bench_sqlite_save(database, workload.raw)
+    for number in 0..<min(rounds, 20) * 10 {
+      var expected = page
+      expected[0].order = Int64(number)
+      let result = bench_sqlite_rerun(database, workload.raw, Int64(number))
+      guard result.count == page.count,
+        result.checksum == expected.reduce(0, { $0 &+ $1.glance })
+      else { throw WrongResult(description: "sqlite-c: the query gave other rows") }
+      times.add(result.seconds, .watchRelevant, "sqlite-c")
+      times.add(result.seconds_with_save, .watchRelevantWithSave, "sqlite-c")
+    }
+  }
+
+  // MARK: The change that does not
+
+  /// What watchers add to a save that concerns none of them, against the same save without them,
+  /// measured right before.
+  private func stand(_ contacts: Contacts, _ times: inout Times) async throws {
+    func distinct(_ number: Int) -> Query<WatchedContact> {
+      WatchedContact.where { $0.city == "elsewhere \(number)" }
+    }
+    func ranges(_ number: Int) -> Query<WatchedContact> {
+      WatchedContact.where { $0.order < Int64.min + Int64(number) }
+    }
+    let kinds: [(StudiedOperation, Int, Double, (Int) -> Query<WatchedContact>)] = [
+      (.watchIrrelevant, 1_000, 1_000, ranges), (.watchDistinct, 1_000, 1, distinct),
+      (.watchIdle, 10_000, 10_000, distinct),
+    ]
+    for (operation, count, share, query) in kinds {
+      let without = try await save(contacts, besides: 0, query)
+      let with = try await save(contacts, besides: count, query)
+      times.add(max(0, with - without) / share, operation, "larder")
+    }
+  }
+
+  /// Seconds of a save beside so many watchers, until one that is concerned by the last has heard.
+  private func save(
+    _ contacts: Contacts, besides count: Int, _ query: (Int) -> Query<WatchedContact>
+  ) async throws -> Double {
+    let (arrivals, arrived) = AsyncStream<Void>.makeStream()
     var next = arrivals.makeAsyncIterator()
-    func watch(_ query: Query<WatchedPlace>) -> Task<Void, any Error> {
-      Task { for try await change in places.watch(query) { arrived.yield(Int(change.sequence)) } }
+    func watch(_ query: Query<WatchedContact>) -> Task<Void, any Error> {
+      Task { for try await _ in contacts.watch(query) { arrived.yield() } }
     }
-    var consumers = (0..<count).map { number in
-      watch(
-        areDistinct
-          ? WatchedPlace.where { $0.city == "elsewhere \(number)" }
-          : WatchedPlace.where { $0.order < -1 - number })
+    let consumers =
+      (0..<count).map { watch(query($0)) } + [watch(WatchedContact.where { $0.city == "the end" })]
+    for _ in consumers { await next.next() }
+    defer { for consumer in consumers { consumer.cancel() } }
+    var changed = page[1]
+    var last = page[2]
+    last.id = "the end"
+    last.city = "the end"
+    let saves = 200
+    let start = ContinuousClock.now
+    for number in 0..<saves {
+      changed.order = Int64(number)
+      try await contacts.save(WatchedContact(contact: changed))
     }
-    consumers.append(watch(WatchedPlace.where { $0.city == "end" }))
-    for _ in consumers { _ = await next.next() }
-    let saves = 50
-    var times: [Double] = []
-    for round in 0..<rounds {
-      let start = ContinuousClock.now
-      for number in 0..<saves {
-        let order = round * saves + number
-        try await places.save(WatchedPlace(id: 2, city: "city 2", order: order))
-      }
-      try await places.save(WatchedPlace(id: -1, city: "end", order: round))
-      _ = await next.next()
-      times.append(microseconds(ContinuousClock.now - start) / Double(saves))
-    }
-    for consumer in consumers { consumer.cancel() }
-    let kind = areDistinct ? "of distinct cities" : "with ranges"
-    return try row("a save beside \(count) watchers \(kind)", times)
+    last.order = Int64(DispatchTime.now().uptimeNanoseconds)
+    try await contacts.save(WatchedContact(contact: last))
+    await next.next()
+    return Self.seconds(from: start, to: .now) / Double(saves + 1)
   }
 
-  private func row(_ name: String, _ times: [Double]) throws -> Row {
-    guard let spread = Spread(times) else {
-      throw WrongResult(description: "\(name) was not measured")
-    }
-    return Row(name: name, spread: spread)
-  }
-
-  private func microseconds(_ duration: Duration) -> Double {
-    Double(duration.components.attoseconds) / 1e12 + Double(duration.components.seconds) * 1e6
-  }
-
-  static func markdown(_ rows: [Row], documents: Int) -> String {
-    var text = "| \(documents) documents | median us | least | most |\n|---|---:|---:|---:|\n"
-    for row in rows {
-      let numbers = [row.spread.median, row.spread.minimum, row.spread.maximum]
-        .map { String(format: "%.1f", $0) }
-      text += "| \(row.name) | \(numbers.joined(separator: " | ")) |\n"
-    }
-    return text
+  private static func seconds(
+    from start: ContinuousClock.Instant, to end: ContinuousClock.Instant
+  ) -> Double {
+    (end - start) / .seconds(1)
   }
 }
 
-/// A document small enough for a million of them.
-struct WatchedPlace: Document {
-  var id: Int
-  var city: String
-  var order: Int
+/// A contact with the indexes that the queries which are watched want.
+struct WatchedContact: ContactWithIndexes, Equatable {
+  var contact: Contact
 
-  var entityAccessorKey: Int { id }
-
-  static let schema = Schema<WatchedPlace>(
-    "Place", key: \.id,
-    fields: [Field("id", \.id), Field("city", \.city).indexed(), Field("order", \.order)])
-
-  static let indexes: [Index<WatchedPlace>] = [Index(\.city, \.order, name: "city and order")]
-
-  init(id: Int, city: String, order: Int) {
-    self.id = id
-    self.city = city
-    self.order = order
-  }
-
-  func encode(into record: inout RecordWriter) {
-    record.put(id, at: 0)
-    record.put(city, at: 1)
-    record.put(order, at: 2)
-  }
-
-  init(from record: borrowing RecordReader) throws(RecordError) {
-    self.init(id: try record.get(0), city: try record.get(1), order: try record.get(2))
-  }
+  static let schema = Schema<Self>("Contact", key: \.id, fields: fields())
+  static let indexes: [Index<Self>] = [Index(\.city, \.order), Index(\.order)]
 }

@@ -1,7 +1,6 @@
 // Reading from SQLite, into the same documents as the LMDB engine.
 #include <string.h>
 
-#include "document_list.h"
 #include "sqlite_engine.h"
 
 static void read_text(sqlite3_stmt *row, int column, bench_string *out) {
@@ -70,6 +69,14 @@ static uint64_t digest_of(const document_list *list) {
 static void bind_city(sqlite3_stmt *statement, size_t position, uint8_t name[32]) {
   size_t count = bench_city_name(bench_query_city(position), name);
   sqlite3_bind_text(statement, 1, (const char *)name, (int)count, SQLITE_STATIC);
+}
+
+document_list sqlite_read_city(const bench_sqlite *database, size_t position) {
+  uint8_t name[32];
+  bind_city(database->compound, position, name);
+  sqlite3_bind_int64(database->compound, 2, INT64_MIN);
+  sqlite3_bind_int64(database->compound, 3, INT64_MAX);
+  return read_all(database, database->compound, 0);
 }
 
 uint64_t bench_sqlite_digest(bench_sqlite *database) {

@@ -23,7 +23,7 @@ static size_t join_tags(const bench_contact *contact, uint8_t out[256]) {
   return size;
 }
 
-static void upsert(const bench_sqlite *database, const bench_contact *contact) {
+void sqlite_upsert(const bench_sqlite *database, const bench_contact *contact) {
   sqlite3_stmt *statement = database->upsert;
   uint8_t tags[256];
   for (int field = 0; field < BENCH_LABEL; field++) {
@@ -53,7 +53,7 @@ static double time_saving(bench_sqlite *database, const bench_contact *contacts,
   double start = bench_now();
   sqlite_run(database, database->begin);
   sort_entry *entries = sort_contacts_by_id(contacts, count);
-  for (size_t i = 0; i < count; i++) upsert(database, &contacts[entries[i].position]);
+  for (size_t i = 0; i < count; i++) sqlite_upsert(database, &contacts[entries[i].position]);
   free(entries);
   sqlite_run(database, database->commit);
   return bench_now() - start;
@@ -105,7 +105,7 @@ static double time_replacing(bench_sqlite *database, const bench_contact *page, 
   }
   bind_text(database->delete_others, 1, city);
   sqlite_run(database, database->delete_others);
-  for (size_t i = 0; i < count; i++) upsert(database, &page[entries[i].position]);
+  for (size_t i = 0; i < count; i++) sqlite_upsert(database, &page[entries[i].position]);
   sqlite_run(database, database->forget_kept);
   free(entries);
   sqlite_run(database, database->commit);
@@ -132,7 +132,7 @@ bench_sample bench_sqlite_write_singly(bench_sqlite *database, const bench_workl
     make_contact *make = i < BENCH_SINGLE_COUNT ? bench_batch_half_changed : make_unchanged;
     make(workload, position, &contact);
     double start = bench_now();
-    upsert(database, &contact);
+    sqlite_upsert(database, &contact);
     seconds += bench_now() - start;
   }
   return (bench_sample){seconds, 0};

@@ -7,6 +7,8 @@
 #include "store.h"
 #include "durable.h"
 #include "sqlite.h"
+#include "rerun.h"
 #include "memory.h"
+#include "versions.h"
 
 #endif
