@@ -18,6 +18,7 @@ import LarderLMDB
       case "write": try write(folder)
       case "create": try create(folder)
       case "hammer": try hammer(folder, name: rest[0], batches: Int(rest[1]) ?? 0)
+      case "step": try step(folder)
       case "declare": try declare(folder, collection: rest[0], fields: rest.dropFirst())
       case "open": try open(folder, isReadOnly: rest.first == "read-only")
       case "open-and-die": try openAndDie(folder)
@@ -87,6 +88,19 @@ import LarderLMDB
     }
     try store.close()
     say("done")
+  }
+
+  /// Saves one note whenever its parent says so.
+  private static func step(_ folder: String) throws {
+    let store = try Store(at: folder)
+    say("open")
+    var number = 0
+    while true {
+      waitForLine()
+      number += 1
+      try store.repository(of: Note.self).save(Note(id: "\(number)", nonce: "", batchCount: 1))
+      say("saved \(number) 1")
+    }
   }
 
   /// Declares fields one by one: each with a save of a document that has it.

@@ -77,7 +77,6 @@ extension Engine {
       progress(CopyProgress(step: .copying, done: $0, total: $1))
     }
     guard let done else { throw CancellationError() }
-    watchHub.renewWrites(self)
     let report = CompactionReport(
       byteCountBefore: done.byteCountBefore, byteCountAfter: done.byteCountAfter)
     if let start {

@@ -103,10 +103,12 @@ extension WatchHub {
     for seat in seats { seat.close() }
   }
 
-  /// Begins to look out for commits of other processes: the data file tells when it is written,
-  /// and where it does not, the store is looked at now and then.
+  /// Begins to look out for commits of other processes, each of which rings; where nothing is heard,
+  /// the store is looked at now and then.
   private func startPolling(_ state: inout State, _ engine: Engine) {
-    state.writes = writes(of: engine)
+    state.writes = FileWrites(engine.environment.bellPath, on: queue) { [weak engine, weak self] in
+      if let engine { self?.tell(engine) }
+    }
     let timer = DispatchSource.makeTimerSource(queue: queue)
     timer.schedule(
       deadline: .now() + .milliseconds(Self.pollMilliseconds),
@@ -118,25 +120,7 @@ extension WatchHub {
     state.timer = timer
   }
 
-  /// Looks at another data file, which has taken the place of the one that was looked at.
-  func renewWrites(_ engine: Engine) {
-    state.withLock { state in
-      if state.writes != nil { state.writes = writes(of: engine) }
-    }
-  }
-
-  private func writes(of engine: Engine) -> FileWrites? {
-    FileWrites(engine.environment.dataPath, on: queue) { [weak engine, weak self] in
-      guard let engine, let self else { return }
-      tell(engine)
-      // The last page is written a moment before its commit can be seen.
-      queue.asyncAfter(deadline: .now() + .milliseconds(1)) { [weak engine, weak self] in
-        if let engine { self?.tell(engine) }
-      }
-    }
-  }
-
-  /// Leaves it to the data file to tell of commits, for tests.
+  /// Leaves it to the bell to tell of commits, for tests.
   func stopLookingNowAndThen() {
     state.withLock { state in
       state.timer?.cancel()

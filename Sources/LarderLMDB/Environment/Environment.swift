@@ -8,8 +8,9 @@ import Synchronization
 public final class Environment: Sendable {
   /// The folder's path, absolute and without links.
   public let folder: String
-  /// The data file, for those who want to know when it is written.
-  public var dataPath: String { files.data }
+  /// The file that every commit writes to once it can be seen; for those who want to know of the
+  /// commits of other processes.
+  public var bellPath: String { files.opening }
   /// The options it was opened with.
   public let options: Options
 
@@ -20,6 +21,8 @@ public final class Environment: Sendable {
   var dataIdentity: FileIdentity { identity.withLock { $0 } }
   /// Nil when LMDB works without a lock file, which it does only to read.
   let lockIdentity: FileIdentity?
+  /// Nil for reading only.
+  let bell: CommitBell?
   let gate = Gate()
   let pool = ReaderPool()
   /// The number of the thread that holds the write transaction, else zero.
@@ -53,6 +56,7 @@ public final class Environment: Sendable {
     self.options = options
     identity = Locked(dataIdentity)
     self.lockIdentity = lockIdentity
+    bell = options.isReadOnly ? nil : CommitBell(files)
     folder = files.folder
     forkCount = Forks.current
     processID = Forks.processID

@@ -31,7 +31,9 @@ public struct WriteTransaction: ~Copyable, Transaction {
   public consuming func commit() throws(LMDBError) {
     hasEnded = true
     if parent == nil {
+      let number = Calls.id(handle.pointer)
       try environment.commit(writing: handle)
+      environment.bell?.ring(number)
     } else {
       try environment.commit(nested: handle)
     }

@@ -33,6 +33,38 @@ import Testing
   }
 
   @Test(
+    "every single commit of another process is heard of, without looking now and then",
+    .timeLimit(.minutes(20)))
+  func everyCommit() async throws {
+    let folder = TestFolder()
+    let store = try Store(at: folder.store)
+    let notes = store.repository(of: Note.self)
+    let heard = Locked(-1)
+    let watching = Task {
+      for try await count in notes.watchCount(Note.all) { heard.withLock { $0 = count } }
+    }
+    func hears(_ count: Int) async throws -> Bool {
+      for _ in 0..<60_000 where heard.withLock({ $0 }) != count {
+        try await Task.sleep(for: .milliseconds(1))
+      }
+      return heard.withLock { $0 } == count
+    }
+    #expect(try await hears(0))
+    store.engine.watchHub.stopLookingNowAndThen()
+
+    let writer = try OtherProcess("step", folder.store)
+    _ = try writer.expect("open")
+    for number in 1...500 {
+      writer.goOn()
+      // Nothing else is written meanwhile that would tell of it.
+      try #require(try await hears(number), "of commit \(number) nothing was heard")
+    }
+    watching.cancel()
+    writer.kill()
+    try verifyAndClose(store)
+  }
+
+  @Test(
     "several processes and this one write at once, and watchers here end with what is there",
     .timeLimit(.minutes(20)))
   func severalWriters() async throws {

@@ -28,8 +28,8 @@ enum HTMLReport {
       where C has that operation. Ticks are the fastest and the slowest round.</p>
       <p class="machine">\(machine.lines.map(escaped).joined(separator: "<br>"))</p>
       <p class="legend">\(legend.joined())</p>
-      \(scales.count > 1 ? growth(results, scales) : "")
       \(sections.reversed().joined(separator: "\n"))
+      \(scales.count > 1 ? growth(results, scales) : "")
       </body></html>
 
       """

@@ -9,15 +9,16 @@ struct Machine {
   init() {
     let process = ProcessInfo.processInfo
     let memory = Report.fixed(Double(process.physicalMemory) / Double(1 << 30), 0)
-    let versions = [
-      "LMDB \(String(cString: bench_lmdb_version()))",
-      "SQLite \(String(cString: bench_sqlite_version()))",
-      "compiler \(String(cString: bench_compiler_version()))",
-    ]
+    // What stands in brackets is where it was made and when.
+    let versions = [bench_lmdb_version(), bench_compiler_version()].map {
+      String(cString: $0).prefix { $0 != "(" }.trimmingCharacters(in: [" ", ":"])
+    }
+    let sqlite = "SQLite \(String(cString: bench_sqlite_version()))"
     lines = [
       Date.now.formatted(.iso8601.year().month().day()),
       "\(process.activeProcessorCount) cores of \(Self.processor), \(memory) GiB of memory",
-      process.operatingSystemVersionString, versions.joined(separator: ", "),
+      process.operatingSystemVersionString,
+      "\(versions[0]), \(sqlite), the Swift compiler of \(versions[1])",
     ]
   }
 
