@@ -22,7 +22,8 @@
       for (sequence, bytes) in packs {
         try bytes.withUnsafeBytes { bytes in
           try withUnsafeBytes(of: sequence.bigEndian) { key in
-            try transaction.put(bytes, for: key, in: log, append: true)
+            // Others may have written later changes by now.
+            try transaction.put(bytes, for: key, in: log)
           }
         }
       }

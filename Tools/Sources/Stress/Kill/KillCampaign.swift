@@ -9,6 +9,8 @@ struct KillCampaign: Campaign {
     .worker("ack-before-commit"),
     .worker("two-transactions"),
     .library("log-apart"),
+    .worker("acknowledge-apart"),
+    .worker("step-dropped"),
     .library("open-guard"),
     // What the second guard notices, and the campaign without it.
     .library("open-guard,lock-table-check"),
@@ -47,7 +49,7 @@ enum KillSetting: String, CaseIterable {
     switch self {
     case .oneWriter: trial.cycles(quick: 25, nightly: 10_000, release: 10_000, mutant: 60)
     case .threeWriters: trial.cycles(quick: 25, nightly: 10_000, release: 10_000, mutant: 60)
-    case .opening: trial.cycles(quick: 25, nightly: 10_000, release: 10_000, mutant: 200)
+    case .opening: trial.cycles(quick: 25, nightly: 10_000, release: 10_000, mutant: 300)
     }
   }
 

@@ -37,7 +37,10 @@ enum KillConsumer: Worker {
             var account = KillAccounting(try tx.get(KillAccount.self, name), name)
             account.take(batch)
             try tx.save(account.account)
-            try tx.acknowledge(batch)
+            if !Mutation.isOn("acknowledge-apart") { try tx.acknowledge(batch) }
+          }
+          if Mutation.isOn("acknowledge-apart") {
+            try await store.write { try $0.acknowledge(batch) }
           }
         }
       } catch StoreError.consumerBusy(_, let seconds) {

@@ -63,6 +63,13 @@ struct KillJournal {
     return words[place + 3] - words[place + 2]
   }
 
+  /// How long the last writes took, on average.
+  var recentMicroseconds: Int {
+    let times = (max(0, count - 9)..<max(0, count - 1)).filter { entry($0)?.isAcknowledged == true }
+      .map { Int(nanoseconds(of: $0) / 1000) }
+    return times.isEmpty ? 1000 : min(100_000, times.reduce(0, +) / times.count)
+  }
+
   func start(of index: Int) -> UInt64 { words[Self.head + index * Self.perEntry + 2] }
 
   /// An entry, and whether it was acknowledged.

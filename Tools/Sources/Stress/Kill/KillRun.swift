@@ -95,7 +95,9 @@ final class KillRun {
     let isEarly = Int.random(in: 0..<8, using: &generator) == 0
     let wanted = isEarly ? 0 : Int.random(in: 1...6, using: &generator)
     let isThere = waits { book.journal.count >= start + wanted }
-    usleep(UInt32.random(in: 0..<(isEarly ? 30_000 : 1500), using: &generator))
+    // Anywhere in a write or the one after it, however long they take here.
+    let span = isEarly ? 30_000 : 2 * book.journal.recentMicroseconds
+    usleep(UInt32.random(in: 0..<UInt32(max(100, span)), using: &generator))
     kill(writer)
     guard isThere || !isClean else { return fault("", "writer \(writer) wrote nothing for a minute") }
     if isClean, Int.random(in: 0..<6, using: &generator) == 0 { try killWatcher() }

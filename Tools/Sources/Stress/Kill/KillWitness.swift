@@ -33,6 +33,7 @@ enum KillWitness: Worker {
     for try await change in store.repository(of: KillItem.self).watch(KillItem.all.sorted(by: \.id))
     {
       if !fits(change, rows) { sightings.complain() }
+      if Mutation.isOn("step-dropped"), case .update = change, Bool.random() { continue }
       rows.apply(change)
       switch change {
       case .initial(let items, _), .reset(let items, _): items.forEach(sightings.see)
