@@ -141,17 +141,10 @@ final class KillRun {
     let start = book.journal.count
     kill(first)
     let wanted = Int.random(in: 1...6, using: &generator)
-    let isThere = waits { book.journal.count >= start + wanted || !isAlive(follower) }
+    let isThere = waits { book.journal.count >= start + wanted || !follower.isAlive }
     kill(second)
     if !isThere { fault("", "writer \(second) wrote nothing for a minute") }
     try settle([first, second])
-  }
-
-  private func isAlive(_ child: ChildProcess) -> Bool {
-    var info = siginfo_t()
-    // Leaves a process that has ended to be waited for.
-    return waitid(P_PID, id_t(child.id), &info, WEXITED | WNOHANG | WNOWAIT) == 0
-      && info.si_signo == 0
   }
 
   // MARK: Watchers

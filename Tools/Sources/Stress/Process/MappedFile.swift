@@ -6,7 +6,8 @@ import Foundation
 // Guard: words are written by one process each, or by atomic addition.
 final class MappedFile: @unchecked Sendable {
   let wordCount: Int
-  private let words: UnsafeMutablePointer<UInt64>
+  /// For those who write much; as long as this lives.
+  let words: UnsafeMutablePointer<UInt64>
 
   struct Failed: Error, CustomStringConvertible {
     let description: String
