@@ -12,7 +12,7 @@ struct HistoryCampaign: Campaign {
 
   func run(_ trial: Trial) throws -> Tally {
     let operations = trial.cycles(
-      quick: 400_000, nightly: 100_000_000, release: 100_000_000, mutant: 20_000_000)
+      quick: 800_000, nightly: 100_000_000, release: 100_000_000, mutant: 20_000_000)
     let run = try HistoryRun(trial)
     defer { run.end() }
     try run.start()
@@ -44,7 +44,7 @@ final class HistoryRun {
     folder = trial.folder
     control = try HistoryControl(in: folder)
     // Broken ones are soon seen; the others read long enough to get apart.
-    let capacity = trial.scale == .quick || trial.mutation != nil ? 20_000 : 500_000
+    let capacity = trial.mutation != nil ? 4_000 : trial.scale == .quick ? 20_000 : 500_000
     logs = try (0..<Self.writerCount + Self.readerCount).map { [folder] in
       try HistoryLog(in: folder, process: $0, capacity: capacity)
     }
@@ -64,7 +64,8 @@ final class HistoryRun {
         try trial.start(
           HistoryProcess.role, folder.path, "\(process)",
           "\(UInt64.random(in: 0 ... .max, using: &generator))", "\(logs[process].capacity)",
-          isWriter ? "write" : "read", isSlow ? "300" : "0"))
+          isWriter ? "write" : "read", isSlow ? "300" : "0",
+          environment: isRush ? ["STRESS_RUSH": "1"] : [:]))
     }
     for child in children { _ = try child.expect("open") }
   }

@@ -116,11 +116,12 @@ struct HistoryCheck {
       if sequence != 0, sequence <= floor {
         fault("order", "change \(sequence) was begun after \(floor) was known")
       }
-    case .read:
+    case .read, .look:
       if sequence < floor {
         fault("order", "a snapshot of \(sequence) was taken after \(floor) was known")
       }
       checkMoment(sequence, entry)
+      if entry.kind == .look { return }
       let value = truth.value(of: entry.key, at: sequence)
       if value != entry.nonce {
         fault(

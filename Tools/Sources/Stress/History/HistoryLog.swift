@@ -5,7 +5,8 @@ import Foundation
 /// transaction have an entry each, with the same times.
 struct HistoryEntry {
   enum Kind: UInt64 {
-    case read, save, delete, readLog
+    /// One cell; the place in time alone; one cell written; what has come into the log.
+    case read, look, save, delete, readLog
   }
 
   var word: UInt64

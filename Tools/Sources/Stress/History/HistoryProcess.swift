@@ -56,6 +56,8 @@ struct HistoryHand {
   private let log: HistoryLog
   private var generator: SeededGenerator
   private var token: ChangeToken?
+  /// Looks at the place in time alone, as often as it can.
+  private let isRush = getenv("STRESS_RUSH") != nil
 
   init(_ store: Store, _ log: HistoryLog, _ generator: SeededGenerator) {
     (self.store, self.log, self.generator) = (store, log, generator)
@@ -107,7 +109,8 @@ struct HistoryHand {
   /// Reads one cell or some, or what has come into the log; false where there is no room.
   mutating func read() throws -> Bool {
     let choice = generator.next() % 256
-    if choice == 0 { return try readLog() }
+    if isRush || choice < 32 { return try look() }
+    if choice == 32 { return try readLog() }
     let count = choice < 128 ? 1 : 12
     guard log.hasRoom(for: count) else { return false }
     let invoked = stress_now()
@@ -130,6 +133,15 @@ struct HistoryHand {
       entry.answered = answered
       log.append(entry)
     }
+    return true
+  }
+
+  private func look() throws -> Bool {
+    guard log.hasRoom(for: 1) else { return false }
+    var entry = HistoryEntry(.look, key: 0, invoked: stress_now())
+    entry.sequence = try store.read { $0.sequence }
+    entry.answered = stress_now()
+    log.append(entry)
     return true
   }
 
