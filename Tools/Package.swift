@@ -33,9 +33,11 @@ let package = Package(
         .product(name: "LarderImport", package: "larder"),
       ],
       swiftSettings: strict),
+    .target(name: "CStress", linkerSettings: [.linkedLibrary("lmdb")]),
     .executableTarget(
       name: "Stress",
       dependencies: [
+        "CStress",
         .product(name: "Larder", package: "larder"),
         .product(name: "LarderImport", package: "larder"),
       ],

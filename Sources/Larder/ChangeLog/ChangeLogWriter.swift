@@ -37,6 +37,9 @@ struct ChangeLogWriter: ~Copyable {
     guard pack.count > 0 else { return }
     let (first, count) = (nextSequence, pack.count)
     try pack.seal(firstSequence: first) { bytes in
+      #if LARDER_MUTANTS
+        if Mutant.logApart.isOn { return LogApart.hold(bytes, first) }
+      #endif
       try withUnsafeBytes(of: first.bigEndian) { key in
         // Numbers only grow, so that a pack always comes last.
         try transaction.put(bytes, for: key, in: database, append: true)

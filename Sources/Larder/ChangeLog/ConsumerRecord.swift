@@ -1,5 +1,9 @@
 internal import LarderLMDB
 
+#if LARDER_MUTANTS
+  internal import Foundation
+#endif
+
 /// What the store keeps of a named consumer.
 ///
 /// ```
@@ -64,7 +68,17 @@ struct ConsumerLease: Sendable, Equatable {
   let holder: UInt64
 
   /// How long a consumer that does not ask for more keeps others away.
-  static let seconds = 30.0
+  static let seconds: Double = {
+    #if LARDER_MUTANTS
+      // A campaign that kills consumers cannot wait that long for each of them.
+      if let text = ProcessInfo.processInfo.environment["LARDER_LEASE_SECONDS"],
+        let seconds = Double(text)
+      {
+        return seconds
+      }
+    #endif
+    return 30
+  }()
 
   /// - Throws: ``StoreError/consumerName(_:)``.
   func checkName() throws(StoreError) {

@@ -161,6 +161,9 @@ public struct WriteScope: ~Copyable {
     try transaction.pruneChangeLog(in: log, engine.retention, pinned: pinned)
     try transaction.put(state)
     try transaction.commit()
+    #if LARDER_MUTANTS
+      try LogApart.write(engine.environment)
+    #endif
     engine.adopt(catalogue)
     if changeCount > 0 { engine.watchHub.wake(engine) }
     engine.heldSnapshots.look(engine)

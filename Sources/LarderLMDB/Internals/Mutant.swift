@@ -7,11 +7,21 @@
   package enum Mutant: String, CaseIterable, Sendable {
     /// Opening does not wait for others that are opening.
     case openGuard = "open-guard"
+    /// A write begins whatever the number of its transaction is.
+    case lockTableCheck = "lock-table-check"
+    /// A snapshot is used whatever its state record says of its transaction.
+    case snapshotGuard = "snapshot-guard"
+    /// The documents of a snapshot are those of 300 microseconds after its sequence was read.
+    case snapshotHeld = "snapshot-held"
+    /// Documents are committed first, and the log of their changes after that.
+    case logApart = "log-apart"
 
-    /// Whether the environment of this process names it: `LARDER_MUTANT=open-guard`.
-    package var isOn: Bool { Self.current == self }
+    /// Whether the environment of this process names it: `LARDER_MUTANT=open-guard`; several stand
+    /// with commas between them.
+    package var isOn: Bool { Self.current.contains(self) }
 
-    private static let current = ProcessInfo.processInfo.environment["LARDER_MUTANT"]
-      .flatMap(Mutant.init)
+    private static let current = Set(
+      (ProcessInfo.processInfo.environment["LARDER_MUTANT"] ?? "").split(separator: ",")
+        .compactMap { Mutant(rawValue: String($0)) })
   }
 #endif

@@ -24,3 +24,14 @@ public struct ReadTransaction: ~Copyable, Transaction {
     try environment.renew(handle)
   }
 }
+
+#if LARDER_MUTANTS
+  extension ReadTransaction {
+    /// What ``Mutant/snapshotHeld`` does wrong: whoever has read something in this snapshot goes on
+    /// in a later one.
+    package mutating func hold() throws(LMDBError) {
+      SystemCall.sleep(microseconds: 300)
+      try renew()
+    }
+  }
+#endif

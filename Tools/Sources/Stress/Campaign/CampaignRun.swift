@@ -19,10 +19,12 @@ struct CampaignRun {
     var tally = Tally()
     for mutation in campaign.mutants {
       progress.report("\(campaign.name): \(mutation.name), broken on purpose")
-      if attempt(mutation, progress).isClean {
+      let seen = attempt(mutation, progress)
+      if seen.isClean {
         tally.faults.append("\(mutation.name), broken on purpose, was not noticed")
       } else {
         caught += 1
+        progress.note("\(mutation.name), noticed: \(seen.faults.first ?? seen.figures)")
       }
     }
     tally.add(attempt(nil, progress))

@@ -9,6 +9,12 @@ final class Progress: Sendable {
     FileHandle.standardError.write(Data("\r\u{1B}[K\(text().prefix(100))".utf8))
   }
 
+  /// Leaves a line where somebody wants to know more: `STRESS_NOTES=1`.
+  func note(_ text: @autoclosure () -> String) {
+    guard getenv("STRESS_NOTES") != nil else { return }
+    FileHandle.standardError.write(Data("  \(text())\n".utf8))
+  }
+
   func clear() {
     guard isTerminal else { return }
     FileHandle.standardError.write(Data("\r\u{1B}[K".utf8))

@@ -101,6 +101,14 @@ final class ChildProcess {
 
   // MARK: Ending
 
+  /// Whether it has not ended by itself.
+  var isAlive: Bool {
+    guard !isEnded else { return false }
+    var info = siginfo_t()
+    // Leaves one that has ended to be waited for.
+    return waitid(P_PID, id_t(id), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_signo == 0
+  }
+
   func kill() {
     guard !isEnded else { return }
     Foundation.kill(id, SIGKILL)

@@ -1,0 +1,94 @@
+import CStress
+import Foundation
+import Larder
+
+/// A named consumer: counts each change in the transaction that acknowledges it.
+///
+/// Arguments: folder, name.
+enum KillConsumer: Worker {
+  static let role = "kill-consumer"
+
+  static func run(_ arguments: [String]) throws {
+    stress_end_with_parent()
+    guard arguments.count == 2 else { throw UsageError("kill-consumer FOLDER NAME") }
+    let folder = URL(fileURLWithPath: arguments[0], isDirectory: true)
+    let store = try Store(at: KillStore.folder(in: folder))
+    let name = arguments[1]
+    say("open")
+    try waiting { try await consume(store, name) }
+  }
+
+  /// Consumes beside something else, until the process ends.
+  static func start(_ store: Store, _ name: String) {
+    Task.detached {
+      do {
+        try await consume(store, name)
+      } catch {
+        say("error consumer \(name): \(error)")
+      }
+    }
+  }
+
+  private static func consume(_ store: Store, _ name: String) async throws {
+    while true {
+      do {
+        for try await batch in store.changes(for: name, in: ["KillItem"], batchCount: 40) {
+          try await store.write { tx in
+            var account = KillAccounting(try tx.get(KillAccount.self, name), name)
+            account.take(batch)
+            try tx.save(account.account)
+            if !Mutation.isOn("acknowledge-apart") { try tx.acknowledge(batch) }
+          }
+          if Mutation.isOn("acknowledge-apart") {
+            try await store.write { try $0.acknowledge(batch) }
+          }
+        }
+      } catch StoreError.consumerBusy(_, let seconds) {
+        // The one before us was killed, and its lease has not run out.
+        try await Task.sleep(for: .seconds(max(0.001, seconds)))
+      } catch StoreError.consumerLost {
+        continue
+      }
+    }
+  }
+}
+
+/// What a consumer takes from a change.
+struct KillChange {
+  let sequence: UInt64
+  let kind: DocumentChange.Kind
+  let key: String
+
+  init(_ change: DocumentChange) {
+    sequence = change.sequence
+    kind = change.kind
+    if case .string(let id) = change.key { key = id } else { key = "" }
+  }
+}
+
+/// Adds up changes, in the consumer and again in the campaign.
+struct KillAccounting {
+  private(set) var account: KillAccount
+
+  init(_ account: KillAccount?, _ name: String) {
+    self.account =
+      account ?? KillAccount(id: name, start: -1, last: -1, count: 0, digest: 0, resets: 0)
+  }
+
+  mutating func take(_ batch: ChangeBatch) {
+    if batch.isReset {
+      if account.start >= 0 { account.resets += 1 }
+      account.start = Int(batch.token.sequence)
+    }
+    for change in batch.changes { take(KillChange(change)) }
+    account.last = Int(batch.token.sequence)
+  }
+
+  mutating func take(_ change: KillChange) {
+    account.count += 1
+    var digest = KillDigest()
+    digest.add("\(account.digest)", "\(change.sequence)", "\(change.kind)", change.key)
+    account.digest = Int(truncatingIfNeeded: digest.value)
+    account.last = Int(change.sequence)
+  }
+}
