@@ -7,6 +7,10 @@
   package enum Mutant: String, CaseIterable, Sendable {
     /// Opening does not wait for others that are opening.
     case openGuard = "open-guard"
+    /// Links are followed wherever a file is looked at or opened.
+    case followsLinks = "follows-links"
+    /// A write does not look whether the lock file and the data file are still in place.
+    case lockInode = "lock-inode"
 
     /// Whether the environment of this process names it: `LARDER_MUTANT=open-guard`.
     package var isOn: Bool { Self.current == self }
