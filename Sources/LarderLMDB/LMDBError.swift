@@ -86,9 +86,6 @@ extension LMDBError.Code {
     if number == SystemCall.noSpace || number == SystemCall.inputOutput {
       return "Nothing of this transaction is kept; free some disk space and try again."
     }
-    if number == SystemCall.accessDenied || number == SystemCall.notPermitted {
-      return "Check who owns the folder and its files."
-    }
-    return nil
+    return SystemCall.advice[number]
   }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import LarderLMDB
@@ -13,6 +14,20 @@ struct LMDBErrorTests {
       error.description == "mdb_put on /store: the map of 10 bytes is full. "
         + "Nothing of this transaction is kept; delete records or open with a larger "
         + "mapByteCount.")
+  }
+
+  @Test(
+    "a failure of the system that has to do with the store's place or the process says what to do",
+    arguments: [
+      (ENOENT, "Check the path"), (ENOTDIR, "Check the path"), (ENAMETOOLONG, "shorter path"),
+      (EROFS, "isReadOnly"), (EMFILE, "raise this process's limit"), (ENFILE, "raise the system's"),
+      (ENOMEM, "mapByteCount"), (EACCES, "who owns"), (EPERM, "who owns"), (ENOSPC, "disk space"),
+    ])
+  func advice(number: Int32, words: String) {
+    let error = SystemCall.failure(number, "open", path: "/store")
+
+    #expect(error.description.contains(words))
+    #expect(error.description.hasSuffix("."))
   }
 
   @Test("only LMDB 0.9 is accepted")

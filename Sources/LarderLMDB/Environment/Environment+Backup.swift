@@ -21,7 +21,7 @@ extension Environment {
     to path: String, prepare: (Environment) throws -> Void,
     progress: (_ written: Int, _ total: Int) -> Bool
   ) throws -> Int? {
-    let path = SafeFiles.withoutTrailingSlashes(path)
+    let path = try SafeFiles.folderPath(path)
     try Self.refuseOccupied(path)
     let parent = SafeFiles.parent(of: path)
     let name = path.split(separator: "/").last.map(String.init) ?? path

@@ -35,6 +35,7 @@ extension Environment {
   ) throws -> Environment {
     try checkLibrary()
     Forks.watch()
+    SystemCall.keepStandardDescriptors()
     let files = try StoreFiles(folder, isReadOnly: options.isReadOnly)
     let lock = try OpeningLock.acquire(files, isReadOnly: options.isReadOnly)
     // What the files were may have changed while we waited.

@@ -43,7 +43,7 @@ extension Environment {
   /// pages first.
   public func noteSuspicion() {
     // Advice for the next opener, which a store that cannot take it opens without.
-    guard let lock = OpeningLock.acquireAtOnce(files) else { return }
+    guard let lock = try? OpeningLock.acquireAtOnce(files) else { return }
     try? lock.note(.suspect, isDurable: false)
   }
 
@@ -52,7 +52,7 @@ extension Environment {
   func noteClosed() {
     // After a crash of the system, what is not on the disk must be looked at.
     guard options.durability != .volatile, lockIdentity != nil,
-      let lock = OpeningLock.acquireAtOnce(files)
+      let lock = try? OpeningLock.acquireAtOnce(files)
     else { return }
     // A store that is not noted as closed is looked at once more than needed.
     guard (try? files.isOpenElsewhere(except: dataIdentity)) == false,

@@ -70,7 +70,7 @@ extension Environment {
 
   private func acquireOpeningLock(until deadline: Double) throws(LMDBError) -> OpeningLock {
     while true {
-      if let lock = OpeningLock.acquireAtOnce(files) { return lock }
+      if let lock = try OpeningLock.acquireAtOnce(files) { return lock }
       guard SystemCall.seconds < deadline else {
         throw LMDBError(
           .inUse, operation: "compact", path: folder, detail: "another process opens the store")
@@ -168,6 +168,7 @@ extension Environment {
   }
 
   private func reopen(_ names: [String], mapByteCount: Int) throws(LMDBError) {
+    SystemCall.keepStandardDescriptors()
     var options = options
     options.mapByteCount = max(options.mapByteCount, mapByteCount)
     let opened = try Calls.openEnvironment(files.folder, options: options, withoutLocks: false)

@@ -61,10 +61,17 @@ extension OpeningLock {
     guard fsync(descriptor) == 0 else { throw SystemCall.failure("fsync", path: path) }
   }
 
-  /// The lock, if nobody has it and the file is there; nil otherwise.
-  static func acquireAtOnce(_ files: StoreFiles) -> OpeningLock? {
+  /// The lock, if nobody has it; nil otherwise.
+  ///
+  /// - Throws: ``LMDBError`` when the file is not there, or cannot be opened.
+  static func acquireAtOnce(_ files: StoreFiles) throws(LMDBError) -> OpeningLock? {
     let descriptor = SystemCall.open(files.opening, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-    guard descriptor >= 0 else { return nil }
+    guard descriptor >= 0 else {
+      guard errno == ENOENT else { throw SystemCall.failure("open", path: files.opening) }
+      throw LMDBError(
+        .lockFileReplaced, operation: "open", path: files.opening,
+        detail: "the file was removed while the store is open")
+    }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       SystemCall.closeDescriptor(descriptor)
       return nil

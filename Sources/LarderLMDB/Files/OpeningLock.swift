@@ -73,7 +73,12 @@ struct OpeningLock: ~Copyable {
   ) throws(LMDBError) -> Int32? {
     while true {
       // O_NONBLOCK: a pipe put there after the check must not make us wait for its writer.
-      let mode = (isReadOnly ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+      #if LARDER_MUTANTS
+        let noFollow = Mutant.followsLinks.isOn ? 0 : O_NOFOLLOW
+      #else
+        let noFollow = O_NOFOLLOW
+      #endif
+      let mode = (isReadOnly ? O_RDONLY : O_RDWR) | O_CLOEXEC | noFollow | O_NONBLOCK
       let descriptor = SystemCall.open(path, mode)
       if descriptor >= 0 { return descriptor }
       guard errno == ENOENT else { throw SystemCall.failure("open", path: path) }

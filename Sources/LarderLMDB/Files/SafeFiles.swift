@@ -185,8 +185,21 @@ enum SafeFiles {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// The path without the slashes at its end, which would make `lstat` follow a link.
-  static func withoutTrailingSlashes(_ path: String) -> String {
+  /// The path of a folder without the slashes at its end, which would make `lstat` follow a link.
+  ///
+  /// - Throws: ``LMDBError`` for a path that the system would take for another one.
+  static func folderPath(_ path: String) throws(LMDBError) -> String {
+    guard !path.isEmpty else {
+      throw LMDBError(
+        .system(errno: ENOENT), operation: "open", path: path,
+        detail: "the path is empty, as is that of a URL which is no UTF-8")
+    }
+    guard !path.utf8.contains(0) else {
+      throw LMDBError(
+        .system(errno: EINVAL), operation: "open",
+        path: path.replacing("\0", with: "\\0"),
+        detail: "the path has a zero byte, at which the system would cut it; take it out")
+    }
     var path = path[...]
     while path.count > 1, path.hasSuffix("/") { path = path.dropLast() }
     return String(path)
@@ -207,6 +220,9 @@ enum SafeFiles {
 
   private static func status(_ path: String) throws(LMDBError) -> stat? {
     var status = stat()
+    #if LARDER_MUTANTS
+      if Mutant.followsLinks.isOn, stat(path, &status) == 0 { return status }
+    #endif
     if lstat(path, &status) == 0 { return status }
     if errno == ENOENT { return nil }
     throw SystemCall.failure("lstat", path: path)

@@ -15,7 +15,7 @@ struct StoreFiles: Sendable {
 
   /// Finds the folder, or makes it, and refuses what is not safe to open.
   init(_ path: String, isReadOnly: Bool) throws(LMDBError) {
-    let path = SafeFiles.withoutTrailingSlashes(path)
+    let path = try SafeFiles.folderPath(path)
     if !(try SafeFiles.checkFolder(path, isReadOnly: isReadOnly)) {
       guard !isReadOnly else { throw Self.missing(path, "there is no such folder") }
       try SafeFiles.createFolder(path)
@@ -29,7 +29,7 @@ struct StoreFiles: Sendable {
 
   /// The folder of a store, which is not made where it is missing.
   init(existing path: String) throws(LMDBError) {
-    let path = SafeFiles.withoutTrailingSlashes(path)
+    let path = try SafeFiles.folderPath(path)
     guard try SafeFiles.checkFolder(path, isReadOnly: false) else {
       throw Self.missing(path, "there is no such folder")
     }

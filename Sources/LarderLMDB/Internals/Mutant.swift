@@ -15,6 +15,10 @@
     case snapshotHeld = "snapshot-held"
     /// Documents are committed first, and the log of their changes after that.
     case logApart = "log-apart"
+    /// Links are followed wherever a file is looked at or opened.
+    case followsLinks = "follows-links"
+    /// A write does not look whether the lock file and the data file are still in place.
+    case lockInode = "lock-inode"
 
     /// Whether the environment of this process names it: `LARDER_MUTANT=open-guard`; several stand
     /// with commas between them.

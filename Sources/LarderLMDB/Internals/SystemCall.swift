@@ -11,9 +11,31 @@ enum SystemCall {
   static let noSpace = ENOSPC
   static let inputOutput = EIO
   static let accessDenied = EACCES
-  static let notPermitted = EPERM
   static let noMemory = ENOMEM
   static let invalid = EINVAL
+
+  /// What to do about failures that have to do with where the store is, or with the process.
+  static let advice: [Int32: String] = [
+    EACCES: "Check who owns the folder and its files.",
+    EPERM: "Check who owns the folder and its files.",
+    EROFS: "Open the store with `isReadOnly`, or have the disk mounted for writing.",
+    ENOENT: "Check the path; the folder that the store's is in must exist.",
+    ENOTDIR: "Check the path; a part of it is a file.",
+    ENAMETOOLONG: "Choose a shorter path.",
+    EMFILE: "Close files that are not needed, or raise this process's limit; then try again.",
+    ENFILE: "Close files that are not needed, or raise the system's limit; then try again.",
+    ENOMEM: "Open the store with a smaller `mapByteCount`, or raise this process's limit.",
+  ]
+
+  /// Makes sure that no file which is opened gets a standard descriptor of a process that has closed
+  /// it: what anybody prints to it would be written over the file.
+  static func keepStandardDescriptors() {
+    for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
+      let taken = open("/dev/null", O_RDWR)
+      // The lowest number that is free: this one, unless another thread was faster.
+      if taken > STDERR_FILENO { closeDescriptor(taken) }
+    }
+  }
 
   /// The error that `errno` describes right now: call it before anything else can change it.
   static func failure(_ operation: String, path: String?) -> LMDBError {

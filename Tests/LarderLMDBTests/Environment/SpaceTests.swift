@@ -160,6 +160,22 @@ struct SpaceTests {
     #expect(try opened.read("c", in: three) == "1")
   }
 
+  @Test("a compaction that cannot lock says why, and does not blame another process")
+  func compactWithoutLock() throws {
+    let environment = try Environment.open(at: folder.store)
+    try environment.store(["a": "1"])
+    unlink(folder.opening)
+
+    let error = failure {
+      _ = try environment.compact(
+        timeoutSeconds: 60, prepare: { _ in }, progress: { _, _ in true })
+    }
+
+    #expect(error?.code == .lockFileReplaced)
+    #expect(error?.path == folder.opening)
+    #expect(try environment.read("a") == "1")
+  }
+
   @Test("a compaction during which the store was written changes nothing")
   func writtenMeanwhile() throws {
     let environment = try Environment.open(at: folder.store)

@@ -158,6 +158,46 @@ struct SafeFilesTests {
     }
   }
 
+  @Test("a path that the system would take for another one is refused")
+  func misleadingPaths() throws {
+    try Environment.open(at: folder.store).close()
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+
+    for (path, reason) in [(folder.store + "\0more", "zero byte"), ("", "empty")] {
+      let opening = failure { _ = try Environment.open(at: path) }
+      #expect(opening?.detail.contains(reason) == true)
+      let environment = try Environment.open(at: folder.store)
+      let backup = failure {
+        _ = try environment.backup(to: path, prepare: { _ in }, progress: { _, _ in true })
+      }
+      #expect(backup?.detail.contains(reason) == true)
+      try environment.close()
+    }
+
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == names)
+  }
+
+  @Test("what is printed to a standard descriptor that was closed is not written over the store")
+  func standardDescriptors() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      for descriptor: Int32 in 0...2 { close(descriptor) }
+      let environment = try Environment.open(at: folder.store)
+      try environment.store(["a": String(repeating: "x", count: 100_000)])
+      for descriptor: Int32 in 0...2 { close(descriptor) }
+      _ = try environment.compact(timeoutSeconds: 5, prepare: { _ in }, progress: { _, _ in true })
+      let before = try contents(folder.data)
+      let text = [UInt8](repeating: UInt8(ascii: "w"), count: 10_000)
+
+      for descriptor: Int32 in 0...2 { _ = write(descriptor, text, text.count) }
+
+      #expect(try contents(folder.data) == before)
+      for name in [folder.lock, folder.opening] {
+        #expect(try contents(name).range(of: Data(text.prefix(100))) == nil)
+      }
+    }
+  }
+
   @Test("no descriptor of a store survives exec")
   func closeOnExec() throws {
     let environment = try Environment.open(at: folder.store)

@@ -29,7 +29,7 @@ struct CampaignRun {
     }
     tally.add(attempt(nil, progress))
     progress.clear()
-    for fault in tally.faults.prefix(20) { say("  \(campaign.name): \(fault)") }
+    for fault in tally.faults.prefix(60) { say("  \(campaign.name): \(fault)") }
     let result = tally.isClean ? "pass" : "FAIL"
     say(
       "CAMPAIGN \(campaign.name) seed=\(seed) \(tally.figures) "

@@ -11,6 +11,7 @@ protocol Worker: Sendable {
 let workers: [any Worker.Type] = [
   KillWriter.self, KillWitness.self, KillConsumer.self,
   HistoryProcess.self,
+  HandWorker.self,
 ]
 
 /// Prints a line in one system call, so that a kill leaves it whole or out.

@@ -1,0 +1,133 @@
+import Foundation
+
+// A store's files go away, or are replaced, while it is open.
+extension EnvironmentCase {
+  static let replaced = [
+    EnvironmentCase("lock-unlinked-while-open") { scene in
+      let store = try scene.makeStore()
+      let (first, second) = (try scene.hand(), try scene.newHand())
+      scene.must(first.ask("open", "a", store), "opening")
+      scene.must(scene.save(first, "a", "before", at: store), "a save")
+      unlink(store + "/lock.mdb")
+      // It makes a lock file of its own, and both would write at the same time.
+      scene.must(second.ask("open", "b", store), "opening by another process")
+      for number in 0..<3 {
+        scene.must(scene.save(second, "b", "second-\(number)", at: store), "a save behind it")
+        scene.refused(
+          scene.save(first, "a", "first-\(number)", at: store), "a save without the lock",
+          "lockFileReplaced", words: ["close the store in every process"])
+      }
+      scene.must(first.ask("close", "a"), "closing")
+      scene.must(first.ask("open", "a", store), "opening again")
+      scene.must(scene.save(first, "a", "again", at: store), "a save afterwards")
+      scene.must(first.ask("close", "a"), "closing again")
+      scene.must(second.ask("close", "b"), "closing the other")
+      try scene.verify(store)
+    },
+    EnvironmentCase("data-unlinked-while-open") { scene in
+      let store = try scene.makeStore()
+      let hand = try scene.hand()
+      scene.must(hand.ask("open", "a", store), "opening")
+      let aside = scene.path("aside")
+      rename(store + "/data.mdb", aside)
+      scene.refused(
+        scene.save(hand, "a", "lost", at: store), "a save into a file without a name",
+        "lockFileReplaced", words: ["data.mdb", "open it again"])
+      rename(aside, store + "/data.mdb")
+      scene.must(scene.save(hand, "a", "back", at: store), "a save once it is back")
+      scene.must(hand.ask("close", "a"), "closing")
+      try scene.verify(store)
+    },
+    EnvironmentCase("data-replaced-while-open") { scene in
+      let store = try scene.makeStore()
+      let hand = try scene.hand()
+      let copy = scene.path("copy")
+      try FileManager.default.copyItem(atPath: store + "/data.mdb", toPath: copy)
+      scene.must(hand.ask("open", "a", store), "opening")
+      rename(store + "/data.mdb", scene.path("aside"))
+      rename(copy, store + "/data.mdb")
+      scene.protect(store + "/data.mdb")
+      scene.refused(
+        scene.save(hand, "a", "lost", at: store), "a save beside another file", "lockFileReplaced")
+      scene.must(hand.ask("close", "a"), "closing")
+    },
+    EnvironmentCase("lock-replaced-while-open") { scene in
+      let store = try scene.makeStore()
+      let hand = try scene.hand()
+      scene.must(hand.ask("open", "a", store), "opening")
+      unlink(store + "/lock.mdb")
+      let victim = try scene.victim("victim")
+      symlink(victim, store + "/lock.mdb")
+      scene.refused(
+        scene.save(hand, "a", "lost", at: store), "a save beside another lock", "lockFileReplaced")
+      scene.must(hand.ask("close", "a"), "closing")
+      scene.refused(hand.ask("open", "a", store), "opening again", "unsafeFile")
+    },
+    EnvironmentCase("opening-lock-unlinked-while-open") { scene in
+      let store = try scene.makeStore()
+      let (first, second) = (try scene.hand(), try scene.newHand())
+      scene.must(first.ask("open", "a", store), "opening")
+      unlink(store + "/larder.lock")
+      scene.must(second.ask("open", "b", store), "opening by another process")
+      for number in 0..<3 {
+        scene.must(scene.save(first, "a", "first-\(number)", at: store), "a save")
+        scene.must(scene.save(second, "b", "second-\(number)", at: store), "a save of the other")
+      }
+      scene.must(first.ask("close", "a"), "closing")
+      scene.must(second.ask("close", "b"), "closing the other")
+      try scene.verify(store)
+    },
+    EnvironmentCase("folder-renamed-while-open") { scene in
+      let store = try scene.makeStore()
+      let hand = try scene.hand()
+      scene.must(hand.ask("open", "a", store), "opening")
+      let other = scene.path("other")
+      rename(store, other)
+      scene.refused(scene.save(hand, "a", "lost", at: store), "a save", "lockFileReplaced")
+      scene.must(hand.ask("close", "a"), "closing")
+      if access(store, F_OK) == 0 { scene.fault("the old folder was made again") }
+      rename(other, store)
+      try scene.verify(store)
+    },
+    EnvironmentCase("folder-removed-while-open") { scene in
+      let store = try scene.makeStore("gone")
+      let hand = try scene.hand()
+      scene.must(hand.ask("open", "a", store), "opening")
+      try FileManager.default.removeItem(atPath: store)
+      scene.refused(scene.save(hand, "a", "lost", at: "nowhere"), "a save", "lockFileReplaced")
+      if scene.must(hand.ask("list", "a"), "reading what is mapped").count != 1 {
+        scene.fault("the snapshot is gone")
+      }
+      scene.must(hand.ask("close", "a"), "closing")
+      scene.must(hand.ask("open", "a", store), "making another one there")
+      scene.must(hand.ask("close", "a"), "closing it")
+    },
+    EnvironmentCase("disk-unmounted-while-open", needsRoot: true) { scene in
+      let disk = scene.path("disk")
+      mkdir(disk, 0o700)
+      let hand = try scene.newHand(wrapper: ["unshare", "-m"])
+      scene.must(
+        hand.ask("run", "mount", "-t", "tmpfs", "-o", "size=8m", "none", disk), "mounting")
+      scene.must(hand.ask("open", "a", disk + "/store"), "opening")
+      scene.must(scene.save(hand, "a", "before", at: disk), "a save")
+      scene.must(hand.ask("run", "umount", "-l", disk), "unmounting")
+      scene.refused(scene.save(hand, "a", "lost", at: disk), "a save", "lockFileReplaced")
+      if scene.must(hand.ask("list", "a"), "reading").count != 1 { scene.fault("nothing to read") }
+      scene.must(hand.ask("close", "a"), "closing")
+    },
+    EnvironmentCase("disk-read-only", needsRoot: true) { scene in
+      let store = try scene.makeStore()
+      let hand = try scene.newHand(wrapper: ["unshare", "-m"])
+      scene.must(hand.ask("run", "mount", "--bind", scene.folder, scene.folder), "mounting")
+      scene.must(
+        hand.ask("run", "mount", "-o", "remount,ro,bind", scene.folder), "making it read-only")
+      scene.refused(
+        hand.ask("open", "a", store), "opening", "system/\(EROFS)", words: ["isReadOnly"])
+      scene.refused(
+        hand.ask("open", "a", scene.path("new")), "making a store", "system/\(EROFS)")
+      scene.must(hand.ask("open", "a", store, "readonly=1"), "opening to read only")
+      if scene.must(hand.ask("list", "a"), "reading").count != 1 { scene.fault("nothing to read") }
+      try scene.verify(store)
+    },
+  ]
+}

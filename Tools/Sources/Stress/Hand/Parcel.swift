@@ -1,0 +1,10 @@
+import Larder
+
+/// What a hand puts into its stores.
+@Document
+struct Parcel: Equatable {
+  var id: String
+  var nonce: String
+  @Indexed var group = 0
+  var body = ""
+}
