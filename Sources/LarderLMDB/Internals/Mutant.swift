@@ -7,6 +7,10 @@
   package enum Mutant: String, CaseIterable, Sendable {
     /// Opening does not wait for others that are opening.
     case openGuard = "open-guard"
+    /// No page of a file is looked at before it is opened.
+    case preflight
+    /// A record is taken for whole without its checksum.
+    case checksum
 
     /// Whether the environment of this process names it: `LARDER_MUTANT=open-guard`.
     package var isOn: Bool { Self.current == self }

@@ -26,7 +26,9 @@ extension Campaign {
 }
 
 /// The campaigns by their names, in the order in which `all` runs them.
-let campaigns: [any Campaign.Type] = []
+let campaigns: [any Campaign.Type] = [
+  PowerCampaign.self, CorruptCampaign.self, FileSystemCampaign.self,
+]
 
 /// Something broken on purpose, told to the processes of a trial by their environment.
 struct Mutation: Sendable {

@@ -8,7 +8,10 @@ protocol Worker: Sendable {
   static func run(_ arguments: [String]) throws
 }
 
-let workers: [any Worker.Type] = []
+let workers: [any Worker.Type] = [
+  PowerLoad.self, PowerImagesWorker.self, CorruptBases.self, CorruptImages.self,
+  FileSystemImages.self,
+]
 
 /// Prints a line in one system call, so that a kill leaves it whole or out.
 func say(_ line: String) {
