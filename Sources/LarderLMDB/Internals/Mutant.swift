@@ -19,6 +19,10 @@
     case followsLinks = "follows-links"
     /// A write does not look whether the lock file and the data file are still in place.
     case lockInode = "lock-inode"
+    /// No page of a file is looked at before it is opened.
+    case preflight
+    /// A record is taken for whole without its checksum.
+    case checksum
 
     /// Whether the environment of this process names it: `LARDER_MUTANT=open-guard`; several stand
     /// with commas between them.

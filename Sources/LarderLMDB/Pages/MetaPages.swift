@@ -60,11 +60,17 @@ extension MetaPages {
   /// so that the newest commit would be taken for an older one; nil when nothing does.
   ///
   /// A commit writes into its own list of free pages, under its own number, what it let go of: at
-  /// least the root that it replaced. LMDB keeps the pages of both commits.
+  /// least the root that it replaced.
+  ///
+  /// The older commit's pages need not be there any more. Where meta pages are not flushed, a loss
+  /// of power leaves two commits of which the older one's pages were given to one that is gone. So
+  /// of its list only the number counts that a newest commit would have which is taken for older,
+  /// and only in a list as long as it should be.
   ///
   /// The file must not change meanwhile.
   func contradiction(_ file: borrowing PageFile) throws(LMDBError) -> PageFault? {
-    if let last = try Self.lastFreeing(older, file), last > older.transaction {
+    if let last = try Self.lastFreeing(older, file, isCounted: true), last == older.transaction + 2
+    {
       return PageFault(
         page: older.number,
         reason: "it is of transaction \(older.transaction), and its free pages of \(last)")
@@ -77,8 +83,10 @@ extension MetaPages {
   }
 
   /// The last transaction in the list of free pages, 0 where it is empty; nil where it cannot be read.
+  ///
+  /// - Parameter isCounted: Nil also where its one page has not as many entries as the meta page says.
   private static func lastFreeing(
-    _ meta: MetaPage, _ file: borrowing PageFile
+    _ meta: MetaPage, _ file: borrowing PageFile, isCounted: Bool = false
   ) throws(LMDBError) -> Int? {
     let tree = meta.freeList
     if tree.isEmpty { return 0 }
@@ -100,6 +108,7 @@ extension MetaPages {
         }
       }
       guard let nodes else { return nil }
+      if isCounted, tree.depth == 1, nodes.count != tree.entryCount { return nil }
       let last = nodes[nodes.count - 1]
       if level == tree.depth { return last.key.count == 8 ? last.key.int(0) : nil }
       page = last.child

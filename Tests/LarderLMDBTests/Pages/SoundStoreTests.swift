@@ -33,6 +33,35 @@ import Testing
     #expect(mostFree > 100)
   }
 
+  @Test("a store whose last commits lost their meta pages with the power looks sound")
+  func lostMetaPages() throws {
+    var store = RandomStore(random: SeededRandom())
+    print("LARDER_SEED=\(store.random.seed)")
+    let environment = try environment()
+    let copy = folder.path + "/copy.mdb"
+    var metas: [Int: Data] = [:]
+    var looks = 0
+
+    for round in 0..<150 {
+      try store.change(environment, upTo: round % 10 == 0 ? 600 : 40)
+      var bytes = try contents(folder.data)
+      let last = try EditedFile(folder.data).meta.transaction
+      metas[last] = bytes.prefix(2 * EditedFile.pageByteCount)
+      // Without a flush behind each meta page, its commit and the pages of the next one can be
+      // all that is lost, or all that is there.
+      guard let earlier = metas[last - 2] else { continue }
+      bytes.replaceSubrange(..<(2 * EditedFile.pageByteCount), with: earlier)
+      try write(bytes, to: copy)
+
+      let faults = try walk(copy).faults
+      #expect(faults == [], "round \(round), LARDER_SEED=\(store.random.seed)")
+      looks += 1
+      if !faults.isEmpty { return }
+    }
+
+    #expect(looks > 50)
+  }
+
   @Test("a copy looks sound, compacted or not, and so does what is written to it")
   func copies() throws {
     var store = RandomStore(random: SeededRandom())

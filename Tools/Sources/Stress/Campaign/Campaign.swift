@@ -29,6 +29,7 @@ extension Campaign {
 let campaigns: [any Campaign.Type] = [
   KillCampaign.self, HistoryCampaign.self,
   EnvironmentCampaign.self,
+  PowerCampaign.self, CorruptCampaign.self, FileSystemCampaign.self,
 ]
 
 /// Something broken on purpose, told to the processes of a trial by their environment.

@@ -115,6 +115,24 @@ final class ChildProcess {
     _ = wait()
   }
 
+  /// Waits a while for its end, and kills it where it does not end: its exit status, or minus the
+  /// signal that ended it; nil where it had to be killed.
+  func end(timeoutSeconds: Double = 5) -> Int32? {
+    guard !isEnded else { return 0 }
+    var status = siginfo_t()
+    let deadline = ContinuousClock.now + .seconds(timeoutSeconds)
+    while ContinuousClock.now < deadline {
+      // Only looks, so that there is something left to wait for.
+      status = siginfo_t()
+      if waitid(P_PID, id_t(id), &status, WEXITED | WNOHANG | WNOWAIT) == 0, status.si_signo != 0 {
+        return wait()
+      }
+      usleep(2000)
+    }
+    kill()
+    return nil
+  }
+
   /// Waits for its end: its exit status, or minus the signal that ended it.
   @discardableResult
   func wait() -> Int32 {

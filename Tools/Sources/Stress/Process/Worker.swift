@@ -12,6 +12,8 @@ let workers: [any Worker.Type] = [
   KillWriter.self, KillWitness.self, KillConsumer.self,
   HistoryProcess.self,
   HandWorker.self,
+  PowerLoad.self, PowerImagesWorker.self, CorruptBases.self, CorruptImages.self,
+  FileSystemImages.self,
 ]
 
 /// Prints a line in one system call, so that a kill leaves it whole or out.

@@ -1,0 +1,55 @@
+import Foundation
+import Larder
+
+/// A whole store that is damaged again and again, and what is in it.
+struct CorruptBase: Codable {
+  var parcels: [Step.Saved] = []
+  var receipts: [Int: Int] = [:]
+
+  static let count = 5
+
+  /// Bases differ in size; each has deletions behind it, free pages, and values on pages of their
+  /// own. One has been compacted.
+  static func make(_ number: Int, at folder: String, seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed &+ UInt64(number))
+    var options = StoreOptions(durability: .volatile)
+    options.mapByteCount = 64 << 20
+    let store = try Store(at: folder, options: options)
+    var base = CorruptBase()
+    let saved: [Step.Saved] = (0..<40 * (number + 1) * (number + 1)).map { place in
+      let isLarge = Int.random(in: 0..<25, using: &random) == 0
+      return Step.Saved(
+        id: "0-\(place)-" + String(repeating: "k", count: place % 7 * 4),
+        shelf: Parcel.shelves.randomElement(using: &random) ?? 0,
+        nonce: Int(random.next() >> 1),
+        textByteCount: Int.random(in: isLarge ? 3000..<9000 : 0..<300, using: &random))
+    }
+    let gone = Set(saved.indices.filter { _ in Int.random(in: 0..<3, using: &random) == 0 })
+    for start in stride(from: 0, to: saved.count, by: 100) {
+      let page = saved[start..<min(start + 100, saved.count)]
+      try store.write { scope in
+        try scope.save(page.map(\.parcel))
+        try scope.save(Receipt(id: start, nonce: start))
+      }
+      base.receipts[start] = start
+    }
+    let deleted = gone.map { saved[$0].id }
+    try store.write { scope in _ = try scope.delete(Parcel.self, keys: deleted) }
+    base.parcels = saved.indices.filter { !gone.contains($0) }.map { saved[$0] }
+    if number == 1 { try store.compact() }
+    try store.close()
+    try JSONEncoder().encode(base).write(to: URL(fileURLWithPath: folder + ".json"))
+  }
+}
+
+/// Makes the stores that are damaged: `corrupt-bases FOLDER SEED`.
+struct CorruptBases: Worker {
+  static let role = "corrupt-bases"
+
+  static func run(_ arguments: [String]) throws {
+    for number in 0..<CorruptBase.count {
+      try CorruptBase.make(
+        number, at: "\(arguments[0])/\(number)", seed: UInt64(arguments[1]) ?? 0)
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import Larder
+
+/// Damages stores and uses them: `corrupt-images BASES SEED COUNT FROM FOLDER KEEP`.
+///
+/// Says `at N` before it opens the file with this number, then how it went. One that takes more than
+/// a second of the processor is ended by the signal of a timer.
+struct CorruptImages: Worker {
+  static let role = "corrupt-images"
+
+  private let bases: [(file: [UInt8], parcels: [String: Parcel], receipts: [Int: Int])]
+  private let seed: UInt64
+  private let folder: String
+  private let keep: String
+
+  static func run(_ arguments: [String]) throws {
+    let bases = try (0..<CorruptBase.count).map { number in
+      let path = "\(arguments[0])/\(number)"
+      let data = try Data(contentsOf: URL(fileURLWithPath: path + ".json"))
+      let base = try JSONDecoder().decode(CorruptBase.self, from: data)
+      let file = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path + "/data.mdb")))
+      let parcels = Dictionary(uniqueKeysWithValues: base.parcels.map { ($0.id, $0.parcel) })
+      return (file: file, parcels: parcels, receipts: base.receipts)
+    }
+    let images = CorruptImages(
+      bases: bases, seed: UInt64(arguments[1]) ?? 0, folder: arguments[4], keep: arguments[5])
+    try images.run(from: Int(arguments[3]) ?? 0, count: Int(arguments[2]) ?? 0)
+  }
+
+  private func run(from first: Int, count: Int) throws {
+    for number in first..<count {
+      var random = SeededGenerator(seed: seed ^ UInt64(number + 1) &* 0xD6E8_FEB8_6659_FD93)
+      let base = bases[Int.random(in: 0..<bases.count, using: &random)]
+      let damage = Damage.allCases[number % Damage.allCases.count]
+      var bytes = base.file
+      damage.apply(to: &bytes, using: &random)
+      try write(bytes, to: folder)
+      say("at \(number) \(damage)")
+      let before = random
+      setTimer(seconds: 1)
+      var reader = CorruptReader(folder, parcels: base.parcels, receipts: base.receipts)
+      let outcome = reader.outcome(&random)
+      setTimer(seconds: 0)
+      switch outcome {
+      case .refused: say("refused")
+      case .told: say("told")
+      case .toldLate: say("late")
+      case .harmless: say("harmless")
+      case .wrong(let text):
+        random = before
+        try write(bytes, to: keep + "/file-\(number)")
+        say("wrong \(number) \(damage) \(text)")
+      }
+    }
+    say("end")
+  }
+
+  private func write(_ bytes: [UInt8], to folder: String) throws {
+    try? FileManager.default.removeItem(atPath: folder)  // Where there was one before.
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    guard FileManager.default.createFile(atPath: folder + "/data.mdb", contents: Data(bytes)),
+      chmod(folder + "/data.mdb", 0o600) == 0
+    else { throw ChildProcess.Failed(description: "\(folder) cannot be written") }
+  }
+
+  /// Of the processor's time, so that a machine that is busy with others makes nothing fail.
+  private func setTimer(seconds: Int) {
+    var timer = itimerval()
+    timer.it_value.tv_sec = seconds
+    // A number in the signature, and an enumeration in the name.
+    setitimer(__itimer_which_t(ITIMER_PROF.rawValue), &timer, nil)
+  }
+}
