@@ -15,7 +15,7 @@ extension HandWorker {
       return number
     }
     func store() throws -> Store { try stores.store(try word(0)) }
-    func parcels() throws -> StoreRepository<Parcel> { try store().repository(of: Parcel.self) }
+    func crates() throws -> StoreRepository<Crate> { try store().repository(of: Crate.self) }
 
     switch name {
     case "open":
@@ -29,10 +29,10 @@ extension HandWorker {
       stores.remove(try word(0))
     case "save":
       let body = words.count > 3 ? String(repeating: "b", count: try number(3)) : ""
-      try parcels().save(Parcel(id: try word(1), nonce: try word(2), body: body))
-    case "delete": return ["\(try parcels().delete(keys: [try word(1)]))"]
-    case "list": return try parcels().fetch(Parcel.all).map { "\($0.id)=\($0.nonce)" }
-    case "count": return ["\(try parcels().count())"]
+      try crates().save(Crate(id: try word(1), nonce: try word(2), body: body))
+    case "delete": return ["\(try crates().delete(keys: [try word(1)]))"]
+    case "list": return try crates().fetch(Crate.all).map { "\($0.id)=\($0.nonce)" }
+    case "count": return ["\(try crates().count())"]
     case "check":
       let report = try store().check()
       return report.isSound ? ["sound"] : report.problems.map { "\($0)" }
@@ -50,12 +50,12 @@ extension HandWorker {
     case "hold": try stores.hold(try store())
     case "release": stores.release()
     case "fill":
-      return try fill(try parcels(), try word(1), byteCount: try number(2), most: try number(3))
+      return try fill(try crates(), try word(1), byteCount: try number(2), most: try number(3))
     case "empty":
       // One transaction each: every one of them needs its own pages.
       var count = 0
       for index in try number(2)..<(try number(3)) {
-        count += try parcels().delete(keys: ["\(try word(1))-\(index)"])
+        count += try crates().delete(keys: ["\(try word(1))-\(index)"])
       }
       return ["\(count)"]
     case "open-at-once": return try openAtOnce(try word(0), count: try number(1))
@@ -88,13 +88,13 @@ extension HandWorker {
   /// Saves one after the other until there are so many, or one is refused: how many are kept, and
   /// why there are no more.
   private func fill(
-    _ parcels: StoreRepository<Parcel>, _ prefix: String, byteCount: Int, most: Int
+    _ crates: StoreRepository<Crate>, _ prefix: String, byteCount: Int, most: Int
   ) throws -> [String] {
     let body = String(repeating: "b", count: byteCount)
     for index in 0..<most {
       do {
-        try parcels.save(
-          Parcel(id: "\(prefix)-\(index)", nonce: prefix, group: index % 7, body: body))
+        try crates.save(
+          Crate(id: "\(prefix)-\(index)", nonce: prefix, group: index % 7, body: body))
       } catch {
         let words = ErrorWords(error)
         return ["\(index)", words.kind, words.text]
@@ -103,14 +103,14 @@ extension HandWorker {
     return ["\(most)"]
   }
 
-  /// Threads that all open the store at the same time and save one parcel each: the ids of those
+  /// Threads that all open the store at the same time and save one crate each: the ids of those
   /// that are kept.
   private func openAtOnce(_ path: String, count: Int) throws -> [String] {
     let results = Results()
     DispatchQueue.concurrentPerform(iterations: count) { index in
       do {
         let store = try Store(at: path)
-        try store.repository(of: Parcel.self).save(Parcel(id: "thread-\(index)", nonce: "n"))
+        try store.repository(of: Crate.self).save(Crate(id: "thread-\(index)", nonce: "n"))
         try store.close()
         results.add("thread-\(index)")
       } catch {

@@ -57,7 +57,7 @@ final class StoreShelf: @unchecked Sendable {
     let thread = Thread {
       do {
         try store.read { snapshot in
-          _ = try snapshot.count(Parcel.all)
+          _ = try snapshot.count(Crate.all)
           begun.signal()
           release.wait()
         }

@@ -2,7 +2,7 @@ import Larder
 
 /// What a hand puts into its stores.
 @Document
-struct Parcel: Equatable {
+struct Crate: Equatable {
   var id: String
   var nonce: String
   @Indexed var group = 0
