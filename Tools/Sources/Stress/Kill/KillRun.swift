@@ -99,7 +99,9 @@ final class KillRun {
     let span = isEarly ? 30_000 : 2 * book.journal.recentMicroseconds
     usleep(UInt32.random(in: 0..<UInt32(max(100, span)), using: &generator))
     kill(writer)
-    guard isThere || !isClean else { return fault("", "writer \(writer) wrote nothing for a minute") }
+    guard isThere || !isClean else {
+      return fault("", "writer \(writer) wrote nothing for a minute")
+    }
     if isClean, Int.random(in: 0..<6, using: &generator) == 0 { try killWatcher() }
     try settle([writer])
     if isClean, setting == .threeWriters { writers[writer] = try self.start(writer) }
