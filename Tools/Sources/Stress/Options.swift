@@ -15,6 +15,7 @@ struct Options {
     }
     return """
       usage: stress CAMPAIGN...|all [--scale quick|nightly|release] [--seed S] [--keep FOLDER]
+             stress load [--help]
 
       Attacks a promise of the library, after it has seen that it would notice: what is broken on
       purpose comes first. Prints one closing line for each campaign; ends with status 1 if one

@@ -7,6 +7,7 @@ import Foundation
     let arguments = Array(CommandLine.arguments.dropFirst())
     if arguments.first == "worker" { work(Array(arguments.dropFirst())) }
     do {
+      if arguments.first == "load" { return try LoadRun.run(arguments.dropFirst()) }
       let options = try Options(arguments)
       guard !options.isHelp else {
         say(Options.usage)

@@ -176,6 +176,7 @@ enum HistoryDigest {
     _ digest: UInt64, _ sequence: UInt64, _ key: UInt64, _ kind: DocumentChange.Kind
   ) -> UInt64 {
     let code: UInt64 = kind == .inserted ? 1 : kind == .updated ? 2 : kind == .deleted ? 3 : 4
-    return ((digest ^ (sequence << 20) ^ (key << 3) ^ code) &* 0x9E37_79B9_7F4A_7C15) ^ (digest >> 31)
+    return ((digest ^ (sequence << 20) ^ (key << 3) ^ code) &* 0x9E37_79B9_7F4A_7C15)
+      ^ (digest >> 31)
   }
 }

@@ -23,15 +23,16 @@ struct KillAudit {
     for name in ["witness"] + run.books.map({ "inner-\($0.writer)" }) {
       try checkSightings(name, run)
     }
+    guard run.isClean else { return }
     let store = try Store(at: KillStore.folder(in: folder))
     defer { try? store.close() }  // What this process reads ends with its call.
     try checkLog(store, run)
-    for (role, name) in KillRole.allCases.map({ ($0, $0.consumer) }) where run.watchers[role] != nil
-    {
-      if let name { try checkConsumer(name, store, mustArrive: true, run) }
+    for role in KillRole.allCases where run.isClean {
+      guard let name = role.consumer, let child = run.watchers[role] else { continue }
+      try checkConsumer(name, store, running: child, run)
     }
     for book in run.books {
-      try checkConsumer("inner-\(book.writer)", store, mustArrive: false, run)
+      try checkConsumer("inner-\(book.writer)", store, running: nil, run)
     }
     let report = try store.check()
     if let problem = report.problems.first {
@@ -50,7 +51,9 @@ struct KillAudit {
         digest.add(KillItem.id(writer: book.writer, number: number), KillItem.text(of: nonce))
       }
     }
-    if !waits(seconds: 60, for: { sightings.digest == digest.value }) {
+    let hasEnded = { run.watchers[.witness]?.isAlive != true }
+    _ = waits { sightings.digest == digest.value || hasEnded() }
+    if sightings.digest != digest.value {
       run.fault("missed", "the rows of the watcher are not those of the store")
     }
   }
@@ -123,18 +126,18 @@ struct KillAudit {
 
   /// Each change was added up once, in the order of the log, whoever was killed meanwhile.
   ///
-  /// - Parameter mustArrive: Whether the consumer runs, and so must come to the end of the log.
+  /// - Parameter child: The consumer that runs, and so must come to the end of the log.
   private mutating func checkConsumer(
-    _ name: String, _ store: Store, mustArrive: Bool, _ run: KillRun
+    _ name: String, _ store: Store, running child: ChildProcess?, _ run: KillRun
   ) throws {
     let accounts = store.repository(of: KillAccount.self)
     var account: KillAccount?
     let last = changes.last.map { Int($0.sequence) } ?? 0
-    let hasArrived = try waits(seconds: mustArrive ? 60 : 0) {
+    _ = try waits(seconds: child == nil ? 0 : 60) {
       account = try accounts.fetch(KillAccount.where { $0.id == name }).first
-      return (account?.last ?? -1) >= last
+      return (account?.last ?? -1) >= last || child?.isAlive == false
     }
-    if mustArrive, !hasArrived {
+    if child != nil, (account?.last ?? -1) < last {
       return run.fault("missed", "consumer \(name) does not arrive at change \(last)")
     }
     guard let account else { return }

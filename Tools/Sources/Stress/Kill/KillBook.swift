@@ -87,7 +87,8 @@ final class KillBook {
     func compare(_ part: KeyPath<KillContents, [Int: UInt64]>) {
       for number in 0..<KillItem.perWriter {
         let nonce = found[keyPath: part][number]
-        let isKnown = nonce == before[keyPath: part][number] || nonce == after[keyPath: part][number]
+        let isKnown =
+          nonce == before[keyPath: part][number] || nonce == after[keyPath: part][number]
         if isKnown { continue }
         if let nonce, !committed.contains(nonce), nonce != pending?.nonce {
           phantom += 1
@@ -103,7 +104,9 @@ final class KillBook {
     let what = "of writer \(writer), whose last write was \(pending.map { "\($0)" } ?? "answered")"
     if lost > 0 { fault("lost", "\(lost) documents \(what), are not as acknowledged", lost) }
     if phantom > 0 { fault("phantom", "\(phantom) documents \(what), were never written", phantom) }
-    if lost + phantom == 0 { fault("torn", "half a write is there: \(pending.map { "\($0)" } ?? "")", 1) }
+    if lost + phantom == 0 {
+      fault("torn", "half a write is there: \(pending.map { "\($0)" } ?? "")", 1)
+    }
   }
 
   /// Begins the journal anew. The writer does not run, or waits.

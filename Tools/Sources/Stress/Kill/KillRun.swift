@@ -94,12 +94,14 @@ final class KillRun {
     // Mostly in a write, now and then while it starts and opens.
     let isEarly = Int.random(in: 0..<8, using: &generator) == 0
     let wanted = isEarly ? 0 : Int.random(in: 1...6, using: &generator)
-    let isThere = waits { book.journal.count >= start + wanted }
+    let isThere = waits { book.journal.count >= start + wanted || writers[writer]?.isAlive != true }
     // Anywhere in a write or the one after it, however long they take here.
     let span = isEarly ? 30_000 : 2 * book.journal.recentMicroseconds
     usleep(UInt32.random(in: 0..<UInt32(max(100, span)), using: &generator))
     kill(writer)
-    guard isThere || !isClean else { return fault("", "writer \(writer) wrote nothing for a minute") }
+    guard isThere || !isClean else {
+      return fault("", "writer \(writer) wrote nothing for a minute")
+    }
     if isClean, Int.random(in: 0..<6, using: &generator) == 0 { try killWatcher() }
     try settle([writer])
     if isClean, setting == .threeWriters { writers[writer] = try self.start(writer) }
@@ -137,7 +139,7 @@ final class KillRun {
     opener.say()
     usleep(UInt32.random(in: 0..<1500, using: &generator))
     follower.say()
-    usleep(UInt32.random(in: 0..<5000, using: &generator))
+    usleep(UInt32.random(in: 0..<10_000, using: &generator))
     let start = book.journal.count
     kill(first)
     let wanted = Int.random(in: 1...6, using: &generator)
@@ -190,7 +192,7 @@ final class KillRun {
     control.isPause = true
     defer { control.isPause = false }
     for (number, writer) in writers.enumerated() where writer != nil {
-      guard waits(for: { books[number].journal.isPaused }) else {
+      guard waits(for: { books[number].journal.isPaused || writer?.isAlive == false }) else {
         return fault("stalls", "writer \(number) did not end its write for a minute")
       }
     }

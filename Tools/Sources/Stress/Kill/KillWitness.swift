@@ -32,7 +32,11 @@ enum KillWitness: Worker {
     var rows: [KillItem] = []
     for try await change in store.repository(of: KillItem.self).watch(KillItem.all.sorted(by: \.id))
     {
-      if !fits(change, rows) { sightings.complain() }
+      guard fits(change, rows) else {
+        // What follows cannot fit either.
+        sightings.complain()
+        throw Misfit()
+      }
       if Mutation.isOn("step-dropped"), case .update = change, Bool.random() { continue }
       rows.apply(change)
       switch change {
@@ -47,6 +51,8 @@ enum KillWitness: Worker {
     }
   }
 
+  private struct Misfit: Error {}
+
   /// Whether a step tells of changes that can have happened to these rows, each once.
   private static func fits(_ change: ResultChange<KillItem>, _ rows: [KillItem]) -> Bool {
     guard case .update(let difference) = change else { return true }
@@ -54,18 +60,20 @@ enum KillWitness: Worker {
     let removed = Set(difference.removals.map(\.offset))
     guard removed.count == difference.removals.count, removed.allSatisfy(rows.indices.contains)
     else { return false }
-    var known = [String: String](
-      uniqueKeysWithValues: rows.indices.filter { !removed.contains($0) }.map {
-        (rows[$0].id, rows[$0].nonce)
-      })
+    var known: [String: String] = [:]
+    for (offset, row) in rows.enumerated() where !removed.contains(offset) {
+      guard known.updateValue(row.nonce, forKey: row.id) == nil else { return false }
+    }
     for insertion in difference.insertions {
       guard insertion.model.isWhole, known[insertion.model.id] == nil else { return false }
       known[insertion.model.id] = insertion.model.nonce
     }
-    return difference.updates.allSatisfy { update in
-      guard let nonce = known[update.model.id] else { return false }
-      return update.model.isWhole && nonce != update.model.nonce
-    }
+    let count = known.count
+    return difference.insertions.allSatisfy { $0.offset < count }
+      && difference.updates.allSatisfy { update in
+        guard let nonce = known[update.model.id], update.offset < count else { return false }
+        return update.model.isWhole && nonce != update.model.nonce
+      }
   }
 }
 

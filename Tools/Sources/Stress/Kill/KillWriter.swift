@@ -23,7 +23,7 @@ enum KillWriter: Worker {
       _ = readLine()
     }
     if flags.contains("delay") {
-      stress_delay_opening(UInt32.random(in: 500...3000, using: &generator))
+      stress_delay_opening(UInt32.random(in: 1500...5000, using: &generator))
     }
     let store = try Store(at: KillStore.folder(in: folder))
     stress_delay_opening(0)

@@ -10,7 +10,7 @@ protocol Worker: Sendable {
 
 let workers: [any Worker.Type] = [
   KillWriter.self, KillWitness.self, KillConsumer.self,
-  HistoryProcess.self,
+  HistoryProcess.self, LoadWorker.self,
   HandWorker.self,
   PowerLoad.self, PowerImagesWorker.self, CorruptBases.self, CorruptImages.self,
   FileSystemImages.self,
