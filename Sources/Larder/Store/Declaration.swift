@@ -131,12 +131,13 @@ extension Engine {
     )
   }
 
-  /// Makes the databases of new indexes; returns the one of their records.
+  /// Makes the databases of new indexes; returns the one of their records, which comes first.
   private func makeDatabases(_ plan: IndexPlan) throws -> Database? {
+    let records = try environment.database(named: Layout.indexesName, create: true)
     for (number, record) in plan.records where record.isInUse {
       _ = try environment.database(named: Layout.indexName(number), create: true)
     }
-    return try environment.database(named: Layout.indexesName, create: true)
+    return records
   }
 
   /// LMDB would take one collection more, and then have no handle left to open the store with.

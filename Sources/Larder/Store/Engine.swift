@@ -158,6 +158,8 @@ extension Engine {
       indexes = try readIndexes(reading, in: indexRecords)
     } else if try reading.hasDatabase(named: Layout.indexesName) {
       return try refreshCatalogue()  // It came into being in between.
+    } else {
+      try reading.refuseDatabases(Layout.indexPrefix, without: Layout.indexesName)
     }
     var collections: [String: Collection] = [:]
     var cursor = try reading.cursor(in: database)
@@ -187,6 +189,7 @@ extension Engine {
     guard try !reading.hasDatabase(named: Layout.catalogueName) else {
       return try refreshCatalogue()  // It came into being in between.
     }
+    try reading.refuseDatabases(Layout.documentsPrefix, without: Layout.catalogueName)
     adopt(Catalogue(version: state.catalogueVersion))
   }
 
@@ -221,6 +224,20 @@ extension Transaction where Self: ~Copyable {
     return try name.withUTF8 { key in
       try withValue(for: UnsafeRawBufferPointer(key), in: .main) { _ in true } ?? false
     }
+  }
+
+  /// Names have no checksum. What describes others is made before them, so that without it they are
+  /// those of a store whose name of it is damaged, and not of one that is empty.
+  ///
+  /// - Throws: ``StoreError/damagedCatalogue(_:)`` where a name begins so.
+  fileprivate borrowing func refuseDatabases(_ prefix: String, without name: String) throws {
+    let prefix = [UInt8](prefix.utf8)
+    var cursor = try cursor(in: .main)
+    guard try prefix.withUnsafeBytes({ try cursor.seek(atOrAfter: $0) }),
+      cursor.key.starts(with: prefix)
+    else { return }
+    let found = String(decoding: cursor.key, as: UTF8.self)
+    throw StoreError.damagedCatalogue("\(name) is missing, and \(found) is there")
   }
 
   static var stateKey: StateKey { StateKey() }

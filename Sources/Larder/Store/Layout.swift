@@ -73,12 +73,13 @@ enum Layout {
   static let migrationsName = "larder.migrations"
   static let consumersName = "larder.consumers"
   static let documentsPrefix = "documents/"
+  static let indexPrefix = "index/"
   static let notesPrefix = "notes/"
   static let maximumCollectionNameByteCount = 200
 
   static func documentsName(of collection: String) -> String { documentsPrefix + collection }
 
-  static func indexName(_ number: UInt32) -> String { "index/\(number)" }
+  static func indexName(_ number: UInt32) -> String { "\(indexPrefix)\(number)" }
 
   /// The name in normalisation form C.
   ///

@@ -186,4 +186,28 @@ import Testing
       try verifyAndClose(patched)
     }
   }
+
+  @Test(
+    "a store whose catalogue has lost its name is damaged, and not empty",
+    arguments: ["larder.catalogue", "larder.indexes"])
+  func lostName(_ name: String) throws {
+    let store = try Store(at: folder.store)
+    try store.repository(of: Parcel.self).save([Parcel(id: 1, code: "a"), Parcel(id: 2, code: "b")])
+    try store.close()
+    var bytes = try contents(of: folder.data)
+    var start = bytes.startIndex
+    while let found = bytes[start...].firstRange(of: Data(name.utf8)) {
+      bytes[found.upperBound - 2] ^= 0x02
+      start = found.upperBound
+    }
+    try replaceContents(of: folder.data, by: bytes)
+
+    let error = storeError { _ = try Store(at: folder.store) }
+
+    guard case .damagedCatalogue(let what)? = error else {
+      Issue.record("thrown was \(String(describing: error))")
+      return
+    }
+    #expect(what.contains("\(name) is missing"))
+  }
 }

@@ -71,7 +71,7 @@ private struct FileSystemSession {
     try load(&random)
     let kept = trial.folder.appendingPathComponent("\(kind)-\(number)").path
     let tally = try PowerImageRun(
-      trial: trial, place: "\(kind) \(number)", role: FileSystemImages.role,
+      place: "\(kind) \(number)", role: FileSystemImages.role,
       arguments: [kind.rawValue, base, record], seed: random.next(), imageCount: imageCount,
       folder: folder + "/image", kept: kept, isMounted: true
     ).run()

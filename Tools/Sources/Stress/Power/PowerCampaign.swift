@@ -61,7 +61,7 @@ private struct PowerSession {
     }
     let kept = trial.folder.appendingPathComponent("session-\(number)").path
     let tally = try PowerImageRun(
-      trial: trial, place: "session \(number)", role: PowerImagesWorker.role, arguments: [record],
+      place: "session \(number)", role: PowerImagesWorker.role, arguments: [record],
       seed: random.next(), imageCount: imageCount, folder: folder + "/image", kept: kept
     ).run()
     if !tally.isClean, trial.mutation == nil {

@@ -2,7 +2,6 @@ import Foundation
 
 /// The processes that check the images of one record, one after the other where one ends early.
 struct PowerImageRun {
-  let trial: Trial
   /// As in `session 3`.
   let place: String
   let role: String
@@ -38,7 +37,7 @@ struct PowerImageRun {
     return tally
   }
 
-  /// Until the process ends, or says that something is wrong.
+  /// Until the process ends.
   private func listen(to checker: ChildProcess, _ next: inout Int, _ tally: inout Tally) {
     while let line = checker.line() {
       let words = line.split(separator: " ", maxSplits: 3).map(String.init)
@@ -56,7 +55,6 @@ struct PowerImageRun {
         default: tally.corrupt += 1
         }
         tally.faults.append("\(place), image \(words.dropFirst().joined(separator: " "))")
-        if trial.mutation != nil { return checker.kill() }
       default: tally.faults.append(line)
       }
     }

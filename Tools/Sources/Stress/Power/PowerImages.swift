@@ -15,7 +15,7 @@ protocol FailingDisk {
 /// Makes disks that lost power, and checks each.
 ///
 /// Says `at N` before it opens the image with this number, so that whoever listens knows which one
-/// ended the process; `bad N FAULT TEXT`; and `end ACKED` after the last.
+/// ended the process; `bad N FAULT TEXT`, after which there are no more; and `end ACKED` at the end.
 struct PowerImages<Disk: FailingDisk> {
   let record: PowerRecord
   let disk: Disk
@@ -38,12 +38,12 @@ struct PowerImages<Disk: FailingDisk> {
         if case .marked(let mark) = record.events[done] { history.read(mark) }
         done += 1
       }
-      if number >= first { try check(number, disk, history) }
+      if number >= first, try !isSound(number, disk, history) { break }
     }
     say("end \(history.ackedCount)")
   }
 
-  private func check(_ number: Int, _ disk: Disk, _ history: PowerHistory) throws {
+  private func isSound(_ number: Int, _ disk: Disk, _ history: PowerHistory) throws -> Bool {
     let random = SeededGenerator(seed: seed ^ UInt64(number + 1) &* 0xD6E8_FEB8_6659_FD93)
     var used = random
     var verdict: PowerHistory.Verdict?
@@ -52,10 +52,11 @@ struct PowerImages<Disk: FailingDisk> {
       var steps = random
       verdict = PowerChecker(folder: place).check(history, &steps)
     }
-    guard let verdict else { return }
+    guard let verdict else { return true }
     used = random
     try disk.keepRemains(in: keep + "/image-\(number)", &used)
     say("bad \(number) \(verdict.fault.rawValue) \(verdict.text)")
+    return false
   }
 }
 
