@@ -39,6 +39,8 @@ let package = Package(
         .product(name: "Larder", package: "larder"),
         .product(name: "LarderImport", package: "larder"),
       ],
+      // Compiled by the campaign, as a library that is loaded before the program.
+      exclude: ["Fault/fault.c"],
       swiftSettings: strict),
     .target(
       name: "Bookshop",

@@ -78,6 +78,7 @@ extension Engine {
     }
     guard let done else { throw CancellationError() }
     watchHub.renewWrites(self)
+    fileGrowth.forget()
     let report = CompactionReport(
       byteCountBefore: done.byteCountBefore, byteCountAfter: done.byteCountAfter)
     if let start {

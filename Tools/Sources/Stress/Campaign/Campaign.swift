@@ -27,7 +27,7 @@ extension Campaign {
 
 /// The campaigns by their names, in the order in which `all` runs them.
 let campaigns: [any Campaign.Type] = [
-  EnvironmentCampaign.self
+  EnvironmentCampaign.self, FullCampaign.self,
 ]
 
 /// Something broken on purpose, told to the processes of a trial by their environment.
