@@ -41,8 +41,8 @@ let package = Package(
         .product(name: "Larder", package: "larder"),
         .product(name: "LarderImport", package: "larder"),
       ],
-      // Compiled when they are needed: one is loaded before the C library, one is a disk.
-      exclude: ["FileSystem/disk.c", "Power/recorder.c"],
+      // Compiled when they are needed: two are loaded before the C library, one is a disk.
+      exclude: ["Fault/fault.c", "FileSystem/disk.c", "Power/recorder.c"],
       swiftSettings: strict),
     .target(
       name: "Bookshop",

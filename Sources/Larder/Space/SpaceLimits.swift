@@ -13,7 +13,10 @@ struct SpaceLimits: Equatable, Sendable {
 
   /// What is kept for deleting. Of a small map without a quota at most half.
   func reserve(inMapOf byteCount: Int) -> Int {
-    askedQuota == nil ? min(askedReserve, byteCount / 2) : askedReserve
+    #if LARDER_MUTANTS
+      if Mutant.reserveOff.isOn { return 0 }
+    #endif
+    return askedQuota == nil ? min(askedReserve, byteCount / 2) : askedReserve
   }
 
   func quota(inMapOf byteCount: Int) -> Int {
@@ -75,13 +78,16 @@ extension Engine {
     }
   }
 
-  /// Whether the disk has the reserve: behind the file, or in its free pages.
-  func hasDiskReserve(in transaction: borrowing some Transaction & ~Copyable) throws -> Bool {
-    guard environment.options.durability != .volatile else { return true }
+  /// Where the reserve of the disk is.
+  enum DiskReserve { case behindFile, inFreePages, nowhere }
+
+  func diskReserve(in transaction: borrowing some Transaction & ~Copyable) throws -> DiskReserve {
+    guard environment.options.durability != .volatile else { return .behindFile }
     let reserve = spaceLimits(in: transaction).reserve
-    if try environment.keepReserve(reserve, in: transaction) { return true }
+    if try environment.keepReserve(reserve, in: transaction) { return .behindFile }
     let statistics = try environment.statistics()
-    return statistics.freePageCount * statistics.pageByteCount >= reserve
+    let free = statistics.freePageCount * statistics.pageByteCount
+    return free >= environment.reachableReserve(reserve) ? .inFreePages : .nowhere
   }
 
   func full(_ limit: Shortage.Limit) -> StoreError {

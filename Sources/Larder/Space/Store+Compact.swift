@@ -77,6 +77,7 @@ extension Engine {
       progress(CopyProgress(step: .copying, done: $0, total: $1))
     }
     guard let done else { throw CancellationError() }
+    fileGrowth.forget()
     let report = CompactionReport(
       byteCountBefore: done.byteCountBefore, byteCountAfter: done.byteCountAfter)
     if let start {

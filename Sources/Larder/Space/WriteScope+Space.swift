@@ -51,10 +51,18 @@ extension WriteScope {
         freeByteCount: max(0, limits.quota - before), neededByteCount: needed))
   }
 
-  /// Nothing is saved that would take the last of the disk: it is kept for deleting.
+  /// Nothing is saved that would take the last of the disk: it is kept for deleting. On a full disk
+  /// the log of changes would take what deleting gives back, and gives way.
   private mutating func checkDisk() throws {
-    guard changeCount > 0, try !engine.hasDiskReserve(in: transaction) else { return }
-    if hasSaved { throw engine.full(.disk) }
+    guard changeCount > 0 else { return }
+    let reserve = try engine.diskReserve(in: transaction)
+    if reserve == .behindFile { return }
+    if hasSaved, reserve == .nowhere {
+      let reserve = engine.environment.reachableReserve(
+        engine.spaceLimits(in: transaction).reserve)
+      throw engine.full(
+        engine.environment.isAtFileLimit(within: reserve) ? .fileSize : .disk)
+    }
     _ = try giveWay()
   }
 

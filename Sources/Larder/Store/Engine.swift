@@ -16,6 +16,7 @@ internal import LarderLMDB
   let room: WriteRoom
   let watchHub = WatchHub()
   let heldSnapshots = HeldSnapshots()
+  let fileGrowth = FileGrowth()
   /// The database of the named consumers; nil before there was one.
   private let knownConsumers = Locked<Database?>(nil)
   let retention: ChangeLogRetention

@@ -167,6 +167,7 @@ public struct WriteScope: ~Copyable {
     engine.adopt(catalogue)
     if changeCount > 0 { engine.watchHub.wake(engine) }
     engine.heldSnapshots.look(engine)
+    engine.fileGrowth.look(engine)
     if let start { engine.log.tellOfWrite(of: changeCount, ContinuousClock.now - start) }
   }
 }

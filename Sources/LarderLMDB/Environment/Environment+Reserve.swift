@@ -8,11 +8,12 @@
 
 extension Environment {
   /// Keeps disk behind the last page of the file for commits that have to succeed when the disk is
-  /// full, such as those that delete: at least half of `byteCount`, and not more than a sixteenth of
-  /// the disk. The file's size stays as it is. Asks the system only when the file has grown.
+  /// full, such as those that delete: at least half of what ``reachableReserve(_:)`` says. The file's
+  /// size stays as it is. Asks the system only when the file has grown.
   ///
   /// - Parameter transaction: One that the caller is inside of.
-  /// - Returns: False where the disk has no room for it; true also where nobody can tell.
+  /// - Returns: False where the disk has no room for it, or the file may not become so large; true
+  ///   also where nobody can tell.
   /// - Throws: ``LMDBError`` where LMDB does not lend its file.
   public func keepReserve(
     _ byteCount: Int, in transaction: borrowing some Transaction & ~Copyable
@@ -22,13 +23,20 @@ extension Environment {
     let descriptor = try Calls.dataDescriptor(pointer.raw)
     return reservedEnd.withLock { reservedEnd in
       if reached + byteCount / 2 <= reservedEnd { return true }
-      let wanted = min(byteCount, (SafeFiles.totalByteCount(folder) ?? .max) / 16)
-      guard wanted > 0, SafeFiles.mayGrow(to: reached + wanted) else { return true }
+      let wanted = reachableReserve(byteCount)
+      guard wanted > 0 else { return true }
+      guard SafeFiles.mayGrow(to: reached + wanted) else { return false }
       guard SafeFiles.allocate(descriptor, from: reached, byteCount: wanted) else { return false }
       // Of a small disk what there is has to do.
       reservedEnd = reached + max(wanted, byteCount / 2)
       return true
     }
+  }
+
+  /// What can be kept of `byteCount`: at most a sixteenth of the disk, and of the largest file that
+  /// this process may write.
+  public func reachableReserve(_ byteCount: Int) -> Int {
+    min(byteCount, (SafeFiles.totalByteCount(folder) ?? .max) / 16, SafeFiles.fileLimit / 16)
   }
 
   /// Whether a file of this process may not become larger than it is, but for `byteCount`.
@@ -50,14 +58,16 @@ extension SafeFiles {
   }
 
   /// Whether the system lets a file of this process become so large; it ends processes that try.
-  fileprivate static func mayGrow(to byteCount: Int) -> Bool {
+  fileprivate static func mayGrow(to byteCount: Int) -> Bool { byteCount <= fileLimit }
+
+  fileprivate static var fileLimit: Int {
     var limit = rlimit()
     #if canImport(Glibc)
       let status = getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
     #else
       let status = getrlimit(RLIMIT_FSIZE, &limit)
     #endif
-    return status != 0 || limit.rlim_cur >= UInt64(byteCount)
+    return status == 0 ? Int(clamping: limit.rlim_cur) : .max
   }
 
   /// Takes disk for a part of a file, which may lie behind its end, and leaves its size.

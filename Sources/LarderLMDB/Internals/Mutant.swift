@@ -17,6 +17,10 @@
     case logApart = "log-apart"
     /// Links are followed wherever a file is looked at or opened.
     case followsLinks = "follows-links"
+    /// Nothing is kept for deletes when the store or the disk is full.
+    case reserveOff = "reserve-off"
+    /// The reader slots of processes that died are not given back.
+    case readerCheckOff = "reader-check-off"
     /// A write does not look whether the lock file and the data file are still in place.
     case lockInode = "lock-inode"
     /// No page of a file is looked at before it is opened.

@@ -27,9 +27,8 @@ extension Campaign {
 
 /// The campaigns by their names, in the order in which `all` runs them.
 let campaigns: [any Campaign.Type] = [
-  KillCampaign.self, HistoryCampaign.self,
-  EnvironmentCampaign.self,
-  PowerCampaign.self, CorruptCampaign.self, FileSystemCampaign.self,
+  KillCampaign.self, PowerCampaign.self, HistoryCampaign.self, FileSystemCampaign.self,
+  CorruptCampaign.self, FullCampaign.self, EnvironmentCampaign.self,
 ]
 
 /// Something broken on purpose, told to the processes of a trial by their environment.

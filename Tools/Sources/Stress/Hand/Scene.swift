@@ -12,11 +12,12 @@ final class Scene {
   private(set) var tally = Tally()
   private var first: Hand?
 
-  init(_ name: String, _ trial: Trial, part: Int) throws {
+  /// - Parameter base: Where its folder is made; nil for the trial's own.
+  init(_ name: String, _ trial: Trial, part: Int, in base: URL? = nil) throws {
     self.name = name
     self.trial = trial
     generator = trial.generator(part)
-    folder = trial.folder.appendingPathComponent(name).path
+    folder = (base ?? trial.folder).appendingPathComponent(name).path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     tally.cycles = 1
   }
@@ -54,6 +55,10 @@ final class Scene {
 
   /// What must be refused, by an error of this kind whose text has these words and says what to do.
   func refused(_ answer: Hand.Answer, _ what: String, _ kinds: String..., words: [String] = []) {
+    refused(answer, what, kinds, words: words)
+  }
+
+  func refused(_ answer: Hand.Answer, _ what: String, _ kinds: [String], words: [String] = []) {
     switch answer {
     case .done(let words): fault("\(what) was not refused: \(words.prefix(3))")
     case .ended(let status): ended(status, what)
@@ -77,6 +82,9 @@ final class Scene {
 
   // MARK: Stores
 
+  /// A number of this case's own.
+  func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
+
   func nonce() -> String { String(generator.next(), radix: 36) }
 
   /// Saves, and remembers it where it was acknowledged.
@@ -94,6 +102,33 @@ final class Scene {
   func remember(_ id: String, _ nonce: String, at path: String) {
     kept[path, default: [:]][id] = nonce
     tally.acked += 1
+  }
+
+  /// Saves crates of so many bytes until one is refused, which must be for one of `kinds`; their
+  /// number, which is what must be there from now on. With `most` it may also end without that.
+  func fill(
+    _ hand: Hand, _ store: String, _ prefix: String, byteCount: Int, most: Int = 100_000,
+    _ kinds: String..., at path: String
+  ) -> Int {
+    let answer = must(hand.ask("fill", store, prefix, "\(byteCount)", "\(most)"), "filling")
+    let count = answer.first.flatMap { Int($0) } ?? 0
+    for index in 0..<count { remember("\(prefix)-\(index)", prefix, at: path) }
+    if answer.count == 3 {
+      refused(.refused(ErrorWords(kind: answer[1], text: answer[2])), "filling", kinds)
+    } else if count == 100_000 {
+      fault("it was never full")
+    }
+    return count
+  }
+
+  /// Deletes those that were filled in, one by one, which must go well.
+  func empty(_ hand: Hand, _ store: String, _ prefix: String, _ range: Range<Int>, at path: String) {
+    let answer = hand.ask("empty", store, prefix, "\(range.lowerBound)", "\(range.upperBound)")
+    let count = must(answer, "deleting").first
+    if let count, count != "\(range.count)" { fault("\(count) of \(range.count) were deleted") }
+    // Where it was refused, those that are gone are not known; the fault is told.
+    for index in range { kept[path]?["\(prefix)-\(index)"] = nil }
+    if count != nil { tally.acked += range.count }
   }
 
   /// A store with one parcel in it that nobody has open.

@@ -1,0 +1,179 @@
+import Foundation
+
+extension FullCase {
+  static let space = [
+    FullCase("disk", needsRoot: true) { scene in
+      let (hand, disk) = try smallDisk(scene, byteCount: scene.number(3...6) << 20)
+      let store = disk + "/store"
+      scene.must(hand.ask("open", "a", store), "opening")
+      let prefix = scene.nonce()
+      let count = scene.fill(
+        hand, "a", prefix, byteCount: scene.number(100...9000), "full/disk", at: store)
+      // Also with what is left for the smallest.
+      let small = scene.nonce()
+      let smallCount = scene.fill(hand, "a", small, byteCount: 1, "full/disk", at: store)
+      scene.refused(hand.ask("compact", "a"), "compacting", "full/disk", words: ["Free some space"])
+      scene.refused(hand.ask("backup", "a", disk + "/b"), "a backup", "full/disk")
+      expect(["store"], in: disk, of: hand, scene)
+      expect(["data.mdb", "larder.lock", "lock.mdb"], in: store, of: hand, scene)
+      scene.empty(hand, "a", small, 0..<smallCount, at: store)
+      scene.empty(hand, "a", prefix, 0..<count * 3 / 4, at: store)
+      _ = scene.fill(
+        hand, "a", scene.nonce(), byteCount: 1000, most: 20, at: store)
+      scene.must(hand.ask("close", "a"), "closing")
+      try scene.verify(store, with: try scene.newHand(wrapper: beside(hand)))
+    },
+    FullCase("disk-filled-by-others", needsRoot: true) { scene in
+      let (hand, disk) = try smallDisk(scene, byteCount: 4 << 20)
+      let store = disk + "/store"
+      scene.must(hand.ask("open", "a", store), "opening")
+      let first = scene.nonce()
+      let count = scene.fill(hand, "a", first, byteCount: 2000, most: 100, at: store)
+      // All that is left, down to the last page. What the store has reserved stays its own.
+      takeAll(disk, hand)
+      _ = scene.fill(hand, "a", scene.nonce(), byteCount: 4000, "full/disk", at: store)
+      scene.empty(hand, "a", first, 0..<count / 2, at: store)
+      unlink("/proc/\(hand.process.id)/root\(disk)/ballast")
+      _ = scene.fill(hand, "a", scene.nonce(), byteCount: 4000, most: 100, at: store)
+      scene.must(hand.ask("close", "a"), "closing")
+      try scene.verify(store, with: try scene.newHand(wrapper: beside(hand)))
+    },
+    FullCase("disk-too-small-for-a-store", needsRoot: true) { scene in
+      let (hand, disk) = try smallDisk(scene, byteCount: 64 << 10)
+      let store = disk + "/store"
+      takeAll(disk, hand)
+      scene.refused(
+        hand.ask("open", "a", store), "making a store", "system/\(ENOSPC)", "system/\(EIO)",
+        "full/disk", words: ["disk space"])
+      unlink("/proc/\(hand.process.id)/root\(disk)/ballast")
+      scene.must(hand.ask("open", "a", store), "making it once there is room")
+      scene.must(scene.save(hand, "a", "a", at: store), "a save")
+      scene.must(hand.ask("close", "a"), "closing")
+    },
+    FullCase("file-size") { scene in
+      let hand = try scene.newHand()
+      let store = scene.path("store")
+      scene.must(hand.ask("ignore", "\(SIGXFSZ)"), "ignoring the signal")
+      scene.must(hand.ask("open", "a", store), "opening")
+      scene.must(hand.ask("limit", "size", "\(scene.number(3...5) << 20)"), "the limit")
+      let prefix = scene.nonce()
+      let count = scene.fill(
+        hand, "a", prefix, byteCount: scene.number(100...9000), "full/fileSize", at: store)
+      scene.empty(hand, "a", prefix, 0..<count / 2, at: store)
+      _ = scene.fill(hand, "a", scene.nonce(), byteCount: 1000, most: 20, at: store)
+      scene.must(hand.ask("close", "a"), "closing")
+      try scene.verify(store)
+    },
+    FullCase("quota") { scene in
+      try limited(scene, "quota=\(scene.number(400...1500) << 10)", "full/quota")
+    },
+    FullCase("quota-small-log") { scene in
+      try limited(scene, "quota=\(scene.number(400...1500) << 10)", "log=20000", "full/quota")
+    },
+    FullCase("map") { scene in
+      try limited(scene, "map=\(scene.number(500...1500) << 10)", "full/quota", "full/map")
+    },
+    FullCase("quota-of-two-processes") { scene in
+      let store = scene.path("store")
+      let option = "quota=\(1 << 20)"
+      let hands = [try scene.newHand(), try scene.newHand()]
+      for hand in hands { scene.must(hand.ask("open", "a", store, option), "opening") }
+      let prefixes = hands.map { _ in scene.nonce() }
+      // Both at the same time, for the same room.
+      for (hand, prefix) in zip(hands, prefixes) {
+        hand.process.say("fill a \(prefix) 2000 100000")
+      }
+      let counts = zip(hands, prefixes).map { hand, prefix in
+        let answer = scene.must(hand.answer(), "filling")
+        let count = answer.first.flatMap { Int($0) } ?? 0
+        for index in 0..<count { scene.remember("\(prefix)-\(index)", prefix, at: store) }
+        if answer.dropFirst().first != "full/quota" { scene.fault("filling gave \(answer)") }
+        return count
+      }
+      for ((hand, prefix), count) in zip(zip(hands, prefixes), counts) {
+        scene.empty(hand, "a", prefix, 0..<count / 2, at: store)
+      }
+      for hand in hands {
+        _ = scene.fill(hand, "a", scene.nonce(), byteCount: 2000, most: 20, at: store)
+        scene.must(hand.ask("close", "a"), "closing")
+      }
+      try scene.verify(store)
+    },
+    FullCase("descriptors") { scene in
+      let store = try scene.makeStore()
+      let hand = try scene.newHand()
+      scene.must(hand.ask("open", "a", store), "opening")
+      scene.must(hand.ask("limit", "files", "64"), "the limit")
+      scene.must(hand.ask("take-descriptors", "0"), "taking descriptors")
+      let prefix = scene.nonce()
+      let count = scene.fill(hand, "a", prefix, byteCount: 3000, most: 50, at: store)
+      scene.empty(hand, "a", prefix, 0..<count / 2, at: store)
+      scene.refused(
+        hand.ask("open", "b", scene.path("other")), "opening another", "system/\(EMFILE)",
+        words: ["limit"])
+      scene.must(hand.ask("give-descriptors"), "giving them back")
+      scene.must(hand.ask("open", "b", scene.path("other")), "opening another")
+      scene.must(hand.ask("close", "b"), "closing it")
+      scene.must(hand.ask("close", "a"), "closing")
+      try scene.verify(store)
+    },
+  ]
+
+  /// Fills a store that may have so much, deletes and fills it again, and once more.
+  private static func limited(_ scene: Scene, _ words: String...) throws {
+    let store = scene.path("store")
+    let options = words.filter { $0.contains("=") }
+    let kinds = words.filter { !$0.contains("=") }
+    let hand = try scene.newHand()
+    let opened = ["open", "a", store] + options
+    hand.process.say(opened.map { $0.asWord }.joined(separator: " "))
+    scene.must(hand.answer(), "opening")
+    for byteCount in [scene.number(100...9000), scene.number(1...3000)] {
+      let prefix = scene.nonce()
+      let answer = scene.must(
+        hand.ask("fill", "a", prefix, "\(byteCount)", "100000"), "filling")
+      let count = answer.first.flatMap { Int($0) } ?? 0
+      for index in 0..<count { scene.remember("\(prefix)-\(index)", prefix, at: store) }
+      if answer.count == 3 {
+        let refusal = ErrorWords(kind: answer[1], text: answer[2])
+        scene.refused(.refused(refusal), "filling", kinds, words: ["Delete documents"].filter { _ in
+          refusal.kind == "full/quota"
+        })
+      } else {
+        scene.fault("it was never full")
+      }
+      scene.empty(hand, "a", prefix, 0..<count * 3 / 4, at: store)
+      _ = scene.fill(hand, "a", scene.nonce(), byteCount: byteCount, most: count / 8, at: store)
+    }
+    scene.must(hand.ask("close", "a"), "closing")
+    try scene.verify(store)
+  }
+
+  // MARK: Small disks
+
+  /// A hand that sees a disk of its own, which is gone with the last who sees it.
+  private static func smallDisk(_ scene: Scene, byteCount: Int) throws -> (Hand, String) {
+    let disk = scene.path("disk")
+    mkdir(disk, 0o700)
+    let hand = try scene.newHand(wrapper: ["unshare", "-m"])
+    scene.must(
+      hand.ask("run", "mount", "-t", "tmpfs", "-o", "size=\(byteCount)", "none", disk), "mounting")
+    return (hand, disk)
+  }
+
+  /// Fills a disk to its last page; it must fail, as there is an end.
+  private static func takeAll(_ disk: String, _ hand: Hand) {
+    _ = hand.ask("run", "sh", "-c", "cat /dev/zero 2> /dev/null > \(disk)/ballast")
+  }
+
+  /// Runs a program that sees what a hand sees.
+  private static func beside(_ hand: Hand) -> [String] {
+    ["nsenter", "-t", "\(hand.process.id)", "-m"]
+  }
+
+  private static func expect(_ names: [String], in folder: String, of hand: Hand, _ scene: Scene) {
+    let path = "/proc/\(hand.process.id)/root\(folder)"
+    let found = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    if found.sorted() != names { scene.fault("\(folder) holds \(found.sorted()), not \(names)") }
+  }
+}
