@@ -18,6 +18,23 @@ public struct EnvironmentStatistics: Equatable, Sendable {
   public let maximumReaders: Int
 }
 
+/// A reader slot that is taken.
+public struct EnvironmentReader: Hashable, Sendable {
+  public let processID: Int32
+  /// The thread that took the slot, as its process numbers threads; others may use it since.
+  public let thread: UInt
+  /// The commit that is read; nil for a slot whose snapshot has ended, and which is kept ready.
+  public let transactionID: Int?
+
+  /// Reads a line of LMDB's list; nil for its heading.
+  init?(line: String) {
+    let words = line.split(whereSeparator: { $0 == " " || $0 == "\n" })
+    guard words.count == 3, let process = Int32(words[0]), let thread = UInt(words[1], radix: 16)
+    else { return nil }
+    (processID, self.thread, transactionID) = (process, thread, Int(words[2]))
+  }
+}
+
 /// The size of one database.
 public struct DatabaseStatistics: Equatable, Sendable {
   public let entryCount: Int

@@ -8,19 +8,22 @@ internal import LarderLMDB
 
 // While a snapshot lives, nothing that was deleted since can be used again, and the file grows with
 // each commit and never shrinks. So after a commit the writer looks at who reads: at snapshots that
-// this process has held for long, which are told to the log, and every ten minutes at the reader
-// slots of processes that died, which are given back. Where nobody writes nothing grows.
+// this process has held for long, which are told to the log, and every ten minutes at those of other
+// processes: slots of processes that died are given back, and snapshots that were there ten minutes
+// ago are told. Where nobody writes nothing grows.
 
-/// The snapshots of this process, where anybody wants to hear of them.
+/// The snapshots of this process, where anybody wants to hear of them, and those of others.
 final class HeldSnapshots: Sendable {
   /// A snapshot that is held longer is told of.
   static let longSeconds = 30.0
-  /// How often dead processes are looked for.
+  /// How often other processes are looked at: a snapshot of theirs that is seen twice is told of.
   static let checkSeconds = 600.0
 
   private struct State {
     var held: [ObjectIdentifier: HeldSnapshot.Place] = [:]
     var told: Set<ObjectIdentifier> = []
+    /// Those of other processes, and whether they were told of, since they were first seen.
+    var others: [EnvironmentReader: (since: ContinuousClock.Instant, isTold: Bool)] = [:]
     var lastCheck: ContinuousClock.Instant
     var clock: @Sendable () -> ContinuousClock.Instant = { .now }
   }
@@ -69,9 +72,33 @@ final class HeldSnapshots: Sendable {
     for (place, duration) in long { engine.log.tellOfSnapshot(place, duration) }
     guard isDue else { return }
     // Where it fails the store is closing, or whoever uses it next hears of the failure.
-    guard let freed = try? engine.environment.checkReaders(), freed > 0 else { return }
-    engine.log.tell(
-      .warning, "reader slots of processes that died were given back", ["count": "\(freed)"])
+    guard let freed = try? engine.environment.checkReaders() else { return }
+    if freed > 0 {
+      engine.log.tell(
+        .warning, "reader slots of processes that died were given back", ["count": "\(freed)"])
+    }
+    if isActive, let readers = try? engine.environment.readers() { look(at: readers, engine.log) }
+  }
+
+  /// Tells of snapshots of other living processes that were there the last time too. A slot that has
+  /// changed its snapshot in between is another one.
+  private func look(at readers: [EnvironmentReader], _ log: StoreLog) {
+    let own = ProcessInfo.processInfo.processIdentifier
+    let long = state.withLock { state in
+      let now = state.clock()
+      let earlier = state.others
+      state.others = [:]
+      var long: [(EnvironmentReader, Duration)] = []
+      for reader in readers where reader.processID != own && reader.transactionID != nil {
+        let seen = earlier[reader]
+        let since = seen?.since ?? now
+        let isLong = now - since >= .seconds(Self.checkSeconds)
+        if isLong, seen?.isTold == false { long.append((reader, now - since)) }
+        state.others[reader] = (since, isLong)
+      }
+      return long
+    }
+    for (reader, duration) in long { log.tellOfSnapshot(reader, duration) }
   }
 }
 
@@ -99,5 +126,12 @@ extension StoreLog {
         "at": "\(place.file):\(place.line)", "seconds": duration.secondsText,
         "since": Date(timeIntervalSinceNow: -duration.seconds).formatted(.iso8601),
       ])
+  }
+
+  /// - Parameter duration: How long it has been there at least.
+  fileprivate func tellOfSnapshot(_ reader: EnvironmentReader, _ duration: Duration) {
+    tell(
+      .warning, "a snapshot of another process is held long",
+      ["process": "\(reader.processID)", "seconds": duration.secondsText])
   }
 }

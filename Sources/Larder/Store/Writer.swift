@@ -28,6 +28,7 @@ final class Writer: Sendable {
     var entries: [Entry] = []
     /// Whether somebody has the line.
     var isTaken = false
+    var lingering = Lingering()
   }
 
   /// What comes next once the line is free.
@@ -40,6 +41,8 @@ final class Writer: Sendable {
 
   private let state = Locked(State())
   private let queue = DispatchQueue(label: "larder.writer", qos: .userInitiated)
+  /// Set, and with the state locked, when the thread that lingers should look at the state.
+  private let isCalled = Atomic<Bool>(false)
   /// The thread that runs in the line, else zero.
   private let runningThread = Atomic<UInt>(0)
 
@@ -84,6 +87,7 @@ extension Writer {
     let turn = state.withLock { state -> Turn? in
       guard state.isTaken else {
         state.isTaken = true
+        if state.lingering.end() { isCalled.store(true, ordering: .releasing) }
         return nil
       }
       let turn = Turn(takesJobs: takingJobs)
@@ -122,33 +126,72 @@ extension Writer {
   func enqueue(_ job: WriteJob) { enqueue(.job(job)) }
 
   private func enqueue(_ entry: Entry) {
-    let isFree = state.withLock { state in
+    let needsThread = state.withLock { state in
       state.entries.append(entry)
-      defer { state.isTaken = true }
-      return !state.isTaken
+      guard !state.isTaken else { return false }
+      state.isTaken = true
+      guard state.lingering.call() else { return true }
+      isCalled.store(true, ordering: .releasing)
+      return false
     }
-    if isFree { passOn() }
+    if needsThread { queue.async { self.work() } }
   }
 }
 
 // MARK: Passing the line on
 
 extension Writer {
-  /// Lends the line to whoever is next. Called by those who have it, when they are done.
+  /// Lends the line to whoever is next. Called by threads that were lent it, when they are done.
   private func passOn() {
-    switch state.withLock({ $0.takeNext() }) {
-    case .nothing: break
-    case .turn(let turn): turn.come()
-    case .block(let body):
-      queue.async { [self] in
+    let (turn, needsThread) = state.withLock { state in
+      let turn = state.takeTurn()
+      state.isTaken = turn != nil || !state.entries.isEmpty
+      return (turn, turn == nil && state.isTaken)
+    }
+    turn?.come()
+    if needsThread { queue.async { self.work() } }
+  }
+
+  /// Does what is next, and all behind it, up to the turn of another thread. What has come since it
+  /// was called shares a transaction.
+  private func work() {
+    var wasAlone = false
+    while true {
+      let next = state.withLock { state in
+        let next = state.takeNext()
+        if case .nothing = next, state.lingering.begin(behindOne: wasAlone) {
+          isCalled.store(false, ordering: .relaxed)
+        }
+        return next
+      }
+      switch next {
+      case .turn(let turn): return turn.come()
+      case .block(let body):
         running(body)
-        passOn()
-      }
-    case .jobs(let jobs):
-      queue.async { [self] in
+        wasAlone = false
+      case .jobs(let jobs):
         running { jobs[0].engine.run(jobs) }
-        passOn()
+        wasAlone = jobs.count == 1
+      case .nothing:
+        guard linger() else { return }
       }
+    }
+  }
+
+  /// Waits a moment for a job, while the line is free; false when none came.
+  private func linger() -> Bool {
+    let end = Lingering.now + Lingering.nanoseconds
+    while true {
+      let isOver = Lingering.now > end
+      if isOver || isCalled.load(ordering: .acquiring) {
+        return state.withLock { state in
+          let hasJob = state.lingering.isCalled
+          _ = state.lingering.end()
+          return hasJob
+        }
+      }
+      // Whoever else has something to do goes first.
+      sched_yield()
     }
   }
 
@@ -160,36 +203,49 @@ extension Writer {
 }
 
 extension Writer.State {
+  /// What is next, or nothing, and the line is free then.
   fileprivate mutating func takeNext() -> Writer.Next {
-    var jobs: [WriteJob] = []
-    for entry in entries {
-      switch entry {
-      case .job(let job):
-        // A large one runs alone, and a full group too.
-        if !jobs.isEmpty, job.isLarge || jobs[0].isLarge { break }
-        jobs.append(job)
-        if jobs.count < Writer.largestGroupCount { continue }
-      case .turn(let turn) where jobs.isEmpty:
-        entries.removeFirst()
-        return .turn(turn)
-      case .turn(let turn) where turn.takesJobs && !jobs[0].isLarge:
-        entries.removeFirst(jobs.count + 1)
-        turn.jobs = jobs
-        return .turn(turn)
-      case .block(let body) where jobs.isEmpty:
-        entries.removeFirst()
-        return .block(body)
-      case .turn, .block: break
-      }
-      break
+    let jobs = jobsTogether()
+    if let turn = takeTurn(behind: jobs) { return .turn(turn) }
+    if !jobs.isEmpty {
+      entries.removeFirst(jobs.count)
+      return .jobs(jobs)
     }
-    guard !jobs.isEmpty else {
-      isTaken = false
-      return .nothing
+    if case .block(let body)? = entries.first {
+      entries.removeFirst()
+      return .block(body)
     }
-    entries.removeFirst(jobs.count)
-    return .jobs(jobs)
+    isTaken = false
+    return .nothing
   }
+
+  /// The turn that is next, with the jobs before it that it runs; nil where it is not next.
+  fileprivate mutating func takeTurn() -> Turn? { takeTurn(behind: jobsTogether()) }
+
+  private mutating func takeTurn(behind jobs: [WriteJob]) -> Turn? {
+    guard jobs.count < min(entries.count, Writer.largestGroupCount),
+      case .turn(let turn) = entries[jobs.count],
+      jobs.isEmpty || turn.takesJobs && !jobs[0].isLarge
+    else { return nil }
+    entries.removeFirst(jobs.count + 1)
+    turn.jobs = jobs
+    return turn
+  }
+
+  /// The jobs that stand first in the line, as far as they share a transaction.
+  private func jobsTogether() -> [WriteJob] {
+    var jobs: [WriteJob] = []
+    for case .job(let job) in entries.prefix(Writer.largestGroupCount).prefix(while: \.isJob) {
+      // A large one runs alone.
+      if !jobs.isEmpty, job.isLarge || jobs[0].isLarge { break }
+      jobs.append(job)
+    }
+    return jobs
+  }
+}
+
+extension Writer.Entry {
+  fileprivate var isJob: Bool { if case .job = self { true } else { false } }
 }
 
 /// A thread's place in the line.

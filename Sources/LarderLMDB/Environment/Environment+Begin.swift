@@ -53,7 +53,6 @@ extension Environment {
     try enter("beginWrite")
     do throws(LMDBError) {
       try refuseSecondWrite("beginWrite")
-      try checkFiles()
       let transaction = try begin(readOnly: false)
       do throws(LMDBError) {
         try checkFiles()
@@ -78,7 +77,8 @@ extension Environment {
     }
   }
 
-  /// Two writers that lock different files would overwrite each other.
+  /// Two writers that lock different files would overwrite each other. Asked under the write lock:
+  /// before it, files that are there may still be replaced.
   private func checkFiles() throws(LMDBError) {
     #if LARDER_MUTANTS
       if Mutant.lockInode.isOn { return }

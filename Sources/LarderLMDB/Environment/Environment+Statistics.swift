@@ -12,8 +12,17 @@ extension Environment {
       lastTransactionID: information.lastTransactionID,
       fileByteCount: try SafeFiles.byteCount(files.data),
       freePageCount: try Self.freePageCount(transaction),
-      readersInUse: try Calls.readerCount(pointer.raw, path: folder),
+      readersInUse: try Calls.readers(pointer.raw, path: folder).count,
       maximumReaders: information.maximumReaders)
+  }
+
+  /// The reader slots that are taken, by all processes.
+  ///
+  /// - Throws: ``LMDBError``, as ``beginRead()`` does.
+  public func readers() throws(LMDBError) -> [EnvironmentReader] {
+    try enter("readers")
+    defer { gate.leave() }
+    return try Calls.readers(pointer.raw, path: folder)
   }
 
   /// Gives back the reader slots of processes that died, and says how many.

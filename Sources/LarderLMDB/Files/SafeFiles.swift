@@ -6,22 +6,18 @@
   import Musl
 #endif
 
-/// What makes a file the same file under every name.
-struct FileIdentity: Hashable, Sendable {
-  let device: UInt64
-  let inode: UInt64
-
-  init(_ status: stat) {
-    device = UInt64(truncatingIfNeeded: status.st_dev)
-    inode = UInt64(truncatingIfNeeded: status.st_ino)
-  }
-}
-
 /// Looks at files before LMDB opens them, because LMDB follows links and waits for pipes.
 enum SafeFiles {
   /// The identity of what `path` names, itself and not what it may point to; nil when absent.
   static func identity(_ path: String) throws(LMDBError) -> FileIdentity? {
-    try status(path).map { FileIdentity($0) }
+    #if os(Linux)
+      switch FileIdentity.look(path) {
+      case .found(let identity): return identity
+      case .absent: return nil
+      case .unknown: break
+      }
+    #endif
+    return try status(path).map { FileIdentity($0) }
   }
 
   /// The identity of a regular file; nil when absent.
@@ -171,7 +167,8 @@ enum SafeFiles {
     let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw SystemCall.failure("open", path: path) }
     defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw SystemCall.failure("fsync", path: path) }
+    let status = Calls.made(.syncFolder, in: path) { fsync(descriptor) == 0 ? 0 : errno }
+    guard status == 0 else { throw SystemCall.failure(status, "fsync", path: path) }
   }
 
   static func closeOnExec(_ descriptor: Int32, path: String) throws(LMDBError) {

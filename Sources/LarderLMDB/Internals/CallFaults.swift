@@ -1,6 +1,7 @@
 internal import CLarderLMDB
 
-/// The calls to LMDB that can fail, by LMDB's own names.
+/// The calls that can fail and that tests watch, by their own names: those to LMDB, and the one that
+/// makes files themselves last.
 enum Call: String, CaseIterable, Sendable {
   case createEnvironment = "mdb_env_create"
   case setMapSize = "mdb_env_set_mapsize"
@@ -25,6 +26,8 @@ enum Call: String, CaseIterable, Sendable {
   case moveCursor = "mdb_cursor_get"
   case putCursor = "mdb_cursor_put"
   case deleteCursor = "mdb_cursor_del"
+  /// On a folder, by its own path.
+  case syncFolder = "fsync"
 }
 
 // In a release build a call is made and nothing else. In a debug build a test can look at every

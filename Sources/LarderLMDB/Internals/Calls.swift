@@ -164,23 +164,25 @@ extension Calls {
   }
 
   /// Reader slots that are taken: LMDB lists one a line, under one line of heading.
-  static func readerCount(_ environment: OpaquePointer, path: String) throws(LMDBError) -> Int {
-    var lines = 0
-    let status = withUnsafeMutablePointer(to: &lines) { lines in
+  static func readers(
+    _ environment: OpaquePointer, path: String
+  ) throws(LMDBError) -> [EnvironmentReader] {
+    var readers: [EnvironmentReader] = []
+    let status = withUnsafeMutablePointer(to: &readers) { readers in
       made(.listReaders, in: path) {
         mdb_reader_list(
           environment,
           { line, context in
             guard let line, let context else { return 0 }
-            if line[0] != UInt8(ascii: "(") {
-              context.assumingMemoryBound(to: Int.self).pointee += 1
+            if let reader = EnvironmentReader(line: String(cString: line)) {
+              context.assumingMemoryBound(to: [EnvironmentReader].self).pointee.append(reader)
             }
             return 0
-          }, lines)
+          }, readers)
       }
     }
     guard status >= 0 else { throw failure(status, "mdb_reader_list", path: path) }
-    return max(0, lines - 1)
+    return readers
   }
 
   static func adoptMapSize(_ environment: OpaquePointer) -> Bool {

@@ -1,6 +1,7 @@
 import Foundation
-import LarderLMDB
 import Testing
+
+@testable import LarderLMDB
 
 @Suite("creating a store")
 struct CreationTests {
@@ -62,6 +63,58 @@ struct CreationTests {
     }
 
     #expect(try open("again").read("made") == "again")
+  }
+
+  /// What was there when a folder was about to be flushed.
+  private struct Flush: Equatable {
+    let isAbove: Bool
+    let hasData: Bool
+    let isReady: Bool
+  }
+
+  /// Runs `body`, and has each flush of the store's folder, and of the one above, `fail` or not.
+  private func flushes(
+    of body: () throws -> Void, failing fail: @escaping @Sendable (Flush) -> Bool = { _ in false }
+  ) throws -> [Flush] {
+    let all = Locked<[Flush]>([])
+    let (above, inner, data, opening) = (folder.path, folder.store, folder.data, folder.opening)
+    for path in [above, inner] {
+      _ = CallFaults.watch(path) { call in
+        guard call == .syncFolder else { return nil }
+        let note = FileManager.default.contents(atPath: opening) ?? Data()
+        let flush = Flush(
+          isAbove: path == above, hasData: FileManager.default.fileExists(atPath: data),
+          isReady: note.starts(with: Data("ready".utf8)))
+        all.withLock { $0.append(flush) }
+        return fail(flush) ? EIO : nil
+      }
+    }
+    defer { for path in [above, inner] { CallFaults.stopWatching(path) } }
+    try body()
+    return all.withLock { $0 }
+  }
+
+  @Test("the folder of a new store is flushed with its file in it, and then the folder above it")
+  func foldersAreFlushed() throws {
+    let found = try flushes { try open("made").close() }
+
+    #expect(found.contains(Flush(isAbove: false, hasData: true, isReady: false)))
+    #expect(found.first == Flush(isAbove: true, hasData: false, isReady: false))
+    #expect(found.last == Flush(isAbove: true, hasData: true, isReady: true))
+    #expect(try flushes { try open("again").close() }.isEmpty)
+  }
+
+  @Test("a store whose folder, or the one above, cannot be flushed is not created")
+  func foldersThatCannotBeFlushed() throws {
+    for isAbove in [true, false] {
+      _ = try flushes {
+        #expect(code { _ = try open("refused") } == .system(errno: EIO))
+      } failing: {
+        $0.isAbove == isAbove
+      }
+    }
+
+    #expect(try open("kept").read("made") == "kept")
   }
 
   @Test("a copied data file alone is a finished store")

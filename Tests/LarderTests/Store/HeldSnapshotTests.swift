@@ -138,6 +138,56 @@ import Testing
     try verifyAndClose(store)
   }
 
+  @Test("a snapshot that another living process holds is told once, with its process")
+  func otherProcess() throws {
+    let store = try open()
+    let reader = try OtherProcess("hold-reader", folder.store)
+    _ = try reader.expect("holding")
+    func look(_ number: Int) throws -> [LogEvent] {
+      clock.advance(seconds: HeldSnapshots.checkSeconds)
+      try save(number, in: store)
+      return told("a snapshot of another process is held long")
+    }
+
+    #expect(try look(2).isEmpty)
+    let found = try look(3)
+
+    #expect(found.map(\.level) == [.warning])
+    #expect(found.first?.metadata == ["process": "\(reader.id)", "seconds": "600.0"])
+    #expect(try look(4).count == 1)
+    #expect(long.isEmpty)
+    reader.kill()
+    try verifyAndClose(store)
+  }
+
+  @Test("a snapshot of another process that has ended by the next look is not told")
+  func otherProcessThatGoesOn() throws {
+    let store = try open()
+    let reader = try OtherProcess("hold-reader", folder.store)
+    _ = try reader.expect("holding")
+    clock.advance(seconds: HeldSnapshots.checkSeconds)
+    try save(2, in: store)
+    reader.goOn()
+    _ = try reader.expect("held")
+    // It says so within its snapshot, which ends soon.
+    let own = ProcessInfo.processInfo.processIdentifier
+    func holds() throws -> Bool {
+      try store.engine.environment.readers()
+        .contains { $0.processID != own && $0.transactionID != nil }
+    }
+    for _ in 0..<10_000 where try holds() { usleep(1000) }
+    #expect(try !holds())
+
+    clock.advance(seconds: HeldSnapshots.checkSeconds)
+    try save(3, in: store)
+    clock.advance(seconds: HeldSnapshots.checkSeconds)
+    try save(4, in: store)
+
+    #expect(events.withLock { $0 }.allSatisfy { $0.level < .warning })
+    _ = reader.finish()
+    try verifyAndClose(store)
+  }
+
   @Test("a file stops to grow once the slot of a reader that died is given back")
   func growth() throws {
     let store = try open(isSilent: true)

@@ -3,7 +3,8 @@ import Foundation
 import Larder
 
 /// What many at once get: durable writes of single documents by tasks, beside a bare C loop over
-/// LMDB, and reads by key while somebody writes or nobody does.
+/// LMDB, and reads by key while somebody writes or nobody does; and what a bare C loop of reads over
+/// another file gets beside the same writer, which shares nothing with it but the machine.
 ///
 /// Rates of one run, measured in turns: compare them with each other. On a file system in memory a
 /// flush costs nothing, and there is nothing to share.
@@ -100,11 +101,14 @@ struct ConcurrencyStudy {
     defer { try? store.close() }  // Nothing in it is needed any more.
     let places = store.repository(of: PlainPlace.self)
     try await places.save((0..<documents).map { PlainPlace(id: $0, order: $0) })
+    let bare = try BareReader(
+      in: try folder.folder("bare-reads"), documents: documents, byteCount: Self.recordByteCount)
     var rates: [String: [Double]] = [:]
     var latencies: [Double] = []
     for _ in 0..<rounds {
       for threads in [1, 2] {
         rates["get-\(threads)-threads", default: []].append(try readRate(places, threads))
+        rates["get-c-\(threads)-threads", default: []].append(try bare.rate(threads))
       }
       // Documents that nobody reads, as fast as the disk takes them.
       let isOver = Flag()
@@ -112,14 +116,15 @@ struct ConcurrencyStudy {
       for threads in [1, 2] {
         let rate = try await Self.off { try readRate(places, threads) }
         rates["get-\(threads)-threads-while-writing", default: []].append(rate)
+        let bareRate = try await Self.off { try bare.rate(threads) }
+        rates["get-c-\(threads)-threads-while-writing", default: []].append(bareRate)
       }
       latencies.append(try await Self.off { try p99(places) })
       isOver.set()
       try await writer.value
     }
     var rows: [Row] = []
-    for threads in [1, 2] {
-      let name = "get-\(threads)-threads"
+    for name in [1, 2].flatMap({ ["get-\($0)-threads", "get-c-\($0)-threads"] }) {
       rows.append(try row(name, rates[name] ?? [], beside: nil, rates))
       let busy = name + "-while-writing"
       rows.append(try row(busy, rates[busy] ?? [], beside: name, rates))
@@ -185,7 +190,7 @@ struct ConcurrencyStudy {
     return row
   }
 
-  private static func seconds(since start: ContinuousClock.Instant) -> Double {
+  fileprivate static func seconds(since start: ContinuousClock.Instant) -> Double {
     let duration = ContinuousClock.now - start
     return Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
   }
@@ -202,6 +207,40 @@ struct ConcurrencyStudy {
       text += "| \(row.name) | \(numbers.joined(separator: " | ")) | \(ratio ?? "") |\n"
     }
     return text
+  }
+}
+
+/// Reads by key as C does them, from a file that nobody writes to.
+private final class BareReader: @unchecked Sendable {  // Immutable; LMDB's environments are safe.
+  private let reader: OpaquePointer
+  private let folder: ScratchFolder
+
+  private static let readCount = 400_000
+
+  init(in folder: ScratchFolder, documents: Int, byteCount: Int) throws {
+    guard let reader = bench_reader_open(folder.path, documents, byteCount) else {
+      throw WrongResult(description: "no bare reader")
+    }
+    self.reader = reader
+    self.folder = folder
+  }
+
+  deinit {
+    bench_reader_close(reader)
+    folder.remove()
+  }
+
+  /// Records read by key per second, by all threads together.
+  func rate(_ threads: Int) throws -> Double {
+    let start = ContinuousClock.now
+    let found = Counter()
+    DispatchQueue.concurrentPerform(iterations: threads) { thread in
+      found.add(bench_reader_get(reader, Self.readCount, thread))
+    }
+    guard found.value == threads * Self.readCount else {
+      throw WrongResult(description: "bare reads by key gave \(found.value) records")
+    }
+    return Double(threads * Self.readCount) / ConcurrencyStudy.seconds(since: start)
   }
 }
 

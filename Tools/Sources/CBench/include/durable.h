@@ -9,4 +9,14 @@
 /// Ends the program where a call is refused.
 double bench_durable_puts(const char *folder, size_t count, size_t byte_count);
 
+/// An environment with records that are only read, under the numbers from 0 on.
+typedef struct bench_reader bench_reader;
+bench_reader *bench_reader_open(const char *folder, size_t count, size_t byte_count);
+
+/// Reads `count` records, each in a snapshot of its own as the newest commit has it: the numbers
+/// `i * 7919 + first`, wrapped. Returns how many were found and are what was put. One thread may
+/// call it beside others.
+size_t bench_reader_get(const bench_reader *reader, size_t count, size_t first);
+void bench_reader_close(bench_reader *reader);
+
 #endif
