@@ -23,7 +23,9 @@ extension EnvironmentCase {
     },
     EnvironmentCase("data-of-another-LMDB-format") { scene in
       // As LMDB 1.0 writes it: its version stands behind the magic number, in both meta pages.
-      try edited(scene, find: [0xDE, 0xC0, 0xEF, 0xBE], "versionMismatch", words: ["LMDB 0.9", "export"]) {
+      try edited(
+        scene, find: [0xDE, 0xC0, 0xEF, 0xBE], "versionMismatch", words: ["LMDB 0.9", "export"]
+      ) {
         $0[4] = 2
       }
     },
@@ -37,17 +39,17 @@ extension EnvironmentCase {
       mkdir(store, 0o700)
       let records = scene.path("records")
       try """
-        VERSION=3
-        format=print
-        type=btree
-        mapsize=1048576
-        maxreaders=126
-        HEADER=END
-         greeting
-         hello
-        DATA=END
+      VERSION=3
+      format=print
+      type=btree
+      mapsize=1048576
+      maxreaders=126
+      HEADER=END
+       greeting
+       hello
+      DATA=END
 
-        """.write(toFile: records, atomically: true, encoding: .utf8)
+      """.write(toFile: records, atomically: true, encoding: .utf8)
       let load = try ChildProcess(["mdb_load", "-f", records, store])
       guard load.wait() == 0 else { throw UsageError("mdb_load failed") }
       unlink(store + "/lock.mdb")
@@ -114,7 +116,8 @@ extension EnvironmentCase {
     let path = store + "/data.mdb"
     let whole = FileManager.default.contents(atPath: path) ?? Data()
     var file = [UInt8](whole)
-    for place in 0..<max(0, file.count - 16) where file[place..<place + bytes.count].elementsEqual(bytes) {
+    for place in 0..<max(0, file.count - 16)
+    where file[place..<place + bytes.count].elementsEqual(bytes) {
       var part = Array(file[place..<place + 16])
       edit(&part)
       file.replaceSubrange(place..<place + 16, with: part)

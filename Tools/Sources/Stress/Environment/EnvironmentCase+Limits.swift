@@ -16,7 +16,8 @@ extension EnvironmentCase {
           isOpen = true
           scene.must(hand.ask("close", "a"), "closing")
         } else {
-          scene.refused(answer, "opening with \(left) descriptors", "system/\(EMFILE)",
+          scene.refused(
+            answer, "opening with \(left) descriptors", "system/\(EMFILE)",
             words: ["limit"])
         }
         scene.must(hand.ask("give-descriptors"), "giving them back")
@@ -37,7 +38,8 @@ extension EnvironmentCase {
         if case .done = answer {
           scene.must(hand.ask("close", "a"), "closing")
         } else {
-          scene.refused(answer, "making with \(left) descriptors", "system/\(EMFILE)",
+          scene.refused(
+            answer, "making with \(left) descriptors", "system/\(EMFILE)",
             words: ["limit"])
         }
         scene.must(hand.ask("give-descriptors"), "giving them back")
@@ -52,10 +54,12 @@ extension EnvironmentCase {
       scene.must(hand.ask("take-descriptors", "0"), "taking descriptors")
       scene.must(scene.save(hand, "a", "a", at: store), "a save, which needs none")
       scene.must(hand.ask("list", "a"), "reading, which needs none")
-      scene.refused(hand.ask("compact", "a"), "compacting", "system/\(EMFILE)",
-            words: ["limit"])
-      scene.refused(hand.ask("backup", "a", scene.path("b")), "a backup", "system/\(EMFILE)",
-            words: ["limit"])
+      scene.refused(
+        hand.ask("compact", "a"), "compacting", "system/\(EMFILE)",
+        words: ["limit"])
+      scene.refused(
+        hand.ask("backup", "a", scene.path("b")), "a backup", "system/\(EMFILE)",
+        words: ["limit"])
       if access(scene.path("b"), F_OK) == 0 { scene.fault("the backup left something") }
       scene.must(hand.ask("give-descriptors"), "giving them back")
       scene.must(hand.ask("compact", "a"), "compacting")

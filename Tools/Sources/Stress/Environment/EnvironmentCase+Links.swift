@@ -87,7 +87,8 @@ extension EnvironmentCase {
       EnvironmentCase("folder-is-a-file") { scene in
         let victim = try scene.victim("store")
         scene.refused(
-          try scene.hand().ask("open", "a", victim), "opening", "unsafeFile", words: ["not a folder"])
+          try scene.hand().ask("open", "a", victim), "opening", "unsafeFile",
+          words: ["not a folder"])
       })
     cases.append(
       EnvironmentCase("folder-is-a-pipe") { scene in
@@ -111,7 +112,8 @@ extension EnvironmentCase {
     try make(path)
     let hand = try scene.hand()
     scene.refused(
-      hand.ask("open", "a", store), "opening", "unsafeFile", words: [file, word, "remove or replace"])
+      hand.ask("open", "a", store), "opening", "unsafeFile",
+      words: [file, word, "remove or replace"])
     if word != "names" {
       scene.refused(
         hand.ask("open", "a", store, "readonly=1"), "opening to read only", "unsafeFile",

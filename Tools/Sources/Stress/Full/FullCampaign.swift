@@ -3,7 +3,8 @@ import Foundation
 /// There is no room left: on the disk, below the quota, for readers, for descriptors.
 struct FullCampaign: Campaign {
   static let name = "full"
-  static let summary = "disk, quota, readers and descriptors used up; deletes go on, nothing is lost"
+  static let summary =
+    "disk, quota, readers and descriptors used up; deletes go on, nothing is lost"
   static let mutants = [Mutation.library("reserve-off"), .library("reader-check-off")]
 
   func run(_ trial: Trial) throws -> Tally {

@@ -122,7 +122,8 @@ final class Scene {
   }
 
   /// Deletes those that were filled in, one by one, which must go well.
-  func empty(_ hand: Hand, _ store: String, _ prefix: String, _ range: Range<Int>, at path: String) {
+  func empty(_ hand: Hand, _ store: String, _ prefix: String, _ range: Range<Int>, at path: String)
+  {
     let answer = hand.ask("empty", store, prefix, "\(range.lowerBound)", "\(range.upperBound)")
     let count = must(answer, "deleting").first
     if let count, count != "\(range.count)" { fault("\(count) of \(range.count) were deleted") }
