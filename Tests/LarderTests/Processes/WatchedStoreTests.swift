@@ -1,4 +1,5 @@
 import Foundation
+import LarderLMDB
 import LarderTestProcess
 import LarderTesting
 import Testing
