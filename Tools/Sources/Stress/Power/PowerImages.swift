@@ -115,9 +115,11 @@ extension PowerDisk: FailingDisk {
 /// the one that it was open in.
 enum Restart {
   static func note(_ bytes: [UInt8], _ path: String) -> [UInt8] {
-    guard path.hasSuffix("larder.lock"), let bootID else { return bytes }
-    let text = String(decoding: bytes, as: UTF8.self)
-    return [UInt8](text.replacingOccurrences(of: bootID, with: String(bootID.reversed())).utf8)
+    guard path.hasSuffix("larder.lock"), let bootID, let place = bytes.firstRange(of: bootID.utf8)
+    else { return bytes }
+    var bytes = bytes
+    bytes.replaceSubrange(place, with: bootID.utf8.reversed())
+    return bytes
   }
 
   /// The same in the files below a folder.
