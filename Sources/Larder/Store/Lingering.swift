@@ -9,7 +9,8 @@ internal import Dispatch
 // A task that saves one document after another is back a few microseconds after it was told that the
 // last one is durable. Waking a sleeping thread for it takes longer than that, and is a tenth of a
 // durable write. So the queue's thread waits a moment for it, awake, where that would have been worth
-// it the last time; it yields to everybody else meanwhile, and the line is free.
+// it the last time, and the line is free meanwhile. Where the task's thread gets no processor its
+// write comes too late, and nobody lingers for the next one.
 
 /// Whether the thread of the writer's queue waits for a job without sleeping.
 struct Lingering {
@@ -35,16 +36,16 @@ struct Lingering {
 
   /// The line is free; true when the queue's thread shall linger. Behind several jobs it does not:
   /// whose tasks come back do so one by one, and should share a transaction again.
-  mutating func begin(behindOne wasAlone: Bool) -> Bool {
-    idleSince = wasAlone ? Self.now : nil
+  mutating func begin(behindOne wasAlone: Bool, at now: UInt64 = Self.now) -> Bool {
+    idleSince = wasAlone ? now : nil
     guard wasAlone, isWorthIt, Self.isUseful else { return false }
     phase = .waits
     return true
   }
 
   /// Something has come to the free line; true when somebody lingers for it.
-  mutating func call() -> Bool {
-    if let idleSince { isWorthIt = Self.now - idleSince < Self.nanoseconds }
+  mutating func call(at now: UInt64 = Self.now) -> Bool {
+    if let idleSince { isWorthIt = now - idleSince < Self.nanoseconds }
     guard phase == .waits else { return false }
     phase = .called
     return true

@@ -181,17 +181,15 @@ extension Writer {
   /// Waits a moment for a job, while the line is free; false when none came.
   private func linger() -> Bool {
     let end = Lingering.now + Lingering.nanoseconds
-    while true {
-      let isOver = Lingering.now > end
-      if isOver || isCalled.load(ordering: .acquiring) {
-        return state.withLock { state in
-          let hasJob = state.lingering.isCalled
-          _ = state.lingering.end()
-          return hasJob
-        }
-      }
-      // Whoever else has something to do goes first.
-      sched_yield()
+    var looks = 0
+    while !isCalled.load(ordering: .acquiring) {
+      looks += 1
+      if looks % 64 == 0, Lingering.now > end { break }
+    }
+    return state.withLock { state in
+      let hasJob = state.lingering.isCalled
+      _ = state.lingering.end()
+      return hasJob
     }
   }
 
