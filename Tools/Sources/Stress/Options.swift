@@ -7,6 +7,8 @@ struct Options {
   var seed = UInt64.random(in: 0...UInt64(UInt32.max))
   var keep = FileManager.default.temporaryDirectory
     .appendingPathComponent("stress-\(getpid())", isDirectory: true)
+  /// How many cycles, whatever the scale says.
+  var cycles: Int?
   var isHelp = false
 
   static var usage: String {
@@ -15,6 +17,7 @@ struct Options {
     }
     return """
       usage: stress CAMPAIGN...|all [--scale quick|nightly|release] [--seed S] [--keep FOLDER]
+                    [--cycles N]
              stress load [--help]
 
       Attacks a promise of the library, after it has seen that it would notice: what is broken on
@@ -25,6 +28,7 @@ struct Options {
 
         --scale   quick unless told: all together in about two minutes
         --seed    of a run that is to be repeated
+        --cycles  that many, where the scale's own number is not wanted
         --keep    where the stores stand while they run, and stay after a failure
       """
   }
@@ -51,6 +55,12 @@ struct Options {
         let text = try value(of: argument)
         guard let number = UInt64(text) else { throw UsageError("\(text) is not a seed") }
         seed = number
+      case "--cycles":
+        let text = try value(of: argument)
+        guard let number = Int(text), number > 0 else {
+          throw UsageError("\(text) is no number of cycles")
+        }
+        cycles = number
       case "--keep": keep = URL(fileURLWithPath: try value(of: argument), isDirectory: true)
       case "all": names += campaigns.map { $0.name }
       default:

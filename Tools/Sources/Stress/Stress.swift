@@ -16,7 +16,8 @@ import Foundation
       let failed = options.names.filter { name in
         guard let campaign = campaigns.first(where: { $0.name == name }) else { return true }
         return !CampaignRun(
-          campaign: campaign, scale: options.scale, seed: options.seed, keep: options.keep
+          campaign: campaign, scale: options.scale, seed: options.seed, keep: options.keep,
+          cycles: options.cycles
         ).run()
       }
       rmdir(options.keep.path)  // Stays where something in it is kept.

@@ -7,6 +7,7 @@ struct CampaignRun {
   let scale: Scale
   let seed: UInt64
   let keep: URL
+  var cycles: Int?
 
   /// Whether it passed; the closing line is printed.
   func run() -> Bool {
@@ -47,7 +48,8 @@ struct CampaignRun {
       try? FileManager.default.removeItem(at: folder)  // Of an earlier run with this seed.
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       let trial = Trial(
-        scale: scale, seed: seed, mutation: mutation, folder: folder, progress: progress)
+        scale: scale, seed: seed, mutation: mutation, folder: folder, progress: progress,
+        wantedCycles: cycles)
       tally = try campaign.init().run(trial)
     } catch {
       tally.faults.append("\(error)")

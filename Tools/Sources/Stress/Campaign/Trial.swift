@@ -8,10 +8,13 @@ struct Trial: Sendable {
   /// An empty folder of its own, which is kept if the campaign fails.
   let folder: URL
   let progress: Progress
+  /// Of the command line; nil for the scale's.
+  var wantedCycles: Int?
 
   /// How many cycles to run. A mutant has its own number: enough for it to be caught surely.
   func cycles(quick: Int, nightly: Int, release: Int, mutant: Int) -> Int {
     if mutation != nil { return mutant }
+    if let wantedCycles { return wantedCycles }
     switch scale {
     case .quick: return quick
     case .nightly: return nightly

@@ -13,8 +13,13 @@ struct HistoryCampaign: Campaign {
   func run(_ trial: Trial) throws -> Tally {
     let operations = trial.cycles(
       quick: 800_000, nightly: 100_000_000, release: 100_000_000, mutant: 20_000_000)
-    let run = try HistoryRun(trial)
-    defer { run.end() }
+    let scratch = try Scratch("history-\(trial.mutation?.name ?? "")")
+    let run = try HistoryRun(trial, in: scratch.url)
+    defer {
+      run.end()
+      // Without the store there is still what was seen.
+      if !run.tally.isClean, trial.mutation == nil { try? scratch.keep(in: trial.folder) }
+    }
     try run.start()
     while run.tally.cycles < operations, run.tally.isClean {
       trial.progress.report("history: \(run.tally.cycles) of \(operations) operations")
@@ -39,13 +44,13 @@ final class HistoryRun {
   private static let writerCount = 2
   private static let readerCount = 4
 
-  init(_ trial: Trial) throws {
+  init(_ trial: Trial, in folder: URL) throws {
     self.trial = trial
-    folder = trial.folder
+    self.folder = folder
     control = try HistoryControl(in: folder)
     // Broken ones are soon seen; the others read long enough to get apart.
     let capacity = trial.mutation != nil ? 4_000 : trial.scale == .quick ? 20_000 : 500_000
-    logs = try (0..<Self.writerCount + Self.readerCount).map { [folder] in
+    logs = try (0..<Self.writerCount + Self.readerCount).map {
       try HistoryLog(in: folder, process: $0, capacity: capacity)
     }
     store = try Store(at: HistoryStore.folder(in: folder), options: HistoryStore.options)

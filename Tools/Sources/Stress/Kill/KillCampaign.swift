@@ -25,8 +25,12 @@ struct KillCampaign: Campaign {
       }
     var tally = Tally()
     for name in ["torn", "leaked", "stalls", "missed", "duplicates"] { tally.count(name, 0) }
+    // A process that is killed leaves the system's memory alone: what is on the disk by then, or
+    // whether there is one, makes no difference but to how many are killed in an hour.
+    let scratch = try Scratch("kill-\(trial.mutation?.name ?? "")")
+    defer { if !tally.isClean, trial.mutation == nil { try? scratch.keep(in: trial.folder) } }
     for setting in settings {
-      let run = try KillRun(trial, setting)
+      let run = try KillRun(trial, setting, in: scratch.url)
       defer { run.end() }
       try run.run()
       tally.add(run.tally)

@@ -14,10 +14,10 @@ final class KillRun {
   var watchers: [KillRole: ChildProcess] = [:]
   var audit: KillAudit
 
-  init(_ trial: Trial, _ setting: KillSetting) throws {
+  init(_ trial: Trial, _ setting: KillSetting, in parent: URL) throws {
     self.trial = trial
     self.setting = setting
-    folder = trial.folder.appendingPathComponent(setting.rawValue, isDirectory: true)
+    folder = parent.appendingPathComponent(setting.rawValue, isDirectory: true)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let parts = KillSetting.allCases.firstIndex(of: setting) ?? 0
     generator = trial.generator(1 + parts)

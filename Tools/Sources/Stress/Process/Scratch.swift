@@ -12,6 +12,16 @@ final class Scratch {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
   }
 
+  var url: URL { URL(fileURLWithPath: path, isDirectory: true) }
+
+  /// Puts what is in it where it stays.
+  func keep(in folder: URL) throws {
+    for name in try FileManager.default.contentsOfDirectory(atPath: path) {
+      try FileManager.default.copyItem(
+        at: url.appendingPathComponent(name), to: folder.appendingPathComponent(name))
+    }
+  }
+
   deinit {
     try? FileManager.default.removeItem(atPath: path)  // In a place for temporary files.
   }
