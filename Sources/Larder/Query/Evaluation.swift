@@ -23,6 +23,11 @@ final class Evaluation: Sendable {
   /// What every document matches.
   static let everything = Evaluation(.constant(true), in: CollectionBinding.none.collection)
 
+  /// What most records that do not match are held back by; nil where there is no such test.
+  func sieve(_ binding: CollectionBinding) -> RecordSieve? {
+    program.sieve(tableCount: binding.root.tableCount)
+  }
+
   /// Whether a record matches, where its bytes alone tell at once; nil where they do not, or
   /// cannot be read.
   @inline(__always)

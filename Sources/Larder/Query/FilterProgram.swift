@@ -76,6 +76,13 @@ final class FilterProgram: @unchecked Sendable {  // Immutable after init.
     texts.deallocate()
   }
 
+  /// A sieve that lets through what matches; nil where the first test is not one for it.
+  func sieve(tableCount: Int) -> RecordSieve? {
+    guard start >= 0 else { return nil }
+    let step = steps[Int(start)]
+    return step.ifFalse == Self.fails ? RecordSieve(step, tableCount: tableCount) : nil
+  }
+
   /// Whether the document in `record` matches.
   ///
   /// - Parameter ask: Answers the test of a step whole.
@@ -200,14 +207,14 @@ extension FilterProgram {
     return answered(step, &reader)
   }
 
-  private static var narrowHead: UInt16 {
+  static var narrowHead: UInt16 {
     UInt16(RecordFormat.version) << 8 | UInt16(RecordFormat.marker)
   }
 
-  private static var wideHead: UInt16 { narrowHead | 1 << 8 }
+  static var wideHead: UInt16 { narrowHead | 1 << 8 }
 
   @inline(__always)
-  private static func wideNumber(_ at: UnsafeRawPointer) -> Int {
+  static func wideNumber(_ at: UnsafeRawPointer) -> Int {
     Int(UInt16(littleEndian: at.loadUnaligned(as: UInt16.self)))
   }
 }

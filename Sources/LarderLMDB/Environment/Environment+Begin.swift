@@ -140,7 +140,19 @@ extension Environment {
   }
 
   func beginFreshRead() throws(LMDBError) -> TransactionHandle {
-    TransactionHandle(try begin(readOnly: true))
+    let transaction = try begin(readOnly: true)
+    return TransactionHandle(transaction, runPageByteCount: runPageByteCount)
+  }
+
+  /// A file that another kind of machine made may have pages larger than what maps begin at
+  /// multiples of.
+  private var runPageByteCount: Int {
+    #if _endian(little) && _pointerBitWidth(_64)
+      let byteCount = Calls.pageByteCount(pointer.raw)
+      return byteCount <= SystemCall.pageByteCount ? byteCount : 0
+    #else
+      return 0
+    #endif
   }
 
   /// Tries a second time after dead processes gave back their reader slots, or after the size

@@ -36,6 +36,8 @@ enum SystemCall {
       if taken > STDERR_FILENO { closeDescriptor(taken) }
     }
   }
+  /// Bytes of a page of memory: maps of files begin at multiples of it.
+  static let pageByteCount = sysconf(Int32(_SC_PAGESIZE))
 
   /// The error that `errno` describes right now: call it before anything else can change it.
   static func failure(_ operation: String, path: String?) -> LMDBError {

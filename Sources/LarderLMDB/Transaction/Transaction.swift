@@ -7,11 +7,13 @@ public struct TransactionHandle {
   struct State {
     @usableFromInline let pointer: OpaquePointer
     @usableFromInline var cursorCount = 0
+    /// Bytes of a page where all of them lie in the map, at multiples of that; otherwise 0.
+    let runPageByteCount: Int
   }
 
-  init(_ pointer: OpaquePointer) {
+  init(_ pointer: OpaquePointer, runPageByteCount: Int = 0) {
     state = .allocate(capacity: 1)
-    state.initialize(to: State(pointer: pointer))
+    state.initialize(to: State(pointer: pointer, runPageByteCount: runPageByteCount))
   }
 
   init(state: UnsafeMutablePointer<State>) { self.state = state }

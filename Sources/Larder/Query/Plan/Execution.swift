@@ -125,9 +125,16 @@ struct Execution {
   ) throws {
     var cursor = try transaction.cursor(in: binding.collection.documents)
     let residual = residual
-    try cursor.forEach(in: range) { cursor in
-      guard try matches(residual, key: cursor.key, record: cursor.value) else { return true }
-      return try body(cursor.key, cursor.value)
+    if tally == nil, let sieve = residual.sieve(binding) {
+      try cursor.forEach(in: range, passing: sieve) { key, record in
+        guard try matches(residual, key: key, record: record) else { return true }
+        return try body(key, record)
+      }
+      return
+    }
+    try cursor.forEach(in: range) { key, record in
+      guard try matches(residual, key: key, record: record) else { return true }
+      return try body(key, record)
     }
   }
 }
@@ -145,11 +152,17 @@ extension Execution {
   /// - Throws: ``StoreError/damagedIndex(collection:index:reason:)``.
   @inline(__always)
   private func found(_ index: CollectionIndex, _ cursor: borrowing Cursor) throws -> Found {
-    guard let count = index.valueByteCount(ofEntry: cursor.key, cursor.value) else {
+    try found(index, cursor.key, cursor.value)
+  }
+
+  @inline(__always)
+  private func found(
+    _ index: CollectionIndex, _ entry: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+  ) throws -> Found {
+    guard let count = index.valueByteCount(ofEntry: entry, value) else {
       throw damaged(index, "an entry holds no values")
     }
-    return Found(
-      key: UnsafeRawBufferPointer(rebasing: cursor.key[count...]), isCut: !cursor.value.isEmpty)
+    return Found(key: UnsafeRawBufferPointer(rebasing: entry[count...]), isCut: !value.isEmpty)
   }
 
   private func damaged(_ index: CollectionIndex, _ reason: String) -> StoreError {
@@ -183,8 +196,8 @@ extension Execution {
     var entries = try transaction.cursor(in: access.index.database)
     let index = access.index
     for range in access.ranges {
-      let isDone = try entries.forEach(in: range) { entry in
-        try lend(try found(index, entry), index, &documents, body)
+      let isDone = try entries.forEach(in: range) { entry, value in
+        try lend(try found(index, entry, value), index, &documents, body)
       }
       guard isDone else { return }
     }
@@ -198,8 +211,8 @@ extension Execution {
     for access in accesses {
       var entries = try transaction.cursor(in: access.index.database)
       for range in access.ranges {
-        try entries.forEach(in: range) { entry in
-          let entry = try found(access.index, entry)
+        try entries.forEach(in: range) { entry, value in
+          let entry = try found(access.index, entry, value)
           // What several indexes find is asked whole.
           keys.append(Found(key: entry.key, isCut: entry.isCut || accesses.count > 1))
           return true

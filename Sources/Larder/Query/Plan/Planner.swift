@@ -370,22 +370,15 @@ private struct EntryCounter {
 
   init(limit: Int) { self.limit = limit }
 
-  /// The end of the range is looked up first: as long as nothing is written an entry lies at one
-  /// address, so that no key has to be compared on the way.
   mutating func count(_ range: KeyRange, _ cursor: inout Cursor) throws {
     if count >= limit { return }
-    var end: UnsafeRawPointer?
-    if let upper = range.upper, try upper.withUnsafeBytes({ try cursor.seek(atOrAfter: $0) }) {
-      end = cursor.key.baseAddress
-    }
-    var hasOne = try range.lower.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
-    // Nothing is in between where both are found to be the same.
-    while hasOne, cursor.key.baseAddress != end {
+    var (count, cutCount) = (count, cutCount)
+    try cursor.forEach(in: range) { _, value in
       count += 1
-      if !cursor.value.isEmpty { cutCount += 1 }
-      if count >= limit { return }
-      hasOne = try cursor.next()
+      if !value.isEmpty { cutCount += 1 }
+      return count < limit
     }
+    (self.count, self.cutCount) = (count, cutCount)
   }
 }
 
@@ -399,27 +392,31 @@ extension KeyRange {
 }
 
 extension Cursor {
-  /// Goes along the records of a range, until `body` says false.
+  /// Goes along the records of a range, until `body` says false; the cursor then stands somewhere
+  /// on the way.
   ///
   /// - Returns: Whether it came to the end.
   @inline(__always) @discardableResult
   mutating func forEach(
-    in range: KeyRange, _ body: (borrowing Cursor) throws -> Bool
+    in range: KeyRange,
+    _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Bool
   ) throws -> Bool {
-    var hasOne = try range.lower.withUnsafeBytes { try seek(atOrAfter: $0) }
+    guard try range.lower.withUnsafeBytes({ try seek(atOrAfter: $0) }) else { return true }
+    guard let upper = range.upper else { return try forEachOnward(before: nil, body) }
+    return try upper.withUnsafeBytes { try forEachOnward(before: $0, body) }
+  }
+
+  /// The same for those records alone whose value passes a test.
+  @inline(__always)
+  mutating func forEach(
+    in range: KeyRange, passing test: some ValueTest,
+    _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Bool
+  ) throws {
+    guard try range.lower.withUnsafeBytes({ try seek(atOrAfter: $0) }) else { return }
     guard let upper = range.upper else {
-      while hasOne {
-        guard try body(self) else { return false }
-        hasOne = try next()
-      }
-      return true
+      _ = try forEachOnward(before: nil, passing: test, body)
+      return
     }
-    return try upper.withUnsafeBytes { upper in
-      while hasOne, Bytes.compare(key, upper) < 0 {
-        guard try body(self) else { return false }
-        hasOne = try next()
-      }
-      return true
-    }
+    _ = try upper.withUnsafeBytes { try forEachOnward(before: $0, passing: test, body) }
   }
 }
