@@ -15,19 +15,32 @@
 final class CommitBell: Sendable {
   private static let place: off_t = 64
 
-  private let descriptor: Int32
+  /// Nil once the environment is closed.
+  private let descriptor: Locked<Int32?>
 
   /// Nil where the file cannot be written; then others find out when they look by themselves.
   init?(_ files: StoreFiles) {
-    descriptor = SystemCall.open(files.opening, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-    guard descriptor >= 0 else { return nil }
+    let file = SystemCall.open(files.opening, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard file >= 0 else { return nil }
+    descriptor = Locked(file)
   }
 
-  deinit { close(descriptor) }
+  deinit { silence() }
+
+  /// Gives the descriptor back: a store that is closed has none, however long it is held.
+  func silence() {
+    descriptor.withLock { descriptor in
+      if let open = descriptor { SystemCall.closeDescriptor(open) }
+      descriptor = nil
+    }
+  }
 
   /// Costs one system call. That it failed is nobody's error: what was committed stays so.
   func ring(_ transaction: Int) {
     var number = UInt64(transaction).littleEndian
-    pwrite(descriptor, &number, MemoryLayout<UInt64>.size, Self.place)
+    descriptor.withLock { descriptor in
+      guard let descriptor else { return }
+      pwrite(descriptor, &number, MemoryLayout<UInt64>.size, Self.place)
+    }
   }
 }

@@ -108,6 +108,7 @@ public final class Environment: Sendable {
   func finish() {
     while let handle = pool.take() { discard(handle) }
     Calls.close(environment: pointer.raw)
+    bell?.silence()
     closeLockProbe()
     noteClosed()
     isFinished.store(true, ordering: .releasing)
