@@ -11,6 +11,7 @@ struct PowerCampaign: Campaign {
   static let summary = "no loss of power loses what was acknowledged, or leaves half of a write"
   static let mutants: [Mutation] = [
     .worker("no-sync"), .worker("no-metasync"), .worker("no-fdatasync"), .worker("no-folder-sync"),
+    .worker("unannounced"),
   ]
 
   static func obstacle() -> String? {
