@@ -20,7 +20,7 @@ struct CorruptCampaign: Campaign {
     let count = trial.cycles(quick: 2_000, nightly: 100_000, release: 1_000_000, mutant: 1_000)
     let perPart = min(count, 500)
     let path = scratch.path
-    return try inLanes(count / perPart) { number in
+    return try inLanes((count + perPart - 1) / perPart) { number in
       trial.progress.report("corrupt: \(number * perPart) of \(count) files")
       let part = CorruptPart(
         trial: trial, bases: bases, folder: "\(path)/image-\(number)",

@@ -35,7 +35,7 @@ struct FileSystemCampaign: Campaign {
       }
       let perSession = min(imageCount, trial.scale == .quick ? 30 : kind == .ext4 ? 250 : 125)
       let path = scratch.path
-      let part = try inLanes(imageCount / perSession) { number in
+      let part = try inLanes((imageCount + perSession - 1) / perSession) { number in
         trial.progress.report("\(kind): \(number * perSession) of \(imageCount) images")
         return try FileSystemSession(
           trial: trial, kind: kind, number: number, folder: "\(path)/\(kind)-\(number)",

@@ -11,6 +11,7 @@ struct PowerCampaign: Campaign {
   static let summary = "no loss of power loses what was acknowledged, or leaves half of a write"
   static let mutants: [Mutation] = [
     .worker("no-sync"), .worker("no-metasync"), .worker("no-fdatasync"), .worker("no-folder-sync"),
+    .worker("unannounced"),
   ]
 
   static func obstacle() -> String? {
@@ -27,7 +28,7 @@ struct PowerCampaign: Campaign {
     let imageCount = trial.cycles(quick: 600, nightly: 100_000, release: 400_000, mutant: 300)
     let perSession = min(imageCount, trial.scale == .quick ? 150 : 500)
     let path = scratch.path
-    return try inLanes(imageCount / perSession) { number in
+    return try inLanes((imageCount + perSession - 1) / perSession) { number in
       trial.progress.report("power: \(number * perSession) of \(imageCount) images")
       let session = PowerSession(
         trial: trial, number: number, folder: "\(path)/\(number)", recorder: recorder)
