@@ -24,7 +24,7 @@ struct KillAudit {
       try checkSightings(name, run)
     }
     guard run.isClean else { return }
-    let store = try Store(at: KillStore.folder(in: folder))
+    let store = try Store(at: KillStore.folder(in: folder), options: KillStore.options)
     defer { try? store.close() }  // What this process reads ends with its call.
     try checkLog(store, run)
     for role in KillRole.allCases where run.isClean {

@@ -12,7 +12,7 @@ enum KillConsumer: Worker {
     stress_end_with_parent()
     guard arguments.count == 2 else { throw UsageError("kill-consumer FOLDER NAME") }
     let folder = URL(fileURLWithPath: arguments[0], isDirectory: true)
-    let store = try Store(at: KillStore.folder(in: folder))
+    let store = try Store(at: KillStore.folder(in: folder), options: KillStore.options)
     let name = arguments[1]
     say("open")
     try waiting { try await consume(store, name) }
@@ -32,7 +32,10 @@ enum KillConsumer: Worker {
   private static func consume(_ store: Store, _ name: String) async throws {
     while true {
       do {
-        for try await batch in store.changes(for: name, in: ["KillItem"], batchCount: 40) {
+        // However far the others get while it is dead.
+        let batches = store.changes(
+          for: name, in: ["KillItem"], maximumLag: .max, batchCount: 40)
+        for try await batch in batches {
           try await store.write { tx in
             var account = KillAccounting(try tx.get(KillAccount.self, name), name)
             account.take(batch)

@@ -12,7 +12,7 @@ enum KillWitness: Worker {
     stress_end_with_parent()
     guard arguments.count == 1 else { throw UsageError("kill-witness FOLDER") }
     let folder = URL(fileURLWithPath: arguments[0], isDirectory: true)
-    let store = try Store(at: KillStore.folder(in: folder))
+    let store = try Store(at: KillStore.folder(in: folder), options: KillStore.options)
     let sightings = try Sightings(in: folder, "witness")
     try waiting { try await watch(store, sightings) }
   }

@@ -25,7 +25,7 @@ enum KillWriter: Worker {
     if flags.contains("delay") {
       stress_delay_opening(UInt32.random(in: 1500...5000, using: &generator))
     }
-    let store = try Store(at: KillStore.folder(in: folder))
+    let store = try Store(at: KillStore.folder(in: folder), options: KillStore.options)
     stress_delay_opening(0)
     if flags.contains("inner") {
       KillConsumer.start(store, "inner-\(writer)")
@@ -55,6 +55,13 @@ enum KillWriter: Worker {
 enum KillStore {
   static func folder(in folder: URL) -> URL {
     folder.appendingPathComponent("store", isDirectory: true)
+  }
+
+  /// Everything that has happened between two checks is still to be told then.
+  static var options: StoreOptions {
+    var options = StoreOptions()
+    options.changeLog = ChangeLogRetention(maximumByteCount: 1 << 32)
+    return options
   }
 }
 
