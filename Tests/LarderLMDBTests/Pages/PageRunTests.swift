@@ -104,35 +104,37 @@ struct PageRunTests {
     return try EditedFile(folder.data)
   }
 
-  /// The keys that a walk along the pages of a damaged file comes to.
-  private func keys(_ file: EditedFile) throws -> [String] {
-    try write(Data(file.bytes), to: folder.data)
-    let environment = try Environment.open(at: folder.store)
-    defer { #expect(throws: Never.self) { try environment.close() } }
-    let database = try #require(try environment.database(named: "documents/a", create: false))
-    let snapshot = try environment.beginRead()
-    return try snapshot.withCursor(in: database) { cursor in
-      var keys: [String] = []
-      guard try cursor.first() else { return [] }
-      _ = try cursor.forEachOnward(before: nil) { key, _ in
-        keys.append(String(decoding: key, as: UTF8.self))
-        return keys.count < 1000
-      }
-      return keys
-    }
-  }
-
-  @Test("a page whose keys are in disorder is told, not gone around for ever")
+  @Test("a page whose keys are in disorder is told, not gone around")
   func disorder() throws {
-    var file = try file()
-    #expect(try keys(file).count == 300)
-    let (leaf, last) = (file.leaf, file.nodeCount(file.leaf) - 1)
-    let (first, other) = (file.node(leaf, 0), file.node(leaf, last))
+    let sound = try file()
+    let environment = try Environment.open(at: folder.store)
+    let database = try #require(try environment.database(named: "documents/a", create: false))
+    func count() throws -> Int {
+      let snapshot = try environment.beginRead()
+      return try snapshot.withCursor(in: database) { cursor in
+        var count = 0
+        guard try cursor.first() else { return 0 }
+        _ = try cursor.forEachOnward(before: nil) { _, _ in
+          count += 1
+          return count < 1000
+        }
+        return count
+      }
+    }
+    #expect(try count() == 300)
+    let (leaf, last) = (sound.leaf, sound.nodeCount(sound.leaf) - 1)
+    var damaged = sound
+    damaged.put16(leaf, 16, sound.node(leaf, last))
+    damaged.put16(leaf, 16 + 2 * last, sound.node(leaf, 0))
 
-    file.put16(leaf, 16, other)
-    file.put16(leaf, 16 + 2 * last, first)
+    // Under the open store, whose pages were found sound.
+    let data = try FileHandle(forUpdating: URL(fileURLWithPath: folder.data))
+    try data.seek(toOffset: UInt64(leaf * 4096))
+    try data.write(contentsOf: damaged.bytes[(leaf * 4096)..<(leaf * 4096 + 4096)])
+    try data.close()
 
-    #expect(code { _ = try keys(file) } == .corrupted)
+    #expect(failure { _ = try count() }?.detail == "the keys of a page are in disorder")
+    try environment.close()
   }
 
   @Test("a record that is said to reach beyond its page is left to LMDB")
