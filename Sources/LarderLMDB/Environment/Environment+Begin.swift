@@ -256,6 +256,9 @@ extension Environment {
     try checkFork("commit")
     let pointer = endWriting(handle)
     defer { gate.leave() }
+    #if LARDER_MUTANTS
+      if Mutant.swallowedCommit.isOn { return _ = try? Calls.commit(pointer, path: folder) }
+    #endif
     try Calls.commit(pointer, path: folder)
   }
 
