@@ -259,7 +259,12 @@ extension Environment {
     #if LARDER_MUTANTS
       if Mutant.swallowedCommit.isOn { return _ = try? Calls.commit(pointer, path: folder) }
     #endif
-    try Calls.commit(pointer, path: folder)
+    do throws(LMDBError) {
+      try Calls.commit(pointer, path: folder)
+    } catch {
+      if case .system = error.code { noteFailedCommit() }
+      throw error
+    }
   }
 
   func abort(writing handle: TransactionHandle) {

@@ -46,20 +46,25 @@ struct FaultCampaign: Campaign {
         ["pwrite", "writev", "fdatasync"].contains($0.point.kind) && !$0.isKill
       }
     }
-    // All of them, as often as is asked for; some of them, where fewer are.
     let all = targets.count
-    let wanted = trial.cycles(quick: 250, nightly: 5000, release: 50_000, mutant: all)
-    var chosen = trial.mutation == nil ? targets.shuffled(using: &generator) : targets
-    // A process for each of them takes its time.
-    if trial.scale == .quick { chosen = chosen.filter { !$0.isKill } + chosen.filter(\.isKill).prefix(20) }
-    if trial.scale == .quick { chosen.shuffle(using: &generator) }
-    while tally.cycles < max(wanted, trial.scale == .quick ? 0 : all) {
-      for target in chosen where tally.cycles < max(wanted, trial.scale == .quick ? 0 : all) {
+    if trial.mutation == nil { targets.shuffle(using: &generator) }
+    if trial.scale == .quick, trial.mutation == nil {
+      // A process for each kill takes its time.
+      targets = targets.filter { !$0.isKill } + targets.filter(\.isKill).prefix(20)
+      targets.shuffle(using: &generator)
+    }
+    // All of them, and then again with other nonces; only some where time is short.
+    let isShort = trial.scale == .quick || trial.mutation != nil
+    let asked = trial.cycles(quick: 250, nightly: 5000, release: 50_000, mutant: all)
+    let wanted = isShort ? asked : max(asked, all)
+    while tally.cycles < wanted {
+      for target in targets.prefix(wanted - tally.cycles) {
         trial.progress.report(
           "\(Self.name): \(tally.cycles) of \(wanted), \(target.scenario.name) \(target.point)")
         let nonce = String(generator.next(), radix: 36)
         let seen = try target.isKill ? stage.kill(target, nonce) : stage.attempt(target, nonce)
         tally.add(seen)
+        // What is broken on purpose needs to be noticed once.
         if !seen.isClean, trial.mutation != nil || tally.faults.count > 40 { return tally }
       }
     }

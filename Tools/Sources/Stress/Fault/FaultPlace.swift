@@ -25,11 +25,12 @@ final class FaultPlace: @unchecked Sendable {
 
   var isOpen: Bool { opened != nil }
 
-  func parcels() throws -> StoreRepository<Parcel> { try store().repository(of: Parcel.self) }
+  func crates() throws -> StoreRepository<Crate> { try store().repository(of: Crate.self) }
 
   func content() throws -> FaultScenario.Content {
     Dictionary(
-      try parcels().fetch(Parcel.all).map { ($0.id, $0.nonce) }, uniquingKeysWith: { old, _ in old })
+      try crates().fetch(Crate.all).map { ($0.id, $0.nonce) }, uniquingKeysWith: { old, _ in old }
+    )
   }
 
   /// Closes the store at once: what still runs in it is a leak.
@@ -43,11 +44,11 @@ final class FaultPlace: @unchecked Sendable {
 
   // MARK: Templates
 
-  /// Makes the store that each point begins with, and one to restore, which lacks a parcel.
+  /// Makes the store that each point begins with, and one to restore, which lacks a crate.
   static func makeTemplate(_ folder: String, nonce: String) throws {
     let place = FaultPlace(folder)
     let store = try place.openStore()
-    try place.parcels().save(FaultScenario.firstParcels(nonce))
+    try place.crates().save(FaultScenario.firstCrates(nonce))
     // Its place is stored, and what comes now waits for it.
     try waiting {
       for try await batch in store.changes(for: "consumer") {
@@ -56,13 +57,13 @@ final class FaultPlace: @unchecked Sendable {
       }
     }
     try store.backup(to: place.path("old"))
-    try place.parcels().save(Parcel(id: "young", nonce: nonce))
+    try place.crates().save(Crate(id: "young", nonce: nonce))
     try place.closeStore()
   }
 
   static func templateContent(_ nonce: String) -> FaultScenario.Content {
     Dictionary(
-      (FaultScenario.firstParcels(nonce).map(\.id) + ["young"]).map { ($0, nonce) },
+      (FaultScenario.firstCrates(nonce).map(\.id) + ["young"]).map { ($0, nonce) },
       uniquingKeysWith: { old, _ in old })
   }
 
@@ -87,11 +88,7 @@ final class FaultPlace: @unchecked Sendable {
 
   func inspectBackup(isDone: Bool) -> String? {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    if names.contains("backup"), !isDone {
-      // What is there is whole, at least.
-      return inspectCopy().map { "a backup that was refused is there, and \($0)" }
-    }
-    if !isDone { return nil }
+    if !isDone { return names.contains("backup") ? "a backup that was refused is there" : nil }
     return names.contains("backup") ? inspectCopy() : "there is no backup"
   }
 
@@ -99,10 +96,10 @@ final class FaultPlace: @unchecked Sendable {
     do {
       let copy = try Store(at: path("backup"), options: StoreOptions(isReadOnly: true))
       let report = try copy.check()
-      let count = try copy.repository(of: Parcel.self).count()
+      let count = try copy.repository(of: Crate.self).count()
       try copy.close()
       if !report.isSound { return "the backup is not sound: \(report.problems.prefix(2))" }
-      return count == 61 ? nil : "the backup has \(count) parcels"
+      return count == 61 ? nil : "the backup has \(count) crates"
     } catch {
       return "the backup cannot be opened: \(error)"
     }
@@ -113,7 +110,7 @@ final class FaultPlace: @unchecked Sendable {
     do {
       let store = try store()
       // A marker, so that there is always something to hear of.
-      try parcels().save(Parcel(id: "marker", nonce: "m"))
+      try crates().save(Crate(id: "marker", nonce: "m"))
       let keys = try waiting {
         for try await batch in store.changes(for: "consumer") {
           return batch.isReset ? ["reset"] : batch.changes.map { "\($0.key)" }
@@ -121,7 +118,7 @@ final class FaultPlace: @unchecked Sendable {
         return []
       }
       let hasHeard = !keys.contains { $0.contains("young") }
-      try parcels().delete(keys: ["marker"])
+      try crates().delete(keys: ["marker"])
       if keys == ["reset"] { return "the consumer has lost its place" }
       return hasHeard == isDone ? nil : "the consumer heard \(keys), done: \(isDone)"
     } catch StoreError.consumerBusy {

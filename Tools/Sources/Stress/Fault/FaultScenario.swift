@@ -25,22 +25,23 @@ struct FaultScenario: Sendable {
     FaultScenario(
       name: "create", begins: .absent, after: { _, nonce in ["first": nonce] },
       act: { place, nonce in
-        try place.openStore().repository(of: Parcel.self).save(Parcel(id: "first", nonce: nonce))
+        try place.openStore().repository(of: Crate.self).save(Crate(id: "first", nonce: nonce))
       }),
     FaultScenario(
       name: "open", begins: .closed, after: { before, _ in before },
       act: { place, _ in try place.openStore() }),
     FaultScenario(
       name: "save", after: { saved($0, $1) },
-      act: { place, nonce in try place.parcels().save(savedParcels(nonce)) }),
+      act: { place, nonce in try place.crates().save(savedCrates(nonce)) }),
     FaultScenario(
-      name: "save-large", after: { before, nonce in
+      name: "save-large",
+      after: { before, nonce in
         before.merging((0..<40).map { ("large-\($0)", nonce) }) { _, new in new }
       },
       act: { place, nonce in
-        try place.parcels().save(
+        try place.crates().save(
           (0..<40).map { number in
-            Parcel(
+            Crate(
               id: "large-\(number)", nonce: nonce, group: number,
               body: String(repeating: "b", count: number % 2 == 0 ? 3000 : 12_000))
           })
@@ -48,21 +49,21 @@ struct FaultScenario: Sendable {
     FaultScenario(
       name: "save-by-tasks", after: { saved($0, $1) },
       act: { place, nonce in
-        let parcels = try place.parcels()
-        let batch = savedParcels(nonce)
-        try waiting { try await parcels.save(batch) }
+        let crates = try place.crates()
+        let batch = savedCrates(nonce)
+        try waiting { try await crates.save(batch) }
       }),
     FaultScenario(
       name: "delete", after: { before, _ in before.filter { group(of: $0.key) != 1 } },
-      act: { place, _ in try place.parcels().delete(Parcel.where { $0.group == 1 }) }),
+      act: { place, _ in try place.crates().delete(Crate.where { $0.group == 1 }) }),
     FaultScenario(
       name: "clear-before-save",
       after: { before, nonce in
         saved(before.filter { group(of: $0.key) != 1 }, nonce)
       },
       act: { place, nonce in
-        try place.parcels().save(
-          savedParcels(nonce), clearBeforeSaving: Parcel.where { $0.group == 1 })
+        try place.crates().save(
+          savedCrates(nonce), clearBeforeSaving: Crate.where { $0.group == 1 })
       }),
     FaultScenario(
       name: "import", after: { imported($0, $1, 150) },
@@ -72,7 +73,7 @@ struct FaultScenario: Sendable {
         options.batchDocumentCount = 50
         let lines = (0..<150).map { "{\"id\":\"line-\($0)\",\"nonce\":\"\(nonce)\",\"group\":5}\n" }
         _ = try place.store().importDocuments(
-          from: .bytes(Array(lines.joined().utf8), name: "lines.ndjson"), into: Parcel.self,
+          from: .bytes(Array(lines.joined().utf8), name: "lines.ndjson"), into: Crate.self,
           options: options)
       }),
     FaultScenario(
@@ -86,7 +87,8 @@ struct FaultScenario: Sendable {
       name: "restore", begins: .closed, after: { before, _ in before.filter { $0.key != "young" } },
       act: { place, _ in try Store.restore(from: place.path("old"), to: place.path("store")) }),
     FaultScenario(
-      name: "acknowledge", after: { before, nonce in
+      name: "acknowledge",
+      after: { before, nonce in
         before.merging(["consumed": nonce]) { _, new in new }
       },
       act: { place, nonce in
@@ -94,7 +96,7 @@ struct FaultScenario: Sendable {
         try waiting {
           for try await batch in store.changes(for: "consumer") {
             try await store.write { tx in
-              try tx.save(Parcel(id: "consumed", nonce: nonce))
+              try tx.save(Crate(id: "consumed", nonce: nonce))
               try tx.acknowledge(batch)
             }
             return
@@ -104,13 +106,13 @@ struct FaultScenario: Sendable {
       inspect: { place, isDone in place.inspectConsumer(isDone: isDone) }),
   ]
 
-  // MARK: Parcels
+  // MARK: Crates
 
   /// Every store begins with these.
-  static func firstParcels(_ nonce: String) -> [Parcel] {
+  static func firstCrates(_ nonce: String) -> [Crate] {
     (0..<60).map { number in
-      let id = "parcel-\(number)"
-      return Parcel(
+      let id = "crate-\(number)"
+      return Crate(
         id: id, nonce: nonce, group: group(of: id),
         body: String(repeating: "a", count: number % 10 == 0 ? 9000 : 300))
     }
@@ -121,14 +123,14 @@ struct FaultScenario: Sendable {
   }
 
   /// Some that are there, and some that are not.
-  private static func savedParcels(_ nonce: String) -> [Parcel] {
+  private static func savedCrates(_ nonce: String) -> [Crate] {
     (54..<66).map { number in
-      Parcel(id: "parcel-\(number)", nonce: nonce, group: group(of: "parcel-\(number)"), body: "s")
+      Crate(id: "crate-\(number)", nonce: nonce, group: group(of: "crate-\(number)"), body: "s")
     }
   }
 
   private static func saved(_ before: Content, _ nonce: String) -> Content {
-    before.merging(savedParcels(nonce).map { ($0.id, $0.nonce) }) { _, new in new }
+    before.merging(savedCrates(nonce).map { ($0.id, $0.nonce) }) { _, new in new }
   }
 
   private static func imported(_ before: Content, _ nonce: String, _ count: Int) -> Content {

@@ -19,7 +19,7 @@ struct FaultWorker: Worker {
 
   let place: FaultPlace
   let template: String
-  /// Of the parcels that every store begins with.
+  /// Of the crates that every store begins with.
   let nonce: String
   let shim: FaultShim
 
@@ -155,7 +155,8 @@ struct FaultWorker: Worker {
 
   private func compare(_ expected: [FaultScenario.Content], _ verdict: inout Verdict) throws {
     var found = try place.content()
-    for own in ["usable", "consumed", "marker"] where !expected.contains(where: { $0[own] != nil }) {
+    for own in ["usable", "consumed", "marker"] where !expected.contains(where: { $0[own] != nil })
+    {
       found[own] = own == "consumed" ? found[own] : nil
     }
     let report = try place.store().check()
@@ -170,8 +171,8 @@ struct FaultWorker: Worker {
         verdict.isDone ? "lost" : "phantom",
         "\(verdict.isDone ? "acknowledged" : "refused"), and without \(missing), with \(extra)")
     }
-    try place.parcels().save(Parcel(id: "usable", nonce: UUID().uuidString))
-    try place.parcels().delete(keys: ["usable"])
+    try place.crates().save(Crate(id: "usable", nonce: UUID().uuidString))
+    try place.crates().delete(keys: ["usable"])
   }
 
   private func judgeKilled(_ scenario: FaultScenario, nonce new: String, isDone: Bool) -> Verdict {
