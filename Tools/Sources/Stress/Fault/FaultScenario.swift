@@ -51,7 +51,7 @@ struct FaultScenario: Sendable {
       act: { place, nonce in
         let crates = try place.crates()
         let batch = savedCrates(nonce)
-        try waiting { try await crates.save(batch) }
+        _ = try waiting { try await crates.save(batch) }
       }),
     FaultScenario(
       name: "delete", after: { before, _ in before.filter { group(of: $0.key) != 1 } },
@@ -136,25 +136,4 @@ struct FaultScenario: Sendable {
   private static func imported(_ before: Content, _ nonce: String, _ count: Int) -> Content {
     before.merging((0..<count).map { ("line-\($0)", nonce) }) { _, new in new }
   }
-}
-
-/// Runs `body` as a task, and waits for it on this thread.
-@discardableResult
-func waiting<Result: Sendable>(
-  _ body: @escaping @Sendable () async throws -> Result
-) throws -> Result {
-  let done = DispatchSemaphore(value: 0)
-  let box = TaskResult<Result>()
-  Task.detached {
-    do { box.result = .success(try await body()) } catch { box.result = .failure(error) }
-    done.signal()
-  }
-  done.wait()
-  guard let result = box.result else { throw UsageError("a task without a result") }
-  return try result.get()
-}
-
-// Guard: written by the task before it signals, read after that.
-private final class TaskResult<Value: Sendable>: @unchecked Sendable {
-  var result: Result<Value, any Error>?
 }
