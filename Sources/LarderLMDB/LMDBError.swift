@@ -53,7 +53,10 @@ extension LMDBError.Code {
       "Open the store with a larger maximumDatabases."
     case .transactionFull:
       "Nothing of this transaction is kept; split it into smaller ones."
-    case .corrupted, .pageNotFound, .panic:
+    case .panic:
+      "The disk failed while a commit was written, of which nothing is kept. Close the store and "
+        + "open it again."
+    case .corrupted, .pageNotFound:
       "Close the store in every process, set the file aside, and restore a backup or rebuild it."
     case .invalidFile, .versionMismatch:
       "Open it with the program that wrote it, export it there, and import it here."

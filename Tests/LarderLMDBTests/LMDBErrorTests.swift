@@ -21,7 +21,8 @@ struct LMDBErrorTests {
     arguments: [
       (ENOENT, "Check the path"), (ENOTDIR, "Check the path"), (ENAMETOOLONG, "shorter path"),
       (EROFS, "isReadOnly"), (EMFILE, "raise this process's limit"), (ENFILE, "raise the system's"),
-      (ENOMEM, "mapByteCount"), (EACCES, "who owns"), (EPERM, "who owns"), (ENOSPC, "disk space"),
+      (ENOMEM, "mapByteCount"), (EAGAIN, "Try again"), (EACCES, "who owns"), (EPERM, "who owns"),
+      (ENOSPC, "disk space"),
     ])
   func advice(number: Int32, words: String) {
     let error = SystemCall.failure(number, "open", path: "/store")

@@ -28,6 +28,35 @@ extension TestProcess {
     }
   }
 
+  /// Saves documents of more than a page until the file may not grow any more, then deletes one after
+  /// the other, and saves again.
+  static func deleteAtLimit(_ folder: String) throws {
+    setFileLimit(5_000_000)
+    let store = try Store(at: folder)
+    let accounts = store.repository(of: Account.self)
+    func save(_ numbers: Range<Int>) throws -> Int {
+      for number in numbers {
+        do {
+          try accounts.save(
+            Account(number: number, balance: 0, text: String(repeating: "x", count: 6000)))
+        } catch {
+          say("error \(name(of: error)) \(error)")
+          return number
+        }
+      }
+      return numbers.upperBound
+    }
+    let count = try save(0..<10_000)
+    say("kept \(try accounts.count() == count)")
+    var deleted = 0
+    for number in 0..<count / 2 { deleted += try accounts.delete(keys: [number]) }
+    say("deleted \(deleted == count / 2)")
+    say("saved \(try save(20_000..<20_000 + count / 8) == 20_000 + count / 8)")
+    let report = try store.check()
+    say(report.isSound ? "sound" : "unsound \(report.problems)")
+    waitForParent()
+  }
+
   /// Saves until the disk is full, then deletes one document after the other, and saves again.
   static func deleteWhenFull(_ folder: String) throws {
     let store = try Store(at: folder)

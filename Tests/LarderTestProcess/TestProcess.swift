@@ -37,6 +37,7 @@ import LarderLMDB
       case "compact": try compact(folder)
       case "restore": try restore(folder, from: rest[0])
       case "delete-when-full": try deleteWhenFull(folder)
+      case "delete-at-limit": try deleteAtLimit(folder)
       default: fail("unknown command \(command)")
       }
     } catch {

@@ -96,7 +96,7 @@ public enum StoreError: Error, Equatable, Sendable {
     case .readOnly: self = .readOnly
     case .nestedWrite: self = .nestedWrite
     case .optionsDiffer: self = .optionsDiffer(path: error.path ?? "")
-    case .corrupted, .pageNotFound, .panic:
+    case .corrupted, .pageNotFound:
       self = .damagedFile(path: error.path ?? "", reason: error.detail)
     default: self = .storage(error)
     }

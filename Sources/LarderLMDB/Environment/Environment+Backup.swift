@@ -38,7 +38,12 @@ extension Environment {
       let byteCount = try SafeFiles.byteCount(staged.data)
       try SafeFiles.remove(staged.opening)
       try SafeFiles.move(staged.folder, to: path)
-      try SafeFiles.syncFolder(parent)
+      do {
+        try SafeFiles.syncFolder(parent)
+      } catch {
+        try? SafeFiles.move(path, to: staged.folder)  // The first failure is the one to report.
+        throw error
+      }
       _ = consume lock
       return byteCount
     } catch {
@@ -97,7 +102,17 @@ extension Environment {
       try lock.note(.unknown, isDurable: false)
       try lock.note(.finished)
       try SafeFiles.exchange(staged.data, files.data, isReplacing: old != nil)
-      try SafeFiles.syncFolder(files.folder)
+      do {
+        try SafeFiles.syncFolder(files.folder)
+      } catch {
+        // As it was, where the old file is still there; the first failure is the one to report.
+        if old == nil {
+          try? SafeFiles.move(files.data, to: staged.data)
+        } else {
+          try? SafeFiles.exchange(staged.data, files.data, isReplacing: true)
+        }
+        throw error
+      }
       try? SafeFiles.removeFolder(staged.folder)  // The next opening does it, too.
       _ = consume lock
       return Restoration(byteCount: byteCount, hasReplaced: old != nil)

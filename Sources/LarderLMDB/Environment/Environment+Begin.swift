@@ -256,7 +256,15 @@ extension Environment {
     try checkFork("commit")
     let pointer = endWriting(handle)
     defer { gate.leave() }
-    try Calls.commit(pointer, path: folder)
+    #if LARDER_MUTANTS
+      if Mutant.swallowedCommit.isOn { return _ = try? Calls.commit(pointer, path: folder) }
+    #endif
+    do throws(LMDBError) {
+      try Calls.commit(pointer, path: folder)
+    } catch {
+      if case .system = error.code { noteFailedCommit() }
+      throw error
+    }
   }
 
   func abort(writing handle: TransactionHandle) {

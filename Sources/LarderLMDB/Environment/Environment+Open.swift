@@ -145,12 +145,14 @@ extension Environment {
     let session = try lock?.session()
     let isOpenElsewhere = try files.isOpenElsewhere(except: nil)
     let isAlone = session != nil && !isOpenElsewhere
-    try Preflight(
+    let isHalf = try Preflight(
       files: files, session: session, isAlone: isAlone, isRequested: isRequested
     ).check()
     let open = OpeningLock.Session.open(boot: SystemCall.bootID)
-    // A suspicion stands until a walk has found nothing, which is now if we are alone.
-    guard !options.isReadOnly, session != open, isAlone || session != .suspect else { return }
+    // A suspicion stands until a walk has found nothing, which is now if we are alone; what a commit
+    // has left that failed, until another one has written over it.
+    let isKnown = session == .suspect || session == .failed
+    guard !options.isReadOnly, session != open, !isHalf, isAlone || !isKnown else { return }
     // On the disk before the first page is written: or a loss of power would go unnoticed.
     try lock?.note(open, isDurable: true)
   }

@@ -43,8 +43,26 @@ extension Environment {
   /// pages first.
   public func noteSuspicion() {
     // Advice for the next opener, which a store that cannot take it opens without.
-    guard let lock = try? OpeningLock.acquireAtOnce(files) else { return }
+    guard let lock = try? OpeningLock.acquireAtOnce(files),
+      (try? lock.session()) != .failed  // All pages are looked at then, too.
+    else { return }
     try? lock.note(.suspect, isDurable: false)
+  }
+
+  /// Notes that a commit failed: without it what LMDB leaves of one looks like damage.
+  func noteFailedCommit() {
+    let deadline = SystemCall.seconds + 1
+    repeat {
+      do throws(LMDBError) {
+        guard let lock = try OpeningLock.acquireAtOnce(files) else {
+          SystemCall.sleep(microseconds: 1000)
+          continue
+        }
+        return try lock.note(.failed, isDurable: false)
+      } catch {
+        return  // The failure of the commit is the one to report.
+      }
+    } while SystemCall.seconds < deadline
   }
 
   /// Notes that the last process closed the store. LMDB has closed; the registry still keeps others

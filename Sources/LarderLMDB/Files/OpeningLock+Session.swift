@@ -18,6 +18,9 @@ extension OpeningLock {
     case open(boot: String?)
     /// A damaged record or page was met.
     case suspect
+    /// A commit failed, and the older of the two meta pages may be half of it: LMDB takes back its
+    /// number, and not its trees. The next commit writes that page anew.
+    case failed
 
     fileprivate static let place = 16
     fileprivate static let byteCount = 48
@@ -29,6 +32,7 @@ extension OpeningLock {
         case .closed: "closed"
         case .open(let boot): "open \(boot ?? "-")"
         case .suspect: "suspect"
+        case .failed: "failed"
         }
       return text + String(repeating: " ", count: Self.byteCount - 1 - text.utf8.count) + "\n"
     }
@@ -38,6 +42,8 @@ extension OpeningLock {
       switch (words.first, words.count) {
       case ("closed"?, 1): self = .closed
       case ("suspect"?, 1): self = .suspect
+      // Whatever is behind it: the disk that failed may have taken half of the note.
+      case ("failed"?, _): self = .failed
       case ("open"?, 2): self = .open(boot: words[1] == "-" ? nil : String(words[1]))
       default: self = .unknown
       }

@@ -15,21 +15,25 @@ struct Preflight {
   /// Files up to this size are walked at every opening, which takes about a millisecond.
   static let smallByteCount = 4 << 20
 
+  /// - Returns: Whether the older meta page is half of a commit that failed. LMDB takes the other one.
   /// - Throws: ``LMDBError/Code/corrupted`` for a file that LMDB must not open.
-  func check() throws(LMDBError) {
+  @discardableResult
+  func check() throws(LMDBError) -> Bool {
     #if LARDER_MUTANTS
-      if Mutant.preflight.isOn { return }
+      if Mutant.preflight.isOn { return false }
     #endif
     // A page may be half written by a process that has the store open; a moment later it is whole.
     for attempt in 0..<(isAlone ? 1 : 5) {
       if attempt > 0 { SystemCall.sleep(microseconds: 2000) }
-      guard let fault = try firstLook() else { return }
+      var isHalf = false
+      guard let fault = try firstLook(&isHalf) else { return isHalf }
       if isAlone || attempt == 4 { throw LMDBError(path: files.data, faults: [fault]) }
     }
+    return false
   }
 
   /// Nil when the file may be opened, after a walk where there is a reason for one.
-  private func firstLook() throws(LMDBError) -> PageFault? {
+  private func firstLook(_ isHalf: inout Bool) throws(LMDBError) -> PageFault? {
     let file = try PageFile(files.data)
     let metas: MetaPages
     switch try MetaPages.read(file) {
@@ -37,7 +41,10 @@ struct Preflight {
     // LMDB has words of its own for a file that is none of its kind.
     case .failure(let fault): return try MetaPages.isForeign(file) ? nil : fault
     }
-    if isAlone, let fault = try metas.contradiction(file) { return fault }
+    if isAlone, let fault = try metas.contradiction(file) {
+      guard session == .failed, try metas.isHalfCommit(file) else { return fault }
+      isHalf = true
+    }
     let byteCount = try file.byteCount()
     let isShort = byteCount < metas.newest.fullByteCount
     guard isShort || isAlone && isSuspect(byteCount) else { return nil }
@@ -52,7 +59,7 @@ struct Preflight {
   private func isSuspect(_ byteCount: Int) -> Bool {
     if isRequested || byteCount <= Self.smallByteCount { return true }
     switch session {
-    case .unknown?, .suspect?: return true
+    case .unknown?, .suspect?, .failed?: return true
     // A process that was killed leaves a whole file; a system that went down may not.
     case .open(let boot)?: return boot != SystemCall.bootID
     case .closed?, nil: return false

@@ -21,6 +21,8 @@
     case reserveOff = "reserve-off"
     /// The reader slots of processes that died are not given back.
     case readerCheckOff = "reader-check-off"
+    /// A commit that failed is said to have succeeded.
+    case swallowedCommit = "swallowed-commit"
     /// A write does not look whether the lock file and the data file are still in place.
     case lockInode = "lock-inode"
     /// No page of a file is looked at before it is opened.

@@ -24,6 +24,7 @@ enum SystemCall {
     ENAMETOOLONG: "Choose a shorter path.",
     EMFILE: "Close files that are not needed, or raise this process's limit; then try again.",
     ENFILE: "Close files that are not needed, or raise the system's limit; then try again.",
+    EAGAIN: "Try again when the system is less busy.",
     ENOMEM: "Open the store with a smaller `mapByteCount`, or raise this process's limit.",
   ]
 

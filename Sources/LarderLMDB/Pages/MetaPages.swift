@@ -82,6 +82,19 @@ extension MetaPages {
       reason: "it is of transaction \(newest.transaction), and its free pages of \(last)")
   }
 
+  /// Whether the older page has the trees of the commit behind the newest: what LMDB leaves of one
+  /// whose meta page could not be written. It looks as if the newest commit were of an older number,
+  /// so that somebody must know that there was such a failure.
+  ///
+  /// The file must not change meanwhile.
+  func isHalfCommit(_ file: borrowing PageFile) throws(LMDBError) -> Bool {
+    // It has the old end of the file, too, beyond which the root of a new tree may lie.
+    if let last = try Self.lastFreeing(older, file), last != newest.transaction + 1 { return false }
+    let last = try Self.lastFreeing(newest, file)
+    // The first commit let go of nothing.
+    return last == newest.transaction || older.transaction == 0 && last == 0
+  }
+
   /// The last transaction in the list of free pages, 0 where it is empty; nil where it cannot be read.
   ///
   /// - Parameter isCounted: Nil also where its one page has not as many entries as the meta page says.
@@ -97,7 +110,7 @@ extension MetaPages {
     var starts = [UInt64](repeating: 0, count: meta.pageByteCount / 128 + 1)
     var page = tree.root
     for level in 1...tree.depth {
-      guard (PageFormat.metaPageCount...meta.lastPage).contains(page),
+      guard page >= PageFormat.metaPageCount, page <= meta.lastPage,
         try file.read(buffer, at: page * meta.pageByteCount)
       else { return nil }
       let nodes = starts.withUnsafeMutableBufferPointer { starts in

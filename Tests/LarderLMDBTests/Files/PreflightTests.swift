@@ -135,6 +135,62 @@ import Testing
     #expect(open() == .corrupted)
   }
 
+  /// As LMDB leaves the file when the meta page of a commit cannot be written: it takes the number
+  /// of the commit back, and the end of the file, but not the trees.
+  private func failCommit() throws {
+    let environment = try Environment.open(at: folder.store)
+    try environment.store(["another": "1"])
+    try environment.close()
+    var file = try EditedFile(folder.data)
+    file.put64(file.metaNumber, 144, file.meta.transaction - 2)
+    try write(Data(file.bytes), to: folder.data)
+  }
+
+  @Test("a commit that failed is no damage where it is noted, until another is written over it")
+  func failedCommit() throws {
+    try make(valueCount: 20)
+    try failCommit()
+    try leave("closed")
+    #expect(open() == .corrupted)
+
+    try leave("failed")
+    for _ in 0..<2 {
+      #expect(open() == nil)
+      #expect(try note == "failed")
+    }
+
+    let environment = try Environment.open(at: folder.store)
+    try environment.store(["more": "1"])
+    try environment.close()
+    #expect(open() == nil)
+    #expect(try note == "closed")
+  }
+
+  @Test("a commit that fails is noted, and a suspicion behind it does not take its place")
+  func failingCommit() throws {
+    let environment = try Environment.open(at: folder.store)
+    let faults = CallFaults.watch(environment.folder) { $0 == .commit ? EIO : nil }
+    defer { CallFaults.stopWatching(environment.folder) }
+
+    let error = failure { try environment.store(["a": "1"]) }
+    environment.noteSuspicion()
+
+    #expect(error?.code == .system(errno: EIO))
+    #expect(try note == "failed")
+    withExtendedLifetime(faults) {}
+  }
+
+  @Test("an older meta page whose tree lies behind the end that it names is not followed")
+  func treeBehindEnd() throws {
+    try make(valueCount: 20)
+    var file = try EditedFile(folder.data)
+    file.put64(1 - file.metaNumber, 136, 1)
+    try write(Data(file.bytes), to: folder.data)
+    try leave("closed")
+
+    #expect(open() == nil)
+  }
+
   @Test("a file that is cut off is refused, whatever is noted")
   func cutOff() throws {
     try make(valueCount: 2500)

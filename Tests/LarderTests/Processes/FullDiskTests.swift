@@ -75,6 +75,18 @@ import Testing
     #expect(process.finish().isEmpty)
   }
 
+  @Test("at the largest size of a file large documents can be deleted, which makes room for others")
+  func deletesAtFileLimit() throws {
+    let process = try OtherProcess("delete-at-limit", folder.store)
+
+    #expect(try process.expect("error full").contains("Raise the limit"))
+    #expect(try process.expect("kept") == "true")
+    #expect(try process.expect("deleted") == "true")
+    #expect(try process.expect("saved") == "true")
+    #expect(try process.expect("sound").isEmpty)
+    #expect(process.finish().isEmpty)
+  }
+
   @Test("on a full disk documents can be deleted, which makes room for others")
   func deletesOnFullDisk() throws {
     try #require(geteuid() == 0, "this test mounts a small disk and needs root")

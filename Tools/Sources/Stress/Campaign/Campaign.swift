@@ -28,7 +28,7 @@ extension Campaign {
 /// The campaigns by their names, in the order in which `all` runs them.
 let campaigns: [any Campaign.Type] = [
   KillCampaign.self, PowerCampaign.self, HistoryCampaign.self, FileSystemCampaign.self,
-  CorruptCampaign.self, FullCampaign.self, EnvironmentCampaign.self,
+  CorruptCampaign.self, FaultCampaign.self, FullCampaign.self, EnvironmentCampaign.self,
 ]
 
 /// Something broken on purpose, told to the processes of a trial by their environment.

@@ -71,7 +71,7 @@ extension EnvironmentCase {
         })
       cases.append(
         EnvironmentCase("\(file)-is-a-socket") { scene in
-          try replaced(file, in: scene, says: "socket") { try makeSocket($0) }
+          try replaced(file, in: scene, says: "socket") { mknod($0, S_IFSOCK | 0o600, 0) }
         })
       cases.append(
         EnvironmentCase("\(file)-is-a-device", needsRoot: true) { scene in
@@ -128,28 +128,5 @@ extension EnvironmentCase {
   private static func victimBytes(_ file: String, _ scene: Scene) throws -> Data {
     // The file itself was moved aside.
     FileManager.default.contents(atPath: scene.path("aside")) ?? Data("precious\n".utf8)
-  }
-
-  private static func makeSocket(_ path: String) throws {
-    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-    defer { close(descriptor) }
-    // A socket's path is short: made in the working directory of nobody else.
-    let short = "/tmp/stress-\(getpid()).socket"
-    unlink(short)
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { bytes in
-      bytes.copyBytes(from: Array(short.utf8) + [0])
-    }
-    let status = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    }
-    // A socket moves within its disk; where the store is on another one it is made with `mknod`.
-    guard status == 0, rename(short, path) == 0 || mknod(path, S_IFSOCK | 0o600, 0) == 0 else {
-      throw UsageError("no socket can be made: \(String(cString: strerror(errno)))")
-    }
-    unlink(short)
   }
 }

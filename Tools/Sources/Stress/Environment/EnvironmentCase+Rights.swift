@@ -4,108 +4,105 @@ import Foundation
 extension EnvironmentCase {
   private static let nobody = 65534
 
-  static let rights =
-    [
-      EnvironmentCase("folder-read-only", needsRoot: true) { scene in
-        try asNobody(scene) { hand, store in
-          chmod(store, 0o500)
-          // Its files may be written, and nothing has to be made in it.
-          scene.must(hand.ask("open", "a", store), "opening")
-          scene.must(scene.save(hand, "a", "more", at: store), "a save")
-          scene.refused(hand.ask("compact", "a"), "compacting", "system/\(EACCES)", words: ["owns"])
-          scene.must(scene.save(hand, "a", "behind", at: store), "a save behind it")
-          scene.must(hand.ask("close", "a"), "closing")
-        }
-      },
-      EnvironmentCase("folder-read-only-and-empty", needsRoot: true) { scene in
-        try asNobody(scene) { hand, _ in
-          let folder = scene.path("empty")
-          mkdir(folder, 0o500)
-          chown(folder, uid_t(nobody), gid_t(nobody))
-          scene.refused(
-            hand.ask("open", "a", folder), "opening", "system/\(EACCES)", words: ["owns"])
-        }
-      },
-      EnvironmentCase("folder-without-rights", needsRoot: true) { scene in
-        try asNobody(scene) { hand, store in
-          chmod(store, 0)
-          scene.refused(
-            hand.ask("open", "a", store), "opening", "system/\(EACCES)", words: ["owns"])
-          chmod(store, 0o700)
-        }
-      },
-      EnvironmentCase("data-read-only", needsRoot: true) { scene in
-        try asNobody(scene) { hand, store in
-          chmod(store + "/data.mdb", 0o400)
-          scene.protect(store + "/data.mdb")
-          scene.refused(
-            hand.ask("open", "a", store), "opening", "system/\(EACCES)", words: ["owns"])
-          scene.must(hand.ask("open", "a", store, "readonly=1"), "opening to read only")
-          scene.refused(hand.ask("save", "a", "no", "no"), "a save", "readOnly")
-          scene.must(hand.ask("close", "a"), "closing")
-          scene.checkVictims()
-          chmod(store + "/data.mdb", 0o600)
-        }
-      },
-      EnvironmentCase("parent-without-rights", needsRoot: true) { scene in
-        try asNobody(scene) { hand, _ in
-          chmod(scene.folder, 0o500)
-          defer { chmod(scene.folder, 0o777) }
-          scene.refused(
-            hand.ask("open", "a", scene.path("new")), "making a store", "system/\(EACCES)",
-            words: ["new", "owns"])
-        }
-      },
-      EnvironmentCase("folder-of-another-user", needsRoot: true) { scene in
-        let store = try scene.makeStore()
-        chown(store, uid_t(nobody), gid_t(nobody))
-        scene.refused(
-          try scene.hand().ask("open", "a", store), "opening", "unsafeFile",
-          words: ["user \(nobody)", "user 0"])
-        chown(store, 0, 0)
-        try scene.verify(store)
-      },
-      EnvironmentCase("store-of-another-user-to-read", needsRoot: true) { scene in
-        let store = try scene.makeStore()
-        // A copy that is published: anybody may read it, and there is no lock file.
-        unlink(store + "/lock.mdb")
-        chmod(scene.folder, 0o755)
-        chmod(store, 0o755)
-        chmod(store + "/data.mdb", 0o644)
-        chmod(store + "/larder.lock", 0o644)
-        scene.protect(store + "/data.mdb")
-        let hand = try scene.newHand()
-        scene.must(hand.ask("become", "\(nobody)"), "becoming nobody")
-        scene.refused(hand.ask("open", "a", store), "opening", "unsafeFile", words: ["user 0"])
-        scene.must(hand.ask("open", "a", store, "readonly=1"), "opening to read only")
-        if scene.must(hand.ask("list", "a"), "reading").count != 1 {
-          scene.fault("nothing to read")
-        }
+  static var rights: [EnvironmentCase] { rightsOfFolders + rightsOfFiles }
+
+  private static let rightsOfFolders = [
+    EnvironmentCase("folder-read-only", needsRoot: true) { scene in
+      try asNobody(scene) { hand, store in
+        chmod(store, 0o500)
+        // Its files may be written, and nothing has to be made in it.
+        scene.must(hand.ask("open", "a", store), "opening")
+        scene.must(scene.save(hand, "a", "more", at: store), "a save")
+        scene.refused(hand.ask("compact", "a"), "compacting", "system/\(EACCES)", words: ["owns"])
+        scene.must(scene.save(hand, "a", "behind", at: store), "a save behind it")
         scene.must(hand.ask("close", "a"), "closing")
-        let names = Set((try? FileManager.default.contentsOfDirectory(atPath: store)) ?? [])
-        if names != ["data.mdb", "larder.lock"] { scene.fault("it left \(names)") }
-      },
-      EnvironmentCase("parent-writable-for-all") { scene in
-        chmod(scene.folder, 0o1777)
-        let store = try scene.makeStore()
-        expectPrivate(store, scene)
-        try scene.verify(store)
-      },
-      EnvironmentCase("umask-0") { scene in try underMask(0, scene) },
-      EnvironmentCase("umask-077") { scene in try underMask(0o077, scene) },
-      EnvironmentCase("umask-777") { scene in try underMask(0o777, scene) },
-    ]
-    + files.map { file in
-      EnvironmentCase("\(file)-of-another-user", needsRoot: true) { scene in
-        let store = try scene.makeStore()
-        chown(store + "/" + file, uid_t(nobody), gid_t(nobody))
-        scene.refused(
-          try scene.hand().ask("open", "a", store), "opening", "unsafeFile",
-          words: [file, "user \(nobody)"])
-        chown(store + "/" + file, 0, 0)
-        try scene.verify(store)
       }
+    },
+    EnvironmentCase("folder-read-only-and-empty", needsRoot: true) { scene in
+      try asNobody(scene) { hand, _ in
+        let folder = scene.path("empty")
+        mkdir(folder, 0o500)
+        chown(folder, uid_t(nobody), gid_t(nobody))
+        scene.refused(hand.ask("open", "a", folder), "opening", "system/\(EACCES)", words: ["owns"])
+      }
+    },
+    EnvironmentCase("folder-without-rights", needsRoot: true) { scene in
+      try asNobody(scene) { hand, store in
+        chmod(store, 0)
+        scene.refused(hand.ask("open", "a", store), "opening", "system/\(EACCES)", words: ["owns"])
+        chmod(store, 0o700)
+      }
+    },
+    EnvironmentCase("data-read-only", needsRoot: true) { scene in
+      try asNobody(scene) { hand, store in
+        chmod(store + "/data.mdb", 0o400)
+        scene.protect(store + "/data.mdb")
+        scene.refused(hand.ask("open", "a", store), "opening", "system/\(EACCES)", words: ["owns"])
+        scene.must(hand.ask("open", "a", store, "readonly=1"), "opening to read only")
+        scene.refused(hand.ask("save", "a", "no", "no"), "a save", "readOnly")
+        scene.must(hand.ask("close", "a"), "closing")
+        scene.checkVictims()
+        chmod(store + "/data.mdb", 0o600)
+      }
+    },
+    EnvironmentCase("parent-without-rights", needsRoot: true) { scene in
+      try asNobody(scene) { hand, _ in
+        chmod(scene.folder, 0o500)
+        defer { chmod(scene.folder, 0o777) }
+        scene.refused(
+          hand.ask("open", "a", scene.path("new")), "making a store", "system/\(EACCES)",
+          words: ["new", "owns"])
+      }
+    },
+    EnvironmentCase("folder-of-another-user", needsRoot: true) { scene in
+      let store = try scene.makeStore()
+      chown(store, uid_t(nobody), gid_t(nobody))
+      scene.refused(
+        try scene.hand().ask("open", "a", store), "opening", "unsafeFile",
+        words: ["user \(nobody)", "user 0"])
+      chown(store, 0, 0)
+      try scene.verify(store)
+    },
+    EnvironmentCase("store-of-another-user-to-read", needsRoot: true) { scene in
+      let store = try scene.makeStore()
+      // A copy that is published: anybody may read it, and there is no lock file.
+      unlink(store + "/lock.mdb")
+      chmod(scene.folder, 0o755)
+      chmod(store, 0o755)
+      chmod(store + "/data.mdb", 0o644)
+      chmod(store + "/larder.lock", 0o644)
+      scene.protect(store + "/data.mdb")
+      let hand = try scene.newHand()
+      scene.must(hand.ask("become", "\(nobody)"), "becoming nobody")
+      scene.refused(hand.ask("open", "a", store), "opening", "unsafeFile", words: ["user 0"])
+      scene.must(hand.ask("open", "a", store, "readonly=1"), "opening to read only")
+      if scene.must(hand.ask("list", "a"), "reading").count != 1 { scene.fault("nothing to read") }
+      scene.must(hand.ask("close", "a"), "closing")
+      let names = Set((try? FileManager.default.contentsOfDirectory(atPath: store)) ?? [])
+      if names != ["data.mdb", "larder.lock"] { scene.fault("it left \(names)") }
+    },
+    EnvironmentCase("parent-writable-for-all") { scene in
+      chmod(scene.folder, 0o1777)
+      let store = try scene.makeStore()
+      expectPrivate(store, scene)
+      try scene.verify(store)
+    },
+    EnvironmentCase("umask-0") { scene in try underMask(0, scene) },
+    EnvironmentCase("umask-077") { scene in try underMask(0o077, scene) },
+    EnvironmentCase("umask-777") { scene in try underMask(0o777, scene) },
+  ]
+
+  private static let rightsOfFiles = files.map { file in
+    EnvironmentCase("\(file)-of-another-user", needsRoot: true) { scene in
+      let store = try scene.makeStore()
+      chown(store + "/" + file, uid_t(nobody), gid_t(nobody))
+      scene.refused(
+        try scene.hand().ask("open", "a", store), "opening", "unsafeFile",
+        words: [file, "user \(nobody)"])
+      chown(store + "/" + file, 0, 0)
+      try scene.verify(store)
     }
+  }
 
   /// A user with no other rights makes a store, and `body` does what it cannot do; the store is
   /// sound afterwards, in the eyes of that user.

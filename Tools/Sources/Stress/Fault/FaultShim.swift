@@ -73,8 +73,13 @@ struct FaultShim: Sendable {
     self.kinds = kinds
   }
 
-  /// From now on calls on files count whose paths begin like this.
-  func watch(_ path: String) { watchCall(path) }
+  /// From now on calls on the files of a folder count, which exists.
+  func watch(_ folder: String) {
+    // As the library calls it.
+    guard let path = realpath(folder, nil) else { return }
+    watchCall(path)
+    free(path)
+  }
 
   /// Runs `body` with one call that does not go well, or with none; how many were met.
   func run(_ point: Point?, _ body: () -> Void) -> Int {

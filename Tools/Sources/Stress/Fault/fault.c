@@ -186,6 +186,10 @@ static enum effect meet(enum kind kind) {
 
 // MARK: Files
 
+/// How much of a write is there when the process ends in it. Neither the system nor a disk leaves
+/// half of a sector, which LMDB's meta pages rely on.
+static size_t torn(size_t size) { return size / 2 & ~(size_t)511; }
+
 static int opened(int descriptor, int flags) {
   if (descriptor >= 0 && descriptor < MOST_DESCRIPTORS) {
     is_ours[descriptor] = 1;
@@ -248,7 +252,7 @@ ssize_t pwrite(int descriptor, const void *bytes, size_t size, off_t offset) {
       case effect_fail: return -1;
       case effect_short: size /= 2; break;
       case effect_torn:
-        (void)!syscall(SYS_pwrite64, descriptor, bytes, size / 2, offset);
+        (void)!syscall(SYS_pwrite64, descriptor, bytes, torn(size), offset);
         kill(getpid(), SIGKILL);
         break;
       default: break;
@@ -265,7 +269,7 @@ ssize_t write(int descriptor, const void *bytes, size_t size) {
       case effect_fail: return -1;
       case effect_short: size = size > 1 ? size / 2 : size; break;
       case effect_torn:
-        (void)!syscall(SYS_write, descriptor, bytes, size / 2);
+        (void)!syscall(SYS_write, descriptor, bytes, torn(size));
         kill(getpid(), SIGKILL);
         break;
       default: break;
@@ -283,7 +287,7 @@ ssize_t writev(int descriptor, const struct iovec *parts, int count) {
       case effect_fail: return -1;
       case effect_short: return syscall(SYS_write, descriptor, parts[0].iov_base, size / 2 < parts[0].iov_len ? size / 2 : parts[0].iov_len);
       case effect_torn:
-        (void)!syscall(SYS_write, descriptor, parts[0].iov_base, parts[0].iov_len / 2);
+        (void)!syscall(SYS_write, descriptor, parts[0].iov_base, torn(parts[0].iov_len));
         kill(getpid(), SIGKILL);
         break;
       default: break;

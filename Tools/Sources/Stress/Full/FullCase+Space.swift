@@ -136,11 +136,7 @@ extension FullCase {
       for index in 0..<count { scene.remember("\(prefix)-\(index)", prefix, at: store) }
       if answer.count == 3 {
         let refusal = ErrorWords(kind: answer[1], text: answer[2])
-        scene.refused(
-          .refused(refusal), "filling", kinds,
-          words: ["Delete documents"].filter { _ in
-            refusal.kind == "full/quota"
-          })
+        scene.refused(.refused(refusal), "filling", kinds, words: ["elete documents"])
       } else {
         scene.fault("it was never full")
       }

@@ -36,20 +36,23 @@ struct ErrorWords: Equatable {
     }
   }
 
-  /// Whether it is one of the library's own errors.
+  /// Whether it is one of the library's own errors, by its case.
   var isTyped: Bool { kind.first?.isLowercase == true && kind != "unknown" }
 
   /// Whether it speaks to people: sentences, with something to be done in them.
   var isHelpful: Bool {
     let words = text.split { !$0.isLetter && $0 != "'" }.map { $0.lowercased() }
-    return text.hasSuffix(".") && !text.contains("Optional(") && !text.contains("StoreError")
+    // An import says how far it came, in the manner of a compiler.
+    let isWhole = text.hasSuffix(".") || kind.hasPrefix("Import")
+    return isWhole && !text.contains("Optional(") && !text.contains("StoreError")
       && words.contains { Self.deeds.contains(String($0)) }
   }
 
   /// What an error can ask its reader to do.
   private static let deeds: Set<String> = [
     "begin", "build", "check", "choose", "close", "delete", "end", "export", "fewer", "finish",
-    "free", "give", "link", "make", "name", "open", "raise", "rebuild", "remove", "restore", "run",
+    "free", "give", "import", "link", "make", "name", "open", "raise", "rebuild", "remove",
+    "restore", "run",
     "save", "shorten", "split", "stop", "take", "try", "use",
   ]
 }

@@ -11,7 +11,7 @@ final class Hand {
     case refused(ErrorWords)
     /// It ended: its exit status, or minus the signal that ended it.
     case ended(Int32)
-    /// It was silent for a minute, and was killed.
+    /// It was silent for three minutes, and was killed.
     case silent
   }
 
@@ -27,13 +27,13 @@ final class Hand {
   }
 
   /// Has it do something.
-  func ask(_ words: String..., timeoutSeconds: Double = 60) -> Answer {
+  func ask(_ words: String..., timeoutSeconds: Double = 180) -> Answer {
     process.say(words.map { $0.asWord }.joined(separator: " "))
     return answer(timeoutSeconds: timeoutSeconds)
   }
 
   /// Its next answer.
-  func answer(timeoutSeconds: Double = 60) -> Answer {
+  func answer(timeoutSeconds: Double = 180) -> Answer {
     guard !hasEnded else { return .ended(0) }
     let start = Date()
     guard let line = process.line(timeoutSeconds: timeoutSeconds) else {

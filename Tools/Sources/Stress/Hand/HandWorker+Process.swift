@@ -22,7 +22,6 @@ extension HandWorker {
     case "chdir": try must(chdir(try word(0)), name)
     case "umask": umask(mode_t(try number(0)))
     case "unset": unsetenv(try word(0))
-    case "set": setenv(try word(0), try word(1), 1)
     case "become":
       try must(setgroups(0, nil), "setgroups")
       try must(setgid(gid_t(try number(0))), "setgid")

@@ -48,7 +48,7 @@ final class Scene {
     case .done(let words): return words
     case .refused(let error): fault("\(what) was refused: [\(error.kind)] \(error.text)")
     case .ended(let status): ended(status, what)
-    case .silent: fault("\(what) did not end within a minute")
+    case .silent: fault("\(what) did not end within three minutes")
     }
     return []
   }
@@ -62,7 +62,7 @@ final class Scene {
     switch answer {
     case .done(let words): fault("\(what) was not refused: \(words.prefix(3))")
     case .ended(let status): ended(status, what)
-    case .silent: fault("\(what) did not end within a minute")
+    case .silent: fault("\(what) did not end within three minutes")
     case .refused(let error):
       if !error.isTyped { fault("\(what) failed with no error of the store: \(error.text)") }
       if !kinds.contains(error.kind) {

@@ -11,7 +11,7 @@ protocol Worker: Sendable {
 let workers: [any Worker.Type] = [
   KillWriter.self, KillWitness.self, KillConsumer.self,
   HistoryProcess.self, LoadWorker.self,
-  HandWorker.self,
+  HandWorker.self, FaultWorker.self,
   PowerLoad.self, PowerImagesWorker.self, CorruptBases.self, CorruptImages.self,
   FileSystemImages.self,
 ]
