@@ -41,7 +41,8 @@ import Testing
   private var note: String {
     get throws {
       let bytes = try contents(folder.opening)
-      return String(decoding: bytes.dropFirst(16), as: UTF8.self)
+      // Behind it stand the eight bytes of the bell.
+      return String(decoding: bytes.dropFirst(16).prefix(48), as: UTF8.self)
         .trimmingCharacters(in: .whitespacesAndNewlines)
     }
   }

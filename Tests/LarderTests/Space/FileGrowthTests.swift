@@ -39,7 +39,7 @@ import Testing
       var round = 0
       while try store.statistics().fileByteCount < 5 * full {
         round += 1
-        try save(round, count: 5000, in: store)
+        try save(round, in: store)
       }
     }
 
