@@ -16,10 +16,13 @@ final class CommitBell: Sendable {
   private static let place: off_t = 64
 
   private let descriptor: Int32
+  /// Of the same file.
+  let turn: WriteTurn
 
   /// Nil where the file cannot be written; then others find out when they look by themselves.
   init?(_ files: StoreFiles) {
     descriptor = SystemCall.open(files.opening, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    turn = WriteTurn(descriptor)
     guard descriptor >= 0 else { return nil }
   }
 
