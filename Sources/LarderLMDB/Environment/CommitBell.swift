@@ -17,12 +17,15 @@ final class CommitBell: Sendable {
 
   /// Nil once the environment is closed.
   private let descriptor: Locked<Int32?>
+  /// Of the same file. Whoever uses it is inside of the environment, which is not closed meanwhile.
+  let turn: WriteTurn
 
   /// Nil where the file cannot be written; then others find out when they look by themselves.
   init?(_ files: StoreFiles) {
     let file = SystemCall.open(files.opening, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard file >= 0 else { return nil }
     descriptor = Locked(file)
+    turn = WriteTurn(file)
   }
 
   deinit { silence() }

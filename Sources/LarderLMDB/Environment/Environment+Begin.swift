@@ -53,6 +53,18 @@ extension Environment {
     try enter("beginWrite")
     do throws(LMDBError) {
       try refuseSecondWrite("beginWrite")
+      let transaction = try beginInTurn()
+      writingThread.store(SystemCall.threadNumber, ordering: .relaxed)
+      return WriteTransaction(TransactionHandle(transaction), self)
+    } catch {
+      gate.leave()
+      throw error
+    }
+  }
+
+  private func beginInTurn() throws(LMDBError) -> OpaquePointer {
+    bell?.turn.take()
+    do throws(LMDBError) {
       let transaction = try begin(readOnly: false)
       do throws(LMDBError) {
         try checkFiles()
@@ -61,10 +73,9 @@ extension Environment {
         Calls.abort(transaction)
         throw error
       }
-      writingThread.store(SystemCall.threadNumber, ordering: .relaxed)
-      return WriteTransaction(TransactionHandle(transaction), self)
+      return transaction
     } catch {
-      gate.leave()
+      bell?.turn.giveBack()
       throw error
     }
   }
@@ -255,7 +266,10 @@ extension Environment {
   func commit(writing handle: TransactionHandle) throws(LMDBError) {
     try checkFork("commit")
     let pointer = endWriting(handle)
-    defer { gate.leave() }
+    defer {
+      bell?.turn.giveBack()
+      gate.leave()
+    }
     #if LARDER_MUTANTS
       if Mutant.swallowedCommit.isOn { return _ = try? Calls.commit(pointer, path: folder) }
     #endif
@@ -270,6 +284,7 @@ extension Environment {
   func abort(writing handle: TransactionHandle) {
     guard forkCount == Forks.current else { return }
     Calls.abort(endWriting(handle))
+    bell?.turn.giveBack()
     gate.leave()
   }
 
