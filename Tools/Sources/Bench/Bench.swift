@@ -2,8 +2,8 @@ import CBench
 import Foundation
 
 /// `bench`: times engines and codecs on one workload, watching, and durable writes; `bench codecs`:
-/// the codecs alone; `bench layouts`: the study of LMDB layouts; `bench concurrency`: what many at
-/// once get.
+/// the codecs alone; `bench layouts`: the study of LMDB layouts; `bench concurrency`: what
+/// reads get beside a writer.
 @main
 struct Bench {
   static func main() async {
@@ -75,11 +75,18 @@ struct Bench {
       results += try await WatchStudy(workload: workload, rounds: options.rounds, folder: folder)
         .run()
     }
+    if asked.contains(where: { $0.taskCount != nil }) {
+      let disk = try ScratchFolder(in: options.diskFolder)
+      defer { disk.remove() }
+      results += try await DurableStudy(
+        documents: workload.count, rounds: options.rounds, folder: disk
+      ).run()
+    }
     return results.filter { result in asked.contains { $0.rawValue == result.operation } }
   }
 
   private static func studyConcurrency(_ options: Options) async throws {
-    let folder = try ScratchFolder(in: options.folder)
+    let folder = try ScratchFolder(in: options.diskFolder)
     defer { folder.remove() }
     for scale in options.scales {
       let study = ConcurrencyStudy(documents: scale, rounds: options.rounds, folder: folder)

@@ -2,12 +2,10 @@ import CBench
 import Foundation
 import Larder
 
-/// What many at once get: durable writes of single documents by tasks, beside a bare C loop over
-/// LMDB, and reads by key while somebody writes or nobody does; and what a bare C loop of reads over
-/// another file gets beside the same writer, which shares nothing with it but the machine.
+/// Reads by key while somebody writes or nobody does; and what a bare C loop of reads over another
+/// file gets beside the same writer, which shares nothing with it but the machine.
 ///
-/// Rates of one run, measured in turns: compare them with each other. On a file system in memory a
-/// flush costs nothing, and there is nothing to share.
+/// Rates of one run, measured in turns: compare them with each other.
 struct ConcurrencyStudy {
   let documents: Int
   let rounds: Int
@@ -22,87 +20,16 @@ struct ConcurrencyStudy {
     var ratio: Double?
   }
 
-  private static let taskCounts = [1, 8, 64, 512]
-  private static let loopCount = 400
-  /// What a record of ``PlainPlace`` takes, about.
-  private static let recordByteCount = 80
-
-  func run() async throws -> [Row] {
-    try await writes() + reads()
-  }
-
-  // MARK: Writing
-
-  private func writes() async throws -> [Row] {
-    let loopName = "durable-write-c-loop"
-    var rates: [String: [Double]] = [:]
-    for round in 0..<rounds {
-      let loop = try folder.folder("loop-\(round)")
-      let seconds = bench_durable_puts(loop.path, Self.loopCount, Self.recordByteCount)
-      loop.remove()
-      rates[loopName, default: []].append(Double(Self.loopCount) / seconds)
-      for tasks in Self.taskCounts {
-        rates[Self.name(tasks), default: []].append(try await writeRate(tasks, round))
-      }
-    }
-    return try ([loopName] + Self.taskCounts.map { Self.name($0) }).map { name in
-      try row(name, rates[name] ?? [], beside: name == loopName ? nil : loopName, rates)
-    }
-  }
-
-  private static func name(_ tasks: Int) -> String {
-    tasks == 1 ? "durable-write-1-task" : "durable-write-\(tasks)-tasks"
-  }
-
-  /// Documents saved per second, each durable before its task saves the next.
-  private func writeRate(_ tasks: Int, _ round: Int) async throws -> Double {
-    let place = try folder.folder("tasks-\(tasks)-\(round)")
-    defer { place.remove() }
-    let store = try Store(at: place.url)
-    defer { try? store.close() }  // Nothing in it is needed any more.
-    let places = store.repository(of: PlainPlace.self)
-    try await places.save(PlainPlace(id: -1, order: 0))
-    let count = max(40, Self.loopCount / tasks)
-    let start = ContinuousClock.now
-    try await write(places, tasks: tasks) { $0 < count }
-    let seconds = Self.seconds(since: start)
-    guard try places.count() == tasks * count + 1 else {
-      throw WrongResult(description: "\(Self.name(tasks)) did not keep every document")
-    }
-    return Double(tasks * count) / seconds
-  }
-
-  /// Has each task save documents of its own one after another, while `goesOn` says so.
-  private func write(
-    _ places: StoreRepository<PlainPlace>, tasks: Int,
-    while goesOn: @escaping @Sendable (Int) -> Bool
-  ) async throws {
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for task in 0..<tasks {
-        group.addTask {
-          var number = 0
-          while goesOn(number) {
-            // In no order, as the loop's are.
-            let id = UInt64(number * tasks + task) &* 0x9E37_79B9_7F4A_7C15
-            _ = try await places.save(
-              PlainPlace(id: Int(truncatingIfNeeded: id >> 1), order: number))
-            number += 1
-          }
-        }
-      }
-      try await group.waitForAll()
-    }
-  }
-
   // MARK: Reading
 
-  private func reads() async throws -> [Row] {
+  func run() async throws -> [Row] {
     let store = try Store(at: try folder.folder("reads").url)
     defer { try? store.close() }  // Nothing in it is needed any more.
     let places = store.repository(of: PlainPlace.self)
     try await places.save((0..<documents).map { PlainPlace(id: $0, order: $0) })
     let bare = try BareReader(
-      in: try folder.folder("bare-reads"), documents: documents, byteCount: Self.recordByteCount)
+      in: try folder.folder("bare-reads"), documents: documents,
+      byteCount: DurableStudy.recordByteCount)
     var rates: [String: [Double]] = [:]
     var latencies: [Double] = []
     for _ in 0..<rounds {
@@ -112,7 +39,7 @@ struct ConcurrencyStudy {
       }
       // Documents that nobody reads, as fast as the disk takes them.
       let isOver = Flag()
-      let writer = Task { try await write(places, tasks: 64) { _ in !isOver.isSet } }
+      let writer = Task { try await DurableStudy.write(places, tasks: 64) { _ in !isOver.isSet } }
       for threads in [1, 2] {
         let rate = try await Self.off { try readRate(places, threads) }
         rates["get-\(threads)-threads-while-writing", default: []].append(rate)
