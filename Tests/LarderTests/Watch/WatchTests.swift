@@ -141,7 +141,8 @@ import Testing
     }
   }
 
-  @Test("a watcher that is far behind gets one reset with the difference")
+  @Test(
+    "a watcher that is far behind gets one reset with the difference", .timeLimit(.minutes(20)))
   func farBehind() async throws {
     try await withTemporaryStore { store in
       let contacts = store.repository(of: Contact.self)
