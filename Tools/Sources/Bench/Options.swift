@@ -33,8 +33,7 @@ struct Options {
 
       codecs    encodes and decodes without a store, beside JSON; part of a run without --only
       layouts   compares two ways of laying out a collection in LMDB instead
-      concurrency  counts reads by key beside a writer, and beside none, instead; give it a
-                folder on a disk, as memory has nothing to flush
+      concurrency  counts reads by key beside a writer, and beside none, instead
       --scale   how many documents; 100k unless told, may be given several times
       --only    one operation; may be given several times
       --rounds  5 unless told
