@@ -16,15 +16,12 @@ struct FaultCampaign: Campaign {
   }
 
   func run(_ trial: Trial) throws -> Tally {
-    let memory = URL(fileURLWithPath: "/dev/shm/stress-fault-\(getpid())-\(trial.seed)")
-    let isInMemory = mkdir(memory.path, 0o755) == 0
-    defer { try? FileManager.default.removeItem(at: memory) }  // Ours alone.
+    let scratch = try Scratch("fault-\(trial.mutation?.name ?? "")")
     var stage = try FaultStage(
-      trial, folder: isInMemory ? memory : trial.folder,
-      environment: try FaultShim.build(in: trial.folder))
+      trial, folder: scratch.url, environment: try FaultShim.build(in: trial.folder))
     var tally = try attack(trial, &stage)
-    if isInMemory, !tally.isClean, trial.mutation == nil {
-      try FileManager.default.copyItem(at: memory, to: trial.folder.appendingPathComponent("last"))
+    if !tally.isClean, trial.mutation == nil {
+      try scratch.keep(in: trial.folder)
       tally.faults.append("the store of the last point is kept")
     }
     return tally

@@ -9,14 +9,9 @@ struct FullCampaign: Campaign {
 
   func run(_ trial: Trial) throws -> Tally {
     // Thousands of saves, of which none has to survive a loss of power: in memory where that is.
-    let memory = URL(fileURLWithPath: "/dev/shm/stress-\(getpid())-\(trial.seed)")
-    let isInMemory = mkdir(memory.path, 0o755) == 0
-    defer { try? FileManager.default.removeItem(at: memory) }  // Ours alone.
-    let tally = try run(trial, in: isInMemory ? memory : trial.folder)
-    if isInMemory, !tally.isClean, trial.mutation == nil {
-      try FileManager.default.copyItem(
-        at: memory, to: trial.folder.appendingPathComponent("stores"))
-    }
+    let scratch = try Scratch("full-\(trial.mutation?.name ?? "")")
+    let tally = try run(trial, in: scratch.url)
+    if !tally.isClean, trial.mutation == nil { try scratch.keep(in: trial.folder) }
     return tally
   }
 
