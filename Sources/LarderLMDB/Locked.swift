@@ -44,6 +44,13 @@ public final class Locked<Value>: @unchecked Sendable {
     return try body(&value)
   }
 
+  /// Runs `body` alone with the value, or returns nil at once where somebody else has it.
+  public func withLockIfFree<Result>(_ body: (inout Value) -> Result) -> Result? {
+    guard pthread_mutex_trylock(mutex) == 0 else { return nil }
+    defer { unlock() }
+    return body(&value)
+  }
+
   /// Also for `pthread_atfork`, whose three handlers cannot share a closure.
   @usableFromInline func lock() { pthread_mutex_lock(mutex) }
 

@@ -169,9 +169,14 @@ private final class NamedConsumer: WatchWork {
 
   deinit {
     guard isBegun else { return }
-    // Nobody is left to be told; what stays ends by itself.
     let (store, lease) = (store, lease)
-    store.engine.writer.enqueue { try? store.engine.give(lease) }
+    store.engine.abandonedHolders.withLock { _ = $0.insert(lease.holder) }
+    store.engine.writer.enqueue {
+      // Nobody is left to be told where it fails. Here the name is free all the same; in other
+      // processes once the lease has ended.
+      guard (try? store.engine.give(lease)) != nil else { return }
+      store.engine.abandonedHolders.withLock { _ = $0.remove(lease.holder) }
+    }
   }
 
   func next(skippingTo skipped: UInt64) throws -> ChangeBatch? {
@@ -215,7 +220,9 @@ private final class NamedConsumer: WatchWork {
         // It begins anew.
       }
       var held = record ?? ConsumerRecord(position: ConsumerRecord.unset, maximumLag: maximumLag)
-      if held.isHeld(against: lease.holder, now: now) {
+      if held.isHeld(against: lease.holder, now: now),
+        !tx.engine.abandonedHolders.withLock({ $0.contains(held.holder) })
+      {
         throw StoreError.consumerBusy(name: lease.name, secondsLeft: held.until - now)
       }
       held.holder = lease.holder

@@ -19,6 +19,8 @@ internal import LarderLMDB
   let fileGrowth = FileGrowth()
   /// The database of the named consumers; nil before there was one.
   private let knownConsumers = Locked<Database?>(nil)
+  /// Holders of leases that nobody consumes with any more, until the store says so too.
+  let abandonedHolders = Locked<Set<UInt64>>([])
   let retention: ChangeLogRetention
   let space: SpaceLimits
   /// Tells this opening of the store from others in the change log.

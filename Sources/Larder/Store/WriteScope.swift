@@ -165,7 +165,7 @@ public struct WriteScope: ~Copyable {
       try LogApart.write(engine.environment)
     #endif
     engine.adopt(catalogue)
-    if changeCount > 0 { engine.watchHub.wake(engine) }
+    if changeCount > 0 { engine.watchHub.wake(engine, changeCount: changeCount) }
     engine.heldSnapshots.look(engine)
     engine.fileGrowth.look(engine)
     if let start { engine.log.tellOfWrite(of: changeCount, ContinuousClock.now - start) }

@@ -103,6 +103,8 @@ final class WatchGroup: @unchecked Sendable {  // Guard: the lock of the hub.
   private var routes: [Route] = []
   private var others: Members = [:]
   private(set) var count = 0
+  /// Those who are asked about every change.
+  var askedCount: Int { others.count }
   private var bound: (catalogue: Catalogue, binding: CollectionBinding)?
 
   init(_ collection: String) { self.collection = collection }

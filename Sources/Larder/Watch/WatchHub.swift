@@ -2,8 +2,9 @@ internal import Dispatch
 internal import LarderLMDB
 internal import Synchronization
 
-/// Tells the watchers of a store about commits, in their order, on a line of its own: a commit
-/// only says that there was one, and nothing at all where nobody watches.
+/// Tells the watchers of a store about commits, in their order: a small one on its own thread, where
+/// few watchers are to be asked, and all others on a line of the hub's. Where nobody watches a commit
+/// costs nothing.
 final class WatchHub: Sendable {
   fileprivate struct State {
     var groups: [String: WatchGroup] = [:]
@@ -15,6 +16,7 @@ final class WatchHub: Sendable {
     var round: UInt64 = 0
     var timer: (any DispatchSourceTimer)?
     var writes: FileWrites?
+    var stopListening: (@Sendable () -> Void)?
   }
 
   fileprivate struct Member {
@@ -29,10 +31,17 @@ final class WatchHub: Sendable {
   /// after they have sat down: either the commit sees the seat, or the watcher the commit.
   private let seatCount = Atomic<Int>(0)
   private let isScheduled = Atomic<Bool>(false)
+  /// How many watchers are asked about each change, for want of one value that they ask for.
+  private let askedCount = Atomic<Int>(0)
+  /// Held while watchers are told, so that nobody tells of an earlier snapshot after a later one.
+  private let telling = Locked(false)
   private let queue = DispatchQueue(label: "larder.watch")
 
   /// Changes behind which the hub itself does not look at each any more.
   private static let patience: UInt64 = 4096
+  /// Changes, and watchers that are asked about each of them, up to which a commit tells by itself:
+  /// some microseconds. It would take the hub's line longer to wake up.
+  private static let (handful, audience): (UInt64, Int) = (4, 64)
   /// How long another process's commit may go unnoticed where nothing tells of it.
   private static let pollMilliseconds = 250
 
@@ -41,9 +50,15 @@ final class WatchHub: Sendable {
   /// How often the log was read for watchers, for tests.
   var roundCount: UInt64 { state.withLock { $0.round } }
 
-  /// Something may have been committed.
-  func wake(_ engine: Engine) {
-    guard !isEmpty, !isScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
+  /// So many changes were committed.
+  func wake(_ engine: Engine, changeCount: UInt64) {
+    if isEmpty { return }
+    if changeCount <= Self.handful, askedCount.load(ordering: .relaxed) <= Self.audience,
+      telling.withLockIfFree({ _ in tellNow(engine) }) != nil
+    {
+      return
+    }
+    guard !isScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
     queue.async { self.tell(engine) }
   }
 }
@@ -71,7 +86,7 @@ extension WatchHub {
       } else {
         state.listeners[ObjectIdentifier(seat)] = seat
       }
-      seatCount.store(state.seats.count, ordering: .sequentiallyConsistent)
+      count(state)
     }
     return seat
   }
@@ -84,9 +99,15 @@ extension WatchHub {
         group.remove(seat, interest)
         if group.count == 0 { state.groups[interest.collection] = nil }
       }
-      seatCount.store(state.seats.count, ordering: .sequentiallyConsistent)
+      count(state)
       if state.seats.isEmpty { stopPolling(&state) }
     }
+  }
+
+  private func count(_ state: State) {
+    let asked = state.groups.values.reduce(state.listeners.count) { $0 + $1.askedCount }
+    askedCount.store(asked, ordering: .relaxed)
+    seatCount.store(state.seats.count, ordering: .sequentiallyConsistent)
   }
 
   /// Has all watchers of a collection look, whatever the log says.
@@ -106,6 +127,9 @@ extension WatchHub {
   /// Begins to look out for commits of other processes, each of which rings; where nothing is heard,
   /// the store is looked at now and then.
   private func startPolling(_ state: inout State, _ engine: Engine) {
+    let environment = engine.environment
+    environment.listen(true)
+    state.stopListening = { [weak environment] in environment?.listen(false) }
     state.writes = FileWrites(engine.environment.bellPath, on: queue) { [weak engine, weak self] in
       if let engine { self?.tell(engine) }
     }
@@ -132,6 +156,8 @@ extension WatchHub {
     state.timer?.cancel()
     state.timer = nil
     state.writes = nil
+    state.stopListening?()
+    state.stopListening = nil
   }
 }
 
@@ -141,6 +167,10 @@ extension WatchHub {
   private func tell(_ engine: Engine) {
     isScheduled.store(false, ordering: .sequentiallyConsistent)
     if isEmpty { return }
+    telling.withLock { _ in tellNow(engine) }
+  }
+
+  private func tellNow(_ engine: Engine) {
     do {
       try storing { try engine.withChangeLog { try tell($0, $1) } }
     } catch {

@@ -43,8 +43,11 @@ final class Watcher<Element: Sendable>: Sendable {
   /// What is new at once, found on a thread that may wait for files and for other processes.
   private func lookElsewhere() async throws -> Element? {
     try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue.global().async { [self] in
-        continuation.resume(with: Result { try look() })
+      // Weak, for the one who waits may let go of the watcher before this thread has gone on, and
+      // the end of a watcher is not to depend on that. It is there until the answer is.
+      DispatchQueue.global().async { [weak self] in
+        let found = Result { try self?.look() }
+        continuation.resume(with: found)
       }
     }
   }

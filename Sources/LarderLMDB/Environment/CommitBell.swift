@@ -10,10 +10,16 @@
 /// written once others can see what was committed. Whoever wants to know looks out for writes to
 /// that file.
 ///
+/// It rings only where another process listens, which the kernel keeps for as long as that process
+/// lives: a lock that many may share, of a byte behind the one of the ``WriteTurn``. A ring wakes
+/// everybody who looks out, the process that rings as well, and that is told already.
+///
 /// Not the data file: LMDB writes its last page a moment before the commit can be seen, so that
 /// whoever hears of that write may look too early, and hears no more.
 final class CommitBell: Sendable {
   private static let place: off_t = 64
+  /// Of the byte that those who listen share.
+  private static let earsPlace: off_t = 1 << 20 | 1
 
   /// Nil once the environment is closed.
   private let descriptor: Locked<Int32?>
@@ -22,7 +28,7 @@ final class CommitBell: Sendable {
 
   /// Nil where the file cannot be written; then others find out when they look by themselves.
   init?(_ files: StoreFiles) {
-    let file = SystemCall.open(files.opening, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    let file = SystemCall.open(files.opening, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard file >= 0 else { return nil }
     descriptor = Locked(file)
     turn = WriteTurn(file)
@@ -38,12 +44,35 @@ final class CommitBell: Sendable {
     }
   }
 
-  /// Costs one system call. That it failed is nobody's error: what was committed stays so.
+  /// Costs one system call, and one more where somebody listens. That it failed is nobody's error:
+  /// what was committed stays so.
   func ring(_ transaction: Int) {
     var number = UInt64(transaction).littleEndian
     descriptor.withLock { descriptor in
-      guard let descriptor else { return }
+      guard let descriptor, Self.isHeard(descriptor) else { return }
       pwrite(descriptor, &number, MemoryLayout<UInt64>.size, Self.place)
     }
+  }
+
+  /// Says whether this process listens. Whoever begins to has to look at the store behind it: a
+  /// commit before it may not have rung.
+  func listen(_ isListening: Bool) {
+    #if os(Linux)
+      descriptor.withLock { descriptor in
+        guard let descriptor else { return }
+        var lock = FileRange.lock(isListening ? F_RDLCK : F_UNLCK, at: Self.earsPlace)
+        _ = fcntl(descriptor, FileRange.set, &lock)
+      }
+    #endif
+  }
+
+  /// Whether another process listens; true where that cannot be found out.
+  private static func isHeard(_ descriptor: Int32) -> Bool {
+    #if os(Linux)
+      var lock = FileRange.lock(F_WRLCK, at: earsPlace)
+      return fcntl(descriptor, FileRange.ask, &lock) == -1 || lock.l_type != Int16(F_UNLCK)
+    #else
+      return true
+    #endif
   }
 }

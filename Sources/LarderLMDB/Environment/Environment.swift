@@ -11,6 +11,10 @@ public final class Environment: Sendable {
   /// The file that every commit writes to once it can be seen; for those who want to know of the
   /// commits of other processes.
   public var bellPath: String { files.opening }
+
+  /// Says whether this process looks out for commits of others. What they committed before it is to
+  /// be looked for behind it.
+  public func listen(_ isListening: Bool) { bell?.listen(isListening) }
   /// The options it was opened with.
   public let options: Options
 

@@ -18,7 +18,6 @@ final class WriteTurn: Sendable {
   #if os(Linux)
     /// Behind what the file holds. Of the open file, as `flock` is, which it does not meddle with.
     private static let place: off_t = 1 << 20
-    private static let (setAndWait, set): (Int32, Int32) = (38, 37)  // F_OFD_SETLKW, F_OFD_SETLK
 
     private let descriptor: Int32
     /// Threads of this process that have it, or wait for it.
@@ -40,8 +39,8 @@ final class WriteTurn: Sendable {
         return count == 1
       }
       guard isFirst else { return }
-      var lock = Self.lock(F_WRLCK)
-      while fcntl(descriptor, Self.setAndWait, &lock) == -1, errno == EINTR {}
+      var lock = FileRange.lock(F_WRLCK, at: Self.place)
+      while fcntl(descriptor, FileRange.setAndWait, &lock) == -1, errno == EINTR {}
     #endif
   }
 
@@ -50,20 +49,9 @@ final class WriteTurn: Sendable {
       count.withLock { count in
         count -= 1
         guard count == 0 else { return }
-        var lock = Self.lock(F_UNLCK)
-        _ = fcntl(descriptor, Self.set, &lock)
+        var lock = FileRange.lock(F_UNLCK, at: Self.place)
+        _ = fcntl(descriptor, FileRange.set, &lock)
       }
     #endif
   }
-
-  #if os(Linux)
-    private static func lock(_ kind: Int32) -> flock {
-      var lock = flock()
-      lock.l_type = Int16(kind)
-      lock.l_whence = Int16(SEEK_SET)
-      lock.l_start = place
-      lock.l_len = 1
-      return lock
-    }
-  #endif
 }

@@ -2,31 +2,70 @@ import Foundation
 import LarderLMDB
 import Testing
 
-@Suite struct CommitBellTests {
-  let folder = TemporaryFolder()
+// Elsewhere than on Linux every commit rings.
+#if os(Linux)
+  @Suite struct CommitBellTests {
+    let folder = TemporaryFolder()
 
-  /// What stands where commits ring.
-  private func rung() throws -> Int {
-    let bytes = try contents(folder.opening).dropFirst(64).prefix(8)
-    return bytes.reversed().reduce(0) { $0 << 8 | Int($1) }
-  }
-
-  @Test("each commit rings with its number in the lock file, and what is undone does not")
-  func rings() throws {
-    let environment = try Environment.open(at: folder.store)
-    #expect(environment.bellPath == folder.opening)
-    for number in 0..<3 {
-      try environment.store(["key": "\(number)"])
-      #expect(try rung() == environment.statistics().lastTransactionID)
-    }
-    let last = try rung()
-
-    do {
-      let transaction = try environment.beginWrite()
-      _ = consume transaction
+    /// What stands where commits ring.
+    private func rung() throws -> Int {
+      let bytes = try contents(folder.opening).dropFirst(64).prefix(8)
+      return bytes.reversed().reduce(0) { $0 << 8 | Int($1) }
     }
 
-    #expect(try rung() == last)
-    try environment.close()
+    /// Listens as another process would, through a file of its own.
+    private func ear() throws -> FileHandle {
+      let ear = try #require(FileHandle(forReadingAtPath: folder.opening))
+      var lock = flock()
+      lock.l_type = Int16(F_RDLCK)
+      lock.l_whence = Int16(SEEK_SET)
+      (lock.l_start, lock.l_len) = (1 << 20 | 1, 1)
+      // F_OFD_SETLK: of the open file, not of the process.
+      #expect(fcntl(ear.fileDescriptor, 37, &lock) == 0)
+      return ear
+    }
+
+    @Test("each commit rings with its number in the lock file, and what is undone does not")
+    func rings() throws {
+      let environment = try Environment.open(at: folder.store)
+      #expect(environment.bellPath == folder.opening)
+      let ear = try ear()
+      for number in 0..<3 {
+        try environment.store(["key": "\(number)"])
+        #expect(try rung() == (try environment.statistics().lastTransactionID))
+      }
+      let last = try rung()
+
+      do {
+        let transaction = try environment.beginWrite()
+        _ = consume transaction
+      }
+
+      #expect(try rung() == last)
+      try ear.close()
+      try environment.close()
+    }
+
+    @Test("a commit rings only while another process listens, and not for the one that makes it")
+    func silent() throws {
+      let environment = try Environment.open(at: folder.store)
+      try environment.store(["key": "alone"])
+      #expect(try rung() == 0)
+
+      environment.listen(true)
+      try environment.store(["key": "heard here alone"])
+      #expect(try rung() == 0)
+
+      let ear = try ear()
+      try environment.store(["key": "heard elsewhere"])
+      let last = try rung()
+      #expect(try environment.statistics().lastTransactionID == last)
+
+      try ear.close()
+      environment.listen(false)
+      try environment.store(["key": "alone again"])
+      #expect(try rung() == last)
+      try environment.close()
+    }
   }
-}
+#endif
