@@ -37,30 +37,46 @@ struct ConcurrencyStudy {
         rates["get-\(threads)-threads", default: []].append(try readRate(places, threads))
         rates["get-c-\(threads)-threads", default: []].append(try bare.rate(threads))
       }
-      // Documents that nobody reads, as fast as the disk takes them.
-      let isOver = Flag()
-      let writer = Task { try await DurableStudy.write(places, tasks: 64) { _ in !isOver.isSet } }
-      for threads in [1, 2] {
-        let rate = try await Self.off { try readRate(places, threads) }
-        rates["get-\(threads)-threads-while-writing", default: []].append(rate)
-        let bareRate = try await Self.off { try bare.rate(threads) }
-        rates["get-c-\(threads)-threads-while-writing", default: []].append(bareRate)
+      for tasks in Self.writers {
+        // Documents that nobody reads, as fast as the disk takes them.
+        let isOver = Flag()
+        let writer = Task {
+          try await DurableStudy.write(places, tasks: tasks) { _ in !isOver.isSet }
+        }
+        for threads in [1, 2] {
+          let rate = try await Self.off { try readRate(places, threads) }
+          rates["get-\(threads)-threads" + Self.beside(tasks), default: []].append(rate)
+          let bareRate = try await Self.off { try bare.rate(threads) }
+          rates["get-c-\(threads)-threads" + Self.beside(tasks), default: []].append(bareRate)
+        }
+        if tasks == Self.writers.last { latencies.append(try await Self.off { try p99(places) }) }
+        isOver.set()
+        try await writer.value
       }
-      latencies.append(try await Self.off { try p99(places) })
-      isOver.set()
-      try await writer.value
     }
     var rows: [Row] = []
     for name in [1, 2].flatMap({ ["get-\($0)-threads", "get-c-\($0)-threads"] }) {
       rows.append(try row(name, rates[name] ?? [], beside: nil, rates))
-      let busy = name + "-while-writing"
-      rows.append(try row(busy, rates[busy] ?? [], beside: name, rates))
+      for tasks in Self.writers {
+        let busy = name + Self.beside(tasks)
+        rows.append(try row(busy, rates[busy] ?? [], beside: name, rates))
+      }
     }
-    rows.append(try row("get-p99-while-writing-microseconds", latencies, beside: nil, rates))
+    let tasks = Self.writers.last ?? 1
+    rows.append(
+      try row("get-p99\(Self.beside(tasks))-microseconds", latencies, beside: nil, rates))
     return rows
   }
 
-  private static let readCount = 40_000
+  /// A writer that writes one document after another, and the full load of many at once.
+  private static let writers = [1, 64]
+
+  private static func beside(_ tasks: Int) -> String {
+    tasks == 1 ? "-while-one-writes" : "-while-\(tasks)-write"
+  }
+
+  /// As many as C's loop, so that neither ends before the scheduler has found its places.
+  private static let readCount = 400_000
 
   /// Documents read by key per second, by all threads together.
   private func readRate(_ places: StoreRepository<PlainPlace>, _ threads: Int) throws -> Double {
