@@ -23,7 +23,11 @@ final class IndexChanges {
 
   /// What may be collected before it is written. Unique indexes are checked at the end only, so
   /// that documents may swap their values.
-  private static let maximumByteCount = 8 << 20
+  ///
+  /// What is written later than the first time goes between what is there, and leaves pages half full:
+  /// with 8 MiB a store of 1,000,000 contacts with two indexes was 1.39 times as large as C's, with
+  /// 32 MiB 1.21 times.
+  private static let maximumByteCount = 32 << 20
 
   init(_ index: CollectionIndex, in collection: Collection) {
     encoder = IndexEncoder(index, in: collection)
