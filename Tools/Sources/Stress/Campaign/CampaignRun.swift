@@ -20,15 +20,19 @@ struct CampaignRun {
     var tally = Tally()
     for mutation in campaign.mutants {
       progress.report("\(campaign.name): \(mutation.name), broken on purpose")
-      let seen = attempt(mutation, progress)
+      let (seen, failure) = attempt(mutation, progress)
       if seen.isClean {
-        tally.faults.append("\(mutation.name), broken on purpose, was not noticed")
+        // An attack that could not go on has noticed nothing, whatever stopped it.
+        let how = failure.map { "could not be tried: \($0)" } ?? "was not noticed"
+        tally.faults.append("\(mutation.name), broken on purpose, \(how)")
       } else {
         caught += 1
         progress.note("\(mutation.name), noticed: \(seen.faults.first ?? seen.figures)")
       }
     }
-    tally.add(attempt(nil, progress))
+    let (seen, failure) = attempt(nil, progress)
+    tally.add(seen)
+    if let failure { tally.faults.append("\(failure)") }
     progress.clear()
     for fault in tally.faults.prefix(60) { say("  \(campaign.name): \(fault)") }
     let result = tally.isClean ? "pass" : "FAIL"
@@ -38,12 +42,14 @@ struct CampaignRun {
     return tally.isClean
   }
 
-  /// One trial. An attack that cannot go on has failed, unless something was broken on purpose:
-  /// then it is what was noticed.
-  private func attempt(_ mutation: Mutation?, _ progress: Progress) -> Tally {
+  /// One trial, and what kept it from going on to its end.
+  private func attempt(
+    _ mutation: Mutation?, _ progress: Progress
+  ) -> (tally: Tally, failure: (any Error)?) {
     let name = "\(campaign.name)-\(seed)" + (mutation.map { "-" + $0.name } ?? "")
     let folder = keep.appendingPathComponent(name, isDirectory: true)
     var tally = Tally()
+    var failure: (any Error)?
     do {
       try? FileManager.default.removeItem(at: folder)  // Of an earlier run with this seed.
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -52,13 +58,13 @@ struct CampaignRun {
         wantedCycles: cycles)
       tally = try campaign.init().run(trial)
     } catch {
-      tally.faults.append("\(error)")
+      failure = error
     }
-    if tally.isClean || mutation != nil {
+    if tally.isClean && failure == nil || mutation != nil {
       try? FileManager.default.removeItem(at: folder)  // In a place for temporary files.
     } else {
       tally.faults.append("kept: \(folder.path)")
     }
-    return tally
+    return (tally, failure)
   }
 }
