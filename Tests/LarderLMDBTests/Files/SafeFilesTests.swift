@@ -1,6 +1,7 @@
 import Foundation
-import LarderLMDB
 import Testing
+
+@testable import LarderLMDB
 
 @Suite("files that are not safe to open")
 struct SafeFilesTests {
@@ -20,6 +21,29 @@ struct SafeFilesTests {
     #expect(error?.path == path, sourceLocation: sourceLocation)
     #expect(error?.detail.contains(reason) == true, sourceLocation: sourceLocation)
   }
+
+  #if os(Linux)
+    @Test("a file's identity is the same however it is asked for, on every file system")
+    func identities() throws {
+      var devices: Set<UInt64> = []
+      for path in ["/", "/proc", "/sys", "/dev", "/dev/null", folder.path] {
+        var status = stat()
+        try #require(lstat(path, &status) == 0)
+        guard case .found(let identity) = FileIdentity.look(path) else {
+          Issue.record("\(path) has no identity")
+          continue
+        }
+        #expect(identity == FileIdentity(status), "\(path)")
+        devices.insert(identity.device)
+      }
+      // Numbers that are all the same, or zero, would prove little.
+      #expect(devices.count > 2)
+      guard case .absent = FileIdentity.look(folder.path + "/nothing") else {
+        Issue.record("nothing has an identity")
+        return
+      }
+    }
+  #endif
 
   @Test("a link in place of a file is refused, and its victim keeps every byte")
   func links() throws {

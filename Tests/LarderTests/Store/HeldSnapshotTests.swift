@@ -67,6 +67,21 @@ import Testing
     try verifyAndClose(store)
   }
 
+  @Test("a snapshot of this process is told as its own, and never as another's")
+  func own() throws {
+    let store = try open()
+    try store.read { _ in
+      for number in 2..<5 {
+        clock.advance(seconds: HeldSnapshots.checkSeconds)
+        try save(number, in: store)
+      }
+    }
+
+    #expect(long.count == 1)
+    #expect(told("a snapshot of another process is held long").isEmpty)
+    try verifyAndClose(store)
+  }
+
   @Test("each of several snapshots is told, also one that lends its documents one by one")
   func several() throws {
     let store = try open()
