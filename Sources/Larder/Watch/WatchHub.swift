@@ -11,7 +11,7 @@ final class WatchHub: Sendable {
     var seats: [ObjectIdentifier: Member] = [:]
     /// Those who are told of every commit.
     var listeners: [ObjectIdentifier: WatchSeat] = [:]
-    /// The last change that all were told of; nil before the first round.
+    /// The last change that all were told of, or had before they sat down; nil where it is unknown.
     var position: UInt64?
     var round: UInt64 = 0
     var timer: (any DispatchSourceTimer)?
@@ -72,9 +72,11 @@ extension WatchHub {
   /// A seat for a watcher.
   func sit(in store: Store, _ interest: WatchInterest?) -> WatchSeat {
     let seat = WatchSeat()
+    // Who looks first looks behind this, so that the first commit need not wake everybody.
+    let start = isEmpty ? try? store.engine.withChangeLog { snapshot, _ in snapshot.sequence } : nil
     state.withLock { state in
       if state.seats.isEmpty {
-        state.position = nil
+        state.position = start
         startPolling(&state, store.engine)
       }
       state.seats[ObjectIdentifier(seat)] = Member(
