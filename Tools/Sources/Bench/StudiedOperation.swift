@@ -2,11 +2,15 @@
 /// the same reports. The raw value is its name on the command line and in reports.
 enum StudiedOperation: String, CaseIterable, Sendable {
   /// From the return of a save to the consumer that holds the difference, for the contacts of one
-  /// city in their order. SQLite runs its query again.
+  /// city in their order; nothing where it has it before. SQLite runs its query again.
   case watchRelevant = "watch-relevant-change"
 
   /// The same from before the save.
   case watchRelevantWithSave = "watch-relevant-change-with-save"
+
+  /// The same, less a save that nobody watches: how much later than such a save returns the consumer
+  /// holds the difference, whoever did the work of it.
+  case watchRelevantBeyondSave = "watch-relevant-change-beyond-save"
 
   /// What each of 1,000 watchers of ranges adds to a save that concerns none of them.
   case watchIrrelevant = "watch-irrelevant-change"

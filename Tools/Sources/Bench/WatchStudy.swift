@@ -41,6 +41,16 @@ struct WatchStudy {
   // MARK: The change that concerns
 
   private func deliver(_ contacts: Contacts, _ times: inout Times) async throws {
+    var changed = page[0]
+    var unwatched: [Double] = []
+    for number in 0..<Self.changesPerRound {
+      try await Task.sleep(for: .milliseconds(1))
+      changed.order = -1 - Int64(number)
+      let begun = ContinuousClock.now
+      try await contacts.save(WatchedContact(contact: changed))
+      unwatched.append(Self.seconds(from: begun, to: .now))
+    }
+    let alone = unwatched.sorted()[unwatched.count / 2]
     let (arrivals, arrived) = AsyncStream<ContinuousClock.Instant>.makeStream()
     let query = query
     let consumer = Task {
@@ -53,7 +63,6 @@ struct WatchStudy {
     }
     var next = arrivals.makeAsyncIterator()
     _ = await next.next()
-    var changed = page[0]
     for number in 0..<Self.changesPerRound {
       // Time for the consumer to have settled. It may hear of a change before the save returns.
       try await Task.sleep(for: .milliseconds(1))
@@ -62,8 +71,10 @@ struct WatchStudy {
       try await contacts.save(WatchedContact(contact: changed))
       let saved = ContinuousClock.now
       guard let arrival = await next.next() else { break }
+      let seconds = Self.seconds(from: begun, to: arrival)
       times.add(max(0, Self.seconds(from: saved, to: arrival)), .watchRelevant, "larder")
-      times.add(Self.seconds(from: begun, to: arrival), .watchRelevantWithSave, "larder")
+      times.add(seconds, .watchRelevantWithSave, "larder")
+      times.add(max(0, seconds - alone), .watchRelevantBeyondSave, "larder")
     }
     consumer.cancel()
     guard try await consumer.value == contacts.fetch(query) else {
