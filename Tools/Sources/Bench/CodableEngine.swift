@@ -9,7 +9,7 @@ final class CodableEngine: Engine {
   private var options = StoreOptions()
   private lazy var stored = Result { try filled() }
   private lazy var keys = workload.lookups.map { workload.contacts[$0].id }
-  private lazy var batch = workload.batch.map { workload.contacts[$0] }
+  private lazy var batch = workload.unchanged
 
   init(_ workload: Workload, in parent: ScratchFolder, mapByteCount: Int) throws {
     options.mapByteCount = mapByteCount

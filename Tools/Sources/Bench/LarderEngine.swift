@@ -16,7 +16,7 @@ final class LarderEngine: Engine {
   }
   private lazy var indexedContacts = workload.contacts.map { IndexedContact(contact: $0) }
   private lazy var keys = workload.lookups.map { workload.contacts[$0].id }
-  private lazy var batch = workload.batch.map { workload.contacts[$0] }
+  private lazy var batch = workload.unchanged
   private lazy var indexedBatch = batch.map { IndexedContact(contact: $0) }
   private lazy var cityQueries = workload.cities.map { city in
     IndexedContact.where { $0.city == city }
