@@ -94,8 +94,11 @@ enum HTMLReport {
 
   private static func bars(_ results: [Measurement], _ operation: String) -> String {
     let here = results.filter { $0.operation == operation }
-    guard let longest = here.map(\.spread.maximum).max(), longest > 0 else { return "" }
-    func percent(_ value: Double) -> String { Report.fixed(100 * value / longest, 2) }
+    guard let longest = here.map(\.spread.maximum).max() else { return "" }
+    // What took no time that could be measured has a bar of no length.
+    func percent(_ value: Double) -> String {
+      Report.fixed(longest > 0 ? 100 * value / longest : 0, 2)
+    }
     let rows = here.map { result in
       let ratio = result.ratios[Measurement.limit].map { Report.fixed($0, 2) } ?? ""
       return """

@@ -13,12 +13,19 @@ struct Machine {
     let versions = [bench_lmdb_version(), bench_compiler_version()].map {
       String(cString: $0).prefix { $0 != "(" }.trimmingCharacters(in: [" ", ":"])
     }
+    #if compiler(>=6.4)
+      let swift = "Swift 6.4 or newer"
+    #elseif compiler(>=6.3)
+      let swift = "Swift 6.3"
+    #else
+      let swift = "Swift 6.2"
+    #endif
     let sqlite = "SQLite \(String(cString: bench_sqlite_version()))"
     lines = [
       Date.now.formatted(.iso8601.year().month().day()),
       "\(process.activeProcessorCount) cores of \(Self.processor), \(memory) GiB of memory",
       process.operatingSystemVersionString,
-      "\(versions[0]), \(sqlite), the Swift compiler of \(versions[1])",
+      "\(versions[0]), \(sqlite), \(swift), \(versions[1])",
     ]
   }
 
