@@ -215,9 +215,12 @@ extension Engine {
 
 extension Transaction where Self: ~Copyable {
   /// The state record of this snapshot; nil where the file has none.
-  borrowing func state(path: String) throws -> StoreState? {
+  ///
+  /// - Parameter path: For an error. Not asked for where there is none: every read comes here, and
+  ///   threads that count references to one string wait for each other.
+  borrowing func state(path: @autoclosure () -> String) throws -> StoreState? {
     try Self.stateKey.withKey { key in
-      try withValue(for: key, in: .main) { try StoreState($0, path: path) }
+      try withValue(for: key, in: .main) { try StoreState($0, path: path()) }
     }
   }
 

@@ -121,13 +121,15 @@ enum Layout {
 
   /// - Throws: ``StoreError/damagedCatalogue(_:)``, or ``StoreError/formatVersion`` for a store
   ///   of another format.
-  init(_ bytes: UnsafeRawBufferPointer, path: String) throws(StoreError) {
+  init(
+    _ bytes: UnsafeRawBufferPointer, path: @autoclosure () -> String
+  ) throws(StoreError) {
     guard bytes.count >= 12, Self.number(bytes, at: 0) == Self.magic else {
       throw .damagedCatalogue("the state record is none")
     }
     let version = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
     guard version == Layout.formatVersion else {
-      throw .formatVersion(path: path, found: version, supported: Layout.formatVersion)
+      throw .formatVersion(path: path(), found: version, supported: Layout.formatVersion)
     }
     guard bytes.count == Self.byteCount,
       Self.number(bytes, at: 56)

@@ -30,7 +30,7 @@ public struct Snapshot: ~Copyable {
       }
       // A compacted copy starts again at transaction 1, and one that is only read cannot be given
       // a fresh record; the race that is looked for here never lasts so many renewals.
-      let isCopy = engine.environment.options.isReadOnly && attempt > Self.maximumAttempts / 2
+      let isCopy = attempt > Self.maximumAttempts / 2 && engine.environment.options.isReadOnly
       #if LARDER_MUTANTS
         let isTrusted = isCopy || Mutant.snapshotGuard.isOn
       #else
