@@ -209,7 +209,7 @@ private final class NamedConsumer: WatchWork {
   /// - Throws: ``StoreError/consumerBusy(name:secondsLeft:)``.
   private func hold() throws -> UInt64? {
     let now = Date.now.timeIntervalSinceReferenceDate
-    let position = try store.write { [lease, maximumLag] tx -> UInt64 in
+    let (position, replaced) = try store.write { [lease, maximumLag] tx -> (UInt64, UInt64) in
       guard let database = tx.consumers else {
         throw StoreError.consumerLost(name: lease.name)
       }
@@ -225,12 +225,14 @@ private final class NamedConsumer: WatchWork {
       {
         throw StoreError.consumerBusy(name: lease.name, secondsLeft: held.until - now)
       }
+      let replaced = held.holder
       held.holder = lease.holder
       held.until = now + ConsumerLease.seconds
       held.maximumLag = maximumLag
       try tx.put(held, lease.name, in: database)
-      return held.position
+      return (held.position, replaced)
     }
+    store.engine.abandonedHolders.withLock { _ = $0.remove(replaced) }
     renewed = now
     return position == ConsumerRecord.unset ? nil : position
   }

@@ -52,10 +52,13 @@ final class WatchGroup: @unchecked Sendable {  // Guard: the lock of the hub.
     private var evaluation: (binding: CollectionBinding, filter: Evaluation)?
     /// The last round in which it was told.
     var round: UInt64 = 0
+    /// Whether the filter has code of the app in it: what has none can be written down.
+    let runsCode: Bool
 
     init(_ seat: WatchSeat, _ interest: WatchInterest) {
       self.seat = seat
       self.interest = interest
+      runsCode = interest.filter.encoded() == nil
     }
 
     func concerns(
@@ -105,6 +108,9 @@ final class WatchGroup: @unchecked Sendable {  // Guard: the lock of the hub.
   private(set) var count = 0
   /// Those who are asked about every change.
   var askedCount: Int { others.count }
+  /// How many of them have code of the app in their filters.
+  private var codeCount = 0
+  var runsCode: Bool { codeCount > 0 }
   private var bound: (catalogue: Catalogue, binding: CollectionBinding)?
 
   init(_ collection: String) { self.collection = collection }
@@ -118,6 +124,7 @@ extension WatchGroup {
     count += 1
     guard let (step, value) = interest.filter.askedValue else {
       others[ObjectIdentifier(seat)] = member
+      if member.runsCode { codeCount += 1 }
       return
     }
     let route: Route
@@ -136,7 +143,7 @@ extension WatchGroup {
     guard let (step, value) = interest.filter.askedValue,
       let place = routes.firstIndex(where: { $0.step == step })
     else {
-      others[id] = nil
+      if others.removeValue(forKey: id)?.runsCode == true { codeCount -= 1 }
       return
     }
     routes[place].members[value]?[id] = nil

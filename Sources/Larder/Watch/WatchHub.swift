@@ -31,17 +31,18 @@ final class WatchHub: Sendable {
   /// after they have sat down: either the commit sees the seat, or the watcher the commit.
   private let seatCount = Atomic<Int>(0)
   private let isScheduled = Atomic<Bool>(false)
-  /// How many watchers are asked about each change, for want of one value that they ask for.
-  private let askedCount = Atomic<Int>(0)
+  /// Whether a commit may tell by itself: few watchers are asked about each change, for want of one
+  /// value that they ask for, none of them by code of the app, and there are not very many in all.
+  private let mayTellAtOnce = Atomic<Bool>(false)
   /// Held while watchers are told, so that nobody tells of an earlier snapshot after a later one.
   private let telling = Locked(false)
   private let queue = DispatchQueue(label: "larder.watch")
 
   /// Changes behind which the hub itself does not look at each any more.
   private static let patience: UInt64 = 4096
-  /// Changes, and watchers that are asked about each of them, up to which a commit tells by itself:
-  /// some microseconds. It would take the hub's line longer to wake up.
-  private static let (handful, audience): (UInt64, Int) = (4, 64)
+  /// Changes, watchers that are asked about each of them, and watchers that may have to be woken, up
+  /// to which a commit tells by itself: some microseconds. It would take the hub's line longer to wake.
+  private static let (handful, audience, crowd): (UInt64, Int, Int) = (4, 64, 2048)
   /// How long another process's commit may go unnoticed where nothing tells of it.
   private static let pollMilliseconds = 250
 
@@ -53,8 +54,9 @@ final class WatchHub: Sendable {
   /// So many changes were committed.
   func wake(_ engine: Engine, changeCount: UInt64) {
     if isEmpty { return }
-    if changeCount <= Self.handful, askedCount.load(ordering: .relaxed) <= Self.audience,
-      telling.withLockIfFree({ _ in tellNow(engine) }) != nil
+    // Code of the app is never run in the writer's line: it may wait for whoever writes.
+    if changeCount <= Self.handful, mayTellAtOnce.load(ordering: .relaxed),
+      telling.withLockIfFree({ _ in tellNow(engine, atMost: Self.handful) }) == true
     {
       return
     }
@@ -108,7 +110,9 @@ extension WatchHub {
 
   private func count(_ state: State) {
     let asked = state.groups.values.reduce(state.listeners.count) { $0 + $1.askedCount }
-    askedCount.store(asked, ordering: .relaxed)
+    mayTellAtOnce.store(
+      asked <= Self.audience && state.seats.count <= Self.crowd
+        && !state.groups.values.contains { $0.runsCode }, ordering: .relaxed)
     seatCount.store(state.seats.count, ordering: .sequentiallyConsistent)
   }
 
@@ -169,27 +173,36 @@ extension WatchHub {
   private func tell(_ engine: Engine) {
     isScheduled.store(false, ordering: .sequentiallyConsistent)
     if isEmpty { return }
-    telling.withLock { _ in tellNow(engine) }
+    telling.withLock { _ in _ = tellNow(engine, atMost: nil) }
   }
 
-  private func tellNow(_ engine: Engine) {
+  /// - Parameter limit: Changes that may be told of.
+  /// - Returns: False where there are more; nobody was told then.
+  private func tellNow(_ engine: Engine, atMost limit: UInt64?) -> Bool {
     do {
-      try storing { try engine.withChangeLog { try tell($0, $1) } }
+      return try storing { try engine.withChangeLog { try tell($0, $1, atMost: limit) } }
     } catch {
       // The watchers find the same error when they look, and can throw it.
       state.withLock { $0.signalAll() }
+      return true
     }
   }
 
-  private func tell(_ snapshot: borrowing Snapshot, _ log: Database?) throws {
+  private func tell(
+    _ snapshot: borrowing Snapshot, _ log: Database?, atMost limit: UInt64?
+  ) throws -> Bool {
     let head = snapshot.sequence
     // Locked behind the snapshot: whoever sits down later has a later one.
-    try state.withLock { state in
+    return try state.withLock { state in
       let known = state.position
+      if let limit, head &- (known ?? 0) > limit { return false }
       state.position = head
-      if known == head { return }
+      if known == head { return true }
       guard let log, let position = known, head > position, head - position <= Self.patience
-      else { return state.signalAll() }
+      else {
+        state.signalAll()
+        return true
+      }
       state.round += 1
       for seat in state.listeners.values { seat.signal(after: 0) }
       let (groups, round) = (state.groups, state.round)
@@ -201,6 +214,7 @@ extension WatchHub {
         return true
       }
       if !isWhole { state.signalAll() }
+      return true
     }
   }
 }

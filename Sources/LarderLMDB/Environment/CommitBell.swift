@@ -26,9 +26,12 @@ final class CommitBell: Sendable {
   /// Of the same file. Whoever uses it is inside of the environment, which is not closed meanwhile.
   let turn: WriteTurn
 
-  /// Nil where the file cannot be written; then others find out when they look by themselves.
-  init?(_ files: StoreFiles) {
-    let file = SystemCall.open(files.opening, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+  /// Nil where the file cannot be opened; then others find out when they look by themselves.
+  ///
+  /// - Parameter isReadOnly: It is listened to only.
+  init?(_ files: StoreFiles, isReadOnly: Bool) {
+    let access = isReadOnly ? O_RDONLY : O_RDWR
+    let file = SystemCall.open(files.opening, access | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard file >= 0 else { return nil }
     descriptor = Locked(file)
     turn = WriteTurn(file)

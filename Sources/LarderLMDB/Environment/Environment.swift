@@ -14,7 +14,10 @@ public final class Environment: Sendable {
 
   /// Says whether this process looks out for commits of others. What they committed before it is to
   /// be looked for behind it.
-  public func listen(_ isListening: Bool) { bell?.listen(isListening) }
+  public func listen(_ isListening: Bool) {
+    // What a forked child says of the file it would say for its parent.
+    if forkCount == Forks.current { bell?.listen(isListening) }
+  }
   /// The options it was opened with.
   public let options: Options
 
@@ -60,7 +63,7 @@ public final class Environment: Sendable {
     self.options = options
     identity = Locked(dataIdentity)
     self.lockIdentity = lockIdentity
-    bell = options.isReadOnly ? nil : CommitBell(files)
+    bell = CommitBell(files, isReadOnly: options.isReadOnly)
     folder = files.folder
     forkCount = Forks.current
     processID = Forks.processID

@@ -67,5 +67,35 @@ import Testing
       #expect(try rung() == last)
       try environment.close()
     }
+
+    @Test("who opened a store only to read is heard of by those who write")
+    func readers() throws {
+      let writer = try Environment.open(at: folder.store)
+      try writer.store(["key": "value"])
+      try writer.close()
+      var options = Environment.Options()
+      options.isReadOnly = true
+      let reader = try Environment.open(at: folder.store, options: options)
+      /// Whether a process that writes would ring.
+      func isHeard() throws -> Bool {
+        let file = try #require(FileHandle(forUpdatingAtPath: folder.opening))
+        var lock = flock()
+        lock.l_type = Int16(F_WRLCK)
+        lock.l_whence = Int16(SEEK_SET)
+        (lock.l_start, lock.l_len) = (1 << 20 | 1, 1)
+        // F_OFD_GETLK
+        #expect(fcntl(file.fileDescriptor, 36, &lock) == 0)
+        try file.close()
+        return lock.l_type != Int16(F_UNLCK)
+      }
+      #expect(try !isHeard())
+      reader.listen(true)
+      #expect(try isHeard())
+      reader.listen(false)
+      #expect(try !isHeard())
+      reader.listen(true)
+      try reader.close()
+      #expect(try !isHeard())
+    }
   }
 #endif

@@ -1,4 +1,5 @@
 import Foundation
+import LarderLMDB
 import LarderTesting
 import Testing
 
@@ -29,6 +30,29 @@ import Testing
       }
 
       #expect(try await list.value == contacts.fetch(oslo))
+    }
+  }
+
+  @Test("code of the app in a watched filter may wait for whoever saves", .timeLimit(.minutes(5)))
+  func codeInFilter() async throws {
+    try await withTemporaryStore { store in
+      let contacts = store.repository(of: Contact.self)
+      // As an app's own lock, which a thread must not take twice.
+      let lock = Locked(0)
+      let query = Contact.where {
+        $0.city.computed { city in lock.withLock { _ in city == "Oslo" } }
+      }
+      var changes = contacts.watch(query).makeAsyncIterator()
+      var list: [Contact] = []
+      list.apply(try #require(try await changes.next()))
+      for number in 0..<20 {
+        let saved = contact(number)
+        let save = OnThread { try lock.withLock { _ in try contacts.save(saved).inserted } }
+        #expect(try save.value() == 1)
+        list.apply(try #require(try await changes.next()))
+      }
+
+      #expect(try Set(list.map(\.id)) == Set(contacts.fetch(query).map(\.id)))
     }
   }
 
