@@ -53,7 +53,7 @@ enum KillSetting: String, CaseIterable {
     switch self {
     case .oneWriter: trial.cycles(quick: 25, nightly: 10_000, release: 10_000, mutant: 60)
     case .threeWriters: trial.cycles(quick: 25, nightly: 10_000, release: 10_000, mutant: 60)
-    case .opening: trial.cycles(quick: 25, nightly: 10_000, release: 10_000, mutant: 300)
+    case .opening: trial.cycles(quick: 25, nightly: 10_000, release: 10_000, mutant: 5_000)
     }
   }
 
