@@ -177,7 +177,7 @@ extension WatchHub {
   }
 
   /// - Parameter limit: Changes that may be told of.
-  /// - Returns: False where there are more; nobody was told then.
+  /// - Returns: False where there are more, or others have to tell; nobody was told then.
   private func tellNow(_ engine: Engine, atMost limit: UInt64?) -> Bool {
     do {
       return try storing { try engine.withChangeLog { try tell($0, $1, atMost: limit) } }
@@ -195,7 +195,10 @@ extension WatchHub {
     // Locked behind the snapshot: whoever sits down later has a later one.
     return try state.withLock { state in
       let known = state.position
-      if let limit, head &- (known ?? 0) > limit { return false }
+      // Asked again, now that nobody sits down meanwhile.
+      if let limit, head &- (known ?? 0) > limit || !mayTellAtOnce.load(ordering: .relaxed) {
+        return false
+      }
       state.position = head
       if known == head { return true }
       guard let log, let position = known, head > position, head - position <= Self.patience

@@ -16,13 +16,19 @@ import Testing
     /// Listens as another process would, through a file of its own.
     private func ear() throws -> FileHandle {
       let ear = try #require(FileHandle(forReadingAtPath: folder.opening))
+      // F_OFD_SETLK: of the open file, not of the process.
+      _ = ask(ear, 37, F_RDLCK)
+      return ear
+    }
+
+    /// Asks the kernel about the byte that those who listen share; gives what it answers with.
+    private func ask(_ file: FileHandle, _ command: Int32, _ kind: Int32) -> Int32 {
       var lock = flock()
-      lock.l_type = Int16(F_RDLCK)
+      lock.l_type = Int16(kind)
       lock.l_whence = Int16(SEEK_SET)
       (lock.l_start, lock.l_len) = (1 << 20 | 1, 1)
-      // F_OFD_SETLK: of the open file, not of the process.
-      #expect(fcntl(ear.fileDescriptor, 37, &lock) == 0)
-      return ear
+      #expect(fcntl(file.fileDescriptor, command, &lock) == 0)
+      return Int32(lock.l_type)
     }
 
     @Test("each commit rings with its number in the lock file, and what is undone does not")
@@ -79,14 +85,8 @@ import Testing
       /// Whether a process that writes would ring.
       func isHeard() throws -> Bool {
         let file = try #require(FileHandle(forUpdatingAtPath: folder.opening))
-        var lock = flock()
-        lock.l_type = Int16(F_WRLCK)
-        lock.l_whence = Int16(SEEK_SET)
-        (lock.l_start, lock.l_len) = (1 << 20 | 1, 1)
-        // F_OFD_GETLK
-        #expect(fcntl(file.fileDescriptor, 36, &lock) == 0)
-        try file.close()
-        return lock.l_type != Int16(F_UNLCK)
+        defer { try? file.close() }  // Nothing was written.
+        return ask(file, 36, F_WRLCK) != F_UNLCK  // F_OFD_GETLK
       }
       #expect(try !isHeard())
       reader.listen(true)
