@@ -208,8 +208,11 @@ private final class NamedConsumer: WatchWork {
   /// - Returns: The last change that was acknowledged; nil where none was.
   /// - Throws: ``StoreError/consumerBusy(name:secondsLeft:)``.
   private func hold() throws -> UInt64? {
-    let now = Date.now.timeIntervalSinceReferenceDate
-    let (position, replaced) = try store.write { [lease, maximumLag] tx -> (UInt64, UInt64) in
+    let (position, replaced, now) = try store.write {
+      [lease, maximumLag] tx -> (UInt64, UInt64, Double) in
+      // In the transaction: a lease that was renewed while this one waited for its turn ends later
+      // than one that was taken when it began to wait.
+      let now = Date.now.timeIntervalSinceReferenceDate
       guard let database = tx.consumers else {
         throw StoreError.consumerLost(name: lease.name)
       }
@@ -230,7 +233,7 @@ private final class NamedConsumer: WatchWork {
       held.until = now + ConsumerLease.seconds
       held.maximumLag = maximumLag
       try tx.put(held, lease.name, in: database)
-      return (held.position, replaced)
+      return (held.position, replaced, now)
     }
     store.engine.abandonedHolders.withLock { _ = $0.remove(replaced) }
     renewed = now

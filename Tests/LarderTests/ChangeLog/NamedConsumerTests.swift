@@ -149,6 +149,53 @@ import Testing
     }
   }
 
+  @Test("a lease that is renewed while another waits for its turn is held against the other")
+  func renewedMeanwhile() async throws {
+    try await withTemporaryStore { store in
+      try await store.repository(of: Parcel.self).save(Parcel(id: 1))
+      var first = store.changes(for: "index").makeAsyncIterator()
+      _ = try await next(&first)
+      let isWriting = DispatchSemaphore(value: 0)
+      let renewal = OnThread {
+        try store.write { tx in
+          isWriting.signal()
+          Thread.sleep(forTimeInterval: 0.2)
+          let consumers = tx.consumers
+          let database = try #require(consumers)
+          var record = try #require(try tx.transaction.consumer("index", in: database))
+          record.until = Date.now.timeIntervalSinceReferenceDate + ConsumerLease.seconds
+          try tx.put(record, "index", in: database)
+        }
+      }
+      await withCheckedContinuation { continuation in
+        DispatchQueue.global().async {
+          isWriting.wait()
+          continuation.resume()
+        }
+      }
+      var second = store.changes(for: "index").makeAsyncIterator()
+      await #expect(throws: StoreError.self) { _ = try await second.next() }
+      try renewal.value()
+      withExtendedLifetime(first) {}
+    }
+  }
+
+  @Test("a lease is held until it ends, also where the clock was set back a little")
+  func leaseTime() {
+    var record = ConsumerRecord(position: 0, maximumLag: 1)
+    record.until = 1_000
+    let start = record.until - ConsumerLease.seconds
+    #expect(!record.isHeld(against: 2, now: start))
+    record.holder = 1
+    #expect(!record.isHeld(against: 1, now: start))
+    #expect(record.isHeld(against: 2, now: start))
+    #expect(record.isHeld(against: 2, now: start - 5))
+    #expect(record.isHeld(against: 2, now: record.until - 0.1))
+    #expect(!record.isHeld(against: 2, now: record.until))
+    // Of a clock that was a year ahead.
+    #expect(!record.isHeld(against: 2, now: start - 365 * 86_400))
+  }
+
   @Test("the log keeps what a consumer waits for, until it is too far behind")
   func pinning() async throws {
     var options = StoreOptions(durability: .volatile)
