@@ -99,10 +99,11 @@ extension DynamicCollection {
 extension Store {
   func migrationState(of subject: MigrationState.Subject) throws -> MigrationState {
     try checkOpen()
+    defer { withExtendedLifetime(self) {} }
     return try storing {
       // Before the snapshot: a handle serves only what begins after it.
       let migrations = try engine.migrations()
-      return try Snapshot(engine).transaction.migrationState(of: subject, in: migrations)
+      return try engine.snapshot().transaction.migrationState(of: subject, in: migrations)
     }
   }
 }

@@ -6,7 +6,7 @@ internal import LarderLMDB
 /// so that a field is found by two array look-ups and no name is compared.
 @usableFromInline final class CollectionBinding: @unchecked Sendable {  // Immutable after init.
   /// Whether it is for documents without a type.
-  var isDynamic: Bool { root.type == ObjectIdentifier(DynamicDocument.self) }
+  var isDynamic: Bool { type == ObjectIdentifier(DynamicDocument.self) }
   /// The document type's own schema comes first.
   let schemas: [SchemaBinding]
   @usableFromInline let root: SchemaBinding
@@ -17,7 +17,9 @@ internal import LarderLMDB
   let isDeclared: Bool
   /// Where the keys of `Codable` types stand in the field tables.
   let slotPlans = SlotPlans()
-  /// ``Collection/checksumSeed``, one step nearer to the hot path.
+  /// The document type's own, one step nearer to the hot path; so is ``checksumSeed``.
+  let type: ObjectIdentifier
+  /// ``Collection/checksumSeed``.
   let checksumSeed: UInt64
 
   /// - Parameter type: What the document type's schema is found under.
@@ -45,6 +47,7 @@ internal import LarderLMDB
       table: collection.documentTable, in: collection)
     self.collection = collection
     self.isDeclared = isDeclared
+    self.type = root.type
     checksumSeed = collection.checksumSeed
   }
 

@@ -48,11 +48,23 @@ final class Catalogue: Sendable {
   ///   ``StoreError/unfinishedMigration(collection:version:)``: some of the documents are of
   ///   another version than the type.
   func binding<Entity: Document>(of type: Entity.Type) throws -> CollectionBinding? {
-    let id = ObjectIdentifier(type)
+    try lastingBinding(of: type)?.takeUnretainedValue()
+  }
+
+  /// The same, without a reference that is counted: the catalogue holds it.
+  @inline(__always)
+  func lastingBinding<Entity: Document>(
+    of type: Entity.Type
+  ) throws -> Unmanaged<CollectionBinding>? {
     if let last = UnsafeRawPointer(bitPattern: lastBinding.load(ordering: .acquiring)) {
-      let binding = Unmanaged<CollectionBinding>.fromOpaque(last).takeUnretainedValue()
-      if binding.root.type == id { return binding }
+      let binding = Unmanaged<CollectionBinding>.fromOpaque(last)
+      if binding._withUnsafeGuaranteedRef({ $0.type }) == ObjectIdentifier(type) { return binding }
     }
+    return try knownBinding(of: type).map { .passUnretained($0) }
+  }
+
+  private func knownBinding<Entity: Document>(of type: Entity.Type) throws -> CollectionBinding? {
+    let id = ObjectIdentifier(type)
     if let known = bindings.withLock({ $0[id] }) {
       remember(known)
       return known

@@ -59,8 +59,10 @@ extension Snapshot {
     of type: Entity.Type, _ key: UnsafeRawBufferPointer,
     _ body: (borrowing RecordReader) throws -> Void
   ) throws {
-    guard let binding = try catalogue.binding(of: type) else { return }
-    _ = try transaction.withRecord(for: key, binding, body)
+    guard let binding = try binding(of: type) else { return }
+    try binding._withUnsafeGuaranteedRef { binding in
+      _ = try transaction.withRecord(for: key, binding, body)
+    }
   }
 
   /// - Parameter expect: Told how many there will be, where that is known beforehand.

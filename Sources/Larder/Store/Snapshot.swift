@@ -6,56 +6,77 @@ internal import LarderLMDB
 /// should not live long.
 public struct Snapshot: ~Copyable {
   let transaction: ReadTransaction
-  let engine: Engine
-  let catalogue: Catalogue
+  // Whoever makes a snapshot holds the engine until it has ended, and the reader in the pool holds the
+  // catalogue: threads that read side by side would wait for each other to count references to them.
+  unowned(unsafe) let engine: Engine
+  private let known: Unmanaged<Catalogue>
   let state: StoreState
   /// Says where it was opened; nil where nobody wants to hear of it.
   private let held: HeldSnapshot?
 
+  var catalogue: Catalogue { known.takeUnretainedValue() }
+
   /// The number of the last change that this snapshot sees; 0 in a new store.
   public var sequence: UInt64 { state.sequence }
 
+  fileprivate init(
+    _ transaction: consuming ReadTransaction, _ engine: Engine, _ known: Unmanaged<Catalogue>,
+    _ state: StoreState, _ held: HeldSnapshot?
+  ) {
+    self.transaction = transaction
+    self.engine = engine
+    self.known = known
+    self.state = state
+    self.held = held
+  }
+
+  /// The binding of a document type; nil where its collection does not exist. It lives as long as the
+  /// snapshot.
+  ///
+  /// - Throws: As ``Catalogue/binding(of:)``.
+  borrowing func binding<Entity: Document>(
+    of type: Entity.Type
+  ) throws -> Unmanaged<CollectionBinding>? {
+    try known._withUnsafeGuaranteedRef { try $0.lastingBinding(of: type) }
+  }
+}
+
+extension Engine {
   /// A snapshot whose state record is not later than its transaction, and whose collections are
   /// known. The record may be earlier: a commit that only makes a database does not write it.
-  @usableFromInline init(
-    _ engine: Engine, file: StaticString = #fileID, line: UInt = #line
-  ) throws {
-    // Known before the snapshot, which cannot use a handle that is younger: another thread may know
-    // a newer catalogue at any moment.
-    var catalogue = engine.catalogue
-    var transaction = try engine.environment.beginRead()
+  ///
+  /// Whoever asks holds the engine until the snapshot has ended.
+  @usableFromInline func snapshot(
+    file: StaticString = #fileID, line: UInt = #line
+  ) throws -> Snapshot {
+    var transaction = try environment.beginRead(isLent: true)
     for attempt in 1...Self.maximumAttempts {
-      guard let state = try transaction.state(path: engine.environment.folder) else {
+      guard let state = try transaction.state(path: environment.folder) else {
         throw StoreError.damagedCatalogue("the state record is missing")
       }
       // A compacted copy starts again at transaction 1, and one that is only read cannot be given
       // a fresh record; the race that is looked for here never lasts so many renewals.
-      let isCopy = attempt > Self.maximumAttempts / 2 && engine.environment.options.isReadOnly
+      let isCopy = attempt > Self.maximumAttempts / 2 && environment.options.isReadOnly
       #if LARDER_MUTANTS
         let isTrusted = isCopy || Mutant.snapshotGuard.isOn
       #else
         let isTrusted = isCopy
       #endif
       guard state.transaction <= UInt64(transaction.id) || isTrusted else {
-        catalogue = engine.catalogue
         try transaction.renew()
         continue
       }
-      if state.catalogueVersion == catalogue.version {
+      if let known = transaction.catalogue(at: state.catalogueVersion) {
         #if LARDER_MUTANTS
           if Mutant.snapshotHeld.isOn { try transaction.hold() }
         #endif
-        self.transaction = transaction
-        self.engine = engine
-        self.catalogue = catalogue
-        self.state = state
-        held = engine.log.isActive ? engine.heldSnapshots.open(file, line) : nil
-        return
+        return Snapshot(
+          transaction, self, known, state, log.isActive ? heldSnapshots.open(file, line) : nil)
       }
-      // Another process has declared something, or this one just did. Its databases are opened
-      // first: a handle must not be used in a snapshot that began before it.
-      try engine.refreshCatalogue()
-      catalogue = engine.catalogue
+      // The reader is new, or another process has declared something, or this one just did.
+      // Databases are opened first: a handle must not be used in a snapshot that began before it.
+      if catalogue.version != state.catalogueVersion { try refreshCatalogue() }
+      transaction.attach(catalogue)
       try transaction.renew()
     }
     throw StoreError.unstableSnapshot(attempts: Self.maximumAttempts)
@@ -76,6 +97,18 @@ extension Store {
     _ body: (borrowing Snapshot) throws -> Result
   ) throws -> Result {
     try checkOpen()
-    return try engine.storing { try body(Snapshot(engine, file: file, line: line)) }
+    defer { withExtendedLifetime(self) {} }
+    return try engine.storing { try body(engine.snapshot(file: file, line: line)) }
+  }
+}
+
+extension ReadTransaction {
+  /// The catalogue that this reader was given, if it is of this version. It was given before this
+  /// transaction began, so that none of its handles is younger.
+  fileprivate borrowing func catalogue(at version: UInt64) -> Unmanaged<Catalogue>? {
+    // Nothing else is attached to readers.
+    guard let attachment else { return nil }
+    let known = Unmanaged<Catalogue>.fromOpaque(attachment.toOpaque())
+    return known._withUnsafeGuaranteedRef { $0.version } == version ? known : nil
   }
 }

@@ -33,6 +33,7 @@ extension Store {
     progress: (_ checked: Int, _ total: Int) -> Bool = { _, _ in true }
   ) throws -> CheckReport {
     try checkOpen()
+    defer { withExtendedLifetime(self) {} }
     return try engine.storing {
       // First, as LMDB would not survive what it trusts in.
       var report = CheckReport()
@@ -40,7 +41,7 @@ extension Store {
         CheckReport.Problem(place: "page \($0.page)", reason: $0.reason)
       }
       if report.isSound {
-        var checker = Checker(snapshot: try Snapshot(engine))
+        var checker = Checker(snapshot: try engine.snapshot())
         try checker.check(progress)
         report = checker.report
       }

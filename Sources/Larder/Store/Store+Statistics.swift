@@ -52,9 +52,10 @@ extension Store {
   /// - Throws: ``StoreError``.
   public func statistics() throws -> StoreStatistics {
     try checkOpen()
+    defer { withExtendedLifetime(self) {} }
     return try storing {
       let environment = try engine.environment.statistics()
-      let snapshot = try Snapshot(engine)
+      let snapshot = try engine.snapshot()
       let collections = try snapshot.catalogue.collections.values
         .sorted { $0.name < $1.name }
         .map { collection in

@@ -74,9 +74,10 @@ extension Engine {
   func withChangeLog<Result>(
     _ body: (borrowing Snapshot, Database?) throws -> Result
   ) throws -> Result {
+    defer { withExtendedLifetime(self) {} }
     while true {
       let log = try changeLog()
-      let snapshot = try Snapshot(self)
+      let snapshot = try snapshot()
       // The first save of all came in between.
       if log == nil, snapshot.sequence > 0 { continue }
       return try body(snapshot, log)

@@ -3,13 +3,15 @@ import Synchronization
 extension Environment {
   /// Begins a snapshot of the last commit; cheap, and it never waits for a writer.
   ///
+  /// - Parameter isLent: Whether the caller holds the environment until the transaction has ended,
+  ///   so that this one need not.
   /// - Throws: ``LMDBError``, such as ``LMDBError/Code/closed``,
   ///   ``LMDBError/Code/readersFull``, ``LMDBError/Code/usedAfterFork``. Nothing is left behind.
-  public func beginRead() throws(LMDBError) -> ReadTransaction {
+  public func beginRead(isLent: Bool = false) throws(LMDBError) -> ReadTransaction {
     try enter("beginRead")
     if let handle = pool.take() {
       let status = Calls.renew(handle.pointer)
-      if status == 0 { return ReadTransaction(handle, self) }
+      if status == 0 { return ReadTransaction(handle, self, isLent: isLent) }
       do throws(LMDBError) {
         try recoverRenewal(handle, status)
       } catch {
@@ -17,10 +19,10 @@ extension Environment {
         gate.leave()
         throw error
       }
-      return ReadTransaction(handle, self)
+      return ReadTransaction(handle, self, isLent: isLent)
     }
     do throws(LMDBError) {
-      return ReadTransaction(try beginFreshRead(), self)
+      return ReadTransaction(try beginFreshRead(), self, isLent: isLent)
     } catch {
       gate.leave()
       throw error

@@ -3,15 +3,19 @@
 /// While it lives, the pages it can see are not used again and the file may grow: keep it short.
 public struct ReadTransaction: ~Copyable, Transaction {
   public let handle: TransactionHandle
-  let environment: Environment
+  private let environment: Unmanaged<Environment>
+  /// Nil where the caller holds the environment. Threads that count references to one object wait
+  /// for each other, at each read.
+  private let keeper: Environment?
 
-  init(_ handle: TransactionHandle, _ environment: Environment) {
+  init(_ handle: TransactionHandle, _ environment: Environment, isLent: Bool) {
     self.handle = handle
-    self.environment = environment
+    self.environment = .passUnretained(environment)
+    keeper = isLent ? nil : environment
   }
 
   deinit {
-    environment.end(reading: handle)
+    environment._withUnsafeGuaranteedRef { $0.end(reading: handle) }
   }
 
   /// Moves to the newest snapshot; no cursor of this transaction may be live.
@@ -21,7 +25,21 @@ public struct ReadTransaction: ~Copyable, Transaction {
   ///   none: let go of it.
   public mutating func renew() throws(LMDBError) {
     handle.expectNoCursors()
+    // The function that Swift has for this throws errors without a type.
+    let environment = environment.takeUnretainedValue()
     try environment.renew(handle)
+  }
+}
+
+extension ReadTransaction {
+  /// What the layer above keeps beside the reader, whose next transaction finds it again. It lives at
+  /// least as long as this transaction, unless another one is attached.
+  public var attachment: Unmanaged<AnyObject>? { handle.state.pointee.attachment }
+
+  public mutating func attach(_ object: AnyObject) {
+    let earlier = handle.state.pointee.attachment
+    handle.state.pointee.attachment = .passRetained(object)
+    earlier?.release()
   }
 }
 

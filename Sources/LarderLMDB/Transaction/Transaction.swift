@@ -9,6 +9,8 @@ public struct TransactionHandle {
     @usableFromInline var cursorCount = 0
     /// Bytes of a page where all of them lie in the map, at multiples of that; otherwise 0.
     let runPageByteCount: Int
+    /// Held by the handle.
+    var attachment: Unmanaged<AnyObject>?
   }
 
   init(_ pointer: OpaquePointer, runPageByteCount: Int = 0) {
@@ -27,7 +29,10 @@ public struct TransactionHandle {
   }
 
   /// Frees the memory of the handle, not the transaction.
-  func deallocate() { state.deallocate() }
+  func deallocate() {
+    state.pointee.attachment?.release()
+    state.deallocate()
+  }
 }
 
 /// One consistent moment of a store, and the records in it.
