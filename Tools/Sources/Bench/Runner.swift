@@ -1,4 +1,4 @@
-import Foundation
+import CBench
 
 /// Runs operations on engines in interleaved rounds: what disturbs the machine for a while then
 /// disturbs every engine.
@@ -51,19 +51,11 @@ struct Runner {
     of operation: Operation, _ engine: any Engine, _ expected: UInt64, _ documents: Int
   ) throws -> Double? {
     guard let sample = try engine.run(operation) else { return nil }
-    Self.sweep(documents)
+    bench_memory_sweep(20 * documents)  // A document is in ten or so.
     guard sample.checksum == expected else {
       throw WrongResult(
         description: "\(engine.name) returned a wrong result for \(operation.rawValue)")
     }
     return sample.value
-  }
-
-  /// Has the C library sort out what was freed: behind a result of a million documents that takes
-  /// longer than some operations, and it would do so within the next one's time.
-  private static func sweep(_ documents: Int) {
-    // Larger than what it takes to be sorted out, and smaller than what it maps apart. glibc looks at
-    // 10,000 pieces each time, and a document is in ten or so.
-    for _ in 0..<(16 + documents / 500) { free(malloc(100_000)) }
   }
 }

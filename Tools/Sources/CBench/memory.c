@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -47,4 +48,14 @@ uint64_t bench_memory_peak(void) {
   REQUIRE(pthread_join(watcher, NULL));
   uint64_t last = anonymous_byte_count();
   return (last > highest ? last : highest) - first;
+}
+
+void bench_memory_sweep(size_t count) {
+  // Larger than what it takes to be sorted out, and smaller than what is mapped apart. glibc looks at
+  // 10,000 pieces each time.
+  for (size_t i = 0; i < 16 + count / 10000; i++) {
+    // An optimizer that sees both ends leaves both out.
+    void *volatile piece = malloc(100000);
+    free(piece);
+  }
 }
