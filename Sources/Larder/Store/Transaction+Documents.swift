@@ -15,11 +15,16 @@ extension Transaction where Self: ~Copyable {
   }
 
   /// The way to the documents that `selection` selects.
+  ///
+  /// - Parameter lendsKeys: Whether a document that an index settles may be lent by its key alone,
+  ///   with an empty record.
   borrowing func execution(
-    of selection: Selection, _ binding: CollectionBinding
+    of selection: Selection, _ binding: CollectionBinding, lendsKeys: Bool = false
   ) throws -> Execution {
     try selection.checkDepth()
-    return Execution(try Planner(selection, binding.collection).plan(self), selection, binding)
+    return Execution(
+      try Planner(selection, binding.collection).plan(self), selection, binding,
+      lendsKeys: lendsKeys)
   }
 
   /// Lends the records that `selection` selects, in its order.

@@ -110,21 +110,23 @@ extension WriteScope {
   ) throws -> Int {
     var filter = Selection()
     filter.filter = selection.filter
+    // What is deleted for its bytes must have them.
+    let isVerified = filter.filter != .constant(true)
     var keys = KeyList()
     var next = 0
-    try transaction.execution(of: filter, binding).forEach(in: transaction) { key, record in
+    let execution = try transaction.execution(of: filter, binding, lendsKeys: true)
+    try execution.forEach(in: transaction) { key, _ in
       while next < entries.count, Bytes.compare(entries[next].key, key) < 0 {
         next += 1
       }
       if next < entries.count, Bytes.equal(entries[next].key, key) { return true }
-      // What is deleted for its bytes must have them.
-      if filter.filter != .constant(true) { try binding.reading(record, key: key) { _ in } }
       keys.append(key)
       return true
     }
     var cursor = try transaction.cursor(in: binding.collection.documents)
     try keys.forEach { key in
-      guard try cursor.seek(key) else { return }
+      guard try cursor.seek(key) else { throw execution.missingDocument }
+      if isVerified { try binding.reading(cursor.value, key: key) { _ in } }
       try changes.deleted(cursor.value, key: key, transaction)
       try cursor.delete()
       if changes.isFull { try changes.flushIfFull(&transaction) }

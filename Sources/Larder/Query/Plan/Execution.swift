@@ -11,6 +11,8 @@ struct Execution {
   private let residual: Evaluation
   /// Whether there is anything to ask of them.
   private let asksNothing: Bool
+  /// Whether documents that index entries settle are lent by their keys alone, with an empty record.
+  private let lendsKeys: Bool
   /// What is asked of a document whose values were cut in the index, and what sorts.
   private let whole: Whole
   /// Counts what is looked at, for those who want to know.
@@ -36,8 +38,10 @@ struct Execution {
   }
 
   init(
-    _ plan: Plan, _ selection: Selection, _ binding: CollectionBinding, tally: Tally? = nil
+    _ plan: Plan, _ selection: Selection, _ binding: CollectionBinding, tally: Tally? = nil,
+    lendsKeys: Bool = false
   ) {
+    self.lendsKeys = lendsKeys && selection.order.isEmpty
     self.plan = plan
     self.tally = tally
     self.binding = binding
@@ -169,15 +173,30 @@ extension Execution {
     .damagedIndex(collection: binding.collection.name, index: index.name, reason: reason)
   }
 
+  private func missing(_ index: CollectionIndex) -> StoreError {
+    damaged(index, "it names a document that is not there")
+  }
+
+  /// What to throw where a document is not there that was lent by its key alone.
+  var missingDocument: StoreError {
+    switch plan.source {
+    case .index(let access), .intersection(let access, _): missing(access.index)
+    default: .damagedCatalogue("a document that was just found is not there")
+    }
+  }
+
   /// Reads a document that an entry names, and lends it if it matches.
   ///
   /// - Returns: False where `body` says so.
   private func lend(
     _ found: Found, _ index: CollectionIndex?, _ documents: inout Cursor, _ body: Body
   ) throws -> Bool {
+    if lendsKeys, asksNothing, !found.isCut {
+      return try body(found.key, Record(start: nil, count: 0))
+    }
     guard try documents.seek(found.key) else {
       guard let index else { return true }
-      throw damaged(index, "it names a document that is not there")
+      throw missing(index)
     }
     if !asksNothing || found.isCut {
       let evaluation = found.isCut ? whole.evaluation : residual
@@ -330,9 +349,7 @@ extension Execution {
     var rows = SortedRows(limit: .max)
     let filter = whole.evaluation
     for key in run.keys {
-      guard try documents.seek(key.key) else {
-        throw damaged(index, "it names a document that is not there")
-      }
+      guard try documents.seek(key.key) else { throw missing(index) }
       let (key, record) = (documents.key, documents.value)
       try rows.add(key: key, record: record) { bytes in
         try binding.reading(record, key: key) { try filter.putSortValues($0, into: &bytes) }
