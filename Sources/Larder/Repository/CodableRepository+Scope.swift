@@ -137,14 +137,14 @@ extension Snapshot {
   borrowing func get<Model: Codable & Identifiable & Sendable>(
     _ type: Model.Type, keys: [Model.ID], in name: String
   ) throws -> [Model] where Model.ID: DocumentKey {
-    guard let binding = try catalogue.binding(of: CodableDocument<Model>.self, in: name) else {
-      return []
-    }
+    guard let binding = try binding(of: CodableDocument<Model>.self, in: name) else { return [] }
     var models: [Model] = []
-    for key in keys {
-      try key.withEncodedKey { key in
-        _ = try transaction.withRecord(for: key, binding) {
-          models.append(try $0.document(coding: type))
+    try binding._withUnsafeGuaranteedRef { binding in
+      for key in keys {
+        try key.withEncodedKey { key in
+          _ = try transaction.withRecord(for: key, binding) {
+            models.append(try $0.document(coding: type))
+          }
         }
       }
     }

@@ -23,6 +23,8 @@ final class Catalogue: Sendable {
   /// The binding that was asked for last; most programs read one type at a time. It is in
   /// ``bindings`` too, which lets go of none.
   private let lastBinding = Atomic<UInt>(0)
+  /// The same of ``namedBindings``.
+  private let lastNamedBinding = Atomic<UInt>(0)
 
   private struct NamedType: Hashable {
     let type: ObjectIdentifier
@@ -66,7 +68,7 @@ final class Catalogue: Sendable {
   private func knownBinding<Entity: Document>(of type: Entity.Type) throws -> CollectionBinding? {
     let id = ObjectIdentifier(type)
     if let known = bindings.withLock({ $0[id] }) {
-      remember(known)
+      remember(known, as: lastBinding)
       return known
     }
     let schema = Entity.schema
@@ -96,9 +98,9 @@ final class Catalogue: Sendable {
     }
   }
 
-  private func remember(_ binding: CollectionBinding) {
+  private func remember(_ binding: CollectionBinding, as last: borrowing Atomic<UInt>) {
     let address = UInt(bitPattern: Unmanaged.passUnretained(binding).toOpaque())
-    lastBinding.store(address, ordering: .releasing)
+    last.store(address, ordering: .releasing)
   }
 
   /// The binding of a `Codable` type, whose documents may be in any collection; nil where the
@@ -109,8 +111,32 @@ final class Catalogue: Sendable {
   func binding<Model>(
     of type: CodableDocument<Model>.Type, in name: String
   ) throws -> CollectionBinding? {
+    try lastingBinding(of: type, in: name)?.takeUnretainedValue()
+  }
+
+  /// The same, without a reference that is counted: the catalogue holds it.
+  @inline(__always)
+  func lastingBinding<Model>(
+    of type: CodableDocument<Model>.Type, in name: String
+  ) throws -> Unmanaged<CollectionBinding>? {
+    if let last = UnsafeRawPointer(bitPattern: lastNamedBinding.load(ordering: .acquiring)) {
+      let binding = Unmanaged<CollectionBinding>.fromOpaque(last)
+      let isIt = binding._withUnsafeGuaranteedRef {
+        $0.type == ObjectIdentifier(type) && $0.collection.description.name == name
+      }
+      if isIt { return binding }
+    }
+    return try knownBinding(of: type, in: name).map { .passUnretained($0) }
+  }
+
+  private func knownBinding<Model>(
+    of type: CodableDocument<Model>.Type, in name: String
+  ) throws -> CollectionBinding? {
     let id = NamedType(type: ObjectIdentifier(type), name: name)
-    if let known = namedBindings.withLock({ $0[id] }) { return known }
+    if let known = namedBindings.withLock({ $0[id] }) {
+      remember(known, as: lastNamedBinding)
+      return known
+    }
     guard let collection = collections[name] else { return nil }
     try collection.checkMigrated()
     guard collection.keyKind == Model.ID.keyKind else {
@@ -118,8 +144,12 @@ final class Catalogue: Sendable {
         collection: name, stored: collection.keyKind, found: Model.ID.keyKind)
     }
     let binding = CollectionBinding(id.type, type.schema, in: collection, isDeclared: true)
-    namedBindings.withLock { $0[id] = binding }
-    return binding
+    // Of two that were made at the same time the first one stays.
+    return namedBindings.withLock { bindings in
+      if let known = bindings[id] { return known }
+      bindings[id] = binding
+      return binding
+    }
   }
 
   /// The binding for documents without a type; nil where the collection does not exist.
