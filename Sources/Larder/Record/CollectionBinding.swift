@@ -9,6 +9,10 @@ internal import LarderLMDB
   var isDynamic: Bool { type == ObjectIdentifier(DynamicDocument.self) }
   /// The document type's own schema comes first.
   let schemas: [SchemaBinding]
+  /// The same with their types, for those who count no references.
+  private let schemaTypes:
+    UnsafeMutablePointer<(type: ObjectIdentifier, schema: Unmanaged<SchemaBinding>)>
+  private let schemaCount: Int
   @usableFromInline let root: SchemaBinding
   /// What reads a record by the names of its table, whatever its type.
   let anonymous: SchemaBinding
@@ -40,6 +44,11 @@ internal import LarderLMDB
       }
     }
     schemas = found
+    schemaCount = found.count
+    schemaTypes = .allocate(capacity: found.count)
+    for (place, schema) in found.enumerated() {
+      (schemaTypes + place).initialize(to: (schema.type, .passUnretained(schema)))
+    }
     root = found[0]
     anonymous = SchemaBinding(
       ObjectIdentifier(DynamicDocument.self),
@@ -51,6 +60,8 @@ internal import LarderLMDB
     checksumSeed = collection.checksumSeed
   }
 
+  deinit { schemaTypes.deallocate() }
+
   /// A binding for documents without a Swift type.
   convenience init(_ collection: Collection) {
     self.init(
@@ -59,8 +70,16 @@ internal import LarderLMDB
   }
 
   @usableFromInline func schema(of type: ObjectIdentifier) -> SchemaBinding {
+    lastingSchema(of: type).takeUnretainedValue()
+  }
+
+  /// The same, without a reference that is counted: the binding holds it.
+  @inline(__always)
+  func lastingSchema(of type: ObjectIdentifier) -> Unmanaged<SchemaBinding> {
     // A handful at most: a search beats a hash.
-    for schema in schemas where schema.type == type { return schema }
+    for place in 0..<schemaCount where schemaTypes[place].type == type {
+      return schemaTypes[place].schema
+    }
     preconditionFailure("an embedded document's type is not among the fields of its owner's schema")
   }
 }

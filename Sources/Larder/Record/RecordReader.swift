@@ -68,20 +68,31 @@
     _ bytes: UnsafeRawBufferPointer, binding: CollectionBinding, schema: SchemaBinding,
     depth: Int
   ) throws(RecordError) {
+    try self.init(
+      bytes, binding: .passUnretained(binding), schema: .passUnretained(schema), depth: depth)
+  }
+
+  @inlinable @inline(__always) init(
+    _ bytes: UnsafeRawBufferPointer, binding: Unmanaged<CollectionBinding>,
+    schema: Unmanaged<SchemaBinding>, depth: Int
+  ) throws(RecordError) {
     let header = try RecordHeader(bytes)
     guard let start = bytes.baseAddress else { throw .truncated }
-    if _slowPath(header.table >= schema.tableCount) { throw .unknownTable(header.table) }
+    let (tableCount, readSlots, fieldCount) = schema._withUnsafeGuaranteedRef {
+      ($0.tableCount, $0.readSlots, $0.fieldCount)
+    }
+    if _slowPath(header.table >= tableCount) { throw .unknownTable(header.table) }
     numbers = start + 2
     values = start + header.headerByteCount
     end = start + header.byteCount
     shift = header.shift
     slotCount = header.slotCount
     table = header.table
-    slots = UnsafePointer(schema.readSlots + header.table &* schema.fieldCount)
-    fieldCount = schema.fieldCount
+    slots = UnsafePointer(readSlots + header.table &* fieldCount)
+    self.fieldCount = fieldCount
     self.depth = depth
-    self.binding = binding
-    self.schema = schema
+    self.binding = binding.takeUnretainedValue()
+    self.schema = schema.takeUnretainedValue()
   }
 
   /// The value of the field with this number in the type's schema; the declared default where

@@ -260,9 +260,10 @@ extension ValueReader {
     _ type: ObjectIdentifier
   ) throws(RecordError) -> RecordReader {
     guard depth < RecordFormat.maximumDepth else { throw .tooDeep }
+    let binding = Unmanaged.passUnretained(binding)
     let record = try RecordReader(
       UnsafeRawBufferPointer(start: at, count: left), binding: binding,
-      schema: binding.schema(of: type), depth: depth + 1)
+      schema: binding._withUnsafeGuaranteedRef { $0.lastingSchema(of: type) }, depth: depth + 1)
     at = record.end
     return record
   }
