@@ -23,7 +23,9 @@ extension Store {
   /// and so is the first after it was too far behind.
   ///
   /// Only one iteration at a time, in all processes, consumes under a name: it holds a lease, which
-  /// ends with the iteration, or 30 seconds after it has last asked or acknowledged.
+  /// ends with the iteration, or 30 seconds after it has last asked or acknowledged, or 60 where the
+  /// clock was set back meanwhile. An iteration that was slower than that, and was replaced, throws
+  /// ``StoreError/consumerLost(name:)``; the next one goes on.
   ///
   /// - Parameters:
   ///   - collections: Names of the collections that matter; nil for all.
@@ -187,7 +189,7 @@ private final class NamedConsumer: WatchWork {
         try store.engine.makeConsumers()
         position = try hold()
         isBegun = true
-      } else if Date.now.timeIntervalSinceReferenceDate > renewed + ConsumerLease.seconds / 3 {
+      } else if needsRenewal {
         _ = try hold()
       }
       let start = position
@@ -203,13 +205,21 @@ private final class NamedConsumer: WatchWork {
     }
   }
 
-  /// Takes or renews the lease.
+  /// Also where the clock was set back: the lease would be taken for one of another clock.
+  private var needsRenewal: Bool {
+    let now = Date.now.timeIntervalSinceReferenceDate
+    return now > renewed + ConsumerLease.seconds / 3 || now < renewed
+  }
+
+  /// Takes the lease, or renews it.
   ///
   /// - Returns: The last change that was acknowledged; nil where none was.
-  /// - Throws: ``StoreError/consumerBusy(name:secondsLeft:)``.
+  /// - Throws: ``StoreError/consumerBusy(name:secondsLeft:)``; ``StoreError/consumerLost(name:)``
+  ///   for a renewal, when somebody else has had the lease meanwhile: what is handed over already
+  ///   may have been used by them.
   private func hold() throws -> UInt64? {
     let (position, replaced, now) = try store.write {
-      [lease, maximumLag] tx -> (UInt64, UInt64, Double) in
+      [lease, maximumLag, isBegun] tx -> (UInt64, UInt64, Double) in
       // In the transaction: a lease that was renewed while this one waited for its turn ends later
       // than one that was taken when it began to wait.
       let now = Date.now.timeIntervalSinceReferenceDate
@@ -221,6 +231,9 @@ private final class NamedConsumer: WatchWork {
         record = try tx.transaction.consumer(lease.name, in: database)
       } catch StoreError.damagedConsumer {
         // It begins anew.
+      }
+      if isBegun, record?.holder != lease.holder {
+        throw StoreError.consumerLost(name: lease.name)
       }
       var held = record ?? ConsumerRecord(position: ConsumerRecord.unset, maximumLag: maximumLag)
       if held.isHeld(against: lease.holder, now: now),

@@ -56,7 +56,7 @@ extension Engine {
   @usableFromInline func snapshot(
     file: StaticString = #fileID, line: UInt = #line
   ) throws -> Snapshot {
-    var transaction = try environment.beginRead(isLent: true)
+    var transaction = try environment.beginLentRead()
     for attempt in 1...Self.maximumAttempts {
       guard let state = try transaction.state(path: environment.folder) else {
         throw StoreError.damagedCatalogue("the state record is missing")

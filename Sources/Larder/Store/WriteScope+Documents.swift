@@ -79,8 +79,10 @@ extension WriteScope {
   /// Deletes what `query` matches; returns how many documents that were. Its order is ignored.
   ///
   /// - Throws: ``StoreError/queryNotAllowed(operation:reason:)`` for a limit or an offset;
-  ///   ``StoreError/damagedRecord(collection:key:reason:)`` when a field of the filter cannot be
-  ///   read.
+  ///   ``StoreError/damagedRecord(collection:key:reason:)`` when a document that a filter matches,
+  ///   or a field that it asks for, cannot be read;
+  ///   ``StoreError/damagedIndex(collection:index:reason:)``. Let it through, so that nothing is
+  ///   kept.
   @discardableResult
   public mutating func delete<Entity: Document>(_ query: Query<Entity>) throws -> Int {
     try query.selection.checkMatchesWhole("delete")
@@ -90,7 +92,7 @@ extension WriteScope {
 
   mutating func delete(_ selection: Selection, _ binding: CollectionBinding) throws -> Int {
     try change(of: binding.collection) { scope, changes in
-      try scope.clear(selection, binding, keeping: [], &changes)
+      try scope.clear(selection, binding, keeping: [], &changes).count
     }
   }
 

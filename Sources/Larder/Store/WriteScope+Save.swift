@@ -95,11 +95,23 @@ extension WriteScope {
   ) throws -> SaveReport {
     var report = SaveReport()
     report.duplicates = batch.duplicateCount
+    var cleared = Cleared()
     if let selection {
-      report.deleted = try clear(selection, binding, keeping: batch.entries, &changes)
+      cleared = try clear(selection, binding, keeping: batch.entries, &changes)
+      report.deleted = cleared.count
     }
-    try withExtendedLifetime(batch) { try upsert(batch, binding, &report, &changes) }
+    try withExtendedLifetime(batch) { try upsert(batch, binding, cleared, &report, &changes) }
     return report
+  }
+
+  /// What was cleared before saving.
+  struct Cleared {
+    /// How many documents were deleted.
+    var count = 0
+    /// Places in the batch, ascending, of documents that an index has named and nobody has looked up.
+    var named: [Int] = []
+    /// What to throw where such a one is not there.
+    var missingDocument: StoreError?
   }
 
   /// Deletes what `selection` matches and the batch does not have: first what matches is found,
@@ -107,7 +119,7 @@ extension WriteScope {
   mutating func clear(
     _ selection: Selection, _ binding: CollectionBinding, keeping entries: [Batch.Entry],
     _ changes: inout DocumentChanges
-  ) throws -> Int {
+  ) throws -> Cleared {
     var filter = Selection()
     filter.filter = selection.filter
     // What is deleted for its bytes must have them.
@@ -115,12 +127,16 @@ extension WriteScope {
     var keys = KeyList()
     var next = 0
     let execution = try transaction.execution(of: filter, binding, lendsKeys: true)
-    try execution.forEach(in: transaction) { key, _ in
+    var named: [Int] = []
+    try execution.forEach(in: transaction) { key, record in
       while next < entries.count, Bytes.compare(entries[next].key, key) < 0 {
         next += 1
       }
-      if next < entries.count, Bytes.equal(entries[next].key, key) { return true }
-      keys.append(key)
+      if next < entries.count, Bytes.equal(entries[next].key, key) {
+        if record.isEmpty { named.append(next) }
+      } else {
+        keys.append(key)
+      }
       return true
     }
     var cursor = try transaction.cursor(in: binding.collection.documents)
@@ -131,13 +147,17 @@ extension WriteScope {
       try cursor.delete()
       if changes.isFull { try changes.flushIfFull(&transaction) }
     }
-    return keys.count
+    return Cleared(
+      count: keys.count, named: named,
+      missingDocument: named.isEmpty ? nil : execution.missingDocument)
   }
 
   private mutating func upsert(
-    _ batch: Batch, _ binding: CollectionBinding, _ report: inout SaveReport,
-    _ changes: inout DocumentChanges
+    _ batch: Batch, _ binding: CollectionBinding, _ cleared: Cleared,
+    _ report: inout SaveReport, _ changes: inout DocumentChanges
   ) throws {
+    // Of documents that an index has named and that are not there, its entries would stay.
+    var named = cleared.named[...]
     // Without a type nothing is unknown: what a document lacks is gone.
     let mayKeepFields = !binding.isDynamic && binding.schemas.contains { $0.leavesFieldsUnknown }
     var merging = RecordWriter(binding: binding, capacity: mayKeepFields ? 4096 : 16)
@@ -146,20 +166,24 @@ extension WriteScope {
     var isBehindLast = try !cursor.last()
     let last = [UInt8](cursor.key)
     var neighbours = Neighbours()
-    for entry in batch.entries {
+    for (place, entry) in batch.entries.enumerated() {
       let key = entry.key
       let record = entry.record
+      let isNamed = named.first == place
+      if isNamed { named = named.dropFirst() }
       if changes.isFull { try changes.flushIfFull(&transaction) }
       if !isBehindLast {
         isBehindLast = last.withUnsafeBytes { Bytes.compare(key, $0) > 0 }
       }
       if isBehindLast {
+        if isNamed, let missing = cleared.missingDocument { throw missing }
         try cursor.put(record, for: key, .append)
         try changes.inserted(record, key: key)
         report.inserted += 1
         continue
       }
       guard try neighbours.seek(key, &cursor) else {
+        if isNamed, let missing = cleared.missingDocument { throw missing }
         try cursor.put(record, for: key, .upsert)
         try changes.inserted(record, key: key)
         report.inserted += 1

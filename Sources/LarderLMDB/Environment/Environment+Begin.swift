@@ -3,11 +3,18 @@ import Synchronization
 extension Environment {
   /// Begins a snapshot of the last commit; cheap, and it never waits for a writer.
   ///
-  /// - Parameter isLent: Whether the caller holds the environment until the transaction has ended,
-  ///   so that this one need not.
   /// - Throws: ``LMDBError``, such as ``LMDBError/Code/closed``,
   ///   ``LMDBError/Code/readersFull``, ``LMDBError/Code/usedAfterFork``. Nothing is left behind.
-  public func beginRead(isLent: Bool = false) throws(LMDBError) -> ReadTransaction {
+  public func beginRead() throws(LMDBError) -> ReadTransaction { try beginRead(isLent: false) }
+
+  /// Begins a snapshot for a caller who holds the environment until it has ended, so that the
+  /// transaction does not.
+  ///
+  /// - Throws: As ``beginRead()``.
+  package func beginLentRead() throws(LMDBError) -> ReadTransaction { try beginRead(isLent: true) }
+
+  @inline(__always)
+  private func beginRead(isLent: Bool) throws(LMDBError) -> ReadTransaction {
     try enter("beginRead")
     if let handle = pool.take() {
       let status = Calls.renew(handle.pointer)

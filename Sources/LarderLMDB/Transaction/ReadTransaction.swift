@@ -33,10 +33,11 @@ public struct ReadTransaction: ~Copyable, Transaction {
 
 extension ReadTransaction {
   /// What the layer above keeps beside the reader, whose next transaction finds it again. It lives at
-  /// least as long as this transaction, unless another one is attached.
-  public var attachment: Unmanaged<AnyObject>? { handle.state.pointee.attachment }
+  /// least as long as this transaction, unless another one is attached, and as the reader in the
+  /// pool, of which there are ``ReaderPool/capacity``.
+  package var attachment: Unmanaged<AnyObject>? { handle.state.pointee.attachment }
 
-  public mutating func attach(_ object: AnyObject) {
+  package mutating func attach(_ object: AnyObject) {
     let earlier = handle.state.pointee.attachment
     handle.state.pointee.attachment = .passRetained(object)
     earlier?.release()

@@ -121,7 +121,7 @@ import Testing
           try #require(ContinuousClock.now - start > .seconds(ConsumerLease.seconds))
         } catch StoreError.consumerBusy(let name, let seconds) {
           #expect(name == "index")
-          #expect(seconds > 0 && seconds <= ConsumerLease.seconds)
+          #expect(seconds > 0 && seconds <= 2 * ConsumerLease.seconds)
           isRefused = true
         }
       }
@@ -177,6 +177,42 @@ import Testing
       await #expect(throws: StoreError.self) { _ = try await second.next() }
       try renewal.value()
       withExtendedLifetime(first) {}
+    }
+  }
+
+  @Test(
+    "who was replaced and comes back late is not given what another has used",
+    arguments: [false, true])
+  func comesBackLate(isRemoved: Bool) async throws {
+    try await withTemporaryStore { store in
+      let parcels = store.repository(of: Parcel.self)
+      var slow = store.changes(for: "index").makeAsyncIterator()
+      let reset = try await next(&slow)
+      try await store.write { try $0.acknowledge(reset) }
+      try await parcels.save(Parcel(id: 1))
+      let early = try await next(&slow)
+      // As if it had not asked for so long that it must renew its lease, which has ended.
+      try await store.write { tx in
+        let consumers = tx.consumers
+        let database = try #require(consumers)
+        var record = try #require(try tx.transaction.consumer("index", in: database))
+        record.until = 1
+        try tx.put(record, "index", in: database)
+      }
+      try await parcels.save(Parcel(id: 2))
+      do {
+        var other = store.changes(for: "index").makeAsyncIterator()
+        let batch = try await next(&other)
+        #expect(keys(batch) == [1, 2])
+        try await store.write { try $0.acknowledge(batch) }
+      }
+      if isRemoved { #expect(try store.removeConsumer("index")) }
+      // Later than this it renews its lease.
+      try await Task.sleep(for: .seconds(ConsumerLease.seconds / 3 + 0.1))
+      await #expect(throws: StoreError.consumerLost(name: "index")) { _ = try await slow.next() }
+      await #expect(throws: StoreError.consumerLost(name: "index")) {
+        try await store.write { try $0.acknowledge(early) }
+      }
     }
   }
 
