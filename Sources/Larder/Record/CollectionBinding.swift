@@ -21,9 +21,9 @@ internal import LarderLMDB
   let isDeclared: Bool
   /// Where the keys of `Codable` types stand in the field tables.
   let slotPlans = SlotPlans()
-  /// The document type's own, one step nearer to the hot path; so is ``checksumSeed``.
+  /// The type of ``root``, one step nearer to the hot path.
   let type: ObjectIdentifier
-  /// ``Collection/checksumSeed``.
+  /// ``Collection/checksumSeed``, one step nearer too.
   let checksumSeed: UInt64
 
   /// - Parameter type: What the document type's schema is found under.

@@ -11,12 +11,17 @@ import Testing
   private func store(without lost: Int) throws -> Store {
     let store = try Store(at: folder.store)
     try store.repository(of: Parcel.self).save((0..<300).map { Parcel(id: $0, shelf: $0 % 10) })
+    try lose(lost, of: "Parcel", in: store)
+    return store
+  }
+
+  /// Deletes a document and leaves its index entries.
+  private func lose(_ key: Int, of name: String, in store: Store) throws {
     try store.write { tx in
-      let documents = try #require(tx.catalogue["Parcel"]).documents
-      try lost.withEncodedKey { _ = try tx.transaction.delete($0, in: documents) }
+      let documents = try #require(tx.catalogue[name]).documents
+      try key.withEncodedKey { _ = try tx.transaction.delete($0, in: documents) }
       tx.hasWrittenMore = true
     }
-    return store
   }
 
   private func isDamagedIndex(_ error: StoreError?, in name: String = "Parcel") -> Bool {
@@ -62,28 +67,19 @@ import Testing
     let store = try Store(at: folder.store)
     let barrels = store.repository(of: Barrel.self)
     try barrels.save((0..<300).map { Barrel(id: $0, shelf: $0 % 10) })
-    try store.write { tx in
-      let documents = try #require(tx.catalogue["Barrel"]).documents
-      try 243.withEncodedKey { _ = try tx.transaction.delete($0, in: documents) }
-      tx.hasWrittenMore = true
-    }
+    try lose(243, of: "Barrel", in: store)
     let third = Barrel.where { $0.shelf == 3 }
-    #expect(
+    func isTold(_ body: (inout WriteScope) throws -> Void) -> Bool {
       isDamagedIndex(
         storeError {
           try store.write { tx in
             try tx.save(Barrel(id: 1_000, shelf: 1))
-            _ = try? tx.delete(third)
+            try? body(&tx)
           }
-        }, in: "Barrel"))
-    #expect(
-      isDamagedIndex(
-        storeError {
-          try store.write { tx in
-            try tx.save(Barrel(id: 1_000, shelf: 1))
-            _ = try? tx.save([Barrel(id: 3, shelf: 4)], clearBeforeSaving: third)
-          }
-        }, in: "Barrel"))
+        }, in: "Barrel")
+    }
+    #expect(isTold { tx in try tx.delete(third) })
+    #expect(isTold { tx in try tx.save([Barrel(id: 3, shelf: 4)], clearBeforeSaving: third) })
     #expect(try barrels.count() == 299)
     #expect(try barrels.get(3)?.shelf == 3 && barrels.get(13) != nil)
     try store.close()

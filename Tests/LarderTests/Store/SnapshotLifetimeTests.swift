@@ -8,7 +8,7 @@ import Testing
 @Suite struct SnapshotLifetimeTests {
   let folder = TestFolder()
 
-  @Test("a snapshot keeps the catalogue that it began with, and no later one does")
+  @Test("a snapshot keeps its catalogue, and the next one of its reader lets go of that")
   func catalogue() throws {
     let store = try Store(at: folder.store)
     let notes = store.repository(of: Note.self)

@@ -51,7 +51,7 @@ struct Runner {
     of operation: Operation, _ engine: any Engine, _ expected: UInt64, _ documents: Int
   ) throws -> Double? {
     guard let sample = try engine.run(operation) else { return nil }
-    bench_memory_sweep(20 * documents)  // A document is in ten pieces or so.
+    bench_memory_sweep(20 * documents)  // A document is in ten pieces; twice that.
     guard sample.checksum == expected else {
       throw WrongResult(
         description: "\(engine.name) returned a wrong result for \(operation.rawValue)")
