@@ -145,9 +145,16 @@ extension Environment {
     let session = try lock?.session()
     let isOpenElsewhere = try files.isOpenElsewhere(except: nil)
     let isAlone = session != nil && !isOpenElsewhere
-    let isHalf = try Preflight(
-      files: files, session: session, isAlone: isAlone, isRequested: isRequested
-    ).check()
+    let isHalf: Bool
+    do throws(LMDBError) {
+      isHalf = try Preflight(
+        files: files, session: session, isAlone: isAlone, isRequested: isRequested
+      ).check()
+    } catch {
+      // The next opener may have no reason of its own to look as far as this one did.
+      if error.code == .corrupted, session != .failed { lock?.noteSuspicion() }
+      throw error
+    }
     let open = OpeningLock.Session.open(boot: SystemCall.bootID)
     // A suspicion stands until a walk has found nothing, which is now if we are alone; what a commit
     // has left that failed, until another one has written over it.

@@ -67,6 +67,17 @@ extension OpeningLock {
     guard fsync(descriptor) == 0 else { throw SystemCall.failure("fsync", path: path) }
   }
 
+  /// Notes that the store was found damaged, for whoever opens it next. Also who only reads does: no
+  /// document is changed by it. Advice, which a store that cannot take it goes without.
+  borrowing func noteSuspicion() {
+    if (try? note(.suspect, isDurable: false)) != nil { return }
+    // A reader's descriptor does not write.
+    let other = SystemCall.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard other >= 0 else { return }
+    let lock = OpeningLock(descriptor: other, path: path)
+    try? lock.note(.suspect, isDurable: false)
+  }
+
   /// The lock, if nobody has it; nil otherwise.
   ///
   /// - Throws: ``LMDBError`` when the file is not there, or cannot be opened.

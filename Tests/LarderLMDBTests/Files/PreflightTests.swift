@@ -97,7 +97,23 @@ import Testing
     #expect(open() == .corrupted)
     try leave("closed")
     #expect(open(checksPages: true) == .corrupted)
-    #expect(open() == nil)
+  }
+
+  @Test("an opening that finds damage makes the next one look as far, also where it only reads")
+  func found() throws {
+    try damagedLargeStore()
+    for isReadOnly in [true, false] {
+      try leave("closed")
+      #expect(open(isReadOnly: isReadOnly) == nil)
+      #expect(open(checksPages: true, isReadOnly: isReadOnly) == .corrupted)
+      #expect(try note == "suspect")
+      #expect(open() == .corrupted)
+    }
+
+    // What it says of a commit is not forgotten.
+    try leave("failed")
+    #expect(open() == .corrupted)
+    #expect(try note == "failed")
   }
 
   @Test("a reason is gone once a look at all pages found nothing")
