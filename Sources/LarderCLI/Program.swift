@@ -17,7 +17,8 @@ struct Program {
     [
       ImportCommand.self, ExportCommand.self, QueryCommand.self, GetCommand.self,
       CountCommand.self, IndexCommand.self, StatCommand.self, CheckCommand.self,
-      CompactCommand.self, BackupCommand.self, RestoreCommand.self, HelpCommand.self,
+      CompactCommand.self, BackupCommand.self, RestoreCommand.self, QuarantineCommand.self,
+      HelpCommand.self,
     ]
   }
 

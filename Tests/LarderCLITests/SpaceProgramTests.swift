@@ -80,6 +80,44 @@ struct SpaceProgramTests {
     #expect(try larder.runOnStore("check").status == 0)
   }
 
+  @Test("quarantine leaves a sound store where it is, and saves what is whole of a damaged one")
+  func quarantine() throws {
+    let sound = try larder.runOnStore("quarantine")
+    #expect(sound.status == 0 && sound.output == "sound: nothing was moved\n")
+    let before = try larder.runOnStore("export", "contacts", "--sort", "id").output
+
+    let path = URL(filePath: larder.store).appending(path: "data.mdb")
+    var data = try Data(contentsOf: path)
+    let text = try #require(data.range(of: Data("hard-controls".utf8)))
+    data.replaceSubrange(
+      text.lowerBound & ~0xFFF..<text.lowerBound & ~0xFFF + 8, with: Data(count: 8))
+    try data.write(to: path)
+    let refused = try larder.runOnStore("count", "contacts")
+    #expect(refused.status == 1 && refused.errors.contains("`larder quarantine`"))
+
+    let saved = try larder.runOnStore("quarantine")
+
+    #expect(saved.status == 0 && saved.errors == "")
+    let found = try #require(
+      saved.output.wholeMatch(
+        of: /set aside: (.+)\ncontacts: (\d+) documents saved\n.+ 1 pages not readable\n/))
+    let kept = try #require(Int(found.2))
+    #expect(300..<355 ~= kept)
+    #expect(try Data(contentsOf: URL(filePath: "\(found.1)/data.mdb")) == data)
+    #expect(try count(larder.store) == "\(kept)\n")
+    #expect(try larder.runOnStore("check").output == "sound: \(kept) documents checked\n")
+    let lines = Set(before.split(separator: "\n"))
+    let after = try larder.runOnStore("export", "contacts", "--sort", "id").output
+    #expect(after.split(separator: "\n").allSatisfy { lines.contains($0) })
+
+    // Again from what was set aside: documents that are there stay as they are.
+    let again = try larder.runOnStore("quarantine", "--from", String(found.1))
+    #expect(again.status == 0 && again.output.contains("\n0 documents saved, 0 damaged,"))
+    #expect(try count(larder.store) == "\(kept)\n")
+    let missing = try larder.runOnStore("quarantine", "--from", "\(found.1)x")
+    #expect(missing.status == 1 && missing.errors.contains("there is no file at"))
+  }
+
   @Test("stat says what is used, what the log takes and what the quota is")
   func stat() throws {
     let table = try larder.runOnStore("stat")

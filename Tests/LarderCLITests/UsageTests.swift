@@ -10,8 +10,8 @@ struct UsageTests {
   @Test(
     "every command explains itself with examples, three ways",
     arguments: [
-      "import", "export", "query", "get", "count", "stat", "check", "compact", "backup", "restore",
-      "help",
+      "import", "export", "query", "get", "count", "index", "stat", "check", "compact", "backup",
+      "restore", "quarantine", "help",
     ])
   func help(command: String) throws {
     let outcomes = [

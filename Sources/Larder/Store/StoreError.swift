@@ -162,8 +162,8 @@ extension StoreError: CustomStringConvertible {
       "\(collection) \(key) cannot be stored: \(reason)."
     case .damagedFile(let path, let reason):
       "The file \(path) is damaged: \(reason). Close the store in every process; "
-        + "`Store.quarantine(at:)` then sets the file aside and saves what can still be read into a "
-        + "new store. Or restore a backup."
+        + "`Store.quarantine(at:)`, or `larder quarantine`, then sets the file aside and saves what "
+        + "can still be read into a new store. Or restore a backup."
     case .damagedCatalogue(let what):
       "The store's catalogue is damaged: \(what). Restore a backup, or rebuild the store."
     case .indexNotAllowed(let collection, let index, let reason):

@@ -22,20 +22,7 @@ enum CheckCommand: Command {
   static func run(_ arguments: Arguments) throws -> ExitCode {
     _ = try arguments.operands()
     let store = try arguments.storeToRead(checksPages: true)
-    var line = ProgressLine()
-    let outcome = Result {
-      try store.check { checked, total in
-        line.show("checking", fraction: Double(checked) / Double(max(total, 1))) { seconds in
-          [
-            "\(Console.grouped(checked)) documents",
-            "\(Console.grouped(Int(Double(checked) / max(seconds, 0.001))))/s",
-          ]
-        }
-        return true
-      }
-    }
-    line.clear()
-    let report = try outcome.get()
+    let report = try store.checkedInSight()
     for problem in report.problems { try Console.print("\(problem)") }
     guard report.isSound else {
       let more = report.problems.count >= CheckReport.maximumProblemCount ? " or more" : ""
@@ -43,5 +30,22 @@ enum CheckCommand: Command {
     }
     try Console.print("sound: \(Console.number(report.documentCount)) documents checked")
     return .success
+  }
+}
+
+extension Store {
+  /// Checks every page and record, and shows how far it is.
+  func checkedInSight() throws -> CheckReport {
+    var line = ProgressLine()
+    defer { line.clear() }
+    return try check { checked, total in
+      line.show("checking", fraction: Double(checked) / Double(max(total, 1))) { seconds in
+        [
+          "\(Console.grouped(checked)) documents",
+          "\(Console.grouped(Int(Double(checked) / max(seconds, 0.001))))/s",
+        ]
+      }
+      return true
+    }
   }
 }

@@ -1,0 +1,71 @@
+internal import Foundation
+internal import Larder
+
+enum QuarantineCommand: Command {
+  static let name = "quarantine"
+  static let summary = "set a damaged store aside and save what is whole"
+  static let help = """
+    larder quarantine --store DIR
+
+    Moves the file of a damaged store into a folder of its own beside the store's, and makes a new
+    store with every document that can still be read whole; each is verified by its checksum. Nothing
+    is deleted. A store that `larder check` finds sound stays where it is. Indexes are made again by
+    the programs that declare them, or by `larder index`.
+
+      --from ASIDE  read a file that was set aside before once more, and add what the store lacks
+      --store DIR   the store's folder; else the environment's LARDER_STORE
+
+    Examples:
+      larder quarantine --store ./data
+      larder quarantine --from ./data.quarantine-20261122T081530Z --store ./data
+
+    Exit codes: 0 saved what is whole, or sound, 1 store in use or failure, 2 wrong usage.
+    """
+  static let options: [Option] = [.store, Option("from", takes: "ASIDE")]
+
+  static func run(_ arguments: Arguments) throws -> ExitCode {
+    _ = try arguments.operands()
+    if let aside = arguments["from"] {
+      guard FileManager.default.fileExists(atPath: aside + "/data.mdb") else {
+        throw Failure("there is no file at \(aside.inQuotes): it is a folder with a data.mdb")
+      }
+      let store = try arguments.storeToChange()
+      try tell(try store.salvage(from: URL(filePath: aside, directoryHint: .isDirectory)))
+      return .success
+    }
+
+    if try isSound(arguments) {
+      try Console.print("sound: nothing was moved")
+      return .success
+    }
+    let path = try arguments.storePath()
+    let report = try Store.quarantine(at: URL(filePath: path, directoryHint: .isDirectory))
+    try Console.print("set aside: \(report.folder.path(percentEncoded: false))")
+    try tell(report.salvage)
+    return .success
+  }
+
+  private static func isSound(_ arguments: Arguments) throws -> Bool {
+    do {
+      let store = try arguments.storeToRead(checksPages: true)
+      let report = try store.checkedInSight()
+      try store.close()
+      return report.isSound
+    } catch StoreError.damagedFile {
+      return false
+    } catch StoreError.damagedCatalogue {
+      return false
+    }
+  }
+
+  private static func tell(_ salvage: SalvageReport) throws {
+    for (collection, count) in salvage.documentCounts.sorted(by: { $0.key < $1.key }) {
+      try Console.print("\(collection): \(Console.number(count)) documents saved")
+    }
+    try Console.print(
+      "\(Console.number(salvage.documentCount)) documents saved, "
+        + "\(Console.number(salvage.damagedRecordCount)) damaged, "
+        + "\(Console.number(salvage.skippedPageCount)) pages not readable"
+        + (salvage.mayBeEarlier ? "; they may be as the commit before the last left them" : ""))
+  }
+}
