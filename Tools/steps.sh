@@ -16,6 +16,29 @@ step() {
   steps_done+=("$(printf '%6d s  %s' $((SECONDS - start)) "$name")")
 }
 
+# begin NAME COMMAND...: starts a command beside the steps that follow. What it prints is kept until
+# `await`, the step that waits for it. There is one at a time, and it ends with the script.
+begin() {
+  begun_output=$(mktemp)
+  printf '\n==> %s, beside what follows\n' "$1"
+  shift
+  # With job control it is a group of processes, which can be ended as one.
+  set -m
+  "$@" > "$begun_output" 2>&1 < /dev/null &
+  begun=$!
+  set +m
+  trap 'kill -- -"$begun" 2> /dev/null || true; rm -f "$begun_output"' EXIT
+}
+
+await() {
+  local status=0
+  wait "$begun" || status=$?
+  trap - EXIT
+  cat "$begun_output"
+  rm -f "$begun_output"
+  return "$status"
+}
+
 # not_run NAME REASON: for a step that this machine cannot do; listed at the end.
 not_run() {
   printf '\n==> %s: not run, %s\n' "$1" "$2"
