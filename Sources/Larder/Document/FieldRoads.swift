@@ -92,6 +92,9 @@ extension RecordReader {
     try get(field)
   }
 
+  /// The same for a field that is kept by way of its `Codable`.
+  ///
+  /// - Throws: What ``get(coding:as:userInfo:)`` throws.
   @_disfavoredOverload
   @inlinable @inline(__always)
   public func get<Value: Codable>(

@@ -58,6 +58,8 @@ extension DynamicCollection {
   }
 
   /// The same for fields and a condition that were read from somewhere.
+  ///
+  /// - Throws: As the other one.
   public func createIndex(
     on parts: [DynamicIndexPart], name indexName: String? = nil, unique: Bool = false,
     where filter: DynamicFilter? = nil

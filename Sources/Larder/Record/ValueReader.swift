@@ -56,6 +56,8 @@ extension ValueReader {
     return true
   }
 
+  /// - Throws: ``RecordError`` where the value is no Bool, or cut off; as all of these do for what
+  ///   they expect. Where the reader stands then is of no use: begin anew.
   @inlinable @inline(__always) public mutating func bool() throws(RecordError) -> Bool {
     switch try byte() {
     case 0xC3: return true
@@ -66,6 +68,8 @@ extension ValueReader {
 
   /// An integer, or a double or float that is one: the field may have been widened and narrowed
   /// again.
+  ///
+  /// - Throws: ``RecordError``: no integer, or one that `Int64` cannot hold.
   @inlinable public mutating func int64() throws(RecordError) -> Int64 {
     let tag = try byte()
     if tag < 0x80 { return Int64(tag) }
@@ -93,6 +97,9 @@ extension ValueReader {
     }
   }
 
+  /// An integer, as ``int64()`` takes it.
+  ///
+  /// - Throws: ``RecordError``: no integer, or one that `UInt64` cannot hold.
   @inlinable public mutating func uint64() throws(RecordError) -> UInt64 {
     if at < end, at.load(as: UInt8.self) == 0xCF {
       at += 1
@@ -109,6 +116,8 @@ extension ValueReader {
   }
 
   /// A double, a float, or an integer: the field may have been widened.
+  ///
+  /// - Throws: ``RecordError`` where it is no number.
   @inlinable @inline(__always) public mutating func double() throws(RecordError) -> Double {
     if _fastPath(at < end && at.load(as: UInt8.self) == 0xCB) {
       at += 1
@@ -118,6 +127,8 @@ extension ValueReader {
   }
 
   /// A float to its last bit, or another number rounded to one.
+  ///
+  /// - Throws: ``RecordError`` where it is no number.
   @inlinable public mutating func float() throws(RecordError) -> Float {
     // By way of a double, a signaling NaN would become a quiet one.
     if at < end, at.load(as: UInt8.self) == 0xCA {
@@ -139,6 +150,9 @@ extension ValueReader {
     }
   }
 
+  /// The bytes of a string where they lie, for as long as the record does. They need not be UTF-8.
+  ///
+  /// - Throws: ``RecordError`` where it is no string.
   @inlinable @inline(__always)
   public mutating func stringBytes() throws(RecordError) -> UnsafeRawBufferPointer {
     let tag = try byte()
@@ -151,6 +165,7 @@ extension ValueReader {
     }
   }
 
+  /// - Throws: ``RecordError`` where it is no string, or not UTF-8.
   @inlinable public mutating func string() throws(RecordError) -> String {
     let bytes = try stringBytes()
     if bytes.count <= SmallText.maximumByteCount, let text = SmallText.string(bytes) {
@@ -176,6 +191,9 @@ extension ValueReader {
     return string
   }
 
+  /// The bytes of a `Data` where they lie, for as long as the record does.
+  ///
+  /// - Throws: ``RecordError`` where it is no data.
   @inlinable public mutating func bytes() throws(RecordError) -> UnsafeRawBufferPointer {
     switch try byte() {
     case 0xC4: return try take(Int(try integer(UInt8.self)))
@@ -187,6 +205,8 @@ extension ValueReader {
 
   /// The number of elements that follow. Each takes a byte or more, so a count beyond the bytes
   /// that are left is damage, found before anything is allocated for it.
+  ///
+  /// - Throws: ``RecordError`` where it is no array, or longer than what is left.
   @inlinable @inline(__always) public mutating func arrayCount() throws(RecordError) -> Int {
     let tag = try byte()
     let count: Int
@@ -201,6 +221,8 @@ extension ValueReader {
   }
 
   /// The number of key and value pairs that follow.
+  ///
+  /// - Throws: ``RecordError`` where it is no dictionary, or longer than what is left.
   @inlinable public mutating func mapCount() throws(RecordError) -> Int {
     let tag = try byte()
     let count: Int
