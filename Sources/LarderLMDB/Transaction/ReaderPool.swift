@@ -5,40 +5,21 @@ import Synchronization
 ///
 /// A thread looks first where it looked the last time, so that threads which read side by side do not
 /// wait for each other's slots, nor for what their transactions are in.
-struct ReaderPool: ~Copyable, @unchecked Sendable {
+struct ReaderPool: ~Copyable, Sendable {
   static let capacity = 16
 
-  // Guard: the slots are atomic, and an address belongs to whoever took it out of its slot.
-  private let slots: UnsafeMutablePointer<Atomic<UInt>>
-  /// Slots for each that is used: one to a line of the processor's cache, which has 128 bytes at most.
-  private static let stride = 16
-
-  init() {
-    slots = .allocate(capacity: Self.capacity * Self.stride)
-    for place in 0..<Self.capacity * Self.stride { (slots + place).initialize(to: Atomic(0)) }
-  }
-
-  deinit {
-    slots.deinitialize(count: Self.capacity * Self.stride)
-    slots.deallocate()
-  }
+  /// Addresses, each of which belongs to whoever took it out of its slot.
+  private let slots = PaddedAtomics(count: capacity)
 
   /// The slots in the order in which this thread looks at them.
   @inline(__always)
-  private func slot(_ number: Int, from first: UInt) -> UnsafeMutablePointer<Atomic<UInt>> {
-    slots + (Int(truncatingIfNeeded: first) &+ number) % Self.capacity &* Self.stride
-  }
-
-  /// Where this thread begins: numbers of threads are addresses, which differ in the middle.
-  @inline(__always)
-  private var first: UInt {
-    let mixed = UInt64(SystemCall.threadNumber) &* 0x9E37_79B9_7F4A_7C15
-    return UInt(truncatingIfNeeded: mixed >> 48)
+  private func slot(_ number: Int, from first: Int) -> UnsafeMutablePointer<Atomic<Int>> {
+    slots[(first &+ number) % Self.capacity]
   }
 
   @inline(__always)
   func take() -> TransactionHandle? {
-    let first = first
+    let first = PaddedAtomics.placeOfThread
     for number in 0..<Self.capacity {
       let slot = slot(number, from: first)
       guard slot.pointee.load(ordering: .relaxed) != 0 else { continue }
@@ -53,8 +34,8 @@ struct ReaderPool: ~Copyable, @unchecked Sendable {
   /// False when the pool is full and the caller must end the transaction itself.
   @inline(__always)
   func put(_ handle: TransactionHandle) -> Bool {
-    let address = UInt(bitPattern: handle.state)
-    let first = first
+    let address = Int(bitPattern: handle.state)
+    let first = PaddedAtomics.placeOfThread
     for number in 0..<Self.capacity {
       let slot = slot(number, from: first)
       guard slot.pointee.load(ordering: .relaxed) == 0 else { continue }

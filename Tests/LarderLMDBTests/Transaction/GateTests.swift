@@ -1,0 +1,134 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import LarderLMDB
+
+@Suite struct GateTests {
+  private final class Shared: Sendable {
+    let gate = Gate()
+    let inside = Atomic<Int>(0)
+    let isDone = Atomic<Bool>(false)
+    let seen = Atomic<Int>(0)
+
+    // What is expected of something that cannot be copied must be asked for apart.
+    var seenCount: Int { seen.load(ordering: .relaxed) }
+    var runningCount: Int { gate.runningCount }
+    var isShut: Bool { gate.isShut }
+    func enter() -> Bool { gate.enter() }
+  }
+
+  /// Runs `body` on threads of its own, and returns when all have ended.
+  private func threads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) throws {
+    let running = (0..<count).map { number in OnThread { body(number) } }
+    for thread in running { try thread.value() }
+  }
+
+  @Test("who is alone is alone, whatever threads come and go, and on whichever they leave")
+  func alone() throws {
+    let shared = Shared()
+    let rounds = 3000
+
+    try threads(6) { number in
+      if number == 0 {
+        var count = 0
+        while count < rounds {
+          guard shared.gate.enter() else { return }
+          let isAlone = shared.gate.alone(until: SystemCall.seconds + 60) {
+            let before = shared.inside.load(ordering: .relaxed)
+            for _ in 0..<200 where shared.inside.load(ordering: .relaxed) != 0 {
+              shared.seen.add(1, ordering: .relaxed)
+            }
+            shared.seen.add(before, ordering: .relaxed)
+          }
+          if !isAlone { shared.seen.add(1, ordering: .relaxed) }
+          shared.gate.leave()
+          count += 1
+        }
+        shared.isDone.store(true, ordering: .relaxed)
+        return
+      }
+      while !shared.isDone.load(ordering: .relaxed) {
+        guard shared.gate.enter() else { return }
+        shared.inside.add(1, ordering: .relaxed)
+        shared.inside.subtract(1, ordering: .relaxed)
+        // One that is handed over leaves elsewhere.
+        if number == 1 {
+          Thread.detachNewThread { shared.gate.leave() }
+        } else {
+          shared.gate.leave()
+        }
+      }
+    }
+
+    #expect(shared.seenCount == 0)
+    let end = SystemCall.seconds + 60
+    while shared.gate.runningCount != 0, SystemCall.seconds < end {
+      SystemCall.sleep(microseconds: 100)
+    }
+    #expect(shared.runningCount == 0)
+  }
+
+  @Test("two who want to be alone both are, one after the other")
+  func both() throws {
+    let shared = Shared()
+
+    try threads(2) { _ in
+      for _ in 0..<200 {
+        guard shared.gate.enter() else { return }
+        _ = shared.gate.alone(until: SystemCall.seconds + 60) {
+          if shared.inside.add(1, ordering: .relaxed).newValue != 1 {
+            shared.isDone.store(true, ordering: .relaxed)
+          }
+          shared.inside.subtract(1, ordering: .relaxed)
+          shared.seen.add(1, ordering: .relaxed)
+        }
+        shared.gate.leave()
+      }
+    }
+
+    #expect(shared.seenCount == 400)
+    let wasCrowded = shared.isDone.load(ordering: .relaxed)
+    #expect(!wasCrowded)
+    #expect(shared.runningCount == 0)
+  }
+
+  @Test("who waits for another that stays gives up, and lets others in again")
+  func occupied() throws {
+    let shared = Shared()
+    #expect(shared.enter())
+    #expect(shared.enter())
+    var hasRun = false
+
+    let isAlone = shared.gate.alone(until: SystemCall.seconds + 0.01) { hasRun = true }
+
+    #expect(!isAlone && !hasRun)
+    try threads(1) { _ in
+      if shared.gate.enter() { shared.seen.store(1, ordering: .relaxed) }
+    }
+    #expect(shared.seenCount == 1)
+    #expect(shared.runningCount == 3)
+    shared.gate.leave()
+    shared.gate.leave()
+    let isAloneThen = shared.gate.alone(until: SystemCall.seconds + 10) { hasRun = true }
+    #expect(isAloneThen && hasRun)
+  }
+
+  @Test("a gate that is shut lets nobody in, counts who is inside, and opens again")
+  func shut() {
+    let shared = Shared()
+    #expect(shared.enter())
+    shared.gate.shut()
+
+    #expect(shared.isShut)
+    #expect(!shared.enter())
+    #expect(shared.runningCount == 1)
+
+    shared.gate.reopen()
+    #expect(shared.enter())
+    #expect(shared.runningCount == 2)
+    shared.gate.leave()
+    shared.gate.leave()
+    #expect(shared.runningCount == 0)
+  }
+}
