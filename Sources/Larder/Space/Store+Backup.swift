@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import LarderLMDB
 
 #if canImport(FoundationEssentials)
@@ -57,21 +56,8 @@ extension Store {
   public func backup(
     to folder: URL, progress: @escaping @Sendable (CopyProgress) -> Bool = { _ in true }
   ) async throws -> Int {
-    let isCancelled = Locked(false)
-    return try await withTaskCancellationHandler {
-      // It waits for the disk, which the threads of tasks should not.
-      try await withCheckedThrowingContinuation { continuation in
-        DispatchQueue.global().async { [self] in
-          continuation.resume(
-            with: Result {
-              try backup(to: folder.path(percentEncoded: false)) { news in
-                !isCancelled.withLock { $0 } && progress(news)
-              }
-            })
-        }
-      }
-    } onCancel: {
-      isCancelled.withLock { $0 = true }
+    try await DiskWork.run { [self] isCancelled in
+      try backup(to: folder.path(percentEncoded: false)) { progress($0) && !isCancelled() }
     }
   }
 }

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import LarderLMDB
 
 #if canImport(FoundationEssentials)
@@ -91,20 +90,10 @@ extension Store {
     from backup: URL, to folder: URL,
     progress: @escaping @Sendable (CopyProgress) -> Bool = { _ in true }
   ) async throws -> RestoreReport {
-    let isCancelled = Locked(false)
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        DispatchQueue.global().async {
-          continuation.resume(
-            with: Result {
-              try restore(
-                from: backup.path(percentEncoded: false), to: folder.path(percentEncoded: false)
-              ) { news in !isCancelled.withLock { $0 } && progress(news) }
-            })
-        }
-      }
-    } onCancel: {
-      isCancelled.withLock { $0 = true }
+    try await DiskWork.run { isCancelled in
+      try restore(
+        from: backup.path(percentEncoded: false), to: folder.path(percentEncoded: false)
+      ) { progress($0) && !isCancelled() }
     }
   }
 }

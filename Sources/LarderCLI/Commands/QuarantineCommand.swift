@@ -29,8 +29,13 @@ enum QuarantineCommand: Command {
       guard FileManager.default.fileExists(atPath: aside + "/data.mdb") else {
         throw Failure("there is no file at \(aside.inQuotes): it is a folder with a data.mdb")
       }
-      let store = try arguments.storeToChange()
-      try tell(try store.salvage(from: URL(filePath: aside, directoryHint: .isDirectory)))
+      // Which may not have been made, where it was stopped at once.
+      let store = try Store(at: arguments.storePath())
+      try tell(
+        following { progress in
+          try store.salvage(
+            from: URL(filePath: aside, directoryHint: .isDirectory), progress: progress)
+        })
       return .success
     }
 
@@ -39,10 +44,39 @@ enum QuarantineCommand: Command {
       return .success
     }
     let path = try arguments.storePath()
-    let report = try Store.quarantine(at: URL(filePath: path, directoryHint: .isDirectory))
+    let report = try following { progress in
+      try Store.quarantine(
+        at: URL(filePath: path, directoryHint: .isDirectory), progress: progress)
+    }
     try Console.print("set aside: \(report.folder.path(percentEncoded: false))")
     try tell(report.salvage)
     return .success
+  }
+
+  /// Shows how far it is, ends it at Control-C, and says how to go on where it did not come to its
+  /// end.
+  private static func following<Result>(
+    _ body: ((SalvageProgress) -> Bool) throws -> Result
+  ) throws -> Result {
+    Interruption.watch()
+    var line = ProgressLine()
+    defer { line.clear() }
+    var aside: String?
+    do {
+      return try body { news in
+        aside = news.folder.path(percentEncoded: false)
+        line.show("saving", fraction: Double(news.readPageCount) / Double(max(news.pageCount, 1))) {
+          _ in ["\(Console.grouped(news.documentCount)) documents"]
+        }
+        return !Interruption.isWished
+      }
+    } catch {
+      guard let aside else { throw error }
+      let reason = error is CancellationError ? "it was stopped." : "\(error)"
+      throw Failure(
+        "\(reason) The damaged file is in \(aside.inQuotes), and what was saved so far in the new "
+          + "store; `larder quarantine --from` goes on")
+    }
   }
 
   private static func isSound(_ arguments: Arguments) throws -> Bool {

@@ -9,7 +9,8 @@ public struct PageSalvage: ~Copyable {
   private let file: PageFile
   private let meta: MetaPage?
   private let pageByteCount: Int
-  private let pageCount: Int
+  /// Pages of the file.
+  public let pageCount: Int
   private var reached: PageSet
   private var free: PageSet
   private var isFreeListWhole = true
@@ -19,10 +20,13 @@ public struct PageSalvage: ~Copyable {
   public let mayBeEarlier: Bool
   /// Pages that something leads to and that cannot be read.
   public private(set) var skippedPageCount = 0
+  private var readPageCount = 0
 
-  /// What a record is handed to; `database` is nil where no tree leads to it.
+  /// What a record is handed to; `database` is nil where no tree leads to it. `readPageCount` is how
+  /// many of the file's pages were read by then.
   public typealias Body = (
-    _ database: String?, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+    _ database: String?, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
+    _ readPageCount: Int
   ) throws -> Void
 
   /// - Parameter path: The data file. It must not change meanwhile.
@@ -71,6 +75,7 @@ public struct PageSalvage: ~Copyable {
   ) throws(LMDBError) -> PageNodes? {
     let start = level * pageByteCount
     let buffer = UnsafeMutableRawBufferPointer(rebasing: buffers[start..<start + pageByteCount])
+    readPageCount += 1
     guard try file.read(buffer, at: page * pageByteCount) else { return nil }
     return try? PageNodes(
       UnsafeRawBufferPointer(buffer), number: page, isBranch: isBranch, minimumCount: 1,
@@ -130,7 +135,7 @@ extension PageSalvage {
     _ node: PageNodes.Node, _ nodes: PageNodes, _ name: String?, _ body: Body
   ) throws {
     guard node.flags == PageFormat.isBig else {
-      return try body(name, node.key, nodes.value(node))
+      return try body(name, node.key, nodes.value(node), readPageCount)
     }
     let first = nodes.page.int(node.valuePlace)
     guard let value = try bigValue(first, byteCount: node.valueByteCount) else {
@@ -138,7 +143,9 @@ extension PageSalvage {
       return
     }
     defer { value.deallocate() }
-    try body(name, node.key, UnsafeRawBufferPointer(rebasing: value[..<node.valueByteCount]))
+    try body(
+      name, node.key, UnsafeRawBufferPointer(rebasing: value[..<node.valueByteCount]),
+      readPageCount)
   }
 
   /// A value that stands on pages of its own, for the caller to deallocate; nil where it is none.
@@ -156,6 +163,7 @@ extension PageSalvage {
       Int(page.uint32(12)) >= count
     else { return nil }
     for page in first..<first + count where !reached.insert(page) { return nil }
+    readPageCount += count
     let value = UnsafeMutableRawBufferPointer.allocate(byteCount: max(byteCount, 1), alignment: 8)
     let bytes = UnsafeMutableRawBufferPointer(rebasing: value[..<byteCount])
     do throws(LMDBError) {
@@ -198,7 +206,7 @@ extension PageSalvage {
       } else {
         count += 1
         var pages: [Int]?
-        try lend(nodes[index], nodes, nil) { _, _, list in pages = Self.freePages(list) }
+        try lend(nodes[index], nodes, nil) { _, _, list, _ in pages = Self.freePages(list) }
         guard let pages else {
           isFreeListWhole = false
           continue

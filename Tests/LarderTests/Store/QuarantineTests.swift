@@ -238,6 +238,79 @@ import Testing
     try store.close()
   }
 
+  @Test("it tells how far it is, ends where it is asked to, and goes on from what was set aside")
+  func stopped() throws {
+    let text = String(repeating: "x", count: 3000)
+    let notes = (0..<4000).map { Note(id: "note-\($0)", nonce: text, batchCount: $0) }
+    let damaged = try Store(at: folder.store)
+    try damaged.repository(of: Note.self).save(notes)
+    try damaged.close()
+    var told: [SalvageProgress] = []
+
+    #expect(throws: CancellationError.self) {
+      try Store.quarantine(at: url) { news in
+        told.append(news)
+        return news.documentCount < 2000
+      }
+    }
+
+    let first = try #require(told.first)
+    #expect(first.readPageCount == 0 && first.documentCount == 0)
+    #expect(told.count > 3)
+    #expect(told.allSatisfy { $0.folder == first.folder && $0.readPageCount <= $0.pageCount })
+    #expect(zip(told, told.dropFirst()).allSatisfy { $0.readPageCount < $1.readPageCount })
+    let store = try Store(at: folder.store)
+    let count = try store.repository(of: Note.self).count()
+    #expect((2000..<4000).contains(count))
+    var last = 0
+    let report = try store.salvage(from: first.folder) { news in
+      last = news.readPageCount
+      return true
+    }
+    #expect(report.documentCount == 4000 - count)
+    #expect(last > first.pageCount / 2)
+    #expect(try store.repository(of: Note.self).count() == 4000)
+    try store.close()
+
+    // At once: the file is aside then, and no store in its place.
+    var aside: URL?
+    #expect(throws: CancellationError.self) {
+      try Store.quarantine(at: url) { news in
+        aside = news.folder
+        return false
+      }
+    }
+    #expect(!FileManager.default.fileExists(atPath: folder.data))
+    let later = try Store(at: folder.store)
+    #expect(try later.salvage(from: #require(aside)).documentCount == 4000)
+    try later.close()
+  }
+
+  @Test("a task that waits for it may be cancelled")
+  func cancelled() async throws {
+    let before = try makeStore()
+    let aside = Locked<URL?>(nil)
+    let wasCancelled = DispatchSemaphore(value: 0)
+    let url = url
+    let task = Task {
+      try await Store.quarantine(at: url) { news in
+        aside.withLock { $0 = news.folder }
+        wasCancelled.wait()
+        return true
+      }
+    }
+    while aside.withLock({ $0 }) == nil { await Task.yield() }
+    task.cancel()
+    wasCancelled.signal()
+    await #expect(throws: CancellationError.self) { try await task.value }
+
+    let store = try Store(at: folder.store)
+    let moved = try #require(aside.withLock { $0 })
+    let report = try await store.salvage(from: moved)
+    #expect(report.documentCounts == before.mapValues(\.count))
+    try store.close()
+  }
+
   @Test("a damaged record is noted for the next opening, which looks at all pages")
   func suspicion() throws {
     _ = try makeStore()

@@ -34,6 +34,18 @@ public struct SalvageReport: Sendable, Equatable {
   public var documentCount: Int { documentCounts.values.reduce(0, +) }
 }
 
+/// How far the reading of a damaged store is.
+public struct SalvageProgress: Sendable, Equatable {
+  /// The folder of the damaged file.
+  public let folder: URL
+  /// Pages read so far. The file is read twice.
+  public let readPageCount: Int
+  /// Pages in both passes; fewer are read where some cannot be.
+  public let pageCount: Int
+  /// Documents that were saved so far.
+  public let documentCount: Int
+}
+
 extension Store {
   /// Moves the damaged file of the store in `folder` aside, and makes a new store in its place with
   /// every document that can still be read whole.
@@ -45,20 +57,43 @@ extension Store {
   /// fetch them again from where they came from. Indexes are made again by the types that declare
   /// them.
   ///
-  /// - Parameter options: Of the new store, which is closed again at the end.
+  /// - Parameters:
+  ///   - options: Of the new store, which is closed again at the end.
+  ///   - progress: Told how far it is, first when the file has been moved, then now and then; false
+  ///     ends it.
   /// - Throws: ``StoreError``, such as ``StoreError/storage(_:)`` when the store is open in this
   ///   process or another one; nothing was moved then. When reading the damaged file or writing the
-  ///   new store fails, the file is aside already: ``salvage(from:)`` tries again.
+  ///   new store fails, the file is aside already: ``salvage(from:progress:)`` tries again. So it is
+  ///   with the `CancellationError` that is thrown when `progress` said false.
   public static func quarantine(
-    at folder: URL, options: StoreOptions = StoreOptions()
+    at folder: URL, options: StoreOptions = StoreOptions(),
+    progress: (SalvageProgress) -> Bool = { _ in true }
   ) throws -> QuarantineReport {
     let path = folder.path(percentEncoded: false)
     let aside = try storing { try Environment.setAside(path) }
-    let store = try Store(at: path, options: options)
     let asideFolder = URL(filePath: aside.folder, directoryHint: .isDirectory)
-    let salvage = try store.salvage(from: asideFolder)
+    let moved = SalvageProgress(
+      folder: asideFolder, readPageCount: 0, pageCount: aside.report.pageCount * 2, documentCount: 0
+    )
+    guard progress(moved) else { throw CancellationError() }
+    let store = try Store(at: path, options: options)
+    let salvage = Result { try store.salvage(from: asideFolder, progress: progress) }
     try store.close()
     return QuarantineReport(
-      folder: asideFolder, faults: aside.report.faults.map { "\($0)" }, salvage: salvage)
+      folder: asideFolder, faults: aside.report.faults.map { "\($0)" },
+      salvage: try salvage.get())
+  }
+
+  /// Moves a damaged file aside and saves what is whole of it, on a thread of its own; as the
+  /// synchronous one. Cancelling the task ends it.
+  ///
+  /// - Throws: As the synchronous one.
+  public static func quarantine(
+    at folder: URL, options: StoreOptions = StoreOptions(),
+    progress: @escaping @Sendable (SalvageProgress) -> Bool = { _ in true }
+  ) async throws -> QuarantineReport {
+    try await DiskWork.run { isCancelled in
+      try quarantine(at: folder, options: options) { progress($0) && !isCancelled() }
+    }
   }
 }

@@ -12,24 +12,39 @@ extension Store {
   ///
   /// Takes two passes over the damaged file, and one transaction for every thousand documents.
   ///
-  /// - Parameter folder: The folder of the damaged file, such as ``QuarantineReport/folder``.
-  /// - Throws: ``StoreError``; documents that were saved before stay.
-  public func salvage(from folder: URL) throws -> SalvageReport {
+  /// - Parameters:
+  ///   - folder: The folder of the damaged file, such as ``QuarantineReport/folder``.
+  ///   - progress: Told now and then how far it is; false ends it.
+  /// - Throws: ``StoreError``; `CancellationError` when `progress` said false. Documents that were
+  ///   saved before stay.
+  public func salvage(
+    from folder: URL, progress: (SalvageProgress) -> Bool = { _ in true }
+  ) throws -> SalvageReport {
     try checkOpen()
-    let path = folder.path(percentEncoded: false)
     return try storing {
-      var salvage = Salvage(
-        store: self, path: (path.hasSuffix("/") ? path : path + "/") + "data.mdb")
-      try salvage.readCatalogue()
-      try salvage.readDocuments()
+      var salvage = Salvage(store: self, folder: folder)
+      try salvage.readCatalogue(progress)
+      try salvage.readDocuments(progress)
       return salvage.report
+    }
+  }
+
+  /// Saves what is whole of a damaged store, on a thread of its own; as the synchronous one.
+  /// Cancelling the task ends it.
+  ///
+  /// - Throws: As the synchronous one.
+  public func salvage(
+    from folder: URL, progress: @escaping @Sendable (SalvageProgress) -> Bool = { _ in true }
+  ) async throws -> SalvageReport {
+    try await DiskWork.run { [self] isCancelled in
+      try salvage(from: folder) { progress($0) && !isCancelled() }
     }
   }
 }
 
 private struct Salvage: ~Copyable {
   let store: Store
-  let path: String
+  let folder: URL
   var report = SalvageReport()
   private var bindings: [String: CollectionBinding] = [:]
   private var builders: [String: Waiting] = [:]
@@ -40,21 +55,44 @@ private struct Salvage: ~Copyable {
     var byteCount = 0
   }
 
+  /// Pages of which was told.
+  private var toldPageCount = 0
+
+  private static let progressPageCount = 1024
   private static let batchCount = 1000
   private static let batchByteCount = 8 << 20
 
-  init(store: Store, path: String) {
+  init(store: Store, folder: URL) {
     self.store = store
-    self.path = path
+    self.folder = folder
+  }
+
+  private var path: String { folder.appending(path: "data.mdb").path(percentEncoded: false) }
+
+  /// - Parameters:
+  ///   - readPageCount: Of this pass.
+  ///   - pageCount: Of the file, which is passed over twice.
+  private mutating func tell(
+    _ progress: (SalvageProgress) -> Bool, _ readPageCount: Int, of pageCount: Int, isSecond: Bool
+  ) throws {
+    let count = readPageCount + (isSecond ? pageCount : 0)
+    guard count >= toldPageCount + Self.progressPageCount else { return }
+    toldPageCount = count
+    let news = SalvageProgress(
+      folder: folder, readPageCount: count, pageCount: pageCount * 2,
+      documentCount: report.documentCount)
+    if !progress(news) { throw CancellationError() }
   }
 
   /// Makes the collections that are still described, fields and all: records name fields by the place
   /// that they have there.
-  mutating func readCatalogue() throws {
+  mutating func readCatalogue(_ progress: (SalvageProgress) -> Bool) throws {
     var descriptions: [String: CollectionDescription] = [:]
     var states: [MigrationState.Subject: MigrationState] = [:]
     var pages = try PageSalvage(path: path)
-    try pages.forEachRecord { database, key, value in
+    let pageCount = pages.pageCount
+    try pages.forEachRecord { database, key, value, read in
+      try tell(progress, read, of: pageCount, isSecond: false)
       if database == nil || database == Layout.migrationsName,
         let subject = MigrationState.Subject(key: key),
         let state = try? MigrationState(value, of: subject)
@@ -101,9 +139,11 @@ private struct Salvage: ~Copyable {
     }
   }
 
-  mutating func readDocuments() throws {
+  mutating func readDocuments(_ progress: (SalvageProgress) -> Bool) throws {
     var pages = try PageSalvage(path: path)
-    try pages.forEachRecord { database, key, value in
+    let pageCount = pages.pageCount
+    try pages.forEachRecord { database, key, value, read in
+      try tell(progress, read, of: pageCount, isSecond: true)
       if let database {
         guard database.hasPrefix(Layout.documentsPrefix) else { return }
         let name = String(database.dropFirst(Layout.documentsPrefix.count))
