@@ -79,7 +79,7 @@ extension LMDBError.Code {
     case .lockFileReplaced, .lockTableDamaged:
       "Nothing was written; close the store in every process and open it again."
     case .nestedWrite:
-      "Use nested(_:), or end the transaction that this thread holds first."
+      "End the transaction that this thread holds first."
     case .readOnly: "Open the store for writing."
     case .missing, .other: nil
     }

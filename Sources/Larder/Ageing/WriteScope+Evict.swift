@@ -38,10 +38,10 @@ extension WriteScope {
 
   /// Takes a step of eviction for the types whose documents were saved.
   mutating func age() {
-    let plans = ageing.values
+    let plans = ageing
     ageing = [:]
     let limit = max(Self.stepCount, 2 * Int(clamping: min(changeCount, 1 << 20)))
-    for plan in plans {
+    for (name, plan) in plans {
       do {
         guard let binding = try plan.binding(catalogue) else { continue }
         let rules = plan.rules.filter { isQuick($0, binding.collection) }
@@ -51,7 +51,7 @@ extension WriteScope {
       } catch {
         // A save does not fail for what is too old: it goes with a later one, or `evict` says why
         // it cannot.
-        engine.log.tell(.warning, "old documents could not be evicted", ["error": "\(error)"])
+        engine.log.tellOfEviction(of: name, error)
       }
     }
   }

@@ -42,7 +42,7 @@ extension Aggregate {
     counted(Fields()[keyPath: field].optionalRawOperand(), isCounting: true)
   }
 
-  /// The sum of one field for each value of another, in the order of the values. As ``sum(_:)``
+  /// The sum of one field for each value of another, in the order of the values. As `sum(_:)`
   /// otherwise.
   public static func sums<Value: Summable, Key: FieldValue & Storable & Sendable>(
     of field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>,

@@ -8,6 +8,7 @@ internal import LarderLMDB
 
 /// One change of one document, as the change log has it.
 public struct DocumentChange: Sendable {
+  /// What became of the document.
   public enum Kind: Sendable, Hashable {
     case inserted
     case updated
@@ -20,10 +21,13 @@ public struct DocumentChange: Sendable {
 
   /// The change's number; they count up by one.
   public let sequence: UInt64
+  /// What became of the document.
   public let kind: Kind
+  /// The name of the collection that it belongs to.
   public let collection: String
   /// The document's entity-accessor key; null where all or unknown ones are meant.
   public let key: Value
+  /// Who made it: this device, or a sync.
   public let origin: ChangeOrigin
   /// When it was made, by the clock of the device.
   public let time: Date

@@ -13,7 +13,7 @@ extension Store {
   /// the store stands at `version` or above, `body` is not run; a store without documents begins
   /// at it. A store begins at version 1, which has nothing to do with those of its collections.
   ///
-  /// - Parameter body: As in ``write(_:)``; it may run again from its start.
+  /// - Parameter body: As in `write(_:)`; it may run again from its start.
   /// - Returns: Whether `body` was run and kept.
   /// - Throws: Whatever `body` throws, or ``StoreError``, such as
   ///   ``StoreError/versionSkipped(collection:stored:asked:)``; nothing is kept then.

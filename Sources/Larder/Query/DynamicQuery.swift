@@ -76,10 +76,15 @@ public struct DynamicQueryError: Error, Equatable, Sendable {
     case operand(Int)
   }
 
+  /// The name of the collection that was asked.
   public let collection: String
+  /// The field that the condition names.
   public let path: FieldPath
+  /// What of the condition is refused.
   public let part: Part
+  /// What stands there.
   public let found: String
+  /// What could stand there.
   public let expected: String
   /// The names that could stand in place of an unknown one.
   public let knownNames: [String]

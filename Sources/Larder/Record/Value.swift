@@ -31,6 +31,7 @@ public indirect enum Value: Hashable, Sendable {
 
 /// A document whose Swift type is not known: named fields in the order of the catalogue.
 public struct DynamicDocument: Hashable, Sendable {
+  /// A field's name and what it holds.
   public struct Field: Hashable, Sendable {
     public var name: String
     public var value: Value

@@ -23,8 +23,11 @@ extension DynamicCollection {
   /// memory holds one of them; with one, what all of them are sorted by.
   ///
   /// - Throws: As ``fetch(_:)``; whatever `body` throws, which ends it.
-  public func forEach(_ query: DynamicQuery, _ body: (DynamicDocument) throws -> Void) throws {
-    try store.read { try $0.forEach(query, in: name, body) }
+  public func forEach(
+    _ query: DynamicQuery, file: StaticString = #fileID, line: UInt = #line,
+    _ body: (DynamicDocument) throws -> Void
+  ) throws {
+    try store.read(file: file, line: line) { try $0.forEach(query, in: name, body) }
   }
 
   /// Answers the query, and says how; nothing is decoded that the filter does not need.

@@ -183,7 +183,8 @@ extension DynamicCollection {
 
   func noKeyField() -> StoreError {
     .valueRefused(
-      collection: name, key: "", field: "", found: "no key field", expected: "the name of one")
+      collection: name, key: "", field: "", found: "none",
+      expected: "the name of the field that is the key (`keyField:`)")
   }
 
   func keyRefused(

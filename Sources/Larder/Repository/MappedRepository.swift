@@ -126,7 +126,8 @@ extension MappedRepository {
 
   /// Deletes what `query` matches, as the synchronous one does.
   ///
-  /// - Throws: As the synchronous one; nothing is deleted then.
+  /// - Throws: As the synchronous one; `CancellationError` before its turn came; nothing is deleted
+  ///   then.
   @discardableResult
   public func delete(_ query: Query<Entity>) async throws -> Int {
     try await entities.delete(query)
@@ -140,7 +141,7 @@ extension MappedRepository {
 
   /// Deletes the entities under `keys`; returns how many there were.
   ///
-  /// - Throws: ``StoreError``; nothing is deleted then.
+  /// - Throws: ``StoreError``; `CancellationError` before its turn came; nothing is deleted then.
   @discardableResult
   public func delete(keys: [Entity.Key]) async throws -> Int {
     try await entities.delete(keys: keys)
@@ -154,7 +155,7 @@ extension MappedRepository {
 
   /// Deletes every entity of the collection; returns how many there were.
   ///
-  /// - Throws: ``StoreError``; nothing is deleted then.
+  /// - Throws: ``StoreError``; `CancellationError` before its turn came; nothing is deleted then.
   @discardableResult
   public func eraseAllData() async throws -> Int { try await entities.eraseAllData() }
 }

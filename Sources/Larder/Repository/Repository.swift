@@ -64,7 +64,7 @@ public protocol Repository<Model, Entity>: Sendable {
   func page(_ query: Query<Entity>, after cursor: PageCursor?) throws -> Page<Model>
 
   /// What an aggregate makes of the entities that `query` selects and that have a model: what
-  /// ``sum(_:of:)-(KeyPath<Fields<Entity>,QueryField<Entity,Value>>,_)`` and its like call.
+  /// `sum(_:of:)` and its like call.
   ///
   /// - Throws: ``StoreError`` when a field cannot be read; what the aggregate throws.
   func aggregate<Result>(
@@ -185,7 +185,7 @@ extension Aggregate where Result == [Value] {
 extension Repository {
   /// Saves models; those that are stored already are replaced.
   ///
-  /// - Throws: As ``save(_:clearBeforeSaving:onConflict:)``. Nothing is changed then.
+  /// - Throws: As `save(_:clearBeforeSaving:onConflict:)`. Nothing is changed then.
   @discardableResult
   public func save(_ models: [Model]) throws -> SaveReport {
     try save(models, clearBeforeSaving: nil, onConflict: .replace)
@@ -193,7 +193,7 @@ extension Repository {
 
   /// Saves models; those that are stored already are replaced.
   ///
-  /// - Throws: As ``save(_:clearBeforeSaving:onConflict:)``. Nothing is changed then.
+  /// - Throws: As `save(_:clearBeforeSaving:onConflict:)`. Nothing is changed then.
   @discardableResult
   public func save(_ models: [Model]) async throws -> SaveReport {
     try await save(models, clearBeforeSaving: nil, onConflict: .replace)
@@ -201,7 +201,7 @@ extension Repository {
 
   /// Saves one model.
   ///
-  /// - Throws: As ``save(_:clearBeforeSaving:onConflict:)``. Nothing is changed then.
+  /// - Throws: As `save(_:clearBeforeSaving:onConflict:)`. Nothing is changed then.
   @discardableResult
   public func save(_ model: Model) throws -> SaveReport {
     try save([model], clearBeforeSaving: nil, onConflict: .replace)
@@ -209,7 +209,7 @@ extension Repository {
 
   /// Saves one model.
   ///
-  /// - Throws: As ``save(_:clearBeforeSaving:onConflict:)``. Nothing is changed then.
+  /// - Throws: As `save(_:clearBeforeSaving:onConflict:)`. Nothing is changed then.
   @discardableResult
   public func save(_ model: Model) async throws -> SaveReport {
     try await save([model], clearBeforeSaving: nil, onConflict: .replace)
@@ -217,7 +217,7 @@ extension Repository {
 
   /// Replaces what `query` matches by `models`.
   ///
-  /// - Throws: As ``save(_:clearBeforeSaving:onConflict:)``. Nothing is changed then.
+  /// - Throws: As `save(_:clearBeforeSaving:onConflict:)`. Nothing is changed then.
   @discardableResult
   public func save(_ models: [Model], clearBeforeSaving query: Query<Entity>) throws -> SaveReport {
     try save(models, clearBeforeSaving: query, onConflict: .replace)
@@ -225,7 +225,7 @@ extension Repository {
 
   /// Replaces what `query` matches by `models`.
   ///
-  /// - Throws: As ``save(_:clearBeforeSaving:onConflict:)``. Nothing is changed then.
+  /// - Throws: As `save(_:clearBeforeSaving:onConflict:)`. Nothing is changed then.
   @discardableResult
   public func save(
     _ models: [Model], clearBeforeSaving query: Query<Entity>
@@ -235,7 +235,7 @@ extension Repository {
 
   /// Saves models, with a say in what becomes of those that are stored already.
   ///
-  /// - Throws: As ``save(_:clearBeforeSaving:onConflict:)``. Nothing is changed then.
+  /// - Throws: As `save(_:clearBeforeSaving:onConflict:)`. Nothing is changed then.
   @discardableResult
   public func save(
     _ models: [Model], onConflict policy: ConflictPolicy<Model>
@@ -245,7 +245,7 @@ extension Repository {
 
   /// Saves models, with a say in what becomes of those that are stored already.
   ///
-  /// - Throws: As ``save(_:clearBeforeSaving:onConflict:)``. Nothing is changed then.
+  /// - Throws: As `save(_:clearBeforeSaving:onConflict:)`. Nothing is changed then.
   @discardableResult
   public func save(
     _ models: [Model], onConflict policy: ConflictPolicy<Model>

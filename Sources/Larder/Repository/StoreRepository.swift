@@ -154,7 +154,7 @@ extension StoreRepository {
   /// Deletes what `query` matches; returns how many documents that were. Its order is ignored.
   ///
   /// - Throws: ``StoreError``, among them ``StoreError/queryNotAllowed(operation:reason:)`` for a
-  ///   limit or an offset; nothing is deleted then.
+  ///   limit or an offset; `CancellationError` before its turn came; nothing is deleted then.
   @discardableResult
   public func delete(_ query: Query<Entity>) async throws -> Int {
     try await store.write { try $0.delete(query) }
@@ -170,7 +170,7 @@ extension StoreRepository {
 
   /// Deletes the documents under `keys`; returns how many there were.
   ///
-  /// - Throws: ``StoreError``; nothing is deleted then.
+  /// - Throws: ``StoreError``; `CancellationError` before its turn came; nothing is deleted then.
   @discardableResult
   public func delete(keys: [Entity.Key]) async throws -> Int {
     try await store.write { try $0.delete(Entity.self, keys: keys) }
@@ -186,7 +186,7 @@ extension StoreRepository {
 
   /// Deletes every document of the collection; returns how many there were.
   ///
-  /// - Throws: ``StoreError``; nothing is deleted then.
+  /// - Throws: ``StoreError``; `CancellationError` before its turn came; nothing is deleted then.
   @discardableResult
   public func eraseAllData() async throws -> Int {
     try await store.write { try $0.eraseAllData(of: Entity.self) }

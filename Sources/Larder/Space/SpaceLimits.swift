@@ -1,7 +1,7 @@
 internal import LarderLMDB
 
 /// How large a store may become, as it was opened.
-struct SpaceLimits: Equatable, Sendable {
+struct SpaceLimits: Sendable {
   /// Bytes of pages that hold something; nil for what the map has room for.
   let askedQuota: Int?
   let askedReserve: Int

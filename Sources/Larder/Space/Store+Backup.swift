@@ -11,7 +11,7 @@ extension Store {
   /// returns its size in bytes when it is on the disk.
   ///
   /// The copy has no free pages and is a store like any other: it can be opened, and
-  /// ``restore(from:to:progress:)`` puts it in the place of one. The folder has its name only once
+  /// `restore(from:to:progress:)` puts it in the place of one. The folder has its name only once
   /// the copy is whole. While it is written LMDB keeps the pages of its moment, and the file grows
   /// by what is written meanwhile.
   ///
@@ -28,7 +28,7 @@ extension Store {
     try backup(to: folder.path(percentEncoded: false), progress: progress)
   }
 
-  /// Writes a copy of the store into a new folder; see ``backup(to:progress:)-(URL,_)``.
+  /// Writes a copy of the store into a new folder; see `backup(to:progress:)`.
   ///
   /// - Throws: As there.
   @discardableResult

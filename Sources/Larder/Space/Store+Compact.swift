@@ -7,7 +7,8 @@ public struct CompactionReport: Sendable, Equatable {
   /// Bytes of the store's file now.
   public let byteCountAfter: Int
 
-  /// Bytes that the disk has back.
+  /// Bytes that the disk has back; below zero where the copy, which is whole pages of everything, is
+  /// larger than a store that was hardly used.
   public var freedByteCount: Int { byteCountBefore - byteCountAfter }
 }
 

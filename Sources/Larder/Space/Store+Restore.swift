@@ -28,7 +28,7 @@ extension Store {
   /// where they stood at the backup; those that are ahead of it begin with a reset.
   ///
   /// - Parameters:
-  ///   - backup: A folder that ``backup(to:progress:)-(URL,_)`` made, or any store.
+  ///   - backup: A folder that `backup(to:progress:)` made, or any store.
   ///   - folder: The folder of a store that no process has open, an empty one, or a new one whose
   ///     parent exists.
   ///   - progress: Told now and then; false ends the restoration.
@@ -45,7 +45,7 @@ extension Store {
       progress: progress)
   }
 
-  /// Puts a backup in the place of a store; see ``restore(from:to:progress:)-(URL,_,_)``.
+  /// Puts a backup in the place of a store; see `restore(from:to:progress:)`.
   ///
   /// - Throws: As there.
   @discardableResult

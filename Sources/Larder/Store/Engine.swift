@@ -21,7 +21,8 @@ internal import LarderLMDB
   private let knownConsumers = Locked<Database?>(nil)
   /// Holders of leases that nobody consumes with any more, until the store says so too.
   let abandonedHolders = Locked<Set<UInt64>>([])
-  let retention: ChangeLogRetention
+  private let options: StoreOptions
+  var retention: ChangeLogRetention { options.changeLog }
   let space: SpaceLimits
   /// Tells this opening of the store from others in the change log.
   let writerID = UInt32.random(in: .min ... .max)
@@ -34,7 +35,7 @@ internal import LarderLMDB
 
   init(_ environment: Environment, _ options: StoreOptions) throws {
     self.environment = environment
-    retention = options.changeLog
+    self.options = options
     room = WriteRoom(byteCount: options.maximumWaitingByteCount)
     space = SpaceLimits(options)
     try checkState()
@@ -64,7 +65,7 @@ extension Engine {
       let environment = try openEnvironment(at: folder, options: options)
       let id = ObjectIdentifier(environment)
       if let engine = engines[id]?.engine {
-        guard engine.space == SpaceLimits(options) else {
+        guard engine.options.agrees(with: options) else {
           try environment.close()  // Others have it open: this one only leaves.
           throw StoreError.optionsDiffer(path: environment.folder)
         }

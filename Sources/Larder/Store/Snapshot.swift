@@ -2,7 +2,7 @@ internal import LarderLMDB
 
 /// One consistent moment of a store. It sees every commit before it and none after.
 ///
-/// Lent by ``Store/read(_:)``; while it lives LMDB keeps the pages of its moment, so that it
+/// Lent by ``Store/read(file:line:_:)``; while it lives LMDB keeps the pages of its moment, so that it
 /// should not live long.
 public struct Snapshot: ~Copyable {
   let transaction: ReadTransaction

@@ -2,20 +2,25 @@ internal import LarderLMDB
 
 /// What a check of a store looked at, and what it found wrong.
 public struct CheckReport: Sendable, Equatable {
+  /// One thing that is wrong.
   public struct Problem: Sendable, Equatable, CustomStringConvertible {
     /// The collection and the key, or the part of the store.
     public let place: String
+    /// What is wrong there.
     public let reason: String
 
     public var description: String { "\(place): \(reason)" }
   }
 
+  /// Documents that were looked at.
   public internal(set) var documentCount = 0
   /// The first ones; a check ends at ``maximumProblemCount``.
   public internal(set) var problems: [Problem] = []
 
+  /// Problems after which a check ends.
   public static let maximumProblemCount = 100
 
+  /// Whether nothing is wrong.
   public var isSound: Bool { problems.isEmpty }
 }
 

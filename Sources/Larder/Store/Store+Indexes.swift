@@ -18,7 +18,7 @@ public struct IndexDescription: Sendable, Equatable {
     case building
     case complete
     /// Two documents have the same value in a unique index; the text says which. It is neither
-    /// used nor kept until ``DynamicCollection/rebuildIndexes()`` succeeds.
+    /// used nor kept until ``DynamicCollection/rebuildIndexes(progress:)`` succeeds.
     case failed(String)
   }
 }

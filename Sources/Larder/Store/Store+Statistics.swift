@@ -37,9 +37,11 @@ public struct StoreStatistics: Sendable, Equatable {
   public let logByteCount: Int
   /// Bytes that the file may grow to.
   public let mapByteCount: Int
+  /// Bytes of one page, the unit in which the file is used and grows.
   public let pageByteCount: Int
   /// Snapshots that are open or kept ready, in all processes together.
   public let readerCount: Int
+  /// Snapshots that can be open at once; ``StoreOptions/maximumReaders``.
   public let maximumReaderCount: Int
 
   public var documentCount: Int { collections.reduce(0) { $0 + $1.documentCount } }

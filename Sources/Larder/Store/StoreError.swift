@@ -1,6 +1,8 @@
 public import LarderLMDB
 
-/// What a store refuses or could not do. Nothing is changed by a call that throws one.
+/// What a store refuses or could not do. Nothing is changed by a call that throws one, but where its
+/// own documentation says otherwise: migrations, eviction and salvage work in steps and keep those
+/// that were done, and a save of documents without a type may have made fields known.
 public enum StoreError: Error, Equatable, Sendable {
   /// The store was closed, or is closing.
   case closed
@@ -63,7 +65,7 @@ public enum StoreError: Error, Equatable, Sendable {
   /// Two documents with equal values in a unique index; `key` is the one that was being saved.
   case uniqueViolation(
     collection: String, index: String, value: String, key: String, otherKey: String)
-  /// A limit, an offset or a sort where the whole match is meant.
+  /// A limit, an offset or a cursor where the whole match is meant.
   case queryNotAllowed(operation: String, reason: String)
   /// A migration of the collection was begun and not finished: its documents are of two
   /// versions.
@@ -148,24 +150,29 @@ extension StoreError: CustomStringConvertible {
     case .keyField(let collection, nil, _):
       "The keys of \(collection) are computed by its type, so that only the type can save there."
     case .collectionName(let name, let reason):
-      "`\(name.prefix(40))` cannot name a collection: \(reason)."
+      "\(String(name.prefix(40)).debugDescription) cannot name a collection: \(reason)."
     case .kindMismatch(let collection, let field, let stored, let declared):
       "Field `\(field)` of \(collection) holds \(stored) and is declared \(declared). "
         + "Convert the documents with `migrate`, store the new kind under another name, or erase "
         + "the collection and import it again."
     case .valueRefused(let collection, let key, let field, let found, let expected):
-      "Field `\(field)` of \(collection) \(key): expected \(expected), found \(found)."
+      (field.isEmpty ? "" : "Field `\(field)` of ")
+        + (key.isEmpty ? collection : "\(collection) \(key)")
+        + ": expected \(expected), found \(found)."
     case .damagedRecord(let collection, let key, let reason):
       "The record of \(collection) \(key) cannot be read: \(reason). Save or delete the "
         + "document to mend it."
     case .unwritable(let collection, let key, let reason):
-      "\(collection) \(key) cannot be stored: \(reason)."
+      "\(collection) \(key) cannot be stored: \(reason). Change it or leave it out; nothing of its "
+        + "save is kept."
     case .damagedFile(let path, let reason):
       "The file \(path) is damaged: \(reason). Close the store in every process; "
         + "`Store.quarantine(at:)`, or `larder quarantine`, then sets the file aside and saves what "
         + "can still be read into a new store. Or restore a backup."
     case .damagedCatalogue(let what):
-      "The store's catalogue is damaged: \(what). Restore a backup, or rebuild the store."
+      "The store's catalogue is damaged: \(what). Restore a backup; or close the store in every "
+        + "process, and `Store.quarantine(at:)`, or `larder quarantine`, sets the file aside and saves "
+        + "what can still be read into a new store."
     case .indexNotAllowed(let collection, let index, let reason):
       "\(collection) cannot have the index `\(index)`: \(reason)."
     case .damagedIndex(let collection, let index, let reason):
@@ -178,6 +185,8 @@ extension StoreError: CustomStringConvertible {
     case .consumerBusy(let name, let secondsLeft):
       "The changes for `\(name)` are consumed elsewhere. Stop that one, or try again in "
         + "\(Int(secondsLeft.rounded(.up))) seconds."
+    case .consumerLost(let name) where name.isEmpty:
+      "The batch was given to no named consumer. Only those of `store.changes(for:)` are acknowledged."
     case .consumerLost(let name):
       "The changes for `\(name)` are not this iteration's any more. Begin another; it starts "
         + "behind what was acknowledged."
@@ -192,7 +201,8 @@ extension StoreError: CustomStringConvertible {
       "\(collection) \(key) has \(value) in the unique index `\(index)`, as \(collection) "
         + "\(otherKey) has. Change one of them, or delete it."
     case .queryNotAllowed(let operation, let reason):
-      "\(operation) takes everything that the filter matches: \(reason)."
+      "\(operation) takes everything that the filter matches: \(reason). Leave that out, or fetch "
+        + "first and name the documents by their keys."
     case .unfinishedMigration(let collection, let version):
       "The documents of \(collection) are being migrated to version \(version), and some are "
         + "not yet. Finish it with `migrate(to: \(version))` of the program that began it."

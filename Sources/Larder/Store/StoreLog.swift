@@ -20,8 +20,11 @@ public struct LogEvent: Sendable, Equatable {
     public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
   }
 
+  /// How much it matters.
   public let level: Level
+  /// What happened, in words that are the same each time.
   public let message: String
+  /// To whom and how much, by names such as `collection` and `seconds`.
   public let metadata: [String: String]
 
   package init(level: Level, message: String, metadata: [String: String] = [:]) {
@@ -92,6 +95,13 @@ extension StoreLog {
     tell(
       .debug, "a record cannot be read",
       ["collection": collection, "key": key(), "reason": "\(reason)"])
+  }
+
+  func tellOfEviction(of collection: String, _ error: any Error) {
+    let message = "old documents could not be evicted"
+    tell(.warning, message, ["collection": collection])
+    // It may name a key.
+    tell(.debug, message, ["collection": collection, "error": "\(error)"])
   }
 
   func tell(of step: MigrationStep) {

@@ -1,7 +1,7 @@
 internal import LarderLMDB
 
 /// How a store is opened. All openings of one store in a process need the same options, but for
-/// ``log``.
+/// ``log`` and ``pageCheck``, which belong to each.
 public struct StoreOptions: Equatable, Sendable {
   /// Refuses every write. The store must exist; it may belong to another user.
   public var isReadOnly = false
@@ -58,7 +58,8 @@ public struct StoreOptions: Equatable, Sendable {
     /// copied here, and while it is small (4 MiB). Takes about a second for each GiB of small
     /// documents that is in the system's memory; large ones cost next to nothing.
     case whenSuspicious
-    /// At every opening.
+    /// At every opening of a store that nobody has open; where somebody has, ``Store/check(progress:)``
+    /// looks at them.
     case always
   }
 
@@ -72,6 +73,12 @@ public struct StoreOptions: Equatable, Sendable {
     /// A crash of the program. A crash of the system or a loss of power may destroy the store:
     /// for tests, and for caches that can be thrown away.
     case volatile
+  }
+
+  /// Whether what the engine itself goes by is the same; LMDB's part is compared by the layer below.
+  func agrees(with other: StoreOptions) -> Bool {
+    quotaByteCount == other.quotaByteCount && reserveByteCount == other.reserveByteCount
+      && maximumWaitingByteCount == other.maximumWaitingByteCount && changeLog == other.changeLog
   }
 
   /// Two for the catalogue, two for the change log and its consumers, one for the migrations. The

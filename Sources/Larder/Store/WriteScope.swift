@@ -1,6 +1,6 @@
 internal import LarderLMDB
 
-/// One write transaction, lent by ``Store/write(_:)-sync``. Everything that changes a store is
+/// One write transaction, lent by `Store.write(_:)`. Everything that changes a store is
 /// done by its methods; all of it is kept, or nothing.
 ///
 /// It reads what it has written so far.

@@ -62,9 +62,10 @@ extension StoreRepository {
   /// - Throws: ``StoreError``, such as ``StoreError/damagedRecord(collection:key:reason:)``; whatever
   ///   else `body` throws.
   public func view<Result>(
-    _ key: Entity.Key, _ body: (borrowing DocumentView<Entity>) throws -> Result
+    _ key: Entity.Key, file: StaticString = #fileID, line: UInt = #line,
+    _ body: (borrowing DocumentView<Entity>) throws -> Result
   ) throws -> Result? {
-    try store.read { try $0.view(Entity.self, key, body) }
+    try store.read(file: file, line: line) { try $0.view(Entity.self, key, body) }
   }
 
   /// Lends the documents that `query` selects at one moment, in its order, until `body` says false.

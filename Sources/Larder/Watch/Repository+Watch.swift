@@ -26,7 +26,7 @@ extension StoreRepository {
   ///
   /// A step costs what the changes cost, not what the result does. The first one costs a fetch;
   /// meanwhile the watcher keeps key, sort values and checksum of each row of the result, or of its
-  /// window and half as many more where the query has a limit.
+  /// window and half the limit more where the query has a limit.
   ///
   /// - Parameter ignored: Changes of these origins are no reason for a step; they come with the
   ///   next one that is made for others.

@@ -197,7 +197,7 @@ struct CSVReader: ~Copyable, Sendable {
 
   /// Refuses a byte that begins no scalar; one that the end of a chunk cut is brought into sight.
   private mutating func requireScalar() throws(ImportError) {
-    _ = try text.has(4)
+    try text.seeScalar()
     guard text.scalarByteCount(at: text.next) != nil else { throw try text.notUTF8() }
   }
 

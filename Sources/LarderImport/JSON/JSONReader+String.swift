@@ -29,7 +29,7 @@ extension JSONReader {
         throw text.unexpected("`\"` or an escape: control characters are written as `\\u00XX`")
       case 0x80...:
         // A scalar that the end of the chunk cut, or no scalar.
-        _ = try text.has(4)
+        try text.seeScalar()
         guard text.scalarByteCount(at: text.next) != nil else { throw try text.notUTF8() }
       default:
         break

@@ -26,6 +26,19 @@ extension TextWindow {
     return count
   }
 
+  /// Brings as much into sight as the scalar at `next` has by its first byte, and no more: right behind
+  /// it may be what a bound refuses.
+  mutating func seeScalar() throws(ImportError) {
+    let count =
+      switch buffer[next] {
+      case 0xC2...0xDF: 2
+      case 0xE0...0xEF: 3
+      case 0xF0...0xF4: 4
+      default: 1
+      }
+    _ = try has(count)
+  }
+
   /// Refuses what begins like UTF-16, UTF-32 or with a byte order mark; call it at the beginning.
   mutating func requirePlainUTF8() throws(ImportError) {
     _ = try has(4)

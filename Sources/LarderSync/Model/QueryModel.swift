@@ -82,6 +82,7 @@ public final class QueryModel<Model: Sendable> {
     }
   }
 
+  /// Forgets the last error, once the user has seen it.
   public func dismissError() { lastError = nil }
 
   private func refreshBegan() { refreshCount += 1 }

@@ -1,4 +1,4 @@
-/// Values and failures, in the order in which they come, without an end of their own.
+/// Values and failures, in the order in which they come.
 ///
 /// ```swift
 /// for await event in contacts.stream(query, refreshedBy: updater) {
@@ -9,7 +9,7 @@
 /// }
 /// ```
 /// Every iteration is one of its own. It ends when its task is cancelled, when the loop is left or
-/// the iterator let go of, and never because something failed.
+/// the iterator let go of, or when the store is closed, and never because something failed.
 public struct EventStream<Value: Sendable>: AsyncSequence, Sendable {
   public typealias Element = Event<Value>
   public typealias Failure = Never

@@ -15,8 +15,10 @@ public final class EventFeed<Value: Sendable>: Sendable {
 
   public init() { (events, input) = AsyncStream.makeStream() }
 
+  /// Gives an event to the stream's consumer.
   public func send(_ event: Event<Value>) { input.yield(event) }
 
+  /// Ends the stream, once what was sent has been taken.
   public func finish() { input.finish() }
 
   /// The events that were sent, also before it was asked for them.

@@ -35,6 +35,23 @@ struct JSONPropertyTests {
     }
   }
 
+  @Test("which limit a text exceeds does not depend on where its pieces end")
+  func limitBehindScalar() {
+    var limits = JSONLimits()
+    limits.stringByteCount = 2
+    for (text, lineByteCount) in [("{\"aß\":1}", 6), ("{\"a€\":1}", 7), ("{\"a😀\":1}", 6)] {
+      limits.lineByteCount = lineByteCount
+      let bytes = Array(text.utf8)
+
+      let whole = JSONProbe.outcome(bytes, .lines, limits: limits)
+      let byBytes = JSONProbe.outcome(bytes, .lines, pieces: [1], limits: limits)
+
+      let isCut = text.contains("😀")
+      #expect(whole.error?.kind == .limit(isCut ? .lineByteCount : .stringByteCount))
+      #expect(whole.exact == byBytes.exact)
+    }
+  }
+
   @Test("strings and numbers that cross the end of a chunk are whole")
   func chunkEnds() throws {
     for padding in (65_536 - 40)..<(65_536 + 3) {

@@ -271,10 +271,19 @@ private struct Picture: Document, Identifiable, Equatable {
         try environment.database(named: "documents/Clipping", create: false))
       try flip(in: environment, documents, key: Array("1007".utf8), at: 4)
     }
-    let again = try Store(at: folder.store)
+    let events = Locked<[LogEvent]>([])
+    var options = StoreOptions()
+    options.log = { event in events.withLock { $0.append(event) } }
+    let again = try Store(at: folder.store, options: options)
     let repository = again.repository(of: Clipping.self)
 
     try repository.save(clippings(60..<61, read: .now - 2 * day))
+    // More than are kept: those of the lowest rank should go, the damaged one among them.
+    try repository.save(clippings(100..<200, read: .now))
+    let told = events.withLock { $0 }.filter { $0.message == "old documents could not be evicted" }
+    #expect(told.map(\.level) == [.warning, .debug])
+    #expect(told.first?.metadata == ["collection": "Clipping"])
+    #expect(told.last?.metadata["error"]?.contains("1007") == true)
     let error = storeError { try again.evict(Clipping.self, asOf: .now + day) }
     guard case .damagedRecord("Clipping", "\"1007\"", _)? = error else {
       Issue.record("thrown was \(String(describing: error))")
@@ -282,7 +291,8 @@ private struct Picture: Document, Identifiable, Equatable {
     }
     try repository.delete(keys: ["1007"])
 
-    #expect(try again.evict(Clipping.self, asOf: .now + day) == 49)
+    #expect(try again.evict(Clipping.self, asOf: .now + day / 2 + 60) == 49)
+    #expect(try repository.count() == 100)
     try verifyAndClose(again)
   }
 }

@@ -63,7 +63,7 @@ import Testing
       #expect(name == "Bj\u{F8}rn")
       #expect(names == ["Astrid"])
       #expect(batches == [2])
-      try cascade("b", store)
+      try await cascade("b", store)
       #expect(try purchases.keys() == [2])
     }
   }

@@ -58,8 +58,8 @@ func together(
   return "\(bought.map(\.related.count)) \(byCity.map(\.key))"
 }
 
-func cascade(_ id: String, _ store: Store) throws {
-  try store.write { tx in
+func cascade(_ id: String, _ store: Store) async throws {
+  try await store.write { tx in
     try tx.delete(Purchase.where { $0.contactID == id })
     try tx.delete(Contact.self, id)
   }

@@ -43,7 +43,7 @@ import Testing
     try await articles.eraseAllData()
     try store.close()
 
-    #expect(try SpaceExample.restore(from: backups, to: place) == 10)
+    #expect(try await SpaceExample.restore(from: backups, to: place) == 10)
     let again = try SpaceExample.open(place)
     #expect(try again.repository(of: Article.self).count() == 10)
     try verifyAndClose(again)

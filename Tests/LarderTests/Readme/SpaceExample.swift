@@ -44,8 +44,8 @@ enum SpaceExample {
     try await store.backup(to: backups.appending(path: "monday"))
   }
 
-  static func restore(from backups: URL, to folder: URL) throws -> Int {
-    let restored = try Store.restore(from: backups.appending(path: "monday"), to: folder)
+  static func restore(from backups: URL, to folder: URL) async throws -> Int {
+    let restored = try await Store.restore(from: backups.appending(path: "monday"), to: folder)
     print(restored.documentCount)
     return restored.documentCount
   }

@@ -14,41 +14,14 @@ struct SellerContact: Sendable, Equatable {
 }
 
 /// What is stored.
-struct SellerContactEntity: Document, Identifiable, Equatable {
+@Document
+struct SellerContactEntity: Equatable {
   var id: String
   var name = ""
-  var city = ""
+  @Indexed var city = ""
   var phone: String?
   var isFavourite = false
   var isBlocked = false
-
-  init(id: String) { self.id = id }
-
-  static let schema = Schema<SellerContactEntity>(
-    "SellerContact", key: \.id,
-    fields: [
-      Field("id", \.id), Field("name", \.name), Field("city", \.city), Field("phone", \.phone),
-      Field("favourite", \.isFavourite, default: false),
-      Field("blocked", \.isBlocked, default: false),
-    ])
-
-  func encode(into record: inout RecordWriter) {
-    record.put(id, at: 0)
-    record.put(name, at: 1)
-    record.put(city, at: 2)
-    record.put(phone, at: 3)
-    record.put(isFavourite, at: 4)
-    record.put(isBlocked, at: 5)
-  }
-
-  init(from record: borrowing RecordReader) throws(RecordError) {
-    id = try record.get(0)
-    name = try record.get(1)
-    city = try record.get(2)
-    phone = try record.get(3)
-    isFavourite = try record.get(4)
-    isBlocked = try record.get(5)
-  }
 }
 
 /// What stands between the two.

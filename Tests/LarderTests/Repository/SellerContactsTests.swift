@@ -21,7 +21,7 @@ import Testing
       $0.components(separatedBy: "```").first
     }
 
-    #expect(shown.count == 4)
+    #expect(shown.count == 5)
     for code in shown { #expect(source.contains(code), "\(code)") }
   }
 

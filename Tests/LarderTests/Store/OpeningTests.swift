@@ -47,9 +47,14 @@ import Testing
     let store = try Store(at: folder.store)
     var small = StoreOptions()
     small.mapByteCount = 1 << 20
+    var forgetful = StoreOptions()
+    forgetful.changeLog.maximumAgeSeconds = 60
+    var narrow = StoreOptions()
+    narrow.maximumWaitingByteCount = 1 << 20
 
     for options in [
-      small, StoreOptions(isReadOnly: true), StoreOptions(durability: .recentCommitsMayBeLost),
+      small, forgetful, narrow, StoreOptions(isReadOnly: true),
+      StoreOptions(durability: .recentCommitsMayBeLost),
     ] {
       let error = storeError { _ = try Store(at: folder.store, options: options) }
       guard case .optionsDiffer = error else {
@@ -57,6 +62,11 @@ import Testing
         continue
       }
     }
+    // What belongs to each opening may be its own.
+    var careful = StoreOptions()
+    careful.pageCheck = .always
+    careful.log = { _ in }
+    try Store(at: folder.store, options: careful).close()
     try store.repository(of: Note.self).save(note)
     try verifyAndClose(store)
     try Store(at: folder.store, options: small).close()

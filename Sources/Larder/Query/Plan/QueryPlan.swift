@@ -43,7 +43,9 @@ public struct QueryPlan: Sendable, Equatable {
     case sort
   }
 
+  /// Where documents are looked for.
   public let source: Source
+  /// How they come into the query's order.
   public let order: Order
   /// What is asked of each document that the source gives; nil where nothing is left to ask.
   public let residual: String?
