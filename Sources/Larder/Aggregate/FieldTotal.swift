@@ -23,9 +23,11 @@ public struct FieldTotal: Sendable {
   private(set) var decimals: Decimal = 0
   /// How many values there were.
   private(set) var count = 0
-  /// Whether decimals needed more digits than there are, so that their order matters, and none can
-  /// be taken away.
-  private(set) var isRounded = false
+  /// The room that decimals need, whatever their order.
+  private var digits = DecimalDigits()
+  /// Whether a sum of decimals may need more digits than there are, so that their order matters, and
+  /// none can be taken away.
+  var isRounded: Bool { !digits.fit }
 
   /// Adds a value; nil counts for nothing.
   mutating func add(_ value: Value) {
@@ -33,7 +35,9 @@ public struct FieldTotal: Sendable {
     case .integer(let value): integers += Int128(value)
     case .unsigned(let value): integers += Int128(value)
     case .double(let value): doubles.add(value)
-    case .decimal(let value): setDecimals(decimals + value, from: decimals, value)
+    case .decimal(let value):
+      decimals += value
+      digits.add(value)
     default: return
     }
     count += 1
@@ -45,18 +49,50 @@ public struct FieldTotal: Sendable {
     case .integer(let value): integers -= Int128(value)
     case .unsigned(let value): integers -= Int128(value)
     case .double(let value): doubles.remove(value)
-    case .decimal(let value): setDecimals(decimals - value, from: decimals, -value)
+    case .decimal(let value): decimals -= value
     default: return
     }
     count -= 1
   }
+}
 
-  /// - Parameters:
-  ///   - sum: Of the other two.
-  private mutating func setDecimals(_ sum: Decimal, from old: Decimal, _ change: Decimal) {
-    // What was added to NaN cannot be taken away either.
-    if sum.isNaN || sum - change != old || sum - old != change { isRounded = true }
-    decimals = sum
+/// Which digits decimals have that were added up: as long as all of them fit into one decimal, every
+/// sum of some of them is exact, in whatever order. That the sums so far were exact says nothing: what
+/// cancels out may stand apart when it is added in another order.
+private struct DecimalDigits {
+  private var largest: Decimal = 0
+  /// Digits of ``largest`` before the point; below zero for zeros behind it.
+  private var wholeCount = 0
+  /// The place of the last digit of all, as a power of ten.
+  private var lastPlace = 0
+  /// How many were added, those that were taken away again included.
+  private var count = 0
+  private var hasNaN = false
+
+  /// Every number of so many digits is a decimal, and some of one more.
+  private static let mostDigits = 38
+
+  var fit: Bool {
+    if hasNaN { return false }
+    // The sum of ten numbers has one digit more than the largest of them, at most.
+    let carried = String(count).utf8.count
+    return wholeCount + carried - lastPlace <= Self.mostDigits
+  }
+
+  mutating func add(_ value: Decimal) {
+    guard !value.isNaN else { return hasNaN = true }
+    count += 1
+    lastPlace = min(lastPlace, value.exponent)
+    let magnitude = value.magnitude
+    guard magnitude > largest else { return }
+    largest = magnitude
+    var limit: Decimal = 1
+    var significantCount = 0
+    while significantCount <= Self.mostDigits, limit <= value.significand {
+      limit *= 10
+      significantCount += 1
+    }
+    wholeCount = max(wholeCount, value.exponent + significantCount)
   }
 }
 
