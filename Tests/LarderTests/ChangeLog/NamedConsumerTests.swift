@@ -152,10 +152,21 @@ import Testing
 
   @Test("a lease that is renewed while another waits for its turn is held against the other")
   func renewedMeanwhile() async throws {
+    for _ in 0..<20 {
+      guard let isHeld = try await isRenewedLeaseHeld() else { continue }
+      #expect(isHeld, "the lease was taken over")
+      return
+    }
+    Issue.record("no attempt took less time than a lease lasts")
+  }
+
+  /// Nil where the machine was so slow that the lease has ended meanwhile.
+  private func isRenewedLeaseHeld() async throws -> Bool? {
     try await withTemporaryStore { store in
       try await store.repository(of: Parcel.self).save(Parcel(id: 1))
       var first = store.changes(for: "index").makeAsyncIterator()
       _ = try await next(&first)
+      let start = ContinuousClock.now
       let isWriting = DispatchSemaphore(value: 0)
       let renewal = OnThread {
         try store.write { tx in
@@ -171,13 +182,16 @@ import Testing
         }
       }
       var second = store.changes(for: "index").makeAsyncIterator()
+      var isHeld = false
       do {
         _ = try await second.next()
-        Issue.record("the lease was taken over")
       } catch StoreError.consumerBusy(name: "index", _) {
+        isHeld = true
       }
+      let seconds = (ContinuousClock.now - start) / .seconds(1)
       try renewal.value()
       withExtendedLifetime(first) {}
+      return isHeld || seconds < ConsumerLease.seconds ? isHeld : nil
     }
   }
 
