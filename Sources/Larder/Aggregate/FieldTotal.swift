@@ -61,7 +61,7 @@ public struct FieldTotal: Sendable {
 /// cancels out may stand apart when it is added in another order.
 private struct DecimalDigits {
   private var largest: Decimal = 0
-  /// Digits of ``largest`` before the point; below zero for zeros behind it.
+  /// Digits of ``largest`` before the point.
   private var wholeCount = 0
   /// The place of the last digit of all, as a power of ten.
   private var lastPlace = 0
@@ -74,6 +74,7 @@ private struct DecimalDigits {
 
   var fit: Bool {
     if hasNaN { return false }
+    if count == 0 { return true }
     // The sum of ten numbers has one digit more than the largest of them, at most.
     let carried = String(count).utf8.count
     return wholeCount + carried - lastPlace <= Self.mostDigits

@@ -11,7 +11,7 @@ extension Repository {
     try aggregate(.keys(), of: query)
   }
 
-  /// The sum of a field; zero where nothing is selected. See `Aggregate/sum(_:)`.
+  /// The sum of a field; zero where nothing is selected. See `Aggregate.sum(_:)`.
   ///
   /// - Throws: As ``aggregate(_:of:)``; ``StoreError/sumOverflow(collection:field:sum:)``.
   public func sum<Value: Summable>(
@@ -31,7 +31,7 @@ extension Repository {
     try aggregate(.sum(field), of: query)
   }
 
-  /// The average of a field; nil where there is no value. See `Aggregate/average(_:)`.
+  /// The average of a field; nil where there is no value. See `Aggregate.average(_:)`.
   ///
   /// - Throws: As ``aggregate(_:of:)``.
   public func average<Value: Summable>(
@@ -91,7 +91,7 @@ extension Repository {
     try aggregate(.max(field), of: query)
   }
 
-  /// The different values of a field, ascending. See `Aggregate/distinct(_:)`.
+  /// The different values of a field, ascending. See `Aggregate.distinct(_:)`.
   ///
   /// - Throws: As ``aggregate(_:of:)``.
   public func distinct<Key: FieldValue & Storable & Sendable>(

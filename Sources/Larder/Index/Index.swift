@@ -58,7 +58,7 @@ public struct Index<Entity: Document>: Sendable {
 public struct IndexPart<Entity: Document>: Sendable {
   let part: IndexDeclaration.Part
 
-  /// From the smallest to the largest, as `Query/sorted(by:_:)`
+  /// From the smallest to the largest, as `Query.sorted(by:_:)`
   /// sorts.
   public static func ascending<Value>(
     _ path: KeyPath<Fields<Entity>, QueryField<Entity, Value>>

@@ -65,7 +65,7 @@ extension Store {
 
 extension DynamicCollection {
   /// Brings the documents from one version to the next, batch by batch; see
-  /// `Store/migrate(_:to:progress:_:)`.
+  /// `Store.migrate(_:to:progress:_:)`.
   ///
   /// - Throws: As there.
   @discardableResult
@@ -78,7 +78,7 @@ extension DynamicCollection {
 
   /// Brings the documents from one version to the next, batch by batch, on the store's own thread.
   ///
-  /// - Throws: As `Store/migrate(_:to:progress:_:)`, and
+  /// - Throws: As `Store.migrate(_:to:progress:_:)`, and
   ///   `CancellationError`.
   @discardableResult
   public func migrate(

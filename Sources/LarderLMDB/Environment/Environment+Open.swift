@@ -152,7 +152,7 @@ extension Environment {
       ).check()
     } catch {
       // The next opener may have no reason of its own to look as far as this one did.
-      if error.code == .corrupted, session != .failed { lock?.noteSuspicion() }
+      if error.code == .corrupted { lock?.noteSuspicion() }
       throw error
     }
     let open = OpeningLock.Session.open(boot: SystemCall.bootID)

@@ -43,10 +43,8 @@ extension Environment {
   /// pages first.
   public func noteSuspicion() {
     // Advice for the next opener, which a store that cannot take it opens without.
-    guard let lock = try? OpeningLock.acquireAtOnce(files),
-      (try? lock.session()) != .failed  // All pages are looked at then, too.
-    else { return }
-    try? lock.note(.suspect, isDurable: false)
+    guard let lock = try? OpeningLock.acquireAtOnce(files) else { return }
+    lock.noteSuspicion()
   }
 
   /// Notes that a commit failed: without it what LMDB leaves of one looks like damage.

@@ -70,6 +70,7 @@ extension OpeningLock {
   /// Notes that the store was found damaged, for whoever opens it next. Also who only reads does: no
   /// document is changed by it. Advice, which a store that cannot take it goes without.
   borrowing func noteSuspicion() {
+    if (try? session()) == .failed { return }  // All pages are looked at then, too.
     if (try? note(.suspect, isDurable: false)) != nil { return }
     // A reader's descriptor does not write.
     let other = SystemCall.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
