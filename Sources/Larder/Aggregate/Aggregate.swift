@@ -78,14 +78,6 @@ public struct Aggregate<Entity: Document, Result>: Sendable {
     hasOrder ? query.selection : query.selection.withoutIdleOrder
   }
 
-  /// Made from these entities, in this order: for repositories that keep them otherwise.
-  ///
-  /// - Throws: ``StoreError`` for an entity that cannot be written as a record, and what the
-  ///   aggregate itself throws.
-  public func value(of entities: some Sequence<Entity>) throws -> Result {
-    try InMemoryCollection.aggregate(self, of: Array(entities))
-  }
-
   /// What becomes of the result.
   func map<Other>(_ change: @escaping @Sendable (Result) -> Other) -> Aggregate<Entity, Other> {
     var begin: (@Sendable (Collection) -> any RunningAggregate<Other>)?

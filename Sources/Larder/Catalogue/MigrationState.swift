@@ -29,7 +29,7 @@ struct MigrationState: Equatable, Sendable {
     }
 
     /// No collection can have a name with a control character.
-    fileprivate var key: [UInt8] {
+    var key: [UInt8] {
       switch self {
       case .collection(let name): Array(name.utf8)
       case .store: [0]
@@ -105,36 +105,4 @@ extension Transaction where Self: ~Copyable {
     }
     return state ?? MigrationState()
   }
-}
-
-extension WriteScope {
-  /// Writes where `subject` stands; nil forgets it.
-  mutating func put(
-    _ state: MigrationState?, of subject: MigrationState.Subject, in migrations: Database
-  ) throws {
-    try subject.key.withUnsafeBytes { key in
-      let isNew = try transaction.withValue(for: key, in: migrations) { _ in true } == nil
-      if let state {
-        try state.encoded(for: subject).withUnsafeBytes { value in
-          try transaction.put(value, for: key, in: migrations)
-        }
-      } else {
-        _ = try transaction.delete(key, in: migrations)
-      }
-      // Other processes take this for a reason to look for databases that they do not know.
-      if isNew { renewCatalogue() }
-    }
-    hasWrittenMore = true
-  }
-}
-
-extension Engine {
-  /// The database of the migrations; nil where nothing was ever migrated.
-  func migrations(create: Bool = false) throws -> Database? {
-    try environment.database(named: Layout.migrationsName, create: create)
-  }
-
-  /// The same inside a write, where no handle can be opened: one that exists has been opened with
-  /// the catalogue.
-  var knownMigrations: Database? { environment.knownDatabase(named: Layout.migrationsName) }
 }

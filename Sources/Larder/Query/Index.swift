@@ -87,12 +87,6 @@ extension Field {
   }
 }
 
-/// What a field says about its own index.
-struct FieldIndex: Sendable {
-  let isUnique: Bool
-  let isDescending: Bool
-}
-
 /// An index as a type declares it.
 struct IndexDeclaration: Sendable, Equatable {
   struct Part: Sendable, Equatable {

@@ -94,6 +94,12 @@ public struct Field<Owner> {
   }
 }
 
+/// What a field says about its own index.
+struct FieldIndex: Sendable {
+  let isUnique: Bool
+  let isDescending: Bool
+}
+
 /// A field without its owner: name, kind and default.
 public struct FieldDescription: Sendable {
   /// The name on disk.

@@ -241,3 +241,13 @@ extension InMemoryCollection {
 extension DocumentKey {
   fileprivate var encodedBytes: [UInt8] { withEncodedKey { [UInt8]($0) } }
 }
+
+extension Aggregate {
+  /// Made from these entities, in this order: for repositories that keep them otherwise.
+  ///
+  /// - Throws: ``StoreError`` for an entity that cannot be written as a record, and what the
+  ///   aggregate itself throws.
+  public func value(of entities: some Sequence<Entity>) throws -> Result {
+    try InMemoryCollection.aggregate(self, of: Array(entities))
+  }
+}

@@ -91,3 +91,17 @@ public final class Store: Sendable {
     if isClosed.load(ordering: .acquiring) { throw .closed }
   }
 }
+
+extension LogEvent {
+  static func opened(_ engine: Engine, after duration: Duration) -> LogEvent {
+    let freed = engine.environment.freedReaderCount
+    return LogEvent(
+      // Another process died while it was reading.
+      level: freed > 0 ? .warning : .info, message: "the store is open",
+      metadata: [
+        "folder": engine.environment.folder, "seconds": duration.secondsText,
+        "freedReaders": "\(freed)", "catalogueVersion": "\(engine.catalogue.version)",
+        "collections": "\(engine.catalogue.collections.count)",
+      ])
+  }
+}

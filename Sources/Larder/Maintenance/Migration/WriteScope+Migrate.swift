@@ -126,3 +126,16 @@ extension WriteScope {
     }
   }
 }
+
+extension StoreLog {
+  func tell(of step: MigrationStep) {
+    guard let news = step.progress else { return }
+    tell(
+      news.isFinished ? .info : .debug,
+      news.isFinished ? "a migration is finished" : "a batch was migrated",
+      [
+        "collection": news.collection, "version": "\(news.version)", "done": "\(news.doneCount)",
+        "total": "\(news.totalCount)", "deleted": "\(step.report.deletedCount)",
+      ])
+  }
+}

@@ -103,31 +103,6 @@ extension StoreLog {
     // It may name a key.
     tell(.debug, message, ["collection": collection, "error": "\(error)"])
   }
-
-  func tell(of step: MigrationStep) {
-    guard let news = step.progress else { return }
-    tell(
-      news.isFinished ? .info : .debug,
-      news.isFinished ? "a migration is finished" : "a batch was migrated",
-      [
-        "collection": news.collection, "version": "\(news.version)", "done": "\(news.doneCount)",
-        "total": "\(news.totalCount)", "deleted": "\(step.report.deletedCount)",
-      ])
-  }
-}
-
-extension LogEvent {
-  static func opened(_ engine: Engine, after duration: Duration) -> LogEvent {
-    let freed = engine.environment.freedReaderCount
-    return LogEvent(
-      // Another process died while it was reading.
-      level: freed > 0 ? .warning : .info, message: "the store is open",
-      metadata: [
-        "folder": engine.environment.folder, "seconds": duration.secondsText,
-        "freedReaders": "\(freed)", "catalogueVersion": "\(engine.catalogue.version)",
-        "collections": "\(engine.catalogue.collections.count)",
-      ])
-  }
 }
 
 extension Duration {
