@@ -59,12 +59,26 @@ struct Execution {
   typealias Record = UnsafeRawBufferPointer
   typealias Body = (_ key: Key, _ record: Record) throws -> Bool
 
+  /// What documents are lent to. Kept in a value and not as a plain closure: the optimizer would
+  /// otherwise compile every way to the documents anew for each caller.
+  struct Taker {
+    let take: (_ key: Key, _ record: Record) throws -> Bool
+  }
+
   /// Lends the documents that match, in the selection's order, whatever its offset and limit,
   /// until `body` says false.
   func forEach(
     in transaction: borrowing some Transaction & ~Copyable, wanted: Int = .max, _ body: Body
   ) throws {
-    guard case .sort = plan.order else { return try forEachUnsorted(in: transaction, body) }
+    try withoutActuallyEscaping(body) { body in
+      try forEach(in: LentTransaction(transaction), wanted: wanted, Taker(take: body))
+    }
+  }
+
+  private func forEach(
+    in transaction: borrowing LentTransaction, wanted: Int, _ taker: Taker
+  ) throws {
+    guard case .sort = plan.order else { return try forEachUnsorted(in: transaction, taker) }
     if wanted == 0 { return }
     var rows = SortedRows(limit: wanted)
     let filter = whole.evaluation
@@ -75,17 +89,23 @@ struct Execution {
       return true
     }
     for row in rows.sorted() {
-      guard try body(row.key, row.record) else { return }
+      guard try taker.take(row.key, row.record) else { return }
+    }
+  }
+
+  private func forEachUnsorted(in transaction: borrowing LentTransaction, _ body: Body) throws {
+    try withoutActuallyEscaping(body) {
+      try forEachUnsorted(in: transaction, Taker(take: $0))
     }
   }
 
   private func forEachUnsorted(
-    in transaction: borrowing some Transaction & ~Copyable, _ body: Body
+    in transaction: borrowing LentTransaction, _ taker: Taker
   ) throws {
     switch plan.source {
     case .nothing: return
-    case .everything: try scan(.everything, transaction, body)
-    case .keyRange(let range): try scan(range, transaction, body)
+    case .everything: try scan(.everything, transaction, taker)
+    case .keyRange(let range): try scan(range, transaction, taker)
     case .keys(let keys):
       var documents = try transaction.cursor(in: binding.collection.documents)
       for key in keys {
@@ -93,24 +113,24 @@ struct Execution {
           guard (1...KeyKind.maximumByteCount).contains(key.count), try documents.seek(key),
             try matches(residual, key: documents.key, record: documents.value)
           else { return true }
-          return try body(documents.key, documents.value)
+          return try taker.take(documents.key, documents.value)
         }
         if !goesOn { return }
       }
     case .index(let access):
       if case .index(let order) = plan.order {
-        try forEachInOrder(access, order, transaction, body)
+        try forEachInOrder(access, order, transaction, taker)
       } else if access.isInKeyOrder {
-        try forEachEntry(access, transaction, body)
+        try forEachEntry(access, transaction, taker)
       } else {
-        try forEach(keys: keys(of: [access], transaction), access.index, transaction, body)
+        try forEach(keys: keys(of: [access], transaction), access.index, transaction, taker)
       }
     case .union(let accesses):
       // Each finds what only its own part settles, so that everything is asked again.
-      try forEach(keys: keys(of: accesses, transaction), nil, transaction, body)
+      try forEach(keys: keys(of: accesses, transaction), nil, transaction, taker)
     case .intersection(let first, let second):
       try forEach(
-        keys: common(first, second, transaction), first.index, transaction, body)
+        keys: common(first, second, transaction), first.index, transaction, taker)
     }
   }
 
@@ -125,20 +145,20 @@ struct Execution {
   }
 
   private func scan(
-    _ range: KeyRange, _ transaction: borrowing some Transaction & ~Copyable, _ body: Body
+    _ range: KeyRange, _ transaction: borrowing LentTransaction, _ taker: Taker
   ) throws {
     var cursor = try transaction.cursor(in: binding.collection.documents)
     let residual = residual
     if tally == nil, let sieve = residual.sieve(binding) {
       try cursor.forEach(in: range, passing: sieve) { key, record in
         guard try matches(residual, key: key, record: record) else { return true }
-        return try body(key, record)
+        return try taker.take(key, record)
       }
       return
     }
     try cursor.forEach(in: range) { key, record in
       guard try matches(residual, key: key, record: record) else { return true }
-      return try body(key, record)
+      return try taker.take(key, record)
     }
   }
 }
@@ -189,10 +209,10 @@ extension Execution {
   ///
   /// - Returns: False where `body` says so.
   private func lend(
-    _ found: Found, _ index: CollectionIndex?, _ documents: inout Cursor, _ body: Body
+    _ found: Found, _ index: CollectionIndex?, _ documents: inout Cursor, _ taker: Taker
   ) throws -> Bool {
     if lendsKeys, asksNothing, !found.isCut {
-      return try body(found.key, Record(start: nil, count: 0))
+      return try taker.take(found.key, Record(start: nil, count: 0))
     }
     guard try documents.seek(found.key) else {
       guard let index else { return true }
@@ -204,19 +224,19 @@ extension Execution {
         return true
       }
     }
-    return try body(documents.key, documents.value)
+    return try taker.take(documents.key, documents.value)
   }
 
   /// Along entries that are in the order of the keys already.
   private func forEachEntry(
-    _ access: IndexAccess, _ transaction: borrowing some Transaction & ~Copyable, _ body: Body
+    _ access: IndexAccess, _ transaction: borrowing LentTransaction, _ taker: Taker
   ) throws {
     var documents = try transaction.cursor(in: binding.collection.documents)
     var entries = try transaction.cursor(in: access.index.database)
     let index = access.index
     for range in access.ranges {
       let isDone = try entries.forEach(in: range) { entry, value in
-        try lend(try found(index, entry, value), index, &documents, body)
+        try lend(try found(index, entry, value), index, &documents, taker)
       }
       guard isDone else { return }
     }
@@ -224,7 +244,7 @@ extension Execution {
 
   /// The keys in the ranges, each once, ascending.
   private func keys(
-    of accesses: [IndexAccess], _ transaction: borrowing some Transaction & ~Copyable
+    of accesses: [IndexAccess], _ transaction: borrowing LentTransaction
   ) throws -> [Found] {
     var keys: [Found] = []
     for access in accesses {
@@ -250,18 +270,18 @@ extension Execution {
 
   private func forEach(
     keys: [Found], _ index: CollectionIndex?,
-    _ transaction: borrowing some Transaction & ~Copyable, _ body: Body
+    _ transaction: borrowing LentTransaction, _ taker: Taker
   ) throws {
     var documents = try transaction.cursor(in: binding.collection.documents)
     for key in keys {
-      guard try lend(key, index, &documents, body) else { return }
+      guard try lend(key, index, &documents, taker) else { return }
     }
   }
 
   /// The keys that both have; each gives its own in their order.
   private func common(
     _ first: IndexAccess, _ second: IndexAccess,
-    _ transaction: borrowing some Transaction & ~Copyable
+    _ transaction: borrowing LentTransaction
   ) throws -> [Found] {
     guard let firstRange = first.ranges.first, let secondRange = second.ranges.first else {
       return []
@@ -292,7 +312,7 @@ extension Execution {
   /// in the order of their keys, so that such a run is collected before it is lent.
   private func forEachInOrder(
     _ access: IndexAccess, _ order: IndexOrder,
-    _ transaction: borrowing some Transaction & ~Copyable, _ body: Body
+    _ transaction: borrowing LentTransaction, _ taker: Taker
   ) throws {
     guard let range = access.ranges.first else { return }
     var documents = try transaction.cursor(in: binding.collection.documents)
@@ -308,7 +328,7 @@ extension Execution {
         let values = UnsafeRawBufferPointer(rebasing: key[..<(key.count - entry.key.count)])
         let isAlone = !order.isReversed || !hasOne || !entries.key.begins(with: values)
         if isAlone {
-          guard try lend(entry, index, &documents, body) else { return }
+          guard try lend(entry, index, &documents, taker) else { return }
           continue
         }
         hasOne = try entries.next()
@@ -319,7 +339,7 @@ extension Execution {
         hasOne = order.isReversed ? try entries.previous() : try entries.next()
       } while hasOne && range.holds(entries.key, isReversed: order.isReversed)
         && run.prefix.withUnsafeBytes { entries.key.begins(with: $0) }
-      guard try lend(run, index, transaction, &documents, body) else { return }
+      guard try lend(run, index, transaction, &documents, taker) else { return }
     }
   }
 
@@ -338,11 +358,11 @@ extension Execution {
   /// Lends the documents of a run, in the order of their keys, or of their values behind the cut.
   private func lend(
     _ run: Run, _ index: CollectionIndex,
-    _ transaction: borrowing some Transaction & ~Copyable, _ documents: inout Cursor, _ body: Body
+    _ transaction: borrowing LentTransaction, _ documents: inout Cursor, _ taker: Taker
   ) throws -> Bool {
     guard run.needsValues else {
       for key in run.keys.sorted(by: { Bytes.compare($0.key, $1.key) < 0 }) {
-        guard try lend(key, index, &documents, body) else { return false }
+        guard try lend(key, index, &documents, taker) else { return false }
       }
       return true
     }
@@ -357,7 +377,7 @@ extension Execution {
     }
     for row in rows.sorted() {
       let found = Found(key: row.key, isCut: true)
-      guard try lend(found, index, &documents, body) else { return false }
+      guard try lend(found, index, &documents, taker) else { return false }
     }
     return true
   }

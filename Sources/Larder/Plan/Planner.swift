@@ -32,7 +32,7 @@ struct Planner {
       }
   }
 
-  func plan(_ transaction: borrowing some Transaction & ~Copyable) throws -> Plan {
+  func plan(_ transaction: borrowing LentTransaction) throws -> Plan {
     if selection.maximum == 0 { return nothing }
     for case .constant(false) in conditions { return nothing }
     if let plan = keyPlan { return plan }
@@ -67,7 +67,7 @@ struct Planner {
   }
 
   /// Every way there is to answer; they differ in cost alone.
-  func everyPlan(_ transaction: borrowing some Transaction & ~Copyable) throws -> [Plan] {
+  func everyPlan(_ transaction: borrowing LentTransaction) throws -> [Plan] {
     var plans = [scan(0)]
     if let keyPlan { plans.append(keyPlan) }
     let usable = collection.indexes.compactMap { IndexAccess($0, conditions) }
@@ -170,7 +170,7 @@ struct Planner {
 
   private func narrowed(
     _ counted: Counted, _ usable: [IndexAccess],
-    _ transaction: borrowing some Transaction & ~Copyable
+    _ transaction: borrowing LentTransaction
   ) throws -> Plan {
     guard let access = counted.access else {
       return plan(
@@ -194,7 +194,7 @@ struct Planner {
   /// for the price of passing them.
   private func partner(
     of access: IndexAccess, count: Int, _ usable: [IndexAccess],
-    _ transaction: borrowing some Transaction & ~Copyable
+    _ transaction: borrowing LentTransaction
   ) throws -> IndexAccess? {
     guard count >= 4 * Self.firstCount, access.isInKeyOrder else { return nil }
     let others = usable.filter {
@@ -257,7 +257,7 @@ struct Planner {
   /// The range that conditions leave of the keys, and how many documents lie in it, as far as it
   /// was worth counting.
   private func keyRange(
-    of whole: Int, _ transaction: borrowing some Transaction & ~Copyable
+    of whole: Int, _ transaction: borrowing LentTransaction
   ) throws -> (KeyRange?, Int) {
     guard let (range, _) = keyConditions else { return (nil, whole) }
     if range.isEmpty { return (range, 0) }
@@ -312,7 +312,7 @@ struct Planner {
   /// collection from end to end is better.
   private func smallest(
     _ usable: [IndexAccess], _ unions: [[IndexAccess]], of total: Int,
-    _ transaction: borrowing some Transaction & ~Copyable
+    _ transaction: borrowing LentTransaction
   ) throws -> Counted? {
     let candidates =
       usable.filter { $0.isNarrowed }.map { Counted(access: $0, union: [$0], count: 0) }
@@ -337,7 +337,7 @@ struct Planner {
   }
 }
 
-extension Transaction where Self: ~Copyable {
+extension LentTransaction {
   /// How many entries lie in the ranges, counted up to a limit.
   borrowing func countEntries(_ access: IndexAccess, upTo limit: Int = .max) throws -> Int {
     if access.ranges == [.everything] {
@@ -350,7 +350,7 @@ extension Transaction where Self: ~Copyable {
   }
 }
 
-extension Transaction where Self: ~Copyable {
+extension LentTransaction {
   /// How many entries lie in the ranges; nil where the values of one are cut, so that its document
   /// would have to be asked.
   borrowing func countWholeEntries(_ access: IndexAccess, upTo limit: Int) throws -> Int? {

@@ -23,7 +23,7 @@ extension Transaction where Self: ~Copyable {
   ) throws -> Execution {
     try selection.checkDepth()
     return Execution(
-      try Planner(selection, binding.collection).plan(self), selection, binding,
+      try Planner(selection, binding.collection).plan(LentTransaction(self)), selection, binding,
       lendsKeys: lendsKeys)
   }
 
@@ -99,7 +99,7 @@ extension Transaction where Self: ~Copyable {
   ) throws -> Int? {
     let planner = Planner(selection, binding.collection)
     guard let access = planner.countingAccess() else { return nil }
-    return try countWholeEntries(access, upTo: limit)
+    return try LentTransaction(self).countWholeEntries(access, upTo: limit)
   }
 
   /// Lends keys and records of the documents that match, in the order of their keys, until
