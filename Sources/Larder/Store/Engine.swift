@@ -54,18 +54,13 @@ internal import LarderLMDB
 // MARK: Opening
 
 extension Engine {
-  /// Engines in use, by the environment that they are the engine of.
-  private static let engines = Locked<[ObjectIdentifier: Weak]>([:])
-
-  private struct Weak { weak var engine: Engine? }
-
   /// Opens the store in `folder`, or joins those that have it open.
   static func open(at folder: String, options: StoreOptions) throws -> Engine {
     try options.check()
-    return try engines.withLock { engines in
-      let environment = try openEnvironment(at: folder, options: options)
-      let id = ObjectIdentifier(environment)
-      if let engine = engines[id]?.engine {
+    let environment = try openEnvironment(at: folder, options: options)
+    // Two who open one folder wait for each other, and for nobody who opens another one.
+    return try environment.companion.withLock { companion in
+      if let engine = companion.object as? Engine {
         guard engine.options.agrees(with: options) else {
           try environment.close()  // Others have it open: this one only leaves.
           throw StoreError.optionsDiffer(path: environment.folder)
@@ -74,8 +69,7 @@ extension Engine {
       }
       do {
         let engine = try Engine(environment, options)
-        engines = engines.filter { $0.value.engine != nil }
-        engines[id] = Weak(engine: engine)
+        companion.object = engine
         return engine
       } catch {
         // The first error is the one that helps; an environment that cannot close either
