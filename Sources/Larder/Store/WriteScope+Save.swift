@@ -123,7 +123,7 @@ extension WriteScope {
     var filter = Selection()
     filter.filter = selection.filter
     // What is deleted for its bytes must have them.
-    let isVerified = filter.filter != .constant(true)
+    let verified = filter.filter != .constant(true) ? binding : nil
     var keys = KeyList()
     var next = 0
     let execution = try transaction.execution(of: filter, binding, lendsKeys: true)
@@ -141,11 +141,8 @@ extension WriteScope {
     }
     var cursor = try transaction.cursor(in: binding.collection.documents)
     try keys.forEach { key in
-      guard try cursor.seek(key) else { throw execution.missingDocument }
-      if isVerified { try binding.reading(cursor.value, key: key) { _ in } }
-      try changes.deleted(cursor.value, key: key, transaction)
-      try cursor.delete()
-      if changes.isFull { try changes.flushIfFull(&transaction) }
+      let isFound = try delete(key, at: &cursor, &changes, verifying: verified)
+      if !isFound { throw execution.missingDocument }
     }
     return Cleared(
       count: keys.count, named: named,
