@@ -8,7 +8,8 @@
 ///
 /// ```
 /// main database
-///   "larder.state"            -> state                       written by commits that change data
+///   "larder.state"            -> state                       written by every commit but those that
+///                                                            only make a database
 ///   "larder.catalogue"        a database
 ///   "larder.indexes"          a database
 ///   "larder.changes"          a database

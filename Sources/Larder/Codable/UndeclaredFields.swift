@@ -52,14 +52,3 @@
       name: stored.name, keyKind: stored.keyKind, keyField: probe.keyField, shape: shapes.shape)
   }
 }
-
-extension Batch {
-  /// The batch that `body` makes; nil where the catalogue lacks fields of a `Codable` type.
-  @usableFromInline static func unlessUndeclared(_ body: () throws -> Batch) throws -> Batch? {
-    do {
-      return try body()
-    } catch is UndeclaredFields.Needed {
-      return nil
-    }
-  }
-}

@@ -65,7 +65,7 @@ extension DynamicCollection {
     where filter: DynamicFilter? = nil
   ) throws {
     try store.checkOpen()
-    try storing {
+    try store.engine.storing {
       try store.engine.writer.run {
         guard let collection = store.engine.catalogue[name] else {
           throw StoreError.noCollection(name)

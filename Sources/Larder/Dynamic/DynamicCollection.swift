@@ -102,7 +102,9 @@ extension DynamicCollection {
     let declaration = try Declaration(
       name: name, keyKind: keyKind, keyField: keyField, shape: shape)
     if try isKnown(declaration) { return }
-    try storing { try store.engine.writer.run { try store.engine.declare(declaration) } }
+    try store.engine.storing {
+      try store.engine.writer.run { try store.engine.declare(declaration) }
+    }
   }
 
   private func isKnown(_ declaration: Declaration) throws -> Bool {

@@ -12,6 +12,9 @@ public struct IndexDescription: Sendable, Equatable {
   public let entryCount: Int
   /// Space that the entries take in the file.
   public let byteCount: Int
+  /// What the building waits for; nil where it goes on, or where only another process has found that
+  /// there is no room. See <doc:Space>.
+  public let shortage: Shortage?
 
   public enum State: Sendable, Equatable {
     /// Not used yet. Reading goes on without it, and writing keeps it.
@@ -30,7 +33,7 @@ extension DynamicCollection {
   public func indexes() throws -> [IndexDescription] {
     try store.read { snapshot in
       guard let collection = snapshot.catalogue[name] else { return [] }
-      return try snapshot.transaction.indexDescriptions(of: collection)
+      return try snapshot.indexDescriptions(of: collection)
     }
   }
 
@@ -43,7 +46,10 @@ extension DynamicCollection {
   /// - Throws: ``StoreError``; nothing is changed then.
   @discardableResult
   public func dropIndex(_ indexName: String) throws -> Bool {
-    try changeIndexes { $0.name == indexName.normalized() ? .dropped : nil }
+    try changeIndexes { _, index, record in
+      guard index.name == indexName.normalized() else { return record }
+      return IndexRecord(record.definition, .dropped)
+    }
   }
 
   /// Builds every index of the collection anew, and returns when they are complete.
@@ -55,20 +61,24 @@ extension DynamicCollection {
   ///   ``StoreError/indexNotAllowed(collection:index:reason:)`` for a unique index that fails
   ///   again.
   public func rebuildIndexes(progress: (IndexProgress) -> Bool = { _ in true }) throws {
-    try changeIndexes { _ in .building(upTo: []) }
+    try changeIndexes { scope, index, record in
+      try scope.transaction.empty(index.database)
+      return IndexRecord(record.definition, .building(upTo: []))
+    }
     try buildIndexes(progress: progress)
   }
 
   /// Has the indexes that are being built finished, and returns when they are complete.
   ///
   /// They are finished in the background anyway; this is for those who want to wait for it, or to
-  /// show how far it is.
+  /// show how far it is. Where an index finds no room it waits, and takes nothing of what is kept for
+  /// deleting; it goes on by itself once there is room.
   ///
   /// - Parameter progress: Told after each step, on the caller's thread; false ends the waiting
   ///   but not the building.
   /// - Throws: ``StoreError``, such as
   ///   ``StoreError/indexNotAllowed(collection:index:reason:)`` for a unique index that two
-  ///   documents have equal values in. What was built stays.
+  ///   documents have equal values in, and ``StoreError/full(_:)``. What was built stays.
   public func buildIndexes(progress: (IndexProgress) -> Bool = { _ in true }) throws {
     try store.checkOpen()
     while true {
@@ -85,16 +95,22 @@ extension DynamicCollection {
         progress(
           IndexProgress(index: index.name, done: index.entryCount, total: documentCount))
       else { return }
-      try storing { _ = try store.engine.writer.run { try store.engine.workOnIndex() } }
+      let engine = store.engine
+      _ = try engine.storing { try engine.writer.run { try engine.workOnIndex() } }
     }
   }
 
   /// - Returns: Whether any index was changed.
   @discardableResult
-  private func changeIndexes(_ change: (CollectionIndex) -> IndexState?) throws -> Bool {
+  private func changeIndexes(
+    _ change: (inout WriteScope, CollectionIndex, IndexRecord) throws -> IndexRecord
+  ) throws -> Bool {
     try store.checkOpen()
-    return try storing {
-      try store.engine.writer.run { try store.engine.changeIndexes(of: name, change) }
+    let engine = store.engine
+    return try engine.storing {
+      try engine.writer.run {
+        try engine.perform { try $0.changeIndexes(of: name, change) }
+      }
     }
   }
 }
@@ -109,43 +125,20 @@ public struct IndexProgress: Sendable, Equatable {
   public let total: Int
 }
 
-extension Engine {
-  /// Gives indexes of a collection another state, in a transaction of its own. Called in the
-  /// writer's line only.
-  fileprivate func changeIndexes(
-    of name: String, _ change: (CollectionIndex) -> IndexState?
-  ) throws -> Bool {
-    guard let records = try environment.database(named: Layout.indexesName, create: false) else {
-      return false
-    }
-    var scope = try WriteScope(self)
-    var isChanged = false
-    for index in scope.catalogue[name]?.indexes ?? [] {
-      guard let state = change(index) else { continue }
-      if case .building = state { try scope.transaction.empty(index.database) }
-      try scope.put(IndexRecord(index.definition, state), number: index.number, in: records)
-      isChanged = true
-    }
-    guard isChanged else { return false }
-    try scope.commitCatalogue()
-    try refreshCatalogue()
-    scheduleIndexWork()
-    return true
-  }
-}
-
-extension Transaction where Self: ~Copyable {
+extension Snapshot {
   /// By name.
   borrowing func indexDescriptions(of collection: Collection) throws -> [IndexDescription] {
+    let shortage = engine.indexWork.withLock { $0.shortage }
     var descriptions: [IndexDescription] = []
     for index in collection.indexes {
-      let statistics = try statistics(of: index.database)
+      let statistics = try transaction.statistics(of: index.database)
+      let state = IndexDescription.State(index.state)
       descriptions.append(
         IndexDescription(
           name: index.name, fields: index.definition.parts.map(\.name),
           isUnique: index.definition.isUnique, condition: index.filter.map { "\($0)" },
-          state: IndexDescription.State(index.state), entryCount: statistics.entryCount,
-          byteCount: statistics.byteCount))
+          state: state, entryCount: statistics.entryCount, byteCount: statistics.byteCount,
+          shortage: state == .building ? shortage : nil))
     }
     return descriptions.sorted { $0.name < $1.name }
   }

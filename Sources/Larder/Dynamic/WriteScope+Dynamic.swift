@@ -106,14 +106,9 @@ extension WriteScope {
   ) throws -> Int {
     var deleted = 0
     var cursor = try transaction.cursor(in: collection.documents)
-    for key in keys where (1...KeyKind.maximumByteCount).contains(key.count) {
-      try key.withUnsafeBytes { key in
-        guard try cursor.seek(key) else { return }
-        try changes.deleted(cursor.value, key: key, transaction)
-        try cursor.delete()
-        if changes.isFull { try changes.flushIfFull(&transaction) }
-        deleted += 1
-      }
+    for key in keys {
+      let isFound = try key.withUnsafeBytes { try delete($0, at: &cursor, &changes) }
+      if isFound { deleted += 1 }
     }
     return deleted
   }

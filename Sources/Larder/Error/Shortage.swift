@@ -57,10 +57,11 @@ extension Shortage: CustomStringConvertible {
     switch limit {
     case .quota:
       "Delete documents, which there is always room for; let the oldest go by themselves "
-        + "(`ageing`); or open the store with a larger `quotaByteCount` or `mapByteCount`."
+        + "(`ageing`); drop indexes that you can do without (`dropIndex`); or open the store with a "
+        + "larger `quotaByteCount` or `mapByteCount`."
     case .map:
-      "End long reads, delete documents, or open the store with a larger `mapByteCount`, or with a "
-        + "`quotaByteCount` that lets it grow."
+      "End long reads, delete documents, drop indexes that you can do without (`dropIndex`), or open "
+        + "the store with a larger `mapByteCount`, or with a `quotaByteCount` that lets it grow."
     case .disk:
       "Free some space on the disk, or delete documents; then try again."
     case .fileSize: "Raise the limit, or delete documents; then try again."

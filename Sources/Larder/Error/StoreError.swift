@@ -236,23 +236,35 @@ extension StoreError: CustomStringConvertible {
   }
 }
 
-/// Runs `body`, with LMDB's errors as the store's.
-@inlinable func storing<Result>(_ body: () throws -> Result) throws -> Result {
-  do { return try body() } catch let error as LMDBError { throw StoreError(error) }
-}
-
 extension Engine {
-  /// Runs `body`, with LMDB's errors as the store's. Damage that it meets makes the next opener look
-  /// at all pages.
+  /// Runs `body`, with LMDB's errors as the store's: what lacks room is ``StoreError/full(_:)``, and
+  /// damage makes the next opener look at all pages.
   @inlinable func storing<Result>(_ body: () throws -> Result) throws -> Result {
     do { return try body() } catch { throw noting(error) }
   }
 
+  /// The same for what concerns a folder that is not open.
+  static func storing<Result>(
+    at folder: String, _ body: () throws -> Result
+  ) throws -> Result {
+    do {
+      return try body()
+    } catch let error as LMDBError {
+      guard let limit = Shortage.Limit(error) else { throw StoreError(error) }
+      throw StoreError.full(
+        Shortage(
+          path: folder, limit: limit,
+          usedByteCount: Environment.fileByteCount(of: folder) ?? 0,
+          freeByteCount: limit == .disk ? Environment.freeDiskByteCount(of: folder) : nil,
+          neededByteCount: nil))
+    }
+  }
+
   @usableFromInline func noting(_ error: any Error) -> any Error {
-    let failure = error as? LMDBError
-    let error = failure.map { shortage($0) ?? StoreError($0) } ?? error
-    if let found = error as? StoreError, found.isDamage { noteSuspicion() }
-    return error
+    if let shortage = shortage(error) { return StoreError.full(shortage) }
+    let found = (error as? LMDBError).map { StoreError($0) } ?? error as? StoreError
+    if let found, found.isDamage { noteSuspicion() }
+    return found ?? error
   }
 
   /// Notes it once; a note that cannot be taken does not change what is thrown.

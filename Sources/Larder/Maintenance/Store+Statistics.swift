@@ -55,7 +55,7 @@ extension Store {
   public func statistics() throws -> StoreStatistics {
     try checkOpen()
     defer { withExtendedLifetime(self) {} }
-    return try storing {
+    return try engine.storing {
       let environment = try engine.environment.statistics()
       let snapshot = try engine.snapshot()
       let collections = try snapshot.catalogue.collections.values
@@ -66,7 +66,7 @@ extension Store {
             name: collection.name, documentCount: database.entryCount,
             byteCount: database.byteCount, depth: database.depth,
             fields: collection.description.fields.fields.map { ($0.name, "\($0.kind)") },
-            indexes: try snapshot.transaction.indexDescriptions(of: collection))
+            indexes: try snapshot.indexDescriptions(of: collection))
         }
       let log = engine.environment.knownDatabase(named: Layout.changesName)
       return StoreStatistics(

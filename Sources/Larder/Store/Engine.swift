@@ -26,8 +26,8 @@ internal import LarderLMDB
   let space: SpaceLimits
   /// Tells this opening of the store from others in the change log.
   let writerID = UInt32.random(in: .min ... .max)
-  /// Whether a step of building indexes stands in the writer's line.
-  let indexWork = Locked(false)
+  /// How the building of indexes goes on.
+  let indexWork = Locked(IndexWork())
   /// Whether damage was met and noted.
   let isSuspected = Locked(false)
   /// The newest catalogue seen.
@@ -38,8 +38,9 @@ internal import LarderLMDB
     self.options = options
     room = WriteRoom(byteCount: options.maximumWaitingByteCount)
     space = SpaceLimits(options)
-    try checkState()
+    let isStateStale = try isStateStale()
     try refreshCatalogue()
+    if isStateStale { try writer.run { try perform { $0.hasWrittenMore = true } } }
     try renewIndexes()
     scheduleIndexWork()
   }
@@ -53,18 +54,13 @@ internal import LarderLMDB
 // MARK: Opening
 
 extension Engine {
-  /// Engines in use, by the environment that they are the engine of.
-  private static let engines = Locked<[ObjectIdentifier: Weak]>([:])
-
-  private struct Weak { weak var engine: Engine? }
-
   /// Opens the store in `folder`, or joins those that have it open.
   static func open(at folder: String, options: StoreOptions) throws -> Engine {
     try options.check()
-    return try engines.withLock { engines in
-      let environment = try openEnvironment(at: folder, options: options)
-      let id = ObjectIdentifier(environment)
-      if let engine = engines[id]?.engine {
+    let environment = try openEnvironment(at: folder, options: options)
+    // Two who open one folder wait for each other, and for nobody who opens another one.
+    return try environment.companion.withLock { companion in
+      if let engine = companion.object as? Engine {
         guard engine.options.agrees(with: options) else {
           try environment.close()  // Others have it open: this one only leaves.
           throw StoreError.optionsDiffer(path: environment.folder)
@@ -73,8 +69,7 @@ extension Engine {
       }
       do {
         let engine = try Engine(environment, options)
-        engines = engines.filter { $0.value.engine != nil }
-        engines[id] = Weak(engine: engine)
+        companion.object = engine
         return engine
       } catch {
         // The first error is the one that helps; an environment that cannot close either
@@ -115,33 +110,29 @@ extension Engine {
     }
   }
 
-  /// Makes sure that this is a store, and that its state record names the transaction that it
-  /// was written in: a compacted copy starts again at transaction 1.
-  private func checkState() throws {
-    let found: StoreState?
-    let transaction: UInt64
-    do {
-      let reading = try environment.beginRead()
-      found = try reading.state(path: environment.folder)
-      transaction = UInt64(reading.id)
-    }
-    guard let found else {
+  /// Makes sure that this is a store; returns whether its state record must be written anew, because
+  /// it names a later transaction than there was. A copy starts again at transaction 1.
+  private func isStateStale() throws -> Bool {
+    let reading = try environment.beginRead()
+    guard let found = try reading.state(path: environment.folder) else {
       throw StoreError.notAStore(
         path: environment.folder, reason: "its LMDB file has no state record of Larder")
     }
-    if found.transaction > transaction, !environment.options.isReadOnly {
-      var writing = try environment.beginWrite()
-      guard var state = try writing.state(path: environment.folder) else { return }
-      state.transaction = UInt64(writing.id)
-      try writing.put(state)
-      try writing.commit()
-    }
+    return found.transaction > UInt64(reading.id) && !environment.options.isReadOnly
   }
 }
 
 // MARK: Catalogue
 
 extension Engine {
+  /// The named database, made where there is none, in a transaction of its own that changes nothing
+  /// else. Called outside of writes: inside, a handle could not be used.
+  func madeDatabase(named name: String) throws -> Database {
+    let database = try growing { try environment.database(named: name, create: true) }
+    guard let database else { throw StoreError.damagedCatalogue("\(name) cannot be made") }
+    return database
+  }
+
   /// Reads the catalogue, and opens the databases that it names, and the migrations'.
   func refreshCatalogue() throws {
     _ = try migrations()

@@ -55,6 +55,7 @@ extension Engine {
       guard map < largest else { return false }
       let target = min(largest, max(map * 2, 1 << 20))
       try environment.grow(toMapByteCount: target)
+      indexWork.withLock { $0.end() }
       log.tell(.info, "the map has grown", ["bytes": "\(target)"])
       return true
     } catch {
@@ -63,17 +64,18 @@ extension Engine {
     }
   }
 
-  /// A failure that means that there is no room, in the store's words; nil for others.
-  func shortage(_ error: LMDBError) -> StoreError? {
-    switch error.code {
-    case .mapFull: return full(.map)
-    case .system(let number) where SystemErrors.noSpace.contains(number): return full(.disk)
-    case .system(SystemErrors.tooLargeFile): return full(.fileSize)
-    case .system(SystemErrors.inputOutput):
+  /// What a failure lacks room in; nil for failures of another kind.
+  func shortage(_ error: any Error) -> Shortage? {
+    switch error {
+    case StoreError.full(let shortage): return shortage
+    case StoreError.storage(let error): return shortage(error)
+    case let error as LMDBError:
+      if let limit = Shortage.Limit(error) { return shortage(of: limit) }
+      guard error.code == .system(errno: SystemErrors.inputOutput) else { return nil }
       // Some file systems write what fits and say nothing of the rest, which LMDB takes for this.
-      if environment.isAtFileLimit(within: 64 << 10) { return full(.fileSize) }
+      if environment.isAtFileLimit(within: 64 << 10) { return shortage(of: .fileSize) }
       let free = environment.freeDiskByteCount ?? .max
-      return free < 64 << 10 ? full(.disk) : nil
+      return free < 64 << 10 ? shortage(of: .disk) : nil
     default: return nil
     }
   }
@@ -90,7 +92,7 @@ extension Engine {
     return free >= environment.reachableReserve(reserve) ? .inFreePages : .nowhere
   }
 
-  func full(_ limit: Shortage.Limit) -> StoreError {
+  func shortage(of limit: Shortage.Limit) -> Shortage {
     // Where the store is closing, there is nothing to measure.
     let used = (try? environment.reachedByteCount()) ?? 0
     let free: Int? =
@@ -99,10 +101,22 @@ extension Engine {
       case .map: (try? environment.mapByteCount()).map { max(0, $0 - used) }
       case .disk: environment.freeDiskByteCount
       }
-    return .full(
-      Shortage(
-        path: environment.folder, limit: limit, usedByteCount: used, freeByteCount: free,
-        neededByteCount: nil))
+    return Shortage(
+      path: environment.folder, limit: limit, usedByteCount: used, freeByteCount: free,
+      neededByteCount: nil)
+  }
+}
+
+extension Shortage.Limit {
+  /// What a failure says of itself; nil for failures of another kind, and for those of which it
+  /// depends on the disk.
+  init?(_ error: LMDBError) {
+    switch error.code {
+    case .mapFull: self = .map
+    case .system(let number) where SystemErrors.noSpace.contains(number): self = .disk
+    case .system(SystemErrors.tooLargeFile): self = .fileSize
+    default: return nil
+    }
   }
 }
 

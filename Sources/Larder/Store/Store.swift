@@ -40,7 +40,7 @@ public final class Store: Sendable {
 
   private init(path: String, options: StoreOptions, temporaryFolder: URL?) throws {
     let start = options.log == nil ? nil : ContinuousClock.now
-    engine = try storing { try Engine.open(at: path, options: options) }
+    engine = try Engine.storing(at: path) { try Engine.open(at: path, options: options) }
     self.temporaryFolder = temporaryFolder
     if let log = options.log, let start {
       engine.log.add(log, of: ObjectIdentifier(self))
@@ -77,7 +77,7 @@ public final class Store: Sendable {
   public func close(timeoutSeconds: Double = 5) throws {
     try closing.withLock { _ in
       guard !isClosed.load(ordering: .acquiring) else { return }
-      try storing { try engine.environment.close(timeoutSeconds: timeoutSeconds) }
+      try engine.storing { try engine.environment.close(timeoutSeconds: timeoutSeconds) }
       isClosed.store(true, ordering: .releasing)
       engine.log.remove(ObjectIdentifier(self))
       engine.watchHub.close(self)

@@ -41,7 +41,7 @@ struct AggregateWatch<Entity: Document, Result: Sendable & Equatable>: WatchWork
 
   mutating func next(skippingTo skipped: UInt64) throws -> Result? {
     try store.checkOpen()
-    return try storing {
+    return try store.engine.storing {
       try store.engine.withChangeLog { snapshot, log in
         try next(skippingTo: skipped, snapshot, log)
       }

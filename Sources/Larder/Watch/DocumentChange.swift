@@ -76,7 +76,7 @@ extension Store {
   ) throws -> ChangeBatch {
     let filter = ChangeFilter(collections: collections, origins: origins)
     try checkOpen()
-    return try storing {
+    return try engine.storing {
       try engine.withChangeLog { snapshot, log in
         let isForeign = token.map { $0.storeID != snapshot.state.storeID } ?? false
         let start = isForeign ? nil : token?.sequence ?? 0

@@ -130,7 +130,7 @@ private struct HistoryReader: WatchWork {
 
   mutating func next(skippingTo skipped: UInt64) throws -> ChangeBatch? {
     try store.checkOpen()
-    return try storing {
+    return try store.engine.storing {
       try store.engine.withChangeLog { snapshot, log in
         var start = position
         if start == nil {
@@ -183,7 +183,7 @@ private final class NamedConsumer: WatchWork {
 
   func next(skippingTo skipped: UInt64) throws -> ChangeBatch? {
     try store.checkOpen()
-    return try storing {
+    return try store.engine.storing {
       if !isBegun {
         try lease.checkName()
         try store.engine.makeConsumers()
@@ -272,9 +272,7 @@ extension Engine {
   fileprivate func makeConsumers() throws {
     if consumers != nil { return }
     try writer.run {
-      guard let database = try environment.database(named: Layout.consumersName, create: true)
-      else { return }
-      know(consumers: database)
+      know(consumers: try madeDatabase(named: Layout.consumersName))
       try perform { $0.renewCatalogue() }
     }
   }

@@ -38,7 +38,7 @@ struct ResultWatch<Entity: Document, Model: Sendable>: WatchWork {
 
   mutating func next(skippingTo skipped: UInt64) throws -> ResultChange<Model>? {
     try store.checkOpen()
-    return try storing {
+    return try store.engine.storing {
       try store.engine.withChangeLog { snapshot, log in
         try next(skippingTo: skipped, snapshot, log)
       }

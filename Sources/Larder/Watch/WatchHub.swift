@@ -180,7 +180,7 @@ extension WatchHub {
   /// - Returns: False where there are more, or others have to tell; nobody was told then.
   private func tellNow(_ engine: Engine, atMost limit: UInt64?) -> Bool {
     do {
-      return try storing { try engine.withChangeLog { try tell($0, $1, atMost: limit) } }
+      return try engine.storing { try engine.withChangeLog { try tell($0, $1, atMost: limit) } }
     } catch {
       // The watchers find the same error when they look, and can throw it.
       state.withLock { $0.signalAll() }

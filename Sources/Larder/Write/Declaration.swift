@@ -51,9 +51,11 @@ struct Declaration: Sendable {
 extension Engine {
   /// Brings a collection, or fields or indexes of it, into being, in a transaction of its own.
   /// Called in the writer's line only.
+  ///
+  /// New indexes of a small collection are complete then, if there is room for them; others are built
+  /// in steps.
   func declare(_ declaration: Declaration) throws {
     while !(try declareOnce(declaration)) {}
-    scheduleIndexWork()
   }
 
   /// - Returns: False where another process came first, so that the plan is another one.
@@ -61,58 +63,21 @@ extension Engine {
     let known = catalogue
     let (expected, plan) = try plan(declaration, in: known)
     try refuseTooMany(declaration, plan, in: known)
-    // Databases first: without the description they are never looked at, so that a crash in
-    // between leaves nothing behind but an empty database.
-    guard
-      let descriptions = try environment.database(named: Layout.catalogueName, create: true),
-      let documents = try environment.database(
-        named: Layout.documentsName(of: declaration.name), create: true)
-    else { return true }
+    try makeDatabases(of: declaration.name, plan)
     let numbers = Set(plan.records.keys)
-    let indexRecords = numbers.isEmpty ? nil : try makeDatabases(plan)
-
-    var scope = try WriteScope(self)
-    let existing = scope.catalogue[declaration.name]?.description
-    let (description, decided) = try self.plan(declaration, in: scope.catalogue)
-    guard Set(decided.records.keys) == numbers, description == expected else { return false }
-    if description == existing, decided.records.isEmpty { return true }
-
-    if description != existing {
-      try description.encoded().withUnsafeBytes { value in
-        var name = declaration.name
-        try name.withUTF8 { key in
-          try scope.transaction.put(value, for: UnsafeRawBufferPointer(key), in: descriptions)
-        }
+    do {
+      return try perform {
+        try $0.declare(declaration, expected, numbers, buildsAtOnce: true)
+      }
+    } catch  where !numbers.isEmpty && shortage(error) != nil {
+      return try perform {
+        try $0.declare(declaration, expected, numbers, buildsAtOnce: false)
       }
     }
-    var records = scope.catalogue.indexes.merging(decided.records) { _, new in new }
-    if let indexRecords {
-      let collection = Collection(description, documents: documents)
-      for (number, record) in decided.records {
-        let built = try scope.builtAtOnce(record, number, collection)
-        records[number] = built
-        try scope.put(built, number: number, in: indexRecords)
-      }
-    }
-    let (catalogue, version) = (scope.catalogue, scope.state.catalogueVersion + 1)
-    try scope.commitCatalogue()
-    adopt(
-      Catalogue(
-        version: version,
-        collections: catalogue.collections.merging(
-          [
-            description.name: try Collection(
-              description, documents: documents,
-              indexes: openIndexes(
-                records.filter { $0.value.definition.collection == description.name }, description),
-              log: log)
-          ], uniquingKeysWith: { _, new in new }),
-        indexes: records))
-    return true
   }
 
   /// What the catalogue is to have.
-  private func plan(
+  fileprivate func plan(
     _ declaration: Declaration, in catalogue: Catalogue
   ) throws(StoreError) -> (CollectionDescription, IndexPlan) {
     try catalogue[declaration.name]?.checkMigrated()
@@ -131,13 +96,16 @@ extension Engine {
     )
   }
 
-  /// Makes the databases of new indexes; returns the one of their records, which comes first.
-  private func makeDatabases(_ plan: IndexPlan) throws -> Database? {
-    let records = try environment.database(named: Layout.indexesName, create: true)
+  /// Makes the databases that are needed, the catalogue's own first. Before the catalogue names them
+  /// they are never looked at, so that a crash in between leaves nothing behind but empty ones.
+  private func makeDatabases(of name: String, _ plan: IndexPlan) throws {
+    _ = try madeDatabase(named: Layout.catalogueName)
+    _ = try madeDatabase(named: Layout.documentsName(of: name))
+    if plan.records.isEmpty { return }
+    _ = try madeDatabase(named: Layout.indexesName)
     for (number, record) in plan.records where record.isInUse {
-      _ = try environment.database(named: Layout.indexName(number), create: true)
+      _ = try madeDatabase(named: Layout.indexName(number))
     }
-    return records
   }
 
   /// LMDB would take one collection more, and then have no handle left to open the store with.
@@ -158,11 +126,37 @@ extension Engine {
 }
 
 extension WriteScope {
-  /// Commits a change of the catalogue, which takes no sequence number.
-  consuming func commitCatalogue() throws {
-    state.transaction = UInt64(transaction.id)
-    state.catalogueVersion += 1
-    try transaction.put(state)
-    try transaction.commit()
+  /// Writes what a declaration changes in the catalogue.
+  ///
+  /// - Parameters:
+  ///   - expected: What the collection is to be, by the plan that databases were made for.
+  ///   - numbers: The indexes that the plan changes.
+  ///   - buildsAtOnce: Whether new indexes of a small collection are filled.
+  /// - Returns: False where the plan is another one by now; nothing is changed then.
+  fileprivate mutating func declare(
+    _ declaration: Declaration, _ expected: CollectionDescription, _ numbers: Set<UInt32>,
+    buildsAtOnce: Bool
+  ) throws -> Bool {
+    let existing = catalogue[declaration.name]?.description
+    let (description, plan) = try engine.plan(declaration, in: catalogue)
+    guard Set(plan.records.keys) == numbers, description == expected,
+      let documents = engine.environment.knownDatabase(
+        named: Layout.documentsName(of: declaration.name))
+    else { return false }
+    if description == existing, plan.records.isEmpty { return true }
+
+    // An index that takes the place of another needs no more than that had.
+    let newCount = plan.records.values.count(where: \.isInUse)
+    hasSaved = description != existing || newCount > plan.records.count - newCount
+    if description != existing { try put(description) }
+    var records = catalogue.indexes.merging(plan.records) { _, new in new }
+    let collection = Collection(description, documents: documents)
+    for (number, record) in plan.records {
+      let new = buildsAtOnce ? try builtAtOnce(record, number, collection) : record
+      records[number] = new
+      try put(new, number: number)
+    }
+    try adopt(description, documents: documents, records)
+    return true
   }
 }

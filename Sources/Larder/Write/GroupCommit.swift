@@ -92,23 +92,25 @@ extension Engine {
     var rest = jobs
     let commit = Result {
       try storing {
-        var scope = try WriteScope(self)
-        while let job = rest.first {
-          scope.origin = .local
-          let outcome = Result { try scope.undoable { try $0.runWhole(job) } }
-          if let needed = scope.undeclared {
-            declaration = needed
-            break
-          }
-          if outcome.failure?.isFullMap == true {
-            needsLargerMap = true
-            break
-          }
-          outcomes.append((job, outcome.failure.map { noting($0) }))
-          rest = rest.dropFirst()
-        }
         // With nothing but refusals there is nothing to keep.
-        try scope.commit()
+        _ = try transact { scope in
+          while let job = rest.first {
+            scope.origin = .local
+            let outcome = Result { try scope.undoable { try $0.whole(job.run) } }
+            if let needed = scope.undeclared {
+              // Only what comes before it is committed.
+              declaration = needed
+              scope.undeclared = nil
+              break
+            }
+            if outcome.failure?.isFullMap == true {
+              needsLargerMap = true
+              break
+            }
+            outcomes.append((job, outcome.failure.map { noting($0) }))
+            rest = rest.dropFirst()
+          }
+        }
       }
     }
     if let error = commit.failure {
@@ -123,7 +125,6 @@ extension Engine {
       for job in failed { job.finish(error) }
       return outcomes.isEmpty ? [] : rest
     }
-    if catalogue.hasIndexWork { scheduleIndexWork() }
     for outcome in outcomes { outcome.job.finish(outcome.error) }
     guard declaration != nil || needsLargerMap, let job = rest.first else { return rest }
     // The one that needs it goes on alone: it may need more than one thing.
@@ -135,17 +136,6 @@ extension Engine {
     }
     job.finish(result.failure)
     return rest.dropFirst()
-  }
-}
-
-extension WriteScope {
-  /// Runs a job, and does not let it hide that something stopped half-way.
-  fileprivate mutating func runWhole(_ job: WriteJob) throws {
-    beginBody()
-    try job.run(&self)
-    if undeclared != nil { throw DeclarationNeeded() }
-    if let failure { throw failure }
-    try settle()
   }
 }
 
@@ -221,6 +211,6 @@ extension Store {
     let entry = try await roomEntry()
     defer { entry.end() }
     let engine = engine
-    try await engine.writer.run { try storing { try engine.environment.flush() } }
+    try await engine.writer.run { try engine.storing { try engine.environment.flush() } }
   }
 }

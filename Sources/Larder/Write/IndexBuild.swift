@@ -58,6 +58,8 @@ extension WriteScope {
       }
       if !hasOne { last = nil }
     }
+    // Entries are no reason to take what is kept for deleting.
+    hasSaved = true
     do {
       try undoable { scope in try changes.write(to: &scope.transaction, collection) }
     } catch let error as StoreError {
@@ -72,55 +74,143 @@ extension Engine {
   /// Has the writer's thread finish indexes, step by step, between the writes of others.
   func scheduleIndexWork() {
     guard !environment.options.isReadOnly, catalogue.hasIndexWork,
-      indexWork.withLock({ isScheduled in
-        defer { isScheduled = true }
-        return !isScheduled
+      indexWork.withLock({ work in
+        defer { work.isScheduled = true }
+        return !work.isScheduled
       })
     else { return }
     writer.enqueue { [weak self] in self?.workOnIndexes() }
   }
 
   private func workOnIndexes() {
-    indexWork.withLock { $0 = false }
+    indexWork.withLock { $0.isScheduled = false }
     do {
-      guard try workOnIndex() else { return }
-      scheduleIndexWork()
+      try workOnIndex()
     } catch {
-      // The store is closing, its disk is full, or it is damaged: whoever uses it next hears of
-      // that. The work goes on with the next write or opening.
+      // The store is closing, it is full, or it is damaged: whoever uses it next hears of that. The
+      // work goes on with a later write or with the next opening.
     }
   }
 
-  /// Takes one step in the writer's line; false where nothing is left to do.
+  /// Takes one step in the writer's line, and has the background take the next; false where nothing is
+  /// left to do.
+  ///
+  /// - Throws: An error that is a shortage where there is no room. Nothing of the step is kept then,
+  ///   and the background waits until there may be.
   @discardableResult
   func workOnIndex() throws -> Bool {
     guard catalogue.hasIndexWork else { return false }
-    var scope = try WriteScope(self)
-    let waiting = scope.catalogue.indexes.filter(\.value.needsWork).min { $0.key < $1.key }
-    guard let (number, record) = waiting,
-      let records = try environment.database(named: Layout.indexesName, create: false),
-      let stored = try scope.transaction.indexRecord(number, in: records)
-    else { return false }
-    let state =
-      switch stored.state {
-      case .building: try scope.continueBuilding(number, stored)
-      case .dropped: try scope.continueDropping(number)
-      default: stored.state
-      }
-    let new = IndexRecord(stored.definition, state)
-    try scope.put(new, number: number, in: records)
-    // How far it is built is asked of the store itself, so that each step costs one record.
-    if state.isSameStage(as: record.state) {
-      try scope.commitIndexStep()
-    } else {
-      try scope.commitCatalogue()
-      try refreshCatalogue()
+    do {
+      let hasWorked = try perform { try $0.workOnIndex() }
+      indexWork.withLock { $0.end() }
+      if hasWorked { scheduleIndexWork() }
+      return hasWorked
+    } catch {
+      if let shortage = shortage(error) { wait(with: shortage) }
+      throw error
     }
-    return true
+  }
+
+  private func wait(with shortage: Shortage) {
+    // Where the store is closing, there is nothing to wait for.
+    guard let reading = try? environment.beginRead() else { return }
+    let isNews = indexWork.withLock { work in
+      defer {
+        work.wait(
+          with: shortage, used: environment.usedByteCount(in: reading),
+          quota: spaceLimits(in: reading).quota)
+      }
+      return work.shortage == nil
+    }
+    guard isNews, let (_, record) = catalogue.nextIndexWork else { return }
+    log.tell(
+      .warning, "an index waits for room",
+      [
+        "collection": record.definition.collection, "index": record.definition.name,
+        "limit": "\(shortage.limit)", "used": "\(shortage.usedByteCount)",
+      ])
+  }
+}
+
+/// How the building of indexes goes on in the background.
+struct IndexWork {
+  /// Whether a step stands in the writer's line.
+  var isScheduled = false
+  /// What the last step lacked; nil where it was kept.
+  private(set) var shortage: Shortage?
+  /// Bytes in use from which on another step is worth its while.
+  private var enough = 0
+  /// Commits since the last step.
+  private var commitCount = 0
+
+  /// Commits after which a step is tried in any case, twice as many each time that it was in vain: a
+  /// disk may have room again, or a long read have ended, without the store having become smaller.
+  private var patience = Self.leastPatience
+
+  private static let leastPatience = 64
+  /// By how much a store must become smaller where nobody knows what a step needs.
+  private static let step = 256 << 10
+
+  mutating func end() {
+    shortage = nil
+    patience = Self.leastPatience
+  }
+
+  mutating func wait(with shortage: Shortage, used: Int, quota: Int) {
+    if self.shortage != nil { patience = min(2 * patience, 1 << 16) }
+    self.shortage = shortage
+    enough = shortage.neededByteCount.map { quota - $0 } ?? used - Self.step
+    commitCount = 0
+  }
+
+  /// Whether to go on after a commit that leaves so many bytes in use.
+  mutating func goesOn(using byteCount: Int) -> Bool {
+    if shortage == nil { return true }
+    commitCount += 1
+    return byteCount <= enough || commitCount >= patience
+  }
+}
+
+extension Catalogue {
+  /// The index that is worked on next. Those that are emptied come first: that makes room.
+  var nextIndexWork: (number: UInt32, record: IndexRecord)? {
+    let waiting = indexes.filter(\.value.needsWork)
+    let next =
+      waiting.filter { $0.value.state == .dropped }.min { $0.key < $1.key }
+      ?? waiting.min { $0.key < $1.key }
+    return next.map { ($0.key, $0.value) }
   }
 }
 
 extension WriteScope {
+  /// Whether a commit of this scope is a reason to go on with indexes.
+  borrowing func mayWorkOnIndexes() -> Bool {
+    let used = engine.environment.usedByteCount(in: transaction)
+    return engine.indexWork.withLock { $0.goesOn(using: used) }
+  }
+
+  /// Takes one step; false where nothing is left to do.
+  fileprivate mutating func workOnIndex() throws -> Bool {
+    guard let (number, record) = catalogue.nextIndexWork,
+      let records = engine.environment.knownDatabase(named: Layout.indexesName),
+      let stored = try transaction.indexRecord(number, in: records)
+    else { return false }
+    let state =
+      switch stored.state {
+      case .building: try continueBuilding(number, stored)
+      case .dropped: try continueDropping(number)
+      default: stored.state
+      }
+    let new = IndexRecord(stored.definition, state)
+    try put(new, number: number)
+    // How far it is built is asked of the store itself, so that each step costs one record.
+    if !state.isSameStage(as: record.state) {
+      let indexes = catalogue.indexes.merging([number: new]) { _, new in new }
+      try adopt(indexes, of: new.definition.collection)
+    }
+    return true
+  }
+
   fileprivate mutating func continueBuilding(
     _ number: UInt32, _ record: IndexRecord
   ) throws -> IndexState {
@@ -145,13 +235,6 @@ extension WriteScope {
       try cursor.delete()
     }
     return .dropped
-  }
-
-  /// Commits a step that changes neither documents nor the catalogue's version.
-  fileprivate consuming func commitIndexStep() throws {
-    state.transaction = UInt64(transaction.id)
-    try transaction.put(state)
-    try transaction.commit()
   }
 }
 

@@ -107,8 +107,36 @@ extension IndexRecord {
 }
 
 extension WriteScope {
+  /// Replaces the records of a collection's indexes that are in use; returns whether one has changed.
+  @discardableResult
+  mutating func changeIndexes(
+    of name: String,
+    _ change: (inout WriteScope, CollectionIndex, IndexRecord) throws -> IndexRecord
+  ) throws -> Bool {
+    guard let collection = catalogue[name], !collection.indexes.isEmpty,
+      let database = engine.environment.knownDatabase(named: Layout.indexesName)
+    else { return false }
+    var records = catalogue.indexes
+    var isChanged = false
+    for index in collection.indexes {
+      // How far one is built is known to the store alone.
+      guard let record = try transaction.indexRecord(index.number, in: database) else { continue }
+      let new = try change(&self, index, record)
+      guard new != record else { continue }
+      records[index.number] = new
+      try put(new, number: index.number)
+      isChanged = true
+    }
+    if isChanged { try adopt(records, of: name) }
+    return isChanged
+  }
+
   /// Writes an index's record into the catalogue.
-  mutating func put(_ record: IndexRecord, number: UInt32, in database: Database) throws {
+  mutating func put(_ record: IndexRecord, number: UInt32) throws {
+    guard let database = engine.environment.knownDatabase(named: Layout.indexesName) else {
+      throw StoreError.damagedCatalogue("\(Layout.indexesName) is missing")
+    }
+    hasWrittenMore = true
     try record.encoded(number: number).withUnsafeBytes { value in
       try withUnsafeBytes(of: number.bigEndian) { key in
         try transaction.put(value, for: key, in: database)

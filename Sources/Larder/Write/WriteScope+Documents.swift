@@ -63,17 +63,31 @@ extension WriteScope {
       var deleted = 0
       var cursor = try scope.transaction.cursor(in: collection.documents)
       for key in keys {
-        try key.withEncodedKey { key in
-          guard (1...KeyKind.maximumByteCount).contains(key.count), try cursor.seek(key) else {
-            return
-          }
-          try changes.deleted(cursor.value, key: key, scope.transaction)
-          try cursor.delete()
-          deleted += 1
-        }
+        let isFound = try key.withEncodedKey { try scope.delete($0, at: &cursor, &changes) }
+        if isFound { deleted += 1 }
       }
       return deleted
     }
+  }
+
+  /// Deletes the document under `key`; false where there is none. Whatever deletes single documents
+  /// does it here, and so follows their order in the log and its bounds.
+  ///
+  /// - Parameters:
+  ///   - cursor: Of the collection's documents.
+  ///   - verifying: Given where a document is deleted for what its bytes say: they must be right.
+  mutating func delete(
+    _ key: UnsafeRawBufferPointer, at cursor: inout Cursor, _ changes: inout DocumentChanges,
+    verifying binding: CollectionBinding? = nil
+  ) throws -> Bool {
+    guard (1...KeyKind.maximumByteCount).contains(key.count), try cursor.seek(key) else {
+      return false
+    }
+    if let binding { try binding.reading(cursor.value, key: key) { _ in } }
+    try changes.deleted(cursor.value, key: key, transaction)
+    try cursor.delete()
+    if changes.isFull { try changes.flushIfFull(&transaction) }
+    return true
   }
 
   /// Deletes what `query` matches; returns how many documents that were. Its order is ignored.

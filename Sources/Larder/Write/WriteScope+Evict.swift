@@ -118,12 +118,7 @@ extension WriteScope {
     defer { self.origin = origin }
     return try change(of: collection) { scope, changes in
       var cursor = try scope.transaction.cursor(in: collection.documents)
-      try keys.forEach { key in
-        guard try cursor.seek(key) else { return }
-        try changes.deleted(cursor.value, key: key, scope.transaction)
-        try cursor.delete()
-        if changes.isFull { try changes.flushIfFull(&scope.transaction) }
-      }
+      try keys.forEach { _ = try scope.delete($0, at: &cursor, &changes) }
       return keys.count
     }
   }

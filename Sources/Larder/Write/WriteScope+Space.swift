@@ -15,7 +15,6 @@ extension WriteScope {
   ///
   /// - Throws: ``StoreError/full(_:)``; the body must then be undone.
   mutating func settle() throws {
-    if failure != nil || undeclared != nil { return }
     age()
     try checkRoom()
   }
@@ -31,8 +30,8 @@ extension WriteScope {
     return engine.environment.usedByteCount(in: transaction)
   }
 
-  /// Above the quota nothing is saved that makes the store larger, and what only deletes may take
-  /// from the reserve. The log of changes gives way to documents.
+  /// Above the quota nothing is written that makes the store larger, documents or indexes, and what
+  /// only deletes may take from the reserve. The log of changes gives way to documents.
   private mutating func checkRoom() throws {
     try checkDisk()
     guard let before = usedAtStart else { return }
@@ -54,14 +53,15 @@ extension WriteScope {
   /// Nothing is saved that would take the last of the disk: it is kept for deleting. On a full disk
   /// the log of changes would take what deleting gives back, and gives way.
   private mutating func checkDisk() throws {
-    guard changeCount > 0 else { return }
+    guard changeCount > 0 || hasSaved else { return }
     let reserve = try engine.diskReserve(in: transaction)
     if reserve == .behindFile { return }
     if hasSaved, reserve == .nowhere {
       let reserve = engine.environment.reachableReserve(
         engine.spaceLimits(in: transaction).reserve)
-      throw engine.full(
-        engine.environment.isAtFileLimit(within: reserve) ? .fileSize : .disk)
+      throw StoreError.full(
+        engine.shortage(
+          of: engine.environment.isAtFileLimit(within: reserve) ? .fileSize : .disk))
     }
     _ = try giveWay()
   }

@@ -9,8 +9,8 @@ public struct WriteScope: ~Copyable {
   let engine: Engine
   private(set) var catalogue: Catalogue
   var state: StoreState
-  /// Whether something was written that is no document: the catalogue, or where a migration
-  /// stands.
+  /// Whether something was written that is no document: the catalogue, a step of an index, or where
+  /// a migration stands.
   var hasWrittenMore = false
   /// Where the changes that follow come from, as the change log says it.
   public var origin = ChangeOrigin.local
@@ -28,14 +28,15 @@ public struct WriteScope: ~Copyable {
   @usableFromInline var failure: (any Error)?
   /// Rules of the types whose documents were saved.
   var ageing: [String: AgeingPlan] = [:]
-  /// Whether a document was written, and not only deleted.
+  /// Whether documents, entries of an index or descriptions were added, and not only deleted: such
+  /// a body leaves alone what is kept for deleting.
   var hasSaved = false
   /// Bytes in use when the body began; nil where there is plenty of room.
   var usedAtStart: Int?
   /// When it began; nil where nobody is told.
   private let start: ContinuousClock.Instant?
 
-  init(_ engine: Engine) throws {
+  fileprivate init(_ engine: Engine) throws {
     start = engine.log.isActive ? .now : nil
     guard let log = try engine.environment.database(named: Layout.changesName, create: true)
     else { throw StoreError.damagedChangeLog("it cannot be made") }
@@ -145,13 +146,15 @@ public struct WriteScope: ~Copyable {
     }
   }
 
-  /// Commits, with the state record; or ends without a trace when nothing was changed.
+  /// Commits, with the state record; or ends without a trace when nothing was changed. Documents,
+  /// the catalogue and steps of indexes are all kept by this one function.
   ///
   /// - Throws: ``StoreError``, also the one that stopped a change half-way.
-  consuming func commit() throws {
+  fileprivate consuming func commit() throws {
     if let failure { throw failure }
     guard changeCount > 0 || hasWrittenMore else { return }
     let (engine, catalogue, start, changeCount) = (engine, catalogue, start, changeCount)
+    let workGoesOn = catalogue.hasIndexWork && mayWorkOnIndexes()
     state.transaction = UInt64(transaction.id)
     state.sequence += changeCount
     var pinned = UInt64.max
@@ -165,6 +168,7 @@ public struct WriteScope: ~Copyable {
       try LogApart.write(engine.environment)
     #endif
     engine.adopt(catalogue)
+    if workGoesOn { engine.scheduleIndexWork() }
     if changeCount > 0 { engine.watchHub.wake(engine, changeCount: changeCount) }
     engine.heldSnapshots.look(engine)
     engine.fileGrowth.look(engine)
@@ -175,17 +179,24 @@ public struct WriteScope: ~Copyable {
 extension WriteScope {
   /// Changes the description of a collection that exists; the commit makes it known.
   mutating func describe(_ description: CollectionDescription) throws {
-    guard let collection = catalogue[description.name],
-      let descriptions = try engine.environment.database(
-        named: Layout.catalogueName, create: false)
-    else { preconditionFailure("\(description.name) is described before it was declared") }
+    guard let collection = catalogue[description.name] else {
+      preconditionFailure("\(description.name) is described before it was declared")
+    }
+    try put(description)
+    try adopt(description, documents: collection.documents, catalogue.indexes)
+  }
+
+  /// Writes the description of a collection into the catalogue.
+  mutating func put(_ description: CollectionDescription) throws {
+    guard let database = engine.environment.knownDatabase(named: Layout.catalogueName) else {
+      throw StoreError.damagedCatalogue("\(Layout.catalogueName) is missing")
+    }
     try description.encoded().withUnsafeBytes { value in
       var name = description.name
       try name.withUTF8 { key in
-        try transaction.put(value, for: UnsafeRawBufferPointer(key), in: descriptions)
+        try transaction.put(value, for: UnsafeRawBufferPointer(key), in: database)
       }
     }
-    try adopt(description, documents: collection.documents, catalogue.indexes)
   }
 
   /// Makes a description, and the records of all indexes, this scope's.
@@ -196,60 +207,84 @@ extension WriteScope {
     let collection = Collection(
       description, documents: documents, indexes: try engine.openIndexes(own, description),
       log: engine.log)
-    state.catalogueVersion += 1
-    catalogue = Catalogue(
-      version: state.catalogueVersion,
-      collections: catalogue.collections.merging([description.name: collection]) { _, new in new },
-      indexes: indexes)
-    hasWrittenMore = true
+    renewCatalogue(
+      catalogue.collections.merging([description.name: collection]) { _, new in new }, indexes)
+  }
+
+  /// Makes the records of all indexes this scope's, of which those of one collection have changed.
+  mutating func adopt(_ indexes: [UInt32: IndexRecord], of name: String) throws {
+    guard let collection = catalogue[name] else {
+      return renewCatalogue(catalogue.collections, indexes)
+    }
+    try adopt(collection.description, documents: collection.documents, indexes)
   }
 
   /// Makes every process read the catalogue again.
-  mutating func renewCatalogue() {
+  mutating func renewCatalogue() { renewCatalogue(catalogue.collections, catalogue.indexes) }
+
+  private mutating func renewCatalogue(
+    _ collections: [String: Collection], _ indexes: [UInt32: IndexRecord]
+  ) {
     state.catalogueVersion += 1
     catalogue = Catalogue(
-      version: state.catalogueVersion, collections: catalogue.collections,
-      indexes: catalogue.indexes)
+      version: state.catalogueVersion, collections: collections, indexes: indexes)
     hasWrittenMore = true
   }
 }
 
 extension WriteTransaction {
-  consuming func abort() {}  // Letting go of it aborts.
+  fileprivate consuming func abort() {}  // Letting go of it aborts.
+}
+
+// MARK: From begin to commit
+
+extension WriteScope {
+  /// Runs one body from its beginning to its end, and does not let it hide that something stopped
+  /// half-way. A body that throws here must be undone.
+  mutating func whole<Result>(_ body: (inout WriteScope) throws -> Result) throws -> Result {
+    beginBody()
+    let result = try body(&self)
+    if undeclared != nil { throw DeclarationNeeded() }
+    if let failure { throw failure }
+    try settle()
+    return result
+  }
 }
 
 extension Engine {
+  enum Outcome<Value> {
+    case committed(Value)
+    /// Nothing was kept: the body must run again after this was declared.
+    case undeclared(Declaration)
+  }
+
+  /// Runs `body` in a write transaction of its own, and commits it. Nothing else makes a write scope
+  /// or ends one.
+  ///
+  /// - Throws: Whatever `body` throws; nothing is kept then.
+  func transact<Value>(_ body: (inout WriteScope) throws -> Value) throws -> Outcome<Value> {
+    var scope = try WriteScope(self)
+    let result = Result { try body(&scope) }
+    // Letting go of the scope aborts.
+    if let declaration = scope.undeclared { return .undeclared(declaration) }
+    let value = try result.get()
+    try scope.commit()
+    return .committed(value)
+  }
+
   /// What one body may need declared before it is taken for two types that undo each other.
   private static var maximumDeclarations: Int { 1000 }
 
   /// Runs `body` in one write transaction. Called in the writer's line only.
   ///
-  /// A body that needs something declared first is run again after that, from the start.
+  /// A body that needs something declared first is run again after that, from the start, and so is
+  /// one that needs a larger map.
   func perform<Result>(_ body: (inout WriteScope) throws -> Result) throws -> Result {
-    while true {
-      do {
-        return try performInMap(body)
-      } catch {
-        // The transaction has ended. A larger map may be all that is lacking.
-        guard error.isFullMap, growMap() else { throw error }
-      }
-    }
-  }
-
-  private func performInMap<Result>(
-    _ body: (inout WriteScope) throws -> Result
-  ) throws -> Result {
     var declarations = 0
     while true {
-      var scope = try WriteScope(self)
-      let result = Swift.Result {
-        scope.beginBody()
-        let value = try body(&scope)
-        try scope.settle()
-        return value
-      }
-      if let declaration = scope.undeclared {
-        scope.abort()
+      switch try growing({ try transact { try $0.whole(body) } }) {
+      case .committed(let result): return result
+      case .undeclared(let declaration):
         declarations += 1
         guard declarations <= Self.maximumDeclarations else {
           throw StoreError.kindMismatch(
@@ -257,22 +292,21 @@ extension Engine {
             declared: "something else each time")
         }
         try declare(declaration)
-        continue
-      }
-      switch result {
-      case .success(let value):
-        try scope.commit()
-        if catalogue.hasIndexWork { scheduleIndexWork() }
-        return value
-      case .failure(let error):
-        throw error
       }
     }
   }
-}
 
-extension WriteScope {
-  consuming func abort() {}  // Letting go of its transaction aborts.
+  /// Runs `body`, and runs it again in a larger map where it has found no room in this one.
+  func growing<Result>(_ body: () throws -> Result) throws -> Result {
+    while true {
+      do {
+        return try body()
+      } catch {
+        // Its transaction has ended. A larger map may be all that is lacking.
+        guard error.isFullMap, growMap() else { throw error }
+      }
+    }
+  }
 }
 
 extension Store {

@@ -86,5 +86,15 @@ extension Environment {
 
   /// Bytes that are free on the disk of the store's folder, for this user; nil where the system
   /// does not tell.
-  public var freeDiskByteCount: Int? { SafeFiles.freeByteCount(folder) }
+  public var freeDiskByteCount: Int? { Self.freeDiskByteCount(of: folder) }
+
+  /// The same for a folder that is not open.
+  package static func freeDiskByteCount(of folder: String) -> Int? {
+    SafeFiles.freeByteCount(folder)
+  }
+
+  /// Bytes of the data file in a folder that is not open; nil where there is none.
+  package static func fileByteCount(of folder: String) -> Int? {
+    try? SafeFiles.byteCount(folder + "/data.mdb")  // For an error's text only.
+  }
 }

@@ -41,6 +41,14 @@ public final class Environment: Sendable {
   /// Held while a handle is opened: LMDB allows one transaction at a time to do it.
   let openingHandles = Locked(false)
   let freedReaders = Atomic<Int>(0)
+  /// What the layer above has one of for each environment. Whoever makes it holds the lock, so that
+  /// two who open the same folder make one.
+  package let companion = Locked(Companion())
+
+  package struct Companion: Sendable {
+    package weak var object: (any AnyObject & Sendable)?
+  }
+
   /// A descriptor of LMDB's lock file, once one was needed: closing it earlier than LMDB's own
   /// would let go of LMDB's locks.
   let lockProbe = Locked<Int32?>(nil)

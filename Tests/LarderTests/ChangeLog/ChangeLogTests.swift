@@ -146,6 +146,28 @@ import Testing
     }
   }
 
+  @Test("many deletes by key are many packs, none much larger than it may be")
+  func packsOfDeletes() throws {
+    try withTemporaryStore { store in
+      let parcels = store.repository(of: Parcel.self)
+      try parcels.save((0..<20_000).map { Parcel(id: $0, note: "a") })
+
+      try parcels.delete(keys: Array(0..<20_000))
+
+      let seen = try changes(in: store, after: 20_000).seen
+      #expect(seen.count == 20_000)
+      #expect(seen.allSatisfy { $0.kind == .deleted })
+      let log = try #require(
+        try store.engine.environment.database(named: Layout.changesName, create: false))
+      try store.read { snapshot in
+        var cursor = try snapshot.transaction.cursor(in: log)
+        while try cursor.next() {
+          #expect(cursor.value.count < ChangePackBuilder.largestByteCount + 1_000)
+        }
+      }
+    }
+  }
+
   @Test("old changes go, a few at a time, and what was pruned is said to be gone")
   func pruned() throws {
     var options = StoreOptions(durability: .volatile)

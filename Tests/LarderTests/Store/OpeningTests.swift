@@ -1,10 +1,10 @@
 import Foundation
-import LarderLMDB
 import LarderTestProcess
 import LarderTesting
 import Testing
 
 @testable import Larder
+@testable import LarderLMDB
 
 @Suite(.timeLimit(.minutes(20))) struct OpeningTests {
   let folder = TestFolder()
@@ -22,6 +22,45 @@ import Testing
     #expect(storeError { _ = try first.repository(of: Note.self).count() } == .closed)
     #expect(try second.repository(of: Note.self).count() == 1)
     try verifyAndClose(second)
+  }
+
+  @Test("opening a store does not wait for another one whose opening is held up")
+  func apart() throws {
+    let hasCome = DispatchSemaphore(value: 0)
+    let mayGoOn = DispatchSemaphore(value: 0)
+    _ = CallFaults.watch(folder.store) { call in
+      if call == .openEnvironment {
+        hasCome.signal()
+        _ = mayGoOn.wait(timeout: .now() + 60)
+      }
+      return nil
+    }
+    defer { CallFaults.stopWatching(folder.store) }
+    let isOpen = Locked(false)
+    let first = OnThread { [folder] in
+      let store = try Store(at: folder.store)
+      isOpen.withLock { $0 = true }
+      return store
+    }
+    hasCome.wait()
+
+    let second = try Store(at: folder.path + "/other")
+
+    #expect(!isOpen.withLock { $0 })
+    mayGoOn.signal()
+    try verifyAndClose(try first.value())
+    try verifyAndClose(second)
+  }
+
+  @Test("two who open one folder at once get the same store")
+  func atOnce() throws {
+    for _ in 0..<20 {
+      let opened = (0..<4).map { _ in OnThread { [folder] in try Store(at: folder.store) } }
+      let stores = try opened.map { try $0.value() }
+
+      #expect(stores.allSatisfy { $0.engine === stores[0].engine })
+      for store in stores { try store.close() }
+    }
   }
 
   @Test("another spelling of the path opens the same store")

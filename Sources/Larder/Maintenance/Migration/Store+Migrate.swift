@@ -100,7 +100,7 @@ extension Store {
   func migrationState(of subject: MigrationState.Subject) throws -> MigrationState {
     try checkOpen()
     defer { withExtendedLifetime(self) {} }
-    return try storing {
+    return try engine.storing {
       // Before the snapshot: a handle serves only what begins after it.
       let migrations = try engine.migrations()
       return try engine.snapshot().transaction.migrationState(of: subject, in: migrations)
@@ -138,7 +138,7 @@ struct Migration: Sendable {
     if report.version >= version { return report }
     while true {
       try store.checkOpen()
-      let step = try storing { try store.engine.writer.run { try nextBatch(change) } }
+      let step = try store.engine.storing { try store.engine.writer.run { try nextBatch(change) } }
       report.add(step.report)
       if let news = step.progress { try progress(news) }
       if step.isLast { return report }
@@ -154,7 +154,9 @@ struct Migration: Sendable {
     if report.version >= version { return report }
     while true {
       try store.checkOpen()
-      let step = try await store.engine.writer.run { try storing { try nextBatch(change) } }
+      let step = try await store.engine.writer.run {
+        try store.engine.storing { try nextBatch(change) }
+      }
       report.add(step.report)
       if let news = step.progress { try progress(news) }
       if step.isLast { return report }
@@ -172,9 +174,7 @@ struct Migration: Sendable {
     _ change: (inout MigratingDocument) throws -> Void
   ) throws -> MigrationStep {
     let engine = store.engine
-    guard let migrations = try engine.migrations(create: true) else {
-      throw StoreError.damagedCatalogue("\(Layout.migrationsName) cannot be made")
-    }
+    let migrations = try engine.madeMigrations()
     do {
       let step = try engine.perform { scope in
         try scope.migrate(

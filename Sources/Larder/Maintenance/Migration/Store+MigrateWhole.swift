@@ -22,7 +22,7 @@ extension Store {
     to version: Int, _ body: (inout WriteScope) throws -> Void
   ) throws -> Bool {
     guard try migrationState(of: .store).version < version else { return false }
-    return try storing { try engine.writer.run { try engine.migrate(to: version, body) } }
+    return try engine.storing { try engine.writer.run { try engine.migrate(to: version, body) } }
   }
 
   /// Brings the whole store from one version to the next on the store's own thread; as the
@@ -35,7 +35,9 @@ extension Store {
   ) async throws -> Bool {
     guard try migrationState(of: .store).version < version else { return false }
     let engine = engine
-    return try await engine.writer.run { try storing { try engine.migrate(to: version, body) } }
+    return try await engine.writer.run {
+      try engine.storing { try engine.migrate(to: version, body) }
+    }
   }
 
   /// The version that the store as a whole stands at, 1 until it is migrated.
@@ -49,9 +51,7 @@ extension Engine {
   fileprivate func migrate(
     to version: Int, _ body: (inout WriteScope) throws -> Void
   ) throws -> Bool {
-    guard let migrations = try migrations(create: true) else {
-      throw StoreError.damagedCatalogue("\(Layout.migrationsName) cannot be made")
-    }
+    let migrations = try madeMigrations()
     return try perform { scope in
       var state = try scope.transaction.migrationState(of: .store, in: migrations)
       guard state.version < version else { return false }

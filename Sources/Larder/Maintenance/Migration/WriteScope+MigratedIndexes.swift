@@ -48,30 +48,6 @@ extension WriteScope {
           isUnique: definition.isUnique, filter: definition.filter, unicode: definition.unicode),
         record.state)
     }
-    guard let target = catalogue[newName] else { return }
-    try adopt(target.description, documents: target.documents, catalogue.indexes)
-  }
-
-  /// Replaces the records of a collection's indexes.
-  private mutating func changeIndexes(
-    of name: String,
-    _ change: (inout WriteScope, CollectionIndex, IndexRecord) throws -> IndexRecord
-  ) throws {
-    guard let collection = catalogue[name], !collection.indexes.isEmpty,
-      let database = engine.environment.knownDatabase(named: Layout.indexesName)
-    else { return }
-    var records = catalogue.indexes
-    var isChanged = false
-    for index in collection.indexes {
-      // How far one is built is known to the store alone.
-      guard let record = try transaction.indexRecord(index.number, in: database) else { continue }
-      let new = try change(&self, index, record)
-      guard new != record else { continue }
-      records[index.number] = new
-      try put(new, number: index.number, in: database)
-      isChanged = true
-    }
-    guard isChanged else { return }
-    try adopt(collection.description, documents: collection.documents, records)
+    try adopt(catalogue.indexes, of: newName)
   }
 }

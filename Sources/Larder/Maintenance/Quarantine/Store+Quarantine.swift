@@ -70,7 +70,7 @@ extension Store {
     progress: (SalvageProgress) -> Bool = { _ in true }
   ) throws -> QuarantineReport {
     let path = folder.path(percentEncoded: false)
-    let aside = try storing { try Environment.setAside(path) }
+    let aside = try Engine.storing(at: path) { try Environment.setAside(path) }
     let asideFolder = URL(filePath: aside.folder, directoryHint: .isDirectory)
     let moved = SalvageProgress(
       folder: asideFolder, readPageCount: 0, pageCount: aside.report.pageCount * 2, documentCount: 0

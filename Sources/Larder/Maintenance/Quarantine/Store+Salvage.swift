@@ -21,7 +21,7 @@ extension Store {
     from folder: URL, progress: (SalvageProgress) -> Bool = { _ in true }
   ) throws -> SalvageReport {
     try checkOpen()
-    return try storing {
+    return try engine.storing {
       var salvage = Salvage(store: self, folder: folder)
       try salvage.readCatalogue(progress)
       try salvage.readDocuments(progress)
@@ -127,7 +127,7 @@ private struct Salvage: ~Copyable {
     let engine = store.engine
     guard !states.isEmpty else { return }
     try engine.writer.run {
-      guard let migrations = try engine.migrations(create: true) else { return }
+      let migrations = try engine.madeMigrations()
       try engine.perform { scope in
         for (subject, state) in states
         where try scope.transaction.migrationState(of: subject, in: migrations)

@@ -1,6 +1,113 @@
 internal import LarderLMDB
 
+// A save of documents of a type, in the order in which it happens: the repository encodes them off the
+// writer's line; in its turn (`GroupCommit.swift`, `WriteScope.swift`) the scope takes the batch, or
+// encodes what could not be encoded before; the batch and the collection are walked side by side, and
+// `DocumentChanges` collects what follows for indexes and log. Then the scope ends the body and commits.
+
+// MARK: Before the write
+
+extension StoreRepository {
+  @inlinable
+  func save(_ documents: [Entity], clearing query: Query<Entity>?) throws -> SaveReport {
+    try query?.selection.checkMatchesWhole("clearBeforeSaving")
+    guard let batch = try batch(of: documents, isReplacing: query != nil) else {
+      return try store.write { try $0.save(documents, clearBeforeSaving: query) }
+    }
+    if batch.isEmpty, query == nil { return SaveReport() }
+    return try store.write { tx in
+      try tx.apply(batch, Entity.self, clearing: query?.selection)
+        ?? tx.save(documents, clearBeforeSaving: query)
+    }
+  }
+
+  @inlinable func save(
+    _ documents: [Entity], clearing query: Query<Entity>?
+  ) async throws -> SaveReport {
+    try query?.selection.checkMatchesWhole("clearBeforeSaving")
+    let entry = try await store.roomEntry()
+    guard let batch = try batch(of: documents, isReplacing: query != nil) else {
+      return try await store.submit(
+        isLarge: documents.count > Batch.largestCount,
+        byteCount: documents.count * MemoryLayout<Entity>.stride, entry: entry
+      ) { try $0.save(documents, clearBeforeSaving: query) }
+    }
+    if batch.isEmpty, query == nil { return SaveReport() }
+    return try await store.submit(byteCount: batch.byteCount, entry: entry) { tx in
+      try tx.apply(batch, Entity.self, clearing: query?.selection)
+        ?? tx.save(documents, clearBeforeSaving: query)
+    }
+  }
+
+  /// The encoded documents, made before the writer's line is entered; nil where that is better
+  /// done inside: the catalogue does not know the type or all of its fields yet, or there are very
+  /// many of them.
+  @inlinable func batch(of documents: [Entity], isReplacing: Bool) throws -> Batch? {
+    try documents.withUnsafeBufferPointer { documents in
+      guard let binding = try declaredBinding() else {
+        return documents.isEmpty ? try Batch(documents, .none) : nil
+      }
+      if documents.count > Batch.largestCount, !isReplacing { return nil }
+      return try Batch.unlessUndeclared { try Batch(documents, binding) }
+    }
+  }
+
+  @usableFromInline func declaredBinding() throws -> CollectionBinding? {
+    try store.checkOpen()
+    let binding = try store.engine.catalogue.binding(of: Entity.self)
+    return binding?.isDeclared == true ? binding : nil
+  }
+}
+
+extension Batch {
+  /// More documents than this are encoded inside the write, if they are in the order of their
+  /// keys.
+  @usableFromInline static var largestCount: Int { 1024 }
+  /// Documents that are encoded at once then.
+  @usableFromInline static var pieceCount: Int { 512 }
+
+  /// Encodes documents.
+  ///
+  /// - Throws: ``StoreError`` for a key or a document that cannot be stored.
+  @inlinable convenience init<Entity: Document>(
+    _ documents: UnsafeBufferPointer<Entity>, _ binding: CollectionBinding
+  ) throws {
+    var builder = BatchBuilder(binding, count: documents.count)
+    if let first = documents.baseAddress {
+      // In place: iterating would copy each document, and with it retain each of its strings.
+      for index in documents.indices { try builder.append(at: first + index) }
+    }
+    try builder.checkDeclared()
+    self.init(builder)
+  }
+
+  /// The batch that `body` makes; nil where the catalogue lacks fields of a `Codable` type.
+  @usableFromInline static func unlessUndeclared(_ body: () throws -> Batch) throws -> Batch? {
+    do {
+      return try body()
+    } catch is UndeclaredFields.Needed {
+      return nil
+    }
+  }
+}
+
+// MARK: In the write
+
 extension WriteScope {
+  /// Nil where the collection has been migrated since the batch was encoded.
+  @usableFromInline mutating func apply<Entity: Document>(
+    _ batch: Batch, _ type: Entity.Type, clearing selection: Selection?
+  ) throws -> SaveReport? {
+    guard let binding = try catalogue.binding(of: type) else {
+      return SaveReport()  // Nothing was saved yet, and there is nothing to save.
+    }
+    guard batch.isEmpty || batch.documentTable == binding.collection.documentTable else {
+      return nil
+    }
+    noteAgeing(type)
+    return try apply(batch, clearing: selection, binding)
+  }
+
   /// Saves documents: those that are new are inserted, those under a key that exists replace it
   /// (fields that this version of the type does not know stay), those with equal bytes cost no
   /// write. Of documents with one key the last wins.
@@ -28,6 +135,30 @@ extension WriteScope {
     }
   }
 
+  /// Saves one document.
+  ///
+  /// - Throws: ``StoreError``, as for many.
+  @discardableResult
+  public mutating func save<Entity: Document>(_ document: Entity) throws -> SaveReport {
+    try save([document])
+  }
+
+  /// The binding of a type that the catalogue knows whole; where it does not, the declaration
+  /// is noted and the body runs again after it.
+  @usableFromInline mutating func declared<Entity: Document>(_ type: Entity.Type) throws
+    -> CollectionBinding
+  {
+    if let binding = try catalogue.binding(of: type), binding.isDeclared {
+      noteAgeing(type)
+      return binding
+    }
+    undeclared = try Declaration(type)
+    throw DeclarationNeeded()
+  }
+
+  /// Ends a body that is then run again.
+  struct DeclarationNeeded: Error {}
+
   /// What ends the body: fields that are needed first are noted, and the body runs again after they
   /// have been declared.
   @usableFromInline mutating func noted(_ error: any Error) -> any Error {
@@ -54,31 +185,38 @@ extension WriteScope {
       return report
     }
   }
+}
 
-  /// Saves one document.
-  ///
-  /// - Throws: ``StoreError``, as for many.
-  @discardableResult
-  public mutating func save<Entity: Document>(_ document: Entity) throws -> SaveReport {
-    try save([document])
-  }
-
-  /// The binding of a type that the catalogue knows whole; where it does not, the declaration
-  /// is noted and the body runs again after it.
-  @usableFromInline mutating func declared<Entity: Document>(_ type: Entity.Type) throws
-    -> CollectionBinding
-  {
-    if let binding = try catalogue.binding(of: type), binding.isDeclared {
-      noteAgeing(type)
-      return binding
+extension Batch {
+  /// Whether each key comes after the one before it, so that there is nothing to sort and no key
+  /// stands twice.
+  @inlinable static func areAscending<Entity: Document>(
+    _ documents: UnsafeBufferPointer<Entity>
+  ) -> Bool {
+    withUnsafeTemporaryAllocation(byteCount: KeyKind.maximumByteCount, alignment: 8) { last in
+      var lastCount = 0
+      var isAscending = true
+      for index in documents.indices {
+        documents[index].entityAccessorKey.withEncodedKey { key in
+          guard key.count <= last.count,
+            Bytes.compare(UnsafeRawBufferPointer(rebasing: last[..<lastCount]), key) < 0
+          else {
+            isAscending = false
+            return
+          }
+          last.copyMemory(from: key)
+          lastCount = key.count
+        }
+        if !isAscending { return false }
+      }
+      return true
     }
-    undeclared = try Declaration(type)
-    throw DeclarationNeeded()
   }
+}
 
-  /// Ends a body that is then run again.
-  struct DeclarationNeeded: Error {}
+// MARK: Into the collection
 
+extension WriteScope {
   /// Deletes what `selection` matches and the batch does not have, then saves the batch, whose
   /// records must be of the documents' table.
   @usableFromInline mutating func apply(
@@ -123,7 +261,7 @@ extension WriteScope {
     var filter = Selection()
     filter.filter = selection.filter
     // What is deleted for its bytes must have them.
-    let isVerified = filter.filter != .constant(true)
+    let verified = filter.filter != .constant(true) ? binding : nil
     var keys = KeyList()
     var next = 0
     let execution = try transaction.execution(of: filter, binding, lendsKeys: true)
@@ -141,11 +279,8 @@ extension WriteScope {
     }
     var cursor = try transaction.cursor(in: binding.collection.documents)
     try keys.forEach { key in
-      guard try cursor.seek(key) else { throw execution.missingDocument }
-      if isVerified { try binding.reading(cursor.value, key: key) { _ in } }
-      try changes.deleted(cursor.value, key: key, transaction)
-      try cursor.delete()
-      if changes.isFull { try changes.flushIfFull(&transaction) }
+      let isFound = try delete(key, at: &cursor, &changes, verifying: verified)
+      if !isFound { throw execution.missingDocument }
     }
     return Cleared(
       count: keys.count, named: named,
@@ -260,54 +395,6 @@ extension RecordWriter {
       return try merge(old: verified, new: new, key: key)
     } catch {
       throw binding.damaged(key, error)
-    }
-  }
-}
-
-extension Batch {
-  /// More documents than this are encoded inside the write, if they are in the order of their
-  /// keys.
-  @usableFromInline static var largestCount: Int { 1024 }
-  /// Documents that are encoded at once then.
-  @usableFromInline static var pieceCount: Int { 512 }
-
-  /// Encodes documents.
-  ///
-  /// - Throws: ``StoreError`` for a key or a document that cannot be stored.
-  @inlinable convenience init<Entity: Document>(
-    _ documents: UnsafeBufferPointer<Entity>, _ binding: CollectionBinding
-  ) throws {
-    var builder = BatchBuilder(binding, count: documents.count)
-    if let first = documents.baseAddress {
-      // In place: iterating would copy each document, and with it retain each of its strings.
-      for index in documents.indices { try builder.append(at: first + index) }
-    }
-    try builder.checkDeclared()
-    self.init(builder)
-  }
-
-  /// Whether each key comes after the one before it, so that there is nothing to sort and no key
-  /// stands twice.
-  @inlinable static func areAscending<Entity: Document>(
-    _ documents: UnsafeBufferPointer<Entity>
-  ) -> Bool {
-    withUnsafeTemporaryAllocation(byteCount: KeyKind.maximumByteCount, alignment: 8) { last in
-      var lastCount = 0
-      var isAscending = true
-      for index in documents.indices {
-        documents[index].entityAccessorKey.withEncodedKey { key in
-          guard key.count <= last.count,
-            Bytes.compare(UnsafeRawBufferPointer(rebasing: last[..<lastCount]), key) < 0
-          else {
-            isAscending = false
-            return
-          }
-          last.copyMemory(from: key)
-          lastCount = key.count
-        }
-        if !isAscending { return false }
-      }
-      return true
     }
   }
 }
