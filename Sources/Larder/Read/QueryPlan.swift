@@ -120,7 +120,8 @@ extension Transaction where Self: ~Copyable {
   ) throws -> QueryPlan {
     let tally = Execution.Tally()
     let execution = Execution(
-      try Planner(selection, binding.collection).plan(LentTransaction(self)), selection, binding, tally: tally)
+      try Planner(selection, binding.collection).plan(LentTransaction(self)), selection, binding,
+      tally: tally)
     let limit = selection.maximum.map { $0.addingReportingOverflow(selection.skipped) }
     let wanted = limit.map { $0.overflow ? Int.max : $0.partialValue } ?? .max
     var matched = 0

@@ -1,53 +1,5 @@
 internal import LarderLMDB
 
-/// A collection and fields that the catalogue has to know before documents are written.
-struct Declaration: Sendable {
-  let name: String
-  let keyKind: KeyKind
-  let keyField: String?
-  /// Adds the fields to what the catalogue has.
-  let merge: @Sendable (inout CollectionDescription) throws(StoreError) -> Void
-  /// Indexes that the collection is to have besides those that it has.
-  var indexes: [IndexDeclaration] = []
-
-  init<Entity: Document>(_ type: Entity.Type) throws(StoreError) {
-    let schema = Entity.schema
-    guard try Layout.checkedCollectionName(schema.name).utf8.elementsEqual(schema.name.utf8) else {
-      throw .collectionName(schema.name, reason: "it is not in Unicode's normalisation form C")
-    }
-    name = schema.name
-    keyKind = Entity.Key.keyKind
-    keyField = schema.keyField
-    merge = { (description) throws(StoreError) in
-      try description.merge(SchemaReference(type))
-    }
-    indexes = Entity.declaredIndexes
-  }
-
-  init(
-    name: String, keyKind: KeyKind, keyField: String?, shape: some DocumentShape
-  ) throws(StoreError) {
-    self.name = try Layout.checkedCollectionName(name)
-    self.keyKind = keyKind
-    self.keyField = keyField
-    merge = { (description) throws(StoreError) in try description.merge(shape) }
-  }
-
-  /// An index that no type declares, of a collection that exists.
-  init(of index: IndexDeclaration, in description: CollectionDescription) {
-    self.init(renewing: description)
-    indexes = [index]
-  }
-
-  /// Changes nothing but what has become out of date.
-  init(renewing description: CollectionDescription) {
-    name = description.name
-    keyKind = description.keyKind
-    keyField = description.keyField
-    merge = { _ in }
-  }
-}
-
 extension Engine {
   /// Brings a collection, or fields or indexes of it, into being, in a transaction of its own.
   /// Called in the writer's line only.

@@ -1,0 +1,42 @@
+internal import LarderLMDB
+
+extension Engine {
+  /// Runs `body`, with LMDB's errors as the store's: what lacks room is ``StoreError/full(_:)``, and
+  /// damage makes the next opener look at all pages.
+  @inlinable func storing<Result>(_ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch { throw noting(error) }
+  }
+
+  /// The same for what concerns a folder that is not open.
+  static func storing<Result>(
+    at folder: String, _ body: () throws -> Result
+  ) throws -> Result {
+    do {
+      return try body()
+    } catch let error as LMDBError {
+      guard let limit = Shortage.Limit(error) else { throw StoreError(error) }
+      throw StoreError.full(
+        Shortage(
+          path: folder, limit: limit,
+          usedByteCount: Environment.fileByteCount(of: folder) ?? 0,
+          freeByteCount: limit == .disk ? Environment.freeDiskByteCount(of: folder) : nil,
+          neededByteCount: nil))
+    }
+  }
+
+  @usableFromInline func noting(_ error: any Error) -> any Error {
+    if let shortage = shortage(error) { return StoreError.full(shortage) }
+    let found = (error as? LMDBError).map { StoreError($0) } ?? error as? StoreError
+    if let found, found.isDamage { noteSuspicion() }
+    return found ?? error
+  }
+
+  /// Notes it once; a note that cannot be taken does not change what is thrown.
+  func noteSuspicion() {
+    let isFirst = isSuspected.withLock { isSuspected in
+      defer { isSuspected = true }
+      return !isSuspected
+    }
+    if isFirst, !environment.options.isReadOnly { environment.noteSuspicion() }
+  }
+}
