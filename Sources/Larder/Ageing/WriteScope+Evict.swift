@@ -113,18 +113,17 @@ extension WriteScope {
       return keys.count < count
     }
     guard keys.count > 0 else { return 0 }
-    let origin = origin
-    self.origin = .expiry
-    defer { self.origin = origin }
-    return try change(of: collection) { scope, changes in
-      var cursor = try scope.transaction.cursor(in: collection.documents)
-      try keys.forEach { key in
-        guard try cursor.seek(key) else { return }
-        try changes.deleted(cursor.value, key: key, scope.transaction)
-        try cursor.delete()
-        if changes.isFull { try changes.flushIfFull(&scope.transaction) }
+    return try writing(as: .expiry) { scope in
+      try scope.change(of: collection) { scope, changes in
+        var cursor = try scope.transaction.cursor(in: collection.documents)
+        try keys.forEach { key in
+          guard try cursor.seek(key) else { return }
+          try changes.deleted(cursor.value, key: key, scope.transaction)
+          try cursor.delete()
+          if changes.isFull { try changes.flushIfFull(&scope.transaction) }
+        }
+        return keys.count
       }
-      return keys.count
     }
   }
 }

@@ -94,7 +94,6 @@ extension Engine {
       try storing {
         var scope = try WriteScope(self)
         while let job = rest.first {
-          scope.origin = .local
           let outcome = Result { try scope.undoable { try $0.runWhole(job) } }
           if let needed = scope.undeclared {
             declaration = needed
@@ -173,11 +172,12 @@ extension Store {
   /// Writes from many tasks share transactions; this is one of them.
   ///
   /// - Parameters:
+  ///   - origin: Where its changes come from.
   ///   - isLarge: Whether it should have a transaction of its own.
   ///   - byteCount: What the body holds in memory while it waits.
   ///   - entry: The leave to stand in the line, where it was asked for already.
   @usableFromInline func submit<Result: Sendable>(
-    isLarge: Bool = false, byteCount: Int = 0, entry: RoomEntry? = nil,
+    as origin: ChangeOrigin, isLarge: Bool = false, byteCount: Int = 0, entry: RoomEntry? = nil,
     _ body: @escaping @Sendable (inout WriteScope) throws -> Result
   ) async throws -> Result {
     try checkOpen()
@@ -191,7 +191,7 @@ extension Store {
       try await withCheckedThrowingContinuation {
         (continuation: CheckedContinuation<Void, any Error>) in
         let job = WriteJob(engine, isLarge: isLarge) { scope in
-          let value = try body(&scope)
+          let value = try scope.writing(as: origin, body)
           result.withLock { $0 = value }
         } finish: { [engine] error in
           engine.room.giveBack(byteCount)
