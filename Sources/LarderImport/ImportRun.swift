@@ -128,7 +128,7 @@ struct ImportRun {
     do {
       try rehearsal.declare()
       if options.atomically {
-        report.saved = try store.write { scope in
+        report.saved = try store.write(as: .imported) { scope in
           var saved = SaveReport()
           try forEachBatch(of: file) { batch in
             saved += try scope.save(batch, in: rehearsal.collection)
@@ -142,7 +142,9 @@ struct ImportRun {
         defer { report.saved = saved }
         var count = 0
         try forEachBatch(of: file) { batch in
-          saved += try store.write { try $0.save(batch, in: rehearsal.collection) }
+          saved += try store.write(as: .imported) {
+            try $0.save(batch, in: rehearsal.collection)
+          }
           count += batch.count
           return count
         }

@@ -36,6 +36,37 @@ struct ImportSourceTests {
     }
   }
 
+  @Test("what is imported is of the origin imported, in batches and in one transaction")
+  func origin() throws {
+    for isAtomic in [false, true] {
+      try withTemporaryStore { store in
+        var options = ImportOptions()
+        options.batchDocumentCount = 10
+        options.atomically = isAtomic
+        try store.collection("c").save([["id": .integer(1)]], keyField: "id")
+        let token = try store.changeToken()
+
+        try store.importDocuments(
+          from: .text(lines(35), name: "lines.ndjson"), into: "c", key: "id", options: options)
+
+        let changes = try store.history(since: token).changes
+        #expect(changes.count == 35)
+        #expect(changes.allSatisfy { $0.origin == .imported })
+        #expect(try store.history(origins: [.local]).changes.count == 1)
+      }
+    }
+  }
+
+  @Test("a fixture that is loaded is of the origin imported")
+  func fixtureOrigin() throws {
+    try withTemporaryStore { store in
+      try store.load(fixture: Fixtures.folder.appending(path: "contacts.json"), into: Contact.self)
+
+      let origins = Set(try store.history(limit: 100_000).changes.map(\.origin))
+      #expect(origins == [.imported])
+    }
+  }
+
   @Test("a bad pipe is refused by its name, with the place")
   func badPipe() throws {
     let pipe = Pipe()

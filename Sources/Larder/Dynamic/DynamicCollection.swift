@@ -120,14 +120,15 @@ extension DynamicCollection {
   /// Saves documents in one transaction, as a typed repository does. Fields that are new become
   /// known with the kinds of their values; values are coerced to the kinds that are known.
   ///
-  /// - Parameter keyField: The field that is the entity-accessor key, where the collection has
-  ///   none yet.
+  /// - Parameters:
+  ///   - keyField: The field that is the entity-accessor key, where the collection has none yet.
+  ///   - origin: Where the changes come from.
   /// - Throws: ``StoreError``, such as
   ///   ``StoreError/valueRefused(collection:key:field:found:expected:)``; no document is saved
   ///   then, though fields may have become known.
   @discardableResult
   public func save(
-    _ documents: [DynamicDocument], keyField: String? = nil
+    _ documents: [DynamicDocument], keyField: String? = nil, as origin: ChangeOrigin = .local
   ) throws -> SaveReport {
     try store.checkOpen()
     guard let first = documents.first else { return SaveReport() }
@@ -140,7 +141,9 @@ extension DynamicCollection {
       return SaveReport()
     }
     let batch = try batch(of: documents, keyField: keyField, binding)
-    return try store.write { try $0.apply(batch, to: name) ?? $0.save(documents, in: self) }
+    return try store.write(as: origin) {
+      try $0.apply(batch, to: name) ?? $0.save(documents, in: self)
+    }
   }
 
   /// A shape in which no field has been seen yet, that knows what types declare for this

@@ -51,7 +51,7 @@ extension WriteScope {
   }
 
   /// Saves documents without their type, and makes the collection and the fields that are new
-  /// known first, as ``DynamicCollection/save(_:keyField:)`` does. The body of the write is then
+  /// known first, as ``DynamicCollection/save(_:keyField:as:)`` does. The body of the write is then
   /// run again from its start.
   ///
   /// - Parameter keyField: The field that is the entity-accessor key, where the collection has
@@ -130,8 +130,8 @@ extension DynamicCollection {
   ///
   /// - Throws: ``StoreError``; nothing is deleted then.
   @discardableResult
-  public func delete(keys: [Value]) throws -> Int {
-    try store.write { try $0.delete(keys: keys, in: self) }
+  public func delete(keys: [Value], as origin: ChangeOrigin = .local) throws -> Int {
+    try store.write(as: origin) { try $0.delete(keys: keys, in: self) }
   }
 }
 

@@ -75,12 +75,12 @@ extension CodableRepository {
   ///   the coding path; whatever the policy throws. Nothing is kept then.
   @discardableResult
   public func save(
-    _ models: [Model], clearBeforeSaving query: Query<Entity>? = nil,
-    onConflict policy: ConflictPolicy<Model>
+    _ models: [Model], clearBeforeSaving query: Query<Entity>?,
+    onConflict policy: ConflictPolicy<Model>, as origin: ChangeOrigin
   ) throws -> SaveReport {
     try query?.selection.checkMatchesWhole("clearBeforeSaving")
     let batch = try batch(of: models, policy, isReplacing: query != nil)
-    return try store.write {
+    return try store.write(as: origin) {
       try $0.save(models, batch, in: collection, clearing: query?.selection, onConflict: policy)
     }
   }
@@ -91,13 +91,14 @@ extension CodableRepository {
   ///   kept then.
   @discardableResult
   public func save(
-    _ models: [Model], clearBeforeSaving query: Query<Entity>? = nil,
-    onConflict policy: ConflictPolicy<Model>
+    _ models: [Model], clearBeforeSaving query: Query<Entity>?,
+    onConflict policy: ConflictPolicy<Model>, as origin: ChangeOrigin
   ) async throws -> SaveReport {
     try query?.selection.checkMatchesWhole("clearBeforeSaving")
     let entry = try await store.roomEntry()
     let batch = try batch(of: models, policy, isReplacing: query != nil)
     return try await store.submit(
+      as: origin,
       byteCount: batch?.batch.byteCount ?? models.count * MemoryLayout<Model>.stride, entry: entry
     ) {
       try $0.save(models, batch, in: collection, clearing: query?.selection, onConflict: policy)
@@ -191,8 +192,8 @@ extension CodableRepository {
   /// - Throws: ``StoreError``, among them ``StoreError/queryNotAllowed(operation:reason:)`` for a
   ///   limit or an offset; nothing is deleted then.
   @discardableResult
-  public func delete(_ query: Query<Entity>) throws -> Int {
-    try store.write { try $0.delete(query, in: collection) }
+  public func delete(_ query: Query<Entity>, as origin: ChangeOrigin) throws -> Int {
+    try store.write(as: origin) { try $0.delete(query, in: collection) }
   }
 
   /// Deletes what `query` matches, as the synchronous one does.
@@ -200,39 +201,39 @@ extension CodableRepository {
   /// - Throws: As the synchronous one, and `CancellationError` before it began; nothing is
   ///   deleted then.
   @discardableResult
-  public func delete(_ query: Query<Entity>) async throws -> Int {
-    try await store.write { try $0.delete(query, in: collection) }
+  public func delete(_ query: Query<Entity>, as origin: ChangeOrigin) async throws -> Int {
+    try await store.write(as: origin) { try $0.delete(query, in: collection) }
   }
 
   /// Deletes the values under `keys`; returns how many there were.
   ///
   /// - Throws: ``StoreError``; nothing is deleted then.
   @discardableResult
-  public func delete(keys: [Model.ID]) throws -> Int {
-    try store.write { try $0.delete(Model.self, keys: keys, in: collection) }
+  public func delete(keys: [Model.ID], as origin: ChangeOrigin) throws -> Int {
+    try store.write(as: origin) { try $0.delete(Model.self, keys: keys, in: collection) }
   }
 
   /// Deletes the values under `keys`; returns how many there were.
   ///
   /// - Throws: ``StoreError``, and `CancellationError` before it began; nothing is deleted then.
   @discardableResult
-  public func delete(keys: [Model.ID]) async throws -> Int {
-    try await store.write { try $0.delete(Model.self, keys: keys, in: collection) }
+  public func delete(keys: [Model.ID], as origin: ChangeOrigin) async throws -> Int {
+    try await store.write(as: origin) { try $0.delete(Model.self, keys: keys, in: collection) }
   }
 
   /// Deletes every document of the collection; returns how many there were.
   ///
   /// - Throws: ``StoreError``; nothing is deleted then.
   @discardableResult
-  public func eraseAllData() throws -> Int {
-    try store.write { try $0.eraseAllData(ofCollection: collection) }
+  public func eraseAllData(as origin: ChangeOrigin) throws -> Int {
+    try store.write(as: origin) { try $0.eraseAllData(ofCollection: collection) }
   }
 
   /// Deletes every document of the collection; returns how many there were.
   ///
   /// - Throws: ``StoreError``, and `CancellationError` before it began; nothing is deleted then.
   @discardableResult
-  public func eraseAllData() async throws -> Int {
-    try await store.write { try $0.eraseAllData(ofCollection: collection) }
+  public func eraseAllData(as origin: ChangeOrigin) async throws -> Int {
+    try await store.write(as: origin) { try $0.eraseAllData(ofCollection: collection) }
   }
 }

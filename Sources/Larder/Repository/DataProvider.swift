@@ -18,8 +18,9 @@ public struct DataProvider<Model: Sendable, Entity: Document>: Sendable {
     self.source = source
   }
 
-  /// Takes what the source has and saves it. With a query, what it matches and the source no
-  /// longer has is deleted in the same step; the source is asked before anything is cleared.
+  /// Takes what the source has and saves it, as changes of the origin ``ChangeOrigin/sync``. With a
+  /// query, what it matches and the source no longer has is deleted in the same step; the source is
+  /// asked before anything is cleared.
   ///
   /// - Throws: Whatever the source throws; what the repository's save throws. In both cases the
   ///   repository is as it was.
@@ -29,6 +30,7 @@ public struct DataProvider<Model: Sendable, Entity: Document>: Sendable {
     onConflict policy: ConflictPolicy<Model> = .replace
   ) async throws -> SaveReport {
     let models = try await source()
-    return try await repository.save(models, clearBeforeSaving: query, onConflict: policy)
+    return try await repository.save(
+      models, clearBeforeSaving: query, onConflict: policy, as: .sync)
   }
 }

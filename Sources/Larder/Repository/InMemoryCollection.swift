@@ -10,8 +10,20 @@ struct InMemoryCollection<Entity: Document>: Sendable {
 
   /// The number of the last change.
   private(set) var sequence: UInt64 = 0
+  /// The number of the last change of each origin.
+  private var lastChanges: [ChangeOrigin: UInt64] = [:]
 
   var count: Int { records.count }
+
+  /// Says where the changes after one come from, if there were any.
+  mutating func note(_ origin: ChangeOrigin, after position: UInt64) {
+    if sequence > position { lastChanges[origin] = sequence }
+  }
+
+  /// Whether anything has changed after `position` that does not come from one of these origins.
+  func hasNews(after position: UInt64, ignoring ignored: Set<ChangeOrigin>) -> Bool {
+    lastChanges.contains { !ignored.contains($0.key) && $0.value > position }
+  }
 
   func entity(under key: Entity.Key) throws -> Entity? {
     guard let record = records[key.encodedBytes] else { return nil }

@@ -34,11 +34,13 @@ public final class InMemoryRepository<Model: Sendable, Entity: Document>: Reposi
 
   /// Changes a copy, which takes the place of what is there unless `body` throws.
   private func write<Result>(
-    _ body: (inout InMemoryCollection<Entity>) throws -> Result
+    as origin: ChangeOrigin, _ body: (inout InMemoryCollection<Entity>) throws -> Result
   ) throws -> Result {
     try writer.run {
       var changed = snapshot
+      let before = changed.sequence
       let result = try body(&changed)
+      changed.note(origin, after: before)
       contents.withLock { $0 = changed }
       for seat in seats.withLock({ Array($0.values) }) { seat.signal(after: 0) }
       return result
@@ -54,11 +56,11 @@ extension InMemoryRepository {
   /// - Throws: ``StoreError``, or whatever the policy throws; nothing is changed then.
   @discardableResult
   public func save(
-    _ models: [Model], clearBeforeSaving query: Query<Entity>? = nil,
-    onConflict policy: ConflictPolicy<Model>
+    _ models: [Model], clearBeforeSaving query: Query<Entity>?,
+    onConflict policy: ConflictPolicy<Model>, as origin: ChangeOrigin
   ) throws -> SaveReport {
     try query?.selection.checkMatchesWhole("clearBeforeSaving")
-    return try write { try $0.save(models, mapper, clearing: query?.selection, policy) }
+    return try write(as: origin) { try $0.save(models, mapper, clearing: query?.selection, policy) }
   }
 
   /// The model under `key`, or nil.
@@ -139,9 +141,9 @@ extension InMemoryRepository {
   /// - Throws: ``StoreError/queryNotAllowed(operation:reason:)`` for a limit or an offset; nothing
   ///   is deleted then.
   @discardableResult
-  public func delete(_ query: Query<Entity>) throws -> Int {
+  public func delete(_ query: Query<Entity>, as origin: ChangeOrigin) throws -> Int {
     try query.selection.checkMatchesWhole("delete")
-    return try write { try $0.delete(query.selection) { _ in false } }
+    return try write(as: origin) { try $0.delete(query.selection) { _ in false } }
   }
 
   /// Deletes the entities under `keys`; returns how many there were.
@@ -149,8 +151,8 @@ extension InMemoryRepository {
   /// - Throws: ``StoreError/nestedWrite`` inside a save of this repository; nothing is deleted
   ///   then.
   @discardableResult
-  public func delete(keys: [Entity.Key]) throws -> Int {
-    try write { contents in keys.count { contents.delete($0) } }
+  public func delete(keys: [Entity.Key], as origin: ChangeOrigin) throws -> Int {
+    try write(as: origin) { contents in keys.count { contents.delete($0) } }
   }
 
   /// Deletes everything; returns how many entities there were.
@@ -158,8 +160,8 @@ extension InMemoryRepository {
   /// - Throws: ``StoreError/nestedWrite`` inside a save of this repository; nothing is deleted
   ///   then.
   @discardableResult
-  public func eraseAllData() throws -> Int {
-    try write { contents in
+  public func eraseAllData(as origin: ChangeOrigin) throws -> Int {
+    try write(as: origin) { contents in
       contents.erase()
     }
   }
@@ -169,7 +171,10 @@ extension InMemoryRepository {
 
 extension InMemoryRepository {
   /// The models of what `query` selects, and from then on how they change. Every step reads and
-  /// compares everything. All changes have the origin ``ChangeOrigin/local``.
+  /// compares everything.
+  ///
+  /// - Parameter ignored: Changes of these origins are no reason for a step; they come with the
+  ///   next one that is made for others.
   public func watch(
     _ query: Query<Entity>, ignoring ignored: Set<ChangeOrigin>
   ) -> WatchSequence<ResultChange<Model>> {
@@ -180,7 +185,7 @@ extension InMemoryRepository {
       seats.withLock { $0[ObjectIdentifier(seat)] = seat }
       let contents = contents
       let work = InMemoryWatch(
-        query.selection, reader, isDeaf: ignored.contains(.local)
+        query.selection, reader, ignoring: ignored
       ) { contents.withLock { $0 } }
       return Watcher(work, at: seat) { [self] in
         seats.withLock { $0[ObjectIdentifier(seat)] = nil }
@@ -198,10 +203,12 @@ extension InMemoryRepository {
   ///   changed then.
   @discardableResult
   @concurrent public func save(
-    _ models: [Model], clearBeforeSaving query: Query<Entity>? = nil,
-    onConflict policy: ConflictPolicy<Model>
+    _ models: [Model], clearBeforeSaving query: Query<Entity>?,
+    onConflict policy: ConflictPolicy<Model>, as origin: ChangeOrigin
   ) async throws -> SaveReport {
-    try unlessCancelled { try save(models, clearBeforeSaving: query, onConflict: policy) }
+    try unlessCancelled {
+      try save(models, clearBeforeSaving: query, onConflict: policy, as: origin)
+    }
   }
 
   /// Deletes the entities that `query` matches; returns how many they were.
@@ -209,24 +216,26 @@ extension InMemoryRepository {
   /// - Throws: As the synchronous one, and `CancellationError` before it began; nothing is deleted
   ///   then.
   @discardableResult
-  @concurrent public func delete(_ query: Query<Entity>) async throws -> Int {
-    try unlessCancelled { try delete(query) }
+  @concurrent public func delete(_ query: Query<Entity>, as origin: ChangeOrigin) async throws
+    -> Int
+  {
+    try unlessCancelled { try delete(query, as: origin) }
   }
 
   /// Deletes the entities under `keys`; returns how many there were.
   ///
   /// - Throws: `CancellationError` before it began; nothing is deleted then.
   @discardableResult
-  @concurrent public func delete(keys: [Entity.Key]) async throws -> Int {
-    try unlessCancelled { try delete(keys: keys) }
+  @concurrent public func delete(keys: [Entity.Key], as origin: ChangeOrigin) async throws -> Int {
+    try unlessCancelled { try delete(keys: keys, as: origin) }
   }
 
   /// Deletes everything; returns how many entities there were.
   ///
   /// - Throws: `CancellationError` before it began; nothing is deleted then.
   @discardableResult
-  @concurrent public func eraseAllData() async throws -> Int {
-    try unlessCancelled { try eraseAllData() }
+  @concurrent public func eraseAllData(as origin: ChangeOrigin) async throws -> Int {
+    try unlessCancelled { try eraseAllData(as: origin) }
   }
 
   /// Its closure is synchronous, so that the calls in it mean the synchronous functions.

@@ -2,24 +2,28 @@
 struct InMemoryWatch<Entity: Document, Model: Sendable>: WatchWork {
   private let reader: RowReader<Entity, Model>
   private let window: Range<Int>
-  /// Whether every change there can be is ignored.
-  private let isDeaf: Bool
+  /// Changes of these origins are no news; they come with the next that are.
+  private let ignored: Set<ChangeOrigin>
   private let contents: @Sendable () -> InMemoryCollection<Entity>
   private var rows: [Row]?
+  /// The last change that was looked at.
+  private var position: UInt64 = 0
 
   init(
-    _ selection: Selection, _ reader: RowReader<Entity, Model>, isDeaf: Bool,
+    _ selection: Selection, _ reader: RowReader<Entity, Model>,
+    ignoring ignored: Set<ChangeOrigin>,
     _ contents: @escaping @Sendable () -> InMemoryCollection<Entity>
   ) {
     self.reader = reader
-    self.isDeaf = isDeaf
+    self.ignored = ignored
     self.contents = contents
     window = ResultRows(selection).window
   }
 
-  mutating func next(skippingTo position: UInt64) throws -> ResultChange<Model>? {
-    if isDeaf, rows != nil { return nil }
+  mutating func next(skippingTo skipped: UInt64) throws -> ResultChange<Model>? {
     let moment = contents()
+    if rows != nil, !moment.hasNews(after: position, ignoring: ignored) { return nil }
+    position = moment.sequence
     let all = try moment.rows(reader)
     let low = min(window.lowerBound, all.count)
     let found = Array(all[low..<max(low, min(window.upperBound, all.count))])

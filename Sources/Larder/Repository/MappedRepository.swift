@@ -30,11 +30,11 @@ extension MappedRepository {
   ///   whatever the policy throws; nothing is kept then.
   @discardableResult
   public func save(
-    _ models: [Model], clearBeforeSaving query: Query<Entity>? = nil,
-    onConflict policy: ConflictPolicy<Model>
+    _ models: [Model], clearBeforeSaving query: Query<Entity>?,
+    onConflict policy: ConflictPolicy<Model>, as origin: ChangeOrigin
   ) throws -> SaveReport {
     try query?.selection.checkMatchesWhole("clearBeforeSaving")
-    return try store.write {
+    return try store.write(as: origin) {
       try $0.save(models, mappedBy: mapper, clearBeforeSaving: query, onConflict: policy)
     }
   }
@@ -45,11 +45,11 @@ extension MappedRepository {
   ///   kept then.
   @discardableResult
   public func save(
-    _ models: [Model], clearBeforeSaving query: Query<Entity>? = nil,
-    onConflict policy: ConflictPolicy<Model>
+    _ models: [Model], clearBeforeSaving query: Query<Entity>?,
+    onConflict policy: ConflictPolicy<Model>, as origin: ChangeOrigin
   ) async throws -> SaveReport {
     try query?.selection.checkMatchesWhole("clearBeforeSaving")
-    return try await store.write {
+    return try await store.write(as: origin) {
       try $0.save(models, mappedBy: mapper, clearBeforeSaving: query, onConflict: policy)
     }
   }
@@ -122,40 +122,48 @@ extension MappedRepository {
   /// - Throws: ``StoreError``, among them ``StoreError/queryNotAllowed(operation:reason:)`` for a
   ///   limit or an offset; nothing is deleted then.
   @discardableResult
-  public func delete(_ query: Query<Entity>) throws -> Int { try entities.delete(query) }
+  public func delete(_ query: Query<Entity>, as origin: ChangeOrigin) throws -> Int {
+    try entities.delete(query, as: origin)
+  }
 
   /// Deletes what `query` matches, as the synchronous one does.
   ///
   /// - Throws: As the synchronous one; `CancellationError` before its turn came; nothing is deleted
   ///   then.
   @discardableResult
-  public func delete(_ query: Query<Entity>) async throws -> Int {
-    try await entities.delete(query)
+  public func delete(_ query: Query<Entity>, as origin: ChangeOrigin) async throws -> Int {
+    try await entities.delete(query, as: origin)
   }
 
   /// Deletes the entities under `keys`; returns how many there were.
   ///
   /// - Throws: ``StoreError``; nothing is deleted then.
   @discardableResult
-  public func delete(keys: [Entity.Key]) throws -> Int { try entities.delete(keys: keys) }
+  public func delete(keys: [Entity.Key], as origin: ChangeOrigin) throws -> Int {
+    try entities.delete(keys: keys, as: origin)
+  }
 
   /// Deletes the entities under `keys`; returns how many there were.
   ///
   /// - Throws: ``StoreError``; `CancellationError` before its turn came; nothing is deleted then.
   @discardableResult
-  public func delete(keys: [Entity.Key]) async throws -> Int {
-    try await entities.delete(keys: keys)
+  public func delete(keys: [Entity.Key], as origin: ChangeOrigin) async throws -> Int {
+    try await entities.delete(keys: keys, as: origin)
   }
 
   /// Deletes every entity of the collection; returns how many there were.
   ///
   /// - Throws: ``StoreError``; nothing is deleted then.
   @discardableResult
-  public func eraseAllData() throws -> Int { try entities.eraseAllData() }
+  public func eraseAllData(as origin: ChangeOrigin) throws -> Int {
+    try entities.eraseAllData(as: origin)
+  }
 
   /// Deletes every entity of the collection; returns how many there were.
   ///
   /// - Throws: ``StoreError``; `CancellationError` before its turn came; nothing is deleted then.
   @discardableResult
-  public func eraseAllData() async throws -> Int { try await entities.eraseAllData() }
+  public func eraseAllData(as origin: ChangeOrigin) async throws -> Int {
+    try await entities.eraseAllData(as: origin)
+  }
 }

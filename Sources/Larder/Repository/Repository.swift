@@ -18,12 +18,14 @@ public protocol Repository<Model, Entity>: Sendable {
   /// already. With a query, what it matches and is not in `models` is deleted in the same step,
   /// so that nobody sees an empty moment.
   ///
+  /// - Parameter origin: Where the changes come from: what is pulled from a remote is
+  ///   ``ChangeOrigin/sync``, and no news for watchers and consumers that ignore it.
   /// - Throws: ``StoreError``, among them ``StoreError/queryNotAllowed(operation:reason:)`` for a
   ///   query with a limit or an offset; whatever the policy throws. Nothing is changed then.
   @discardableResult
   func save(
     _ models: [Model], clearBeforeSaving query: Query<Entity>?,
-    onConflict policy: ConflictPolicy<Model>
+    onConflict policy: ConflictPolicy<Model>, as origin: ChangeOrigin
   ) throws -> SaveReport
 
   /// Saves models, as the synchronous one does.
@@ -33,7 +35,7 @@ public protocol Repository<Model, Entity>: Sendable {
   @discardableResult
   func save(
     _ models: [Model], clearBeforeSaving query: Query<Entity>?,
-    onConflict policy: ConflictPolicy<Model>
+    onConflict policy: ConflictPolicy<Model>, as origin: ChangeOrigin
   ) async throws -> SaveReport
 
   /// The model under `key`, or nil.
@@ -97,38 +99,38 @@ public protocol Repository<Model, Entity>: Sendable {
   /// - Throws: ``StoreError``, among them ``StoreError/queryNotAllowed(operation:reason:)`` for a
   ///   limit or an offset. Nothing is deleted then.
   @discardableResult
-  func delete(_ query: Query<Entity>) throws -> Int
+  func delete(_ query: Query<Entity>, as origin: ChangeOrigin) throws -> Int
 
   /// Deletes what `query` matches, as the synchronous one does.
   ///
   /// - Throws: As the synchronous one, and `CancellationError` before it began. Nothing is deleted
   ///   then.
   @discardableResult
-  func delete(_ query: Query<Entity>) async throws -> Int
+  func delete(_ query: Query<Entity>, as origin: ChangeOrigin) async throws -> Int
 
   /// Deletes the entities under `keys`; returns how many there were.
   ///
   /// - Throws: ``StoreError``. Nothing is deleted then.
   @discardableResult
-  func delete(keys: [Entity.Key]) throws -> Int
+  func delete(keys: [Entity.Key], as origin: ChangeOrigin) throws -> Int
 
   /// Deletes the entities under `keys`; returns how many there were.
   ///
   /// - Throws: ``StoreError``, and `CancellationError` before it began. Nothing is deleted then.
   @discardableResult
-  func delete(keys: [Entity.Key]) async throws -> Int
+  func delete(keys: [Entity.Key], as origin: ChangeOrigin) async throws -> Int
 
   /// Deletes every entity; returns how many there were.
   ///
   /// - Throws: ``StoreError``. Nothing is deleted then.
   @discardableResult
-  func eraseAllData() throws -> Int
+  func eraseAllData(as origin: ChangeOrigin) throws -> Int
 
   /// Deletes every entity; returns how many there were.
   ///
   /// - Throws: ``StoreError``, and `CancellationError` before it began. Nothing is deleted then.
   @discardableResult
-  func eraseAllData() async throws -> Int
+  func eraseAllData(as origin: ChangeOrigin) async throws -> Int
 }
 
 // MARK: Without a mapper
@@ -185,73 +187,146 @@ extension Aggregate where Result == [Value] {
 extension Repository {
   /// Saves models; those that are stored already are replaced.
   ///
-  /// - Throws: As `save(_:clearBeforeSaving:onConflict:)`. Nothing is changed then.
+  /// - Throws: As `save(_:clearBeforeSaving:onConflict:as:)`. Nothing is changed then.
   @discardableResult
-  public func save(_ models: [Model]) throws -> SaveReport {
-    try save(models, clearBeforeSaving: nil, onConflict: .replace)
+  public func save(
+    _ models: [Model], as origin: ChangeOrigin = .local
+  ) throws -> SaveReport {
+    try save(models, clearBeforeSaving: nil, onConflict: .replace, as: origin)
   }
 
   /// Saves models; those that are stored already are replaced.
   ///
-  /// - Throws: As `save(_:clearBeforeSaving:onConflict:)`. Nothing is changed then.
-  @discardableResult
-  public func save(_ models: [Model]) async throws -> SaveReport {
-    try await save(models, clearBeforeSaving: nil, onConflict: .replace)
-  }
-
-  /// Saves one model.
-  ///
-  /// - Throws: As `save(_:clearBeforeSaving:onConflict:)`. Nothing is changed then.
-  @discardableResult
-  public func save(_ model: Model) throws -> SaveReport {
-    try save([model], clearBeforeSaving: nil, onConflict: .replace)
-  }
-
-  /// Saves one model.
-  ///
-  /// - Throws: As `save(_:clearBeforeSaving:onConflict:)`. Nothing is changed then.
-  @discardableResult
-  public func save(_ model: Model) async throws -> SaveReport {
-    try await save([model], clearBeforeSaving: nil, onConflict: .replace)
-  }
-
-  /// Replaces what `query` matches by `models`.
-  ///
-  /// - Throws: As `save(_:clearBeforeSaving:onConflict:)`. Nothing is changed then.
-  @discardableResult
-  public func save(_ models: [Model], clearBeforeSaving query: Query<Entity>) throws -> SaveReport {
-    try save(models, clearBeforeSaving: query, onConflict: .replace)
-  }
-
-  /// Replaces what `query` matches by `models`.
-  ///
-  /// - Throws: As `save(_:clearBeforeSaving:onConflict:)`. Nothing is changed then.
+  /// - Throws: As `save(_:clearBeforeSaving:onConflict:as:)`. Nothing is changed then.
   @discardableResult
   public func save(
-    _ models: [Model], clearBeforeSaving query: Query<Entity>
+    _ models: [Model], as origin: ChangeOrigin = .local
   ) async throws -> SaveReport {
-    try await save(models, clearBeforeSaving: query, onConflict: .replace)
+    try await save(models, clearBeforeSaving: nil, onConflict: .replace, as: origin)
   }
 
-  /// Saves models, with a say in what becomes of those that are stored already.
+  /// Saves one model.
   ///
-  /// - Throws: As `save(_:clearBeforeSaving:onConflict:)`. Nothing is changed then.
+  /// - Throws: As `save(_:clearBeforeSaving:onConflict:as:)`. Nothing is changed then.
   @discardableResult
   public func save(
-    _ models: [Model], onConflict policy: ConflictPolicy<Model>
+    _ model: Model, as origin: ChangeOrigin = .local
   ) throws -> SaveReport {
-    try save(models, clearBeforeSaving: nil, onConflict: policy)
+    try save([model], clearBeforeSaving: nil, onConflict: .replace, as: origin)
+  }
+
+  /// Saves one model.
+  ///
+  /// - Throws: As `save(_:clearBeforeSaving:onConflict:as:)`. Nothing is changed then.
+  @discardableResult
+  public func save(
+    _ model: Model, as origin: ChangeOrigin = .local
+  ) async throws -> SaveReport {
+    try await save([model], clearBeforeSaving: nil, onConflict: .replace, as: origin)
+  }
+
+  /// Replaces what `query` matches by `models`.
+  ///
+  /// - Throws: As `save(_:clearBeforeSaving:onConflict:as:)`. Nothing is changed then.
+  @discardableResult
+  public func save(
+    _ models: [Model], clearBeforeSaving query: Query<Entity>, as origin: ChangeOrigin = .local
+  ) throws -> SaveReport {
+    try save(models, clearBeforeSaving: query, onConflict: .replace, as: origin)
+  }
+
+  /// Replaces what `query` matches by `models`.
+  ///
+  /// - Throws: As `save(_:clearBeforeSaving:onConflict:as:)`. Nothing is changed then.
+  @discardableResult
+  public func save(
+    _ models: [Model], clearBeforeSaving query: Query<Entity>, as origin: ChangeOrigin = .local
+  ) async throws -> SaveReport {
+    try await save(models, clearBeforeSaving: query, onConflict: .replace, as: origin)
   }
 
   /// Saves models, with a say in what becomes of those that are stored already.
   ///
-  /// - Throws: As `save(_:clearBeforeSaving:onConflict:)`. Nothing is changed then.
+  /// - Throws: As `save(_:clearBeforeSaving:onConflict:as:)`. Nothing is changed then.
   @discardableResult
   public func save(
-    _ models: [Model], onConflict policy: ConflictPolicy<Model>
-  ) async throws -> SaveReport {
-    try await save(models, clearBeforeSaving: nil, onConflict: policy)
+    _ models: [Model], onConflict policy: ConflictPolicy<Model>, as origin: ChangeOrigin = .local
+  ) throws -> SaveReport {
+    try save(models, clearBeforeSaving: nil, onConflict: policy, as: origin)
   }
+
+  /// Saves models, with a say in what becomes of those that are stored already.
+  ///
+  /// - Throws: As `save(_:clearBeforeSaving:onConflict:as:)`. Nothing is changed then.
+  @discardableResult
+  public func save(
+    _ models: [Model], onConflict policy: ConflictPolicy<Model>, as origin: ChangeOrigin = .local
+  ) async throws -> SaveReport {
+    try await save(models, clearBeforeSaving: nil, onConflict: policy, as: origin)
+  }
+
+  /// Saves models as the app's own change, with a say in what becomes of those that are stored
+  /// already.
+  ///
+  /// - Throws: As `save(_:clearBeforeSaving:onConflict:as:)`. Nothing is changed then.
+  @discardableResult
+  public func save(
+    _ models: [Model], clearBeforeSaving query: Query<Entity>?,
+    onConflict policy: ConflictPolicy<Model>
+  ) throws -> SaveReport {
+    try save(models, clearBeforeSaving: query, onConflict: policy, as: .local)
+  }
+
+  /// Saves models as the app's own change, as the synchronous one does.
+  ///
+  /// - Throws: As `save(_:clearBeforeSaving:onConflict:as:)`. Nothing is changed then.
+  @discardableResult
+  public func save(
+    _ models: [Model], clearBeforeSaving query: Query<Entity>?,
+    onConflict policy: ConflictPolicy<Model>
+  ) async throws -> SaveReport {
+    try await save(models, clearBeforeSaving: query, onConflict: policy, as: .local)
+  }
+
+  /// Deletes what `query` matches, as the app's own change; returns how many entities that were.
+  ///
+  /// - Throws: As `delete(_:as:)`. Nothing is deleted then.
+  @discardableResult
+  public func delete(_ query: Query<Entity>) throws -> Int { try delete(query, as: .local) }
+
+  /// Deletes what `query` matches, as the app's own change; returns how many entities that were.
+  ///
+  /// - Throws: As `delete(_:as:)`. Nothing is deleted then.
+  @discardableResult
+  public func delete(_ query: Query<Entity>) async throws -> Int {
+    try await delete(query, as: .local)
+  }
+
+  /// Deletes the entities under `keys`, as the app's own change; returns how many there were.
+  ///
+  /// - Throws: As `delete(keys:as:)`. Nothing is deleted then.
+  @discardableResult
+  public func delete(keys: [Entity.Key]) throws -> Int { try delete(keys: keys, as: .local) }
+
+  /// Deletes the entities under `keys`, as the app's own change; returns how many there were.
+  ///
+  /// - Throws: As `delete(keys:as:)`. Nothing is deleted then.
+  @discardableResult
+  public func delete(keys: [Entity.Key]) async throws -> Int {
+    try await delete(keys: keys, as: .local)
+  }
+
+  /// Deletes every entity, as the app's own change; returns how many there were.
+  ///
+  /// - Throws: As `eraseAllData(as:)`. Nothing is deleted then.
+  @discardableResult
+  public func eraseAllData() throws -> Int { try eraseAllData(as: .local) }
+
+  /// Deletes every entity, as the app's own change; returns how many there were.
+  ///
+  /// - Throws: As `eraseAllData(as:)`. Nothing is deleted then.
+  @discardableResult
+  public func eraseAllData() async throws -> Int { try await eraseAllData(as: .local) }
 
   /// How many models there are.
   ///

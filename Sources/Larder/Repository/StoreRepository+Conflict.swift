@@ -6,11 +6,11 @@ extension StoreRepository: Repository {
   /// - Throws: ``StoreError``, or whatever the policy throws; nothing is kept then.
   @discardableResult
   public func save(
-    _ documents: [Entity], clearBeforeSaving query: Query<Entity>? = nil,
-    onConflict policy: ConflictPolicy<Entity>
+    _ documents: [Entity], clearBeforeSaving query: Query<Entity>?,
+    onConflict policy: ConflictPolicy<Entity>, as origin: ChangeOrigin
   ) throws -> SaveReport {
-    if case .replace = policy { return try save(documents, clearing: query) }
-    return try store.write {
+    if case .replace = policy { return try save(documents, clearing: query, as: origin) }
+    return try store.write(as: origin) {
       try $0.save(documents, clearBeforeSaving: query, onConflict: policy)
     }
   }
@@ -21,11 +21,11 @@ extension StoreRepository: Repository {
   ///   began; nothing is kept then.
   @discardableResult
   public func save(
-    _ documents: [Entity], clearBeforeSaving query: Query<Entity>? = nil,
-    onConflict policy: ConflictPolicy<Entity>
+    _ documents: [Entity], clearBeforeSaving query: Query<Entity>?,
+    onConflict policy: ConflictPolicy<Entity>, as origin: ChangeOrigin
   ) async throws -> SaveReport {
-    if case .replace = policy { return try await save(documents, clearing: query) }
-    return try await store.write {
+    if case .replace = policy { return try await save(documents, clearing: query, as: origin) }
+    return try await store.write(as: origin) {
       try $0.save(documents, clearBeforeSaving: query, onConflict: policy)
     }
   }

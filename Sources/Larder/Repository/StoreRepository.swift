@@ -29,16 +29,20 @@ extension StoreRepository {
   /// - Throws: ``StoreError``, or `CancellationError` before the save began; nothing is kept
   ///   then.
   @discardableResult
-  @inlinable public func save(_ documents: [Entity]) async throws -> SaveReport {
-    try await save(documents, clearing: nil)
+  @inlinable public func save(
+    _ documents: [Entity], as origin: ChangeOrigin = .local
+  ) async throws -> SaveReport {
+    try await save(documents, clearing: nil, as: origin)
   }
 
   /// Saves documents in one transaction, as the asynchronous one does.
   ///
   /// - Throws: ``StoreError``; nothing is kept then.
   @discardableResult
-  @inlinable public func save(_ documents: [Entity]) throws -> SaveReport {
-    try save(documents, clearing: nil)
+  @inlinable public func save(
+    _ documents: [Entity], as origin: ChangeOrigin = .local
+  ) throws -> SaveReport {
+    try save(documents, clearing: nil, as: origin)
   }
 
   /// Saves one document.
@@ -46,16 +50,20 @@ extension StoreRepository {
   /// - Throws: ``StoreError``, or `CancellationError` before the save began; nothing is kept
   ///   then.
   @discardableResult
-  @inlinable public func save(_ document: Entity) async throws -> SaveReport {
-    try await save([document], clearing: nil)
+  @inlinable public func save(
+    _ document: Entity, as origin: ChangeOrigin = .local
+  ) async throws -> SaveReport {
+    try await save([document], clearing: nil, as: origin)
   }
 
   /// Saves one document.
   ///
   /// - Throws: ``StoreError``; nothing is kept then.
   @discardableResult
-  @inlinable public func save(_ document: Entity) throws -> SaveReport {
-    try save([document], clearing: nil)
+  @inlinable public func save(
+    _ document: Entity, as origin: ChangeOrigin = .local
+  ) throws -> SaveReport {
+    try save([document], clearing: nil, as: origin)
   }
 
   /// Replaces what `query` matches by `documents`, in one transaction: readers see the old ones
@@ -66,9 +74,10 @@ extension StoreRepository {
   ///   limit or an offset, or `CancellationError` before the save began; nothing is kept then.
   @discardableResult
   @inlinable public func save(
-    _ documents: [Entity], clearBeforeSaving query: Query<Entity>
+    _ documents: [Entity], clearBeforeSaving query: Query<Entity>,
+    as origin: ChangeOrigin = .local
   ) async throws -> SaveReport {
-    try await save(documents, clearing: query)
+    try await save(documents, clearing: query, as: origin)
   }
 
   /// Replaces what `query` matches by `documents`, as the asynchronous one does.
@@ -76,9 +85,10 @@ extension StoreRepository {
   /// - Throws: ``StoreError``; nothing is kept then.
   @discardableResult
   @inlinable public func save(
-    _ documents: [Entity], clearBeforeSaving query: Query<Entity>
+    _ documents: [Entity], clearBeforeSaving query: Query<Entity>,
+    as origin: ChangeOrigin = .local
   ) throws -> SaveReport {
-    try save(documents, clearing: query)
+    try save(documents, clearing: query, as: origin)
   }
 }
 
@@ -90,47 +100,47 @@ extension StoreRepository {
   /// - Throws: ``StoreError``, among them ``StoreError/queryNotAllowed(operation:reason:)`` for a
   ///   limit or an offset; `CancellationError` before its turn came; nothing is deleted then.
   @discardableResult
-  public func delete(_ query: Query<Entity>) async throws -> Int {
-    try await store.write { try $0.delete(query) }
+  public func delete(_ query: Query<Entity>, as origin: ChangeOrigin) async throws -> Int {
+    try await store.write(as: origin) { try $0.delete(query) }
   }
 
   /// Deletes what `query` matches, as the asynchronous one does.
   ///
   /// - Throws: ``StoreError``; nothing is deleted then.
   @discardableResult
-  public func delete(_ query: Query<Entity>) throws -> Int {
-    try store.write { try $0.delete(query) }
+  public func delete(_ query: Query<Entity>, as origin: ChangeOrigin) throws -> Int {
+    try store.write(as: origin) { try $0.delete(query) }
   }
 
   /// Deletes the documents under `keys`; returns how many there were.
   ///
   /// - Throws: ``StoreError``; `CancellationError` before its turn came; nothing is deleted then.
   @discardableResult
-  public func delete(keys: [Entity.Key]) async throws -> Int {
-    try await store.write { try $0.delete(Entity.self, keys: keys) }
+  public func delete(keys: [Entity.Key], as origin: ChangeOrigin) async throws -> Int {
+    try await store.write(as: origin) { try $0.delete(Entity.self, keys: keys) }
   }
 
   /// Deletes the documents under `keys`; returns how many there were.
   ///
   /// - Throws: ``StoreError``; nothing is deleted then.
   @discardableResult
-  public func delete(keys: [Entity.Key]) throws -> Int {
-    try store.write { try $0.delete(Entity.self, keys: keys) }
+  public func delete(keys: [Entity.Key], as origin: ChangeOrigin) throws -> Int {
+    try store.write(as: origin) { try $0.delete(Entity.self, keys: keys) }
   }
 
   /// Deletes every document of the collection; returns how many there were.
   ///
   /// - Throws: ``StoreError``; `CancellationError` before its turn came; nothing is deleted then.
   @discardableResult
-  public func eraseAllData() async throws -> Int {
-    try await store.write { try $0.eraseAllData(of: Entity.self) }
+  public func eraseAllData(as origin: ChangeOrigin) async throws -> Int {
+    try await store.write(as: origin) { try $0.eraseAllData(of: Entity.self) }
   }
 
   /// Deletes every document of the collection; returns how many there were.
   ///
   /// - Throws: ``StoreError``; nothing is deleted then.
   @discardableResult
-  public func eraseAllData() throws -> Int {
-    try store.write { try $0.eraseAllData(of: Entity.self) }
+  public func eraseAllData(as origin: ChangeOrigin) throws -> Int {
+    try store.write(as: origin) { try $0.eraseAllData(of: Entity.self) }
   }
 }

@@ -95,7 +95,6 @@ extension Engine {
         // With nothing but refusals there is nothing to keep.
         _ = try transact { scope in
           while let job = rest.first {
-            scope.origin = .local
             let outcome = Result { try scope.undoable { try $0.whole(job.run) } }
             if let needed = scope.undeclared {
               // Only what comes before it is committed.
@@ -163,11 +162,12 @@ extension Store {
   /// Writes from many tasks share transactions; this is one of them.
   ///
   /// - Parameters:
+  ///   - origin: Where its changes come from.
   ///   - isLarge: Whether it should have a transaction of its own.
   ///   - byteCount: What the body holds in memory while it waits.
   ///   - entry: The leave to stand in the line, where it was asked for already.
   @usableFromInline func submit<Result: Sendable>(
-    isLarge: Bool = false, byteCount: Int = 0, entry: RoomEntry? = nil,
+    as origin: ChangeOrigin, isLarge: Bool = false, byteCount: Int = 0, entry: RoomEntry? = nil,
     _ body: @escaping @Sendable (inout WriteScope) throws -> Result
   ) async throws -> Result {
     try checkOpen()
@@ -181,7 +181,7 @@ extension Store {
       try await withCheckedThrowingContinuation {
         (continuation: CheckedContinuation<Void, any Error>) in
         let job = WriteJob(engine, isLarge: isLarge) { scope in
-          let value = try body(&scope)
+          let value = try scope.writing(as: origin, body)
           result.withLock { $0 = value }
         } finish: { [engine] error in
           engine.room.giveBack(byteCount)

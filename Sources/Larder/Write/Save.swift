@@ -9,31 +9,35 @@ internal import LarderLMDB
 
 extension StoreRepository {
   @inlinable
-  func save(_ documents: [Entity], clearing query: Query<Entity>?) throws -> SaveReport {
+  func save(
+    _ documents: [Entity], clearing query: Query<Entity>?, as origin: ChangeOrigin
+  ) throws -> SaveReport {
     try query?.selection.checkMatchesWhole("clearBeforeSaving")
     guard let batch = try batch(of: documents, isReplacing: query != nil) else {
-      return try store.write { try $0.save(documents, clearBeforeSaving: query) }
+      return try store.write(as: origin) { try $0.save(documents, clearBeforeSaving: query) }
     }
     if batch.isEmpty, query == nil { return SaveReport() }
-    return try store.write { tx in
+    return try store.write(as: origin) { tx in
       try tx.apply(batch, Entity.self, clearing: query?.selection)
         ?? tx.save(documents, clearBeforeSaving: query)
     }
   }
 
   @inlinable func save(
-    _ documents: [Entity], clearing query: Query<Entity>?
+    _ documents: [Entity], clearing query: Query<Entity>?, as origin: ChangeOrigin
   ) async throws -> SaveReport {
     try query?.selection.checkMatchesWhole("clearBeforeSaving")
     let entry = try await store.roomEntry()
     guard let batch = try batch(of: documents, isReplacing: query != nil) else {
       return try await store.submit(
-        isLarge: documents.count > Batch.largestCount,
+        as: origin, isLarge: documents.count > Batch.largestCount,
         byteCount: documents.count * MemoryLayout<Entity>.stride, entry: entry
       ) { try $0.save(documents, clearBeforeSaving: query) }
     }
     if batch.isEmpty, query == nil { return SaveReport() }
-    return try await store.submit(byteCount: batch.byteCount, entry: entry) { tx in
+    return try await store.submit(
+      as: origin, byteCount: batch.byteCount, entry: entry
+    ) { tx in
       try tx.apply(batch, Entity.self, clearing: query?.selection)
         ?? tx.save(documents, clearBeforeSaving: query)
     }

@@ -113,13 +113,12 @@ extension WriteScope {
       return keys.count < count
     }
     guard keys.count > 0 else { return 0 }
-    let origin = origin
-    self.origin = .expiry
-    defer { self.origin = origin }
-    return try change(of: collection) { scope, changes in
-      var cursor = try scope.transaction.cursor(in: collection.documents)
-      try keys.forEach { _ = try scope.delete($0, at: &cursor, &changes) }
-      return keys.count
+    return try writing(as: .expiry) { scope in
+      try scope.change(of: collection) { scope, changes in
+        var cursor = try scope.transaction.cursor(in: collection.documents)
+        try keys.forEach { _ = try scope.delete($0, at: &cursor, &changes) }
+        return keys.count
+      }
     }
   }
 }

@@ -12,8 +12,8 @@ public struct WriteScope: ~Copyable {
   /// Whether something was written that is no document: the catalogue, a step of an index, or where
   /// a migration stands.
   var hasWrittenMore = false
-  /// Where the changes that follow come from, as the change log says it.
-  public var origin = ChangeOrigin.local
+  /// Where the changes that follow come from, as the change log says it; ``writing(as:_:)`` sets it.
+  private(set) var origin = ChangeOrigin.local
   let log: Database
   /// The database of the named consumers, if it was known when the transaction began: a handle
   /// that is younger cannot be used in it.
@@ -64,6 +64,17 @@ public struct WriteScope: ~Copyable {
       transaction.abort()
       try engine.refreshCatalogue()
     }
+  }
+
+  /// Runs `body`, whose changes come from `origin`. Afterwards it is as before, also when `body`
+  /// throws: jobs that share a transaction do not hand it on.
+  mutating func writing<Result>(
+    as origin: ChangeOrigin, _ body: (inout WriteScope) throws -> Result
+  ) rethrows -> Result {
+    let outer = self.origin
+    self.origin = origin
+    defer { self.origin = outer }
+    return try body(&self)
   }
 
   /// Runs a change of several records of one collection. When it stops half-way the scope is never
@@ -320,12 +331,16 @@ extension Store {
   /// The writes of tasks that wait before it are done with it, and share its flush of the disk.
   /// Threads that write share none.
   ///
+  /// - Parameter origin: Where the changes come from, for watchers and consumers that ask for some
+  ///   origins and not for others.
   /// - Throws: Whatever `body` throws, or ``StoreError``, among them
   ///   ``StoreError/nestedWrite``; nothing is kept then.
   @discardableResult
-  public func write<Result>(_ body: (inout WriteScope) throws -> Result) throws -> Result {
+  public func write<Result>(
+    as origin: ChangeOrigin = .local, _ body: (inout WriteScope) throws -> Result
+  ) throws -> Result {
     try checkOpen()
-    return try engine.storing { try engine.write(body) }
+    return try engine.storing { try engine.write { try $0.writing(as: origin, body) } }
   }
 
   /// Runs `body` in one transaction, off the concurrent pool; all of it is kept, or none.
@@ -335,12 +350,14 @@ extension Store {
   /// the turn of `body` has come prevents it; afterwards it runs to its end. Where very much waits
   /// already it waits for room first: ``StoreOptions/maximumWaitingByteCount``.
   ///
+  /// - Parameter origin: Where the changes come from.
   /// - Throws: Whatever `body` throws, `CancellationError`, or ``StoreError``; nothing is kept
   ///   then.
   @discardableResult
   public func write<Result: Sendable>(
+    as origin: ChangeOrigin = .local,
     _ body: @escaping @Sendable (inout WriteScope) throws -> Result
   ) async throws -> Result {
-    try await submit(body)
+    try await submit(as: origin, body)
   }
 }

@@ -17,8 +17,8 @@ extension Fetched: Equatable where Content: Equatable {}
 ///   .fromRemote(try await server.get("contacts.json"))
 /// } decode: { data in
 ///   try JSONDecoder().decode([Contact].self, from: data)
-/// } save: { page in
-///   try await contacts.save(page, clearBeforeSaving: Contact.all)
+/// } save: { page, origin in
+///   try await contacts.save(page, clearBeforeSaving: Contact.all, as: origin)
 /// }
 /// ```
 /// Nothing is saved unless the fetch and the decoder have succeeded. A sync whose save finds every
@@ -34,12 +34,14 @@ public struct RemoteUpdater: Updater {
   ///     what `StoreOptions.log` is.
   ///   - fetch: Asks the remote.
   ///   - decode: Makes models of the answer; called on the concurrent pool.
-  ///   - save: Saves the models, in one transaction, and returns its report.
+  ///   - save: Saves the models, in one transaction, and returns its report. Its second argument is
+  ///     ``ChangeOrigin/sync``, to be handed on to the save: otherwise an outbox would send back what
+  ///     was just pulled.
   public init<Content: Sendable, Models: Sendable>(
     limiter: FetchLimiter = FetchLimiter(), log: (@Sendable (LogEvent) -> Void)? = nil,
     fetch: @escaping @Sendable () async throws -> Fetched<Content>,
     decode: @escaping @Sendable (Content) throws -> Models,
-    save: @escaping @Sendable (Models) async throws -> SaveReport
+    save: @escaping @Sendable (Models, ChangeOrigin) async throws -> SaveReport
   ) {
     self.limiter = limiter
     update = {
@@ -51,7 +53,7 @@ public struct RemoteUpdater: Updater {
         let models = try decode(content)
         // The save would be the first to leave something behind.
         try Task.checkCancellation()
-        let report = try await save(models)
+        let report = try await save(models, .sync)
         log?(.saved(report))
         return report.changes > 0 ? .updated : .alreadyCurrent
       } catch {
@@ -67,11 +69,13 @@ public struct RemoteUpdater: Updater {
   ///   - limiter: Shared by updaters that ask the same remote for the same thing, and by no others.
   ///   - log: Told what became of each request, once for all who waited; silent if nil.
   ///   - fetch: Asks the remote.
-  ///   - save: Saves the models, in one transaction, and returns its report.
+  ///   - save: Saves the models, in one transaction, and returns its report. Its second argument is
+  ///     ``ChangeOrigin/sync``, to be handed on to the save: otherwise an outbox would send back what
+  ///     was just pulled.
   public init<Models: Sendable>(
     limiter: FetchLimiter = FetchLimiter(), log: (@Sendable (LogEvent) -> Void)? = nil,
     fetch: @escaping @Sendable () async throws -> Fetched<Models>,
-    save: @escaping @Sendable (Models) async throws -> SaveReport
+    save: @escaping @Sendable (Models, ChangeOrigin) async throws -> SaveReport
   ) {
     self.init(limiter: limiter, log: log, fetch: fetch, decode: { $0 }, save: save)
   }

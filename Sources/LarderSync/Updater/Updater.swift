@@ -1,7 +1,8 @@
 /// Brings what a remote has into a repository. Whoever shows the data never sees an updater: it
 /// reads the repository.
 ///
-/// ``RemoteUpdater`` is the one to use; an app may write its own.
+/// ``RemoteUpdater`` is the one to use; an app may write its own, which saves with
+/// `as: .sync`.
 public protocol Updater: Sendable {
   /// Fetches, and saves what is new in one transaction.
   ///

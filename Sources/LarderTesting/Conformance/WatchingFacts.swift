@@ -93,6 +93,33 @@ extension ConformanceSubject {
         try expect(await counts.next(), 1)
         try expect(await one.next(), .some(nil))
       },
+      .init(sentence: "changes of an origin that is ignored make no step, and come with the next") {
+        subject, repository in
+        let models = (0..<6).map { subject.model(Sample(id: "\($0)")) }
+        try await repository.save([models[0], models[5]])
+        let before = try repository.fetch(subject.all)
+        let values = repository.values(of: subject.all, ignoring: [.sync])
+        let (first, began) = AsyncStream.makeStream(of: Void.self)
+        let watching = Task {
+          defer { began.finish() }
+          var steps = values.makeAsyncIterator()
+          let first = try await steps.next()
+          began.finish()
+          return [first, try await steps.next()]
+        }
+        for await _ in first {}
+
+        try await repository.save([models[1]], as: .sync)
+        try await repository.save(models[2], as: .sync)
+        try await repository.save(
+          [models[3]], clearBeforeSaving: subject.matching(.id("0")), as: .sync)
+        try await repository.delete(keys: ["1"], as: .sync)
+        try await repository.delete(subject.matching(.id("5")), as: .sync)
+        // Time for a step that should not be made.
+        for _ in 0..<100 { await Task.yield() }
+        try await repository.save(models[4])
+        try expect(await watching.value, [before, try repository.fetch(subject.all)])
+      },
       .init(sentence: "a watcher whose task is cancelled ends") { subject, repository in
         let changes = repository.watch(subject.all)
         let task = Task {

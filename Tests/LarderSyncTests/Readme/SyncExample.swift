@@ -18,8 +18,8 @@ func updater(
     .fromRemote(try await download())
   } decode: { data in
     try JSONDecoder().decode([Station].self, from: data)
-  } save: { page in
-    try await stations.save(page, clearBeforeSaving: Station.all)
+  } save: { page, origin in
+    try await stations.save(page, clearBeforeSaving: Station.all, as: origin)
   }
 }
 

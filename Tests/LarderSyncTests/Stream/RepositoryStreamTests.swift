@@ -129,7 +129,7 @@ import Testing
     try await withTemporaryStore { store in
       let sellers = store.repository(of: Seller.self)
       let remote = ScriptedRemote<[Seller]> { _ in .success(.fromRemote(Seller.many(3))) }
-      let updater = RemoteUpdater(fetch: remote.fetch) { try await sellers.save($0) }
+      let updater = RemoteUpdater(fetch: remote.fetch) { try await sellers.save($0, as: $1) }
       let recorder = EventRecorder(sellers.stream(Seller.byOrder, refreshedBy: updater))
 
       await recorder.waitForEvents(2)
@@ -148,7 +148,7 @@ import Testing
         $0 == 1 ? .success(.prefetched) : .success(.fromRemote(Seller.many(3)))
       }
       let updater = RemoteUpdater(fetch: remote.fetch) {
-        try await sellers.save($0, clearBeforeSaving: Seller.all)
+        try await sellers.save($0, clearBeforeSaving: Seller.all, as: $1)
       }
       let recorder = EventRecorder(sellers.stream(Seller.byOrder, refreshedBy: updater))
       await recorder.waitForEvents(1)
@@ -217,7 +217,7 @@ import Testing
     try await withTemporaryStore { store in
       let sellers = store.repository(of: Seller.self)
       let remote = ScriptedRemote<[Seller]>()
-      let updater = RemoteUpdater(fetch: remote.fetch) { try await sellers.save($0) }
+      let updater = RemoteUpdater(fetch: remote.fetch) { try await sellers.save($0, as: $1) }
       let stream = sellers.stream(Seller.byOrder, refreshedBy: updater)
       let first = EventRecorder(stream)
       await remote.waitForRequests(1)
@@ -269,10 +269,7 @@ import Testing
       await recorder.waitForEvents(1)
 
       let pulled = page[0]
-      try await store.write { tx in
-        tx.origin = .sync
-        try tx.save(pulled)
-      }
+      try await sellers.save(pulled, as: .sync)
       try await sellers.save(page[1])
       await recorder.waitForEvents(2)
 

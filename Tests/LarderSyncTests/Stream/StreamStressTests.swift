@@ -73,7 +73,7 @@ import Testing
       let limiter = FetchLimiter(
         minimumInterval: .seconds(1), named: "sellers", in: store, clock: clock)
       let updater = RemoteUpdater(limiter: limiter, fetch: remote.fetch) {
-        try await sellers.save($0)
+        try await sellers.save($0, as: $1)
       }
       let recorder = EventRecorder(sellers.stream(Seller.all))
       await recorder.waitForEvents(1)
@@ -119,7 +119,7 @@ import Testing
         request % 2 == 0
           ? .success(.fromRemote(Seller.many(request))) : .failure(Offline(number: request))
       }
-      let updater = RemoteUpdater(fetch: remote.fetch) { try await sellers.save($0) }
+      let updater = RemoteUpdater(fetch: remote.fetch) { try await sellers.save($0, as: $1) }
       let recorders = (0..<20).map { _ in
         EventRecorder(sellers.stream(Seller.byOrder, refreshedBy: updater))
       }

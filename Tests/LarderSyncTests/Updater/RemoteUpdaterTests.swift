@@ -22,9 +22,9 @@ import Testing
       decoder = RecordingDecoder(result)
       let sellers = store.repository(of: Seller.self)
       updater = RemoteUpdater(limiter: limiter, fetch: remote.fetch, decode: decoder.decode) {
-        [saves] page in
+        [saves] page, origin in
         saves.add("\(page.count)")
-        return try await sellers.save(page, clearBeforeSaving: Seller.all)
+        return try await sellers.save(page, clearBeforeSaving: Seller.all, as: origin)
       }
     }
 
@@ -36,6 +36,21 @@ import Testing
       #expect(limiter.isFetching)
       remote.answer(answer)
       return try await status
+    }
+  }
+
+  @Test("what was pulled is of the origin sync: those who ignore that hear of nothing")
+  func origin() async throws {
+    try await withTemporaryStore { store in
+      let scene = Scene(store, decoding: .success(page))
+      let sellers = store.repository(of: Seller.self)
+      try await sellers.save(Seller.many(3))
+      let token = try store.changeToken()
+
+      #expect(try await scene.sync(.success(.fromRemote(Data()))) == .updated)
+
+      #expect(try store.history(since: token).changes.map(\.origin) == [.sync])
+      #expect(try store.history(since: token, origins: [.local, .imported]).changes.isEmpty)
     }
   }
 
@@ -144,7 +159,7 @@ import Testing
       let page = page
       let remote = ScriptedRemote { _ in .success(.fromRemote(page)) }
       let updater = RemoteUpdater(fetch: remote.fetch) {
-        try await sellers.save($0, clearBeforeSaving: Seller.all.limit(1))
+        try await sellers.save($0, clearBeforeSaving: Seller.all.limit(1), as: $1)
       }
 
       await #expect(throws: StoreError.self) { try await updater.sync() }
@@ -165,9 +180,9 @@ import Testing
         // What the signing out of a user does while the answer is on its way.
         limiter.cancel()
         return .fromRemote(page)
-      } save: { page in
+      } save: { page, origin in
         saves.add("\(page.count)")
-        return try await sellers.save(page)
+        return try await sellers.save(page, as: origin)
       }
 
       await #expect(throws: CancellationError.self) { try await updater.sync() }
@@ -210,7 +225,8 @@ import Testing
         }
       }
       let updater = RemoteUpdater(
-        log: { log.add("\($0)") }, fetch: remote.fetch, save: { try await sellers.save($0) })
+        log: { log.add("\($0)") }, fetch: remote.fetch, save: { try await sellers.save($0, as: $1) }
+      )
 
       for _ in 1...4 {
         // The first one fails.

@@ -187,10 +187,7 @@ private struct Picture: Document, Identifiable, Equatable {
       try repository.save(clippings(0..<100))
       let token = try store.changeToken()
 
-      try store.write { tx in
-        tx.origin = .imported
-        try tx.save(clippings(100..<103))
-      }
+      try store.write(as: .imported) { tx in try tx.save(clippings(100..<103)) }
 
       let changes = try store.history(since: token).changes
       #expect(

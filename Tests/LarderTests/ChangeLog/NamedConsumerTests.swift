@@ -338,9 +338,8 @@ import Testing
   @Test("history is filtered by collection and origin, and limited")
   func history() throws {
     try withTemporaryStore { store in
-      try store.write { tx in
-        try tx.save(Parcel(id: 1))
-        tx.origin = .sync
+      try store.write { tx in try tx.save(Parcel(id: 1)) }
+      try store.write(as: .sync) { tx in
         try tx.save([Parcel(id: 2), Parcel(id: 3)])
         try tx.save(Contact(id: "a", city: "Oslo"))
       }

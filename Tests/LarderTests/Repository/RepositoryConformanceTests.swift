@@ -106,17 +106,18 @@ struct FlawedRepository: Repository {
 
   func save(
     _ models: [Sample], clearBeforeSaving query: Query<Sample>?,
-    onConflict policy: ConflictPolicy<Sample>
+    onConflict policy: ConflictPolicy<Sample>, as origin: ChangeOrigin
   ) throws -> SaveReport {
     var query = query
     var policy = policy
     var report = SaveReport()
     if flaw == .clearsBothSets, let cleared = query {
-      report.deleted = try sound.delete(cleared)
+      report.deleted = try sound.delete(cleared, as: origin)
       query = nil
     }
     if flaw == .forgetsConflicts { policy = .replace }
-    report += try sound.save(models, clearBeforeSaving: query, onConflict: policy)
+    report += try sound.save(
+      models, clearBeforeSaving: query, onConflict: policy, as: origin)
     if flaw == .losesDuplicates { report.duplicates = 0 }
     if flaw == .countsUnchangedAsUpdated {
       report.updated += report.unchanged
@@ -137,12 +138,17 @@ struct FlawedRepository: Repository {
 
   func count(_ query: Query<Sample>) throws -> Int { try sound.count(query) }
 
-  func delete(_ query: Query<Sample>) throws -> Int {
-    try sound.delete(flaw == .allowsLimitInDelete ? Sample.all : query)
+  func delete(_ query: Query<Sample>, as origin: ChangeOrigin) throws -> Int {
+    try sound.delete(flaw == .allowsLimitInDelete ? Sample.all : query, as: origin)
   }
 
-  func delete(keys: [String]) throws -> Int { try sound.delete(keys: keys) }
-  func eraseAllData() throws -> Int { try sound.eraseAllData() }
+  func delete(keys: [String], as origin: ChangeOrigin) throws -> Int {
+    try sound.delete(keys: keys, as: origin)
+  }
+
+  func eraseAllData(as origin: ChangeOrigin) throws -> Int {
+    try sound.eraseAllData(as: origin)
+  }
 
   func watch(
     _ query: Query<Sample>, ignoring ignored: Set<ChangeOrigin>

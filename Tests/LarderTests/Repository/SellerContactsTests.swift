@@ -48,6 +48,21 @@ import Testing
     #expect(try service.inCity("Bergen") == [bjorn])
   }
 
+  @Test("what a provider takes is no change of the app's own: an outbox does not send it back")
+  func providedOrigin() async throws {
+    try await withTemporaryStore { store in
+      let contacts = store.repository(of: SellerContactEntity.self, mappedBy: SellerContactMapper())
+      try await contacts.save(astrid)
+      let provider = DataProvider(contacts) { [bjorn] in [bjorn] }
+
+      try await provider.refresh(clearBeforeSaving: SellerContactEntity.all)
+
+      let changes = try store.history().changes
+      #expect(changes.map(\.origin) == [.local, .sync, .sync])
+      #expect(try store.history(origins: [.local]).changes.map(\.kind) == [.inserted])
+    }
+  }
+
   @Test("a source that fails leaves the repository as it was")
   func failingSource() async throws {
     struct Offline: Error {}

@@ -65,7 +65,9 @@ import Testing
               threads.append(Threads(1) { _ in try store.write { try write(&$0, number) } })
             } else {
               group.addTask {
-                try await store.submit(isLarge: number % 13 == 12) { try write(&$0, number) }
+                try await store.submit(as: .local, isLarge: number % 13 == 12) {
+                  try write(&$0, number)
+                }
               }
             }
             await wait(number + 1)

@@ -281,10 +281,7 @@ import Testing
       list.apply(try #require(try watch.next(skippingTo: 0)))
 
       let pulled = contact(2)
-      try await store.write { tx in
-        tx.origin = .sync
-        try tx.save(pulled)
-      }
+      try await store.write(as: .sync) { tx in try tx.save(pulled) }
       let head = try store.read { $0.sequence }
       #expect(try watch.next(skippingTo: head) == nil)
       try await contacts.save(contact(3, city: "Bergen"))

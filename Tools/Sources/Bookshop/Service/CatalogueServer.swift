@@ -102,9 +102,9 @@ extension RemoteUpdater {
       try await server.fetch()
     } decode: { page in
       (page: page, listings: try Listing.decode(page.data))
-    } save: { decoded in
+    } save: { decoded, origin in
       let report = try await listings.save(
-        decoded.listings, clearBeforeSaving: Book.where { !$0.isInBasket })
+        decoded.listings, clearBeforeSaving: Book.where { !$0.isInBasket }, as: origin)
       // Not before: a page that could not be saved has to come again.
       await server.noteSaved(decoded.page)
       return report
