@@ -49,7 +49,8 @@ final class Writer: Sendable {
   /// What shares a transaction at most.
   static let largestGroupCount = 512
 
-  /// How many stand in the line, without the one that has it.
+  /// How many stand in the line, without the one that has it. For tests that wait until so many do:
+  /// nothing else tells.
   var waitingCount: Int { state.withLock { $0.entries.count } }
 
   /// Whether the caller stands in the line: it runs inside a write. Only a thread itself can
