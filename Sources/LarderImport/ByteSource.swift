@@ -7,15 +7,15 @@
 /// The bytes of an import, in order: from a file, a descriptor or memory.
 ///
 /// It cannot be copied: a reader takes it over, and a file is closed when its reader is let go.
-public struct ByteSource: ~Copyable, Sendable {
+package struct ByteSource: ~Copyable, Sendable {
   /// What errors call the source: the path as given, or a name such as `standard input`.
-  public let name: String
+  package let name: String
 
   /// How many bytes there are in all, for progress; `nil` when only the end will tell (a pipe).
-  public let totalByteCount: Int?
+  package let totalByteCount: Int?
 
   /// How many bytes have been handed out so far.
-  public private(set) var consumedByteCount = 0
+  package private(set) var consumedByteCount = 0
 
   private let origin: Origin
 
@@ -37,7 +37,7 @@ public struct ByteSource: ~Copyable, Sendable {
   ///
   /// - Throws: ``ImportError`` of kind ``ImportError/Kind/io(code:)`` when the file cannot be
   ///   opened or is a folder. Nothing stays open.
-  public init(path: String) throws(ImportError) {
+  package init(path: String) throws(ImportError) {
     guard !path.utf8.contains(0) else {
       throw .cannotOpen(path, code: EINVAL)
     }
@@ -61,14 +61,14 @@ public struct ByteSource: ~Copyable, Sendable {
   }
 
   /// Reads an open descriptor from where it stands; the caller keeps it and closes it.
-  public init(descriptor: Int32, name: String = "standard input") {
+  package init(descriptor: Int32, name: String = "standard input") {
     self.name = name
     totalByteCount = nil
     origin = .descriptor(descriptor, isOurs: false)
   }
 
   /// Reads bytes in memory.
-  public init(bytes: [UInt8], name: String) {
+  package init(bytes: [UInt8], name: String) {
     self.init(bytes: bytes, name: name, pieceByteCounts: [Self.chunkByteCount])
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderImport
 import Testing
 
 @testable import LarderCLI
@@ -19,7 +20,7 @@ struct JSONTextTests {
       "document": .document([:]),
     ]
 
-    let text = JSONText.text(of: .document(document))
+    let text = JSONOutput.text(of: .document(document))
 
     let object = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
     #expect(object?.count == document.fields.count)
@@ -31,7 +32,7 @@ struct JSONTextTests {
     #expect(object?["decimal"] as? String == "12345678901234567890.5")
     #expect(text.contains("\"unsigned\": 18446744073709551615"))
     #expect(object?["dictionary"] as? [String: String] == ["1": "a", id.uuidString: "b"])
-    let pretty = JSONText.text(of: .document(document), pretty: true)
+    let pretty = JSONOutput.text(of: .document(document), pretty: true)
     #expect(
       try JSONSerialization.jsonObject(with: Data(pretty.utf8)) as? NSDictionary
         == object as NSDictionary?)

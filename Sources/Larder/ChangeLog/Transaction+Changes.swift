@@ -1,13 +1,6 @@
 internal import LarderLMDB
 
 extension Transaction where Self: ~Copyable {
-  /// The number of the first change that the log still has; nil for an empty log.
-  borrowing func firstLoggedSequence(in log: Database) throws -> UInt64? {
-    var cursor = try cursor(in: log)
-    guard try cursor.first(), cursor.key.count == 8 else { return nil }
-    return UInt64(bigEndian: cursor.key.loadUnaligned(as: UInt64.self))
-  }
-
   /// Lends the changes behind `sequence`, in their order, with what their packs say of them, until
   /// `body` says false.
   ///

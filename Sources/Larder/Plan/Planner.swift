@@ -8,7 +8,7 @@ struct Planner {
   let selection: Selection
   let collection: Collection
   /// What holds together.
-  private let conditions: [FilterNode]
+  let conditions: [FilterNode]
 
   // What things cost beside each other, in nanoseconds. From the benchmark: a record that is
   // looked at in passing, one that is fetched by its key, an entry that is passed, one document
@@ -64,31 +64,6 @@ struct Planner {
       }
     }
     return best ?? scan(count)
-  }
-
-  /// Every way there is to answer; they differ in cost alone.
-  func everyPlan(_ transaction: borrowing LentTransaction) throws -> [Plan] {
-    var plans = [scan(0)]
-    if let keyPlan { plans.append(keyPlan) }
-    let usable = collection.indexes.compactMap { IndexAccess($0, conditions) }
-    let sorted = selection.order.isEmpty ? Plan.Order.keys : .sort
-    for access in usable {
-      plans.append(plan(.index(access), sorted, access.settled, 0, isExact: false))
-      if let order = access.direction(for: selection.order) {
-        plans.append(plan(.index(access), .index(order), access.settled, 0, isExact: false))
-      }
-      for other in usable
-      where other.index !== access.index && access.isInKeyOrder && other.isInKeyOrder {
-        plans.append(
-          plan(
-            .intersection(access, other), sorted, access.settled.union(other.settled), 0,
-            isExact: false))
-      }
-    }
-    for union in conditions.indices.compactMap({ union(at: $0) }) {
-      plans.append(plan(.union(union), sorted, ConditionPlaces(), 0, isExact: false))
-    }
-    return plans
   }
 
   /// The ranges that answer without a look at any document; nil where there are none.
@@ -148,7 +123,7 @@ struct Planner {
       estimate: .init(count: 0, isExact: true))
   }
 
-  private func scan(_ count: Int) -> Plan {
+  func scan(_ count: Int) -> Plan {
     let order = selection.order.isEmpty ? Plan.Order.keys : .sort
     guard let (range, settled) = keyConditions else {
       return plan(.everything, order, ConditionPlaces(), count, isExact: true)
@@ -156,7 +131,7 @@ struct Planner {
     return plan(.keyRange(range), order, settled, count, isExact: false)
   }
 
-  private func plan(
+  func plan(
     _ source: Plan.Source, _ order: Plan.Order, _ settled: ConditionPlaces, _ count: Int,
     isExact: Bool
   ) -> Plan {
@@ -212,7 +187,7 @@ struct Planner {
   // MARK: Keys
 
   /// A plan from conditions on the key alone.
-  private var keyPlan: Plan? {
+  var keyPlan: Plan? {
     guard let name = collection.description.keyField else { return nil }
     for (place, condition) in conditions.enumerated() {
       guard case .test(.field(let path), let comparison) = condition, path.count == 1,
@@ -275,7 +250,7 @@ struct Planner {
   // MARK: Unions
 
   /// For a disjunction, an index for each of its parts; nil where one part has none.
-  private func union(at place: Int) -> [IndexAccess]? {
+  func union(at place: Int) -> [IndexAccess]? {
     guard case .disjunction(let parts) = conditions[place] else { return nil }
     let others = conditions.indices.filter { $0 != place }.map { conditions[$0] }
     var accesses: [IndexAccess] = []

@@ -143,17 +143,6 @@ extension CollectionBinding {
     }
   }
 
-  /// Whether a record matches, verified if it does: what is deleted for its bytes must have them.
-  ///
-  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)``.
-  func matchesVerified(
-    _ evaluation: Evaluation, key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer
-  ) throws -> Bool {
-    guard try matches(evaluation, key: key, record: record) else { return false }
-    if !evaluation.matchesAll { try reading(record, key: key) { _ in } }
-    return true
-  }
-
   /// Verifies a record and lends a reader of it.
   ///
   /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` for damage and for fields

@@ -28,7 +28,6 @@ final class Writer: Sendable {
     var entries: [Entry] = []
     /// Whether somebody has the line.
     var isTaken = false
-    var lingering = Lingering()
   }
 
   /// What comes next once the line is free.
@@ -41,15 +40,14 @@ final class Writer: Sendable {
 
   private let state = Locked(State())
   private let queue = DispatchQueue(label: "larder.writer", qos: .userInitiated)
-  /// Set, and with the state locked, when the thread that lingers should look at the state.
-  private let isCalled = Atomic<Bool>(false)
   /// The thread that runs in the line, else zero.
   private let runningThread = Atomic<UInt>(0)
 
   /// What shares a transaction at most.
   static let largestGroupCount = 512
 
-  /// How many stand in the line, without the one that has it.
+  /// How many stand in the line, without the one that has it. For tests that wait until so many do:
+  /// nothing else tells.
   var waitingCount: Int { state.withLock { $0.entries.count } }
 
   /// Whether the caller stands in the line: it runs inside a write. Only a thread itself can
@@ -87,7 +85,6 @@ extension Writer {
     let turn = state.withLock { state -> Turn? in
       guard state.isTaken else {
         state.isTaken = true
-        if state.lingering.end() { isCalled.store(true, ordering: .releasing) }
         return nil
       }
       let turn = Turn(takesJobs: takingJobs)
@@ -128,11 +125,8 @@ extension Writer {
   private func enqueue(_ entry: Entry) {
     let needsThread = state.withLock { state in
       state.entries.append(entry)
-      guard !state.isTaken else { return false }
-      state.isTaken = true
-      guard state.lingering.call() else { return true }
-      isCalled.store(true, ordering: .releasing)
-      return false
+      defer { state.isTaken = true }
+      return !state.isTaken
     }
     if needsThread { queue.async { self.work() } }
   }
@@ -155,41 +149,13 @@ extension Writer {
   /// Does what is next, and all behind it, up to the turn of another thread. What has come since it
   /// was called shares a transaction.
   private func work() {
-    var wasAlone = false
     while true {
-      let next = state.withLock { state in
-        let next = state.takeNext()
-        if case .nothing = next, state.lingering.begin(behindOne: wasAlone) {
-          isCalled.store(false, ordering: .relaxed)
-        }
-        return next
-      }
-      switch next {
+      switch state.withLock({ $0.takeNext() }) {
       case .turn(let turn): return turn.come()
-      case .block(let body):
-        running(body)
-        wasAlone = false
-      case .jobs(let jobs):
-        running { jobs[0].engine.run(jobs) }
-        wasAlone = jobs.count == 1
-      case .nothing:
-        guard linger() else { return }
+      case .block(let body): running(body)
+      case .jobs(let jobs): running { jobs[0].engine.run(jobs) }
+      case .nothing: return
       }
-    }
-  }
-
-  /// Waits a moment for a job, while the line is free; false when none came.
-  private func linger() -> Bool {
-    let end = Lingering.now + Lingering.nanoseconds
-    var looks = 0
-    while !isCalled.load(ordering: .acquiring) {
-      looks += 1
-      if looks % 64 == 0, Lingering.now > end { break }
-    }
-    return state.withLock { state in
-      let hasJob = state.lingering.isCalled
-      _ = state.lingering.end()
-      return hasJob
     }
   }
 

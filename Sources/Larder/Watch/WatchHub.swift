@@ -6,27 +6,28 @@ internal import Synchronization
 /// few watchers are to be asked, and all others on a line of the hub's. Where nobody watches a commit
 /// costs nothing.
 final class WatchHub: Sendable {
-  fileprivate struct State {
+  struct State {
     var groups: [String: WatchGroup] = [:]
     var seats: [ObjectIdentifier: Member] = [:]
     /// Those who are told of every commit.
     var listeners: [ObjectIdentifier: WatchSeat] = [:]
     /// The last change that all were told of, or had before they sat down; nil where it is unknown.
     var position: UInt64?
+    /// How often the log was read for watchers.
     var round: UInt64 = 0
     var timer: (any DispatchSourceTimer)?
     var writes: FileWrites?
     var stopListening: (@Sendable () -> Void)?
   }
 
-  fileprivate struct Member {
+  struct Member {
     let seat: WatchSeat
     let store: ObjectIdentifier
     /// Nil for those who listen to everything.
     let interest: WatchInterest?
   }
 
-  private let state = Locked(State())
+  let state = Locked(State())
   /// Read without the lock by every commit. In one order with the snapshots that watchers take
   /// after they have sat down: either the commit sees the seat, or the watcher the commit.
   private let seatCount = Atomic<Int>(0)
@@ -47,9 +48,6 @@ final class WatchHub: Sendable {
   private static let pollMilliseconds = 250
 
   var isEmpty: Bool { seatCount.load(ordering: .sequentiallyConsistent) == 0 }
-
-  /// How often the log was read for watchers, for tests.
-  var roundCount: UInt64 { state.withLock { $0.round } }
 
   /// So many changes were committed.
   func wake(_ engine: Engine, changeCount: UInt64) {
@@ -148,14 +146,6 @@ extension WatchHub {
     }
     timer.activate()
     state.timer = timer
-  }
-
-  /// Leaves it to the bell to tell of commits, for tests.
-  func stopLookingNowAndThen() {
-    state.withLock { state in
-      state.timer?.cancel()
-      state.timer = nil
-    }
   }
 
   private func stopPolling(_ state: inout State) {

@@ -3,7 +3,7 @@ internal import LarderLMDB
 /// Where a watcher waits for news. News that nobody has taken yet are one mark, however many they
 /// are: the change log has the rest.
 final class WatchSeat: Sendable {
-  private struct State {
+  struct State {
     var isPending = false
     var isClosed = false
     /// Changes up to this one do not concern the watcher.
@@ -12,7 +12,7 @@ final class WatchSeat: Sendable {
     var waiting: [UnsafeContinuation<Void, Never>] = []
   }
 
-  private let state = Locked(State())
+  let state = Locked(State())
 
   /// Tells the watcher that there is something behind `position`.
   func signal(after position: UInt64) {
@@ -44,14 +44,6 @@ final class WatchSeat: Sendable {
     state.withLock { state in
       state.isPending = false
       return state.isClosed ? nil : state.skipped
-    }
-  }
-
-  /// Whether there was a mark, for tests.
-  func takeMark() -> Bool {
-    state.withLock { state in
-      defer { state.isPending = false }
-      return state.isPending
     }
   }
 

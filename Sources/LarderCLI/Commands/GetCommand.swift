@@ -1,4 +1,5 @@
 internal import Larder
+internal import LarderImport
 
 enum GetCommand: Command {
   static let name = "get"
@@ -32,7 +33,7 @@ enum GetCommand: Command {
     guard let document = try collection.get(key) else {
       throw Failure("\(name) has no document under \(text.inQuotes)")
     }
-    try Console.print(JSONText.text(of: .document(document), pretty: arguments.has("pretty")))
+    try Console.print(JSONOutput.text(of: .document(document), pretty: arguments.has("pretty")))
     return .success
   }
 }

@@ -84,7 +84,7 @@ enum QueryCommand: Command {
 
   private static func cell(_ value: Value?) -> String {
     guard let value, value != .null else { return "" }
-    let text = value.plainText ?? JSONText.text(of: value)
+    let text = value.plainText ?? JSONOutput.text(of: value)
     // A look at few scalars says whether it is long: characters are slow to count.
     guard text.unicodeScalars.count > cellLength, text.count > cellLength else { return text }
     return text.prefix(cellLength - 1) + "…"

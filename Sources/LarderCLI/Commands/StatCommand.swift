@@ -1,4 +1,5 @@
 internal import Larder
+internal import LarderImport
 
 enum StatCommand: Command {
   static let name = "stat"
@@ -25,7 +26,7 @@ enum StatCommand: Command {
     _ = try arguments.operands()
     let statistics = try arguments.storeToRead().statistics()
     if arguments.has("json") {
-      try Console.print(JSONText.text(of: .document(document(statistics)), pretty: true))
+      try Console.print(JSONOutput.text(of: .document(document(statistics)), pretty: true))
     } else {
       for line in lines(statistics) { try Console.print(line) }
     }

@@ -1,22 +1,22 @@
 /// One document of an import.
-public struct JSONDocument: Equatable, Sendable {
+package struct JSONDocument: Equatable, Sendable {
   /// The key that a keyed file gives the document; `nil` in the other shapes.
-  public var key: String?
+  package var key: String?
 
   /// The members in file order.
-  public var members: [JSONMember]
+  package var members: [JSONMember]
 
   /// Where the document's `{` stands.
-  public var position: TextPosition
+  package var position: TextPosition
 }
 
 /// The documents of a file, one at a time, in whichever ``JSONShape`` it has.
 ///
 /// Memory holds one document and one chunk of the file. Only a keyed file costs more, about 40
 /// bytes for each key, to refuse a key that stands twice.
-public struct JSONDocuments: ~Copyable, Sendable {
+package struct JSONDocuments: ~Copyable, Sendable {
   /// The shape of the file; ``JSONShape/automatic`` until the first document is asked for.
-  public private(set) var shape: JSONShape
+  package private(set) var shape: JSONShape
 
   private var reader: JSONReader
   private var stage = Stage.beforeFirst
@@ -34,7 +34,7 @@ public struct JSONDocuments: ~Copyable, Sendable {
   }
 
   /// The documents of `source`; nothing is read yet.
-  public init(
+  package init(
     _ source: consuming ByteSource, shape: JSONShape = .automatic,
     limits: JSONLimits = JSONLimits()
   ) {
@@ -43,19 +43,19 @@ public struct JSONDocuments: ~Copyable, Sendable {
   }
 
   /// What errors call the source, for errors about what its documents hold.
-  public var file: String { reader.file }
+  package var file: String { reader.file }
 
   /// How many bytes the source has handed out; for progress.
-  public var consumedByteCount: Int { reader.consumedByteCount }
+  package var consumedByteCount: Int { reader.consumedByteCount }
 
   /// How many bytes the source has in all; `nil` when only the end will tell.
-  public var totalByteCount: Int? { reader.totalByteCount }
+  package var totalByteCount: Int? { reader.totalByteCount }
 
   /// The next document, or `nil` behind the last when nothing else follows.
   ///
   /// - Throws: ``ImportError`` for input that is refused or cannot be read. Documents that were
   ///   given before stay good; every further call throws the same error.
-  public mutating func next() throws(ImportError) -> JSONDocument? {
+  package mutating func next() throws(ImportError) -> JSONDocument? {
     if let failure { throw failure }
     do {
       if case .beforeFirst = stage { try begin() }

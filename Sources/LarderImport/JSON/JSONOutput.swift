@@ -17,6 +17,13 @@ package struct JSONOutput {
   /// - Parameter isPretty: Whether every member and element has a line of its own.
   package init(isPretty: Bool = false) { self.isPretty = isPretty }
 
+  /// A value as JSON, in one line unless it is to be pretty.
+  package static func text(of value: Value, pretty: Bool = false) -> String {
+    var output = JSONOutput(isPretty: pretty)
+    output.write(value)
+    return String(decoding: output.bytes, as: UTF8.self)
+  }
+
   /// Forgets what was written, and keeps the memory.
   mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 

@@ -43,7 +43,7 @@ extension JSONValue {
   /// Reads a source that holds one value, whole.
   ///
   /// - Throws: ``ImportError`` for input that is refused or cannot be read.
-  public init(
+  package init(
     readingFrom source: consuming ByteSource, limits: JSONLimits = JSONLimits()
   ) throws(ImportError) {
     var reader = JSONReader(source, limits: limits)

@@ -1,5 +1,5 @@
 /// One step through a JSON text.
-public enum JSONEvent: Equatable, Sendable {
+package enum JSONEvent: Equatable, Sendable {
   /// A `{`.
   case beginObject
   /// The name of a member, whose value comes next.
@@ -24,12 +24,12 @@ public enum JSONEvent: Equatable, Sendable {
 /// cuts, or that has escapes, is gathered run by run in a buffer that is used again. A scalar, an
 /// escape, a literal or a number that is cut is brought into one piece by sliding the unread
 /// bytes to the front before more are read.
-public struct JSONReader: ~Copyable, Sendable {
+package struct JSONReader: ~Copyable, Sendable {
   var text: TextWindow
   let limits: JSONLimits
 
   /// Where the latest event began; where the refused thing stands is in the error.
-  public internal(set) var position = TextPosition.start
+  package internal(set) var position = TextPosition.start
 
   /// How many arrays and objects may be inside one another, those around documents included.
   var mostContainers: Int
@@ -61,26 +61,26 @@ public struct JSONReader: ~Copyable, Sendable {
   }
 
   /// A reader at the beginning of `source`.
-  public init(_ source: consuming ByteSource, limits: JSONLimits = JSONLimits()) {
+  package init(_ source: consuming ByteSource, limits: JSONLimits = JSONLimits()) {
     text = TextWindow(source)
     self.limits = limits.honoured
     mostContainers = self.limits.depth
   }
 
   /// What errors call the source.
-  public var file: String { text.source.name }
+  package var file: String { text.source.name }
 
   /// How many bytes the source has handed out, and has in all; for progress.
-  public var consumedByteCount: Int { text.source.consumedByteCount }
+  package var consumedByteCount: Int { text.source.consumedByteCount }
 
   /// How many bytes the source has in all; `nil` when only the end will tell.
-  public var totalByteCount: Int? { text.source.totalByteCount }
+  package var totalByteCount: Int? { text.source.totalByteCount }
 
   /// The next event, or `nil` when the file holds one value and nothing behind it.
   ///
   /// - Throws: ``ImportError`` for input that is refused or cannot be read. The reader stays
   ///   where it is: every further call throws the same error.
-  public mutating func next() throws(ImportError) -> JSONEvent? {
+  package mutating func next() throws(ImportError) -> JSONEvent? {
     if let failure { throw failure }
     do {
       return try step()

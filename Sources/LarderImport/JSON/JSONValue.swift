@@ -1,5 +1,5 @@
 /// A JSON value as the file has it: nothing merged, reordered or rounded unseen.
-public enum JSONValue: Equatable, Sendable {
+package enum JSONValue: Equatable, Sendable {
   /// `null`.
   case null
   /// `true` or `false`.
@@ -24,7 +24,7 @@ public enum JSONValue: Equatable, Sendable {
   case object([JSONMember])
 
   /// What the value is, as a phrase for ``ImportError/found``: "a string", "an integer".
-  public var phrase: String {
+  package var phrase: String {
     switch self {
     case .null: "null"
     case .bool: "a bool"
@@ -39,18 +39,18 @@ public enum JSONValue: Equatable, Sendable {
 }
 
 /// One name and value of an object.
-public struct JSONMember: Sendable {
+package struct JSONMember: Sendable {
   /// The name, its escapes resolved and not normalised.
-  public var name: String
+  package var name: String
 
   /// The value.
-  public var value: JSONValue
+  package var value: JSONValue
 
   /// Where the value begins in its file.
-  public var position: TextPosition
+  package var position: TextPosition
 
   /// A member; one that was not read from a file stands at ``TextPosition/start``.
-  public init(name: String, value: JSONValue, position: TextPosition = .start) {
+  package init(name: String, value: JSONValue, position: TextPosition = .start) {
     self.name = name
     self.value = value
     self.position = position
@@ -59,7 +59,7 @@ public struct JSONMember: Sendable {
 
 extension JSONMember: Equatable {
   /// Whether name and value are equal; where they stand is left out.
-  public static func == (left: JSONMember, right: JSONMember) -> Bool {
+  package static func == (left: JSONMember, right: JSONMember) -> Bool {
     left.name == right.name && left.value == right.value
   }
 }

@@ -13,8 +13,6 @@ extension Environment {
     public let folder: String
     /// What was wrong with its pages.
     public let report: PageReport
-
-    public var dataPath: String { folder + "/data.mdb" }
   }
 
   /// Moves the data file of a store that is open nowhere into a new folder beside the store's, named

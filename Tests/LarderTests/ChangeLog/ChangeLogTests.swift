@@ -186,7 +186,10 @@ import Testing
     let (byteCount, first) = try store.read { snapshot in
       (
         try snapshot.transaction.statistics(of: log).byteCount,
-        try snapshot.transaction.firstLoggedSequence(in: log)
+        try snapshot.transaction.withCursor(in: log) { cursor in
+          try cursor.first()
+            ? UInt64(bigEndian: cursor.key.loadUnaligned(as: UInt64.self)) : nil
+        }
       )
     }
     #expect(byteCount < 512 << 10)

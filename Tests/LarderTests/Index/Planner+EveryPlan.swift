@@ -1,0 +1,30 @@
+import LarderLMDB
+
+@testable import Larder
+
+extension Planner {
+  /// Every way there is to answer; they differ in cost alone.
+  func everyPlan(_ transaction: borrowing some Transaction & ~Copyable) throws -> [Plan] {
+    var plans = [scan(0)]
+    if let keyPlan { plans.append(keyPlan) }
+    let usable = collection.indexes.compactMap { IndexAccess($0, conditions) }
+    let sorted = selection.order.isEmpty ? Plan.Order.keys : .sort
+    for access in usable {
+      plans.append(plan(.index(access), sorted, access.settled, 0, isExact: false))
+      if let order = access.direction(for: selection.order) {
+        plans.append(plan(.index(access), .index(order), access.settled, 0, isExact: false))
+      }
+      for other in usable
+      where other.index !== access.index && access.isInKeyOrder && other.isInKeyOrder {
+        plans.append(
+          plan(
+            .intersection(access, other), sorted, access.settled.union(other.settled), 0,
+            isExact: false))
+      }
+    }
+    for union in conditions.indices.compactMap({ union(at: $0) }) {
+      plans.append(plan(.union(union), sorted, ConditionPlaces(), 0, isExact: false))
+    }
+    return plans
+  }
+}
