@@ -103,21 +103,21 @@ final class Catalogue: Sendable {
     last.store(address, ordering: .releasing)
   }
 
-  /// The binding of a `Codable` type, whose documents may be in any collection; nil where the
+  /// The binding of a type without a schema, whose documents may be in any collection; nil where the
   /// collection does not exist.
   ///
   /// - Throws: ``StoreError/keyKind(collection:stored:found:)`` and
   ///   ``StoreError/unfinishedMigration(collection:version:)``.
-  func binding<Model>(
-    of type: CodableDocument<Model>.Type, in name: String
+  func binding<Entity: Document>(
+    of type: Entity.Type, in name: String
   ) throws -> CollectionBinding? {
     try lastingBinding(of: type, in: name)?.takeUnretainedValue()
   }
 
   /// The same, without a reference that is counted: the catalogue holds it.
   @inline(__always)
-  func lastingBinding<Model>(
-    of type: CodableDocument<Model>.Type, in name: String
+  func lastingBinding<Entity: Document>(
+    of type: Entity.Type, in name: String
   ) throws -> Unmanaged<CollectionBinding>? {
     if let last = UnsafeRawPointer(bitPattern: lastNamedBinding.load(ordering: .acquiring)) {
       let binding = Unmanaged<CollectionBinding>.fromOpaque(last)
@@ -129,8 +129,8 @@ final class Catalogue: Sendable {
     return try knownBinding(of: type, in: name).map { .passUnretained($0) }
   }
 
-  private func knownBinding<Model>(
-    of type: CodableDocument<Model>.Type, in name: String
+  private func knownBinding<Entity: Document>(
+    of type: Entity.Type, in name: String
   ) throws -> CollectionBinding? {
     let id = NamedType(type: ObjectIdentifier(type), name: name)
     if let known = namedBindings.withLock({ $0[id] }) {
@@ -139,9 +139,9 @@ final class Catalogue: Sendable {
     }
     guard let collection = collections[name] else { return nil }
     try collection.checkMigrated()
-    guard collection.keyKind == Model.ID.keyKind else {
+    guard collection.keyKind == Entity.Key.keyKind else {
       throw StoreError.keyKind(
-        collection: name, stored: collection.keyKind, found: Model.ID.keyKind)
+        collection: name, stored: collection.keyKind, found: Entity.Key.keyKind)
     }
     let binding = CollectionBinding(id.type, type.schema, in: collection, isDeclared: true)
     // Of two that were made at the same time the first one stays.

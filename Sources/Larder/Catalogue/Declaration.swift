@@ -1,7 +1,7 @@
 internal import LarderLMDB
 
 /// A collection and fields that the catalogue has to know before documents are written.
-struct Declaration: Sendable {
+@usableFromInline struct Declaration: Sendable {
   let name: String
   let keyKind: KeyKind
   let keyField: String?

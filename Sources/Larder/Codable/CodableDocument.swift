@@ -43,7 +43,9 @@ extension CodableDocument {
   public static var kind: Kind<SchemaReference> { .any }
   public func store(into writer: inout RecordWriter) { writer.putCoded(model) }
   public static func load(from reader: inout ValueReader) throws(RecordError) -> Self {
-    Self(try reader.coded(Model.self))
+    let model = try reader.coded(Model.self)
+    try reader.skip()
+    return Self(model)
   }
 }
 
@@ -53,29 +55,24 @@ extension RecordWriter {
   mutating func putDocument<Model: Codable & Identifiable & Sendable>(
     coding model: Model
   ) where Model.ID: DocumentKey {
-    var output = coding ?? CodableOutput()
-    coding = nil
+    let guest = codableGuest
     do {
-      try output.encode(model)
-      try output.checkIsDocument(Model.self)
-      if !output.putDocument(into: &self) {
-        try output.encode(model, isDeclaring: true)
-        if undeclared == nil { undeclared = UndeclaredFields(model) }
-        undeclared?.add(output)
+      try guest.withOutput(of: model) { output in
+        try output.checkIsDocument(Model.self)
+        guard !output.putDocument(into: &self, guest) else { return }
+        guest.noteLack(of: model, output)
         failure = failure ?? .invalid("its fields are not declared")
       }
     } catch {
-      failure = failure ?? RecordError(coding: error)
+      failure = failure ?? error
     }
-    // A type may have kept its encoder, and write to it at any time.
-    if isKnownUniquelyReferenced(&output) { coding = output }
   }
 }
 
 extension CodableOutput {
   /// - Throws: ``RecordError/invalid(_:)`` for a value that encoded no keys.
   fileprivate func checkIsDocument(_ type: Any.Type) throws(RecordError) {
-    let node = Int(state.pointee.entries[Self.root].node)
+    let node = state.pointee.entries[Self.root].node
     guard node < 0 || state.pointee.nodes[node].keys == nil else { return }
     throw .invalid(
       "a document needs a keyed container, and \(type) encodes itself as "
@@ -86,10 +83,9 @@ extension CodableOutput {
 extension RecordReader {
   /// Reads a model from the outermost record.
   func document<Model: Decodable>(coding type: Model.Type) throws(RecordError) -> Model {
-    var input = CodableInput.take([:])
-    defer { CodableInput.end(&input) }
+    let reader = ValueReader(numbers - 2, end, binding: binding, depth: depth - 1)
     do {
-      return try Model(from: input.pushDocument(self))
+      return try CodableInput.lend(reader, isDocument: true) { try Model(from: $0) }
     } catch {
       throw RecordError(coding: error)
     }

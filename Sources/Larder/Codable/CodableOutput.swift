@@ -2,96 +2,73 @@
 /// Swift lets containers be filled in any order, several at a time.
 ///
 /// Encoded values lie one behind the other in one stretch of bytes; entries say where.
-@usableFromInline final class CodableOutput {
+final class CodableOutput {
   /// Behind a pointer, as each access to a class's own property would be checked for exclusivity.
   let state: UnsafeMutablePointer<State>
 
   struct State: ~Copyable {
     var bytes = RecordWriter(binding: .none, capacity: 512)
-    var entries = RawList<Entry>(capacity: 32)
-    var nodes = RawList<Node>(capacity: 8)
-    /// Entries in the order in which they are written out, of all nodes that are being written.
-    var sorted = RawList<Int32>(capacity: 32)
+    var entries: [Entry] = []
+    var nodes: [Node] = []
     var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-    /// Whether values that are nil are noted too, for what they tell the catalogue.
-    var isDeclaring = false
     /// What could not be thrown where it was found.
     var failure: EncodingError?
-    var hasFailed = false
-    var containers = ContainerCache<EncodingCell>()
+    /// By table and slot, the type that the field was last found to take.
+    var accepted: [[Accepted?]] = []
+    /// Whether any text at all is a key of a type of keys.
+    var keysTakeAnyName: [ObjectIdentifier: Bool] = [:]
   }
 
   /// One value, and in a keyed container its key.
-  struct Entry: BitwiseCopyable {
-    /// The next in the same container; -1 behind the last.
-    var next: Int32 = -1
-    /// The container that is the value; -1 where the value is in the bytes.
-    var node: Int32 = -1
+  struct Entry {
     /// The container that the entry is in; -1 for the value itself.
-    let parent: Int32
-    /// Where it goes in a record; only while one is being written.
-    var slot: Int32 = -1
-    var type = StaticType.none
-    /// The dictionary that the value is, or only holds.
-    var dictionary = StaticType.none
-    /// Whether it only notes that the value is nil, and was not encoded.
+    let parent: Int
+    var key = ""
+    /// The key, where it is an integer on disk.
+    var number: Int64?
+    /// The type of the key.
+    var keys: (any CodingKey.Type)?
+    /// What the value was encoded as; nil for a container that a type asked for itself:
+    /// `nestedContainer(keyedBy:forKey:)` and its like.
+    var type: Any.Type?
+    /// Whether a nil would not have been encoded at all.
+    var isOptional = false
+    /// Whether the entry only notes that the value is nil, for what its type tells the catalogue.
     var isAbsent = false
-    /// nil where the key stands in the bytes.
-    var name: UnsafePointer<KeyName>?
-    var keyStart: Int = 0
-    var keyEnd: Int = 0
-    var start: Int = 0
-    /// Where the value ends; equal to `start` as long as there is none.
-    var end: Int = 0
-    /// See ``Swift/UnsafeRawBufferPointer/keyPrefix``.
-    var prefix: UInt64 = 0
+    /// Whether the value is in the bytes as the format has values of the type.
+    var isNative = false
+    /// Where the value is in the bytes; empty as long as there is none.
+    var place = 0..<0
+    /// The container that is the value; -1 where the value is in the bytes.
+    var node = -1
+    /// The next in the same container; -1 behind the last.
+    var next = -1
+    /// Where it goes in a record, if it does; only while one is being written.
+    var slot = -1
+    /// Whether the value is a dictionary, or only holds one.
+    var isDictionary = false
+    /// Whether that dictionary's keys are integers on disk.
+    var hasIntegerKeys = false
   }
 
-  struct Node: BitwiseCopyable {
-    /// The type of its keys; nil for an unkeyed container. The first one, where a subclass and
-    /// its superclass share it.
-    let keys: UnsafePointer<KeyPlan>?
+  struct Accepted: Equatable {
+    let type: ObjectIdentifier
+    let isOptional: Bool
+  }
+
+  struct Node {
+    /// The type of its keys, the first one where a subclass and its superclass share it; nil for
+    /// an unkeyed container.
+    let keys: (any CodingKey.Type)?
     /// The entry that it is the value of.
-    let owner: Int32
+    let owner: Int
     var order = ItemOrder.asWritten
     var hasIntegerKeys = false
     /// Whether it only marks the level of an optional.
     var isOptionalLevel = false
-    var count: Int32 = 0
-    var first: Int32 = -1
-    var last: Int32 = -1
-  }
-
-  /// What a keyed container encodes into.
-  final class EncodingCell: ContainerCell {
-    let keys: UnsafePointer<KeyPlan>
-    @exclusivity(unchecked) var isFree = false
-    /// nil when the value has been encoded: what is written then goes nowhere.
-    @exclusivity(unchecked) private(set) var state: UnsafeMutablePointer<State>?
-    private let output: Unmanaged<CodableOutput>
-    @exclusivity(unchecked) var node: Int
-    /// Containers that this one is inside of.
-    @exclusivity(unchecked) var depth: Int32
-
-    init(
-      _ output: CodableOutput, _ node: Int, depth: Int32, _ keys: UnsafePointer<KeyPlan>
-    ) {
-      self.output = .passUnretained(output)
-      state = output.state
-      self.node = node
-      self.depth = depth
-      self.keys = keys
-    }
-
-    func die() { state = nil }
-
-    /// Lends the output, which lives as long as the value is being encoded; nil afterwards.
-    @inline(__always) func withOutput<Result>(
-      _ body: (CodableOutput) throws -> Result
-    ) rethrows -> Result? {
-      guard state != nil else { return nil }
-      return try output._withUnsafeGuaranteedRef { try body($0) }
-    }
+    var count = 0
+    var first = -1
+    var last = -1
   }
 
   init() {
@@ -104,178 +81,135 @@
     state.deallocate()
   }
 
-  /// Forgets the last value; its memory is used again.
-  func begin(_ userInfo: [CodingUserInfoKey: any Sendable], isDeclaring: Bool = false) {
-    state.pointee.bytes.removeAll()
-    state.pointee.entries.shrink(to: 0)
-    state.pointee.nodes.shrink(to: 0)
-    state.pointee.sorted.shrink(to: 0)
-    state.pointee.userInfo = userInfo
-    state.pointee.isDeclaring = isDeclaring
-    if state.pointee.hasFailed {
-      state.pointee.hasFailed = false
-      state.pointee.failure = nil
-    }
-    state.pointee.entries.append(Entry(parent: -1))
-  }
-
   /// The entry of the value itself, which all others are inside of.
   static var root: Int { 0 }
+
+  /// Encodes a value, in place of the last one.
+  ///
+  /// - Throws: `EncodingError`, or whatever the type's `encode(to:)` throws.
+  func encode<Value: Encodable>(
+    _ value: Value, _ userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  ) throws {
+    state.pointee.bytes.removeAll()
+    state.pointee.entries.removeAll(keepingCapacity: true)
+    state.pointee.nodes.removeAll(keepingCapacity: true)
+    state.pointee.userInfo = userInfo
+    state.pointee.failure = nil
+    state.pointee.entries.append(Entry(parent: -1))
+    try ValueEncoder(output: self, entry: Int32(Self.root), depth: 0).encode(value)
+  }
 }
 
 // MARK: Adding
 
+extension CodableOutput {
+  /// Adds an entry to a container, and encodes its value.
+  @inline(__always)
+  func add<Value: Encodable>(_ value: Value, _ entry: consuming Entry, depth: Int32) throws {
+    let start = state.pointee.bytes.count
+    let isFrequent = state.pointee.bytes.put(frequent: value)
+    entry.type = Value.self
+    entry.isNative = isFrequent
+    entry.place = start..<state.pointee.bytes.count
+    let index = state.pointee.add(entry)
+    if !isFrequent { try encode(value, at: index, depth: depth) }
+  }
+
+  /// Encodes a value of any type into an entry, which has none yet.
+  @inline(never)
+  private func encode<Value: Encodable>(_ value: Value, at entry: Int, depth: Int32) throws {
+    let traits = CodingTraits.of(Value.self)
+    guard let native = traits.native else {
+      return try ValueEncoder(output: self, entry: Int32(entry), depth: depth + 1)
+        .encodeWhole(value, traits)
+    }
+    let start = state.pointee.bytes.count
+    native.store(value, into: &state.pointee.bytes)
+    state.pointee.entries[entry].isNative = true
+    state.pointee.entries[entry].place = start..<state.pointee.bytes.count
+  }
+}
+
 extension CodableOutput.State {
-  /// Adds the container that is the value of an entry, or one that is nowhere.
-  mutating func addNode(
-    _ entry: Int, keys: UnsafePointer<KeyPlan>?, isDetached: Bool = false
-  ) -> Int {
-    let node = nodes.count
-    nodes.append(CodableOutput.Node(keys: keys, owner: Int32(truncatingIfNeeded: entry)))
-    if !isDetached {
-      entries[entry].node = Int32(truncatingIfNeeded: node)
-      if let traits = entries[entry].dictionary.traits {
-        nodes[node].order = .sortedPairs
-        nodes[node].hasIntegerKeys = traits.pointee.hasIntegerKeys
-      }
-    }
-    return node
-  }
-
-  /// Adds an entry to an unkeyed container, and its value if `body` writes one.
-  @inline(__always) mutating func addEntry(
-    to node: Int, _ type: StaticType, _ body: (inout RecordWriter) -> Void = { _ in }
-  ) -> Int {
-    var entry = CodableOutput.Entry(parent: Int32(truncatingIfNeeded: node))
-    entry.type = type
-    entry.start = bytes.count
-    body(&bytes)
-    entry.end = bytes.count
-    return link(entry, to: node)
-  }
-
-  /// Adds an entry to a keyed container, and its value if `body` writes one.
-  @inline(__always) mutating func addEntry<Key: CodingKey>(
-    _ key: Key, _ keys: UnsafePointer<KeyPlan>, to node: Int, _ type: StaticType,
-    isAbsent: Bool = false, _ body: (inout RecordWriter) -> Void = { _ in }
-  ) -> Int {
-    var entry = CodableOutput.Entry(parent: Int32(truncatingIfNeeded: node))
-    entry.type = type
-    entry.isAbsent = isAbsent
-    if let name = keys.name(of: key) {
-      entry.name = name
-      entry.prefix = name.pointee.prefix
-    } else {
-      putKey(key, node, &entry)
-    }
-    entry.start = bytes.count
-    body(&bytes)
-    entry.end = bytes.count
-    return link(entry, to: node)
-  }
-
-  @inline(never) private mutating func putKey(
-    _ key: some CodingKey, _ node: Int, _ entry: inout CodableOutput.Entry
-  ) {
-    entry.keyStart = bytes.count
-    if nodes[node].hasIntegerKeys, let number = key.intValue {
-      bytes.put(Int64(number))
-    } else {
-      bytes.put(key.stringValue)
-    }
-    entry.keyEnd = bytes.count
-    let key = UnsafeRawBufferPointer(
-      start: bytes.base + entry.keyStart, count: entry.keyEnd &- entry.keyStart)
-    entry.prefix = key.keyPrefix
-  }
-
-  @inline(__always) private mutating func link(_ entry: CodableOutput.Entry, to node: Int) -> Int {
+  /// Adds an entry behind the last of its container.
+  @inline(__always) mutating func add(_ entry: consuming CodableOutput.Entry) -> Int {
     let index = entries.count
+    let parent = entry.parent
     entries.append(entry)
-    let last = Int(nodes[node].last)
-    if last >= 0 {
-      entries[last].next = Int32(truncatingIfNeeded: index)
-    } else {
-      nodes[node].first = Int32(truncatingIfNeeded: index)
-    }
-    nodes[node].last = Int32(truncatingIfNeeded: index)
-    nodes[node].count &+= 1
+    let last = nodes[parent].last
+    if last >= 0 { entries[last].next = index } else { nodes[parent].first = index }
+    nodes[parent].last = index
+    nodes[parent].count += 1
     return index
   }
 
-  @inline(__always) func hasValue(_ entry: Int) -> Bool {
-    entries[entry].node >= 0
-      || entries[entry].end > entries[entry].start
+  /// An entry for a value under a key.
+  @inline(__always) func entry<Key: CodingKey>(_ key: Key, in node: Int) -> CodableOutput.Entry {
+    var entry = CodableOutput.Entry(parent: node, key: key.stringValue, keys: Key.self)
+    if _slowPath(nodes[node].hasIntegerKeys) { entry.number = key.intValue.map(Int64.init) }
+    return entry
   }
 
-  /// Writes the value of an entry, which has none yet.
-  @inline(__always) mutating func write(_ entry: Int, _ body: (inout RecordWriter) -> Void) {
+  /// Adds an entry whose value is nil.
+  mutating func addNil(_ entry: consuming CodableOutput.Entry) {
     let start = bytes.count
-    body(&bytes)
-    entries[entry].start = start
-    entries[entry].end = bytes.count
+    bytes.putNil()
+    entry.place = start..<bytes.count
+    _ = add(entry)
   }
+
+  /// Adds the container that is the value of an entry, or one that is nowhere.
+  mutating func addNode(_ entry: Int, keys: (any CodingKey.Type)?, isDetached: Bool) -> Int {
+    var node = CodableOutput.Node(keys: keys, owner: entry)
+    if entries[entry].isDictionary { node.order = .sortedPairs }
+    node.hasIntegerKeys = entries[entry].hasIntegerKeys
+    if !isDetached { entries[entry].node = nodes.count }
+    nodes.append(node)
+    return nodes.count - 1
+  }
+
+  func hasValue(_ entry: Int) -> Bool {
+    entries[entry].node >= 0 || !entries[entry].place.isEmpty
+  }
+
+  mutating func takesAnyName(_ keys: any CodingKey.Type) -> Bool {
+    if let known = keysTakeAnyName[ObjectIdentifier(keys)] { return known }
+    let takesAny = keys.takesAnyName
+    keysTakeAnyName[ObjectIdentifier(keys)] = takesAny
+    return takesAny
+  }
+}
+
+extension CodingKey {
+  /// Whether any text at all is a key, as in a dictionary.
+  static var takesAnyName: Bool { Self(stringValue: "\u{1}any name at all\u{1}") != nil }
 }
 
 // MARK: Looking
 
 extension CodableOutput {
+  /// Those that only note a nil among them.
   @inline(__always) func forEachEntry(of node: Int, _ body: (Int) throws -> Void) rethrows {
-    var entry = Int(state.pointee.nodes[node].first)
+    var entry = state.pointee.nodes[node].first
     while entry >= 0 {
       try body(entry)
-      entry = Int(state.pointee.entries[entry].next)
+      entry = state.pointee.entries[entry].next
     }
-  }
-
-  /// The entry of a key that the container has already.
-  func entry(of key: some CodingKey, in node: Int) -> Int? {
-    var found: Int?
-    forEachEntry(of: node) { entry in
-      if text(ofKey: entry) == key.stringValue { found = entry }
-    }
-    return found
-  }
-
-  /// The key as it stands on disk.
-  @inline(__always) func key(of entry: Entry) -> UnsafeRawBufferPointer {
-    if let name = entry.name { return name.pointee.encoded }
-    return UnsafeRawBufferPointer(
-      start: state.pointee.bytes.base + entry.keyStart, count: entry.keyEnd &- entry.keyStart)
-  }
-
-  /// The text of a key in a keyed container.
-  func text(ofKey index: Int) -> String {
-    let entry = state.pointee.entries[index]
-    if let name = entry.name { return name.pointee.string }
-    return EncodedKey(key(of: entry)).text
   }
 
   /// The way to the value of an entry.
   func path(to entry: Int) -> [any CodingKey] {
-    var path: [any CodingKey] = []
-    var index = entry
-    while index >= 0, state.pointee.entries[index].parent >= 0 {
-      let node = Int(state.pointee.entries[index].parent)
-      if state.pointee.nodes[node].keys != nil {
-        path.append(key(at: index))
-      } else if !state.pointee.nodes[node].isOptionalLevel {
-        var place = 0
-        var other = Int(state.pointee.nodes[node].first)
-        while other >= 0, other != index {
-          place += 1
-          other = Int(state.pointee.entries[other].next)
-        }
-        path.append(PathKey(index: place))
-      }
-      index = Int(state.pointee.nodes[node].owner)
+    let parent = state.pointee.entries[entry].parent
+    guard parent >= 0 else { return [] }
+    let node = state.pointee.nodes[parent]
+    let path = path(to: node.owner)
+    if node.isOptionalLevel { return path }
+    if node.keys != nil {
+      let (key, keys) = (state.pointee.entries[entry].key, state.pointee.entries[entry].keys)
+      return path + [keys?.init(stringValue: key) ?? PathKey.name(key)]
     }
-    return path.reversed()
-  }
-
-  private func key(at index: Int) -> any CodingKey {
-    let text = text(ofKey: index)
-    let keys = state.pointee.entries[index].name?.pointee.keys
-    return keys?.pointee.type.init(stringValue: text) ?? PathKey(stringValue: text)
+    var place = 0
+    forEachEntry(of: parent) { if $0 < entry { place += 1 } }
+    return path + [PathKey.index(place)]
   }
 }

@@ -80,10 +80,7 @@ struct CodableShapes: Sendable {
   ) -> FieldKind {
     switch (kind, stored) {
     case (_, .any): return .any
-    case (.optional(let kind), .optional(let stored)):
-      return .optional(adapted(kind, to: stored, collection, &seen))
-    case (.optional(let kind), _):
-      return .optional(adapted(kind, to: stored, collection, &seen))
+    case (.optional(let kind), _): return .optional(adapted(kind, to: stored, collection, &seen))
     case (_, .optional(let stored)): return adapted(kind, to: stored, collection, &seen)
     case (.array(let kind), .array(let stored)):
       return .array(adapted(kind, to: stored, collection, &seen))
@@ -105,9 +102,9 @@ struct CodableShapes: Sendable {
     fields[root]?[index].isRequired = true
   }
 
-  /// Takes in the value that `output` has encoded while it was declaring.
+  /// Takes in the value that `output` has encoded.
   mutating func add(_ output: CodableOutput) {
-    let node = Int(output.state.pointee.entries[CodableOutput.root].node)
+    let node = output.state.pointee.entries[CodableOutput.root].node
     if node >= 0 { addFields(of: node, root, [], output) }
   }
 
@@ -116,9 +113,11 @@ struct CodableShapes: Sendable {
   ) {
     if fields[place] == nil { fields[place] = [] }
     output.forEachEntry(of: node) { entry in
-      let name = output.text(ofKey: entry)
+      let name = output.state.pointee.entries[entry].key
       let path = path + [name]
-      let kind = kind(of: entry, .inside(place, name), path, output)
+      var kind = kind(
+        of: entry, as: output.state.pointee.entries[entry].type, .inside(place, name), path, output)
+      if output.state.pointee.entries[entry].isOptional { kind = .optional(kind) }
       if let index = fields[place]?.firstIndex(where: { $0.name == name }) {
         let joined = join(fields[place]?[index].kind ?? .null, kind, path)
         fields[place]?[index].kind = joined
@@ -134,91 +133,66 @@ struct CodableShapes: Sendable {
 extension CodableShapes {
   typealias FieldKind = Kind<CodableShape.Place>
 
-  private mutating func kind(
-    of entry: Int, _ place: CodableShape.Place, _ path: [String], _ output: CodableOutput
-  ) -> FieldKind {
-    let type = output.state.pointee.entries[entry].type
-    let kind = kind(of: entry, as: type.traits?.pointee.type, place, path, output)
-    if type.isOptional { return .optional(kind) }
-    return kind
-  }
-
   /// - Parameters:
   ///   - type: What the value was encoded as; nil for a container that was asked for by itself.
   ///   - place: Where it is.
   private mutating func kind(
-    of entry: Int, as type: Any.Type?, _ place: CodableShape.Place, _ path: [String],
+    of index: Int, as type: Any.Type?, _ place: CodableShape.Place, _ path: [String],
     _ output: CodableOutput
   ) -> FieldKind {
-    let known = type.map { Kind<Int>(coding: $0) } ?? .null
-    let state = output.state.pointee.entries[entry]
+    let traits = type.map { CodingTraits.of($0) }
+    // Types alone say nothing of documents.
+    let known = (traits?.kind ?? .null).mapReferences { _ in place }
+    let entry = output.state.pointee.entries[index]
     // All there is to know, or nothing to learn from.
-    if state.isAbsent || isNative(type) { return known.mapReferences { _ in place } }
-    let node = Int(state.node)
-    if node < 0 {
-      if isNil(entry, output) {
-        return known.isOptional ? known.mapReferences { _ in place } : .optional(.null)
-      }
-      return .any
+    if entry.isAbsent || traits?.native != nil { return known }
+    guard entry.node >= 0 else {
+      guard !entry.place.isEmpty, output.state.pointee.isNil(index) else { return .any }
+      if case .optional = known { return known }
+      return .optional(.null)
     }
-    let isKeyed = output.state.pointee.nodes[node].keys != nil
-    let element = (type as? any CodedContainer.Type)?.elementType
+    let node = output.state.pointee.nodes[entry.node]
+    let element = traits?.elementType
     switch known {
-    case .optional where output.state.pointee.nodes[node].isOptionalLevel,
-      .array where !isKeyed, .set where !isKeyed:
-      var kind = FieldKind.null
-      if let element { kind = Kind<Int>(coding: element).mapReferences { _ in place } }
-      output.forEachEntry(of: node) { entry in
-        kind = join(kind, self.kind(of: entry, as: element, place, path, output), path)
-      }
-      if case .optional = known { return .optional(kind) }
-      if case .set = known { return .set(kind) }
-      return .array(kind)
+    case .optional(let inner) where node.isOptionalLevel:
+      return .optional(elements(of: entry.node, inner, element, place, path, output))
     case .optional:
-      return .optional(kind(of: entry, as: element, place, path, output))
-    case .dictionary(let key, _):
-      return dictionary(of: node, key, element, place, path, output)
-    default:
-      guard let keys = output.state.pointee.nodes[node].keys, !keys.pointee.takesAnyName else {
-        return .any
+      return .optional(kind(of: index, as: element, place, path, output))
+    case .array(let inner) where node.keys == nil:
+      return .array(elements(of: entry.node, inner, element, place, path, output))
+    case .set(let inner) where node.keys == nil:
+      return .set(elements(of: entry.node, inner, element, place, path, output))
+    case .dictionary(let key, let value):
+      if node.keys != nil {
+        let value = elements(of: entry.node, value, element, place, path, output)
+        return .dictionary(key == .null ? .string : key, value)
       }
+      return .dictionary(
+        elements(of: entry.node, key, nil, place, path, output, every: 2),
+        elements(of: entry.node, value, element, place, path, output, from: 1, every: 2))
+    default:
+      guard let keys = node.keys, !keys.takesAnyName else { return .any }
       let place = type.map { .type(ObjectIdentifier($0)) } ?? place
-      addFields(of: node, place, path, output)
+      addFields(of: entry.node, place, path, output)
       return .document(place)
     }
   }
 
-  private mutating func dictionary(
-    of node: Int, _ key: Kind<Int>, _ valueType: Any.Type?, _ place: CodableShape.Place,
-    _ path: [String], _ output: CodableOutput
+  /// What is known of the kind of a container's elements, joined with what its elements show.
+  ///
+  /// - Parameter type: What the elements are; nil where each says it.
+  private mutating func elements(
+    of node: Int, _ known: FieldKind, _ type: Any.Type?, _ place: CodableShape.Place,
+    _ path: [String], _ output: CodableOutput, from first: Int = 0, every step: Int = 1
   ) -> FieldKind {
-    var keyKind: FieldKind = key.mapReferences { _ in place }
-    var valueKind = FieldKind.null
-    if let valueType { valueKind = Kind<Int>(coding: valueType).mapReferences { _ in place } }
-    let isKeyed = output.state.pointee.nodes[node].keys != nil
-    if isKeyed, keyKind == .null { keyKind = .string }
-    var isKey = !isKeyed
+    var (joined, count) = (known, 0)
     output.forEachEntry(of: node) { entry in
-      if isKey {
-        let type = output.state.pointee.entries[entry].type.traits?.pointee.type
-        keyKind = join(keyKind, kind(of: entry, as: type, place, path, output), path)
-      } else {
-        valueKind = join(valueKind, kind(of: entry, as: valueType, place, path, output), path)
-      }
-      if !isKeyed { isKey.toggle() }
+      defer { count += 1 }
+      guard count % step == first else { return }
+      let type = type ?? output.state.pointee.entries[entry].type
+      joined = join(joined, kind(of: entry, as: type, place, path, output), path)
     }
-    return .dictionary(keyKind, valueKind)
-  }
-
-  private func isNative(_ type: Any.Type?) -> Bool {
-    type.map { CodingTraits.of($0).pointee.native != nil } ?? false
-  }
-
-  private func isNil(_ entry: Int, _ output: CodableOutput) -> Bool {
-    let state = output.state.pointee.entries[entry]
-    guard state.end > state.start else { return false }
-    return output.state.pointee.bytes.base.load(fromByteOffset: state.start, as: UInt8.self)
-      == 0xC0
+    return joined
   }
 
   /// The kind that holds values of both.
@@ -230,10 +204,9 @@ extension CodableShapes {
     case (.null, _): return second
     case (_, .null): return first
     case (.any, _), (_, .any): return .any
-    case (.optional(let first), .optional(let second)):
+    case (.optional(let first), .optional(let second)), (.optional(let first), let second),
+      (let first, .optional(let second)):
       return .optional(join(first, second, path))
-    case (.optional(let first), _): return .optional(join(first, second, path))
-    case (_, .optional(let second)): return .optional(join(first, second, path))
     case (.array(let first), .array(let second)): return .array(join(first, second, path))
     case (.set(let first), .set(let second)): return .set(join(first, second, path))
     case (.dictionary(let firstKey, let first), .dictionary(let secondKey, let second)):

@@ -26,14 +26,18 @@ extension Coded: Storable {
   }
 
   public static func load(from reader: inout ValueReader) throws(RecordError) -> Self {
-    Self(try reader.coded(Value.self))
+    let value = try reader.coded(Value.self)
+    try reader.skip()
+    return Self(value)
   }
 
   /// nil for an optional; other values have none.
   public static var absent: Self? {
-    guard CodingTraits.of(Value.self).pointee.isOptional else { return nil }
-    var missing = ValueReader.inFrontOfNil
-    return try? load(from: &missing)  // Every optional can be read from nil.
+    func none<Wrapped: ExpressibleByNilLiteral>(_: Wrapped.Type) -> Self {
+      Self(unsafeBitCast(Wrapped(nilLiteral: ()), to: Value.self))
+    }
+    guard CodingTraits.of(Value.self).isOptional else { return nil }
+    return (Value.self as? any ExpressibleByNilLiteral.Type).map { none($0) }
   }
 
   public static var mayStoreNil: Bool { true }
@@ -62,22 +66,13 @@ extension RecordWriter {
   mutating func putCoded<Value: Encodable>(
     _ value: Value, _ userInfo: [CodingUserInfoKey: any Sendable] = [:]
   ) {
-    if let native = CodingTraits.of(Value.self).pointee.native {
-      return withUnsafePointer(to: value) { value in
-        native._withUnsafeGuaranteedRef { $0.store(value, into: &self) }
-      }
-    }
-    var output = coding ?? CodableOutput()
-    coding = nil
+    if let native = CodingTraits.of(Value.self).native { return native.store(value, into: &self) }
     do {
-      try output.encode(value, userInfo)
-      output.putValue(of: CodableOutput.root, into: &self)
+      try codableGuest.withOutput(of: value, userInfo) { $0.putValue(into: &self) }
     } catch {
-      failure = failure ?? RecordError(coding: error)
+      failure = failure ?? error
       putNil()
     }
-    // A type may have kept its encoder, and write to it at any time.
-    if isKnownUniquelyReferenced(&output) { coding = output }
   }
 }
 
@@ -94,10 +89,10 @@ extension RecordReader {
   ) throws(RecordError) -> Value {
     expectField(field)
     do {
-      guard var reader = try value(inSlot: Int(slots[field])) else {
+      guard let reader = try value(inSlot: Int(slots[field])) else {
         return try absentCoded(field)
       }
-      return try reader.decodedOnce(type, userInfo)
+      return try reader.coded(type, userInfo)
     } catch {
       throw named(error, field)
     }
@@ -114,23 +109,11 @@ extension RecordReader {
 }
 
 extension ValueReader {
-  /// Reads a value by way of its `Codable`; the reader then stands behind it.
+  /// The value in front of which the reader stands, and stays, by way of its `Codable`.
   ///
   /// - Throws: ``RecordError`` with the coding path.
-  mutating func coded<Value: Decodable>(
+  func coded<Value: Decodable>(
     _ type: Value.Type, _ userInfo: [CodingUserInfoKey: any Sendable] = [:]
-  ) throws(RecordError) -> Value {
-    let start = at
-    let value = try decodedOnce(type, userInfo)
-    if at == start { try skip() }
-    return value
-  }
-
-  /// Reads a value by way of its `Codable`. Where the reader stands afterwards is not known.
-  ///
-  /// - Throws: ``RecordError`` with the coding path.
-  fileprivate mutating func decodedOnce<Value: Decodable>(
-    _ type: Value.Type, _ userInfo: [CodingUserInfoKey: any Sendable]
   ) throws(RecordError) -> Value {
     do {
       return try decoded(type, userInfo)
@@ -139,43 +122,13 @@ extension ValueReader {
     }
   }
 
-  /// The value in front of which the reader stands. Where its end was found the reader stands
-  /// behind it afterwards, else still in front of it.
+  /// The same.
   ///
   /// - Throws: `DecodingError`, or whatever the type's `init(from:)` throws.
-  mutating func decoded<Value: Decodable>(
+  func decoded<Value: Decodable>(
     _ type: Value.Type, _ userInfo: [CodingUserInfoKey: any Sendable] = [:]
   ) throws -> Value {
-    var input = CodableInput.take(userInfo)
-    defer { CodableInput.end(&input) }
-    let value = try input.push(self, .none, parent: -1, depth: 0).decode(type)
-    if let end = input.state.pointee.frames[0].valueEnd { at = end }
-    return value
-  }
-
-  /// A reader of one nil.
-  fileprivate static var inFrontOfNil: ValueReader {
-    ValueReader(nilByte, nilByte + 1, binding: .none, depth: 0)
-  }
-
-  nonisolated(unsafe) private static let nilByte: UnsafeRawPointer = {  // Immutable.
-    let byte = UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1)
-    byte.storeBytes(of: 0xC0, as: UInt8.self)
-    return UnsafeRawPointer(byte)
-  }()
-}
-
-extension CodableOutput {
-  /// Encodes a value, in place of the last one.
-  ///
-  /// - Throws: `EncodingError`, or whatever the type's `encode(to:)` throws.
-  func encode<Value: Encodable>(
-    _ value: Value, _ userInfo: [CodingUserInfoKey: any Sendable] = [:],
-    isDeclaring: Bool = false
-  ) throws {
-    begin(userInfo, isDeclaring: isDeclaring)
-    defer { state.pointee.containers.giveBackAll() }
-    try ValueEncoder(self).encode(value)
+    try CodableInput.lend(self, userInfo) { try $0.decode(type) }
   }
 }
 

@@ -1,25 +1,28 @@
 /// A key of the coder's own: a place in an array, or what `superEncoder()` writes under.
-struct PathKey: CodingKey {
-  let stringValue: String
-  let intValue: Int?
+enum PathKey: CodingKey {
+  case name(String)
+  case index(Int)
 
-  static let `super` = PathKey(stringValue: "super")
+  static let `super` = PathKey.name("super")
 
-  init(stringValue: String) {
-    self.stringValue = stringValue
-    intValue = nil
+  init(stringValue: String) { self = .name(stringValue) }
+
+  init(intValue: Int) { self = .index(intValue) }
+
+  var stringValue: String {
+    switch self {
+    case .name(let name): name
+    case .index(let index): "Index \(index)"
+    }
   }
 
-  init(intValue: Int) { self.init(index: intValue) }
-
-  init(index: Int) {
-    stringValue = "Index \(index)"
-    intValue = index
+  var intValue: Int? {
+    if case .index(let index) = self { index } else { nil }
   }
 
   /// What an error's path says.
   static func name(of key: any CodingKey) -> String {
-    if let key = key as? PathKey, let index = key.intValue { return "\(index)" }
+    if case .index(let index)? = key as? PathKey { return "\(index)" }
     return key.stringValue
   }
 }

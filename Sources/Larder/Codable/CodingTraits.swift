@@ -1,35 +1,46 @@
+internal import LarderLMDB
+
 /// What the coder has to know of a type; found out once per type.
-struct CodingTraits {
-  let type: Any.Type
-  /// How its values are written and read where the format has them itself. Lives for ever.
-  let native: Unmanaged<NativeCoder>?
+struct CodingTraits: Sendable {
+  /// The type, where the format has its values itself.
+  let native: (any NativeValue.Type)?
+  /// The kind of its values, as far as the type alone says it. What only its values can say is
+  /// ``Kind/null``.
+  let kind: Kind<Int>
+  /// What it holds, where it is a container of the standard library; the values of a dictionary.
+  let elementType: Any.Type?
   let order: ItemOrder
-  let isOptional: Bool
-  let isDictionary: Bool
   /// Whether it is a dictionary whose keys are integers on disk, although Swift's own `Codable`
   /// has them as text.
   let hasIntegerKeys: Bool
-  /// How it is written, where it is an optional of an optional that is not native.
-  let nestedStore: ((UnsafeRawPointer, ValueEncoder) throws -> Void)?
-  let nestedLoad: Unmanaged<NestedOptionalLoader>?
+  /// Whether it is an optional of an optional that is not native. Each level but the innermost is
+  /// then an array of one element, as `Storable` has it too, so that `.some(nil)` is not `nil`.
+  let isNestedOptional: Bool
 
-  private static let table = TypeTable<CodingTraits>()
+  var isOptional: Bool { kind.isOptional }
+  var isDictionary: Bool { order == .sortedPairs }
 
-  /// The traits of a type. They live for ever.
-  @inline(__always) static func of(_ type: Any.Type) -> UnsafePointer<CodingTraits> {
-    table.element(of: type) { CodingTraits(type) }
+  private static let known = Locked<[ObjectIdentifier: CodingTraits]>([:])
+
+  static func of(_ type: Any.Type) -> CodingTraits {
+    let id = ObjectIdentifier(type)
+    if let traits = known.withLock({ $0[id] }) { return traits }
+    // Outside the lock: it asks for the traits of what the type holds.
+    let traits = CodingTraits(type)
+    known.withLock { $0[id] = traits }
+    return traits
   }
 
   private init(_ type: Any.Type) {
-    self.type = type
-    native = NativeCoder.of(type).map { Unmanaged.passRetained($0) }
-    order = (type as? any Unordered.Type)?.itemOrder ?? .asWritten
-    isOptional = type is any OptionalValue.Type
-    isDictionary = order == .sortedPairs
-    hasIntegerKeys = (type as? any KeyedByType.Type)?.hasIntegerKeys ?? false
-    nestedStore = native == nil ? (type as? any EncodableOptional.Type)?.nestedStore : nil
-    let loader = native == nil ? (type as? any DecodableOptional.Type)?.nestedLoader : nil
-    nestedLoad = loader.map { Unmanaged.passRetained($0) }
+    native = type as? any NativeValue.Type
+    let container = type as? any CodedContainer.Type
+    // Native values hold no documents.
+    kind = native?.kind.mapReferences { _ in 0 } ?? container?.codedKind ?? .null
+    elementType = container?.elementType
+    order = container?.order ?? .asWritten
+    hasIntegerKeys = container?.hasIntegerKeys ?? false
+    isNestedOptional =
+      if native == nil, case .optional(.optional) = kind { true } else { false }
   }
 }
 
@@ -43,25 +54,44 @@ enum ItemOrder: UInt8 {
   case sortedPairs
 }
 
-// MARK: Types told apart at run time
+// MARK: Containers of the standard library
 
-private protocol Unordered {
-  static var itemOrder: ItemOrder { get }
-}
-
-extension Set: Unordered {
-  fileprivate static var itemOrder: ItemOrder { .sorted }
-}
-
-extension Dictionary: Unordered {
-  fileprivate static var itemOrder: ItemOrder { .sortedPairs }
-}
-
-private protocol KeyedByType {
+/// A type of the standard library that holds values of others.
+private protocol CodedContainer {
+  static var codedKind: Kind<Int> { get }
+  static var elementType: Any.Type { get }
+  static var order: ItemOrder { get }
   static var hasIntegerKeys: Bool { get }
 }
 
-extension Dictionary: KeyedByType {
+extension CodedContainer {
+  static var order: ItemOrder { .asWritten }
+  static var hasIntegerKeys: Bool { false }
+}
+
+extension Optional: CodedContainer {
+  fileprivate static var codedKind: Kind<Int> { .optional(CodingTraits.of(Wrapped.self).kind) }
+  fileprivate static var elementType: Any.Type { Wrapped.self }
+}
+
+extension Array: CodedContainer {
+  fileprivate static var codedKind: Kind<Int> { .array(CodingTraits.of(Element.self).kind) }
+  fileprivate static var elementType: Any.Type { Element.self }
+}
+
+extension Set: CodedContainer {
+  fileprivate static var codedKind: Kind<Int> { .set(CodingTraits.of(Element.self).kind) }
+  fileprivate static var elementType: Any.Type { Element.self }
+  fileprivate static var order: ItemOrder { .sorted }
+}
+
+extension Dictionary: CodedContainer {
+  fileprivate static var codedKind: Kind<Int> {
+    let key = hasIntegerKeys ? .integer(.int64) : CodingTraits.of(Key.self).kind
+    return .dictionary(key, CodingTraits.of(Value.self).kind)
+  }
+  fileprivate static var elementType: Any.Type { Value.self }
+  fileprivate static var order: ItemOrder { .sortedPairs }
   /// For `Int` itself, and for enums and structs over it that are `CodingKeyRepresentable`: of
   /// other types that are, nobody can tell whether a number is all of the key.
   fileprivate static var hasIntegerKeys: Bool {
@@ -71,50 +101,60 @@ extension Dictionary: KeyedByType {
   }
 }
 
-private protocol OptionalValue {}
+// MARK: Optionals of optionals
 
-extension Optional: OptionalValue {}
-
-/// An optional that may be inside another. Each level but the innermost is then an array of one
-/// element, as `Storable` has it too, so that `.some(nil)` is not `nil`.
-private protocol EncodableOptional {
-  static var nestedStore: ((UnsafeRawPointer, ValueEncoder) throws -> Void)? { get }
+/// An optional whose values can be encoded, as a type that is known at run time only.
+protocol EncodableOptional {
+  /// - Parameter value: A value of this very type.
+  static func encode<Value>(_ value: Value, to encoder: ValueEncoder) throws
 }
 
 extension Optional: EncodableOptional where Wrapped: Encodable {
-  fileprivate static var nestedStore: ((UnsafeRawPointer, ValueEncoder) throws -> Void)? {
-    guard Wrapped.self is any OptionalValue.Type else { return nil }
-    return { value, encoder in
-      if let value = value.assumingMemoryBound(to: Self.self).pointee {
-        try encoder.encodeOnly(value)
-      } else {
-        try encoder.encodeNil()
-      }
-    }
+  static func encode<Value>(_ value: Value, to encoder: ValueEncoder) throws {
+    guard let value = unsafeBitCast(value, to: Self.self) else { return try encoder.encodeNil() }
+    try encoder.encodeLevel(value)
   }
 }
 
-/// Reads an optional of an optional. Lives for ever.
-class NestedOptionalLoader {
-  /// - Parameter type: The loader's own.
-  func load<Value>(_ type: Value.Type, from decoder: ValueDecoder) throws -> Value {
-    preconditionFailure("abstract")
-  }
+/// The same for decoding.
+protocol DecodableOptional {
+  /// - Parameter type: This very type.
+  static func decode<Value>(_ type: Value.Type, from decoder: ValueDecoder) throws -> Value
 }
 
-private final class NestedOptionalLoaderOf<Wrapped: Decodable>: NestedOptionalLoader {
-  override func load<Value>(_ type: Value.Type, from decoder: ValueDecoder) throws -> Value {
-    let value: Wrapped? = decoder.decodeNil() ? .none : try decoder.decodeOnly(Wrapped.self)
+extension Optional: DecodableOptional where Wrapped: Decodable {
+  static func decode<Value>(_ type: Value.Type, from decoder: ValueDecoder) throws -> Value {
+    let value: Self = decoder.decodeNil() ? nil : try decoder.decodeLevel(Wrapped.self)
     return unsafeBitCast(value, to: type)
   }
 }
 
-private protocol DecodableOptional {
-  static var nestedLoader: NestedOptionalLoader? { get }
-}
+// MARK: Kinds
 
-extension Optional: DecodableOptional where Wrapped: Decodable {
-  fileprivate static var nestedLoader: NestedOptionalLoader? {
-    Wrapped.self is any OptionalValue.Type ? NestedOptionalLoaderOf<Wrapped>() : nil
+extension Kind where Reference == Int {
+  /// Whether a field of this kind takes values of a type, as far as the type alone says it.
+  func takes(_ type: Any.Type, isOptional: Bool) -> Bool {
+    let kind = CodingTraits.of(type).kind
+    return holds(isOptional ? .optional(kind) : kind)
+  }
+
+  /// Whether declaring `kind` for a field of this one would change nothing.
+  private func holds(_ kind: Kind) -> Bool {
+    switch (self, kind) {
+    case (_, .null), (.any, _): true
+    case (.optional(.optional), .optional(.null)): true
+    case (.optional(.optional(let stored)), .optional(.optional(let declared))):
+      Kind.optional(stored).holds(.optional(declared))
+    case (.optional(.optional), _), (_, .optional(.optional)): false
+    case (.optional(let stored), .optional(let declared)): stored.holds(declared)
+    case (.optional(let stored), _): stored.holds(kind)
+    case (_, .optional): false
+    case (.array(let stored), .array(let declared)), (.set(let stored), .set(let declared)):
+      stored.holds(declared)
+    case (.dictionary(let storedKey, let stored), .dictionary(let declaredKey, let declared)):
+      storedKey.holds(declaredKey) && stored.holds(declared)
+    case (.array, _), (.set, _), (.dictionary, _), (.document, _): false
+    default: Kind.widened(self, kind) == self
+    }
   }
 }

@@ -1,208 +1,72 @@
+internal import Synchronization
+
 /// A keyed container that is being decoded.
-struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
-  // All that it holds: it is copied with every call.
-  let cell: CodableInput.DecodingCell
+struct KeyedDecoding<Key: CodingKey, Members: KeyedMembers>: KeyedDecodingContainerProtocol {
+  let members: Members
 
-  var codingPath: [any CodingKey] { cell.decoder?.codingPath ?? [] }
+  private var decoder: ValueDecoder { members.decoder }
 
-  var allKeys: [Key] { cell.lentState?.pointee.allKeys(cell.frame) ?? [] }
+  var codingPath: [any CodingKey] { decoder.codingPath }
+
+  var allKeys: [Key] { decoder.isLent ? members.allKeys() : [] }
 
   func contains(_ key: Key) -> Bool {
-    guard let state = cell.lentState else { return false }
     do {
-      return try find(key, state) != nil
+      return try find(key) != nil
     } catch {
       return true  // Reading the value then says what is wrong.
     }
   }
 
-  /// Where the value under a key is; nil where there is none.
-  @inline(__always) private func find(
-    _ key: Key, _ state: UnsafeMutablePointer<CodableInput.State>
-  ) throws(RecordError) -> UnsafeRawPointer? {
-    guard let name = cell.keys.name(of: key) else {
-      return try state.pointee.value(key, cell.frame)
-    }
-    if let slots = cell.slots { return try state.pointee.value(name, slots, cell.frame) }
-    return state.pointee.value(name, cell.frame)
-  }
-
-  /// A reader in front of the value under a key.
-  @inline(__always) private func value(_ key: Key) throws -> ValueReader {
-    guard let reader = try foundValue(key) else { throw notFound(key) }
-    return reader
-  }
-
-  /// A reader in front of the value under a key; nil where there is none, or nil.
-  @inline(__always) private func present(_ key: Key) throws -> ValueReader? {
-    guard let reader = try foundValue(key), !reader.nextIsNil else { return nil }
-    return reader
-  }
-
-  @inline(__always) private func foundValue(_ key: Key) throws -> ValueReader? {
-    guard let state = cell.lentState else { return nil }
+  /// A reader in front of the value under a key; nil where there is none.
+  @inline(__always)
+  private func find<Other: CodingKey>(_ key: Other) throws -> ValueReader? {
+    guard decoder.isLent else { return nil }
     do {
-      guard let place = try find(key, state) else { return nil }
-      return state.pointee.reader(cell.frame, at: place)
+      return try members.find(key)
     } catch {
-      throw decodingError(error, Any.self, at: nil, key)
+      throw decoder.decodingError(error, Any.self, key)
     }
+  }
+
+  @inline(__always)
+  private func value<Other: CodingKey>(_ key: Other) throws -> ValueReader {
+    if let reader = try find(key) { return reader }
+    throw notFound(key)
   }
 
   @inline(never) private func notFound(_ key: any CodingKey) -> any Error {
-    guard cell.lentState != nil else { return DecodingError.usedTooLate }
+    do {
+      try decoder.checkLent()
+    } catch {
+      return decoder.decodingError(error, Any.self)
+    }
     return DecodingError.keyNotFound(
       key,
       DecodingError.Context(
         codingPath: codingPath, debugDescription: "there is no `\(key.stringValue)`"))
   }
 
-  @inline(never) private func decodingError(
-    _ error: RecordError, _ type: Any.Type, at reader: ValueReader?, _ key: Key
-  ) -> any Error {
-    guard let decoder = cell.decoder else { return DecodingError.usedTooLate }
-    return decoder.decodingError(error, type, at: reader, keyPlace(key))
-  }
-
-  @inline(__always) private func keyPlace(_ key: Key) -> KeyPlace {
-    if let name = cell.keys.name(of: key) { return .name(name) }
-    return cell.state?.pointee.keyPlace(key, cell.frame) ?? .none
-  }
-
-  @inline(__always) private func load<Value: NativeValue>(
-    _ type: Value.Type, _ start: ValueReader, _ key: Key
-  ) throws -> Value {
-    var reader = start
-    do {
-      return try Value.load(from: &reader)
-    } catch {
-      throw decodingError(error, type, at: start, key)
-    }
-  }
-
-  @inline(__always) private func loadIfPresent<Value: NativeValue>(
-    _ type: Value.Type, _ key: Key
-  ) throws -> Value? {
-    guard let reader = try present(key) else { return nil }
-    return try load(type, reader, key)
-  }
-
-  /// Decodes a value of any type.
-  @inline(__always) private func decode<Value: Decodable>(
-    _ type: Value.Type, at reader: inout ValueReader, _ key: Key
-  ) throws -> Value {
-    guard let decoder = cell.decoder else { throw DecodingError.usedTooLate }
-    return try decoder.decode(type, from: &reader, keyPlace(key))
-  }
-
   func decodeNil(forKey key: Key) throws -> Bool { try value(key).nextIsNil }
 
-  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
-    try load(type, try value(key), key)
-  }
-  func decode(_ type: String.Type, forKey key: Key) throws -> String {
-    try load(type, try value(key), key)
-  }
-  func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
-    try load(type, try value(key), key)
-  }
-  func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
-    try load(type, try value(key), key)
-  }
-  func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
-    try load(type, try value(key), key)
-  }
-  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
-    try load(type, try value(key), key)
-  }
-  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
-    try load(type, try value(key), key)
-  }
-  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
-    try load(type, try value(key), key)
-  }
-  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
-    try load(type, try value(key), key)
-  }
-  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
-    try load(type, try value(key), key)
-  }
-  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
-    try load(type, try value(key), key)
-  }
-  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
-    try load(type, try value(key), key)
-  }
-  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
-    try load(type, try value(key), key)
-  }
-  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
-    try load(type, try value(key), key)
-  }
-
+  // The compiler makes one of its own for each type that the protocol names.
+  @inline(__always)
   func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
     var reader = try value(key)
-    return try decode(type, at: &reader, key)
-  }
-
-  func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-    try loadIfPresent(type, key)
-  }
-  func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-    try loadIfPresent(type, key)
-  }
-  func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-    try loadIfPresent(type, key)
-  }
-  func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
-    try loadIfPresent(type, key)
-  }
-  func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-    try loadIfPresent(type, key)
-  }
-  func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
-    try loadIfPresent(type, key)
-  }
-  func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
-    try loadIfPresent(type, key)
-  }
-  func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
-    try loadIfPresent(type, key)
-  }
-  func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-    try loadIfPresent(type, key)
-  }
-  func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
-    try loadIfPresent(type, key)
-  }
-  func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
-    try loadIfPresent(type, key)
-  }
-  func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
-    try loadIfPresent(type, key)
-  }
-  func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
-    try loadIfPresent(type, key)
-  }
-  func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
-    try loadIfPresent(type, key)
+    return try decoder.decode(type, from: &reader, key)
   }
 
   func decodeIfPresent<Value: Decodable>(
     _ type: Value.Type, forKey key: Key
   ) throws -> Value? {
-    guard var reader = try present(key) else { return nil }
+    guard var reader = try find(key), !reader.nextIsNil else { return nil }
     // An optional inside the optional keeps its own level.
-    if CodingTraits.of(type).pointee.isOptional {
-      return try decode(Value?.self, at: &reader, key)
+    if CodingTraits.of(type).isOptional {
+      return try decoder.decode(Value?.self, from: &reader, key)
     }
-    return try decode(type, at: &reader, key)
+    return try decoder.decode(type, from: &reader, key)
   }
-}
 
-// MARK: Containers inside
-
-extension KeyedDecoding {
   func nestedContainer<Nested: CodingKey>(
     keyedBy type: Nested.Type, forKey key: Key
   ) throws -> KeyedDecodingContainer<Nested> {
@@ -213,40 +77,144 @@ extension KeyedDecoding {
     try nested(key).unkeyedContainer()
   }
 
-  func superDecoder() throws -> any Decoder {
-    // With keys of another type, of which this container makes itself one.
-    try KeyedDecoding<PathKey>(cell: cell.withOtherKeys(PathKey.self)).nested(.super)
-  }
+  func superDecoder() throws -> any Decoder { try nested(PathKey.super) }
 
   func superDecoder(forKey key: Key) throws -> any Decoder { try nested(key) }
 
-  /// A frame that stays on the stack until this container's value has been decoded.
-  private func nested(_ key: Key) throws -> ValueDecoder {
-    let reader = try value(key)
-    guard let decoder = cell.decoder else { throw DecodingError.usedTooLate }
-    let depth = decoder.input.state.pointee.frames[decoder.frame].depth &+ 1
-    return decoder.input.push(reader, keyPlace(key), parent: decoder.frame, depth: depth)
+  private func nested<Other: CodingKey>(_ key: Other) throws -> ValueDecoder {
+    decoder.inner(try value(key), key)
   }
 }
 
-extension CodableInput.DecodingCell {
-  /// One for the same value that asks by keys of another type, and is never used again.
-  fileprivate func withOtherKeys<Key: CodingKey>(
-    _ type: Key.Type
-  ) throws -> CodableInput.DecodingCell {
-    guard let decoder else { throw DecodingError.usedTooLate }
-    let cell = CodableInput.DecodingCell(decoder.input, KeyPlan.of(type))
-    cell.frame = frame
-    cell.generation = generation
-    return cell
+/// The values of a keyed container, by their keys. Only while the bytes are lent.
+protocol KeyedMembers: AnyObject {
+  var decoder: ValueDecoder { get }
+  /// A reader in front of the value under a key; nil where there is none.
+  func find<Key: CodingKey>(_ key: Key) throws(RecordError) -> ValueReader?
+  /// The keys that a type has for what is here.
+  func allKeys<Key: CodingKey>() -> [Key]
+}
+
+// MARK: Records
+
+final class RecordMembers: KeyedMembers {
+  let decoder: ValueDecoder
+  private let record: RecordReader
+  private let table: FieldTable
+  /// Where the next key often is, as types ask for their keys in one order each time.
+  private let next = Atomic(0)
+
+  init(_ reader: ValueReader, _ decoder: ValueDecoder) throws(RecordError) {
+    guard reader.depth < RecordFormat.maximumDepth else { throw .tooDeep }
+    let binding = reader.binding
+    record = try RecordReader(
+      reader.rest, binding: binding, schema: binding.anonymous, depth: reader.depth + 1)
+    table = binding.collection.tables[record.table]
+    self.decoder = decoder
+  }
+
+  @inline(__always)
+  func find<Key: CodingKey>(_ key: Key) throws(RecordError) -> ValueReader? {
+    let name = key.stringValue
+    var slot = next.load(ordering: .relaxed)
+    if slot >= table.fields.count || table.fields[slot].name != name {
+      guard let found = table.slot(of: name) else { return nil }
+      slot = found
+    }
+    next.store(slot + 1, ordering: .relaxed)
+    return try record.value(inSlot: slot)
+  }
+
+  func allKeys<Key: CodingKey>() -> [Key] {
+    (0..<min(record.slotCount, table.fields.count)).compactMap { slot -> Key? in
+      do {
+        guard try record.value(inSlot: slot) != nil else { return nil }
+      } catch {
+        // Reading the value says what is wrong.
+      }
+      return Key(stringValue: table.fields[slot].name)
+    }
   }
 }
 
-extension DecodingError {
-  /// What a container throws that a type has kept.
-  fileprivate static var usedTooLate: DecodingError {
-    let error = RecordError.invalid("a decoder was used after its value had been decoded")
-    return .dataCorrupted(
-      Context(codingPath: [], debugDescription: "\(error)", underlyingError: error))
+// MARK: Dictionaries
+
+final class MapMembers: KeyedMembers {
+  let decoder: ValueDecoder
+  private let pairs: [Pair]
+  private let hasNumbers: Bool
+  private let next = Atomic(0)
+
+  private struct Pair {
+    /// nil for a key that is not text.
+    var text: UnsafeRawBufferPointer?
+    /// nil for a key that is no integer.
+    var number: Int?
+    /// In front of the value.
+    let value: ValueReader
+  }
+
+  init(_ reader: ValueReader, _ decoder: ValueDecoder) throws(RecordError) {
+    self.decoder = decoder
+    var reader = reader
+    let count = try reader.mapCount()
+    var pairs: [Pair] = []
+    pairs.reserveCapacity(min(count, 1024))
+    for _ in 0..<count {
+      var key = reader
+      try reader.skipOne()
+      let isNumber = !key.nextIsString
+      pairs.append(
+        Pair(
+          text: isNumber ? nil : try key.stringBytes(), number: isNumber ? key.integerKey : nil,
+          value: reader))
+      try reader.skipOne()
+    }
+    self.pairs = pairs
+    hasNumbers = pairs.contains { $0.number != nil }
+  }
+
+  func find<Key: CodingKey>(_ key: Key) throws(RecordError) -> ValueReader? {
+    var name = key.stringValue
+    let byName = name.withUTF8 { name in
+      value { $0.text.map { Bytes.equal($0, UnsafeRawBufferPointer(name)) } ?? false }
+    }
+    if byName != nil || !hasNumbers { return byName }
+    return key.intValue.flatMap { number in value { $0.number == number } }
+  }
+
+  @inline(__always) private func value(where isIt: (Pair) -> Bool) -> ValueReader? {
+    // Types ask for their keys in one order each time; the next one is often the next here.
+    let first = next.load(ordering: .relaxed)
+    for distance in pairs.indices {
+      let index = first + distance < pairs.count ? first + distance : first + distance - pairs.count
+      if isIt(pairs[index]) {
+        next.store(index + 1, ordering: .relaxed)
+        return pairs[index].value
+      }
+    }
+    return nil
+  }
+
+  func allKeys<Key: CodingKey>() -> [Key] {
+    pairs.compactMap { pair in
+      if let number = pair.number { return Key(intValue: number) }
+      return pair.text.flatMap { String(validating: $0, as: UTF8.self) }.flatMap {
+        Key(stringValue: $0)
+      }
+    }
+  }
+}
+
+extension ValueReader {
+  /// The integer in front of which the reader stands; nil for other values, and for what `Int`
+  /// cannot hold.
+  fileprivate var integerKey: Int? {
+    switch at.load(as: UInt8.self) {
+    case 0x00...0x7F, 0xE0...0xFF, 0xCC...0xCF, 0xD0...0xD3:
+      var reader = self
+      return (try? reader.int64()).flatMap { Int(exactly: $0) }
+    default: return nil
+    }
   }
 }

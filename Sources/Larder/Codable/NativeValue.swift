@@ -6,7 +6,7 @@
 
 /// A type whose values the record format has itself. The coder writes them as fields are
 /// written, and not by way of their own `encode(to:)`.
-protocol NativeValue: Storable {}
+protocol NativeValue: Storable, Sendable {}
 
 extension String: NativeValue {}
 extension Bool: NativeValue {}
@@ -32,3 +32,79 @@ extension Array: NativeValue where Element: NativeValue {}
 extension Set: NativeValue where Element: NativeValue {}
 /// Other keys are written as text, as Swift's own `Codable` does for dictionaries.
 extension Dictionary: NativeValue where Key == String, Value: NativeValue {}
+
+// Callers know a value by a generic type only. Casting it would cost more than writing it does.
+extension NativeValue {
+  /// - Parameter value: A value of this very type.
+  static func store<Value>(_ value: Value, into writer: inout RecordWriter) {
+    unsafeBitCast(value, to: Self.self).store(into: &writer)
+  }
+
+  /// - Parameter type: This very type.
+  static func load<Value>(
+    _ type: Value.Type, from reader: inout ValueReader
+  ) throws(RecordError) -> Value {
+    unsafeBitCast(try load(from: &reader), to: type)
+  }
+}
+
+// MARK: Types that need no look-up
+
+// Where the compiler knows the type, as in the containers' calls for `Int`, one line of these is
+// left. Otherwise they take less time than finding the type's traits, and the compiler writes
+// code of its own for these arrays.
+
+extension RecordWriter {
+  /// Writes a value if it is of a frequent type; returns whether it is.
+  @inline(__always) mutating func put<Value>(frequent value: Value) -> Bool {
+    @inline(__always) func same<Native>(_ type: Native.Type) -> Native? {
+      Value.self == type ? unsafeBitCast(value, to: type) : nil
+    }
+    if let value = same(String.self) {
+      put(value)
+    } else if let value = same(Int.self) {
+      put(Int64(value))
+    } else if let value = same(Double.self) {
+      put(value)
+    } else if let value = same(Bool.self) {
+      put(value)
+    } else if let value = same(Int64.self) {
+      put(value)
+    } else if let value = same(Date.self) {
+      put(value)
+    } else if let value = same(UUID.self) {
+      put(value)
+    } else if let value = same([String].self) {
+      value.store(into: &self)
+    } else if let value = same([Int].self) {
+      value.store(into: &self)
+    } else if let value = same([Double].self) {
+      value.store(into: &self)
+    } else {
+      return false
+    }
+    return true
+  }
+}
+
+extension ValueReader {
+  /// Reads a value of a frequent type; nil for other types.
+  @inline(__always) mutating func frequent<Value>(
+    _ type: Value.Type
+  ) throws(RecordError) -> Value? {
+    @inline(__always) func same<Native>(_ value: Native) -> Value {
+      unsafeBitCast(value, to: type)
+    }
+    if type == String.self { return same(try string()) }
+    if type == Int.self { return same(try Int.load(from: &self)) }
+    if type == Double.self { return same(try double()) }
+    if type == Bool.self { return same(try bool()) }
+    if type == Int64.self { return same(try int64()) }
+    if type == Date.self { return same(try Date.load(from: &self)) }
+    if type == UUID.self { return same(try UUID.load(from: &self)) }
+    if type == [String].self { return same(try [String].load(from: &self)) }
+    if type == [Int].self { return same(try [Int].load(from: &self)) }
+    if type == [Double].self { return same(try [Double].load(from: &self)) }
+    return nil
+  }
+}

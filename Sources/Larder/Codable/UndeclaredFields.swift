@@ -1,26 +1,15 @@
 /// Fields that documents of a `Codable` type need, and the catalogue does not have: found while
 /// the documents are encoded.
-@usableFromInline struct UndeclaredFields: Sendable {
-  /// Ends the encoding of a batch, which begins again when the fields have been declared.
-  struct Needed: Error {
-    let declaration: Declaration
-  }
+struct UndeclaredFields {
+  typealias Needed = FieldsNeeded
 
-  private(set) var shapes: CodableShapes
+  var shapes: CodableShapes
   /// Finds out what only the type's own `init(from:)` can tell, by documents like the first one.
-  private let probe: @Sendable (CollectionBinding) -> FieldProbe
-  /// Whether the document that is being encoded needs one of them.
-  var concernsThisDocument = true
+  private let probe: (CollectionBinding) -> FieldProbe
 
   init<Model: Codable & Identifiable & Sendable>(_ model: Model) where Model.ID: DocumentKey {
     shapes = CodableShapes(of: Model.self)
     probe = { FieldProbe(model, $0) }
-  }
-
-  /// Takes in the value that `output` has encoded while it was declaring.
-  mutating func add(_ output: CodableOutput) {
-    concernsThisDocument = true
-    shapes.add(output)
   }
 
   /// What declares the fields.

@@ -1,179 +1,229 @@
-/// Decodes the one value that its frame is for. What a type's `init(from:)` is given.
-///
-/// A few words that fit into an existential, so that none is allocated for each value.
-struct ValueDecoder: Decoder {
-  let input: CodableInput
-  private let index: Int32
-  private let generation: UInt32
+internal import Synchronization
 
-  @inline(__always) init(_ input: CodableInput, _ frame: Int, _ generation: UInt32) {
-    self.input = input
-    index = Int32(truncatingIfNeeded: frame)
-    self.generation = generation
+/// What all decoders of one value share.
+final class CodableInput: Sendable {
+  let userInfo: [CodingUserInfoKey: any Sendable]
+  /// Whether the value is a document, which only a keyed container can be.
+  let isDocument: Bool
+  private let lent = Atomic(true)
+
+  /// Whether the bytes may still be read: a type may keep its decoder for longer.
+  @inline(__always) var isLent: Bool { lent.load(ordering: .relaxed) }
+
+  private init(_ userInfo: [CodingUserInfoKey: any Sendable], isDocument: Bool) {
+    self.userInfo = userInfo
+    self.isDocument = isDocument
   }
 
-  @inline(__always) var frame: Int { Int(index) }
+  /// Lends a decoder of the value in front of which `reader` stands.
+  static func lend<Result>(
+    _ reader: ValueReader, _ userInfo: [CodingUserInfoKey: any Sendable] = [:],
+    isDocument: Bool = false, _ body: (ValueDecoder) throws -> Result
+  ) rethrows -> Result {
+    let input = CodableInput(userInfo, isDocument: isDocument)
+    defer { input.lent.store(false, ordering: .relaxed) }
+    return try body(ValueDecoder(input, reader))
+  }
+}
 
-  var codingPath: [any CodingKey] { isLent ? input.path(to: frame) : [] }
+/// Decodes one value. What a type's `init(from:)` is given.
+final class ValueDecoder: Decoder {
+  private let input: CodableInput
+  /// The decoder whose value this one is inside of.
+  private let parent: ValueDecoder?
+  /// What the value stands under there; nil inside an optional.
+  private let key: (any CodingKey)?
+  /// In front of the value. Only while the bytes are lent.
+  private let reader: ValueReader
+  /// Containers that the value is inside of.
+  private let depth: Int
+  /// Whether the value is the one in a dictionary's place, so that pairs may be read from it.
+  private let isDictionary: Bool
 
-  var userInfo: [CodingUserInfoKey: Any] { input.state.pointee.userInfo }
+  fileprivate init(_ input: CodableInput, _ reader: ValueReader) {
+    self.input = input
+    self.reader = reader
+    parent = nil
+    key = nil
+    depth = 0
+    isDictionary = false
+  }
 
-  /// Whether the bytes may still be read.
-  @inline(__always) var isLent: Bool { input.state.pointee.isLent(frame, generation) }
+  /// For a value inside of the parent's, or the parent's own, which is a dictionary.
+  private init(
+    _ parent: ValueDecoder, _ reader: ValueReader, _ key: (any CodingKey)?, depth: Int,
+    isDictionary: Bool = false
+  ) {
+    self.input = parent.input
+    self.parent = parent
+    self.key = key
+    self.reader = reader
+    self.depth = depth
+    self.isDictionary = isDictionary
+  }
+
+  /// A decoder of a value inside of this one.
+  func inner(_ reader: ValueReader, _ key: (any CodingKey)?) -> ValueDecoder {
+    ValueDecoder(self, reader, key, depth: depth + 1)
+  }
+
+  var codingPath: [any CodingKey] {
+    let path = parent?.codingPath ?? []
+    return key.map { path + [$0] } ?? path
+  }
+
+  var userInfo: [CodingUserInfoKey: Any] { input.userInfo }
+
+  @inline(__always) var isLent: Bool { input.isLent }
 
   /// - Throws: ``RecordError/invalid(_:)`` when the bytes have been given back.
-  @inline(__always) func check() throws(RecordError) {
+  @inline(__always) func checkLent() throws(RecordError) {
     guard isLent else {
       throw .invalid("a decoder was used after its value had been decoded")
     }
   }
 
-  /// In front of the value. Only while the bytes are lent.
-  @inline(__always) var reader: ValueReader {
-    input.state.pointee.reader(frame, at: input.state.pointee.frames.base[frame].start)
+  private func readerOfContainer() throws(RecordError) -> ValueReader {
+    try checkLent()
+    guard depth < RecordFormat.maximumDepth else { throw .tooDeep }
+    return reader
   }
 
+  /// A reader in front of what is no keyed container.
+  private func readerOfValue() throws(RecordError) -> ValueReader {
+    try checkLent()
+    guard input.isDocument, parent == nil else { return reader }
+    throw .invalid("a document is read by way of a keyed container, not as a single value or array")
+  }
+
+  /// An error as `Codable` has it: with the path to the value that it concerns.
+  @inline(never) func decodingError(
+    _ error: RecordError, _ type: Any.Type, at place: ValueReader? = nil,
+    _ key: (any CodingKey)? = nil
+  ) -> DecodingError {
+    let context = DecodingError.Context(
+      codingPath: codingPath + (key.map { [$0] } ?? []), debugDescription: "\(error)",
+      underlyingError: error)
+    switch error {
+    case .unexpected where isLent && (place ?? reader).nextIsNil:
+      return .valueNotFound(type, context)
+    case .unexpected: return .typeMismatch(type, context)
+    default: return .dataCorrupted(context)
+    }
+  }
+}
+
+// MARK: Containers
+
+extension ValueDecoder {
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     do {
-      try check()
-      let record = try input.state.pointee.readKeyed(frame)
-      let keys = KeyPlan.of(type)
-      var slots: UnsafePointer<SlotPlan>?
-      if let table = record?.table, keys.pointee.isCompact {
-        slots = input.state.pointee.frames.base[frame].binding._withUnsafeGuaranteedRef {
-          $0.slotPlans.plan(keys, table)
-        }
+      let reader = try readerOfContainer()
+      if reader.nextIsRecord {
+        return KeyedDecodingContainer(
+          KeyedDecoding<Key, RecordMembers>(members: try RecordMembers(reader, self)))
       }
-      return container(type, keys, slots)
+      return KeyedDecodingContainer(
+        KeyedDecoding<Key, MapMembers>(members: try MapMembers(reader, self)))
     } catch {
       throw decodingError(error, [String: Any].self)
     }
   }
 
-  @inline(__always) private func container<Key: CodingKey>(
-    _ type: Key.Type, _ keys: UnsafePointer<KeyPlan>, _ slots: UnsafePointer<SlotPlan>?
-  ) -> KeyedDecodingContainer<Key> {
-    if let (cell, object) = input.state.pointee.containers.take(keys) {
-      cell.frame = frame
-      cell.generation = generation
-      cell.slots = slots
-      return KeyedDecodingContainer(object)
-    }
-    return newContainer(type, keys, slots)
-  }
-
-  // Apart: the metadata of the container would be looked up each time.
-  @inline(never) private func newContainer<Key: CodingKey>(
-    _ type: Key.Type, _ keys: UnsafePointer<KeyPlan>, _ slots: UnsafePointer<SlotPlan>?
-  ) -> KeyedDecodingContainer<Key> {
-    let cell = CodableInput.DecodingCell(input, keys)
-    cell.frame = frame
-    cell.generation = generation
-    cell.slots = slots
-    let container = KeyedDecodingContainer(KeyedDecoding<Key>(cell: cell))
-    if KeyedDecodingContainer<Key>.isOneObject {
-      input.state.pointee.containers.add(cell, container.object)
-    } else {
-      input.state.pointee.containers.add(cell, cell)
-    }
-    return container
-  }
-
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
     do {
-      try check()
-      try input.state.pointee.checkNotDocument(frame)
-      try input.state.pointee.checkDepth(frame)
-      var reader = reader
-      let count = try input.state.pointee.elementCount(frame, &reader)
+      _ = try readerOfContainer()
+      var reader = try readerOfValue()
+      let count = try elementCount(&reader)
       return UnkeyedDecoding(decoder: self, reader: reader, elementCount: count)
     } catch {
       throw decodingError(error, [Any].self)
     }
   }
 
-  func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
-
-  /// Reads from the value, with errors as `Codable` has them.
-  @inline(__always) private func read<Value>(
-    _ type: Any.Type, _ body: (inout ValueReader) throws(RecordError) -> Value
-  ) throws -> Value {
-    do {
-      try check()
-      try input.state.pointee.checkNotDocument(frame)
-      var reader = reader
-      return try body(&reader)
-    } catch {
-      throw decodingError(error, type)
+  /// How many elements an array has; the reader then stands in front of the first. Of a
+  /// dictionary with other keys than text, as of every one that is to be a dictionary, keys and
+  /// values are elements in turn.
+  private func elementCount(_ reader: inout ValueReader) throws(RecordError) -> Int {
+    var ahead = reader
+    if reader.nextIsMap {
+      let count = try ahead.mapCount()
+      if isDictionary || count > 0 && !ahead.nextIsString {
+        reader = ahead
+        return 2 * count
+      }
     }
+    return try reader.arrayCount()  // Which says what is wrong.
+  }
+
+  func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
+}
+
+extension ValueReader {
+  fileprivate var nextIsMap: Bool {
+    guard at < end else { return false }
+    let tag = at.load(as: UInt8.self)
+    return tag & 0xF0 == 0x80 || tag == 0xDE || tag == 0xDF
   }
 }
 
 // MARK: Values
 
 extension ValueDecoder {
-  /// Decodes a value of any type inside of this one, while the bytes are lent.
-  ///
-  /// - Parameter reader: In front of the value. Where the value's end was found it stands behind
-  ///   it afterwards, else still in front of it.
+  /// Decodes a value of any type inside of this one, while the bytes are lent. Of a native type,
+  /// the reader stands behind it afterwards, else still in front of it.
   @inline(__always) func decode<Value: Decodable>(
-    _ type: Value.Type, from reader: inout ValueReader, _ key: KeyPlace
+    _ type: Value.Type, from reader: inout ValueReader, _ key: @autoclosure () -> any CodingKey
+  ) throws -> Value {
+    let start = reader
+    do {
+      if let value = try reader.frequent(type) { return value }
+    } catch {
+      throw decodingError(error, type, at: start, key())
+    }
+    return try decodeOther(type, from: &reader, key())
+  }
+
+  @inline(never) private func decodeOther<Value: Decodable>(
+    _ type: Value.Type, from reader: inout ValueReader, _ key: (any CodingKey)?
   ) throws -> Value {
     let traits = CodingTraits.of(type)
-    if let native = traits.pointee.native {
-      let start = reader
-      do {
-        return try native._withUnsafeGuaranteedRef { try $0.load(type, from: &reader) }
-      } catch let error as RecordError {
-        throw decodingError(error, type, at: start, key)
-      }
+    guard let native = traits.native else {
+      return try inner(reader, key).decodeWhole(type, traits)
     }
-    let height = input.state.pointee.height
-    let depth = input.state.pointee.frames.base[frame].depth &+ 1
-    let decoder = input.push(reader, key, parent: frame, depth: depth)
-    defer { input.state.pointee.pop(to: height) }
-    let value = try decoder.decodeWhole(type, traits)
-    if let end = input.state.pointee.frames.base[height.frame].valueEnd { reader.at = end }
-    return value
+    let start = reader
+    do {
+      return try native.load(type, from: &reader)
+    } catch {
+      throw decodingError(error, type, at: start, key)
+    }
   }
 
   /// Decodes a value of a type that is not native from this decoder's own.
-  @inline(__always) func decodeWhole<Value: Decodable>(
-    _ type: Value.Type, _ traits: UnsafePointer<CodingTraits>
+  private func decodeWhole<Value: Decodable>(
+    _ type: Value.Type, _ traits: CodingTraits
   ) throws -> Value {
-    if traits.pointee.isDictionary {
-      input.state.pointee.frames.base[frame].isDictionary = true
+    if traits.isDictionary, !isDictionary {
+      return try Value(
+        from: ValueDecoder(self, reader, nil, depth: depth, isDictionary: true))
     }
-    if let loader = traits.pointee.nestedLoad {
-      return try loader._withUnsafeGuaranteedRef { try $0.load(type, from: self) }
+    if traits.isNestedOptional, let optional = type as? any DecodableOptional.Type {
+      return try optional.decode(type, from: self)
     }
     return try Value(from: self)
   }
 
   /// Decodes the value of an optional that is inside another.
-  func decodeOnly<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    var inner = try read(type) { (reader) throws(RecordError) in
-      try input.state.pointee.checkDepth(frame)
-      let count = try reader.arrayCount()
+  func decodeLevel<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    var value: ValueReader
+    do throws(RecordError) {
+      value = try readerOfContainer()
+      let count = try value.arrayCount()
       guard count == 1 else { throw .invalid("a nested optional holds \(count) values") }
-      return reader
+    } catch {
+      throw decodingError(error, type)
     }
-    return try decode(type, from: &inner, .none)
-  }
-
-  /// An error as `Codable` has it: with the path to the value that it concerns.
-  @inline(never) func decodingError(
-    _ error: RecordError, _ type: Any.Type, at reader: ValueReader? = nil, _ key: KeyPlace = .none
-  ) -> DecodingError {
-    let context = DecodingError.Context(
-      codingPath: isLent ? input.path(to: frame, key) : [], debugDescription: "\(error)",
-      underlyingError: error)
-    switch error {
-    case .unexpected where isLent && (reader ?? self.reader).nextIsNil:
-      return .valueNotFound(type, context)
-    case .unexpected: return .typeMismatch(type, context)
-    default: return .dataCorrupted(context)
-    }
+    return try decodeOther(type, from: &value, nil)
   }
 }
 
@@ -182,55 +232,12 @@ extension ValueDecoder: SingleValueDecodingContainer {
 
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     let traits = CodingTraits.of(type)
-    guard let native = traits.pointee.native else { return try decodeWhole(type, traits) }
-    var reader = try read(type) { (reader) throws(RecordError) in reader }
+    guard let native = traits.native else { return try decodeWhole(type, traits) }
     do {
-      return try native._withUnsafeGuaranteedRef { try $0.load(type, from: &reader) }
-    } catch let error as RecordError {
+      var reader = try readerOfValue()
+      return try native.load(type, from: &reader)
+    } catch {
       throw decodingError(error, type)
     }
-  }
-
-  func decode(_ type: Bool.Type) throws -> Bool {
-    try read(type) { (reader) throws(RecordError) in try Bool.load(from: &reader) }
-  }
-  func decode(_ type: String.Type) throws -> String {
-    try read(type) { (reader) throws(RecordError) in try String.load(from: &reader) }
-  }
-  func decode(_ type: Double.Type) throws -> Double {
-    try read(type) { (reader) throws(RecordError) in try Double.load(from: &reader) }
-  }
-  func decode(_ type: Float.Type) throws -> Float {
-    try read(type) { (reader) throws(RecordError) in try Float.load(from: &reader) }
-  }
-  func decode(_ type: Int.Type) throws -> Int {
-    try read(type) { (reader) throws(RecordError) in try Int.load(from: &reader) }
-  }
-  func decode(_ type: Int8.Type) throws -> Int8 {
-    try read(type) { (reader) throws(RecordError) in try Int8.load(from: &reader) }
-  }
-  func decode(_ type: Int16.Type) throws -> Int16 {
-    try read(type) { (reader) throws(RecordError) in try Int16.load(from: &reader) }
-  }
-  func decode(_ type: Int32.Type) throws -> Int32 {
-    try read(type) { (reader) throws(RecordError) in try Int32.load(from: &reader) }
-  }
-  func decode(_ type: Int64.Type) throws -> Int64 {
-    try read(type) { (reader) throws(RecordError) in try Int64.load(from: &reader) }
-  }
-  func decode(_ type: UInt.Type) throws -> UInt {
-    try read(type) { (reader) throws(RecordError) in try UInt.load(from: &reader) }
-  }
-  func decode(_ type: UInt8.Type) throws -> UInt8 {
-    try read(type) { (reader) throws(RecordError) in try UInt8.load(from: &reader) }
-  }
-  func decode(_ type: UInt16.Type) throws -> UInt16 {
-    try read(type) { (reader) throws(RecordError) in try UInt16.load(from: &reader) }
-  }
-  func decode(_ type: UInt32.Type) throws -> UInt32 {
-    try read(type) { (reader) throws(RecordError) in try UInt32.load(from: &reader) }
-  }
-  func decode(_ type: UInt64.Type) throws -> UInt64 {
-    try read(type) { (reader) throws(RecordError) in try UInt64.load(from: &reader) }
   }
 }

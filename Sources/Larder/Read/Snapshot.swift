@@ -40,9 +40,9 @@ public struct Snapshot: ~Copyable {
     try known._withUnsafeGuaranteedRef { try $0.lastingBinding(of: type) }
   }
 
-  /// The binding of a plain type; as ``binding(of:)``.
-  borrowing func binding<Model>(
-    of type: CodableDocument<Model>.Type, in name: String
+  /// The binding of a type without a schema; as ``binding(of:)``.
+  borrowing func binding<Entity: Document>(
+    of type: Entity.Type, in name: String
   ) throws -> Unmanaged<CollectionBinding>? {
     try known._withUnsafeGuaranteedRef { try $0.lastingBinding(of: type, in: name) }
   }

@@ -19,8 +19,6 @@ internal import LarderLMDB
   @usableFromInline let collection: Collection
   /// Whether the catalogue has everything that the type declares, so that it can be written.
   let isDeclared: Bool
-  /// Where the keys of `Codable` types stand in the field tables.
-  let slotPlans = SlotPlans()
   /// The type of ``root``, one step nearer to the hot path.
   let type: ObjectIdentifier
   /// ``Collection/checksumSeed``, one step nearer too.

@@ -1,4 +1,24 @@
-// Merging for `Codable` types, which have no schema: what a type knows is told by its keys.
+// Merging for documents that have no schema.
+
+/// Which fields of one collection the documents of a batch know, slot by slot.
+final class KnownFields {
+  private let knowledge: any FieldKnowledge
+  private let collection: Collection
+  /// By table and slot; made when a table is first asked about.
+  private var slots: [Int: [Bool]] = [:]
+
+  init(_ knowledge: any FieldKnowledge, in collection: Collection) {
+    self.knowledge = knowledge
+    self.collection = collection
+  }
+
+  func knows(slot: Int, table: Int) -> Bool {
+    if let known = slots[table] { return slot < known.count && known[slot] }
+    let known = collection.tables[table].fields.map { knowledge.knows($0.name, table: table) }
+    slots[table] = known
+    return slot < known.count && known[slot]
+  }
+}
 
 extension RecordWriter {
   /// Writes the new record of a document with the fields of the old one that its type does not

@@ -20,12 +20,8 @@
   @usableFromInline let binding: CollectionBinding
   /// The beginning of every outermost record.
   private let root: Frame
-  /// What `Codable` values are encoded with; used again from value to value.
-  @usableFromInline var coding: CodableOutput?
-  /// Fields that documents of a `Codable` type need, and the catalogue does not have.
-  @usableFromInline var undeclared: UndeclaredFields?
-  /// What `Codable` types of the documents that were written know of their fields.
-  @usableFromInline var knowledge = FieldKnowledge()
+  /// What writes values that are not `Storable`; nil as long as there were none.
+  @usableFromInline var guest: (any RecordGuest)?
   /// Whether a stored document is only checked: fields that a type requires since may be missing,
   /// and integers may stand in fields that were widened to doubles.
   var isRehearsing = false

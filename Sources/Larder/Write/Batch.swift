@@ -4,8 +4,8 @@
 @usableFromInline final class Batch: @unchecked Sendable {  // Immutable after init.
   private let chunks: Chunks
   let entries: [Entry]
-  /// What the type of the documents knows of the fields, where it is a `Codable` one.
-  let knowledge: FieldKnowledge
+  /// Which fields the documents know; nil where their type has a schema.
+  let knowledge: (any FieldKnowledge)?
   /// Earlier values of keys that stood several times; the last of each is in the batch.
   let duplicateCount: Int
   /// The field table of the records. Where the collection has been migrated since they were
@@ -32,7 +32,7 @@
 
   @usableFromInline init(_ builder: consuming BatchBuilder) {
     builder.sealChunk(isLast: true)
-    knowledge = builder.writer.knowledge
+    knowledge = builder.writer.guest?.knowledge
     chunks = builder.chunks
     documentTable = builder.binding.collection.documentTable
     var entries = builder.entries
@@ -73,6 +73,11 @@
     }
     return true
   }
+}
+
+/// Ends the encoding of a batch, which begins again when the fields have been declared.
+struct FieldsNeeded: Error {
+  let declaration: Declaration
 }
 
 /// The memory of a batch.
@@ -180,16 +185,15 @@ final class Chunks {
     } catch {
       // Not one that lacks fields: it is encoded again when they are declared, and until then the
       // batch finds out what else is lacking.
-      guard writer.undeclared?.concernsThisDocument == true else { throw unwritable(key, error) }
-      writer.undeclared?.concernsThisDocument = false
+      guard writer.guest?.takeLack() == true else { throw unwritable(key, error) }
     }
   }
 
-  /// - Throws: ``UndeclaredFields/Needed`` where the catalogue lacks fields of a `Codable` type.
+  /// - Throws: ``FieldsNeeded`` where the catalogue lacks fields of documents without a schema.
   @usableFromInline func checkDeclared() throws {
-    guard let undeclared = writer.undeclared else { return }
-    throw UndeclaredFields.Needed(
-      declaration: try undeclared.declaration(in: binding.collection))
+    if let needed = try writer.guest?.missingFields(in: binding.collection) {
+      throw FieldsNeeded(declaration: needed)
+    }
   }
 
   private mutating func add(_ key: UnsafeRawBufferPointer, _ record: Range<Int>) {

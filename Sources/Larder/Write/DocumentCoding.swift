@@ -79,15 +79,15 @@ extension CollectionBinding {
       isDeclared: true)
   }
 
-  /// This binding, or one with the fields that it lacks for these documents, where they are of a
-  /// `Codable` type.
+  /// This binding, or one with the fields that it lacks for these documents, where they have no
+  /// schema.
   ///
   /// - Throws: ``StoreError`` for a document that cannot be stored.
   func declaring<Entity: Document>(_ documents: [Entity]) throws -> CollectionBinding {
     do {
       _ = try documents.withUnsafeBufferPointer { try Batch($0, self) }
       return self
-    } catch let needed as UndeclaredFields.Needed {
+    } catch let needed as FieldsNeeded {
       var description = collection.description
       try needed.declaration.merge(&description)
       description.keyField = description.keyField ?? needed.declaration.keyField

@@ -9,7 +9,7 @@ func codedBytes(
   let output = CodableOutput()
   try output.encode(value, userInfo)
   var writer = RecordWriter(binding: .none)
-  output.putValue(of: CodableOutput.root, into: &writer)
+  output.putValue(into: &writer)
   return writer.withBytes { [UInt8]($0) }
 }
 
@@ -25,7 +25,7 @@ func decoded<Value: Decodable>(
   _ userInfo: [CodingUserInfoKey: any Sendable] = [:]
 ) throws -> Value {
   let start = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 16)!
-  var reader = ValueReader(start, start + bytes.count, binding: .none, depth: 0)
+  let reader = ValueReader(start, start + bytes.count, binding: .none, depth: 0)
   return try reader.decoded(type, userInfo)
 }
 

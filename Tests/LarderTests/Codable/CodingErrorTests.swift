@@ -88,7 +88,7 @@ struct CodingErrorTests {
 
     #expect {
       try bytes.withUnsafeBytes { bytes in
-        var reader = ValueReader(
+        let reader = ValueReader(
           bytes.baseAddress!, bytes.baseAddress! + bytes.count, binding: .none, depth: 0)
         _ = try reader.coded(Order.self)
       }
