@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -32,7 +33,6 @@ import Testing
 
   @Test("a record that is damaged in spite of its checksum throws or gives a value")
   mutating func typed() {
-    print("plain", random.hint)
     let memory = GuardedBytes()
     var read = 0
     var refused = 0
@@ -52,7 +52,6 @@ import Testing
 
   @Test("damaged records are merged with new ones, or refused")
   mutating func merged() throws {
-    print("merged", random.hint)
     let memory = GuardedBytes()
     var knowledge = FieldKnowledge()
     knowledge.add(KeyPlan.of(Few.self), table: 0)

@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -9,7 +10,6 @@ import Testing
   @Test("a large batch out of order, in which keys stand twice, is saved as one by one")
   func largeBatches() async throws {
     var random = RandomSource()
-    print("large batches: \(random.hint)")
     for round in 0..<6 {
       try await withTemporaryStore { store in
         let parcels = store.repository(of: Parcel.self)
