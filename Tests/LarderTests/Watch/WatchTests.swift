@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("code of the app in a watched filter may wait for whoever saves", .timeLimit(.minutes(5)))
+  @Test("code of the app in a watched filter may wait for whoever saves", .timeLimit(.minutes(20)))
   func codeInFilter() async throws {
     try await withTemporaryStore { store in
       let contacts = store.repository(of: Contact.self)
