@@ -4,16 +4,36 @@ steps_start=$SECONDS
 steps_done=()
 steps_not_run=()
 
-# step NAME COMMAND...: runs a command under a heading and notes the seconds that it took.
+# Sets `processor_seconds` to what processors have worked so far for the commands that have ended: what
+# a step costs on any machine, however busy.
+count_processor_seconds() {
+  local file
+  file=$(mktemp)
+  # Not in a pipe: a shell of its own would tell of its own commands.
+  times > "$file"
+  processor_seconds=$(
+    awk 'NR == 2 {
+      for (i = 1; i <= 2; i++) { split($i, part, "[ms]"); sum += part[1] * 60 + part[2] }
+      printf "%d", sum
+    }' "$file")
+  rm -f "$file"
+}
+
+# step NAME COMMAND...: runs a command under a heading and notes the seconds that it took, and those of
+# processors.
 step() {
-  local name=$1 start=$SECONDS
+  local name=$1 start=$SECONDS start_processor
+  count_processor_seconds
+  start_processor=$processor_seconds
   shift
   printf '\n==> %s\n' "$name"
   if ! "$@"; then
     printf '\nfailed: %s (%d s)\n' "$name" $((SECONDS - start)) >&2
     exit 1
   fi
-  steps_done+=("$(printf '%6d s  %s' $((SECONDS - start)) "$name")")
+  count_processor_seconds
+  steps_done+=("$(printf '%6d s %6d s  %s' $((SECONDS - start)) \
+    $((processor_seconds - start_processor)) "$name")")
 }
 
 # begin NAME COMMAND...: starts a command beside the steps that follow. What it prints is kept until
@@ -46,9 +66,10 @@ not_run() {
 }
 
 finish() {
-  printf '\n'
+  count_processor_seconds
+  printf '\n%8s %8s\n' time processor
   printf '%s\n' "${steps_done[@]}"
-  printf '%6d s  in all\n' $((SECONDS - steps_start))
+  printf '%6d s %6d s  in all\n' $((SECONDS - steps_start)) "$processor_seconds"
   if [ ${#steps_not_run[@]} -gt 0 ]; then
     printf '\nNot run:\n'
     printf '  %s\n' "${steps_not_run[@]}"

@@ -1,8 +1,8 @@
 // swift-tools-version: 5.10
 import PackageDescription
 
-// Somebody else's program: an older version of the tools, the Swift 5 language, no flags. The tests
-// build and run it.
+// Somebody else's program: an older version of the tools, the Swift 5 language, no flags. Built
+// and run by `Tools/client`.
 let package = Package(
   name: "client",
   platforms: [.macOS("15.0")],

@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import LarderImport
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -100,33 +101,20 @@ struct FilterParserTests {
 
   // MARK: Random expressions
 
-  private struct Random: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var mixed = state
-      mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-      mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-      return mixed ^ mixed >> 31
-    }
-    mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
-    mutating func pick<Element>(_ pool: [Element]) -> Element { pool[below(pool.count)] }
-  }
-
-  private func filter(depth: Int, from documents: [DynamicDocument], _ random: inout Random)
+  private func filter(depth: Int, from documents: [DynamicDocument], _ random: inout RandomSource)
     -> DynamicFilter
   {
-    if depth > 0, random.below(4) > 0 {
-      let parts = (0..<random.below(4)).map { _ in
+    if depth > 0, random.int(0..<4) > 0 {
+      let parts = (0..<random.int(0..<4)).map { _ in
         filter(depth: depth - 1, from: documents, &random)
       }
-      switch random.below(3) {
+      switch random.int(0..<3) {
       case 0: return .all(parts)
       case 1: return .any(parts)
       default: return .not(filter(depth: depth - 1, from: documents, &random))
       }
     }
-    if random.below(12) == 0 { return .constant(random.below(2) == 0) }
+    if random.int(0..<12) == 0 { return .constant(random.int(0..<2) == 0) }
     let name = random.pick(["text", "n", "d", "on", "at", "price", "tags", "in.`x y`"])
     let path = FieldPath(name)!
     func value() -> Value {
@@ -135,10 +123,10 @@ struct FilterParserTests {
       return found == nil || found == .null ? (name == "text" ? "a" : 0.5) : found!
     }
     if name == "tags" { return .test(path, .contains(random.pick(["", "a", "x"]))) }
-    switch random.below(name == "text" ? 9 : name == "on" ? 3 : 6) {
-    case 0: return .test(path, .equal(random.below(4) == 0 ? .null : value()))
+    switch random.int(0..<(name == "text" ? 9 : name == "on" ? 3 : 6)) {
+    case 0: return .test(path, .equal(random.int(0..<4) == 0 ? .null : value()))
     case 1: return .not(.test(path, .equal(value())))
-    case 2: return .test(path, .isIn((0..<random.below(4)).map { _ in value() }))
+    case 2: return .test(path, .isIn((0..<random.int(0..<4)).map { _ in value() }))
     case 3: return .test(path, .less(value()))
     case 4: return .test(path, .lessOrEqual(value()))
     case 5: return .test(path, .greater(value()))
@@ -199,15 +187,11 @@ struct FilterParserTests {
 
   @Test("a random filter, printed and read again, means the same, and what Swift says")
   func random() throws {
-    let seed =
-      ProcessInfo.processInfo.environment["LARDER_SEED"].flatMap { UInt64($0) }
-      ?? UInt64.random(in: 0...UInt64.max)
-    print("filters: LARDER_SEED=\(seed)")
-    var random = Random(state: seed)
+    var random = RandomSource()
     try withDocuments { collection, documents in
       var hits = 0
       for _ in 0..<1_500 {
-        let filter = filter(depth: random.below(5), from: documents, &random)
+        let filter = filter(depth: random.int(0..<5), from: documents, &random)
         let expected = documents.filter { holds(filter, $0) }.map { $0["id"] }
 
         let read = try FilterParser.filter(filter.description, in: collection)
@@ -338,20 +322,20 @@ struct FilterParserTests {
 
   @Test("a damaged expression is read or refused inside of it, and never traps")
   func mutants() throws {
-    var random = Random(state: UInt64.random(in: 0...UInt64.max))
-    let seed = random.state
+    var random = RandomSource()
     let pieces = [
       "n", "==", "'", "\"", "\\", "&&", "(", ")", "[", "]", ",", "1", ".", "`", "!", " ", "in",
       "text", "u{", "\u{0}", "😀", "nil", "-", "e",
     ]
     try withDocuments { collection, _ in
       for _ in 0..<3_000 {
-        let expression = (0..<random.below(12)).map { _ in random.pick(pieces) }.joined()
+        let expression = (0..<random.int(0..<12)).map { _ in random.pick(pieces) }.joined()
         do {
           _ = try FilterParser.filter(expression, in: collection)
         } catch let error as FilterError {
           #expect(
-            (0...expression.unicodeScalars.count).contains(error.offset), "\(expression) \(seed)")
+            (0...expression.unicodeScalars.count).contains(error.offset),
+            "\(expression) \(random.hint)")
           _ = error.description
         }
       }

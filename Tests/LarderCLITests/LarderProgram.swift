@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import Testing
 
 /// The built `larder`, run as a person would.
@@ -43,7 +44,7 @@ struct LarderProgram {
     let shell = Process()
     shell.executableURL = URL(filePath: "/bin/bash")
     shell.arguments = [
-      "-c", script, try Self.executable().path(percentEncoded: false), store,
+      "-c", script, try Self.executable(), store,
     ]
     let errors = Pipe()
     shell.standardError = errors
@@ -68,26 +69,7 @@ struct LarderProgram {
       .deletingLastPathComponent().appending(path: "Fixtures/\(name)").path(percentEncoded: false)
   }
 
-  /// The program beside the test bundle.
-  static func executable() throws -> URL {
-    let bundles =
-      Bundle.allBundles.map(\.bundleURL)
-      + CommandLine.arguments.map { URL(filePath: $0) }
-      + [try URL(filePath: FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))]
-    for bundle in bundles {
-      for folder in [bundle, bundle.deletingLastPathComponent()] {
-        let program = folder.appending(path: "larder")
-        if FileManager.default.isExecutableFile(atPath: program.path(percentEncoded: false)) {
-          return program
-        }
-      }
-    }
-    throw Missing()
-  }
-
-  struct Missing: Error, CustomStringConvertible {
-    let description = "`larder` is not beside the tests: build the product first"
-  }
+  static func executable() throws -> String { try BuiltProgram.path("larder") }
 }
 
 /// A `larder` that runs.
@@ -106,7 +88,7 @@ final class Running {
     for file in [outputFile, errorsFile] { try Data().write(to: file) }
     let pipe = Pipe()
     input = pipe.fileHandleForWriting
-    process.executableURL = try LarderProgram.executable()
+    process.executableURL = URL(filePath: try LarderProgram.executable())
     process.arguments = arguments
     var variables = ProcessInfo.processInfo.environment
     variables["LARDER_STORE"] = nil

@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import LarderImport
+import LarderTestKit
 import Testing
 
 @Suite("Dates as text")
@@ -20,7 +21,7 @@ struct DateTextTests {
 
   @Test("any date comes back to the last bit, NaN, infinities and far ones too")
   func randomDates() throws {
-    var random = JSONRandom(announcedAs: "dates")
+    var random = RandomSource()
     var inISO = 0
     for index in 0..<20_000 {
       let seconds =

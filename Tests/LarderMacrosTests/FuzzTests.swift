@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import Testing
 
 @Suite struct FuzzTests {
@@ -16,10 +17,8 @@ import Testing
 
   @Test("the plugin answers whatever the declaration is, for every macro in every role")
   func answers() throws {
-    let environment = ProcessInfo.processInfo.environment["LARDER_SEED"]
-    let seed = environment.flatMap { UInt64($0) } ?? .random(in: 1...UInt64(UInt32.max))
-    print("answers LARDER_SEED=\(seed)")
-    var random = Numbers(state: seed)
+    var random = RandomSource()
+    let hint = random.hint
     let plugin = try MacroPlugin()
     let macros = ["Document", "EmbeddedDocument", "Key", "Indexed", "Stored", "Transient"]
     for _ in 0..<1500 {
@@ -36,23 +35,10 @@ import Testing
 
       // Nothing is written beside an error, and every error is inside the declaration.
       let hasErrors = !expansion.problems.isEmpty
-      #expect((expansion.source ?? "").isEmpty || !hasErrors, "LARDER_SEED=\(seed): \(source)")
+      #expect((expansion.source ?? "").isEmpty || !hasErrors, "\(hint): \(source)")
       for problem in expansion.problems {
-        #expect((1000...1000 + source.utf8.count).contains(problem.offset), "LARDER_SEED=\(seed)")
+        #expect((1000...1000 + source.utf8.count).contains(problem.offset), "\(hint)")
       }
     }
-  }
-}
-
-/// SplitMix64.
-private struct Numbers: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 
 /// The plugin, started as the compiler starts it.
 final class MacroPlugin {
@@ -76,17 +77,7 @@ struct BuildFolder {
 
   /// The folder beside the tests that run, or above them in a bundle.
   static func current() throws -> BuildFolder {
-    let places =
-      Bundle.allBundles.map(\.bundleURL) + CommandLine.arguments.map { URL(filePath: $0) }
-    for place in places {
-      for folder in [place, place.deletingLastPathComponent()] {
-        let found = BuildFolder(folder: folder)
-        if FileManager.default.isExecutableFile(atPath: found.plugin.path(percentEncoded: false)) {
-          return found
-        }
-      }
-    }
-    throw MacroPlugin.Failed(
-      description: "`LarderMacros-tool` is not beside the tests: build the package first")
+    let plugin = try BuiltProgram.path("LarderMacros-tool")
+    return BuildFolder(folder: URL(filePath: plugin).deletingLastPathComponent())
   }
 }

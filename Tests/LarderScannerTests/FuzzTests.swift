@@ -1,5 +1,6 @@
 import Foundation
 import LarderScanner
+import LarderTestKit
 import Testing
 
 /// Whatever the text is, reading it ends soon and without a trap.
@@ -16,13 +17,12 @@ import Testing
     "\t", " ", " ", " ", "\u{0}", "~", "$0", "_", "import", "case", "/a/", "#/", "/#", "\"a\"",
   ]
 
-  /// Longer than any honest reading takes, shorter than patience.
-  private static let limit = Duration.seconds(5)
+  /// Of a processor: longer than any honest reading takes, shorter than patience.
+  private static let limit = 5.0
 
   private func read(_ text: String, _ hint: String) {
-    let clock = ContinuousClock()
     var count = 0
-    let time = clock.measure {
+    let time = processorSeconds {
       let found = Declaration(reading: text)
       count = found.variables.count
       for variable in found.variables { _ = variable.knownType }
@@ -32,8 +32,7 @@ import Testing
 
   @Test("soups of tokens are read to their end")
   func soup() {
-    var random = Seeded()
-    print("soup", random.hint)
+    var random = RandomSource()
     for round in 0..<2000 {
       var text = round % 3 == 0 ? "" : "struct S {"
       for _ in 0..<Int.random(in: 0..<120, using: &random) {
@@ -46,8 +45,7 @@ import Testing
 
   @Test("bytes of any kind are read to their end")
   func bytes() {
-    var random = Seeded()
-    print("bytes", random.hint)
+    var random = RandomSource()
     for _ in 0..<500 {
       let count = Int.random(in: 0..<300, using: &random)
       let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
@@ -57,8 +55,7 @@ import Testing
 
   @Test("real files with pieces cut out, doubled and exchanged are read to their end")
   func mutations() throws {
-    var random = Seeded()
-    print("mutations", random.hint)
+    var random = RandomSource()
     let root = URL(filePath: #filePath).appending(path: "../../..").standardizedFileURL
     let files = try #require(
       FileManager.default.enumerator(
@@ -95,31 +92,8 @@ import Testing
     ])
   func repeated(piece: String) {
     for text in ["struct S {", "struct S { var a = ", "struct S { var a: "] {
-      read(text + String(repeating: piece, count: 5000), piece)
+      read(text + String(repeating: piece, count: 2000), piece)
     }
-    read("struct S {" + String(repeating: piece + " ", count: 5000), piece)
-  }
-}
-
-/// Random numbers from a seed that `LARDER_SEED` can give.
-private struct Seeded: RandomNumberGenerator {
-  let seed: UInt64
-  private var state: UInt64
-
-  init() {
-    seed =
-      ProcessInfo.processInfo.environment["LARDER_SEED"].flatMap { UInt64($0) }
-      ?? .random(in: 1...UInt64(UInt32.max))
-    state = seed
-  }
-
-  var hint: String { "LARDER_SEED=\(seed)" }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
+    read("struct S {" + String(repeating: piece + " ", count: 2000), piece)
   }
 }

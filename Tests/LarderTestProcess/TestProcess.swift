@@ -27,17 +27,10 @@ import LarderLMDB
       case "count": try count(folder)
       case "sum": try sum(folder)
       case "never-empty": try neverEmpty(folder)
-      case "fill": try fill(folder, limit: rest.first.flatMap { UInt($0) })
-      case "corrupt":
-        try corrupt(
-          folder, seed: UInt64(rest[0]) ?? 0, from: Int(rest[1]) ?? 0, to: Int(rest[2]) ?? 0)
       case "migrate": try migrate(folder, to: Int(rest[0]) ?? 0, limit: rest.dropFirst().first)
       case "use": try use(folder)
       case "rename": try rename(folder)
-      case "compact": try compact(folder)
       case "restore": try restore(folder, from: rest[0])
-      case "delete-when-full": try deleteWhenFull(folder)
-      case "delete-at-limit": try deleteAtLimit(folder)
       default: fail("unknown command \(command)")
       }
     } catch {
@@ -67,6 +60,12 @@ import LarderLMDB
     try store.repository(of: Note.self).save(Note(id: "first", nonce: "first", batchCount: 1))
     say("saved first 1")
     waitForParent()
+  }
+
+  private static func restore(_ folder: String, from backup: String) throws {
+    say("open")
+    let report = try Store.restore(from: backup, to: folder)
+    say("restored \(report.documentCount)")
   }
 
   /// Saves `batches` batches to two shared collections and to one of its own, in turn.
@@ -189,8 +188,9 @@ import LarderLMDB
       sums.insert(
         try store.read { try $0.fetch(Account.all).reduce(0) { $0 + $1.balance } })
       moments += 1
+      if moments == 10 { say("summed") }
     }
-    say("sums \(sums.sorted().map(String.init).joined(separator: ",")) \(moments)")
+    say("sums \(sums.sorted().map(String.init).joined(separator: ","))")
   }
 
   /// Counts the accounts, again and again until its parent ends.
@@ -205,8 +205,9 @@ import LarderLMDB
       counts.insert(try accounts.count())
       counts.insert(try accounts.fetch(Account.all).count)
       moments += 1
+      if moments == 10 { say("counted") }
     }
-    say("counts \(counts.sorted().map(String.init).joined(separator: ",")) \(moments)")
+    say("counts \(counts.sorted().map(String.init).joined(separator: ","))")
   }
 
   /// Migrates the numbers to a version: their text becomes an integer, or text again, and their
@@ -266,35 +267,6 @@ import LarderLMDB
     let count = try store.write { try $0.rename(store.collection("Number"), to: "Renamed") }
     say("renamed \(count) of version \(try store.collection("Renamed").version())")
     try store.close()
-  }
-
-  /// Saves until there is no room; then deletes half, or is given room, and saves again.
-  ///
-  /// With a limit, no file may grow beyond it; without, the disk is expected to be full soon.
-  private static func fill(_ folder: String, limit: UInt?) throws {
-    let store = try Store(at: folder)
-    let notes = store.repository(of: Note.self)
-    var generator = SystemRandomNumberGenerator()
-    if let limit { setFileLimit(limit) }
-    func saveOne() throws {
-      let nonce = generator.next()
-      try notes.save(Note.batch(nonce: nonce, count: 50, using: &generator))
-      say("saved \(String(nonce, radix: 36)) 50")
-    }
-    do {
-      for _ in 0..<100_000 { try saveOne() }
-      say("never full")
-    } catch {
-      say("error \(name(of: error)) \(error)")
-    }
-    say("full")
-    say("readable \(try notes.count())")
-    waitForLine()
-    if limit != nil { setFileLimit(nil) }
-    for _ in 0..<3 { try saveOne() }
-    let report = try store.check()
-    say(report.isSound ? "sound" : "unsound \(report.problems)")
-    waitForParent()
   }
 }
 

@@ -21,6 +21,7 @@ internal import LarderLMDB
   private let knownConsumers = Locked<Database?>(nil)
   /// Holders of leases that nobody consumes with any more, until the store says so too.
   let abandonedHolders = Locked<Set<UInt64>>([])
+  let leaseClock = LeaseClock()
   private let options: StoreOptions
   var retention: ChangeLogRetention { options.changeLog }
   let space: SpaceLimits

@@ -108,7 +108,7 @@ extension WriteScope {
     if record.position == ConsumerRecord.unset || record.position < batch.token.sequence {
       record.position = batch.token.sequence
     }
-    record.until = Date.now.timeIntervalSinceReferenceDate + ConsumerLease.seconds
+    record.until = engine.leaseClock.now + ConsumerLease.seconds
     try put(record, lease.name, in: database)
   }
 }
@@ -207,7 +207,7 @@ private final class NamedConsumer: WatchWork {
 
   /// Also where the clock was set back: the lease would be taken for one of another clock.
   private var needsRenewal: Bool {
-    let now = Date.now.timeIntervalSinceReferenceDate
+    let now = store.engine.leaseClock.now
     return now > renewed + ConsumerLease.seconds / 3 || now < renewed
   }
 
@@ -222,7 +222,7 @@ private final class NamedConsumer: WatchWork {
       [lease, maximumLag, isBegun] tx -> (UInt64, UInt64, Double) in
       // In the transaction: a lease that was renewed while this one waited for its turn ends later
       // than one that was taken when it began to wait.
-      let now = Date.now.timeIntervalSinceReferenceDate
+      let now = tx.engine.leaseClock.now
       guard let database = tx.consumers else {
         throw StoreError.consumerLost(name: lease.name)
       }

@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import LarderImport
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -8,7 +9,7 @@ import Testing
 struct CSVImportPropertyTests {
   @Test("what a naive writer wrote becomes the documents that it means")
   func naive() throws {
-    var random = JSONRandom(announcedAs: "imported tables")
+    var random = RandomSource()
     try withTemporaryStore { store in
       for round in 0..<300 {
         var options = ImportOptions()
@@ -42,7 +43,7 @@ struct CSVImportPropertyTests {
     "a damaged table is imported or refused with its place, typed or not, and never traps",
     arguments: ["CSV/places.csv", "contacts.csv"])
   func mutants(name: String) throws {
-    var random = JSONRandom(announcedAs: "mutants of \(name)")
+    var random = RandomSource()
     let whole = Array(try Data(contentsOf: Fixtures.folder.appending(path: name)))
     let lines = whole.split(separator: 0x0A, omittingEmptySubsequences: false)
     let marks = Array("\",;\n\r\\N.`-1e[{}]tf".utf8) + [0x00, 0x80, 0xC3, 0xE2, 0xFF, 0xEF]

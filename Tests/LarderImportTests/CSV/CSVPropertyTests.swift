@@ -1,4 +1,5 @@
 import LarderImport
+import LarderTestKit
 import Testing
 
 @Suite("Random CSV")
@@ -15,7 +16,7 @@ struct CSVPropertyTests {
   ]
 
   /// Writes as naively as can be: every field that is not plain, and some that are, in quotes.
-  static func table(_ random: inout JSONRandom, _ delimiter: String) -> Table {
+  static func table(_ random: inout RandomSource, _ delimiter: String) -> Table {
     let columns = 1 + random.below(5)
     var table = Table(rows: [], text: random.chance(10) ? "\u{FEFF}" : "")
     for _ in 0...random.below(6) {
@@ -49,7 +50,7 @@ struct CSVPropertyTests {
 
   @Test("what a naive writer wrote is read back to the byte, at pieces of every size")
   func naive() throws {
-    var random = JSONRandom(announcedAs: "naive CSV")
+    var random = RandomSource()
     for round in 0..<3_000 {
       let character = random.pick([",", ";", "\t", "|"] as [Character])
       let delimiter = try #require(CSVDelimiter(character))
@@ -86,7 +87,7 @@ struct CSVPropertyTests {
 
   @Test("a damaged table neither traps nor hangs: it is read, or its error lies inside the file")
   func mutants() {
-    var random = JSONRandom(announcedAs: "CSV mutants")
+    var random = RandomSource()
     let marks = Array("\",;\n\r\\N \u{0}".utf8) + [0x80, 0xC3, 0xE2, 0xF0, 0xFF, 0xEF, 0xBB, 0xBF]
     var accepted = 0
     let count = 20_000

@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import LarderImport
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -8,10 +9,10 @@ import Testing
 struct ExportRoundTripTests {
   /// Documents whose fields have one kind each, are nil now and then, or not there.
   private func documents(
-    _ random: inout JSONRandom, kinds: [(name: String, kind: Int)], count: Int
+    _ random: inout RandomSource, kinds: [(name: String, kind: Int)], count: Int
   ) -> [DynamicDocument] {
     (0..<count).map { index in
-      var fields = [DynamicDocument.Field("id", .string("\(index) \(random.text())"))]
+      var fields = [DynamicDocument.Field("id", .string("\(index) \(random.cell())"))]
       for (name, kind) in kinds where !random.chance(12) {
         let value = random.chance(12) ? .null : random.value(ofKind: kind)
         fields.append(.init(name, value))
@@ -28,8 +29,8 @@ struct ExportRoundTripTests {
     "random documents come back equal to the last bit, and go out again as the same bytes",
     arguments: ExportFormat.allCases)
   func roundTrip(format: ExportFormat) throws {
-    var random = JSONRandom(announcedAs: "round trip \(format)")
-    for round in 0..<60 {
+    var random = RandomSource()
+    for round in 0..<repetitions(15) {
       let names = ["a", "b.c", "d e", "`", "ü", "", "1", "geo"]
       let kinds = names.prefix(1 + random.below(8)).map { (name: $0, kind: random.below(12)) }
       let documents = documents(&random, kinds: kinds, count: 1 + random.below(20))
@@ -58,8 +59,8 @@ struct ExportRoundTripTests {
 
   @Test("where nothing is known but the table, text, numbers, dates, bools and nil come back")
   func unknown() throws {
-    var random = JSONRandom(announcedAs: "unknown table")
-    for round in 0..<60 {
+    var random = RandomSource()
+    for round in 0..<repetitions(20) {
       let kinds = ["a", "b.c", "d e", "ü"].map { (name: $0, kind: random.below(5)) }
       let documents = documents(&random, kinds: kinds, count: 1 + random.below(20))
       let scratch = try ScratchFolder()

@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import LarderImport
+import LarderTestKit
 
 /// A folder of a test's own.
 struct ScratchFolder: ~Copyable {
@@ -53,8 +54,8 @@ func exact(_ document: DynamicDocument) -> String {
     .joined(separator: ";") + ")"
 }
 
-extension JSONRandom {
-  mutating func text() -> String {
+extension RandomSource {
+  mutating func cell() -> String {
     let alphabet = [
       "a", "e\u{301}", "é", "ß", "日", "👩‍👩‍👧", "\r\n", "\n", "\r", "\u{0}", "\"", ",", ";", " ", "\\",
       "\\N",
@@ -70,7 +71,7 @@ extension JSONRandom {
     return (0..<below(12)).map { _ in pick(alphabet) }.joined()
   }
 
-  mutating func double() -> Double {
+  mutating func written() -> Double {
     switch below(4) {
     case 0: Double(below(1000))
     case 1: pick([0.0, -0.0, .infinity, -.infinity, .nan, .leastNonzeroMagnitude, 1e300, 0.1])
@@ -82,7 +83,7 @@ extension JSONRandom {
   /// NaN is one value to a text: no payload comes back.
   private func plain(_ number: Double) -> Double { number.isNaN ? .nan : number }
 
-  mutating func decimal() -> Decimal {
+  mutating func writtenDecimal() -> Decimal {
     if chance(5) { return pick([.nan, .greatestFiniteMagnitude, 0]) }
     let digits = (0..<1 + below(38)).map { _ in "\(below(10))" }.joined()
     return Decimal(
@@ -93,33 +94,29 @@ extension JSONRandom {
   mutating func date() -> Date {
     Date(
       timeIntervalSinceReferenceDate: chance(30)
-        ? double() : Double(below(2_000_000_000)) / pick([1, 1_000, 7]))
-  }
-
-  mutating func uuid() -> UUID {
-    withUnsafeBytes(of: (next(), next())) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+        ? written() : Double(below(2_000_000_000)) / pick([1, 1_000, 7]))
   }
 
   /// A value of one of the kinds that a field can have, the same for the same kind.
   mutating func value(ofKind kind: Int) -> Value {
     switch kind {
-    case 0: .string(text())
+    case 0: .string(cell())
     case 1: .integer(Int64(bitPattern: next()) >> below(64))
-    case 2: .double(double())
+    case 2: .double(written())
     case 3: .bool(chance(50))
     case 4: .date(date())
     case 5: .uuid(uuid())
-    case 6: .decimal(decimal())
+    case 6: .decimal(writtenDecimal())
     case 7: .data(Data((0..<below(9)).map { _ in UInt8(truncatingIfNeeded: next()) }))
     case 8: .url(URL(string: pick(["https://a.b/?q=1,2#x", "a", "true", "%20", "7"]))!)
-    case 9: .array((0..<below(4)).map { _ in .string(text()) })
+    case 9: .array((0..<below(4)).map { _ in .string(cell()) })
     case 10: .array((0..<below(4)).map { _ in chance(20) ? .null : .date(date()) })
     default:
       .document(
         DynamicDocument(
           [
-            .init("lat", .double(double())), .init("a.b", .string(text())),
-            .init("at", .date(date())), .init("n", chance(30) ? .null : .decimal(decimal())),
+            .init("lat", .double(written())), .init("a.b", .string(cell())),
+            .init("at", .date(date())), .init("n", chance(30) ? .null : .decimal(writtenDecimal())),
             .init("deep", .document(["list": .array([.document(["u": .uuid(uuid())])])])),
           ].filter { _ in !chance(15) }))
     }

@@ -1,17 +1,12 @@
 import Foundation
 import LarderImport
+import LarderTestKit
 import Testing
 
 @Suite("Hostile JSON")
 struct JSONHostileTests {
-  /// Far more than any of these takes, far less than quadratic work would.
+  /// Of a processor: far more than any of these takes, far less than quadratic work would.
   static let seconds = 20.0
-
-  private func timed(_ body: () throws -> Void) rethrows -> Double {
-    let clock = ContinuousClock()
-    let duration = try clock.measure(body)
-    return Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
-  }
 
   @Test(
     "a megabyte of opening brackets is refused at the depth limit",
@@ -29,7 +24,7 @@ struct JSONHostileTests {
   func emptyArrays() throws {
     let text = "[" + String(repeating: "[],", count: 3_000_000) + "[]]"
 
-    let seconds = try timed {
+    let seconds = try processorSeconds {
       guard case .array(let elements) = try JSONProbe.value(text) else { return }
       #expect(elements.count == 3_000_001)
     }
@@ -44,7 +39,7 @@ struct JSONHostileTests {
     limits.memberCount = .max
 
     #expect(JSONProbe.refusal(text)?.kind == .limit(.memberCount))
-    let seconds = try timed {
+    let seconds = try processorSeconds {
       guard case .object(let members) = try JSONProbe.value(text, limits: limits) else { return }
       #expect(members.count == 750_000)
     }
@@ -57,7 +52,7 @@ struct JSONHostileTests {
     let stem = String(repeating: "é", count: 2_000)
     let text = "{" + (0..<2_000).map { "\"\(stem)\($0)\":0" }.joined(separator: ",") + "}"
 
-    let seconds = try timed { _ = try JSONProbe.value(text) }
+    let seconds = try processorSeconds { _ = try JSONProbe.value(text) }
 
     #expect(seconds < Self.seconds)
   }
@@ -66,7 +61,7 @@ struct JSONHostileTests {
   func escapes() throws {
     let text = "\"" + String(repeating: "\\ud83d\\ude00", count: 700_000) + "\""
 
-    let seconds = try timed { _ = try JSONProbe.value(text) }
+    let seconds = try processorSeconds { _ = try JSONProbe.value(text) }
 
     #expect(seconds < Self.seconds)
   }

@@ -1,5 +1,6 @@
 import Foundation
 import LarderImport
+import LarderTestKit
 import Testing
 
 @Suite("JSON by random texts")
@@ -18,7 +19,7 @@ struct JSONPropertyTests {
       JSONWriter.Layout.array, .keyed, .lines,
     ])
   func pieces(_ layout: JSONWriter.Layout) {
-    var writer = JSONWriter(random: JSONRandom(announcedAs: "pieces \(layout)"))
+    var writer = JSONWriter(random: RandomSource())
     for _ in 0..<Self.texts {
       var bytes = Array(writer.file(layout, upTo: 6).utf8)
       if writer.random.chance(50) { mutate(&bytes, &writer.random) }
@@ -72,7 +73,7 @@ struct JSONPropertyTests {
 
   @Test("every valid text is accepted and means what another parser says")
   func agreement() throws {
-    var writer = JSONWriter(random: JSONRandom(announcedAs: "agreement"))
+    var writer = JSONWriter(random: RandomSource())
     for _ in 0..<Self.texts * 5 {
       let text = writer.space(.file) + writer.value(depth: 0) + writer.space(.file)
 
@@ -86,7 +87,7 @@ struct JSONPropertyTests {
 
   @Test("every number is rounded as the C library rounds it, or given as written")
   func rounding() throws {
-    var writer = JSONWriter(random: JSONRandom(announcedAs: "rounding"))
+    var writer = JSONWriter(random: RandomSource())
     for _ in 0..<Self.texts * 20 {
       let text =
         writer.number() + (writer.random.chance(20) ? "e\(writer.random.below(700) - 350)" : "")
@@ -109,7 +110,7 @@ struct JSONPropertyTests {
 
   @Test("a damaged file neither traps nor hangs, and its error lies inside the file")
   func mutants() {
-    var writer = JSONWriter(random: JSONRandom(announcedAs: "mutants"))
+    var writer = JSONWriter(random: RandomSource())
     var accepted = 0
     for index in 0..<Self.mutants {
       var bytes = Array(writer.file(writer.random.pick(JSONWriter.Layout.allCases), upTo: 3).utf8)
@@ -129,7 +130,7 @@ struct JSONPropertyTests {
 
   @Test("a damaged text that is accepted is JSON to another parser too")
   func strictness() {
-    var writer = JSONWriter(random: JSONRandom(announcedAs: "strictness"))
+    var writer = JSONWriter(random: RandomSource())
     var accepted = 0
     for _ in 0..<Self.mutants / 4 {
       var bytes = Array(writer.value(depth: 2).utf8)
@@ -149,7 +150,7 @@ struct JSONPropertyTests {
   // MARK: Damage
 
   /// Limits that random texts reach now and then.
-  private func smallLimits(_ random: inout JSONRandom) -> JSONLimits {
+  private func smallLimits(_ random: inout RandomSource) -> JSONLimits {
     var limits = JSONLimits()
     guard random.chance(50) else { return limits }
     limits.depth = 1 + random.below(8)
@@ -161,7 +162,7 @@ struct JSONPropertyTests {
     return limits
   }
 
-  private func mutate(_ bytes: inout [UInt8], _ random: inout JSONRandom) {
+  private func mutate(_ bytes: inout [UInt8], _ random: inout RandomSource) {
     guard !bytes.isEmpty else { return }
     let at = random.below(bytes.count)
     let marks = Array("{}[]\",:\\-+.eE0 9\n\r\tutn/'\u{0}".utf8) + [0x80, 0xC3, 0xE2, 0xF0, 0xFF]

@@ -1,15 +1,16 @@
 import Foundation
 import LarderLMDB
+import LarderTestKit
 import Testing
 
 // Elsewhere than on Linux every commit rings.
 #if os(Linux)
   @Suite struct CommitBellTests {
-    let folder = TemporaryFolder()
+    let folder = TestFolder()
 
     /// What stands where commits ring.
     private func rung() throws -> Int {
-      let bytes = try contents(folder.opening).dropFirst(64).prefix(8)
+      let bytes = try contents(of: folder.opening).dropFirst(64).prefix(8)
       return bytes.reversed().reduce(0) { $0 << 8 | Int($1) }
     }
 

@@ -1,10 +1,11 @@
 import Foundation
 import LarderLMDB
+import LarderTestKit
 import Testing
 
 @Suite("copies and statistics")
 struct CopyTests {
-  let folder = TemporaryFolder()
+  let folder = TestFolder()
 
   @Test("a copy holds what the store held, and opens beside it", arguments: [false, true])
   func copy(compacting: Bool) throws {
@@ -44,7 +45,7 @@ struct CopyTests {
     try environment.store(["a": "1"])
     let target = folder.path + "/copy"
     try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: false)
-    try write(Data(repeating: 1, count: 9), to: target + "/data.mdb.copying")
+    try replaceContents(of: target + "/data.mdb.copying", by: Data(repeating: 1, count: 9))
 
     try environment.copy(to: target, compacting: false)
 

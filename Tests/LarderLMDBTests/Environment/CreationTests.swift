@@ -1,11 +1,12 @@
 import Foundation
+import LarderTestKit
 import Testing
 
 @testable import LarderLMDB
 
 @Suite("creating a store")
 struct CreationTests {
-  let folder = TemporaryFolder()
+  let folder = TestFolder()
 
   struct Refused: Error {}
 
@@ -24,7 +25,7 @@ struct CreationTests {
   @Test("a process that dies in the first transaction leaves a store that is created anew")
   func diesWhileCreating() async {
     await #expect(processExitsWith: .success) {
-      let folder = TemporaryFolder()
+      let folder = TestFolder()
       let child = try Child {
         _ = try Environment.open(at: folder.store) { transaction in
           try transaction.put("child", "made")
@@ -45,12 +46,12 @@ struct CreationTests {
   func unfinishedRemains() throws {
     try FileManager.default.createDirectory(
       atPath: folder.store, withIntermediateDirectories: false)
-    try write(Data("creating\n".utf8), to: folder.opening)
-    try write(Data(repeating: 7, count: 5000), to: folder.data)
-    try write(Data(repeating: 7, count: 100), to: folder.lock)
+    try replaceContents(of: folder.opening, by: Data("creating\n".utf8))
+    try replaceContents(of: folder.data, by: Data(repeating: 7, count: 5000))
+    try replaceContents(of: folder.lock, by: Data(repeating: 7, count: 100))
 
     #expect(try open("anew").read("made") == "anew")
-    #expect(try contents(folder.opening).starts(with: Data("ready".utf8)))
+    #expect(try contents(of: folder.opening).starts(with: Data("ready".utf8)))
   }
 
   @Test("a first transaction that throws is not kept, and the next opener begins again")
@@ -120,7 +121,7 @@ struct CreationTests {
   @Test("a copied data file alone is a finished store")
   func copiedFile() throws {
     try open("original").close()
-    let other = TemporaryFolder()
+    let other = TestFolder()
     try FileManager.default.createDirectory(atPath: other.store, withIntermediateDirectories: false)
     try FileManager.default.copyItem(atPath: folder.data, toPath: other.data)
 
@@ -133,14 +134,14 @@ struct CreationTests {
   func emptyCreation() throws {
     try Environment.open(at: folder.store).close()
 
-    #expect(try contents(folder.opening).starts(with: Data("ready".utf8)))
+    #expect(try contents(of: folder.opening).starts(with: Data("ready".utf8)))
     #expect(try open("late").read("made") == nil)
   }
 
   @Test("opening waits while another process holds larder.lock, and lets go of it afterwards")
   func openingIsExclusive() async {
     await #expect(processExitsWith: .success) {
-      let folder = TemporaryFolder()
+      let folder = TestFolder()
       try Environment.open(at: folder.store).close()
       let opening = folder.opening
       let child = try Child {

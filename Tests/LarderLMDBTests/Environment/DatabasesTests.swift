@@ -1,9 +1,10 @@
 import LarderLMDB
+import LarderTestKit
 import Testing
 
 @Suite("named databases")
 struct DatabasesTests {
-  let folder = TemporaryFolder()
+  let folder = TestFolder()
 
   @Test("a missing database is nil, and one that was made is found by name and kept")
   func createAndFind() throws {
@@ -40,7 +41,7 @@ struct DatabasesTests {
   @Test("a database that another process made is found")
   func madeElsewhere() async {
     await #expect(processExitsWith: .success) {
-      let folder = TemporaryFolder()
+      let folder = TestFolder()
       let environment = try Environment.open(at: folder.store)
       let store = folder.store
       let report = try Child.report {

@@ -1,10 +1,11 @@
 import Foundation
 import LarderLMDB
+import LarderTestKit
 import Testing
 
 @Suite("guards of a store that is open")
 struct GuardTests {
-  let folder = TemporaryFolder()
+  let folder = TestFolder()
 
   @Test("a write is refused once the lock file or the data file was removed or replaced")
   func replacedFiles() throws {
@@ -27,7 +28,7 @@ struct GuardTests {
   @Test("a write is refused when the shared transaction id lags behind the last commit")
   func damagedLockTable() async {
     await #expect(processExitsWith: .success) {
-      let folder = TemporaryFolder()
+      let folder = TestFolder()
       let environment = try Environment.open(at: folder.store)
       for number in 0..<37 { try environment.store(["a": "\(number)"]) }
       let last = UInt64(try environment.statistics().lastTransactionID)
@@ -59,7 +60,7 @@ struct GuardTests {
   @Test("a forked child is told to open the store itself, and the parent's snapshot stays")
   func fork() async {
     await #expect(processExitsWith: .success) {
-      let folder = TemporaryFolder()
+      let folder = TestFolder()
       let environment = try Environment.open(at: folder.store)
       try environment.store(["a": "before"])
       let snapshot = try environment.beginRead()
@@ -90,7 +91,7 @@ struct GuardTests {
   @Test("what a forked child lets go of stays the parent's")
   func forkLettingGo() async {
     await #expect(processExitsWith: .success) {
-      let folder = TemporaryFolder()
+      let folder = TestFolder()
       let held = Held()
       held.environment = try Environment.open(at: folder.store)
       try held.environment?.store(["a": "before"])
@@ -172,13 +173,13 @@ struct GuardTests {
   @Test("a file of another LMDB format, or of none, is named as such with our version")
   func otherFormats() throws {
     try Environment.open(at: folder.store).close()
-    var bytes = try contents(folder.data)
+    var bytes = try contents(of: folder.data)
     // Each of the first two pages: a header of 16 bytes, the magic number, the version.
     bytes[20] = 2
     bytes[4096 + 20] = 2
-    try write(bytes, to: folder.data)
+    try replaceContents(of: folder.data, by: bytes)
     let version = failure { _ = try Environment.open(at: folder.store) }
-    try write(Data(repeating: 1, count: 10_000), to: folder.data)
+    try replaceContents(of: folder.data, by: Data(repeating: 1, count: 10_000))
     let invalid = failure { _ = try Environment.open(at: folder.store) }
 
     #expect(version?.code == .versionMismatch)
@@ -187,6 +188,6 @@ struct GuardTests {
       #expect(error?.description.contains("LMDB 0.9.") == true)
       #expect(error?.description.contains("another LMDB format") == true)
     }
-    #expect(try contents(folder.data) == Data(repeating: 1, count: 10_000))
+    #expect(try contents(of: folder.data) == Data(repeating: 1, count: 10_000))
   }
 }

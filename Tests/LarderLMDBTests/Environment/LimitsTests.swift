@@ -1,10 +1,11 @@
 import Foundation
 import LarderLMDB
+import LarderTestKit
 import Testing
 
 @Suite("limits of a store")
 struct LimitsTests {
-  let folder = TemporaryFolder()
+  let folder = TestFolder()
 
   @Test("more snapshots than reader slots are refused, and fewer work again")
   func readersFull() throws {
@@ -26,7 +27,7 @@ struct LimitsTests {
   @Test("the reader slots of a process that died are taken back when none is left")
   func deadReaders() async {
     await #expect(processExitsWith: .success) {
-      let folder = TemporaryFolder()
+      let folder = TestFolder()
       var options = Environment.Options()
       options.maximumReaders = 2
       let environment = try Environment.open(at: folder.store, options: options)
@@ -49,7 +50,7 @@ struct LimitsTests {
   @Test("checking readers counts the slots that dead processes held")
   func checkReaders() async {
     await #expect(processExitsWith: .success) {
-      let folder = TemporaryFolder()
+      let folder = TestFolder()
       let environment = try Environment.open(at: folder.store)
       let store = folder.store
       let child = try Child {
@@ -69,7 +70,7 @@ struct LimitsTests {
   @Test("a store that another process enlarged is taken on when nobody else reads")
   func mapResized() async {
     await #expect(processExitsWith: .success) {
-      let folder = TemporaryFolder()
+      let folder = TestFolder()
       var small = Environment.Options()
       small.mapByteCount = 1 << 20
       let environment = try Environment.open(at: folder.store, options: small)
@@ -96,7 +97,7 @@ struct LimitsTests {
   @Test("a store that another process enlarged is refused while a snapshot is held")
   func mapResizedInUse() async {
     await #expect(processExitsWith: .success) {
-      let folder = TemporaryFolder()
+      let folder = TestFolder()
       var small = Environment.Options()
       small.mapByteCount = 1 << 20
       let environment = try Environment.open(at: folder.store, options: small)
@@ -125,7 +126,7 @@ struct LimitsTests {
   @Test("a snapshot that renews takes on the size that another process gave the store")
   func mapResizedRenewing() async {
     await #expect(processExitsWith: .success) {
-      let folder = TemporaryFolder()
+      let folder = TestFolder()
       var small = Environment.Options()
       small.mapByteCount = 1 << 20
       let environment = try Environment.open(at: folder.store, options: small)
@@ -150,7 +151,7 @@ struct LimitsTests {
   @Test("a map that the address space refuses is halved until it fits")
   func mapHalved() async {
     await #expect(processExitsWith: .success) {
-      let folder = TemporaryFolder()
+      let folder = TestFolder()
       let path = folder.store
       let report = try Child.report {
         // Room for what the process has plus a little over four GiB.

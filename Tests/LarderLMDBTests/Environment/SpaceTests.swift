@@ -1,10 +1,11 @@
 import Foundation
 @testable import LarderLMDB
+import LarderTestKit
 import Testing
 
 @Suite("space of an environment")
 struct SpaceTests {
-  let folder = TemporaryFolder()
+  let folder = TestFolder()
 
   private func small() -> Environment.Options {
     var options = Environment.Options()

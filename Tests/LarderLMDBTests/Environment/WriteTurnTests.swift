@@ -1,11 +1,12 @@
 #if os(Linux)
   import Foundation
   import LarderLMDB
+  import LarderTestKit
   import Testing
 
   @Suite("the turn of processes that write")
   struct WriteTurnTests {
-    let folder = TemporaryFolder()
+    let folder = TestFolder()
 
     @Test("a write waits for the process whose turn it is, and no longer once that has died")
     func waiting() throws {

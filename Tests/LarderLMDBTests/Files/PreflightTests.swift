@@ -1,10 +1,11 @@
 import Foundation
+import LarderTestKit
 import Testing
 
 @testable import LarderLMDB
 
 @Suite struct PreflightTests {
-  private let folder = TemporaryFolder()
+  private let folder = TestFolder()
 
   /// A store that is too large to be looked at every time, closed, with a key out of order: LMDB does
   /// not find the record, and reads the others.
@@ -13,7 +14,7 @@ import Testing
     var file = try EditedFile(folder.data)
     #expect(file.bytes.count > Preflight.smallByteCount)
     file.put16(file.leaf, file.node(file.leaf, 1) + 8, 0x7A7A)
-    try write(Data(file.bytes), to: folder.data)
+    try replaceContents(of: folder.data, by: Data(file.bytes))
   }
 
   private func make(valueCount: Int) throws {
@@ -40,7 +41,7 @@ import Testing
 
   private var note: String {
     get throws {
-      let bytes = try contents(folder.opening)
+      let bytes = try contents(of: folder.opening)
       // Behind it stand the eight bytes of the bell.
       return String(decoding: bytes.dropFirst(16).prefix(48), as: UTF8.self)
         .trimmingCharacters(in: .whitespacesAndNewlines)
@@ -48,10 +49,10 @@ import Testing
   }
 
   private func leave(_ note: String) throws {
-    var bytes = Data(try contents(folder.opening).prefix(16))
+    var bytes = Data(try contents(of: folder.opening).prefix(16))
     while bytes.count < 16 { bytes.append(0) }
     bytes.append(Data((note.padding(toLength: 47, withPad: " ", startingAt: 0) + "\n").utf8))
-    try write(bytes, to: folder.opening)
+    try replaceContents(of: folder.opening, by: bytes)
   }
 
   @Test("a large store that was closed is opened without a look at every page")
@@ -148,7 +149,7 @@ import Testing
     try make(valueCount: 300)
     var file = try EditedFile(folder.data)
     file.put16(file.leaf, file.node(file.leaf, 1) + 8, 0x7A7A)
-    try write(Data(file.bytes), to: folder.data)
+    try replaceContents(of: folder.data, by: Data(file.bytes))
     #expect(open() == .corrupted)
   }
 
@@ -160,7 +161,7 @@ import Testing
     try environment.close()
     var file = try EditedFile(folder.data)
     file.put64(file.metaNumber, 144, file.meta.transaction - 2)
-    try write(Data(file.bytes), to: folder.data)
+    try replaceContents(of: folder.data, by: Data(file.bytes))
   }
 
   @Test("a commit that failed is no damage where it is noted, until another is written over it")
@@ -202,7 +203,7 @@ import Testing
     try make(valueCount: 20)
     var file = try EditedFile(folder.data)
     file.put64(1 - file.metaNumber, 136, 1)
-    try write(Data(file.bytes), to: folder.data)
+    try replaceContents(of: folder.data, by: Data(file.bytes))
     try leave("closed")
 
     #expect(open() == nil)
@@ -211,9 +212,9 @@ import Testing
   @Test("a file that is cut off is refused, whatever is noted")
   func cutOff() throws {
     try make(valueCount: 2500)
-    let bytes = try contents(folder.data)
+    let bytes = try contents(of: folder.data)
     for count in [bytes.count - 4096 * 40, bytes.count / 2, 4096 * 3, 4096 + 100, 4096, 200] {
-      try write(bytes.prefix(count), to: folder.data)
+      try replaceContents(of: folder.data, by: bytes.prefix(count))
       #expect(open() == .corrupted, "\(count) bytes")
     }
   }
@@ -221,11 +222,11 @@ import Testing
   @Test("a file of something else is refused in LMDB's words")
   func foreign() throws {
     try make(valueCount: 10)
-    try write(Data(repeating: 7, count: 100_000), to: folder.data)
+    try replaceContents(of: folder.data, by: Data(repeating: 7, count: 100_000))
     #expect(open() == .invalidFile)
     var file = Data(repeating: 0, count: 100_000)
     file.replaceSubrange(0..<5, with: Data("hello".utf8))
-    try write(file, to: folder.data)
+    try replaceContents(of: folder.data, by: file)
     #expect(open() == .invalidFile)
   }
 

@@ -1,11 +1,12 @@
 import Foundation
+import LarderTestKit
 import Testing
 
 @testable import LarderLMDB
 
 @Suite("files that are not safe to open")
 struct SafeFilesTests {
-  let folder = TemporaryFolder()
+  let folder = TestFolder()
   let names = ["data.mdb", "lock.mdb", "larder.lock"]
 
   init() throws {
@@ -50,13 +51,13 @@ struct SafeFilesTests {
     for name in names {
       let victim = folder.path + "/victim"
       let bytes = Data(repeating: 9, count: 20_000)
-      try write(bytes, to: victim)
+      try replaceContents(of: victim, by: bytes)
       let link = folder.store + "/" + name
       try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: victim)
 
       expectUnsafe(link, "symbolic link")
 
-      #expect(try contents(victim) == bytes)
+      #expect(try contents(of: victim) == bytes)
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.store) == [name])
       try FileManager.default.removeItem(atPath: link)
     }
@@ -81,12 +82,12 @@ struct SafeFilesTests {
     for name in names {
       let victim = folder.path + "/victim"
       let bytes = Data(repeating: 9, count: 100)
-      try write(bytes, to: victim)
+      try replaceContents(of: victim, by: bytes)
       try FileManager.default.linkItem(atPath: victim, toPath: folder.store + "/" + name)
 
       expectUnsafe(folder.store + "/" + name, "2 names")
 
-      #expect(try contents(victim) == bytes)
+      #expect(try contents(of: victim) == bytes)
       try FileManager.default.removeItem(atPath: folder.store + "/" + name)
       try FileManager.default.removeItem(atPath: victim)
     }
@@ -154,7 +155,7 @@ struct SafeFilesTests {
   @Test("a file in place of the folder is refused")
   func fileAsFolder() throws {
     let path = folder.path + "/file"
-    try write(Data([1]), to: path)
+    try replaceContents(of: path, by: Data([1]))
 
     #expect(code { _ = try Environment.open(at: path) } == .unsafeFile)
   }
@@ -162,7 +163,7 @@ struct SafeFilesTests {
   @Test("folder and files are for this user alone, whatever the umask")
   func modes() async {
     await #expect(processExitsWith: .success) {
-      let folder = TemporaryFolder()
+      let folder = TestFolder()
       let names = ["data.mdb", "lock.mdb", "larder.lock"]
       for mask: mode_t in [0, 0o777] {
         let path = folder.path + "/masked\(mask)"
@@ -204,20 +205,20 @@ struct SafeFilesTests {
   @Test("what is printed to a standard descriptor that was closed is not written over the store")
   func standardDescriptors() async {
     await #expect(processExitsWith: .success) {
-      let folder = TemporaryFolder()
+      let folder = TestFolder()
       for descriptor: Int32 in 0...2 { close(descriptor) }
       let environment = try Environment.open(at: folder.store)
       try environment.store(["a": String(repeating: "x", count: 100_000)])
       for descriptor: Int32 in 0...2 { close(descriptor) }
       _ = try environment.compact(timeoutSeconds: 5, prepare: { _ in }, progress: { _, _ in true })
-      let before = try contents(folder.data)
+      let before = try contents(of: folder.data)
       let text = [UInt8](repeating: UInt8(ascii: "w"), count: 10_000)
 
       for descriptor: Int32 in 0...2 { _ = write(descriptor, text, text.count) }
 
-      #expect(try contents(folder.data) == before)
+      #expect(try contents(of: folder.data) == before)
       for name in [folder.lock, folder.opening] {
-        #expect(try contents(name).range(of: Data(text.prefix(100))) == nil)
+        #expect(try contents(of: name).range(of: Data(text.prefix(100))) == nil)
       }
     }
   }

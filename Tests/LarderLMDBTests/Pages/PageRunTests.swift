@@ -1,11 +1,12 @@
 import Foundation
+import LarderTestKit
 import Testing
 
 @testable import LarderLMDB
 
 @Suite("going along pages")
 struct PageRunTests {
-  private let folder = TemporaryFolder()
+  private let folder = TestFolder()
 
   /// Whether a value has an even number of bytes.
   private struct Even: ValueTest {
@@ -49,8 +50,7 @@ struct PageRunTests {
   @Test("along pages come the records that steps come to, of every size and up to every end")
   func agrees() throws {
     let environment = try Environment.open(at: folder.store)
-    var store = RandomStore(random: SeededRandom())
-    print("LARDER_SEED=\(store.random.seed)")
+    var store = RandomStore(random: RandomSource())
     var lent = 0
     for round in 0..<40 {
       try store.change(environment, upTo: 600)
@@ -63,7 +63,7 @@ struct PageRunTests {
         let limit = store.random.int(0..<2) == 0 ? Int.max : store.random.int(1..<60)
         let isWriting = store.random.int(0..<4) == 0
         for evenOnly in [false, true] {
-          let context: Comment = "seed \(store.random.seed), round \(round)"
+          let context: Comment = "\(store.random.hint), round \(round)"
           func compare(_ transaction: borrowing some Transaction & ~Copyable) throws {
             let stepped = try walked(
               transaction, database, from: ends[0], before: end, limit: limit, isStepping: true,

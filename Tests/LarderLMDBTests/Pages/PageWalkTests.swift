@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import Testing
 
 @testable import LarderLMDB
@@ -19,7 +20,7 @@ struct Damage: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct PageWalkTests {
-  private let folder = TemporaryFolder()
+  private let folder = TestFolder()
 
   /// A store with a tree of two levels, values on pages of their own, and free pages.
   private func file() throws -> EditedFile {
@@ -42,7 +43,7 @@ struct Damage: Sendable, CustomTestStringConvertible {
   }
 
   private func faults(_ file: EditedFile) throws -> [PageFault] {
-    try write(Data(file.bytes), to: folder.data)
+    try replaceContents(of: folder.data, by: Data(file.bytes))
     return try walk(folder.data).faults
   }
 

@@ -1,10 +1,11 @@
 import Foundation
+import LarderTestKit
 import Testing
 
 @testable import LarderLMDB
 
 @Suite struct SoundStoreTests {
-  private let folder = TemporaryFolder()
+  private let folder = TestFolder()
 
   private func environment() throws -> Environment {
     var options = Environment.Options()
@@ -14,18 +15,17 @@ import Testing
 
   @Test("no change that LMDB makes looks like damage")
   func random() throws {
-    var store = RandomStore(random: SeededRandom())
-    print("LARDER_SEED=\(store.random.seed)")
+    var store = RandomStore(random: RandomSource())
     let environment = try environment()
     var mostFree = 0
 
     for round in 0..<150 {
       try store.change(environment, upTo: round % 10 == 0 ? 2000 : 40)
       let report = try environment.checkPages()
-      #expect(report.faults == [], "round \(round), LARDER_SEED=\(store.random.seed)")
+      #expect(report.faults == [], "round \(round), \(store.random.hint)")
       #expect(report.isComplete)
       // Nobody else writes; the walk of a file that nobody has open compares more.
-      #expect(try walk(folder.data).faults == [], "LARDER_SEED=\(store.random.seed)")
+      #expect(try walk(folder.data).faults == [], "\(store.random.hint)")
       mostFree = max(mostFree, report.freePageCount)
       if !report.isSound { return }
     }
@@ -35,8 +35,7 @@ import Testing
 
   @Test("a store whose last commits lost their meta pages with the power looks sound")
   func lostMetaPages() throws {
-    var store = RandomStore(random: SeededRandom())
-    print("LARDER_SEED=\(store.random.seed)")
+    var store = RandomStore(random: RandomSource())
     let environment = try environment()
     let copy = folder.path + "/copy.mdb"
     var metas: [Int: Data] = [:]
@@ -44,17 +43,17 @@ import Testing
 
     for round in 0..<150 {
       try store.change(environment, upTo: round % 10 == 0 ? 600 : 40)
-      var bytes = try contents(folder.data)
+      var bytes = try contents(of: folder.data)
       let last = try EditedFile(folder.data).meta.transaction
       metas[last] = bytes.prefix(2 * EditedFile.pageByteCount)
       // Without a flush behind each meta page, its commit and the pages of the next one can be
       // all that is lost, or all that is there.
       guard let earlier = metas[last - 2] else { continue }
       bytes.replaceSubrange(..<(2 * EditedFile.pageByteCount), with: earlier)
-      try write(bytes, to: copy)
+      try replaceContents(of: copy, by: bytes)
 
       let faults = try walk(copy).faults
-      #expect(faults == [], "round \(round), LARDER_SEED=\(store.random.seed)")
+      #expect(faults == [], "round \(round), \(store.random.hint)")
       looks += 1
       if !faults.isEmpty { return }
     }
@@ -64,8 +63,7 @@ import Testing
 
   @Test("a copy looks sound, compacted or not, and so does what is written to it")
   func copies() throws {
-    var store = RandomStore(random: SeededRandom())
-    print("LARDER_SEED=\(store.random.seed)")
+    var store = RandomStore(random: RandomSource())
     let environment = try environment()
     for _ in 0..<20 { try store.change(environment, upTo: 500) }
 
@@ -86,7 +84,7 @@ import Testing
     let environment = try environment()
     #expect(try environment.checkPages().faults == [])
 
-    var store = RandomStore(random: SeededRandom(seed: 1))
+    var store = RandomStore(random: RandomSource(seed: 1))
     for _ in 0..<10 { try store.change(environment, upTo: 300) }
     for name in try environment.databaseNames() {
       let database = try #require(try environment.database(named: name, create: false))
@@ -106,7 +104,7 @@ import Testing
     let environment = try environment()
     let commits = Locked(0)
     let writer = OnThread {
-      var store = RandomStore(random: SeededRandom(seed: 2))
+      var store = RandomStore(random: RandomSource(seed: 2))
       for _ in 0..<150 {
         try store.change(environment, upTo: 60)
         commits.withLock { $0 += 1 }

@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 @testable import LarderLMDB
 
 /// The bytes of a data file, to be damaged in one place.
@@ -9,7 +10,7 @@ struct EditedFile {
   static let pageByteCount = 4096
 
   init(_ path: String) throws {
-    bytes = [UInt8](try contents(path))
+    bytes = [UInt8](try contents(of: path))
     guard case .success(let metas) = try MetaPages.read(PageFile(path)) else { throw NoStore() }
     meta = metas.newest
   }

@@ -1,36 +1,10 @@
 import Foundation
+import LarderTestKit
 @testable import LarderLMDB
-
-/// Random numbers that come again with the same seed: SplitMix64.
-struct SeededRandom: RandomNumberGenerator {
-  let seed: UInt64
-  private var state: UInt64
-
-  /// `LARDER_SEED` in the environment repeats a run.
-  init() {
-    let given = ProcessInfo.processInfo.environment["LARDER_SEED"].flatMap { UInt64($0) }
-    self.init(seed: given ?? UInt64.random(in: .min ... .max))
-  }
-
-  init(seed: UInt64) {
-    self.seed = seed
-    state = seed
-  }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
-  mutating func int(_ range: Range<Int>) -> Int { Int.random(in: range, using: &self) }
-}
 
 /// Changes a store in every way that changes its pages.
 struct RandomStore {
-  var random: SeededRandom
+  var random: RandomSource
 
   /// A transaction of up to `count` changes: values of all sizes, up to runs of several pages, some
   /// of them overwritten by others, some deleted; now and then a database is emptied.

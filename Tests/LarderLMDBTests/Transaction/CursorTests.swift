@@ -1,10 +1,11 @@
 import Foundation
 import LarderLMDB
+import LarderTestKit
 import Testing
 
 @Suite("cursors")
 struct CursorTests {
-  let folder = TemporaryFolder()
+  let folder = TestFolder()
   let environment: Environment
 
   init() throws {
@@ -151,10 +152,7 @@ struct CursorTests {
 
   @Test("random moves and writes agree with a sorted dictionary")
   func model() throws {
-    let given = ProcessInfo.processInfo.environment["LARDER_SEED"].flatMap { UInt64($0) }
-    let seed = given ?? UInt64.random(in: 0...UInt64.max)
-    print("LARDER_SEED=\(seed)")
-    var random = SplitMix(state: seed)
+    var random = RandomSource()
     for round in 0..<8 {
       var model = Model()
       let database = try #require(
@@ -164,13 +162,13 @@ struct CursorTests {
         try transaction.withCursor(in: database) { cursor throws in
           model.position = nil
           for step in 0..<1500 {
-            let context: Comment = "seed \(seed) round \(round) step \(step)"
+            let context: Comment = "\(random.hint) round \(round) step \(step)"
             try model.step(&cursor, &random, context)
           }
         }
         try transaction.commit()
         let expected = model.sorted.map { "\($0)=\(model.values[$0] ?? "")" }
-        #expect(try environment.beginRead().records(in: database) == expected, "seed \(seed)")
+        #expect(try environment.beginRead().records(in: database) == expected, "\(random.hint)")
       }
     }
   }
@@ -190,7 +188,7 @@ private struct Model {
   }
 
   mutating func step(
-    _ cursor: inout Cursor, _ random: inout SplitMix, _ context: Comment
+    _ cursor: inout Cursor, _ random: inout RandomSource, _ context: Comment
   ) throws {
     let key = "k\(Int.random(in: 0..<600, using: &random))" + pad(&random)
     switch Int.random(in: 0..<20, using: &random) {
@@ -285,26 +283,13 @@ private struct Model {
   }
 
   /// Long keys and values make the tree deep enough to split and merge.
-  private func pad(_ random: inout SplitMix) -> String {
+  private func pad(_ random: inout RandomSource) -> String {
     Bool.random(using: &random) ? "" : String(repeating: "p", count: 150)
   }
 
-  private func value(_ random: inout SplitMix) -> String {
+  private func value(_ random: inout RandomSource) -> String {
     let lengths = [0, 1, 20, 300, 1500, 5000]
     return String(repeating: "v", count: lengths.randomElement(using: &random) ?? 0)
       + "\(UInt8.random(in: 0...255, using: &random))"
-  }
-}
-
-/// The published generator of that name: small, and the same everywhere.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

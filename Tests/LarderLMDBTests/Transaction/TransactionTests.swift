@@ -1,10 +1,11 @@
+import LarderTestKit
 import Testing
 
 @testable import LarderLMDB
 
 @Suite("transactions")
 struct TransactionTests {
-  let folder = TemporaryFolder()
+  let folder = TestFolder()
   let environment: Environment
 
   struct Refused: Error {}
@@ -92,7 +93,7 @@ struct TransactionTests {
 
   @Test("the outer write is of use after a nested one filled the map")
   func nestedMapFull() throws {
-    let folder = TemporaryFolder()
+    let folder = TestFolder()
     var options = Environment.Options()
     options.mapByteCount = 1 << 20
     let environment = try Environment.open(at: folder.store, options: options)
@@ -155,7 +156,7 @@ struct TransactionTests {
   @Test("a cursor that outlives its transaction stops the program")
   func cursorOutlives() async {
     await #expect(processExitsWith: .failure) {
-      let folder = TemporaryFolder()
+      let folder = TestFolder()
       let environment = try Environment.open(at: folder.store)
       let transaction = try environment.beginWrite()
       let cursor = try transaction.cursor(in: .main)
@@ -167,7 +168,7 @@ struct TransactionTests {
   @Test("a write that ends on another thread than it began on stops the program")
   func endsElsewhere() async {
     await #expect(processExitsWith: .failure) {
-      let folder = TemporaryFolder()
+      let folder = TestFolder()
       let environment = try Environment.open(at: folder.store)
       let transaction = try environment.beginWrite()
       let handle = transaction.handle

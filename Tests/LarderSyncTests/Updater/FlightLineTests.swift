@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import Testing
 
 @testable import LarderSync
@@ -13,21 +14,17 @@ import Testing
 
   @Test("whoever waits hears of exactly one landing, and of the right one")
   func random() throws {
-    let seed =
-      ProcessInfo.processInfo.environment["LARDER_SEED"].flatMap(UInt64.init)
-      ?? .random(in: 0...999_999)
-    print("flights: LARDER_SEED=\(seed)")
-    var random = Generator(state: seed)
-    for _ in 0..<300 { try scene(&random, seed) }
+    var random = RandomSource()
+    for _ in 0..<300 { try scene(&random) }
   }
 
-  private func scene(_ random: inout Generator, _ seed: UInt64) throws {
+  private func scene(_ random: inout RandomSource) throws {
     var line = FlightLine()
     var expected: [UInt64: Expectation] = [:]
     var flightCount: UInt64 = 0
     var isCancelled = false
     var nextWaiter: UInt64 = 0
-    let hint = Comment("LARDER_SEED=\(seed)")
+    let hint = Comment(rawValue: random.hint)
 
     for _ in 0..<60 {
       let isFlying = line.flight != nil
@@ -40,14 +37,14 @@ import Testing
         switch (arrival, timing) {
         case (.skipped, .ifDue): #expect(isFlying || !isDue, hint)
         case (.skipped, .joining): #expect(!isFlying && !isDue, hint)
-        case (.skipped, .afterNow): Issue.record("skipped \(seed)")
+        case (.skipped, .afterNow): Issue.record("skipped: \(hint)")
         case (.takesOff(let number), _):
           #expect(!isFlying && (isDue || timing == .afterNow), hint)
           #expect(number == flightCount + 1, hint)
           flightCount = number
           isCancelled = false
           expected[nextWaiter] = Expectation(flights: number...number)
-        case (.waits, .ifDue): Issue.record("waits \(seed)")
+        case (.waits, .ifDue): Issue.record("waits: \(hint)")
         case (.waits, .joining):
           #expect(isFlying, hint)
           let number = flightCount + (isCancelled ? 1 : 0)
@@ -79,19 +76,6 @@ import Testing
         isCancelled = isFlying
         #expect((line.flight != nil) == isFlying, hint)
       }
-    }
-  }
-
-  /// SplitMix64.
-  private struct Generator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var z = state
-      z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-      return z ^ (z >> 31)
     }
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -9,9 +10,8 @@ import Testing
   @Test("aggregates are what Swift makes of the documents that are fetched, index or not")
   func oracle() throws {
     var random = RandomSource()
-    print("aggregates: \(random.hint)")
     var tally = Tally()
-    for _ in 0..<25 {
+    for _ in 0..<repetitions(8) {
       try withTemporaryStore { store in
         let conditions = (0..<4).map { _ in Condition.random(depth: 1, using: &random) }
         try declare(
@@ -40,9 +40,9 @@ import Testing
       }
     }
     print("aggregates by index: \(tally)")
-    #expect(tally.extremes > 10)
-    #expect(tally.groups > 5)
-    #expect(tally.keys > 1)
+    #expect(tally.extremes > 0)
+    #expect(tally.groups > 0)
+    #expect(tally.keys > 0)
   }
 
   /// How often an index alone told.

@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -16,7 +17,6 @@ private let least = Double.leastNonzeroMagnitude
   @Test("the sum is that of the integers that the numbers are, rounded once")
   func integers() {
     var random = RandomSource()
-    print("exact sums: \(random.hint)")
     for _ in 0..<20_000 {
       // All are multiples of one power of two, so that whole numbers of 128 bits tell their sum.
       let exponent = random.pick([-1074, -1060, -1022, -60, -1, 0, 3, 400, 850])
@@ -37,7 +37,6 @@ private let least = Double.leastNonzeroMagnitude
   @Test("order does not matter, and what is taken away is as if it had never been there")
   func orderAndRemoval() {
     var random = RandomSource()
-    print("exact sums: \(random.hint)")
     for _ in 0..<5_000 {
       let numbers = (0..<random.int(1..<20)).map { _ in
         Double(bitPattern: random.next() & ~(1 << 62))

@@ -1,5 +1,6 @@
 import Foundation
 import LarderLMDB
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -42,7 +43,6 @@ import Testing
   @Test("the log has each change once, in order, with the document as it was")
   func model() throws {
     var random = RandomSource()
-    print("log: \(random.hint)")
     for _ in 0..<20 {
       try withTemporaryStore { store in
         let parcels = store.repository(of: Parcel.self)

@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -7,6 +8,16 @@ import Testing
 
 @Suite struct NamedConsumerTests {
   private typealias Changes = WatchSequence<ChangeBatch>.AsyncIterator
+
+  /// A clock of leases that a test moves on.
+  private final class Clock: Sendable {
+    private let time = Locked(1_000_000.0)
+    var now: Double { time.withLock { $0 } }
+
+    init(of store: Store) { store.engine.leaseClock.use { [time] in time.withLock { $0 } } }
+
+    func advance(seconds: Double) { time.withLock { $0 += seconds } }
+  }
 
   private func keys(_ batch: ChangeBatch?) -> [Int] {
     batch?.changes.compactMap { change in
@@ -109,32 +120,18 @@ import Testing
   @Test("two iterations do not consume under one name, and who was replaced cannot acknowledge")
   func lease() async throws {
     try await withTemporaryStore { store in
+      let clock = Clock(of: store)
       try await store.repository(of: Parcel.self).save(Parcel(id: 1))
       var first = store.changes(for: "index").makeAsyncIterator()
       let batch = try await next(&first)
-      var isRefused = false
-      while !isRefused {
-        let start = ContinuousClock.now
-        // However long the machine took until here.
-        try await store.write { tx in
-          try Self.setEnd(Date.now.timeIntervalSinceReferenceDate + ConsumerLease.seconds, in: &tx)
-        }
-        var second = store.changes(for: "index").makeAsyncIterator()
-        do {
-          _ = try await second.next()
-          // Unless it took longer than the lease from there to here, which is tried again.
-          try #require(ContinuousClock.now - start > .seconds(ConsumerLease.seconds))
-        } catch StoreError.consumerBusy(let name, let seconds) {
-          #expect(name == "index")
-          #expect(seconds > 0 && seconds <= 2 * ConsumerLease.seconds)
-          isRefused = true
-        }
+      clock.advance(seconds: ConsumerLease.seconds - 1)
+      var second = store.changes(for: "index").makeAsyncIterator()
+      await #expect(throws: StoreError.consumerBusy(name: "index", secondsLeft: 1)) {
+        _ = try await second.next()
       }
 
-      // As if the first had not asked for long.
-      try await store.write { tx in
-        try Self.setEnd(1, in: &tx)
-      }
+      // The first has not asked for as long as a lease lasts.
+      clock.advance(seconds: 1)
       var third = store.changes(for: "index").makeAsyncIterator()
       #expect(try await next(&third).isReset)
       await #expect(throws: StoreError.consumerLost(name: "index")) {
@@ -152,46 +149,35 @@ import Testing
 
   @Test("a lease that is renewed while another waits for its turn is held against the other")
   func renewedMeanwhile() async throws {
-    for _ in 0..<20 {
-      guard let isHeld = try await isRenewedLeaseHeld() else { continue }
-      #expect(isHeld, "the lease was taken over")
-      return
-    }
-    Issue.record("no attempt took less time than a lease lasts")
-  }
-
-  /// Nil where the machine was so slow that the lease has ended meanwhile.
-  private func isRenewedLeaseHeld() async throws -> Bool? {
     try await withTemporaryStore { store in
+      let clock = Clock(of: store)
       try await store.repository(of: Parcel.self).save(Parcel(id: 1))
       var first = store.changes(for: "index").makeAsyncIterator()
       _ = try await next(&first)
-      let start = ContinuousClock.now
-      let isWriting = DispatchSemaphore(value: 0)
-      let renewal = OnThread {
-        try store.write { tx in
-          isWriting.signal()
-          Thread.sleep(forTimeInterval: 0.2)
-          try Self.setEnd(Date.now.timeIntervalSinceReferenceDate + ConsumerLease.seconds, in: &tx)
+      var renewal: Task<Void, any Error>?
+      var second: Task<Bool, any Error>?
+      try await together(store) { wait in
+        renewal = Task {
+          try await store.write { try Self.setEnd(clock.now + ConsumerLease.seconds, in: &$0) }
         }
-      }
-      await withCheckedContinuation { continuation in
-        DispatchQueue.global().async {
-          isWriting.wait()
-          continuation.resume()
+        await wait(1)
+        second = Task {
+          var changes = store.changes(for: "index").makeAsyncIterator()
+          do {
+            return try await changes.next() == nil
+          } catch StoreError.consumerBusy(name: "index", _) {
+            return true
+          }
         }
+        await wait(2)
+        // The renewed lease ends later than any that was taken when the second began to wait.
+        clock.advance(seconds: ConsumerLease.seconds + 5)
       }
-      var second = store.changes(for: "index").makeAsyncIterator()
-      var isHeld = false
-      do {
-        _ = try await second.next()
-      } catch StoreError.consumerBusy(name: "index", _) {
-        isHeld = true
-      }
-      let seconds = (ContinuousClock.now - start) / .seconds(1)
-      try renewal.value()
+      try await renewal?.value
+
+      let isHeld = try await second?.value
+      #expect(isHeld == true, "the lease was taken over")
       withExtendedLifetime(first) {}
-      return isHeld || seconds < ConsumerLease.seconds ? isHeld : nil
     }
   }
 
@@ -200,16 +186,15 @@ import Testing
     arguments: [false, true])
   func comesBackLate(isRemoved: Bool) async throws {
     try await withTemporaryStore { store in
+      let clock = Clock(of: store)
       let parcels = store.repository(of: Parcel.self)
       var slow = store.changes(for: "index").makeAsyncIterator()
       let reset = try await next(&slow)
       try await store.write { try $0.acknowledge(reset) }
       try await parcels.save(Parcel(id: 1))
       let early = try await next(&slow)
-      // As if it had not asked for so long that it must renew its lease, which has ended.
-      try await store.write { tx in
-        try Self.setEnd(1, in: &tx)
-      }
+      // It has not asked for so long that its lease has ended.
+      clock.advance(seconds: ConsumerLease.seconds)
       try await parcels.save(Parcel(id: 2))
       do {
         var other = store.changes(for: "index").makeAsyncIterator()
@@ -218,8 +203,6 @@ import Testing
         try await store.write { try $0.acknowledge(batch) }
       }
       if isRemoved { #expect(try store.removeConsumer("index")) }
-      // Later than this it renews its lease.
-      try await Task.sleep(for: .seconds(ConsumerLease.seconds / 3 + 0.1))
       await #expect(throws: StoreError.consumerLost(name: "index")) { _ = try await slow.next() }
       await #expect(throws: StoreError.consumerLost(name: "index")) {
         try await store.write { try $0.acknowledge(early) }

@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -82,7 +83,6 @@ struct CodableAgreementTests {
   @Test("stores of random values are sound, and say the same to every reader")
   func sound() throws {
     var random = RandomSource()
-    print(random.hint)
     try withTemporaryStore { store in
       let repository = store.repository(of: RichPlain.self)
       let values = (0..<30).map { _ in

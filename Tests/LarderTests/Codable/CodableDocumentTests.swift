@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -8,7 +9,6 @@ struct CodableDocumentTests {
   @Test("values with all that Codable can do come back from a store")
   func rich() throws {
     var random = RandomSource()
-    print(random.hint)
     try withTemporaryStore { store in
       let values = (0..<60).map { _ in random.richPlain() }
       let repository = store.repository(of: RichPlain.self)
@@ -23,7 +23,6 @@ struct CodableDocumentTests {
   @Test("fields are found in values one by one as they come")
   func oneByOne() throws {
     var random = RandomSource()
-    print(random.hint)
     try withTemporaryStore { store in
       let values = (0..<25).map { _ in random.richPlain() }
       let repository = store.repository(of: RichPlain.self)

@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -171,7 +172,6 @@ struct CodableEvolutionTests {
   @Test("a plain type, a document and a reader without a type share a collection")
   func shared() throws {
     var random = RandomSource()
-    print(random.hint)
     try withTemporaryStore { store in
       let plain = store.repository(of: PlainNote.self)
       let documents = store.repository(of: PlainNoteDocument.self)
@@ -192,7 +192,6 @@ struct CodableEvolutionTests {
   @Test("a document that comes first declares fields that a plain type then writes")
   func documentFirst() throws {
     var random = RandomSource()
-    print(random.hint)
     try withTemporaryStore { store in
       let documents = store.repository(of: PlainNoteDocument.self)
       let notes = (0..<20).map { random.note("\($0)") }

@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -32,7 +33,6 @@ import Testing
 
   @Test("a record that is damaged in spite of its checksum throws or gives a value")
   mutating func typed() {
-    print("plain", random.hint)
     let memory = GuardedBytes()
     var read = 0
     var refused = 0
@@ -51,8 +51,7 @@ import Testing
   }
 
   @Test("damaged records are merged with new ones, or refused")
-  mutating func merged() {
-    print("merged", random.hint)
+  mutating func merged() throws {
     let memory = GuardedBytes()
     var knowledge = CodableKnowledge()
     knowledge.add(Few.self, table: 0)

@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import Testing
 
 @testable import Larder

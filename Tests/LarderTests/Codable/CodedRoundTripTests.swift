@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import Testing
 
 @testable import Larder
@@ -7,7 +8,6 @@ struct CodedRoundTripTests {
   @Test("what comes back is what JSON brings back, and the value itself")
   func likeJSON() throws {
     var random = RandomSource()
-    print(random.hint)
     let (encoder, decoder) = (JSONEncoder(), JSONDecoder())
     for _ in 0..<300 {
       let value = random.richValue()

@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 
 /// A type with all that `Codable` can do.
 struct RichValue: Codable, Equatable {

@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -48,7 +49,6 @@ import Testing
   @Test("random sequences of letters and marks are one key exactly when Swift calls them equal")
   func sequences() {
     var random = RandomSource()
-    print("sequences", random.hint)
     let common: [Unicode.Scalar] = [
       "a", "e", "\u{301}", "\u{308}", "\u{323}", "\u{327}", "\u{E9}", "\u{1EC7}", "\u{212B}",
       "\u{C5}", "\u{1100}", "\u{1161}", "\u{11A8}", "\u{AC00}", "\u{AC01}", "\u{FB1D}",
@@ -97,7 +97,6 @@ import Testing
   @Test("keys are in the order of their values")
   func order() throws {
     var random = RandomSource()
-    print("order", random.hint)
     func check<Key: DocumentKey & Storable & Comparable>(
       _ keys: [Key], _ hint: String, by precedes: (Key, Key) -> Bool = { $0 < $1 }
     ) throws {
@@ -188,7 +187,6 @@ import Testing
   @Test("an encoded key gives its value back, and other bytes give none")
   func decoding() {
     var random = RandomSource()
-    print("decoding", random.hint)
     func check(_ key: some DocumentKey, _ kind: KeyKind, _ value: Value) {
       key.withEncodedKey { #expect(kind.value(of: $0) == value, "\(random.hint)") }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import Testing
 
 @testable import Larder
@@ -61,7 +62,6 @@ import Testing
   @Test("a date that was printed with milliseconds is read as the double nearest to them")
   func milliseconds() {
     var random = RandomSource()
-    print("milliseconds", random.hint)
     for _ in 0..<2000 {
       let thousandths = random.int(-3_000_000_000_000..<3_000_000_000_000)
       let date = Date(timeIntervalSinceReferenceDate: Double(thousandths) / 1000)

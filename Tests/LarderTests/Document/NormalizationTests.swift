@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import Testing
 
 @testable import Larder
@@ -33,7 +34,6 @@ import Testing
   @Test("text is normalised as Foundation does it, whichever way it takes")
   func randomText() {
     var random = RandomSource()
-    print("NormalizationTests: \(random.hint)")
     // Marks that compose with what stands before them, and letters that they compose with.
     let others = [0x300, 0x301, 0x308, 0x30A, 0x323, 0x327, 0x340, 0x345, 0x37E, 0x212B, 0x1100]
       .compactMap { Unicode.Scalar($0) }
@@ -55,7 +55,6 @@ import Testing
   @Test("bytes that take the short way are valid text in its normal form")
   func randomBytes() {
     var random = RandomSource()
-    print("NormalizationTests: \(random.hint)")
     let edges: [UInt8] = [0x00, 0x41, 0x7F, 0x80, 0xBF, 0xC0, 0xC1, 0xC2, 0xCB, 0xCC, 0xE0, 0xFF]
     var count = 0
     for _ in 0..<50_000 {

@@ -1,3 +1,4 @@
+import LarderTestKit
 import LarderTesting
 import Testing
 

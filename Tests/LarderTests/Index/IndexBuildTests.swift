@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -43,7 +44,6 @@ import Testing
   @Test("writes while an index is built are in it, wherever the build is")
   func concurrent() throws {
     var random = RandomSource()
-    print("build: \(random.hint)")
     try withTemporaryStore { store in
       try fill(store, 20_000)
       try store.declare(Parcel.self)

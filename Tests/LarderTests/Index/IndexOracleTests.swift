@@ -1,5 +1,6 @@
 import Foundation
 import LarderLMDB
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -9,9 +10,7 @@ import Testing
   @Test("every plan of a query gives what Swift's filter and sort give, with any indexes")
   func everyPlan() throws {
     var random = RandomSource()
-    print("plans: \(random.hint)")
-    let environment = ProcessInfo.processInfo.environment
-    let total = environment["LARDER_PLANS"].flatMap { Int($0) } ?? 200_000
+    let total = repetitions(30_000)
     let tally = try compare(total, using: &random)
     print("plans: \(tally)")
     // Plans that are never made prove nothing.
@@ -27,7 +26,7 @@ import Testing
   @Test("seeds that once failed", arguments: [7])
   func oldSeeds(seed: UInt64) throws {
     var random = RandomSource(seed: seed)
-    _ = try compare(20_000, using: &random)
+    _ = try compare(5_000, using: &random)
   }
 
   private func compare(_ total: Int, using random: inout RandomSource) throws -> Tally {

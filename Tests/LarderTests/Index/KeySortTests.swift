@@ -1,3 +1,4 @@
+import LarderTestKit
 import Testing
 
 @testable import Larder
@@ -6,7 +7,6 @@ import Testing
   @Test("keys come in the order of their bytes, equal ones as they came")
   func agreesWithComparing() {
     var random = RandomSource()
-    print("KeySortTests: \(random.hint)")
     for round in 0..<600 {
       let keys = keys(random.int(0..<(round % 10 == 0 ? 2000 : 200)), &random)
 

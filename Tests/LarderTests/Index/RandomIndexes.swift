@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 
 @testable import Larder
 

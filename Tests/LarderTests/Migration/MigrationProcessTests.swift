@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -15,8 +16,7 @@ import Testing
 
   @Test("a migration that is killed at any moment goes on where its last batch ended")
   func killed() throws {
-    let seed = SeededGenerator.seed()
-    var generator = SeededGenerator(seed: seed)
+    var generator = RandomSource()
     let count = 6500
     try fill(count)
     var version = 2
@@ -35,7 +35,7 @@ import Testing
       let told = lines.last { $0.hasPrefix("batch") }
         .flatMap { Int($0.split(separator: " ")[1]) }
 
-      let hint: Comment = "seed \(seed), cycle \(cycle)"
+      let hint: Comment = "\(generator.hint), cycle \(cycle)"
       let store = try Store(at: folder.store)
       let numbers = store.collection("Number")
       let done = try numbers.documents().count { $0["changes"] == .integer(Int64(version - 1)) }
@@ -47,7 +47,6 @@ import Testing
       try verifyAndClose(store)
       if done == count { version += 1 }
     }
-    print("CAMPAIGN kill-migration seed=\(seed) cycles=30 halfway=\(halfway) version=\(version)")
     #expect(halfway > 0)
 
     let last = try OtherProcess("migrate", folder.store, "\(version)")

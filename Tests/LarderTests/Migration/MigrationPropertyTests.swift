@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -11,7 +12,6 @@ import Testing
   @Test("migrating in batches that fail anywhere is the same as migrating once, in memory")
   func sameAsInMemory() throws {
     var random = RandomSource()
-    print("sameAsInMemory", random.hint)
     var (interruptions, deletions, moves) = (0, 0, 0)
     for round in 0..<60 {
       let hint = "\(random.hint), round \(round)"

@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -28,7 +29,6 @@ import Testing
   @Test("a migration that changes nothing keeps every kind of field, to the last bit")
   func identity() throws {
     var random = RandomSource()
-    print("identity", random.hint)
     try withTemporaryStore { store in
       let everything = store.repository(of: Everything.self)
       let documents = (0..<50).map { Everything(id: $0, &random) }

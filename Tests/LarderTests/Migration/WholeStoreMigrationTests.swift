@@ -1,5 +1,6 @@
 import Foundation
 import LarderLMDB
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -220,7 +221,6 @@ import Testing
   @Test("where a migration stands comes back from its bytes; any damage to them is found")
   func state() throws {
     var random = RandomSource()
-    print("state", random.hint)
     for _ in 0..<100 {
       let state = MigrationState(
         version: random.int(1..<1000), target: random.bool() ? random.int(1..<1000) : nil,

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderTestKit
 
 enum Channel: String, Storable, Sendable, CaseIterable { case mail, phone, unknown }
 enum Rank: Int8, Storable, Sendable, CaseIterable { case low = -1, high = 100 }

@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -9,7 +10,6 @@ import Testing
   @Test("a macro's conformance and one by hand write the same bytes, and read each other's")
   func everything() throws {
     var random = RandomSource()
-    print("everything", random.hint)
     for id in 0..<50 {
       let byHand = Everything(id: id, &random)
       // Bytes and not values are compared, because NaN is not equal to itself.

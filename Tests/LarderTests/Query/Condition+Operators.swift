@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderTestKit
 
 extension Condition {
   nonisolated(unsafe) static let operatorLeaves: [Leaf] =  // Immutable.

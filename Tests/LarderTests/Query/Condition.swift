@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderTestKit
 
 /// The same condition twice: for the store, and as Swift's own operators on a document.
 struct Condition {

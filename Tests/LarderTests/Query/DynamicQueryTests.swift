@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -127,14 +128,13 @@ struct DynamicQueryTests {
   @Test("a query without a type selects what the same query of the type selects, in its order")
   func agreement() throws {
     var random = RandomSource()
-    print("dynamic queries: \(random.hint)")
     var hits = 0
     for _ in 0..<4 {
       try withTemporaryStore { store in
         let repository = store.repository(of: Specimen.self)
         try repository.save(Pool.texts.dropFirst().map { Specimen(id: $0, using: &random) })
         let collection = store.collection("Specimen")
-        for _ in 0..<1_000 {
+        for _ in 0..<repetitions(400) {
           let pair = Self.random(depth: random.int(0..<4), &random)
           var typed = Specimen.where(pair.typed)
           var dynamic = DynamicQuery(where: pair.dynamic)

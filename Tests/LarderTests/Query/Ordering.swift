@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderTestKit
 
 /// One level of an order twice: for the store, and as a comparison of documents.
 struct Ordering {

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -7,10 +8,9 @@ import Testing
   @Test("fetch, count, delete and clear-before-save agree on what a filter matches")
   func agreement() throws {
     var random = RandomSource()
-    print("agreement: \(random.hint)")
     try withTemporaryStore { store in
       let repository = store.repository(of: Specimen.self)
-      for _ in 0..<300 {
+      for _ in 0..<repetitions(100) {
         let specimens = Pool.texts.dropFirst().map { Specimen(id: $0, using: &random) }
         try repository.save(specimens, clearBeforeSaving: Specimen.all)
         let condition = Condition.random(depth: 3, using: &random)

@@ -1,5 +1,6 @@
 import Foundation
 import LarderLMDB
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -109,12 +110,11 @@ import Testing
   @Test("whatever byte is wrong, a filter answers or throws, and no wrong document is returned")
   func anyByte() throws {
     var random = RandomSource()
-    print("damage: \(random.hint)")
     let query = Contact.where {
       $0.city == "Oslo" && ($0.geo.lat > 50 || $0.tags.contains("vip") || $0.order < 3)
         || $0.note.contains("o") || $0.updatedAt < .now || $0.isActive
     }
-    for _ in 0..<400 {
+    for _ in 0..<repetitions(200) {
       let store = try damaged { bytes in
         let place = random.int(0..<bytes.count)
         bytes[place] = bytes[place] &+ UInt8(random.int(1..<256))

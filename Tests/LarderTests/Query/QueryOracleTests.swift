@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -7,9 +8,7 @@ import Testing
   @Test("a query selects what Swift's filter and a stable sort select, in that order")
   func oracle() throws {
     var random = RandomSource()
-    print("queries: \(random.hint)")
-    let environment = ProcessInfo.processInfo.environment
-    let total = environment["LARDER_QUERIES"].flatMap { Int($0) } ?? 100_000
+    let total = repetitions(15_000)
     var done = 0
     var hits = 0
     while done < total {

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderTestKit
 
 /// Small pools, so that documents tie and conditions hit.
 enum Pool {

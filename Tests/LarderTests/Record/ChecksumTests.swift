@@ -1,3 +1,4 @@
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -29,7 +30,6 @@ import Testing
   @Test("any single bit that changes in bytes of any length changes the hash")
   func bits() {
     var random = RandomSource()
-    print("bits", random.hint)
     for count in Array(1...66) + [96, 97, 144, 1000] {
       var bytes = (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
       let hash = bytes.withUnsafeBytes { Checksum.hash($0, seed: 7) }

@@ -1,4 +1,5 @@
 import LarderLMDB
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -48,7 +49,6 @@ import Testing
   @Test("a description comes back from its bytes")
   func roundTrip() throws {
     var random = RandomSource()
-    print("roundTrip", random.hint)
     for _ in 0..<300 {
       let description = description(&random)
 
@@ -59,7 +59,6 @@ import Testing
   @Test("a description with any bit changed, or of another collection, is refused as damaged")
   func damaged() throws {
     var random = RandomSource()
-    print("damaged", random.hint)
     var description = description(&random)
     description.tables = Array(description.tables.prefix(2))
     var bytes = description.encoded()
@@ -81,7 +80,6 @@ import Testing
   @Test("a description that is damaged in spite of its checksum throws, or can be worked with")
   func mutated() throws {
     var random = RandomSource()
-    print("mutated", random.hint)
     let memory = GuardedBytes()
     let whole = (0..<30).map { _ in
       var description = description(&random)

@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -37,7 +38,6 @@ import Testing
   @Test("equal sets and equal dictionaries have equal bytes, however they were made")
   func canonical() throws {
     var random = RandomSource()
-    print("canonical", random.hint)
     for _ in 0..<6 {
       let numbers = random.array(0..<100) { Int($0.integer()) }
       let texts = random.array(0..<100) { $0.text(upTo: 40) }
@@ -94,7 +94,6 @@ import Testing
   @Test("a record of every kind of field comes back, whatever its values")
   func everything() throws {
     var random = RandomSource()
-    print("everything", random.hint)
     try withTemporaryStore { store in
       let documents = (0..<100).map { Everything(id: $0, &random) }
       let repository = store.repository(of: Everything.self)

@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -8,7 +9,6 @@ import Testing
   @Test("a document goes from a type to none and back through two stores with the same bytes")
   func sameBytes() throws {
     var random = RandomSource()
-    print("sameBytes", random.hint)
     try withTemporaryStore { first in
       try withTemporaryStore { second in
         let documents = (0..<150).map { Everything(id: $0 - 75, &random) }
@@ -38,7 +38,6 @@ import Testing
   @Test("a type that comes after the documents reads what was saved without it")
   func typeComesLater() throws {
     var random = RandomSource()
-    print("typeComesLater", random.hint)
     try withTemporaryStore { first in
       try withTemporaryStore { second in
         // A nested optional cannot be inferred, nor what holds both -1 and UInt64.max exactly.
@@ -100,7 +99,6 @@ import Testing
   @Test("two documents are equal when the same names have the same values, in any order")
   func equality() {
     var random = RandomSource()
-    print("equality", random.hint)
     for count in [0, 1, 5, 16, 17, 40] {
       let fields = (0..<count).map { DynamicDocument.Field("f\($0)", .integer(Int64($0))) }
       let document = DynamicDocument(fields)

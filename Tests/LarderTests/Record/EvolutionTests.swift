@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -222,7 +223,6 @@ import Testing
   @Test("a save by a type that knows little keeps all that it does not know, to the byte")
   func unknownFields() throws {
     var random = RandomSource()
-    print("unknownFields", random.hint)
     try withTemporaryStore { store in
       let full = store.repository(of: Everything.self)
       let early = store.repository(of: EarlierEverything.self)

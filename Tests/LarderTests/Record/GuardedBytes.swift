@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 
 /// A place for bytes whose end is the end of the memory that may be read: one byte further
 /// lies a page without any access, so that reading it ends the test run.

@@ -1,3 +1,4 @@
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -44,7 +45,6 @@ import Testing
   @Test("a document has the same bytes in whatever order its fields are put")
   func order() throws {
     var random = RandomSource()
-    print("order", random.hint)
     for round in 0..<30 {
       let longest = [3, 300, 30_000][round % 3]
       let filled = random.int(1..<Wide.count + 1)
@@ -76,7 +76,6 @@ import Testing
   @Test("embedded records of every width come back, inside one another")
   func embedded() throws {
     var random = RandomSource()
-    print("embedded", random.hint)
     try withTemporaryStore { store in
       let nodes = store.repository(of: Node.self)
       for round in 0..<40 {

@@ -1,15 +1,12 @@
 import Foundation
+import LarderTestKit
 import LarderTesting
 import Testing
 
 @testable import Larder
 
-/// A million damaged records; `LARDER_MUTATIONS` sets another number.
 @Suite struct MutationTests {
-  static let total: Int = {
-    let given = ProcessInfo.processInfo.environment["LARDER_MUTATIONS"].flatMap { Int($0) }
-    return given ?? 1_000_000
-  }()
+  static let total = repetitions(60_000)
 
   private let store: Store
   private let binding: CollectionBinding
@@ -57,7 +54,6 @@ import Testing
 
   @Test("a damaged record never passes for a whole one")
   mutating func verified() {
-    print("verified", random.hint)
     let memory = GuardedBytes()
     var damaged = 0
     for _ in 0..<Self.total / 3 {

@@ -1,3 +1,4 @@
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -47,7 +48,6 @@ import Testing
   @Test("a record has the offset of each value, whatever slots are put in whatever order")
   func offsets() throws {
     var random = RandomSource()
-    print("offsets", random.hint)
     var writer = RecordWriter(binding: .none, capacity: 64)
     for round in 0..<2000 {
       let slotCount = random.int(0..<[4, 20, 45, 300][round % 4])

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -116,7 +117,6 @@ import Testing
   @Test("a decimal of any digits and exponent comes back, not a number too")
   func decimals() throws {
     var random = RandomSource()
-    print("decimals", random.hint)
     var values = random.array(500..<501) { $0.decimal() }
     values += [
       0, .greatestFiniteMagnitude, -.greatestFiniteMagnitude, .leastNonzeroMagnitude, .nan,

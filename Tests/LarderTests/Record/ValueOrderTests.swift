@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import Testing
 
 @testable import Larder
@@ -30,7 +31,6 @@ import Testing
   @Test("the order of values is total: what is before is not behind, and before is transitive")
   func total() {
     var random = RandomSource()
-    print("total", random.hint)
     for _ in 0..<200_000 {
       let (a, b, c) = (
         value(&random).sortable, value(&random).sortable, value(&random).sortable

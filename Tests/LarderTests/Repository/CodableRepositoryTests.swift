@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -7,7 +8,6 @@ struct CodableRepositoryTests {
   @Test("queries over a plain type mean what Swift's filter and sorted mean")
   func queries() throws {
     var random = RandomSource()
-    print(random.hint)
     try withTemporaryStore { store in
       let notes = store.repository(of: PlainNote.self)
       let all = (0..<80).map { random.note(String(format: "%03d", $0)) }

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -8,7 +9,6 @@ import Testing
 
   init() {
     let source = RandomSource()
-    print("repository conformance \(source.hint)")
     conformance = RepositoryConformance(seed: source.seed)
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import LarderTestProcess
 import LarderTesting
 import Testing
@@ -222,11 +223,13 @@ import Testing
   func cancelled() async throws {
     let store = try Store(at: folder.store)
     try await store.repository(of: Note.self).save(notes(0..<20_000))
-    let task = Task {
-      try await store.compact()
+    var task: Task<CompactionReport, any Error>?
+    // It cannot be over before it is cancelled.
+    try await together(store) { _ in
+      task = Task { try await store.compact() }
+      task?.cancel()
     }
-    task.cancel()
-    let result = await task.result
+    let result = try #require(await task?.result)
 
     #expect(throws: CancellationError.self) { try result.get() }
     let report = try await store.compact()
@@ -244,10 +247,7 @@ import Testing
       for try await count in repository.watchCount(Note.all) { seen.withLock { $0.append(count) } }
     }
     func sees(_ count: Int) async throws -> Bool {
-      for _ in 0..<3000 where seen.withLock({ $0.last }) != count {
-        try await Task.sleep(for: .milliseconds(10))
-      }
-      return seen.withLock { $0.last } == count
+      try await eventually { seen.withLock { $0.last } == count }
     }
     #expect(try await sees(200))
 

@@ -1,3 +1,4 @@
+import LarderTestKit
 import LarderTestProcess
 import LarderTesting
 import Testing

@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -130,7 +131,7 @@ extension CallFaultTests {
       let counts = plan.counts
       #expect(counts[.openEnvironment] == 1 && counts[.begin] != nil)
 
-      for fault in Self.faults(counts) {
+      for fault in sample(of: Self.faults(counts)) {
         plan.begin(fault)
         var opened: Store?
         do {

@@ -1,5 +1,6 @@
 import Foundation
 import LarderLMDB
+import LarderTestKit
 import LarderTestProcess
 import LarderTesting
 import Testing
@@ -34,7 +35,7 @@ import Testing
     case empty, text, randomBytes, zeros, otherProgram
 
     func make(in folder: String) throws {
-      var generator = SeededGenerator(seed: 7)
+      var generator = RandomSource(seed: 7)
       let bytes: Data
       switch self {
       case .empty: bytes = Data()
@@ -74,7 +75,7 @@ import Testing
   @Test("a truncated store is refused, and ends no process")
   func truncated() throws {
     let store = try Store(at: folder.store)
-    var generator = SeededGenerator(seed: 1)
+    var generator = RandomSource(seed: 1)
     for _ in 0..<20 {
       try store.repository(of: Note.self).save(
         Note.batch(nonce: 1, count: 50, using: &generator))

@@ -1,5 +1,6 @@
 import Foundation
 import LarderLMDB
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -183,7 +184,6 @@ import Testing
   @Test("a thousand tasks that write at random agree with a model")
   func random() async throws {
     var random = RandomSource()
-    print("group: \(random.hint)")
     try await withTemporaryStore { store in
       let counters = (0..<1_000).map { _ in (random.int(0..<10), random.once(in: 4)) }
       try await withThrowingTaskGroup(of: Void.self) { group in

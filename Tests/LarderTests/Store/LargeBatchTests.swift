@@ -1,15 +1,15 @@
 import Foundation
+import LarderTestKit
 import LarderTesting
 import Testing
 
 @testable import Larder
 
 /// Batches that are too large to be encoded and written in one go.
-@Suite(.timeLimit(.minutes(5))) struct LargeBatchTests {
+@Suite(.timeLimit(.minutes(20))) struct LargeBatchTests {
   @Test("a large batch out of order, in which keys stand twice, is saved as one by one")
   func largeBatches() async throws {
     var random = RandomSource()
-    print("large batches: \(random.hint)")
     for round in 0..<6 {
       try await withTemporaryStore { store in
         let parcels = store.repository(of: Parcel.self)

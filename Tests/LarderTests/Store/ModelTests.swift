@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderTestKit
 import LarderTestProcess
 import LarderTesting
 import Testing
@@ -8,15 +9,14 @@ import Testing
 @Suite(.timeLimit(.minutes(20))) struct ModelTests {
   @Test("a store does what a dictionary does, whatever the order of operations", arguments: 0..<3)
   func agreesWithDictionary(run: UInt64) throws {
-    let seed = SeededGenerator.seed() &+ run
-    print("model seed=\(seed)")
+    let random = RandomSource(seed: RandomSource().seed &+ run)
     try withTemporaryStore { store in
-      var model = Model(store: store, generator: SeededGenerator(seed: seed))
+      var model = Model(store: store, random: random)
       for step in 0..<2000 {
-        try model.step("seed \(seed), step \(step)")
+        try model.step("\(random.hint), step \(step)")
         if step % 200 == 199 {
           let report = try store.check()
-          try #require(report.isSound, "seed \(seed), step \(step): \(report.problems)")
+          try #require(report.isSound, "\(random.hint), step \(step): \(report.problems)")
         }
       }
     }
@@ -24,15 +24,13 @@ import Testing
 
   @Test("sorted, reversed and shuffled batches of any size leave the same documents")
   func orders() throws {
-    let seed = SeededGenerator.seed()
-    print("orders seed=\(seed)")
-    var generator = SeededGenerator(seed: seed)
+    var random = RandomSource()
     for count in [1, 2, 3, 10, 100, 2000] {
       let accounts = (0..<count).map {
         Account(
           number: ($0 - count / 2) * 3, balance: $0, text: String(repeating: "t", count: $0 % 300))
       }
-      for order in [accounts, accounts.reversed(), accounts.shuffled(using: &generator)] {
+      for order in [accounts, accounts.reversed(), accounts.shuffled(using: &random)] {
         try withTemporaryStore { try saveAndDelete(order, accounts, in: $0) }
       }
     }
@@ -53,18 +51,18 @@ import Testing
 
 private struct Model {
   let store: Store
-  var generator: SeededGenerator
+  var random: RandomSource
   var expected: [Int: Account] = [:]
   /// Keys are drawn from a range that grows and shrinks, so that there are hits and misses.
   var range = 50
   var sequence: UInt64 = 0
 
-  init(store: Store, generator: SeededGenerator) {
+  init(store: Store, random: RandomSource) {
     self.store = store
-    self.generator = generator
+    self.random = random
   }
 
-  private mutating func number(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &generator) }
+  private mutating func number(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &random) }
 
   private mutating func account() -> Account {
     // Some of them need pages of their own.
@@ -79,7 +77,7 @@ private struct Model {
     for _ in 0..<(number(4) == 0 ? number(400) : number(12)) { batch.append(account()) }
     // Some of them are stored already, unchanged.
     for _ in 0..<number(5) {
-      if let some = expected.values.randomElement(using: &generator) { batch.append(some) }
+      if let some = expected.values.randomElement(using: &random) { batch.append(some) }
     }
     if number(4) == 0 { batch.sort { $0.number < $1.number } }
     return batch

@@ -1,4 +1,6 @@
 import Foundation
+import LarderLMDB
+import LarderTestKit
 import LarderTestProcess
 import LarderTesting
 import Testing

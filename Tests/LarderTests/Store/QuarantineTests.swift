@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import LarderTestProcess
 import LarderTesting
 import Testing
@@ -156,7 +157,6 @@ import Testing
     let (earlier, before) = try makeStoreInTwoSteps()
     let whole = try fileContents(folder.data)
     var random = RandomSource()
-    print(random.hint)
     var (salvaged, lost) = (0, 0)
 
     for _ in 0..<40 {

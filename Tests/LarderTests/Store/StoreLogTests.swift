@@ -1,5 +1,6 @@
 import Foundation
 import LarderLMDB
+import LarderTestKit
 import LarderTestProcess
 import LarderTesting
 import Testing

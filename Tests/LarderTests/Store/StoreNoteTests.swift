@@ -1,4 +1,5 @@
 import LarderLMDB
+import LarderTestKit
 import LarderTesting
 import Testing
 

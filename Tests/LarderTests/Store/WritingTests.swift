@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderTestKit
 import LarderTestProcess
 import LarderTesting
 import Testing

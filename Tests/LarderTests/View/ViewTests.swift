@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -7,7 +8,6 @@ import Testing
   @Test("a view has every field that the decoded document has, and what is computed from them")
   func fields() throws {
     var random = RandomSource()
-    print("views: \(random.hint)")
     try withTemporaryStore { store in
       let repository = store.repository(of: Specimen.self)
       try repository.save(

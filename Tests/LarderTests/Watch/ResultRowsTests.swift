@@ -1,3 +1,4 @@
+import LarderTestKit
 import Testing
 
 @testable import Larder
@@ -53,7 +54,6 @@ import Testing
   @Test("applied in order, the differences of any window make what the rows then are")
   func oracle() throws {
     var random = RandomSource()
-    print("rows: \(random.hint)")
     var compared = 0
     var refills = 0
     var moves = 0

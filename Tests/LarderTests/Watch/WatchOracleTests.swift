@@ -1,5 +1,6 @@
 import Foundation
 import LarderLMDB
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -34,9 +35,7 @@ import Testing
   @Test("after every step of a watched query the list is what a fetch gives")
   func everyStep() throws {
     var random = RandomSource()
-    print("watch: \(random.hint)")
-    let environment = ProcessInfo.processInfo.environment
-    let total = environment["LARDER_WATCHES"].flatMap { Int($0) } ?? 300_000
+    let total = repetitions(30_000)
     var tally = Tally()
     while tally.compared < total {
       try withTemporaryStore { store in

@@ -1,5 +1,6 @@
 import Foundation
 import LarderLMDB
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -33,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("code of the app in a watched filter may wait for whoever saves", .timeLimit(.minutes(5)))
+  @Test("code of the app in a watched filter may wait for whoever saves", .timeLimit(.minutes(20)))
   func codeInFilter() async throws {
     try await withTemporaryStore { store in
       let contacts = store.repository(of: Contact.self)
@@ -64,7 +65,6 @@ import Testing
   @Test("many watchers of one store all end with what a fetch gives", .timeLimit(.minutes(20)))
   func many() async throws {
     var random = RandomSource()
-    print("many watchers: \(random.hint)")
     try await withTemporaryStore { store in
       let contacts = store.repository(of: Contact.self)
       let cities = (0..<20).map { "city \($0)" }

@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -69,7 +70,6 @@ import Testing
   @Test("after every step a watched aggregate is what it is when it is made anew")
   func oracle() throws {
     var random = RandomSource()
-    print("watched aggregates: \(random.hint)")
     let changes = WatchOracleTests()
     var (compared, told, reread) = (0, 0, 0)
     while compared < 8_000 {

@@ -1,5 +1,6 @@
 import Foundation
 import LarderLMDB
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -10,9 +11,7 @@ import Testing
   @Test("pages one after the other are what fetch gives, whatever plan answers each of them")
   func everyPlan() throws {
     var random = RandomSource()
-    print("pages: \(random.hint)")
-    let environment = ProcessInfo.processInfo.environment
-    let total = environment["LARDER_PAGES"].flatMap { Int($0) } ?? 2_000
+    let total = repetitions(1_000)
     var asked = 0
     var inOrder = 0
     while asked < total {

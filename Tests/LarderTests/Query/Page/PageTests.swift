@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -110,7 +111,6 @@ import Testing
       let cursor = try #require(try repository.page(query).next)
       let json = String(decoding: try JSONEncoder().encode(cursor), as: UTF8.self)
       var random = RandomSource()
-      print("cursors: \(random.hint)")
       var refused = 0
       for _ in 0..<500 {
         var bytes = Array(json.utf8)
@@ -162,7 +162,6 @@ import Testing
   @Test("pages neither repeat nor skip what stays, whatever is saved and deleted between them")
   func whileChanging() throws {
     var random = RandomSource()
-    print("changing pages: \(random.hint)")
     for round in 0..<60 {
       try withTemporaryStore { store in
         let indexed = store.repository(of: Parcel.self)

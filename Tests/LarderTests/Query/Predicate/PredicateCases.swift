@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderTestKit
 
 /// A predicate, and whether all of it can be turned into conditions.
 struct PredicateCase {

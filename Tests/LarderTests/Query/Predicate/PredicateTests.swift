@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -7,7 +8,6 @@ import Testing
   @Test("a predicate selects what it evaluates to on decoded documents, or throws where it throws")
   func oracle() throws {
     var random = RandomSource()
-    print("predicates: \(random.hint)")
     var hits = 0
     var failures = 0
     for _ in 0..<20 {
@@ -58,7 +58,6 @@ import Testing
   @Test("predicates and conditions stand beside each other in one query")
   func together() throws {
     var random = RandomSource()
-    print("predicates together: \(random.hint)")
     try withTemporaryStore { store in
       let repository = store.repository(of: Specimen.self)
       try repository.save(

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Files of stores are damaged in eight classes, and used: whatever is in a file, no answer is
+/// Files of stores are damaged in twelve classes, and used: whatever is in a file, no answer is
 /// wrong, no process ends, and damage that does harm is told.
 struct CorruptCampaign: Campaign {
   static let name = "corrupt"

@@ -101,6 +101,9 @@ struct CorruptReader {
       if found.count != receipts.count { lack("\(found.count) of \(receipts.count) receipts") }
     case .dynamic:
       // As the command line reads them.
+      let names = Set(try store.collectionNames())
+      if !names.isSubset(of: ["Parcel", "Receipt"]) { wrong = wrong ?? "collections \(names)" }
+      if names.count < 2 { lack("collections: \(names)") }
       var count = 0
       var differing: String?
       try store.collection("Parcel").forEach { [parcels] document in

@@ -1,6 +1,7 @@
-/// What can happen to a file that lies around, in the eight classes of the campaign.
+/// What can happen to a file that lies around, in the twelve classes of the campaign.
 enum Damage: CaseIterable {
   case bit, byte, header, meta, truncate, zero, swap, payload
+  case noise, copy, burst, number
 
   static let pageByteCount = 4096
 
@@ -38,6 +39,23 @@ enum Damage: CaseIterable {
     case .swap:
       let other = Int.random(in: 0..<pageCount, using: &random) * Self.pageByteCount
       for place in 0..<Self.pageByteCount { bytes.swapAt(page + place, other + place) }
+    case .noise:
+      for place in page..<page + Self.pageByteCount {
+        bytes[place] = UInt8.random(in: 0...255, using: &random)
+      }
+    case .copy:
+      let other = Int.random(in: 0..<pageCount, using: &random) * Self.pageByteCount
+      bytes.replaceSubrange(
+        page..<page + Self.pageByteCount, with: bytes[other..<other + Self.pageByteCount])
+    case .burst:
+      for place in any..<min(bytes.count, any + Int.random(in: 1..<64, using: &random)) {
+        bytes[place] = UInt8.random(in: 0...255, using: &random)
+      }
+    case .number:
+      // One that could be there: small, or one more than it was.
+      let place = any & ~1
+      bytes[place] =
+        Bool.random(using: &random) ? bytes[place] &+ 1 : UInt8.random(in: 0..<32, using: &random)
     case .payload:
       if let place = payload(bytes, &random) { flip(&bytes, place, &random) }
     }

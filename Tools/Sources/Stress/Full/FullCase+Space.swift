@@ -8,7 +8,8 @@ extension FullCase {
       scene.must(hand.ask("open", "a", store), "opening")
       let prefix = scene.nonce()
       let count = scene.fill(
-        hand, "a", prefix, byteCount: scene.number(100...9000), "full/disk", at: store)
+        hand, "a", prefix, byteCount: scene.number(100...9000), "full/disk",
+        words: ["The disk of the store at", "Free some space on the disk"], at: store)
       // Also with what is left for the smallest.
       let small = scene.nonce()
       let smallCount = scene.fill(hand, "a", small, byteCount: 1, "full/disk", at: store)
@@ -58,9 +59,15 @@ extension FullCase {
       scene.must(hand.ask("limit", "size", "\(scene.number(3...5) << 20)"), "the limit")
       let prefix = scene.nonce()
       let count = scene.fill(
-        hand, "a", prefix, byteCount: scene.number(100...9000), "full/fileSize", at: store)
+        hand, "a", prefix, byteCount: scene.number(100...9000), "full/fileSize",
+        words: ["Raise the limit"], at: store)
       scene.empty(hand, "a", prefix, 0..<count / 2, at: store)
       _ = scene.fill(hand, "a", scene.nonce(), byteCount: 1000, most: 20, at: store)
+      // Full again, and given room by whoever runs the process.
+      _ = scene.fill(
+        hand, "a", scene.nonce(), byteCount: 2000, "full/fileSize", at: store)
+      scene.must(hand.ask("limit", "size", "none"), "lifting the limit")
+      _ = scene.fill(hand, "a", scene.nonce(), byteCount: 2000, most: 20, at: store)
       scene.must(hand.ask("close", "a"), "closing")
       try scene.verify(store)
     },

@@ -108,13 +108,14 @@ final class Scene {
   /// number, which is what must be there from now on. With `most` it may also end without that.
   func fill(
     _ hand: Hand, _ store: String, _ prefix: String, byteCount: Int, most: Int = 100_000,
-    _ kinds: String..., at path: String
+    _ kinds: String..., words: [String] = [], at path: String
   ) -> Int {
     let answer = must(hand.ask("fill", store, prefix, "\(byteCount)", "\(most)"), "filling")
     let count = answer.first.flatMap { Int($0) } ?? 0
     for index in 0..<count { remember("\(prefix)-\(index)", prefix, at: path) }
     if answer.count == 3 {
-      refused(.refused(ErrorWords(kind: answer[1], text: answer[2])), "filling", kinds)
+      refused(
+        .refused(ErrorWords(kind: answer[1], text: answer[2])), "filling", kinds, words: words)
     } else if count == 100_000 {
       fault("it was never full")
     }

@@ -1,40 +1,15 @@
 import Foundation
+import LarderTestKit
 
-/// Random numbers that a seed repeats (SplitMix64).
-struct JSONRandom: RandomNumberGenerator {
-  let seed: UInt64
-  private var state: UInt64
-
-  init(seed: UInt64) {
-    self.seed = seed
-    state = seed
-  }
-
-  /// Seeded from `LARDER_SEED`, or anew; says which, so that a failure can be repeated.
-  init(announcedAs test: String) {
-    let given = ProcessInfo.processInfo.environment["LARDER_SEED"].flatMap { UInt64($0) }
-    self.init(seed: given ?? UInt64.random(in: 0...UInt64.max))
-    print("\(test): LARDER_SEED=\(seed)")
-  }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ mixed >> 31
-  }
-
-  mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
+extension RandomSource {
+  mutating func below(_ bound: Int) -> Int { int(0..<bound) }
 
   mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
-
-  mutating func pick<Element>(_ choices: [Element]) -> Element { choices[below(choices.count)] }
 }
 
 /// Writes random JSON in every spelling that the grammar allows.
 struct JSONWriter {
-  var random: JSONRandom
+  var random: RandomSource
 
   /// A file of up to `count` documents in the shape whose brackets these are.
   mutating func file(_ layout: Layout, upTo count: Int) -> String {

@@ -1,25 +1,26 @@
-import Foundation
-import Testing
+package import Foundation
 
 /// A running `LarderTestProcess`, or a tool; killed when the test lets go of it.
-final class OtherProcess {
-  let id: pid_t
+package final class OtherProcess {
+  package let id: pid_t
   private let input: Int32
   private let output: Int32
   private var unread: [UInt8] = []
   private var isEnded = false
 
-  struct Failed: Error, CustomStringConvertible {
-    let description: String
+  package struct Failed: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(description: String) { self.description = description }
   }
 
   /// Starts a command of `LarderTestProcess`.
-  convenience init(_ arguments: String...) throws {
+  package convenience init(_ arguments: String...) throws {
     try self.init(running: [Self.executable()] + arguments)
   }
 
   /// Starts a program with `PATH` as it is.
-  init(running arguments: [String]) throws {
+  package init(running arguments: [String]) throws {
     // Not inherited: another child would keep a pipe open that we wait to see the end of. The
     // lock keeps others from being started before that is said of the pipes.
     Self.starting.lock()
@@ -61,22 +62,15 @@ final class OtherProcess {
     close(output)
   }
 
-  /// The executable that stands beside this test program.
-  static func executable() throws -> String {
-    let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    let bundles = Bundle.allBundles.map { $0.bundleURL } + [URL(filePath: tests)]
-    let arguments = CommandLine.arguments.map { URL(filePath: $0) }
-    for place in bundles + arguments {
-      let path = place.deletingLastPathComponent().appending(path: "LarderTestProcess").path
-      if FileManager.default.isExecutableFile(atPath: path) { return path }
-    }
-    throw Failed(description: "LarderTestProcess is not in the folder of \(tests): build it first")
+  /// The program of the tests with several processes.
+  package static func executable() throws -> String {
+    try BuiltProgram.path("LarderTestProcess")
   }
 
   // MARK: Talking
 
-  /// The next line it printed; nil when it ended, or said nothing for a minute.
-  func line(timeoutSeconds: Double = 60) -> String? {
+  /// The next line it printed; nil when it ended, or said nothing for so long.
+  package func line(timeoutSeconds: Double = 120) -> String? {
     while true {
       if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
         defer { unread.removeSubrange(...end) }
@@ -92,14 +86,14 @@ final class OtherProcess {
   }
 
   /// Every line that it prints until it ends.
-  func lines() -> [String] {
+  package func lines() -> [String] {
     var lines: [String] = []
     while let line = line() { lines.append(line) }
     return lines
   }
 
   /// Waits for a line that begins with `word`, and gives the rest of it.
-  func expect(_ word: String) throws -> String {
+  package func expect(_ word: String) throws -> String {
     guard let line = line() else {
       throw Failed(description: "expected `\(word)`, and it ended or was silent")
     }
@@ -110,18 +104,18 @@ final class OtherProcess {
   }
 
   /// Lets it go on where it waits for a line.
-  func goOn() { _ = write(input, "\n", 1) }
+  package func goOn() { _ = write(input, "\n", 1) }
 
   // MARK: Ending
 
-  func kill() {
+  package func kill() {
     guard !isEnded else { return }
     Foundation.kill(id, SIGKILL)
     _ = wait()
   }
 
   /// Waits for its end: its exit status, or minus the signal that killed it.
-  func wait() -> Int32 {
+  package func wait() -> Int32 {
     guard !isEnded else { return 0 }
     isEnded = true
     var status: Int32 = 0
@@ -131,7 +125,7 @@ final class OtherProcess {
   }
 
   /// Ends its input, where it waits for its parent, and gives what it says then.
-  func finish() -> [String] {
+  package func finish() -> [String] {
     dup2(Self.nothing, input)
     let rest = lines()
     _ = wait()
@@ -141,7 +135,7 @@ final class OtherProcess {
   private static let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
 
   /// Runs a tool to its end.
-  static func run(_ arguments: String...) throws -> (status: Int32, lines: [String]) {
+  package static func run(_ arguments: String...) throws -> (status: Int32, lines: [String]) {
     let process = try OtherProcess(running: arguments)
     let lines = process.lines()
     return (process.wait(), lines)

@@ -1,0 +1,14 @@
+import Foundation
+
+/// How often a random test repeats: `usual` times where people wait for it, and `LARDER_TIMES` as often
+/// where that is in the environment, as in `Tools/test --nightly`.
+package func repetitions(_ usual: Int) -> Int { usual * times }
+
+/// All of what is to be tried, where `LARDER_TIMES` is in the environment; else a third of it, another
+/// one in each run.
+package func sample<Element>(of all: [Element]) -> [Element] {
+  times > 1 ? all : Array(all.shuffled().prefix(max(6, all.count / 3)))
+}
+
+private let times = max(
+  1, ProcessInfo.processInfo.environment["LARDER_TIMES"].flatMap { Int($0) } ?? 1)
