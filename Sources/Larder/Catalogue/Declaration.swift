@@ -47,3 +47,17 @@ internal import LarderLMDB
     merge = { _ in }
   }
 }
+
+/// Ends the encoding of a batch, which begins again when the fields have been declared.
+struct FieldsNeeded: Error {
+  let declaration: Declaration
+}
+
+/// A guest whose documents may need fields that the catalogue lacks.
+@usableFromInline protocol DeclaringGuest: RecordGuest {
+  /// What must be declared before the documents can be written that could not be; nil where there
+  /// is none.
+  ///
+  /// - Throws: ``StoreError`` for documents whose fields cannot be declared.
+  func missingFields(in collection: Collection) throws -> Declaration?
+}

@@ -1,5 +1,5 @@
 /// Encodes `Codable` values into one writer, and keeps what it learns from one to the next.
-final class CodableGuest: RecordGuest {
+final class CodableGuest: DeclaringGuest {
   /// Used again from value to value; nil while one is being encoded.
   private var output: CodableOutput?
   /// What the types of the documents that were written know of their fields.

@@ -7,12 +7,6 @@
   /// Whether the last document could not be written because the catalogue lacks fields of it. Asked
   /// once, it is forgotten.
   func takeLack() -> Bool
-
-  /// What must be declared before the documents can be written that could not be; nil where there
-  /// is none.
-  ///
-  /// - Throws: ``StoreError`` for documents whose fields cannot be declared.
-  func missingFields(in collection: Collection) throws -> Declaration?
 }
 
 /// Which fields documents without a schema know.

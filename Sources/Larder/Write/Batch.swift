@@ -75,11 +75,6 @@
   }
 }
 
-/// Ends the encoding of a batch, which begins again when the fields have been declared.
-struct FieldsNeeded: Error {
-  let declaration: Declaration
-}
-
 /// The memory of a batch.
 final class Chunks {
   var pointers: [UnsafeMutableRawPointer] = []
@@ -191,7 +186,8 @@ final class Chunks {
 
   /// - Throws: ``FieldsNeeded`` where the catalogue lacks fields of documents without a schema.
   @usableFromInline func checkDeclared() throws {
-    if let needed = try writer.guest?.missingFields(in: binding.collection) {
+    let guest = writer.guest as? any DeclaringGuest
+    if let needed = try guest?.missingFields(in: binding.collection) {
       throw FieldsNeeded(declaration: needed)
     }
   }
