@@ -115,11 +115,7 @@ extension Engine {
     // Where the store is closing, there is nothing to wait for.
     guard let reading = try? environment.beginRead() else { return }
     let isNews = indexWork.withLock { work in
-      defer {
-        work.wait(
-          with: shortage, used: environment.usedByteCount(in: reading),
-          quota: spaceLimits(in: reading).quota)
-      }
+      defer { work.wait(with: shortage, using: documentByteCount(in: reading)) }
       return work.shortage == nil
     }
     guard isNews, let (_, record) = catalogue.nextIndexWork else { return }
@@ -132,13 +128,24 @@ extension Engine {
   }
 }
 
+extension Engine {
+  /// Bytes in use without the log of changes, which gives way where others need room.
+  fileprivate func documentByteCount(in transaction: borrowing some Transaction & ~Copyable) -> Int
+  {
+    let used = environment.usedByteCount(in: transaction)
+    guard let log = environment.knownDatabase(named: Layout.changesName) else { return used }
+    // What cannot be read counts as nothing: a step is then tried too often.
+    return used - ((try? transaction.statistics(of: log).byteCount) ?? used)
+  }
+}
+
 /// How the building of indexes goes on in the background.
 struct IndexWork {
   /// Whether a step stands in the writer's line.
   var isScheduled = false
   /// What the last step lacked; nil where it was kept.
   private(set) var shortage: Shortage?
-  /// Bytes in use from which on another step is worth its while.
+  /// Bytes in use, without the log, from which on another step is worth its while.
   private var enough = 0
   /// Commits since the last step.
   private var commitCount = 0
@@ -148,7 +155,7 @@ struct IndexWork {
   private var patience = Self.leastPatience
 
   private static let leastPatience = 64
-  /// By how much a store must become smaller where nobody knows what a step needs.
+  /// By how much a store must become smaller, at most; by a sixteenth where that is less.
   private static let step = 256 << 10
 
   mutating func end() {
@@ -156,14 +163,14 @@ struct IndexWork {
     patience = Self.leastPatience
   }
 
-  mutating func wait(with shortage: Shortage, used: Int, quota: Int) {
+  mutating func wait(with shortage: Shortage, using byteCount: Int) {
     if self.shortage != nil { patience = min(2 * patience, 1 << 16) }
     self.shortage = shortage
-    enough = shortage.neededByteCount.map { quota - $0 } ?? used - Self.step
+    enough = byteCount - min(Self.step, byteCount / 16)
     commitCount = 0
   }
 
-  /// Whether to go on after a commit that leaves so many bytes in use.
+  /// Whether to go on after a commit that leaves so many bytes in use, without the log.
   mutating func goesOn(using byteCount: Int) -> Bool {
     if shortage == nil { return true }
     commitCount += 1
@@ -185,8 +192,8 @@ extension Catalogue {
 extension WriteScope {
   /// Whether a commit of this scope is a reason to go on with indexes.
   borrowing func mayWorkOnIndexes() -> Bool {
-    let used = engine.environment.usedByteCount(in: transaction)
-    return engine.indexWork.withLock { $0.goesOn(using: used) }
+    let byteCount = engine.documentByteCount(in: transaction)
+    return engine.indexWork.withLock { $0.goesOn(using: byteCount) }
   }
 
   /// Takes one step; false where nothing is left to do.
