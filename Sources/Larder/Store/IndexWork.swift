@@ -4,7 +4,7 @@ struct IndexWork {
   var isScheduled = false
   /// What the last step lacked; nil where it was kept.
   private(set) var shortage: Shortage?
-  /// Bytes in use from which on another step is worth its while.
+  /// Bytes in use, without the log, from which on another step is worth its while.
   private var enough = 0
   /// Commits since the last step.
   private var commitCount = 0
@@ -14,7 +14,7 @@ struct IndexWork {
   private var patience = Self.leastPatience
 
   private static let leastPatience = 64
-  /// By how much a store must become smaller where nobody knows what a step needs.
+  /// By how much a store must become smaller, at most; by a sixteenth where that is less.
   private static let step = 256 << 10
 
   mutating func end() {
@@ -22,14 +22,14 @@ struct IndexWork {
     patience = Self.leastPatience
   }
 
-  mutating func wait(with shortage: Shortage, used: Int, quota: Int) {
+  mutating func wait(with shortage: Shortage, using byteCount: Int) {
     if self.shortage != nil { patience = min(2 * patience, 1 << 16) }
     self.shortage = shortage
-    enough = shortage.neededByteCount.map { quota - $0 } ?? used - Self.step
+    enough = byteCount - min(Self.step, byteCount / 16)
     commitCount = 0
   }
 
-  /// Whether to go on after a commit that leaves so many bytes in use.
+  /// Whether to go on after a commit that leaves so many bytes in use, without the log.
   mutating func goesOn(using byteCount: Int) -> Bool {
     if shortage == nil { return true }
     commitCount += 1

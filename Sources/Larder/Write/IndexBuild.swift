@@ -115,11 +115,7 @@ extension Engine {
     // Where the store is closing, there is nothing to wait for.
     guard let reading = try? environment.beginRead() else { return }
     let isNews = indexWork.withLock { work in
-      defer {
-        work.wait(
-          with: shortage, used: environment.usedByteCount(in: reading),
-          quota: spaceLimits(in: reading).quota)
-      }
+      defer { work.wait(with: shortage, using: documentByteCount(in: reading)) }
       return work.shortage == nil
     }
     guard isNews, let (_, record) = catalogue.nextIndexWork else { return }
@@ -129,6 +125,17 @@ extension Engine {
         "collection": record.definition.collection, "index": record.definition.name,
         "limit": "\(shortage.limit)", "used": "\(shortage.usedByteCount)",
       ])
+  }
+}
+
+extension Engine {
+  /// Bytes in use without the log of changes, which gives way where others need room.
+  fileprivate func documentByteCount(in transaction: borrowing some Transaction & ~Copyable) -> Int
+  {
+    let used = environment.usedByteCount(in: transaction)
+    guard let log = environment.knownDatabase(named: Layout.changesName) else { return used }
+    // What cannot be read counts as nothing: a step is then tried too often.
+    return used - ((try? transaction.statistics(of: log).byteCount) ?? used)
   }
 }
 
@@ -146,8 +153,8 @@ extension Catalogue {
 extension WriteScope {
   /// Whether a commit of this scope is a reason to go on with indexes.
   borrowing func mayWorkOnIndexes() -> Bool {
-    let used = engine.environment.usedByteCount(in: transaction)
-    return engine.indexWork.withLock { $0.goesOn(using: used) }
+    let byteCount = engine.documentByteCount(in: transaction)
+    return engine.indexWork.withLock { $0.goesOn(using: byteCount) }
   }
 
   /// Takes one step; false where nothing is left to do.

@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 import LarderTestProcess
 import LarderTesting
 import Testing

@@ -45,7 +45,7 @@ extension FullCase {
       takeAll(disk, hand)
       scene.refused(
         hand.ask("open", "a", store), "making a store", "system/\(ENOSPC)", "system/\(EIO)",
-        "full/disk", words: ["disk space"])
+        "full/disk", words: ["ree some "])
       unlink("/proc/\(hand.process.id)/root\(disk)/ballast")
       scene.must(hand.ask("open", "a", store), "making it once there is room")
       scene.must(scene.save(hand, "a", "a", at: store), "a save")
@@ -146,6 +146,12 @@ extension FullCase {
         scene.refused(.refused(refusal), "filling", kinds, words: ["elete documents"])
       } else {
         scene.fault("it was never full")
+      }
+      // An index has no room either, and must leave alone what deletes live on.
+      for field in ["nonce", "body"] {
+        let answer = hand.ask("index", "a", field)
+        if case .done = answer { continue }
+        scene.refused(answer, "an index", kinds)
       }
       scene.empty(hand, "a", prefix, 0..<count * 3 / 4, at: store)
       _ = scene.fill(hand, "a", scene.nonce(), byteCount: byteCount, most: count / 8, at: store)

@@ -33,6 +33,10 @@ extension HandWorker {
     case "delete": return ["\(try crates().delete(keys: [try word(1)]))"]
     case "list": return try crates().fetch(Crate.all).map { "\($0.id)=\($0.nonce)" }
     case "count": return ["\(try crates().count())"]
+    case "index":
+      let collection = try store().collection(Crate.schema.name)
+      try collection.createIndex(on: [DynamicIndexPart(stringLiteral: try word(1))])
+      try collection.buildIndexes()
     case "check":
       let report = try store().check()
       return report.isSound ? ["sound"] : report.problems.map { "\($0)" }
