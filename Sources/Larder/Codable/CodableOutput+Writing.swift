@@ -40,8 +40,11 @@ private struct Writing {
     let isPairs = node.order == .sortedPairs
     switch kind.unwrapped {
     case .any:
-      if node.keys != nil { putKeyed(index, as: .any, into: &writer) }
-      else { putUnkeyed(index, as: .any, .any, into: &writer) }
+      if node.keys != nil {
+        putKeyed(index, as: .any, into: &writer)
+      } else {
+        putUnkeyed(index, as: .any, .any, into: &writer)
+      }
     case _ where node.isOptionalLevel:
       guard case .optional(let inner) = kind, case .optional = inner else { return fits = false }
       putUnkeyed(index, as: inner, inner, into: &writer)
@@ -51,10 +54,10 @@ private struct Writing {
     case .dictionary(let key, let value) where node.keys == nil && isPairs:
       putUnkeyed(index, as: key, value, into: &writer)
     case .dictionary(_, let value):
-      guard let keys = node.keys, state.pointee.takesAnyName(keys) else { return fits = false }
+      guard let keys = node.keys, keys.takesAnyName else { return fits = false }
       putKeyed(index, as: value, into: &writer)
     case .document(let table):
-      guard let keys = node.keys, !state.pointee.takesAnyName(keys) else { return fits = false }
+      guard let keys = node.keys, !keys.takesAnyName else { return fits = false }
       var outer: RecordWriter.Frame?
       putFields(of: index, table, into: &writer) {
         outer = $1.begin(RecordWriter.Frame(table: table, slotCount: $0))

@@ -10,13 +10,8 @@ struct KeyedDecoding<Key: CodingKey, Members: KeyedMembers>: KeyedDecodingContai
 
   var allKeys: [Key] { decoder.isLent ? members.allKeys() : [] }
 
-  func contains(_ key: Key) -> Bool {
-    do {
-      return try find(key) != nil
-    } catch {
-      return true  // Reading the value then says what is wrong.
-    }
-  }
+  // Where this throws, reading the value says what is wrong.
+  func contains(_ key: Key) -> Bool { (try? find(key) != nil) ?? true }
 
   /// A reader in front of the value under a key; nil where there is none.
   @inline(__always)
@@ -126,13 +121,10 @@ final class RecordMembers: KeyedMembers {
   }
 
   func allKeys<Key: CodingKey>() -> [Key] {
-    (0..<min(record.slotCount, table.fields.count)).compactMap { slot -> Key? in
-      do {
-        guard try record.value(inSlot: slot) != nil else { return nil }
-      } catch {
-        // Reading the value says what is wrong.
-      }
-      return Key(stringValue: table.fields[slot].name)
+    (0..<min(record.slotCount, table.fields.count)).compactMap { slot in
+      // Where this throws, reading the value says what is wrong.
+      let isThere = (try? record.value(inSlot: slot) != nil) ?? true
+      return isThere ? Key(stringValue: table.fields[slot].name) : nil
     }
   }
 }
@@ -163,11 +155,13 @@ final class MapMembers: KeyedMembers {
     for _ in 0..<count {
       var key = reader
       try reader.skipOne()
-      let isNumber = !key.nextIsString
-      pairs.append(
-        Pair(
-          text: isNumber ? nil : try key.stringBytes(), number: isNumber ? key.integerKey : nil,
-          value: reader))
+      var pair = Pair(value: reader)
+      if key.nextIsString {
+        pair.text = try key.stringBytes()
+      } else if case .integer(let number)? = try? key.value() {  // Others are no keys.
+        pair.number = Int(exactly: number)
+      }
+      pairs.append(pair)
       try reader.skipOne()
     }
     self.pairs = pairs
@@ -202,19 +196,6 @@ final class MapMembers: KeyedMembers {
       return pair.text.flatMap { String(validating: $0, as: UTF8.self) }.flatMap {
         Key(stringValue: $0)
       }
-    }
-  }
-}
-
-extension ValueReader {
-  /// The integer in front of which the reader stands; nil for other values, and for what `Int`
-  /// cannot hold.
-  fileprivate var integerKey: Int? {
-    switch at.load(as: UInt8.self) {
-    case 0x00...0x7F, 0xE0...0xFF, 0xCC...0xCF, 0xD0...0xD3:
-      var reader = self
-      return (try? reader.int64()).flatMap { Int(exactly: $0) }
-    default: return nil
     }
   }
 }

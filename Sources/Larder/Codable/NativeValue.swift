@@ -57,33 +57,14 @@ extension NativeValue {
 extension RecordWriter {
   /// Writes a value if it is of a frequent type; returns whether it is.
   @inline(__always) mutating func put<Value>(frequent value: Value) -> Bool {
-    @inline(__always) func same<Native>(_ type: Native.Type) -> Native? {
-      Value.self == type ? unsafeBitCast(value, to: type) : nil
+    @inline(__always) func put<Native: Storable>(_ type: Native.Type) -> Bool {
+      guard Value.self == type else { return false }
+      unsafeBitCast(value, to: type).store(into: &self)
+      return true
     }
-    if let value = same(String.self) {
-      put(value)
-    } else if let value = same(Int.self) {
-      put(Int64(value))
-    } else if let value = same(Double.self) {
-      put(value)
-    } else if let value = same(Bool.self) {
-      put(value)
-    } else if let value = same(Int64.self) {
-      put(value)
-    } else if let value = same(Date.self) {
-      put(value)
-    } else if let value = same(UUID.self) {
-      put(value)
-    } else if let value = same([String].self) {
-      value.store(into: &self)
-    } else if let value = same([Int].self) {
-      value.store(into: &self)
-    } else if let value = same([Double].self) {
-      value.store(into: &self)
-    } else {
-      return false
-    }
-    return true
+    return put(String.self) || put(Int.self) || put(Double.self) || put(Bool.self)
+      || put(Int64.self) || put(Date.self) || put(UUID.self)
+      || put([String].self) || put([Int].self) || put([Double].self)
   }
 }
 

@@ -23,7 +23,6 @@ struct UndeclaredFields {
         collection: stored.name, field: field, stored: first, declared: second)
     }
     var shapes = shapes
-    shapes.adapt(to: stored)
     var description = stored
     try description.merge(shapes.shape)
     guard description != stored else {

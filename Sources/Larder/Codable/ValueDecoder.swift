@@ -40,31 +40,21 @@ final class ValueDecoder: Decoder {
   /// Whether the value is the one in a dictionary's place, so that pairs may be read from it.
   private let isDictionary: Bool
 
-  fileprivate init(_ input: CodableInput, _ reader: ValueReader) {
+  fileprivate init(
+    _ input: CodableInput, _ reader: ValueReader, in parent: ValueDecoder? = nil,
+    _ key: (any CodingKey)? = nil, depth: Int = 0, isDictionary: Bool = false
+  ) {
     self.input = input
     self.reader = reader
-    parent = nil
-    key = nil
-    depth = 0
-    isDictionary = false
-  }
-
-  /// For a value inside of the parent's, or the parent's own, which is a dictionary.
-  private init(
-    _ parent: ValueDecoder, _ reader: ValueReader, _ key: (any CodingKey)?, depth: Int,
-    isDictionary: Bool = false
-  ) {
-    self.input = parent.input
     self.parent = parent
     self.key = key
-    self.reader = reader
     self.depth = depth
     self.isDictionary = isDictionary
   }
 
   /// A decoder of a value inside of this one.
   func inner(_ reader: ValueReader, _ key: (any CodingKey)?) -> ValueDecoder {
-    ValueDecoder(self, reader, key, depth: depth + 1)
+    ValueDecoder(input, reader, in: self, key, depth: depth + 1)
   }
 
   var codingPath: [any CodingKey] {
@@ -205,7 +195,7 @@ extension ValueDecoder {
   ) throws -> Value {
     if traits.isDictionary, !isDictionary {
       return try Value(
-        from: ValueDecoder(self, reader, nil, depth: depth, isDictionary: true))
+        from: ValueDecoder(input, reader, in: self, depth: depth, isDictionary: true))
     }
     if traits.isNestedOptional, let optional = type as? any DecodableOptional.Type {
       return try optional.decode(type, from: self)
