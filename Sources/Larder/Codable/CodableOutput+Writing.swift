@@ -109,6 +109,8 @@ private struct Writing {
 
 extension Writing {
   private struct Member {
+    /// The first bytes of its key, with zeros behind fewer: most comparisons end with them.
+    let prefix: UInt64
     let entry: Int
     /// Where its key is in the bytes.
     let key: Range<Int>
@@ -140,11 +142,17 @@ extension Writing {
       } else {
         state.pointee.bytes.put(state.pointee.entries[entry].key)
       }
-      members.append(Member(entry: entry, key: start..<state.pointee.bytes.count))
+      // Behind what is written stands anything.
+      state.pointee.bytes.reserve(8)
+      let key = start..<state.pointee.bytes.count
+      let first = (state.pointee.bytes.base + start).loadUnaligned(as: UInt64.self).bigEndian
+      members.append(
+        Member(prefix: first & ~(UInt64.max >> UInt64(8 * key.count)), entry: entry, key: key))
     }
     return state.pointee.bytes.withBytes { bytes in
       func order(_ first: Member, _ second: Member) -> Int {
-        Bytes.compare(
+        if first.prefix != second.prefix { return first.prefix < second.prefix ? -1 : 1 }
+        return Bytes.compare(
           UnsafeRawBufferPointer(rebasing: bytes[first.key]),
           UnsafeRawBufferPointer(rebasing: bytes[second.key]))
       }
