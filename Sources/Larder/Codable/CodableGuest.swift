@@ -4,8 +4,10 @@ final class CodableGuest: DeclaringGuest {
   private var output: CodableOutput?
   /// What the types of the documents that were written know of their fields.
   var codableKnowledge = CodableKnowledge()
-  /// Fields that documents need and the catalogue does not have.
-  private var undeclared: UndeclaredFields?
+  /// The fields of documents that need some which the catalogue does not have.
+  private var shapes: CodableShapes?
+  /// Finds out what only the type's own `init(from:)` can tell, by documents like the first one.
+  private var probe: ((CollectionBinding) -> FieldProbe)?
   private var lacksFields = false
 
   var knowledge: (any FieldKnowledge)? { codableKnowledge.isEmpty ? nil : codableKnowledge }
@@ -15,17 +17,38 @@ final class CodableGuest: DeclaringGuest {
     return lacksFields
   }
 
-  func missingFields(in collection: Collection) throws -> Declaration? {
-    try undeclared?.declaration(in: collection)
-  }
-
   /// Notes what the catalogue has to know of a model that `output` has encoded.
   func noteLack<Model: Codable & Identifiable & Sendable>(
     of model: Model, _ output: CodableOutput
   ) where Model.ID: DocumentKey {
     lacksFields = true
-    if undeclared == nil { undeclared = UndeclaredFields(model) }
-    undeclared?.shapes.add(output)
+    probe = probe ?? { FieldProbe(model, $0) }
+    shapes = shapes ?? CodableShapes(of: Model.self)
+    shapes?.add(output)
+  }
+
+  func missingFields(in collection: Collection) throws -> Declaration? {
+    guard var shapes, let probe else { return nil }
+    let stored = collection.description
+    if let (field, first, second) = shapes.conflict {
+      throw StoreError.kindMismatch(
+        collection: stored.name, field: field, stored: first, declared: second)
+    }
+    var description = stored
+    try description.merge(shapes.shape)
+    guard description != stored else {
+      // Declaring it again would never come to an end.
+      throw StoreError.unwritable(
+        collection: stored.name, key: "",
+        reason: .invalid("its values do not fit the fields that were declared for them"))
+    }
+    let probed = probe(
+      CollectionBinding(Collection(description, documents: collection.documents)))
+    for name in probed.requiredFields where stored.fields.slot(of: name) == nil {
+      shapes.setRequired(name)
+    }
+    return try Declaration(
+      name: stored.name, keyKind: stored.keyKind, keyField: probed.keyField, shape: shapes.shape)
   }
 
   /// Lends an output that has encoded a value.

@@ -40,8 +40,11 @@ private struct Writing {
     let isPairs = node.order == .sortedPairs
     switch kind.unwrapped {
     case .any:
-      if node.keys != nil { putKeyed(index, as: .any, into: &writer) }
-      else { putUnkeyed(index, as: .any, .any, into: &writer) }
+      if node.keys != nil {
+        putKeyed(index, as: .any, into: &writer)
+      } else {
+        putUnkeyed(index, as: .any, .any, into: &writer)
+      }
     case _ where node.isOptionalLevel:
       guard case .optional(let inner) = kind, case .optional = inner else { return fits = false }
       putUnkeyed(index, as: inner, inner, into: &writer)
@@ -51,10 +54,10 @@ private struct Writing {
     case .dictionary(let key, let value) where node.keys == nil && isPairs:
       putUnkeyed(index, as: key, value, into: &writer)
     case .dictionary(_, let value):
-      guard let keys = node.keys, state.pointee.takesAnyName(keys) else { return fits = false }
+      guard let keys = node.keys, keys.takesAnyName else { return fits = false }
       putKeyed(index, as: value, into: &writer)
     case .document(let table):
-      guard let keys = node.keys, !state.pointee.takesAnyName(keys) else { return fits = false }
+      guard let keys = node.keys, !keys.takesAnyName else { return fits = false }
       var outer: RecordWriter.Frame?
       putFields(of: index, table, into: &writer) {
         outer = $1.begin(RecordWriter.Frame(table: table, slotCount: $0))
@@ -106,6 +109,8 @@ private struct Writing {
 
 extension Writing {
   private struct Member {
+    /// The first bytes of its key, with zeros behind fewer: most comparisons end with them.
+    let prefix: UInt64
     let entry: Int
     /// Where its key is in the bytes.
     let key: Range<Int>
@@ -137,11 +142,17 @@ extension Writing {
       } else {
         state.pointee.bytes.put(state.pointee.entries[entry].key)
       }
-      members.append(Member(entry: entry, key: start..<state.pointee.bytes.count))
+      // Behind what is written stands anything.
+      state.pointee.bytes.reserve(8)
+      let key = start..<state.pointee.bytes.count
+      let first = (state.pointee.bytes.base + start).loadUnaligned(as: UInt64.self).bigEndian
+      members.append(
+        Member(prefix: first & ~(UInt64.max >> UInt64(8 * key.count)), entry: entry, key: key))
     }
     return state.pointee.bytes.withBytes { bytes in
       func order(_ first: Member, _ second: Member) -> Int {
-        Bytes.compare(
+        if first.prefix != second.prefix { return first.prefix < second.prefix ? -1 : 1 }
+        return Bytes.compare(
           UnsafeRawBufferPointer(rebasing: bytes[first.key]),
           UnsafeRawBufferPointer(rebasing: bytes[second.key]))
       }

@@ -15,8 +15,6 @@ final class CodableOutput {
     var failure: EncodingError?
     /// By table and slot, the type that the field was last found to take.
     var accepted: [[Accepted?]] = []
-    /// Whether any text at all is a key of a type of keys.
-    var keysTakeAnyName: [ObjectIdentifier: Bool] = [:]
   }
 
   /// One value, and in a keyed container its key.
@@ -170,13 +168,6 @@ extension CodableOutput.State {
 
   func hasValue(_ entry: Int) -> Bool {
     entries[entry].node >= 0 || !entries[entry].place.isEmpty
-  }
-
-  mutating func takesAnyName(_ keys: any CodingKey.Type) -> Bool {
-    if let known = keysTakeAnyName[ObjectIdentifier(keys)] { return known }
-    let takesAny = keys.takesAnyName
-    keysTakeAnyName[ObjectIdentifier(keys)] = takesAny
-    return takesAny
   }
 }
 

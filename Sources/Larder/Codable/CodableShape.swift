@@ -1,7 +1,8 @@
 /// The fields of a `Codable` type, as the values that were encoded show them.
 struct CodableShape: DocumentShape {
   let place: Place
-  private let documents: Documents
+  /// Those of every place.
+  fileprivate let known: [Place: [Field]]
 
   /// What documents share a field table.
   indirect enum Place: Hashable, Sendable {
@@ -16,20 +17,10 @@ struct CodableShape: DocumentShape {
     var isRequired = false
   }
 
-  final class Documents: Sendable {
-    let fields: [Place: [Field]]
-    init(_ fields: [Place: [Field]]) { self.fields = fields }
-  }
-
-  init(_ place: Place, in documents: Documents) {
-    self.place = place
-    self.documents = documents
-  }
-
   var fields: [ShapeField<CodableShape>] {
-    (documents.fields[place] ?? []).map { field in
+    (known[place] ?? []).map { field in
       ShapeField(
-        name: field.name, kind: field.kind.mapReferences { CodableShape($0, in: documents) },
+        name: field.name, kind: field.kind.mapReferences { CodableShape(place: $0, known: known) },
         isRequired: field.isRequired)
     }
   }
@@ -39,6 +30,7 @@ struct CodableShape: DocumentShape {
   }
 
   static var isDeclared: Bool { true }
+  static var fitsAny: Bool { true }
 
   static func == (left: Self, right: Self) -> Bool { left.place == right.place }
   func hash(into hasher: inout Hasher) { hasher.combine(place) }
@@ -53,49 +45,7 @@ struct CodableShapes: Sendable {
 
   init(of type: Any.Type) { root = .type(ObjectIdentifier(type)) }
 
-  var shape: CodableShape { CodableShape(root, in: CodableShape.Documents(fields)) }
-
-  /// Takes what the collection has already: a field that takes any value takes documents as
-  /// dictionaries.
-  mutating func adapt(to collection: CollectionDescription) {
-    var seen: Set<CodableShape.Place> = []
-    adapt(root, to: collection.fields, collection, &seen)
-  }
-
-  private mutating func adapt(
-    _ place: CodableShape.Place, to table: FieldTable, _ collection: CollectionDescription,
-    _ seen: inout Set<CodableShape.Place>
-  ) {
-    guard seen.insert(place).inserted, let found = fields[place] else { return }
-    for (index, field) in found.enumerated() {
-      guard let stored = table.field(named: field.name)?.kind else { continue }
-      let kind = adapted(field.kind, to: stored, collection, &seen)
-      fields[place]?[index].kind = kind
-    }
-  }
-
-  private mutating func adapted(
-    _ kind: FieldKind, to stored: Kind<Int>, _ collection: CollectionDescription,
-    _ seen: inout Set<CodableShape.Place>
-  ) -> FieldKind {
-    switch (kind, stored) {
-    case (_, .any): return .any
-    case (.optional(let kind), _): return .optional(adapted(kind, to: stored, collection, &seen))
-    case (_, .optional(let stored)): return adapted(kind, to: stored, collection, &seen)
-    case (.array(let kind), .array(let stored)):
-      return .array(adapted(kind, to: stored, collection, &seen))
-    case (.set(let kind), .set(let stored)):
-      return .set(adapted(kind, to: stored, collection, &seen))
-    case (.dictionary(let key, let kind), .dictionary(let storedKey, let stored)):
-      return .dictionary(
-        adapted(key, to: storedKey, collection, &seen),
-        adapted(kind, to: stored, collection, &seen))
-    case (.document(let place), .document(let table)):
-      adapt(place, to: collection.tables[table], collection, &seen)
-      return kind
-    default: return kind
-    }
-  }
+  var shape: CodableShape { CodableShape(place: root, known: fields) }
 
   mutating func setRequired(_ name: String) {
     guard let index = fields[root]?.firstIndex(where: { $0.name == name }) else { return }

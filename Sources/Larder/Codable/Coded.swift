@@ -90,21 +90,13 @@ extension RecordReader {
     expectField(field)
     do {
       guard let reader = try value(inSlot: Int(slots[field])) else {
-        return try absentCoded(field)
+        let missing: Coded<Value> = try absent(field)
+        return missing.value
       }
       return try reader.coded(type, userInfo)
     } catch {
       throw named(error, field)
     }
-  }
-}
-
-extension RecordReader {
-  // Apart: the metadata of `Coded` would be looked up each time.
-  @inline(never)
-  private func absentCoded<Value: Codable>(_ field: Int) throws(RecordError) -> Value {
-    let missing: Coded<Value> = try absent(field)
-    return missing.value
   }
 }
 

@@ -31,25 +31,19 @@ extension RecordError {
   /// An error of the coder, or of a type's own `encode(to:)` or `init(from:)`, with its coding
   /// path as names of fields.
   init(coding error: any Error) {
+    func reason(_ cause: (any Error)?, _ text: String) -> RecordError {
+      cause as? RecordError ?? .invalid(text)
+    }
     let (path, reason): ([any CodingKey], RecordError) =
       switch error {
       case EncodingError.invalidValue(_, let context):
-        (context.codingPath, RecordError(context))
+        (context.codingPath, reason(context.underlyingError, context.debugDescription))
       case DecodingError.dataCorrupted(let context), DecodingError.typeMismatch(_, let context),
         DecodingError.valueNotFound(_, let context):
-        (context.codingPath, RecordError(context))
+        (context.codingPath, reason(context.underlyingError, context.debugDescription))
       case DecodingError.keyNotFound(let key, let context): (context.codingPath + [key], .missing)
-      case let error as RecordError: ([], error)
-      default: ([], .invalid("\(error)"))
+      default: ([], reason(error, "\(error)"))
       }
     self = path.reversed().reduce(reason) { .field(PathKey.name(of: $1), $0) }
-  }
-
-  private init(_ context: EncodingError.Context) {
-    self = context.underlyingError as? RecordError ?? .invalid(context.debugDescription)
-  }
-
-  private init(_ context: DecodingError.Context) {
-    self = context.underlyingError as? RecordError ?? .invalid(context.debugDescription)
   }
 }

@@ -33,12 +33,12 @@ struct CodingTraits: Sendable {
 
   private init(_ type: Any.Type) {
     native = type as? any NativeValue.Type
-    let container = type as? any CodedContainer.Type
+    let contents = (type as? any CodedContainer.Type)?.contents
     // Native values hold no documents.
-    kind = native?.kind.mapReferences { _ in 0 } ?? container?.codedKind ?? .null
-    elementType = container?.elementType
-    order = container?.order ?? .asWritten
-    hasIntegerKeys = container?.hasIntegerKeys ?? false
+    kind = native?.kind.mapReferences { _ in 0 } ?? contents?.kind ?? .null
+    elementType = contents?.elementType
+    order = contents?.order ?? .asWritten
+    hasIntegerKeys = contents?.hasIntegerKeys ?? false
     isNestedOptional =
       if native == nil, case .optional(.optional) = kind { true } else { false }
   }
@@ -58,46 +58,46 @@ enum ItemOrder: UInt8 {
 
 /// A type of the standard library that holds values of others.
 private protocol CodedContainer {
-  static var codedKind: Kind<Int> { get }
-  static var elementType: Any.Type { get }
-  static var order: ItemOrder { get }
-  static var hasIntegerKeys: Bool { get }
+  static var contents: CodedContents { get }
 }
 
-extension CodedContainer {
-  static var order: ItemOrder { .asWritten }
-  static var hasIntegerKeys: Bool { false }
+private struct CodedContents {
+  let kind: Kind<Int>
+  let elementType: Any.Type
+  var order = ItemOrder.asWritten
+  var hasIntegerKeys = false
 }
 
 extension Optional: CodedContainer {
-  fileprivate static var codedKind: Kind<Int> { .optional(CodingTraits.of(Wrapped.self).kind) }
-  fileprivate static var elementType: Any.Type { Wrapped.self }
+  fileprivate static var contents: CodedContents {
+    CodedContents(kind: .optional(CodingTraits.of(Wrapped.self).kind), elementType: Wrapped.self)
+  }
 }
 
 extension Array: CodedContainer {
-  fileprivate static var codedKind: Kind<Int> { .array(CodingTraits.of(Element.self).kind) }
-  fileprivate static var elementType: Any.Type { Element.self }
+  fileprivate static var contents: CodedContents {
+    CodedContents(kind: .array(CodingTraits.of(Element.self).kind), elementType: Element.self)
+  }
 }
 
 extension Set: CodedContainer {
-  fileprivate static var codedKind: Kind<Int> { .set(CodingTraits.of(Element.self).kind) }
-  fileprivate static var elementType: Any.Type { Element.self }
-  fileprivate static var order: ItemOrder { .sorted }
+  fileprivate static var contents: CodedContents {
+    CodedContents(
+      kind: .set(CodingTraits.of(Element.self).kind), elementType: Element.self, order: .sorted)
+  }
 }
 
 extension Dictionary: CodedContainer {
-  fileprivate static var codedKind: Kind<Int> {
-    let key = hasIntegerKeys ? .integer(.int64) : CodingTraits.of(Key.self).kind
-    return .dictionary(key, CodingTraits.of(Value.self).kind)
-  }
-  fileprivate static var elementType: Any.Type { Value.self }
-  fileprivate static var order: ItemOrder { .sortedPairs }
-  /// For `Int` itself, and for enums and structs over it that are `CodingKeyRepresentable`: of
-  /// other types that are, nobody can tell whether a number is all of the key.
-  fileprivate static var hasIntegerKeys: Bool {
-    if Key.self is Int.Type { return true }
+  fileprivate static var contents: CodedContents {
+    // Of other types that are `CodingKeyRepresentable` than enums and structs over `Int`, nobody
+    // can tell whether a number is all of the key.
     func rawIsInt<Raw: RawRepresentable>(_: Raw.Type) -> Bool { Raw.RawValue.self is Int.Type }
-    return (Key.self as? any RawRepresentable.Type).map { rawIsInt($0) } ?? false
+    let hasIntegers =
+      Key.self is Int.Type || (Key.self as? any RawRepresentable.Type).map { rawIsInt($0) } ?? false
+    let key = hasIntegers ? .integer(.int64) : CodingTraits.of(Key.self).kind
+    return CodedContents(
+      kind: .dictionary(key, CodingTraits.of(Value.self).kind), elementType: Value.self,
+      order: .sortedPairs, hasIntegerKeys: hasIntegers)
   }
 }
 

@@ -16,69 +16,60 @@ struct FieldProbe {
   init<Model: Codable & Identifiable & Sendable>(
     _ model: Model, _ binding: CollectionBinding
   ) where Model.ID: DocumentKey {
-    guard let document = Self.document(of: model, binding) else { return }
+    let kind = Model.ID.keyKind
+    let key = model.id.withEncodedKey { [UInt8]($0) }
+    // What cannot be encoded says so when it is saved.
+    guard let document = try? Self.document(of: CodableDocument(model), binding) else { return }
     for field in document.fields {
-      var without = document
-      without[field.name] = nil
-      if case .failure(.field(field.name, .missing)) = Self.model(Model.self, without, binding) {
+      var changed = document
+      changed[field.name] = nil
+      do throws(RecordError) {
+        _ = try Self.model(Model.self, of: changed, binding)
+      } catch .field(field.name, .missing) {
         requiredFields.append(field.name)
+      } catch {}  // Fields that it needs only because of others are not told.
+      // The key's field is equal to it, and when it is changed the key is changed to the same.
+      guard keyField == nil, field.value.encodedKey(of: kind) == key,
+        let other = field.value.otherKey
+      else { continue }
+      changed[field.name] = other
+      let otherKey = try? Self.model(Model.self, of: changed, binding).id.withEncodedKey {
+        [UInt8]($0)
       }
-      if keyField == nil, Self.isKey(field, of: document, model, binding) { keyField = field.name }
+      if let otherKey, otherKey == other.encodedKey(of: kind) { keyField = field.name }
     }
   }
 
   private static let noKey: [UInt8] = []
 
-  private static func document<Model: Codable & Identifiable & Sendable>(
-    of model: Model, _ binding: CollectionBinding
-  ) -> DynamicDocument? where Model.ID: DocumentKey {
+  private static func document(
+    of entity: some Document, _ binding: CollectionBinding
+  ) throws -> DynamicDocument {
     var writer = RecordWriter(binding: binding)
     writer.beginDocument()
-    CodableDocument(model).encode(into: &writer)
-    // What cannot be encoded says so when it is saved.
-    guard let range = try? noKey.withUnsafeBytes({ try writer.endDocument(key: $0) }) else {
-      return nil
-    }
-    return writer.withBytes { bytes in
-      let record = UnsafeRawBufferPointer(rebasing: bytes[range])
-      return try? DynamicDocument(record: record, binding: binding)  // Just written.
+    entity.encode(into: &writer)
+    let range = try noKey.withUnsafeBytes { try writer.endDocument(key: $0) }
+    return try writer.withBytes {
+      try DynamicDocument(record: UnsafeRawBufferPointer(rebasing: $0[range]), binding: binding)
     }
   }
 
-  /// Whether the key follows the field: it is equal to it, and when the field is changed the key is
-  /// changed to the same.
-  private static func isKey<Model: Codable & Identifiable & Sendable>(
-    _ field: DynamicDocument.Field, of document: DynamicDocument, _ model: Model,
-    _ binding: CollectionBinding
-  ) -> Bool where Model.ID: DocumentKey {
-    let kind = Model.ID.keyKind
-    guard field.value.encodedKey(of: kind) == model.id.withEncodedKey({ [UInt8]($0) }),
-      let other = field.value.otherKey
-    else { return false }
-    var changed = document
-    changed[field.name] = other
-    guard case .success(let probe) = self.model(Model.self, changed, binding) else { return false }
-    return other.encodedKey(of: kind) == probe.id.withEncodedKey { [UInt8]($0) }
-  }
-
-  private static func model<Model: Codable & Identifiable & Sendable>(
-    _ type: Model.Type, _ document: DynamicDocument, _ binding: CollectionBinding
-  ) -> Result<Model, RecordError> where Model.ID: DocumentKey {
+  private static func model<Model: Decodable>(
+    _ type: Model.Type, of document: DynamicDocument, _ binding: CollectionBinding
+  ) throws(RecordError) -> Model {
     var writer = RecordWriter(binding: binding)
     writer.isRehearsing = true
-    let range: Range<Int>
     do {
-      range = try noKey.withUnsafeBytes { try writer.putDocument(document, key: $0) }
-    } catch {
-      return .failure(.invalid("\(error)"))
-    }
-    return writer.withBytes { bytes in
-      Result { () throws(RecordError) in
-        let record = try RecordReader(
-          UnsafeRawBufferPointer(rebasing: bytes[range.dropLast(RecordFormat.checksumByteCount)]),
-          binding: binding, schema: binding.root, depth: 1)
-        return try CodableDocument<Model>(from: record).model
+      let range = try noKey.withUnsafeBytes { try writer.putDocument(document, key: $0) }
+      return try writer.withBytes { bytes in
+        let record = range.dropLast(RecordFormat.checksumByteCount)
+        return try RecordReader(
+          UnsafeRawBufferPointer(rebasing: bytes[record]), binding: binding,
+          schema: binding.root, depth: 1
+        ).document(coding: type)
       }
+    } catch {
+      throw error as? RecordError ?? .invalid("\(error)")
     }
   }
 }
@@ -90,13 +81,9 @@ extension Value {
     case .string(let text): text.other.map(Value.string)
     case .integer(let number): .integer(number ^ 1)
     case .unsigned(let number): .unsigned(number ^ 1)
-    case .uuid(let id): .uuid(id == Self.someID ? UUID() : Self.someID)
+    case .uuid: .uuid(UUID())
     default: nil
     }
-  }
-
-  private static var someID: UUID {
-    UUID(uuid: (7, 7, 7, 7, 7, 7, 0x40, 7, 0x80, 7, 7, 7, 7, 7, 7, 7))
   }
 }
 
@@ -109,16 +96,10 @@ extension String {
     guard
       let last = characters.lastIndex(where: { $0.isASCII && ($0.isLetter || $0.isNumber) })
     else { return nil }
-    characters[last] =
-      switch characters[last] {
-      case "0"..."8", "a"..."e", "A"..."E", "g"..."y", "G"..."Y":
-        Character(UnicodeScalar(characters[last].asciiValue.map { $0 + 1 } ?? 0x30))
-      case "9": "0"
-      case "f": "a"
-      case "F": "A"
-      case "z": "g"
-      default: "G"
-      }
+    let likeIt: (Character, Character) =
+      characters[last].isNumber
+      ? ("0", "1") : characters[last].isLowercase ? ("a", "b") : ("A", "B")
+    characters[last] = characters[last] == likeIt.0 ? likeIt.1 : likeIt.0
     if let first = characters.firstIndex(where: { $0.isASCII && $0.isLetter }) {
       let letter = characters[first]
       characters[first] = Character(letter.isLowercase ? letter.uppercased() : letter.lowercased())

@@ -1,47 +1,46 @@
 internal import Synchronization
 
 /// A keyed container that is being decoded.
-struct KeyedDecoding<Key: CodingKey, Members: KeyedMembers>: KeyedDecodingContainerProtocol {
-  let members: Members
+struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
+  let members: KeyedMembers
 
   private var decoder: ValueDecoder { members.decoder }
 
   var codingPath: [any CodingKey] { decoder.codingPath }
 
-  var allKeys: [Key] { decoder.isLent ? members.allKeys() : [] }
-
-  func contains(_ key: Key) -> Bool {
-    do {
-      return try find(key) != nil
-    } catch {
-      return true  // Reading the value then says what is wrong.
+  var allKeys: [Key] {
+    guard decoder.isLent else { return [] }
+    return members.keys.compactMap { key in
+      switch key {
+      case .name(let name): Key(stringValue: name)
+      case .index(let number): Key(intValue: number)
+      }
     }
   }
+
+  // Where this throws, reading the value says what is wrong.
+  func contains(_ key: Key) -> Bool { (try? find(key) != nil) ?? true }
 
   /// A reader in front of the value under a key; nil where there is none.
   @inline(__always)
   private func find<Other: CodingKey>(_ key: Other) throws -> ValueReader? {
     guard decoder.isLent else { return nil }
-    do {
-      return try members.find(key)
-    } catch {
-      throw decoder.decodingError(error, Any.self, key)
+    return try decoder.coding(Any.self, key) { () throws(RecordError) in
+      let found = try members.value(named: key.stringValue)
+      guard found == nil, members.hasNumbers, let number = key.intValue else { return found }
+      return members.value(numbered: number)
     }
   }
 
   @inline(__always)
   private func value<Other: CodingKey>(_ key: Other) throws -> ValueReader {
     if let reader = try find(key) { return reader }
-    throw notFound(key)
+    try throwMissing(key)
   }
 
-  @inline(never) private func notFound(_ key: any CodingKey) -> any Error {
-    do {
-      try decoder.checkLent()
-    } catch {
-      return decoder.decodingError(error, Any.self)
-    }
-    return DecodingError.keyNotFound(
+  @inline(never) private func throwMissing(_ key: any CodingKey) throws -> Never {
+    try decoder.coding(Any.self) { () throws(RecordError) in try decoder.checkLent() }
+    throw DecodingError.keyNotFound(
       key,
       DecodingError.Context(
         codingPath: codingPath, debugDescription: "there is no `\(key.stringValue)`"))
@@ -60,11 +59,10 @@ struct KeyedDecoding<Key: CodingKey, Members: KeyedMembers>: KeyedDecodingContai
     _ type: Value.Type, forKey key: Key
   ) throws -> Value? {
     guard var reader = try find(key), !reader.nextIsNil else { return nil }
+    let traits = CodingTraits.of(type)
     // An optional inside the optional keeps its own level.
-    if CodingTraits.of(type).isOptional {
-      return try decoder.decode(Value?.self, from: &reader, key)
-    }
-    return try decoder.decode(type, from: &reader, key)
+    if traits.isOptional { return try decoder.decode(Value?.self, from: &reader, key) }
+    return try decoder.decode(type, traits, from: &reader, key)
   }
 
   func nestedContainer<Nested: CodingKey>(
@@ -87,22 +85,28 @@ struct KeyedDecoding<Key: CodingKey, Members: KeyedMembers>: KeyedDecodingContai
 }
 
 /// The values of a keyed container, by their keys. Only while the bytes are lent.
-protocol KeyedMembers: AnyObject {
-  var decoder: ValueDecoder { get }
+class KeyedMembers {
+  final let decoder: ValueDecoder
+  /// Whether there may be keys that are integers.
+  final let hasNumbers: Bool
+  /// Where the next key often is, as types ask for their keys in one order each time.
+  fileprivate final let next = Atomic(0)
+
+  fileprivate init(_ decoder: ValueDecoder, hasNumbers: Bool) {
+    self.decoder = decoder
+    self.hasNumbers = hasNumbers
+  }
+
   /// A reader in front of the value under a key; nil where there is none.
-  func find<Key: CodingKey>(_ key: Key) throws(RecordError) -> ValueReader?
-  /// The keys that a type has for what is here.
-  func allKeys<Key: CodingKey>() -> [Key]
+  func value(named name: String) throws(RecordError) -> ValueReader? { nil }
+  func value(numbered number: Int) -> ValueReader? { nil }
+  /// The keys of the values: texts, or integers.
+  var keys: [PathKey] { [] }
 }
 
-// MARK: Records
-
 final class RecordMembers: KeyedMembers {
-  let decoder: ValueDecoder
   private let record: RecordReader
   private let table: FieldTable
-  /// Where the next key often is, as types ask for their keys in one order each time.
-  private let next = Atomic(0)
 
   init(_ reader: ValueReader, _ decoder: ValueDecoder) throws(RecordError) {
     guard reader.depth < RecordFormat.maximumDepth else { throw .tooDeep }
@@ -110,12 +114,10 @@ final class RecordMembers: KeyedMembers {
     record = try RecordReader(
       reader.rest, binding: binding, schema: binding.anonymous, depth: reader.depth + 1)
     table = binding.collection.tables[record.table]
-    self.decoder = decoder
+    super.init(decoder, hasNumbers: false)
   }
 
-  @inline(__always)
-  func find<Key: CodingKey>(_ key: Key) throws(RecordError) -> ValueReader? {
-    let name = key.stringValue
+  override func value(named name: String) throws(RecordError) -> ValueReader? {
     var slot = next.load(ordering: .relaxed)
     if slot >= table.fields.count || table.fields[slot].name != name {
       guard let found = table.slot(of: name) else { return nil }
@@ -125,25 +127,17 @@ final class RecordMembers: KeyedMembers {
     return try record.value(inSlot: slot)
   }
 
-  func allKeys<Key: CodingKey>() -> [Key] {
-    (0..<min(record.slotCount, table.fields.count)).compactMap { slot -> Key? in
-      do {
-        guard try record.value(inSlot: slot) != nil else { return nil }
-      } catch {
-        // Reading the value says what is wrong.
-      }
-      return Key(stringValue: table.fields[slot].name)
+  override var keys: [PathKey] {
+    (0..<min(record.slotCount, table.fields.count)).compactMap { slot in
+      // Where this throws, reading the value says what is wrong.
+      let isThere = (try? record.value(inSlot: slot) != nil) ?? true
+      return isThere ? .name(table.fields[slot].name) : nil
     }
   }
 }
 
-// MARK: Dictionaries
-
 final class MapMembers: KeyedMembers {
-  let decoder: ValueDecoder
   private let pairs: [Pair]
-  private let hasNumbers: Bool
-  private let next = Atomic(0)
 
   private struct Pair {
     /// nil for a key that is not text.
@@ -155,7 +149,6 @@ final class MapMembers: KeyedMembers {
   }
 
   init(_ reader: ValueReader, _ decoder: ValueDecoder) throws(RecordError) {
-    self.decoder = decoder
     var reader = reader
     let count = try reader.mapCount()
     var pairs: [Pair] = []
@@ -163,28 +156,29 @@ final class MapMembers: KeyedMembers {
     for _ in 0..<count {
       var key = reader
       try reader.skipOne()
-      let isNumber = !key.nextIsString
-      pairs.append(
-        Pair(
-          text: isNumber ? nil : try key.stringBytes(), number: isNumber ? key.integerKey : nil,
-          value: reader))
+      var pair = Pair(value: reader)
+      if key.nextIsString {
+        pair.text = try key.stringBytes()
+      } else if case .integer(let number)? = try? key.value() {  // Others are no keys.
+        pair.number = Int(exactly: number)
+      }
+      pairs.append(pair)
       try reader.skipOne()
     }
     self.pairs = pairs
-    hasNumbers = pairs.contains { $0.number != nil }
+    super.init(decoder, hasNumbers: pairs.contains { $0.number != nil })
   }
 
-  func find<Key: CodingKey>(_ key: Key) throws(RecordError) -> ValueReader? {
-    var name = key.stringValue
-    let byName = name.withUTF8 { name in
+  override func value(named name: String) -> ValueReader? {
+    var name = name
+    return name.withUTF8 { name in
       value { $0.text.map { Bytes.equal($0, UnsafeRawBufferPointer(name)) } ?? false }
     }
-    if byName != nil || !hasNumbers { return byName }
-    return key.intValue.flatMap { number in value { $0.number == number } }
   }
 
+  override func value(numbered number: Int) -> ValueReader? { value { $0.number == number } }
+
   @inline(__always) private func value(where isIt: (Pair) -> Bool) -> ValueReader? {
-    // Types ask for their keys in one order each time; the next one is often the next here.
     let first = next.load(ordering: .relaxed)
     for distance in pairs.indices {
       let index = first + distance < pairs.count ? first + distance : first + distance - pairs.count
@@ -196,25 +190,10 @@ final class MapMembers: KeyedMembers {
     return nil
   }
 
-  func allKeys<Key: CodingKey>() -> [Key] {
+  override var keys: [PathKey] {
     pairs.compactMap { pair in
-      if let number = pair.number { return Key(intValue: number) }
-      return pair.text.flatMap { String(validating: $0, as: UTF8.self) }.flatMap {
-        Key(stringValue: $0)
-      }
-    }
-  }
-}
-
-extension ValueReader {
-  /// The integer in front of which the reader stands; nil for other values, and for what `Int`
-  /// cannot hold.
-  fileprivate var integerKey: Int? {
-    switch at.load(as: UInt8.self) {
-    case 0x00...0x7F, 0xE0...0xFF, 0xCC...0xCF, 0xD0...0xD3:
-      var reader = self
-      return (try? reader.int64()).flatMap { Int(exactly: $0) }
-    default: return nil
+      if let number = pair.number { return .index(number) }
+      return pair.text.flatMap { String(validating: $0, as: UTF8.self) }.map { .name($0) }
     }
   }
 }

@@ -54,36 +54,28 @@ extension NativeValue {
 // left. Otherwise they take less time than finding the type's traits, and the compiler writes
 // code of its own for these arrays.
 
+/// Asking Swift for such a type takes longer than comparing it.
+private enum FrequentArray {
+  static let strings = ObjectIdentifier([String].self)
+  static let ints = ObjectIdentifier([Int].self)
+  static let doubles = ObjectIdentifier([Double].self)
+}
+
 extension RecordWriter {
   /// Writes a value if it is of a frequent type; returns whether it is.
   @inline(__always) mutating func put<Value>(frequent value: Value) -> Bool {
-    @inline(__always) func same<Native>(_ type: Native.Type) -> Native? {
-      Value.self == type ? unsafeBitCast(value, to: type) : nil
+    @inline(__always) func put<Native: Storable>(
+      _ type: Native.Type, _ isIt: Bool = Value.self == Native.self
+    ) -> Bool {
+      if isIt { unsafeBitCast(value, to: type).store(into: &self) }
+      return isIt
     }
-    if let value = same(String.self) {
-      put(value)
-    } else if let value = same(Int.self) {
-      put(Int64(value))
-    } else if let value = same(Double.self) {
-      put(value)
-    } else if let value = same(Bool.self) {
-      put(value)
-    } else if let value = same(Int64.self) {
-      put(value)
-    } else if let value = same(Date.self) {
-      put(value)
-    } else if let value = same(UUID.self) {
-      put(value)
-    } else if let value = same([String].self) {
-      value.store(into: &self)
-    } else if let value = same([Int].self) {
-      value.store(into: &self)
-    } else if let value = same([Double].self) {
-      value.store(into: &self)
-    } else {
-      return false
-    }
-    return true
+    let id = ObjectIdentifier(Value.self)
+    return put(String.self) || put(Int.self) || put(Double.self) || put(Bool.self)
+      || put(Int64.self) || put(Date.self) || put(UUID.self)
+      || put([String].self, id == FrequentArray.strings)
+      || put([Int].self, id == FrequentArray.ints)
+      || put([Double].self, id == FrequentArray.doubles)
   }
 }
 
@@ -102,9 +94,10 @@ extension ValueReader {
     if type == Int64.self { return same(try int64()) }
     if type == Date.self { return same(try Date.load(from: &self)) }
     if type == UUID.self { return same(try UUID.load(from: &self)) }
-    if type == [String].self { return same(try [String].load(from: &self)) }
-    if type == [Int].self { return same(try [Int].load(from: &self)) }
-    if type == [Double].self { return same(try [Double].load(from: &self)) }
+    let id = ObjectIdentifier(type)
+    if id == FrequentArray.strings { return same(try [String].load(from: &self)) }
+    if id == FrequentArray.ints { return same(try [Int].load(from: &self)) }
+    if id == FrequentArray.doubles { return same(try [Double].load(from: &self)) }
     return nil
   }
 }

@@ -28,21 +28,13 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
         DecodingError.Context(
           codingPath: codingPath + [key], debugDescription: "the array has no more elements"))
     }
-    do {
-      try decoder.checkLent()
-    } catch {
-      throw decoder.decodingError(error, type)
-    }
+    try decoder.coding(type) { () throws(RecordError) in try decoder.checkLent() }
   }
 
   /// Passes over the next element.
   private mutating func pass(_ type: Any.Type) throws {
     var ahead = reader
-    do {
-      try ahead.skipOne()
-    } catch {
-      throw decoder.decodingError(error, type, at: reader, key)
-    }
+    try decoder.coding(type, at: reader, key) { () throws(RecordError) in try ahead.skipOne() }
     reader = ahead
     currentIndex += 1
   }

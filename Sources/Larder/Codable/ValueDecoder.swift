@@ -40,31 +40,23 @@ final class ValueDecoder: Decoder {
   /// Whether the value is the one in a dictionary's place, so that pairs may be read from it.
   private let isDictionary: Bool
 
-  fileprivate init(_ input: CodableInput, _ reader: ValueReader) {
+  fileprivate init(
+    _ input: CodableInput, _ reader: ValueReader, in parent: ValueDecoder? = nil,
+    _ key: (any CodingKey)? = nil, depth: Int = 0, isDictionary: Bool = false
+  ) {
     self.input = input
     self.reader = reader
-    parent = nil
-    key = nil
-    depth = 0
-    isDictionary = false
-  }
-
-  /// For a value inside of the parent's, or the parent's own, which is a dictionary.
-  private init(
-    _ parent: ValueDecoder, _ reader: ValueReader, _ key: (any CodingKey)?, depth: Int,
-    isDictionary: Bool = false
-  ) {
-    self.input = parent.input
     self.parent = parent
     self.key = key
-    self.reader = reader
     self.depth = depth
     self.isDictionary = isDictionary
   }
 
   /// A decoder of a value inside of this one.
-  func inner(_ reader: ValueReader, _ key: (any CodingKey)?) -> ValueDecoder {
-    ValueDecoder(self, reader, key, depth: depth + 1)
+  func inner(
+    _ reader: ValueReader, _ key: (any CodingKey)?, isDictionary: Bool = false
+  ) -> ValueDecoder {
+    ValueDecoder(input, reader, in: self, key, depth: depth + 1, isDictionary: isDictionary)
   }
 
   var codingPath: [any CodingKey] {
@@ -89,18 +81,32 @@ final class ValueDecoder: Decoder {
     return reader
   }
 
-  /// A reader in front of what is no keyed container.
-  private func readerOfValue() throws(RecordError) -> ValueReader {
-    try checkLent()
-    guard input.isDocument, parent == nil else { return reader }
-    throw .invalid("a document is read by way of a keyed container, not as a single value or array")
+  /// Runs `body`, whose errors become those that `Codable` has: with the path to the value that
+  /// they concern.
+  ///
+  /// - Parameters:
+  ///   - place: In front of the value, where it is not this decoder's own.
+  ///   - key: What it then stands under.
+  @inline(__always) func coding<Result>(
+    _ type: Any.Type, at place: ValueReader? = nil,
+    _ key: @autoclosure () -> (any CodingKey)? = nil,
+    _ body: () throws(RecordError) -> Result
+  ) throws -> Result {
+    do {
+      return try body()
+    } catch {
+      throw decodingError(error, type, at: place, key())
+    }
   }
 
-  /// An error as `Codable` has it: with the path to the value that it concerns.
-  @inline(never) func decodingError(
-    _ error: RecordError, _ type: Any.Type, at place: ValueReader? = nil,
-    _ key: (any CodingKey)? = nil
+  @inline(never) private func decodingError(
+    _ error: RecordError, _ type: Any.Type, at place: ValueReader?, _ key: (any CodingKey)?
   ) -> DecodingError {
+    var error = error
+    if input.isDocument, depth == 0, key == nil, case .unexpected = error {
+      error = .invalid(
+        "a document is read by way of a keyed container, not as a single value or array")
+    }
     let context = DecodingError.Context(
       codingPath: codingPath + (key.map { [$0] } ?? []), debugDescription: "\(error)",
       underlyingError: error)
@@ -117,54 +123,31 @@ final class ValueDecoder: Decoder {
 
 extension ValueDecoder {
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    do {
+    try coding([String: Any].self) { () throws(RecordError) in
       let reader = try readerOfContainer()
       if reader.nextIsRecord {
         return KeyedDecodingContainer(
-          KeyedDecoding<Key, RecordMembers>(members: try RecordMembers(reader, self)))
+          KeyedDecoding<Key>(members: try RecordMembers(reader, self)))
       }
-      return KeyedDecodingContainer(
-        KeyedDecoding<Key, MapMembers>(members: try MapMembers(reader, self)))
-    } catch {
-      throw decodingError(error, [String: Any].self)
+      return KeyedDecodingContainer(KeyedDecoding<Key>(members: try MapMembers(reader, self)))
     }
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    do {
-      _ = try readerOfContainer()
-      var reader = try readerOfValue()
-      let count = try elementCount(&reader)
-      return UnkeyedDecoding(decoder: self, reader: reader, elementCount: count)
-    } catch {
-      throw decodingError(error, [Any].self)
-    }
-  }
-
-  /// How many elements an array has; the reader then stands in front of the first. Of a
-  /// dictionary with other keys than text, as of every one that is to be a dictionary, keys and
-  /// values are elements in turn.
-  private func elementCount(_ reader: inout ValueReader) throws(RecordError) -> Int {
-    var ahead = reader
-    if reader.nextIsMap {
-      let count = try ahead.mapCount()
-      if isDictionary || count > 0 && !ahead.nextIsString {
-        reader = ahead
-        return 2 * count
+    try coding([Any].self) { () throws(RecordError) in
+      var reader = try readerOfContainer()
+      // Of a dictionary with other keys than text, as of every one that is to be a dictionary, keys
+      // and values are elements in turn.
+      var pairs = reader
+      if let count = try? pairs.mapCount(), isDictionary || count > 0 && !pairs.nextIsString {
+        return UnkeyedDecoding(decoder: self, reader: pairs, elementCount: 2 * count)
       }
+      let count = try reader.arrayCount()  // For what is no array it says so.
+      return UnkeyedDecoding(decoder: self, reader: reader, elementCount: count)
     }
-    return try reader.arrayCount()  // Which says what is wrong.
   }
 
   func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
-}
-
-extension ValueReader {
-  fileprivate var nextIsMap: Bool {
-    guard at < end else { return false }
-    let tag = at.load(as: UInt8.self)
-    return tag & 0xF0 == 0x80 || tag == 0xDE || tag == 0xDF
-  }
 }
 
 // MARK: Values
@@ -176,37 +159,37 @@ extension ValueDecoder {
     _ type: Value.Type, from reader: inout ValueReader, _ key: @autoclosure () -> any CodingKey
   ) throws -> Value {
     let start = reader
-    do {
-      if let value = try reader.frequent(type) { return value }
-    } catch {
-      throw decodingError(error, type, at: start, key())
+    let value = try coding(type, at: start, key()) { () throws(RecordError) in
+      try reader.frequent(type)
     }
+    if let value { return value }
     return try decodeOther(type, from: &reader, key())
   }
 
   @inline(never) private func decodeOther<Value: Decodable>(
     _ type: Value.Type, from reader: inout ValueReader, _ key: (any CodingKey)?
   ) throws -> Value {
-    let traits = CodingTraits.of(type)
-    guard let native = traits.native else {
-      return try inner(reader, key).decodeWhole(type, traits)
-    }
+    try decode(type, CodingTraits.of(type), from: &reader, key)
+  }
+
+  /// The same for a type whose traits are known.
+  func decode<Value: Decodable>(
+    _ type: Value.Type, _ traits: CodingTraits, from reader: inout ValueReader,
+    _ key: (any CodingKey)?
+  ) throws -> Value {
     let start = reader
-    do {
-      return try native.load(type, from: &reader)
-    } catch {
-      throw decodingError(error, type, at: start, key)
+    if let native = traits.native {
+      return try coding(type, at: start, key) { () throws(RecordError) in
+        try native.load(type, from: &reader)
+      }
     }
+    return try inner(reader, key, isDictionary: traits.isDictionary).decodeWhole(type, traits)
   }
 
   /// Decodes a value of a type that is not native from this decoder's own.
   private func decodeWhole<Value: Decodable>(
     _ type: Value.Type, _ traits: CodingTraits
   ) throws -> Value {
-    if traits.isDictionary, !isDictionary {
-      return try Value(
-        from: ValueDecoder(self, reader, nil, depth: depth, isDictionary: true))
-    }
     if traits.isNestedOptional, let optional = type as? any DecodableOptional.Type {
       return try optional.decode(type, from: self)
     }
@@ -215,13 +198,13 @@ extension ValueDecoder {
 
   /// Decodes the value of an optional that is inside another.
   func decodeLevel<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    var value: ValueReader
-    do throws(RecordError) {
-      value = try readerOfContainer()
+    var value = try coding(type) { () throws(RecordError) in
+      var value = try readerOfContainer()
       let count = try value.arrayCount()
-      guard count == 1 else { throw .invalid("a nested optional holds \(count) values") }
-    } catch {
-      throw decodingError(error, type)
+      guard count == 1 else {
+        throw RecordError.invalid("a nested optional holds \(count) values")
+      }
+      return value
     }
     return try decodeOther(type, from: &value, nil)
   }
@@ -232,12 +215,15 @@ extension ValueDecoder: SingleValueDecodingContainer {
 
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     let traits = CodingTraits.of(type)
-    guard let native = traits.native else { return try decodeWhole(type, traits) }
-    do {
-      var reader = try readerOfValue()
-      return try native.load(type, from: &reader)
-    } catch {
-      throw decodingError(error, type)
+    if let native = traits.native {
+      return try coding(type) { () throws(RecordError) in
+        try checkLent()
+        var reader = reader
+        return try native.load(type, from: &reader)
+      }
     }
+    guard traits.isDictionary else { return try decodeWhole(type, traits) }
+    return try Value(
+      from: ValueDecoder(input, reader, in: self, depth: depth, isDictionary: true))
   }
 }

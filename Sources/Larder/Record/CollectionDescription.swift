@@ -74,6 +74,12 @@ protocol DocumentShape: Hashable, Sendable {
   var identity: ObjectIdentifier? { get }
   /// Whether kinds come from a Swift type and not from values.
   static var isDeclared: Bool { get }
+  /// Whether a field that takes any value takes the documents too, as dictionaries.
+  static var fitsAny: Bool { get }
+}
+
+extension DocumentShape {
+  static var fitsAny: Bool { false }
 }
 
 struct ShapeField<Reference: Hashable & Sendable>: Hashable, Sendable {
@@ -170,7 +176,7 @@ private struct FieldMerger<Shape: DocumentShape> {
     case (.null, _): return try newKind(declared, path: path)
     case (_, .null): return stored
     // Records of documents name a table, and a field of any kind has none.
-    case (.any, _) where !declared.holdsDocuments, (_, .any): return .any
+    case (.any, _) where Shape.fitsAny || !declared.holdsDocuments, (_, .any): return .any
     case _ where !stored.isNestedLike(declared):
       // Records mark the levels of a nested optional; those of another type are unreadable.
       break

@@ -7,7 +7,9 @@ final class KnownFields {
   /// By table and slot; made when a table is first asked about.
   private var slots: [Int: [Bool]] = [:]
 
-  init(_ knowledge: any FieldKnowledge, in collection: Collection) {
+  /// nil where nothing is known: for documents that have a schema.
+  init?(_ knowledge: (any FieldKnowledge)?, in collection: Collection) {
+    guard let knowledge else { return nil }
     self.knowledge = knowledge
     self.collection = collection
   }

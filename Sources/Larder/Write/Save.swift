@@ -166,7 +166,7 @@ extension WriteScope {
   /// What ends the body: fields that are needed first are noted, and the body runs again after they
   /// have been declared.
   @usableFromInline mutating func noted(_ error: any Error) -> any Error {
-    guard let needed = error as? FieldsNeeded else { return error }
+    guard let needed = error as? UndeclaredFields.Needed else { return error }
     undeclared = needed.declaration
     return DeclarationNeeded()
   }
@@ -300,7 +300,7 @@ extension WriteScope {
     // Without a type nothing is unknown: what a document lacks is gone.
     let mayKeepFields = !binding.isDynamic && binding.schemas.contains { $0.leavesFieldsUnknown }
     var merging = RecordWriter(binding: binding, capacity: mayKeepFields ? 4096 : 16)
-    let known = batch.knowledge.map { KnownFields($0, in: binding.collection) }
+    let known = KnownFields(batch.knowledge, in: binding.collection)
     var cursor = try transaction.cursor(in: binding.collection.documents)
     var isBehindLast = try !cursor.last()
     let last = [UInt8](cursor.key)

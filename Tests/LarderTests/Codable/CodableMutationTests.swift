@@ -58,7 +58,7 @@ import Testing
     var kept = 0
     for round in 0..<MutationTests.total / 12 {
       let bytes = memory.place(random.mutated(records[round % records.count], others: records))
-      let known = KnownFields(knowledge, in: binding.collection)
+      let known = try #require(KnownFields(knowledge, in: binding.collection))
       var writer = RecordWriter(binding: binding)
       let merged = records[(round + 1) % records.count].withUnsafeBytes { new in
         try? writer.merge(
