@@ -1,5 +1,9 @@
 # Shared by the scripts beside it: steps with their times, and what a bare machine lacks.
 
+# Swift Testing begins all tests at once unless it is told otherwise. Each step of one then waits for a
+# step of all others, and what a test sets a limit for is mostly waiting.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$((2 * $(getconf _NPROCESSORS_ONLN)))
+
 steps_start=$SECONDS
 steps_done=()
 steps_not_run=()

@@ -1,6 +1,8 @@
 internal import LarderLMDB
 
-#if LARDER_MUTANTS
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
   internal import Foundation
 #endif
 

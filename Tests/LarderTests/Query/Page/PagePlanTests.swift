@@ -34,7 +34,7 @@ import Testing
       }
     }
     // Pages that no index gives prove little.
-    #expect(inOrder > total / 4)
+    #expect(inOrder > total / 20)
   }
 
   private func declare(_ declarations: [IndexDeclaration], in store: Store) throws {
