@@ -5,33 +5,19 @@
 #endif
 
 extension Aggregate {
-  /// The smallest value of a field, as queries sort; nil where there is none. A number that is NaN
-  /// is none.
-  public static func min<Value: Comparand & Comparable>(
+  /// The smallest value of a field, as queries sort; nil where there is none. Nil and
+  /// a number that is NaN are none.
+  public static func min<Value: FieldValue>(
     _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>
-  ) -> Self where Result == Value? {
+  ) -> Self where Value.Bare: Comparable, Result == Value.Bare? {
     extreme(Fields()[keyPath: field].operand, isLargest: false)
   }
 
-  /// The smallest value of a field that is not nil and not NaN.
-  public static func min<Value: Comparand & Comparable>(
-    _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value?>>
-  ) -> Self where Result == Value? {
-    extreme(Fields()[keyPath: field].operand, isLargest: false)
-  }
-
-  /// The largest value of a field, as queries sort; nil where there is none. A number that is NaN is
-  /// none.
-  public static func max<Value: Comparand & Comparable>(
+  /// The largest value of a field, as queries sort; nil where there is none. Nil and
+  /// a number that is NaN are none.
+  public static func max<Value: FieldValue>(
     _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>
-  ) -> Self where Result == Value? {
-    extreme(Fields()[keyPath: field].operand, isLargest: true)
-  }
-
-  /// The largest value of a field that is not nil and not NaN.
-  public static func max<Value: Comparand & Comparable>(
-    _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value?>>
-  ) -> Self where Result == Value? {
+  ) -> Self where Value.Bare: Comparable, Result == Value.Bare? {
     extreme(Fields()[keyPath: field].operand, isLargest: true)
   }
 

@@ -44,29 +44,24 @@ extension Aggregate {
 
   /// The sum of one field for each value of another, in the order of the values. As `sum(_:)`
   /// otherwise.
-  public static func sums<Value: Summable, Key: FieldValue & Storable & Sendable>(
+  public static func sums<Value: FieldValue, Key: FieldValue & Storable & Sendable>(
     of field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>,
     by other: KeyPath<Fields<Entity>, QueryField<Entity, Key>>
-  ) -> Self where Result == [ValueGroup<Key, Value.Sum>] {
-    sums(Fields()[keyPath: field].operand, Value.self, Fields()[keyPath: other].operand)
-  }
-
-  /// The sum of a field that may be nil for each value of another.
-  public static func sums<Value: Summable, Key: FieldValue & Storable & Sendable>(
-    of field: KeyPath<Fields<Entity>, QueryField<Entity, Value?>>,
-    by other: KeyPath<Fields<Entity>, QueryField<Entity, Key>>
-  ) -> Self where Result == [ValueGroup<Key, Value.Sum>] {
-    sums(Fields()[keyPath: field].operand, Value.self, Fields()[keyPath: other].operand)
+  ) -> Self where Value.Bare: Summable, Result == [ValueGroup<Key, Value.Bare.Sum>] {
+    sums(Fields()[keyPath: field].operand, Value.Bare.self, Fields()[keyPath: other].operand)
   }
 
   /// The sum of a field for each value of an enum.
   public static func sums<
-    Value: Summable, Key: RawRepresentable & Equatable & Storable & Sendable
+    Value: FieldValue, Key: RawRepresentable & Equatable & Storable & Sendable
   >(
     of field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>,
     by other: KeyPath<Fields<Entity>, QueryField<Entity, Key>>
-  ) -> Self where Key.RawValue: Comparand, Result == [ValueGroup<Key, Value.Sum>] {
-    sums(Fields()[keyPath: field].operand, Value.self, Fields()[keyPath: other].rawOperand)
+  ) -> Self
+  where
+    Value.Bare: Summable, Key.RawValue: Comparand, Result == [ValueGroup<Key, Value.Bare.Sum>]
+  {
+    sums(Fields()[keyPath: field].operand, Value.Bare.self, Fields()[keyPath: other].rawOperand)
   }
 }
 

@@ -1,36 +1,22 @@
 extension Aggregate {
-  /// The sum of a field; zero where nothing is selected.
+  /// The sum of a field; zero where nothing is selected. Nil counts for nothing.
   ///
   /// Integers are summed exactly: ``StoreError/sumOverflow(collection:field:sum:)`` is thrown for a
   /// sum that the result cannot hold. Doubles are added exactly, too, in whatever order, and the sum
   /// is rounded once, to the nearest double; one NaN makes it NaN. Decimals are added in the order of
   /// the keys, or in the query's if it has a limit or an offset, which matters beyond 38 digits.
-  public static func sum<Value: Summable>(
+  public static func sum<Value: FieldValue>(
     _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>
-  ) -> Self where Result == Value.Sum {
-    sum(Fields()[keyPath: field].operand, Value.self)
+  ) -> Self where Value.Bare: Summable, Result == Value.Bare.Sum {
+    sum(Fields()[keyPath: field].operand, Value.Bare.self)
   }
 
-  /// The sum of a field that may be nil; nil counts for nothing.
-  public static func sum<Value: Summable>(
-    _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value?>>
-  ) -> Self where Result == Value.Sum {
-    sum(Fields()[keyPath: field].operand, Value.self)
-  }
-
-  /// The average of a field; nil where there is no value. Of integers it is the exact sum as a
-  /// double, divided by their number.
-  public static func average<Value: Summable>(
+  /// The average of a field, of the values that are not nil; nil where there is none. Of integers it
+  /// is the exact sum as a double, divided by their number.
+  public static func average<Value: FieldValue>(
     _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>
-  ) -> Self where Result == Value.Average? {
-    average(Fields()[keyPath: field].operand, Value.self)
-  }
-
-  /// The average of a field that may be nil, of the values that are not.
-  public static func average<Value: Summable>(
-    _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value?>>
-  ) -> Self where Result == Value.Average? {
-    average(Fields()[keyPath: field].operand, Value.self)
+  ) -> Self where Value.Bare: Summable, Result == Value.Bare.Average? {
+    average(Fields()[keyPath: field].operand, Value.Bare.self)
   }
 
   /// How many documents there are.

@@ -1,23 +1,19 @@
-/// A filter made ready for one collection: names became slots, text became bytes.
+/// A filter and an order made ready for one collection: names became slots, text became bytes.
 final class Evaluation: Sendable {
   private let program: FilterProgram
-  /// What each step of the program asks where bytes are not enough.
-  private let questions: [Question]
-  private let order: [(operand: Place, isReversed: Bool)]
-  private let tables: [FieldTable]
+  private let order: [(place: Place, isReversed: Bool)]
   /// The place that documents have to come behind.
   private let position: (test: PositionTest, order: [Place])?
   let matchesAll: Bool
 
   init(_ filter: FilterNode, order: [SortKey] = [], in collection: Collection) {
-    tables = collection.tables
+    let fields = collection.description.fields
     matchesAll = filter == .constant(true)
     position = filter.splitAtPosition.0.map { position in
-      (PositionTest(position), position.order.map { Place($0.operand, in: collection) })
+      (PositionTest(position), position.order.map { Place($0.operand, in: fields) })
     }
-    program = FilterProgram(filter, in: collection.description.fields)
-    questions = program.tests.map { Question($0, in: collection) }
-    self.order = order.map { (Place($0.operand, in: collection), $0.isReversed) }
+    program = FilterProgram(filter, in: fields)
+    self.order = order.map { (Place($0.operand, in: fields), $0.isReversed) }
   }
 
   /// What every document matches.
@@ -28,24 +24,12 @@ final class Evaluation: Sendable {
     program.sieve(tableCount: binding.root.tableCount)
   }
 
-  /// Whether a record matches, where its bytes alone tell at once; nil where they do not, or
-  /// cannot be read.
-  @inline(__always)
-  func quickAnswer(_ record: UnsafeRawBufferPointer, _ binding: CollectionBinding) -> Bool? {
-    switch program.quickAnswer(record, binding) {
-    case .no: false
-    case .yes: position == nil ? true : nil
-    case .ask: nil
-    }
-  }
-
   /// Whether the document in `record` matches. Reads only the fields that the filter names.
   ///
   /// - Throws: ``RecordError`` when a field cannot be read.
+  @inline(__always)
   func matches(_ record: borrowing RecordReader) throws(RecordError) -> Bool {
-    try program.matches(record) { (step, record) throws(RecordError) in
-      try matches(questions[step], record)
-    }
+    try program.holds(for: record)
   }
 
   /// Whether a document that matches comes behind the place in an order that the filter names.
@@ -75,7 +59,7 @@ final class Evaluation: Sendable {
   ///
   /// - Throws: ``RecordError`` when the field cannot be read.
   func value(_ number: Int, _ record: borrowing RecordReader) throws(RecordError) -> Value {
-    try value(order[number].operand, record)
+    try order[number].place.value(in: record)
   }
 
   /// Appends the value of an operand as it stands in index entries.
@@ -84,7 +68,7 @@ final class Evaluation: Sendable {
   func putValue(
     _ number: Int, _ record: borrowing RecordReader, into bytes: inout IndexBytes
   ) throws(RecordError) {
-    try putSortValue(order[number].operand, record, into: &bytes)
+    try putSortValue(order[number].place, record, into: &bytes)
   }
 
   /// The values that the document in `record` is sorted by.
@@ -92,7 +76,7 @@ final class Evaluation: Sendable {
   /// - Throws: ``RecordError`` when a field cannot be read.
   func sortValues(_ record: borrowing RecordReader) throws(RecordError) -> [Value] {
     var values: [Value] = []
-    for key in order { values.append(try value(key.operand, record).sortable) }
+    for key in order { values.append(try key.place.value(in: record).sortable) }
     return values
   }
 
@@ -113,7 +97,7 @@ final class Evaluation: Sendable {
   ) throws(RecordError) {
     for key in order {
       let start = bytes.count
-      try putSortValue(key.operand, record, into: &bytes)
+      try putSortValue(key.place, record, into: &bytes)
       if key.isReversed { bytes.complement(from: start) }
     }
   }
@@ -121,251 +105,15 @@ final class Evaluation: Sendable {
   private func putSortValue(
     _ place: Place, _ record: borrowing RecordReader, into bytes: inout IndexBytes
   ) throws(RecordError) {
-    if case .slot(let slot, _, let inner, let kind) = place, inner.isEmpty,
-      let scalar = IndexScalar(kind), var reader = try record.value(inSlot: slot)
+    if case .field(let path) = place.operand, path.count == 1,
+      let scalar = IndexScalar(path[0].kind), var reader = try record.value(inSlot: place.slot)
     {
       let start = bytes.count
       bytes.put(&reader, as: scalar, limit: .max - 1)
       if bytes.bytes[start] != IndexTag.unreadable { return }
       bytes.truncate(to: start)
     }
-    bytes.put(whole: try value(place, record))
-  }
-}
-
-extension Evaluation {
-  /// What is asked of a record where bytes alone do not tell.
-  private enum Question {
-    case test(Place, Test)
-    case relation(Place, Relation, Place)
-
-    init(_ node: FilterNode, in collection: Collection) {
-      switch node {
-      case .test(let operand, let comparison):
-        self = .test(Place(operand, in: collection), Test(comparison))
-      case .relation(let left, let relation, let right):
-        self = .relation(Place(left, in: collection), relation, Place(right, in: collection))
-      default: preconditionFailure("a program asks comparisons only")
-      }
-    }
-  }
-
-  private func matches(
-    _ question: Question, _ record: borrowing RecordReader
-  ) throws(RecordError) -> Bool {
-    switch question {
-    case .test(let place, let test): try matches(place, test, record)
-    case .relation(let left, let relation, let right):
-      relation.holds(try value(left, record), try value(right, record))
-    }
-  }
-
-  /// Where a value is found in a record.
-  private enum Place {
-    case slot(Int, FieldStep, inner: [FieldStep], kind: Kind<SchemaReference>)
-    case derived(Int, [FieldStep], Derivation)
-    case computed(Operand.Computed)
-
-    init(_ operand: Operand, in collection: Collection) {
-      switch operand {
-      case .field(let path):
-        self = .slot(
-          collection.description.fields.slot(of: path[0].name) ?? -1, path[0],
-          inner: Array(path.dropFirst()), kind: path[path.count - 1].kind)
-      case .derived(let path, let derivation):
-        self = .derived(
-          collection.description.fields.slot(of: path[0].name) ?? -1, path, derivation)
-      case .computed(let computed): self = .computed(computed)
-      }
-    }
-  }
-
-  /// A comparison, with text as bytes.
-  struct Test: Sendable {
-    let comparison: Comparison
-    /// The UTF-8 of the string that it compares with, if it does.
-    let text: [UInt8]?
-    let textIsASCII: Bool
-    /// What is asked of elements, if it is.
-    let elements: ElementFilter?
-
-    init(_ comparison: Comparison) {
-      self.comparison = comparison
-      let string: String? =
-        switch comparison {
-        case .equal(.string(let text)), .less(.string(let text)), .lessOrEqual(.string(let text)),
-          .greater(.string(let text)), .greaterOrEqual(.string(let text)),
-          .containsElement(.string(let text)), .hasPrefix(let text), .hasSuffix(let text),
-          .containsText(let text):
-          text
-        default: nil
-        }
-      text = string.map { Array($0.utf8) }
-      textIsASCII = text?.allSatisfy { $0 < 0x80 } ?? false
-      elements = if case .containsMatch(let node) = comparison { ElementFilter(node) } else { nil }
-    }
-  }
-
-  private func matches(
-    _ place: Place, _ test: Test, _ record: borrowing RecordReader
-  ) throws(RecordError) -> Bool {
-    switch place {
-    case .computed(let computed): return test.holds(for: try computed.value(record))
-    case .derived: return test.holds(for: try value(place, record))
-    case .slot(let slot, let step, let inner, let kind):
-      do throws(RecordError) {
-        guard var reader = try record.value(inSlot: slot) else {
-          guard let absent = step.absent else { throw RecordError.missing }
-          return test.holds(for: absent)
-        }
-        if inner.isEmpty { return try test.holds(for: &reader, as: kind) }
-        if test.elements != nil {
-          switch try reader.destination(inner[...]) {
-          case .absent(let value): return test.holds(for: value)
-          case .value(var reader): return try test.holds(for: &reader, as: kind)
-          }
-        }
-        return test.holds(for: try value(at: inner[...], &reader).read(as: kind))
-      } catch {
-        throw .field(step.name, error)
-      }
-    }
-  }
-
-  private func value(
-    _ place: Place, _ record: borrowing RecordReader
-  ) throws(RecordError) -> Value {
-    switch place {
-    case .computed(let computed): return try computed.value(record)
-    case .derived(let slot, let path, let derivation):
-      do throws(RecordError) {
-        guard let reader = try record.value(inSlot: slot) else {
-          guard let absent = path[0].absent else { throw RecordError.missing }
-          return derivation(absent)
-        }
-        switch try reader.destination(path.dropFirst()) {
-        case .absent(let value): return derivation(value)
-        case .value(var reader): return try derivation(&reader, as: path[path.count - 1].kind)
-        }
-      } catch {
-        throw .field(path[0].name, error)
-      }
-    case .slot(let slot, let step, let inner, let kind):
-      do throws(RecordError) {
-        guard var reader = try record.value(inSlot: slot) else {
-          guard let absent = step.absent else { throw RecordError.missing }
-          return absent
-        }
-        return try value(at: inner[...], &reader).read(as: kind)
-      } catch {
-        throw .field(step.name, error)
-      }
-    }
-  }
-
-  /// The value down `path`, from a reader in front of a value; nil inside nil is nil.
-  private func value(
-    at path: ArraySlice<FieldStep>, _ reader: inout ValueReader
-  ) throws(RecordError) -> Value {
-    guard let step = path.first else { return try reader.value() }
-    if reader.nextIsNil { return .null }
-    let bytes = UnsafeRawBufferPointer(start: reader.at, count: reader.left)
-    let record = try RecordReader(
-      bytes, binding: reader.binding, schema: reader.binding.anonymous, depth: reader.depth + 1)
-    do throws(RecordError) {
-      let slot = tables[record.table].slot(of: step.name) ?? -1
-      guard var inner = try record.value(inSlot: slot) else {
-        guard let absent = step.absent else { throw RecordError.missing }
-        return absent
-      }
-      return try value(at: path.dropFirst(), &inner)
-    } catch {
-      throw .field(step.name, error)
-    }
-  }
-}
-
-extension Evaluation.Test {
-  /// Whether the comparison holds for the next value, which is not decoded where its bytes
-  /// are enough.
-  func holds(
-    for reader: inout ValueReader, as kind: Kind<SchemaReference>
-  ) throws(RecordError) -> Bool {
-    if let text, reader.nextIsString {
-      let bytes = try reader.stringBytes()
-      if let answer = holds(forText: bytes, text) { return answer }
-      guard let string = String(validating: bytes, as: UTF8.self) else { throw .invalidUTF8 }
-      return holds(for: .string(string))
-    }
-    if let elements { return try elements.holdsForAny(in: &reader) }
-    if case .containsElement(.string) = comparison, let text {
-      guard !reader.skipNil() else { return false }
-      for _ in 0..<(try reader.arrayCount()) {
-        guard reader.nextIsString else {
-          try reader.skip()
-          continue
-        }
-        let bytes = try reader.stringBytes()
-        if text.withUnsafeBytes({ Bytes.equal($0, bytes) }) { return true }
-        if textIsASCII && Bytes.areASCII(bytes) { continue }
-        if String(decoding: bytes, as: UTF8.self) == String(decoding: text, as: UTF8.self) {
-          return true
-        }
-      }
-      return false
-    }
-    return holds(for: try reader.value().read(as: kind))
-  }
-
-  /// The answer by bytes alone; nil where only Swift's own comparison of strings can tell:
-  /// canonical equivalents differ in bytes, and a grapheme may hide a prefix.
-  private func holds(forText bytes: UnsafeRawBufferPointer, _ text: [UInt8]) -> Bool? {
-    text.withUnsafeBytes { text in
-      switch comparison {
-      case .equal:
-        if Bytes.equal(bytes, text) { return true }
-        return textIsASCII && Bytes.areASCII(bytes) ? false : nil
-      case .less, .lessOrEqual, .greater, .greaterOrEqual:
-        guard textIsASCII, Bytes.areASCII(bytes) else { return nil }
-        let order = Bytes.compare(bytes, text)
-        switch comparison {
-        case .less: return order < 0
-        case .lessOrEqual: return order <= 0
-        case .greater: return order > 0
-        default: return order >= 0
-        }
-      case .hasPrefix where textIsASCII && bytes.isASCIIWithoutBreaks:
-        return text.isWithoutBreaks && bytes.count >= text.count
-          && Bytes.equal(UnsafeRawBufferPointer(rebasing: bytes[..<text.count]), text)
-      case .hasSuffix where textIsASCII && bytes.isASCIIWithoutBreaks:
-        return text.isWithoutBreaks && bytes.count >= text.count
-          && Bytes.equal(
-            UnsafeRawBufferPointer(rebasing: bytes[(bytes.count - text.count)...]), text)
-      default: return nil
-      }
-    }
-  }
-
-  /// Whether the comparison holds for `value`.
-  func holds(for value: Value) -> Bool {
-    switch comparison {
-    case .equal(let other): return value.isEqual(to: other)
-    case .isAny(let others): return value != .null && others.contains { value.isEqual(to: $0) }
-    case .less(let other): return value.order(other) == .some(-1)
-    case .lessOrEqual(let other): return value.isAtMost(other)
-    case .greater(let other): return value.order(other) == .some(1)
-    case .greaterOrEqual(let other): return other.isAtMost(value)
-    case .containsElement(let element):
-      if case .array(let elements) = value { return elements.contains { $0.isEqual(to: element) } }
-    case .hasPrefix(let prefix):
-      if case .string(let text) = value { return text.hasPrefix(prefix) }
-    case .hasSuffix(let suffix):
-      if case .string(let text) = value { return text.hasSuffix(suffix) }
-    case .containsText(let part):
-      if case .string(let text) = value { return text.contains(part) }
-    case .containsMatch: return elements?.holdsForAny(in: value) ?? false
-    }
-    return false
+    bytes.put(whole: try place.value(in: record))
   }
 }
 
@@ -383,19 +131,4 @@ extension Value {
     default: self
     }
   }
-}
-
-extension ValueReader {
-  var nextIsString: Bool {
-    guard at < end else { return false }
-    let tag = at.load(as: UInt8.self)
-    return tag & 0xE0 == 0xA0 || (0xD9...0xDB).contains(tag)
-  }
-}
-
-extension UnsafeRawBufferPointer {
-  /// Without CR and LF, which Swift counts as one character when they stand together.
-  var isWithoutBreaks: Bool { allSatisfy { $0 != 0x0D && $0 != 0x0A } }
-
-  var isASCIIWithoutBreaks: Bool { allSatisfy { $0 < 0x80 && $0 != 0x0D && $0 != 0x0A } }
 }

@@ -91,7 +91,7 @@ extension FilterNode: CustomStringConvertible {
     case .constant(let value): "\(value)"
     case .conjunction(let parts): parts.map(\.nested).joined(separator: " && ")
     case .disjunction(let parts): parts.map(\.nested).joined(separator: " || ")
-    case .not(.test(let operand, .equal(let value))): "\(operand) != \(value)"
+    case .not(.test(let operand, .compare(.equal, let value))): "\(operand) != \(value)"
     case .not(.relation(let left, .equal, let right)): "\(left) != \(right)"
     case .not(let node): "!(\(node))"
     case .test(let operand, let comparison): comparison.description(of: "\(operand)")

@@ -188,11 +188,7 @@ extension Kind {
 extension Comparison {
   private var code: Int64 {
     switch self {
-    case .equal: 0
-    case .less: 1
-    case .lessOrEqual: 2
-    case .greater: 3
-    case .greaterOrEqual: 4
+    case .compare(let relation, _): Int64(relation.rawValue)
     case .isAny: 5
     case .containsElement: 6
     case .hasPrefix: 7
@@ -205,9 +201,7 @@ extension Comparison {
   /// What it compares with; nil where that is no value.
   private var operand: Value? {
     switch self {
-    case .equal(let value), .less(let value), .lessOrEqual(let value), .greater(let value),
-      .greaterOrEqual(let value), .containsElement(let value):
-      value
+    case .compare(_, let value), .containsElement(let value): value
     case .isAny(let values): .array(values)
     case .hasPrefix(let text), .hasSuffix(let text), .containsText(let text): .string(text)
     case .containsMatch: nil
@@ -230,17 +224,16 @@ extension Comparison {
       return
     }
     switch (code, try reader.value()) {
-    case (0, let value): self = .equal(value)
-    case (1, let value): self = .less(value)
-    case (2, let value): self = .lessOrEqual(value)
-    case (3, let value): self = .greater(value)
-    case (4, let value): self = .greaterOrEqual(value)
     case (5, .array(let values)): self = .isAny(values)
     case (6, let value): self = .containsElement(value)
     case (7, .string(let text)): self = .hasPrefix(text)
     case (8, .string(let text)): self = .hasSuffix(text)
     case (9, .string(let text)): self = .containsText(text)
-    default: throw .invalid("comparison \(code) is unknown")
+    case (_, let value):
+      guard let relation = UInt8(exactly: code).flatMap(Relation.init) else {
+        throw .invalid("comparison \(code) is unknown")
+      }
+      self = .compare(relation, value)
     }
   }
 }

@@ -1,16 +1,13 @@
-#if canImport(FoundationEssentials)
-  internal import FoundationEssentials
-#else
-  internal import Foundation
-#endif
-
 extension FilterProgram {
   struct Builder {
-    let table: FieldTable
+    /// Of the documents; nil for elements.
+    let fields: FieldTable?
     /// Back to front.
     var steps: [Step] = []
-    var tests: [FilterNode] = []
+    var questions: [Question] = []
     var texts: [UInt8] = []
+
+    init(fields: FieldTable?) { self.fields = fields }
 
     /// Adds a condition; returns where it starts.
     mutating func add(_ node: FilterNode, ifTrue: Int32, ifFalse: Int32) -> Int32 {
@@ -26,52 +23,65 @@ extension FilterProgram {
         for part in parts.reversed() { next = add(part, ifTrue: ifTrue, ifFalse: next) }
         return next
       case .test(let operand, let comparison):
-        var step = Step(
-          test: .ask, slot: -1, ifTrue: ifTrue, ifFalse: ifFalse, ifAbsent: .ask, ifNil: .ask)
-        if case .field(let path) = operand, path.count == 1 {
-          step.slot = Int32(truncatingIfNeeded: table.slot(of: path[0].name) ?? -1)
-          step.ifAbsent =
-            path[0].absent.map { Answer(Evaluation.Test(comparison).holds(for: $0)) } ?? .ask
-          choose(comparison, path[0].kind, &step)
+        let place = Place(operand, in: fields)
+        var elements: FilterProgram?
+        if case .containsMatch(let node) = comparison { elements = FilterProgram(node, in: nil) }
+        var step = Step(ifTrue: ifTrue, ifFalse: ifFalse)
+        if case .field(let path) = operand {
+          choose(comparison, path[path.count - 1].kind, &step)
+          if path.count == 1, step.test != .ask {
+            step.slot = Int32(truncatingIfNeeded: place.slot)
+            step.ifAbsent = path[0].absent.map { Answer(comparison.holds(for: $0)) } ?? .ask
+          }
         }
-        steps.append(step)
-        tests.append(node)
-        return Int32(steps.count) - 1
-      case .relation:
-        steps.append(
-          Step(
-            test: .ask, slot: -1, ifTrue: ifTrue, ifFalse: ifFalse, ifAbsent: .ask, ifNil: .ask))
-        tests.append(node)
-        return Int32(steps.count) - 1
+        return add(step, .test(place, comparison, elements: elements))
+      case .relation(let left, let relation, let right):
+        return add(
+          Step(ifTrue: ifTrue, ifFalse: ifFalse),
+          .relation(Place(left, in: fields), relation, Place(right, in: fields)))
       case .behind: return ifTrue  // Needs the key; asked beside the program.
       case .tooDeep: return ifFalse  // Refused before it comes here.
       }
+    }
+
+    private mutating func add(_ step: Step, _ question: Question) -> Int32 {
+      steps.append(step)
+      questions.append(question)
+      return Int32(steps.count) - 1
     }
 
     /// Picks the test that bytes can answer, if there is one.
     private mutating func choose(
       _ comparison: Comparison, _ kind: Kind<SchemaReference>, _ step: inout Step
     ) {
-      if case .equal(.null) = comparison {
+      if case .compare(.equal, .null) = comparison {
         step.test = .isNil
         step.ifNil = .yes
         return
       }
       // The levels of nested optionals are marked in the record.
       guard let scalar = IndexScalar(kind) ?? elementOfArray(kind, comparison) else { return }
-      step.ifNil = kind.isOptional ? Answer(Evaluation.Test(comparison).holds(for: .null)) : .ask
-      switch (scalar, comparison) {
-      case (.bool, .equal(.bool(let value))):
-        step.number = value ? 1 : 0
-        step.test = .boolEqual
-      case (.integer, .equal(.integer(let value))): integer(value, .integerEqual, &step)
-      case (.integer, .less(.integer(let value))): integer(value, .integerLess, &step)
-      case (.integer, .lessOrEqual(.integer(let value))): integer(value, .integerAtMost, &step)
-      case (.integer, .greater(.integer(let value))): integer(value, .integerMore, &step)
-      case (.integer, .greaterOrEqual(.integer(let value))): integer(value, .integerAtLeast, &step)
-      case (.double, _): double(comparison, &step)
-      case (.date, _): date(comparison, &step)
-      case (.string, _): text(comparison, &step)
+      step.ifNil = kind.isOptional ? Answer(comparison.holds(for: .null)) : .ask
+      switch comparison {
+      case .compare(.equal, .string(let text)) where scalar == .string:
+        add([text], .textEqual, &step)
+      case .compare(let relation, .string(let text)) where scalar == .string && text.isASCII:
+        guard let range = ScalarRange(relation, 0, 0, in: .min ... .max) else { return }
+        step.range = range
+        add([text], .textOrder, &step)
+      case .compare(let relation, let value):
+        guard let range = ScalarRange(relation, value, as: scalar), let test = ByteTest(scalar)
+        else { return }
+        step.range = range
+        step.test = test
+      case .isAny(let values) where scalar == .string:
+        let texts = values.compactMap { if case .string(let text) = $0 { text } else { nil } }
+        if texts.count == values.count { add(texts, .textEqual, &step) }
+      case .hasPrefix(let text) where scalar == .string && text.isASCIIWithoutBreaks:
+        add([text], .textPrefix, &step)
+      case .hasSuffix(let text) where scalar == .string && text.isASCIIWithoutBreaks:
+        add([text], .textSuffix, &step)
+      case .containsElement(.string(let text)): add([text], .element, &step)
       default: break
       }
     }
@@ -87,66 +97,9 @@ extension FilterProgram {
       }
     }
 
-    private func integer(_ value: Int64, _ test: Test, _ step: inout Step) {
-      step.number = UInt64(bitPattern: value)
+    private mutating func add(_ texts: [String], _ test: ByteTest, _ step: inout Step) {
       step.test = test
-    }
-
-    private func double(_ comparison: Comparison, _ step: inout Step) {
-      switch comparison {
-      case .equal(.double(let value)): number(value, .doubleEqual, &step)
-      case .less(.double(let value)): number(value, .doubleLess, &step)
-      case .lessOrEqual(.double(let value)): number(value, .doubleAtMost, &step)
-      case .greater(.double(let value)): number(value, .doubleMore, &step)
-      case .greaterOrEqual(.double(let value)): number(value, .doubleAtLeast, &step)
-      default: break
-      }
-    }
-
-    private func date(_ comparison: Comparison, _ step: inout Step) {
-      switch comparison {
-      case .equal(.date(let value)):
-        number(value.timeIntervalSinceReferenceDate, .dateEqual, &step)
-      case .less(.date(let value)):
-        number(value.timeIntervalSinceReferenceDate, .dateLess, &step)
-      case .lessOrEqual(.date(let value)):
-        number(value.timeIntervalSinceReferenceDate, .dateAtMost, &step)
-      case .greater(.date(let value)):
-        number(value.timeIntervalSinceReferenceDate, .dateMore, &step)
-      case .greaterOrEqual(.date(let value)):
-        number(value.timeIntervalSinceReferenceDate, .dateAtLeast, &step)
-      default: break
-      }
-    }
-
-    private func number(_ value: Double, _ test: Test, _ step: inout Step) {
-      step.number = value.bitPattern
-      step.test = test
-    }
-
-    private mutating func text(_ comparison: Comparison, _ step: inout Step) {
-      switch comparison {
-      case .equal(.string(let text)): add([text], .textEqual, &step)
-      case .isAny(let values):
-        let texts = values.compactMap { if case .string(let text) = $0 { text } else { nil } }
-        if texts.count == values.count { add(texts, .textEqual, &step) }
-      case .less(.string(let text)): add([text], .textLess, &step)
-      case .lessOrEqual(.string(let text)): add([text], .textAtMost, &step)
-      case .greater(.string(let text)): add([text], .textMore, &step)
-      case .greaterOrEqual(.string(let text)): add([text], .textAtLeast, &step)
-      case .hasPrefix(let text) where text.utf8.allSatisfy { $0 != 0x0A && $0 != 0x0D }:
-        add([text], .textPrefix, &step)
-      case .hasSuffix(let text) where text.utf8.allSatisfy { $0 != 0x0A && $0 != 0x0D }:
-        add([text], .textSuffix, &step)
-      case .containsElement(.string(let text)): add([text], .hasText, &step)
-      default: break
-      }
-    }
-
-    /// Only for texts that are ASCII: others have equals of other bytes.
-    private mutating func add(_ texts: [String], _ test: Test, _ step: inout Step) {
-      guard texts.allSatisfy({ $0.utf8.allSatisfy { $0 < 0x80 } }) else { return }
-      step.test = test
+      step.isASCII = texts.allSatisfy(\.isASCII)
       step.textStart = Int32(truncatingIfNeeded: self.texts.count)
       step.textCount = Int32(truncatingIfNeeded: texts.count)
       for text in texts {
@@ -156,5 +109,13 @@ extension FilterProgram {
         self.texts.append(contentsOf: text.utf8)
       }
     }
+  }
+}
+
+extension String {
+  fileprivate var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
+
+  fileprivate var isASCIIWithoutBreaks: Bool {
+    utf8.allSatisfy { $0 < 0x80 && $0 != 0x0A && $0 != 0x0D }
   }
 }

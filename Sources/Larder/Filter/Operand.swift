@@ -21,10 +21,6 @@ enum Operand: Sendable, Equatable {
       self.name = name
     }
 
-    func value(_ record: borrowing RecordReader) throws(RecordError) -> Value {
-      try reading(record.asValue)
-    }
-
     func value(_ element: ValueReader) throws(RecordError) -> Value { try reading(element) }
 
     static func == (left: Computed, right: Computed) -> Bool { left === right }
@@ -70,42 +66,6 @@ extension Operand: CustomStringConvertible {
     case .field(let path): path.map(\.name).joined(separator: ".")
     case .derived(let path, let derivation): "\(Operand.field(path)).\(derivation)"
     case .computed(let computed): "<\(computed.name)>"
-    }
-  }
-}
-
-extension RecordReader {
-  /// A reader in front of this record, as if it were embedded in another.
-  var asValue: ValueReader {
-    ValueReader(numbers - 2, end, binding: binding, depth: depth - 1)
-  }
-}
-
-extension ValueReader {
-  /// What is found at the end of a path.
-  enum Destination {
-    /// A reader in front of the value.
-    case value(ValueReader)
-    /// What stands for a value that is not there.
-    case absent(Value)
-  }
-
-  /// Goes down `path` from the value that this reader stands in front of; nil inside nil is nil.
-  func destination(_ path: ArraySlice<FieldStep>) throws(RecordError) -> Destination {
-    guard let step = path.first else { return .value(self) }
-    if nextIsNil { return .absent(.null) }
-    let record = try RecordReader(
-      UnsafeRawBufferPointer(start: at, count: left), binding: binding, schema: binding.anonymous,
-      depth: depth + 1)
-    do throws(RecordError) {
-      let slot = binding.collection.tables[record.table].slot(of: step.name) ?? -1
-      guard let inner = try record.value(inSlot: slot) else {
-        guard let absent = step.absent else { throw RecordError.missing }
-        return .absent(absent)
-      }
-      return try inner.destination(path.dropFirst())
-    } catch {
-      throw .field(step.name, error)
     }
   }
 }

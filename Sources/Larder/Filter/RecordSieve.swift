@@ -1,41 +1,38 @@
 internal import LarderLMDB
 
-/// Tells of most records that do not match a filter that they do not, by one number in their bytes.
+/// Tells of most records that do not match a filter that they do not, by the bytes of one value.
 ///
 /// Every record that matches passes; so does what is out of the ordinary. It is short enough to
 /// stand in the loop over a page.
 struct RecordSieve: ValueTest {
   private let slot: Int
   private let tableCount: Int
-  /// The first two bytes of the value, as far as they count.
-  private let tag: UInt16
-  private let tagMask: UInt16
-  private let tagByteCount: Int
-  private let lower: Double
-  private let upper: Double
+  private let test: ByteTest
+  /// The keys that pass; of a text, those of its beginning.
+  private let range: ScalarRange
 
-  /// - Parameter step: One whose answer no makes the filter fail. Nil where it compares no number
-  ///   with 8 bytes.
-  init?(_ step: FilterProgram.Step, tableCount: Int) {
-    guard step.slot >= 0 else { return nil }
-    let number = Double(bitPattern: step.number)
-    // What is equal passes everywhere: a document is asked whole behind the sieve.
-    switch step.test {
-    case .doubleEqual, .dateEqual: (lower, upper) = (number, number)
-    case .doubleLess, .doubleAtMost, .dateLess, .dateAtMost: (lower, upper) = (-.infinity, number)
-    case .doubleMore, .doubleAtLeast, .dateMore, .dateAtLeast: (lower, upper) = (number, .infinity)
-    default: return nil
-    }
-    switch step.test {
-    case .dateEqual, .dateLess, .dateAtMost, .dateMore, .dateAtLeast:
-      (tag, tagMask) = (UInt16(RecordFormat.Extension.date) << 8 | 0xD7, 0xFFFF)
-      tagByteCount = 2
-    default:
-      (tag, tagMask) = (0xCB, 0x00FF)
-      tagByteCount = 1
-    }
+  /// - Parameters:
+  ///   - step: One of a slot, whose answer no makes the filter fail. Nil where it is none of those
+  ///     below.
+  ///   - texts: What it compares with.
+  init?(_ step: FilterProgram.Step, _ texts: [UnsafeRawBufferPointer], tableCount: Int) {
     slot = Int(step.slot)
     self.tableCount = tableCount
+    test = step.test
+    switch step.test {
+    case .bool, .integer, .double, .date: range = step.range
+    case .textEqual, .textOrder, .textPrefix:
+      let keys = texts.map { Self.key(of: $0) }
+      guard step.isASCII, let first = keys.min(), let last = keys.max() else { return nil }
+      switch step.test {
+      case .textEqual: range = ScalarRange(first, last)
+      case .textOrder:
+        // What is equal in its beginning passes: a document is asked whole behind the sieve.
+        range = step.range.contains(-1) ? ScalarRange(0, last) : ScalarRange(first, .max)
+      default: range = ScalarRange(first, first | .max &>> Int64(7 + 8 * min(texts[0].count, 7)))
+      }
+    default: return nil
+    }
   }
 
   /// Whether the document in these bytes may match.
@@ -47,8 +44,9 @@ struct RecordSieve: ValueTest {
     let byteCount: Int
     let offset: Int
     let values: Int
+    // The marker, and the version with numbers of one byte, or of two: records up to 64 KB.
     let head = UInt16(littleEndian: record.loadUnaligned(as: UInt16.self))
-    if _fastPath(head == FilterProgram.narrowHead) {
+    if _fastPath(head == Self.narrowHead) {
       table = Int(record.load(fromByteOffset: 2, as: UInt8.self))
       slotCount = Int(record.load(fromByteOffset: 3, as: UInt8.self))
       byteCount = Int(record.load(fromByteOffset: 4, as: UInt8.self))
@@ -56,23 +54,55 @@ struct RecordSieve: ValueTest {
       guard slot < slotCount, values <= bytes.count else { return true }
       offset = Int(record.load(fromByteOffset: 5 &+ slot, as: UInt8.self))
     } else {
-      guard head == FilterProgram.wideHead else { return true }
-      table = FilterProgram.wideNumber(record + 2)
-      slotCount = FilterProgram.wideNumber(record + 4)
-      byteCount = FilterProgram.wideNumber(record + 6)
+      guard head == Self.narrowHead | 1 << 8 else { return true }
+      table = RecordHeader.number(record + 2, 0, shift: 1)
+      slotCount = RecordHeader.number(record + 2, 1, shift: 1)
+      byteCount = RecordHeader.number(record + 2, 2, shift: 1)
       values = 8 &+ 2 &* slotCount
       guard slot < slotCount, values <= bytes.count else { return true }
-      offset = FilterProgram.wideNumber(record + (8 &+ 2 &* slot))
+      offset = RecordHeader.number(record + 8, slot, shift: 1)
     }
     let place = values &+ offset &- 1
-    guard offset > 0, place &+ tagByteCount &+ 8 <= byteCount, byteCount <= bytes.count,
-      table < tableCount
+    // Behind the values stands the checksum.
+    guard offset > 0, place < byteCount,
+      byteCount &+ RecordFormat.checksumByteCount <= bytes.count, table < tableCount,
+      let key = key(record + place, left: byteCount &- place)
     else { return true }
-    let found = UInt16(littleEndian: record.loadUnaligned(fromByteOffset: place, as: UInt16.self))
-    guard found & tagMask == tag else { return true }
-    let value = Double(
-      bitPattern: UInt64(
-        bigEndian: record.loadUnaligned(fromByteOffset: place &+ tagByteCount, as: UInt64.self)))
-    return !(value < lower || value > upper)
+    return range.contains(key)
+  }
+
+  private static var narrowHead: UInt16 {
+    UInt16(RecordFormat.version) << 8 | UInt16(RecordFormat.marker)
+  }
+
+  @inline(__always) private func key(_ at: UnsafeRawPointer, left: Int) -> Int64? {
+    switch test {
+    case .textEqual, .textOrder, .textPrefix:
+      let tag = at.load(as: UInt8.self)
+      let count: Int
+      let text: UnsafeRawPointer
+      if tag & 0xE0 == 0xA0 {
+        (count, text) = (Int(tag & 0x1F), at + 1)
+      } else {
+        guard tag == 0xD9, left >= 2 else { return nil }
+        (count, text) = (Int(at.load(fromByteOffset: 1, as: UInt8.self)), at + 2)
+      }
+      guard text - at &+ count <= left else { return nil }
+      return Self.key(count, of: ByteTest.word(text))
+    default: return test.key(at, left: left, isPadded: true)
+    }
+  }
+
+  /// The first seven bytes of a text as a number, in the order of texts. Nil where one of them, or
+  /// the next, which may change how the seventh compares, is not ASCII.
+  ///
+  /// - Parameter word: The text's first eight bytes, if it has as many.
+  @inline(__always) private static func key(_ count: Int, of word: UInt64) -> Int64? {
+    let word = count < 8 ? word & ~(.max &>> UInt64(count &<< 3)) : word
+    return word & 0x8080_8080_8080_8080 == 0 ? Int64(bitPattern: word &>> 8) : nil
+  }
+
+  private static func key(of text: UnsafeRawBufferPointer) -> Int64 {
+    (0..<7).reduce(0) { $0 << 8 | ($1 < text.count ? Int64(text[$1]) : 0) }
   }
 }

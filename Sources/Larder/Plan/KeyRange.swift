@@ -62,20 +62,14 @@ extension KeyRange {
   /// The documents' keys that a comparison of the key field holds for; nil where they are no
   /// range.
   init?(_ comparison: Comparison, keysOf kind: KeyKind) {
-    switch comparison {
-    case .less(let value):
-      guard let key = value.encodedKey(of: kind) else { return nil }
-      self.init(lower: [], upper: key)
-    case .lessOrEqual(let value):
-      guard let key = value.encodedKey(of: kind) else { return nil }
-      self.init(lower: [], upper: key + [0])
-    case .greater(let value):
-      guard let key = value.encodedKey(of: kind) else { return nil }
-      self.init(lower: key + [0], upper: nil)
-    case .greaterOrEqual(let value):
-      guard let key = value.encodedKey(of: kind) else { return nil }
-      self.init(lower: key, upper: nil)
-    default: return nil
+    guard case .compare(let relation, let value) = comparison, relation != .equal,
+      let key = value.encodedKey(of: kind)
+    else { return nil }
+    switch relation {
+    case .equal, .less: self.init(lower: [], upper: key)
+    case .lessOrEqual: self.init(lower: [], upper: key + [0])
+    case .greater: self.init(lower: key + [0], upper: nil)
+    case .greaterOrEqual: self.init(lower: key, upper: nil)
     }
   }
 
@@ -103,7 +97,7 @@ struct PartRanges {
   /// Nil where the index cannot tell anything.
   init?(_ comparison: Comparison, _ part: IndexDefinition.Part) {
     switch comparison {
-    case .equal(let value) where !part.isMultiple:
+    case .compare(.equal, let value) where !part.isMultiple:
       guard let range = Self.equal(value, part) else { return nil }
       self = range
     case .isAny(let values) where !part.isMultiple:
@@ -116,8 +110,8 @@ struct PartRanges {
     case .containsElement(let value) where part.isMultiple:
       guard value != .null, let range = Self.equal(value, part) else { return nil }
       self = range
-    case .less, .lessOrEqual, .greater, .greaterOrEqual:
-      guard !part.isMultiple, let range = Self.ordered(comparison, part) else { return nil }
+    case .compare(let relation, let value):
+      guard !part.isMultiple, let range = Self.ordered(relation, value, part) else { return nil }
       self = range
     case .hasPrefix(let text) where part.scalar == .string && !part.isMultiple:
       var bytes = IndexBytes(capacity: text.utf8.count + 16)
@@ -158,16 +152,10 @@ struct PartRanges {
   }
 
   private static func ordered(
-    _ comparison: Comparison, _ part: IndexDefinition.Part
+    _ relation: Relation, _ value: Value, _ part: IndexDefinition.Part
   ) -> PartRanges? {
-    let (value, isUpper, includes) =
-      switch comparison {
-      case .less(let value): (value, true, false)
-      case .lessOrEqual(let value): (value, true, true)
-      case .greater(let value): (value, false, false)
-      case .greaterOrEqual(let value): (value, false, true)
-      default: (Value.null, false, false)
-      }
+    let isUpper = relation.isUpperBound
+    let includes = relation == .lessOrEqual || relation == .greaterOrEqual
     if value == .null { return .nothing }
     guard let bytes = encoded(value, part), let tags = part.scalar.orderedTags else { return nil }
     // Kinds whose NaN is in some order are left to Swift.

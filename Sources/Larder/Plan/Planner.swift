@@ -195,7 +195,7 @@ struct Planner {
       else { continue }
       let values: [Value]
       switch comparison {
-      case .equal(let value): values = [value]
+      case .compare(.equal, let value): values = [value]
       case .isAny(let all): values = all
       default: continue
       }

@@ -126,12 +126,13 @@ extension CollectionBinding {
     _ evaluation: Evaluation, key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer
   ) throws -> Bool {
     if evaluation.matchesAll { return true }
-    if let answer = evaluation.quickAnswer(record, self) { return answer }
-    return try matchesWhole(evaluation, key: key, record: record)
+    return try matchesFilter(evaluation, key: key, record: record)
   }
 
+  // Not inlined: a scan that has all of it in one function keeps its variables on the stack, and
+  // takes twice the instructions.
   @inline(never)
-  private func matchesWhole(
+  private func matchesFilter(
     _ evaluation: Evaluation, key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer
   ) throws -> Bool {
     do throws(RecordError) {

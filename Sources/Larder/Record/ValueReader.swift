@@ -49,6 +49,12 @@ extension ValueReader {
     at < end && at.load(as: UInt8.self) == 0xC0
   }
 
+  var nextIsString: Bool {
+    guard at < end else { return false }
+    let tag = at.load(as: UInt8.self)
+    return tag & 0xE0 == 0xA0 || (0xD9...0xDB).contains(tag)
+  }
+
   /// Passes over the next value if it is nil.
   @inlinable @inline(__always) public mutating func skipNil() -> Bool {
     guard nextIsNil else { return false }

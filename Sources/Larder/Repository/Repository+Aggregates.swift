@@ -11,83 +11,45 @@ extension Repository {
     try aggregate(.keys(), of: query)
   }
 
-  /// The sum of a field; zero where nothing is selected. See `Aggregate.sum(_:)`.
+  /// The sum of a field; zero where nothing is selected. Nil counts for nothing. See
+  /// `Aggregate.sum(_:)`.
   ///
   /// - Throws: As ``aggregate(_:of:)``; ``StoreError/sumOverflow(collection:field:sum:)``.
-  public func sum<Value: Summable>(
+  public func sum<Value: FieldValue>(
     _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>,
     of query: Query<Entity> = Entity.all
-  ) throws -> Value.Sum {
+  ) throws -> Value.Bare.Sum where Value.Bare: Summable {
     try aggregate(.sum(field), of: query)
   }
 
-  /// The sum of a field that may be nil; nil counts for nothing.
-  ///
-  /// - Throws: As ``aggregate(_:of:)``; ``StoreError/sumOverflow(collection:field:sum:)``.
-  public func sum<Value: Summable>(
-    _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value?>>,
-    of query: Query<Entity> = Entity.all
-  ) throws -> Value.Sum {
-    try aggregate(.sum(field), of: query)
-  }
-
-  /// The average of a field; nil where there is no value. See `Aggregate.average(_:)`.
+  /// The average of a field, of the values that are not nil; nil where there is none. See
+  /// `Aggregate.average(_:)`.
   ///
   /// - Throws: As ``aggregate(_:of:)``.
-  public func average<Value: Summable>(
+  public func average<Value: FieldValue>(
     _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>,
     of query: Query<Entity> = Entity.all
-  ) throws -> Value.Average? {
+  ) throws -> Value.Bare.Average? where Value.Bare: Summable {
     try aggregate(.average(field), of: query)
   }
 
-  /// The average of a field that may be nil, of the values that are not.
+  /// The smallest value of a field that is neither nil nor NaN; nil where there is none.
   ///
   /// - Throws: As ``aggregate(_:of:)``.
-  public func average<Value: Summable>(
-    _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value?>>,
-    of query: Query<Entity> = Entity.all
-  ) throws -> Value.Average? {
-    try aggregate(.average(field), of: query)
-  }
-
-  /// The smallest value of a field that is not NaN; nil where there is none.
-  ///
-  /// - Throws: As ``aggregate(_:of:)``.
-  public func min<Value: Comparand & Comparable>(
+  public func min<Value: FieldValue>(
     _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>,
     of query: Query<Entity> = Entity.all
-  ) throws -> Value? {
+  ) throws -> Value.Bare? where Value.Bare: Comparable {
     try aggregate(.min(field), of: query)
   }
 
-  /// The smallest value of a field that is not nil and not NaN; nil where there is none.
+  /// The largest value of a field that is neither nil nor NaN; nil where there is none.
   ///
   /// - Throws: As ``aggregate(_:of:)``.
-  public func min<Value: Comparand & Comparable>(
-    _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value?>>,
-    of query: Query<Entity> = Entity.all
-  ) throws -> Value? {
-    try aggregate(.min(field), of: query)
-  }
-
-  /// The largest value of a field that is not NaN; nil where there is none.
-  ///
-  /// - Throws: As ``aggregate(_:of:)``.
-  public func max<Value: Comparand & Comparable>(
+  public func max<Value: FieldValue>(
     _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>,
     of query: Query<Entity> = Entity.all
-  ) throws -> Value? {
-    try aggregate(.max(field), of: query)
-  }
-
-  /// The largest value of a field that is not nil and not NaN; nil where there is none.
-  ///
-  /// - Throws: As ``aggregate(_:of:)``.
-  public func max<Value: Comparand & Comparable>(
-    _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value?>>,
-    of query: Query<Entity> = Entity.all
-  ) throws -> Value? {
+  ) throws -> Value.Bare? where Value.Bare: Comparable {
     try aggregate(.max(field), of: query)
   }
 
@@ -114,11 +76,11 @@ extension Repository {
   /// The sum of one field for each value of another, in the order of the values.
   ///
   /// - Throws: As ``aggregate(_:of:)``; ``StoreError/sumOverflow(collection:field:sum:)``.
-  public func sums<Value: Summable, Key: FieldValue & Storable & Sendable>(
+  public func sums<Value: FieldValue, Key: FieldValue & Storable & Sendable>(
     of field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>,
     by other: KeyPath<Fields<Entity>, QueryField<Entity, Key>>,
     in query: Query<Entity> = Entity.all
-  ) throws -> [ValueGroup<Key, Value.Sum>] {
+  ) throws -> [ValueGroup<Key, Value.Bare.Sum>] where Value.Bare: Summable {
     try aggregate(.sums(of: field, by: other), of: query)
   }
 }

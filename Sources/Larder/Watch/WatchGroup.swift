@@ -167,7 +167,7 @@ extension FilterNode {
   fileprivate var askedValue: (FieldStep, [UInt8])? {
     let parts: [FilterNode] = if case .conjunction(let parts) = self { parts } else { [self] }
     for part in parts {
-      guard case .test(.field(let path), .equal(let value)) = part, path.count == 1 else {
+      guard case .test(.field(let path), .compare(.equal, let value)) = part, path.count == 1 else {
         continue
       }
       switch (IndexScalar(path[0].kind), value) {

@@ -3,21 +3,31 @@ import Larder
 import LarderTesting
 import Testing
 
-/// Filters that begin with a number of 8 bytes, which a scan holds records back by.
+/// Filters that begin with a scalar, which a scan holds records back by.
 @Suite struct RecordSieveTests {
   private static let numbers: [Double] = [
     .nan, -.nan, .infinity, -.infinity, -0.0, 0, .leastNonzeroMagnitude, -.leastNonzeroMagnitude,
     1, Double(1).nextUp, Double(1).nextDown, -1, 1e300, -1e300, 3, 40,
   ]
 
-  /// Documents whose records have numbers of one byte in front, and of two, with every number twice.
-  private func documents<Value: Storable & Sendable>(
-    _ value: (Double) -> Value
-  ) -> [One<Value>] {
-    Self.numbers.enumerated().flatMap { place, number in
+  private static let integers: [Int] = [
+    .min, .min + 1, -1 << 32, -1 << 31 - 1, -1 << 31, -32_769, -129, -128, -33, -32, -1, 0, 1, 127,
+    128, 255, 256, 65_535, 65_536, 1 << 31, 1 << 32, .max - 1, .max,
+  ]
+
+  /// Texts that are alike in the bytes that a sieve looks at, up to what may follow these.
+  private static let texts = [
+    "", "\0", "a", "a\0", "abc", "abc\r", "abc\r\n", "abcdef", "abcdefg", "abcdefg\0",
+    "abcdefg\u{301}", "abcdef\u{1F5}", "abcdefgh", "abcdefghi", "abcdefgh\u{301}", "abcdefh", "abd",
+    "e\u{301}", "\u{E9}", "K", "\u{212A}", "Z", "z", String(repeating: "z", count: 40), "漢",
+  ]
+
+  /// Documents whose records have numbers of one byte in front, and of two, with every value twice.
+  private func documents<Value: Storable & Sendable>(_ values: [Value]) -> [One<Value>] {
+    values.enumerated().flatMap { place, value in
       [
-        One(value(number), id: "\(place)"),
-        One(value(number), id: "\(place) " + String(repeating: "x", count: 245)),
+        One(value, id: "\(place)"),
+        One(value, id: "\(place) " + String(repeating: "x", count: 245)),
       ]
     }
   }
@@ -44,7 +54,7 @@ import Testing
   @Test("a scan finds the doubles that Swift's comparison finds, and passes over the others")
   func doubles() throws {
     try withTemporaryStore { store in
-      let documents = documents { $0 }
+      let documents = documents(Self.numbers)
       try store.repository(of: One<Double>.self).save(documents)
 
       try compare(
@@ -72,12 +82,12 @@ import Testing
   @Test("a scan finds the dates that Swift's comparison finds, one that is NaN included")
   func dates() throws {
     try withTemporaryStore { store in
-      let documents = documents { Date(timeIntervalSinceReferenceDate: $0) }
+      let dates = Self.numbers.map { Date(timeIntervalSinceReferenceDate: $0) }
+      let documents = documents(dates)
       try store.repository(of: One<Date>.self).save(documents)
 
       try compare(
-        documents, store,
-        with: Self.numbers.map { Date(timeIntervalSinceReferenceDate: $0) },
+        documents, store, with: dates,
         [
           ("<", { x in One<Date>.where { $0.value < x } }, { $0 < $1 }),
           ("<=", { x in One<Date>.where { $0.value <= x } }, { $0 <= $1 }),
@@ -85,6 +95,61 @@ import Testing
           (">=", { x in One<Date>.where { $0.value >= x } }, { $0 >= $1 }),
           ("==", { x in One<Date>.where { $0.value == x } }, { $0 == $1 }),
         ])
+    }
+  }
+
+  @Test("a scan finds the integers of every width that Swift's comparison finds")
+  func integers() throws {
+    try withTemporaryStore { store in
+      let documents = documents(Self.integers)
+      try store.repository(of: One<Int>.self).save(documents)
+
+      try compare(
+        documents, store, with: Self.integers,
+        [
+          ("<", { x in One<Int>.where { $0.value < x } }, { $0 < $1 }),
+          ("<=", { x in One<Int>.where { $0.value <= x } }, { $0 <= $1 }),
+          (">", { x in One<Int>.where { $0.value > x } }, { $0 > $1 }),
+          (">=", { x in One<Int>.where { $0.value >= x } }, { $0 >= $1 }),
+          ("==", { x in One<Int>.where { $0.value == x } }, { $0 == $1 }),
+        ])
+    }
+  }
+
+  @Test("a scan finds the texts that Swift's comparison of normal forms finds")
+  func texts() throws {
+    try withTemporaryStore { store in
+      let documents = documents(Self.texts)
+      try store.repository(of: One<String>.self).save(documents)
+      func normal(_ text: String) -> String { text.precomposedStringWithCanonicalMapping }
+
+      try compare(
+        documents, store, with: Self.texts,
+        [
+          ("<", { x in One<String>.where { $0.value < x } }, { normal($0) < normal($1) }),
+          ("<=", { x in One<String>.where { $0.value <= x } }, { normal($0) <= normal($1) }),
+          (">", { x in One<String>.where { $0.value > x } }, { normal($0) > normal($1) }),
+          (">=", { x in One<String>.where { $0.value >= x } }, { normal($0) >= normal($1) }),
+          ("==", { x in One<String>.where { $0.value == x } }, { $0 == $1 }),
+          (
+            "in", { x in One<String>.where { $0.value.isIn([x, "abd"]) } },
+            { [$1, "abd"].contains($0) }
+          ),
+          ("hasPrefix", { x in One<String>.where { $0.value.hasPrefix(x) } }, { $0.hasPrefix($1) }),
+          ("hasSuffix", { x in One<String>.where { $0.value.hasSuffix(x) } }, { $0.hasSuffix($1) }),
+        ])
+    }
+  }
+
+  @Test("a scan finds the bools that are so")
+  func bools() throws {
+    try withTemporaryStore { store in
+      let documents = documents([false, true])
+      try store.repository(of: One<Bool>.self).save(documents)
+
+      try compare(
+        documents, store, with: [false, true],
+        [("==", { x in One<Bool>.where { $0.value == x } }, { $0 == $1 })])
     }
   }
 

@@ -48,7 +48,9 @@ final class CEngine: Engine {
       return Sample(value: sample.seconds, checksum: bench_store_digest(store))
     case .getByKey: return Sample(bench_get(try store(BENCH_NO_INDEX), workload.raw))
     case .scanDecoded: return Sample(bench_scan_by_key(try store(BENCH_NO_INDEX)))
-    case .scanFiltered: return Sample(bench_scan_filtered(try store(BENCH_NO_INDEX)))
+    case .scanFiltered: return try scan(BENCH_BALANCE_BELOW)
+    case .scanFilteredByInteger: return try scan(BENCH_ORDER_BELOW)
+    case .scanFilteredByText: return try scan(BENCH_CITY_EQUAL)
     case .queryCity: return Sample(bench_query_cities(try store(BENCH_TWO_INDEXES)))
     case .queryCompound: return Sample(bench_query_compound(try store(BENCH_COMPOUND_INDEX)))
     case .topByOrder: return Sample(bench_top_by_order(try store(BENCH_TWO_INDEXES)))
@@ -60,9 +62,13 @@ final class CEngine: Engine {
     case .memoryOfSave: return try bulkSave(BENCH_TWO_INDEXES, watchesMemory: true)
     case .memoryOfScan:
       let store = try store(BENCH_NO_INDEX)
-      let watched = MemoryWatch.peak { bench_scan_filtered(store) }
+      let watched = MemoryWatch.peak { bench_scan_filtered(store, BENCH_BALANCE_BELOW) }
       return Sample(value: watched.bytes, checksum: watched.value.checksum)
     }
+  }
+
+  private func scan(_ condition: bench_condition) throws -> Sample {
+    Sample(bench_scan_filtered(try store(BENCH_NO_INDEX), condition))
   }
 
   /// The store that holds the whole workload, with these indexes.

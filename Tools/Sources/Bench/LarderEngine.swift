@@ -45,10 +45,12 @@ final class LarderEngine: Engine {
     case .scanDecoded:
       let timed = try Self.time { [plain = try plain.get()] in try plain.fetch(Contact.all) }
       return Sample(value: timed.seconds, checksum: timed.value.reduce(0) { $0 &+ $1.digest })
-    case .scanFiltered:
-      let query = Contact.where { $0.balance < Workload.balanceLimit }
-      let timed = try Self.time { [plain = try plain.get()] in try plain.fetch(query) }
-      return Sample(value: timed.seconds, checksum: timed.value.reduce(0) { $0 &+ $1.glance })
+    case .scanFiltered: return try scan(Contact.where { $0.balance < Workload.balanceLimit })
+    case .scanFilteredByInteger:
+      return try scan(Contact.where { $0.order < Workload.orderLimit })
+    case .scanFilteredByText:
+      let city = workload.cities[0]
+      return try scan(Contact.where { $0.city == city })
     case .queryCity: return try fetchEach(cityQueries, from: try indexed.get())
     case .queryCompound:
       let queries = workload.cities.map { city in
@@ -73,6 +75,11 @@ final class LarderEngine: Engine {
       return Sample(
         value: watched.bytes, checksum: watched.value.reduce(0) { $0 &+ $1.glance })
     }
+  }
+
+  private func scan(_ query: Query<Contact>) throws -> Sample {
+    let timed = try Self.time { [plain = try plain.get()] in try plain.fetch(query) }
+    return Sample(value: timed.seconds, checksum: timed.value.reduce(0) { $0 &+ $1.glance })
   }
 
   /// A store that holds the whole workload.

@@ -32,6 +32,12 @@ enum Operation: String, CaseIterable, Sendable {
   /// Decode the one contact in a hundred whose balance is low, by looking at all of them.
   case scanFiltered = "filtered-scan-1-percent"
 
+  /// The same by the order, an integer.
+  case scanFilteredByInteger = "filtered-scan-integer"
+
+  /// The same by the city, a text; one contact in 200 is of it.
+  case scanFilteredByText = "filtered-scan-text"
+
   /// Decode the contacts of 20 cities by the index over `city`, one query each.
   case queryCity = "query-by-index"
 
@@ -67,8 +73,8 @@ enum Operation: String, CaseIterable, Sendable {
   /// and opening counts the times.
   func documents(in workload: Workload) -> Int {
     switch self {
-    case .bulkSave, .bulkSaveIndexed, .scanDecoded, .scanFiltered, .fileSize, .memoryOfSave,
-      .memoryOfScan:
+    case .bulkSave, .bulkSaveIndexed, .scanDecoded, .scanFiltered, .scanFilteredByInteger,
+      .scanFilteredByText, .fileSize, .memoryOfSave, .memoryOfScan:
       workload.count
     case .getByKey: workload.lookups.count
     case .saveUnchanged, .saveHalfChanged: workload.batch.count
@@ -95,6 +101,8 @@ enum Operation: String, CaseIterable, Sendable {
     case .saveHalfChanged: workload.expectedAfterHalf
     case .replaceCity: workload.expectedAfterReplace
     case .scanFiltered, .memoryOfScan: workload.expectedFiltered
+    case .scanFilteredByInteger: workload.expectedFilteredByInteger
+    case .scanFilteredByText: workload.expectedFilteredByText
     case .queryCity: workload.expectedCities
     case .queryCompound: workload.expectedCompound
     case .topByOrder: workload.expectedTop

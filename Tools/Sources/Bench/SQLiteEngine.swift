@@ -37,6 +37,7 @@ final class SQLiteEngine: Engine {
     case .getByKey: return Sample(bench_sqlite_get(try database(BENCH_NO_INDEX), workload.raw))
     case .scanDecoded: return Sample(bench_sqlite_scan(try database(BENCH_NO_INDEX), workload.raw))
     case .scanFiltered: return Sample(bench_sqlite_scan_filtered(try database(BENCH_NO_INDEX)))
+    case .scanFilteredByInteger, .scanFilteredByText: return nil
     case .queryCity: return Sample(bench_sqlite_query_cities(try database(BENCH_TWO_INDEXES)))
     case .queryCompound:
       return Sample(bench_sqlite_query_compound(try database(BENCH_COMPOUND_INDEX)))

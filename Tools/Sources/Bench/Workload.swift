@@ -65,6 +65,7 @@ final class Workload {
   static let topRepetitions = Int(BENCH_TOP_REPETITIONS)
   static let openCount = Int(BENCH_OPEN_COUNT)
   static let balanceLimit = Double(BENCH_BALANCE_LIMIT)
+  static let orderLimit = BENCH_ORDER_LIMIT
   static let orders = BENCH_ORDER_START..<BENCH_ORDER_END
 
   private func page(later: Bool) -> [Contact] {
@@ -79,7 +80,9 @@ final class Workload {
   private(set) lazy var expectedLookups = bench_expected_lookups(raw)
   private(set) lazy var expectedCities = bench_expected_cities(raw)
   private(set) lazy var expectedTop = bench_expected_top(raw)
-  private(set) lazy var expectedFiltered = bench_expected_filtered(raw)
+  private(set) lazy var expectedFiltered = bench_expected_filtered(raw, BENCH_BALANCE_BELOW)
+  private(set) lazy var expectedFilteredByInteger = bench_expected_filtered(raw, BENCH_ORDER_BELOW)
+  private(set) lazy var expectedFilteredByText = bench_expected_filtered(raw, BENCH_CITY_EQUAL)
   private(set) lazy var expectedCompound = bench_expected_compound(raw)
   private(set) lazy var expectedCounts = bench_expected_counts(raw)
   private(set) lazy var expectedAfterHalf = bench_expected_after_half(raw)

@@ -36,11 +36,17 @@ uint64_t bench_expected_top(const bench_workload *workload) {
   return sum;
 }
 
-uint64_t bench_expected_filtered(const bench_workload *workload) {
+uint64_t bench_expected_filtered(const bench_workload *workload, bench_condition condition) {
   uint64_t sum = 0;
+  uint8_t name[32];
+  size_t name_count = bench_city_name(bench_query_city(0), name);
   for (size_t i = 0; i < workload->count; i++) {
     const bench_contact *contact = &workload->contacts[i];
-    if (contact->balance < BENCH_BALANCE_LIMIT) sum += bench_contact_glance(contact);
+    bench_bytes city = bench_contact_text(contact, BENCH_CITY);
+    bool holds = condition == BENCH_BALANCE_BELOW ? contact->balance < BENCH_BALANCE_LIMIT
+      : condition == BENCH_ORDER_BELOW            ? contact->order < BENCH_ORDER_LIMIT
+      : city.count == name_count && memcmp(city.start, name, name_count) == 0;
+    if (holds) sum += bench_contact_glance(contact);
   }
   return sum;
 }

@@ -130,14 +130,25 @@ bench_sample bench_count_cities(const bench_store *store) {
   return (bench_sample){bench_now() - start, checksum};
 }
 
-bench_sample bench_scan_filtered(const bench_store *store) {
+bench_sample bench_scan_filtered(const bench_store *store, bench_condition condition) {
   double start = bench_now();
+  uint8_t name[32];
+  size_t name_count = bench_city_name(bench_query_city(0), name);
   MDB_txn *txn = begin_read(store);
   MDB_cursor *documents = open_cursor(txn, store->documents);
   document_list list = {NULL, 0, 0};
   MDB_val key, record;
   while (mdb_cursor_get(documents, &key, &record, MDB_NEXT) == 0) {
-    if (record_balance(record.mv_data) < BENCH_BALANCE_LIMIT) list_append(&list, record.mv_data);
+    bool holds;
+    if (condition == BENCH_BALANCE_BELOW) {
+      holds = record_balance(record.mv_data) < BENCH_BALANCE_LIMIT;
+    } else if (condition == BENCH_ORDER_BELOW) {
+      holds = record_order(record.mv_data) < BENCH_ORDER_LIMIT;
+    } else {
+      bench_bytes city = record_city(record.mv_data);
+      holds = city.count == name_count && memcmp(city.start, name, name_count) == 0;
+    }
+    if (holds) list_append(&list, record.mv_data);
   }
   mdb_cursor_close(documents);
   mdb_txn_abort(txn);

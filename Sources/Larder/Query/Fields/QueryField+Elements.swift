@@ -4,184 +4,82 @@ internal import LarderLMDB
 /// fields of one element and those of its document cannot be mixed up.
 public enum ElementOf<Outer> {}
 
-// MARK: One element
+/// An array or a set, or an optional one, as a field has it.
+public protocol FieldElements {
+  associatedtype Elements: Sequence
+  /// The elements; nil where the field is nil.
+  var _elements: Elements? { get }
+}
 
-extension QueryField {
-  /// Whether the array has this element.
-  public func contains<Element: Comparand>(
-    _ element: Element
-  ) -> Filter<Entity> where Value == [Element] {
-    contains(Larder.Value(storing: element), { $0 }, Larder.Value.init(storing:))
+extension Array: FieldElements { public var _elements: Self? { self } }
+extension Set: FieldElements { public var _elements: Self? { self } }
+
+extension Optional: FieldElements where Wrapped: FieldElements, Wrapped.Elements == Wrapped {
+  public var _elements: Wrapped? { self }
+}
+
+/// Of an optional array or set no condition holds where it is nil.
+extension QueryField
+where Value: FieldElements & SendableMetatype, Value.Elements: SendableMetatype {
+  public typealias Element = Value.Elements.Element
+
+  /// Whether the array or set has this element.
+  public func contains(_ element: Element) -> Filter<Entity> where Element: Comparand {
+    contains(Larder.Value(storing: element), Larder.Value.init(storing:))
   }
 
-  /// Whether the set has this element.
-  public func contains<Element: Comparand & Hashable>(
-    _ element: Element
-  ) -> Filter<Entity> where Value == Set<Element> {
-    contains(Larder.Value(storing: element), { $0 }, Larder.Value.init(storing:))
+  /// Whether the array or set has an element with this raw value.
+  public func contains(_ element: Element) -> Filter<Entity>
+  where Element: RawRepresentable & Equatable & Sendable, Element.RawValue: Comparand {
+    contains(Larder.Value(storing: element.rawValue)) { Larder.Value(storing: $0.rawValue) }
   }
 
-  /// Whether the array is there and has this element.
-  public func contains<Element: Comparand>(
-    _ element: Element
-  ) -> Filter<Entity> where Value == [Element]? {
-    contains(Larder.Value(storing: element), { $0 }, Larder.Value.init(storing:))
-  }
-
-  /// Whether the set is there and has this element.
-  public func contains<Element: Comparand & Hashable>(
-    _ element: Element
-  ) -> Filter<Entity> where Value == Set<Element>? {
-    contains(Larder.Value(storing: element), { $0 }, Larder.Value.init(storing:))
-  }
-
-  /// Whether the array has an element with this raw value.
-  public func contains<Element: RawRepresentable & Equatable & Sendable>(
-    _ element: Element
-  ) -> Filter<Entity> where Value == [Element], Element.RawValue: Comparand {
-    contains(Larder.Value(storing: element.rawValue), { $0 }) { Larder.Value(storing: $0.rawValue) }
-  }
-
-  /// Whether the set has an element with this raw value.
-  public func contains<Element: RawRepresentable & Hashable & Sendable>(
-    _ element: Element
-  ) -> Filter<Entity> where Value == Set<Element>, Element.RawValue: Comparand {
-    contains(Larder.Value(storing: element.rawValue), { $0 }) { Larder.Value(storing: $0.rawValue) }
-  }
-
-  private func contains<Elements: Sequence & SendableMetatype>(
-    _ element: Larder.Value, _ elements: @escaping @Sendable (Value) -> Elements?,
-    _ stored: @escaping @Sendable (Elements.Element) -> Larder.Value
+  private func contains(
+    _ element: Larder.Value, _ stored: @escaping @Sendable (Element) -> Larder.Value
   ) -> Filter<Entity> {
-    filter(operand { .array(elements($0)?.map(stored) ?? []) }, .containsElement(element))
-  }
-}
-
-// MARK: Several elements
-
-extension QueryField {
-  /// Whether the array has one of `elements`, or more.
-  public func containsAny<Element: Comparand>(
-    of elements: some Sequence<Element>
-  ) -> Filter<Entity> where Value == [Element] {
-    any(elements.map { contains($0) })
+    filter(operand { .array($0._elements?.map(stored) ?? []) }, .containsElement(element))
   }
 
-  /// Whether the set has one of `elements`, or more.
-  public func containsAny<Element: Comparand & Hashable>(
-    of elements: some Sequence<Element>
-  ) -> Filter<Entity> where Value == Set<Element> {
-    any(elements.map { contains($0) })
+  /// Whether the array or set has one of `elements`, or more.
+  public func containsAny(of elements: some Sequence<Element>) -> Filter<Entity>
+  where Element: Comparand {
+    Filter(node: .any(elements.map { contains($0).node }), depth: 2)
   }
 
-  /// Whether the array is there and has one of `elements`, or more.
-  public func containsAny<Element: Comparand>(
-    of elements: some Sequence<Element>
-  ) -> Filter<Entity> where Value == [Element]? {
-    any(elements.map { contains($0) })
+  /// Whether the array or set has each of `elements`.
+  public func containsAll(of elements: some Sequence<Element>) -> Filter<Entity>
+  where Element: Comparand {
+    let all = Filter<Entity>(node: .all(elements.map { contains($0).node }), depth: 2)
+    if Value.self == Value.Elements.self { return all }
+    return !filter(operand { $0._elements == nil ? .null : .bool(true) }, .equal(.null)) && all
   }
 
-  /// Whether the set is there and has one of `elements`, or more.
-  public func containsAny<Element: Comparand & Hashable>(
-    of elements: some Sequence<Element>
-  ) -> Filter<Entity> where Value == Set<Element>? {
-    any(elements.map { contains($0) })
-  }
-
-  /// Whether the array has each of `elements`.
-  public func containsAll<Element: Comparand>(
-    of elements: some Sequence<Element>
-  ) -> Filter<Entity> where Value == [Element] {
-    all(elements.map { contains($0) })
-  }
-
-  /// Whether the set has each of `elements`.
-  public func containsAll<Element: Comparand & Hashable>(
-    of elements: some Sequence<Element>
-  ) -> Filter<Entity> where Value == Set<Element> {
-    all(elements.map { contains($0) })
-  }
-
-  /// Whether the array is there and has each of `elements`.
-  public func containsAll<Element: Comparand>(
-    of elements: some Sequence<Element>
-  ) -> Filter<Entity> where Value == [Element]? {
-    !isNil() && all(elements.map { contains($0) })
-  }
-
-  /// Whether the set is there and has each of `elements`.
-  public func containsAll<Element: Comparand & Hashable>(
-    of elements: some Sequence<Element>
-  ) -> Filter<Entity> where Value == Set<Element>? {
-    !isNil() && all(elements.map { contains($0) })
-  }
-
-  private func any(_ filters: [Filter<Entity>]) -> Filter<Entity> {
-    Filter(node: .any(filters.map(\.node)), depth: 2)
-  }
-
-  private func all(_ filters: [Filter<Entity>]) -> Filter<Entity> {
-    Filter(node: .all(filters.map(\.node)), depth: 2)
-  }
-}
-
-// MARK: Conditions on elements
-
-extension QueryField {
-  /// Whether the condition holds for an element of the array: `$0.tags.contains {
+  /// Whether the condition holds for an element of the array or set: `$0.tags.contains {
   /// $0.hasPrefix("a") }`, `$0.places.contains { $0.lat > 60 }`.
   ///
   /// The closure names the fields of one element; those of the document are not in its reach.
-  public func contains<Element: Storable & Sendable>(
+  public func contains(
     where condition: (QueryField<ElementOf<Entity>, Element>) -> Filter<ElementOf<Entity>>
-  ) -> Filter<Entity> where Value == [Element] {
-    contains(condition(.element), { $0 })
+  ) -> Filter<Entity> where Element: Storable & Sendable {
+    contains(condition(.element))
   }
 
-  /// Whether the condition holds for an element of the set.
-  public func contains<Element: Storable & Hashable & Sendable>(
-    where condition: (QueryField<ElementOf<Entity>, Element>) -> Filter<ElementOf<Entity>>
-  ) -> Filter<Entity> where Value == Set<Element> {
-    contains(condition(.element), { $0 })
-  }
-
-  /// Whether the array is there and the condition holds for an element of it.
-  public func contains<Element: Storable & Sendable>(
-    where condition: (QueryField<ElementOf<Entity>, Element>) -> Filter<ElementOf<Entity>>
-  ) -> Filter<Entity> where Value == [Element]? {
-    contains(condition(.element), { $0 })
-  }
-
-  /// Whether the set is there and the condition holds for an element of it.
-  public func contains<Element: Storable & Hashable & Sendable>(
-    where condition: (QueryField<ElementOf<Entity>, Element>) -> Filter<ElementOf<Entity>>
-  ) -> Filter<Entity> where Value == Set<Element>? {
-    contains(condition(.element), { $0 })
-  }
-
-  /// Whether the condition holds for each element of the array.
-  public func allSatisfy<Element: Storable & Sendable>(
+  /// Whether the condition holds for each element of the array or set.
+  public func allSatisfy(
     _ condition: (QueryField<ElementOf<Entity>, Element>) -> Filter<ElementOf<Entity>>
-  ) -> Filter<Entity> where Value == [Element] {
+  ) -> Filter<Entity> where Element: Storable & Sendable, Value == Value.Elements {
     !contains { !condition($0) }
   }
 
-  /// Whether the condition holds for each element of the set.
-  public func allSatisfy<Element: Storable & Hashable & Sendable>(
-    _ condition: (QueryField<ElementOf<Entity>, Element>) -> Filter<ElementOf<Entity>>
-  ) -> Filter<Entity> where Value == Set<Element> {
-    !contains { !condition($0) }
-  }
-
-  private func contains<Elements: Sequence & SendableMetatype>(
-    _ condition: Filter<ElementOf<Entity>>, _ elements: @escaping @Sendable (Value) -> Elements?
-  ) -> Filter<Entity> where Elements.Element: Storable & Sendable {
+  private func contains(
+    _ condition: Filter<ElementOf<Entity>>
+  ) -> Filter<Entity> where Element: Storable & Sendable {
     if let storedPath { return condition.onElements(of: .field(storedPath)) }
     let read = read
-    let filter = ElementFilter(condition.node)
-    let binding = Solitary<Elements.Element>.binding()
+    let filter = FilterProgram(condition.node, in: nil)
+    let binding = Solitary<Element>.binding()
     let computed = Operand.Computed { (reader) throws(RecordError) in
-      guard let elements = elements(try read(reader)) else { return .bool(false) }
+      guard let elements = try read(reader)._elements else { return .bool(false) }
       return .bool(try filter.holdsForAny(in: elements, binding: try binding.get()))
     }
     return condition.onElements(of: .computed(computed))
@@ -214,7 +112,7 @@ extension QueryField where Value: Storable & Sendable {
 
 // MARK: Computed arrays
 
-extension ElementFilter {
+extension FilterProgram {
   /// Whether it holds for one of the elements of a computed array, which are written for it.
   fileprivate func holdsForAny<Elements: Sequence & SendableMetatype>(
     in elements: Elements, binding: CollectionBinding
@@ -227,7 +125,8 @@ extension ElementFilter {
         guard let start = bytes.baseAddress else { return .success(false) }
         do throws(RecordError) {
           return .success(
-            try holds(for: ValueReader(start, start + bytes.count, binding: binding, depth: 0)))
+            try self.holds(for: ValueReader(start, start + bytes.count, binding: binding, depth: 0))
+          )
         } catch {
           return .failure(error)
         }

@@ -1,4 +1,5 @@
-extension QueryField where Value == String {
+/// Nil has no text in it.
+extension QueryField where Value: FieldValue, Value.Bare == String {
   /// Whether Swift's function of this name holds: whole characters count.
   public func hasPrefix(_ prefix: String) -> Filter<Entity> { filter(operand, .hasPrefix(prefix)) }
 
@@ -7,7 +8,9 @@ extension QueryField where Value == String {
 
   /// Whether Swift's function of this name holds: whole characters count.
   public func contains(_ text: String) -> Filter<Entity> { filter(operand, .containsText(text)) }
+}
 
+extension QueryField where Value == String {
   /// The text in small letters, as Swift's function of this name gives it, whatever the locale:
   /// `$0.name.lowercased().contains("bj\u{F8}rn")`. No index has it.
   public func lowercased() -> QueryField<Entity, String> {
@@ -20,17 +23,7 @@ extension QueryField where Value == String {
   }
 }
 
-/// Nil has no text in it.
 extension QueryField where Value == String? {
-  /// Whether the field is not nil and Swift's function of this name holds.
-  public func hasPrefix(_ prefix: String) -> Filter<Entity> { filter(operand, .hasPrefix(prefix)) }
-
-  /// Whether the field is not nil and Swift's function of this name holds.
-  public func hasSuffix(_ suffix: String) -> Filter<Entity> { filter(operand, .hasSuffix(suffix)) }
-
-  /// Whether the field is not nil and Swift's function of this name holds.
-  public func contains(_ text: String) -> Filter<Entity> { filter(operand, .containsText(text)) }
-
   /// The text in small letters, as Swift's function of this name gives it; nil stays nil.
   public func lowercased() -> QueryField<Entity, String?> {
     map(stored: derived(.lowercased)) { $0?.lowercased() }

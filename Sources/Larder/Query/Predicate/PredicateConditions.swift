@@ -54,27 +54,21 @@ extension PredicateExpressions.Comparison: PredicateCondition {
   func condition(in scope: PredicateScope) -> FilterNode? {
     // Other types have an order of their own.
     guard LHS.Output.self is any Comparand.Type else { return nil }
-    switch (scope.value(lhs), op, scope.value(rhs)) {
-    case (let left?, .lessThan, .constant(let value)?): return left.test(.less(value))
-    case (let left?, .lessThanOrEqual, .constant(let value)?):
-      return left.test(.lessOrEqual(value))
-    case (let left?, .greaterThan, .constant(let value)?): return left.test(.greater(value))
-    case (let left?, .greaterThanOrEqual, .constant(let value)?):
-      return left.test(.greaterOrEqual(value))
-    case (.constant(let value)?, .lessThan, let right?): return right.test(.greater(value))
-    case (.constant(let value)?, .lessThanOrEqual, let right?):
-      return right.test(.greaterOrEqual(value))
-    case (.constant(let value)?, .greaterThan, let right?): return right.test(.less(value))
-    case (.constant(let value)?, .greaterThanOrEqual, let right?):
-      return right.test(.lessOrEqual(value))
-    case (.stored(let left)?, .lessThan, .stored(let right)?):
-      return .relation(left, .less, right)
-    case (.stored(let left)?, .lessThanOrEqual, .stored(let right)?):
-      return .relation(left, .lessOrEqual, right)
-    case (.stored(let left)?, .greaterThan, .stored(let right)?):
-      return .relation(right, .less, left)
-    case (.stored(let left)?, .greaterThanOrEqual, .stored(let right)?):
-      return .relation(right, .lessOrEqual, left)
+    let relation: Relation
+    switch op {
+    case .lessThan: relation = .less
+    case .lessThanOrEqual: relation = .lessOrEqual
+    case .greaterThan: relation = .greater
+    case .greaterThanOrEqual: relation = .greaterOrEqual
+    @unknown default: return nil
+    }
+    switch (scope.value(lhs), scope.value(rhs)) {
+    case (let left?, .constant(let value)?): return left.test(.compare(relation, value))
+    case (.constant(let value)?, let right?): return right.test(.compare(relation.mirrored, value))
+    case (.stored(let left)?, .stored(let right)?):
+      // Stored conditions know no others.
+      return relation.isUpperBound
+        ? .relation(left, relation, right) : .relation(right, relation.mirrored, left)
     default: return nil
     }
   }

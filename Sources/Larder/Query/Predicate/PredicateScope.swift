@@ -86,7 +86,7 @@ enum PredicateValue {
         .all([.not(.test(operand, .equal(.null))), .test(operand, comparison)]),
         .all([
           .test(operand, .equal(.null)),
-          .constant(Evaluation.Test(comparison).holds(for: other)),
+          .constant(comparison.holds(for: other)),
         ]),
       ])
     }

@@ -115,7 +115,7 @@ enum { BENCH_OPEN_COUNT = 20 };
 
 /// Decodes the documents whose balance is below BENCH_BALANCE_LIMIT, in key order, into an array
 /// that grows, by looking at each. The checksum is the sum of their glances.
-bench_sample bench_scan_filtered(const bench_store *store);
+bench_sample bench_scan_filtered(const bench_store *store, bench_condition condition);
 
 /// As `bench_query_cities`, of each city those with an order between BENCH_ORDER_START and
 /// BENCH_ORDER_END, by the compound index and in its order.
@@ -133,7 +133,7 @@ uint64_t bench_expected_all(const bench_workload *workload);
 uint64_t bench_expected_lookups(const bench_workload *workload);
 uint64_t bench_expected_cities(const bench_workload *workload);
 uint64_t bench_expected_top(const bench_workload *workload);
-uint64_t bench_expected_filtered(const bench_workload *workload);
+uint64_t bench_expected_filtered(const bench_workload *workload, bench_condition condition);
 uint64_t bench_expected_compound(const bench_workload *workload);
 uint64_t bench_expected_counts(const bench_workload *workload);
 uint64_t bench_expected_after_half(const bench_workload *workload);

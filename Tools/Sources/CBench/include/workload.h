@@ -93,6 +93,10 @@ enum {
 
 // Orders lie between minus and plus 10^12: between these lie 10 %.
 static const int64_t BENCH_ORDER_START = 100000000000, BENCH_ORDER_END = 300000000000;
+static const int64_t BENCH_ORDER_LIMIT = -980000000000;  // below it lies 1 %
+
+/// What a scan filters by: a double, an integer, or a text, which is the first city asked for.
+typedef enum { BENCH_BALANCE_BELOW, BENCH_ORDER_BELOW, BENCH_CITY_EQUAL } bench_condition;
 
 /// The index of the `position`-th contact to get by key: random, with repetitions.
 size_t bench_lookup_index(const bench_workload *workload, size_t position);
