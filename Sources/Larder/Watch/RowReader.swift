@@ -87,22 +87,29 @@ struct RowReader<Entity: Document, Model: Sendable>: Sendable {
     try binding.reading(record, key: key) { convert(try Entity(from: $0)) }
   }
 
-  /// The model of a document that has one.
+  /// The model of a row that was found at this moment.
   ///
-  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)``.
+  /// - Throws: ``StoreError/inconsistentMapper(collection:key:)`` where the mapper gives none any
+  ///   more; ``StoreError/damagedRecord(collection:key:reason:)``.
   func model(
     of row: Row, _ binding: CollectionBinding,
     _ transaction: borrowing some Transaction & ~Copyable
   ) throws -> Model {
-    let model: Model?? = try row.key.withUnsafeBytes { key in
-      try transaction.withRecord(for: key, binding) { convert(try Entity(from: $0)) }
+    try row.key.withUnsafeBytes { key in
+      let collection = binding.collection
+      let found = try transaction.withRecord(for: key, binding) { record in
+        guard let model = convert(try Entity(from: record)) else {
+          throw StoreError.inconsistentMapper(
+            collection: collection.name, key: collection.keyKind.text(of: key))
+        }
+        return model
+      }
+      guard let found else {
+        throw StoreError.damagedChangeLog(
+          "it keeps back that \(collection.name) \(collection.keyKind.text(of: key)) is gone")
+      }
+      return found
     }
-    guard let model = model ?? nil else {
-      throw StoreError.damagedIndex(
-        collection: binding.collection.name, index: "",
-        reason: "a document that was found has no model when it is read again")
-    }
-    return model
   }
 
   /// The first rows of the result, in its order.
