@@ -1,5 +1,7 @@
 internal import LarderLMDB
 
+// The same as in `Reading`, specialised for the document's type where it is called.
+
 extension Snapshot {
   /// The document under `key`, or nil.
   ///
@@ -44,15 +46,6 @@ extension Snapshot {
       documents.append(try Entity(from: record))
     }
     return documents
-  }
-
-  /// How many documents `query` selects.
-  ///
-  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` when a field of the filter
-  ///   cannot be read.
-  public borrowing func count<Entity: Document>(_ query: Query<Entity>) throws -> Int {
-    guard let binding = try catalogue.binding(of: Entity.self) else { return 0 }
-    return try transaction.count(query.selection, binding)
   }
 
   @usableFromInline borrowing func withRecord<Entity: Document>(

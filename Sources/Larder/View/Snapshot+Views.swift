@@ -1,6 +1,6 @@
 internal import LarderLMDB
 
-extension Snapshot {
+extension Reading where Self: ~Copyable {
   /// Lends a view of the document under `key`; nil where there is none. Nothing is decoded but the
   /// fields that `body` asks for.
   ///
@@ -10,11 +10,14 @@ extension Snapshot {
     _ type: Entity.Type = Entity.self, _ key: Entity.Key,
     _ body: (borrowing DocumentView<Entity>) throws -> Result
   ) throws -> Result? {
-    guard let binding = try catalogue.binding(of: type) else { return nil }
-    return try key.withEncodedKey { key in
-      guard (1...KeyKind.maximumByteCount).contains(key.count) else { return nil }
-      return try transaction.withValue(for: key, in: binding.collection.documents) { record in
-        try binding.viewing(record, key: key, as: type, body)
+    try withMoment { moment in
+      guard let binding = try moment.catalogue.binding(of: type) else { return nil }
+      return try key.withEncodedKey { key in
+        guard (1...KeyKind.maximumByteCount).contains(key.count) else { return nil }
+        return try moment.transaction.withValue(for: key, in: binding.collection.documents) {
+          record in
+          try binding.viewing(record, key: key, as: type, body)
+        }
       }
     }
   }
@@ -25,22 +28,24 @@ extension Snapshot {
   public borrowing func forEachView<Entity: Document>(
     _ query: Query<Entity>, _ body: (borrowing DocumentView<Entity>) throws -> Bool
   ) throws {
-    guard let binding = try catalogue.binding(of: Entity.self) else { return }
-    let selection = query.selection
-    let limit = selection.maximum ?? .max
-    if limit == 0 { return }
-    let wanted = limit.addingReportingOverflow(selection.skipped)
-    var skipped = 0
-    var taken = 0
-    try transaction.execution(of: selection, binding).forEach(
-      in: transaction, wanted: wanted.overflow ? .max : wanted.partialValue
-    ) { key, record in
-      if skipped < selection.skipped {
-        skipped += 1
-        return true
+    try withMoment { moment in
+      guard let binding = try moment.catalogue.binding(of: Entity.self) else { return }
+      let selection = query.selection
+      let limit = selection.maximum ?? .max
+      if limit == 0 { return }
+      let wanted = limit.addingReportingOverflow(selection.skipped)
+      var skipped = 0
+      var taken = 0
+      try moment.transaction.execution(of: selection, binding).forEach(
+        in: moment.transaction, wanted: wanted.overflow ? .max : wanted.partialValue
+      ) { key, record in
+        if skipped < selection.skipped {
+          skipped += 1
+          return true
+        }
+        taken += 1
+        return try binding.viewing(record, key: key, as: Entity.self, body) && taken < limit
       }
-      taken += 1
-      return try binding.viewing(record, key: key, as: Entity.self, body) && taken < limit
     }
   }
 
