@@ -1,7 +1,7 @@
 internal import LarderLMDB
 
-/// What can be read at one moment: of a ``Snapshot``, or inside a write of a ``WriteScope``, which sees
-/// what it has written so far.
+/// The reads that a ``Snapshot`` and a ``WriteScope`` have in common. A write reads what it has written
+/// so far.
 ///
 /// ```swift
 /// func openOrders(_ moment: borrowing some Reading & ~Copyable) throws -> Int {
@@ -9,17 +9,18 @@ internal import LarderLMDB
 /// }
 /// ```
 public protocol Reading: ~Copyable {
-  /// Lends what the reads are done with. They are all that it is good for: it cannot be kept, and
-  /// another type can only hand on that of a snapshot or of a write.
+  /// Lends the transaction that the reads of this protocol use. There is nothing to call it for: a
+  /// ``Moment`` has no members of its own and cannot be kept.
   borrowing func withMoment<Result>(
     _ body: (borrowing Moment) throws -> Result
   ) rethrows -> Result
 }
 
-/// A transaction and the catalogue that goes with it, lent by the one who holds both.
+/// A transaction and the catalogue that goes with it, lent by a snapshot or a write.
 public struct Moment: ~Copyable {
   let transaction: LentTransaction
-  // Threads that read side by side would wait for each other to count references to it.
+  // Guard: the snapshot or the write, which outlives this, holds it. Threads that count references to
+  // one catalogue would wait for each other.
   unowned(unsafe) let catalogue: Catalogue
 
   init(_ transaction: borrowing some Transaction & ~Copyable, _ catalogue: Catalogue) {
