@@ -25,9 +25,9 @@ extension Aggregate {
     _ operand: Operand, isLargest: Bool
   ) -> Self where Result == Value? {
     Self(
-      fromIndex: { snapshot, selection, binding in
+      fromIndex: { moment, selection, binding in
         guard selection.maximum == nil, selection.skipped == 0 else { return nil }
-        let found = try snapshot.extreme(
+        let found = try moment.extreme(
           of: operand, isLargest: isLargest, selection.filter, binding)
         // Nothing found may be for what the index was not asked.
         guard let found else { return nil }

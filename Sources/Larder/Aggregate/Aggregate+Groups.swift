@@ -79,9 +79,9 @@ extension Aggregate {
     _ operand: Operand, isCounting: Bool
   ) -> Self where Result == [ValueGroup<Key, Int>] {
     Self(
-      fromIndex: { snapshot, selection, binding in
+      fromIndex: { moment, selection, binding in
         guard selection.maximum == nil, selection.skipped == 0,
-          let groups = try snapshot.groups(
+          let groups = try moment.groups(
             of: operand, isCounting: isCounting, selection.filter, binding)
         else { return nil }
         return try groups.map {

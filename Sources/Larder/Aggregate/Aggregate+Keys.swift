@@ -3,8 +3,8 @@ extension Aggregate {
   public static func keys() -> Self where Result == [Entity.Key] {
     Self(
       hasOrder: true,
-      fromIndex: { snapshot, selection, binding in
-        try snapshot.keys(of: selection, binding).map {
+      fromIndex: { moment, selection, binding in
+        try moment.keys(of: selection, binding).map {
           try Entity.Key(encoded: $0, in: binding.collection)
         }
       },

@@ -17,7 +17,7 @@ public struct Aggregate<Entity: Document, Result>: Sendable {
   /// Made from the records that a selection selects.
   let fromRecords: @Sendable (Collection, Rows) throws -> Result
   /// Made from an index; nil where none can tell.
-  let fromIndex: @Sendable (borrowing Snapshot, Selection, CollectionBinding) throws -> Result?
+  let fromIndex: @Sendable (borrowing Moment, Selection, CollectionBinding) throws -> Result?
 
   /// Begins one that follows changes; nil where all records are needed after each.
   let running: (@Sendable (Collection) -> any RunningAggregate<Result>)?
@@ -29,7 +29,7 @@ public struct Aggregate<Entity: Document, Result>: Sendable {
   let hasOrder: Bool
 
   typealias FromIndex =
-    @Sendable (borrowing Snapshot, Selection, CollectionBinding) throws -> Result?
+    @Sendable (borrowing Moment, Selection, CollectionBinding) throws -> Result?
 
   /// One that looks at all records each time.
   init(
@@ -99,7 +99,7 @@ public struct ValueGroup<Key: Sendable, Value: Sendable>: Sendable {
 
 extension ValueGroup: Equatable where Key: Equatable, Value: Equatable {}
 
-extension Snapshot {
+extension Reading where Self: ~Copyable {
   /// What an aggregate makes of the documents that `query` selects.
   ///
   /// - Throws: ``StoreError``, such as ``StoreError/damagedRecord(collection:key:reason:)`` when a
@@ -107,66 +107,35 @@ extension Snapshot {
   public borrowing func aggregate<Entity: Document, Result>(
     _ aggregate: Aggregate<Entity, Result>, of query: Query<Entity> = Entity.all
   ) throws -> Result {
-    try self.aggregate(aggregate, of: query, catalogue.binding(of: Entity.self))
+    try withMoment { try $0.aggregate(aggregate, of: query, .documents) }
   }
+}
 
-  borrowing func aggregate<Entity: Document, Result>(
-    _ aggregate: Aggregate<Entity, Result>, of query: Query<Entity>, _ binding: CollectionBinding?
-  ) throws -> Result {
-    let selection = aggregate.selection(of: query)
-    try selection.checkDepth()
-    guard let binding else { return try aggregate.ofNothing() }
-    if let result = try aggregate.fromIndex(self, selection, binding) { return result }
-    return try aggregate.fromRecords(binding.collection) { body in
-      try forEachRecord(selection, binding, where: { _ in true }, body)
-    }
-  }
-
+extension Moment {
   /// An aggregate of the entities that have a model.
-  borrowing func aggregate<Mapper: EntityMapper, Result>(
-    _ aggregate: Aggregate<Mapper.Entity, Result>, of query: Query<Mapper.Entity>,
-    mappedBy mapper: Mapper
-  ) throws -> Result {
-    try self.aggregate(aggregate, of: query, catalogue.binding(of: Mapper.Entity.self)) {
-      mapper.convert(try Mapper.Entity(from: $0)) != nil
-    }
-  }
-
-  /// An aggregate of the records that count.
-  borrowing func aggregate<Entity: Document, Result>(
-    _ aggregate: Aggregate<Entity, Result>, of query: Query<Entity>, _ binding: CollectionBinding?,
-    where counts: (borrowing RecordReader) throws -> Bool
+  borrowing func aggregate<Model, Entity, Result>(
+    _ aggregate: Aggregate<Entity, Result>, of query: Query<Entity>,
+    _ form: ModelForm<Model, Entity>
   ) throws -> Result {
     let selection = aggregate.selection(of: query)
     try selection.checkDepth()
-    guard let binding else { return try aggregate.ofNothing() }
+    guard let binding = try form.binding(catalogue) else { return try aggregate.ofNothing() }
+    if form.isWhole, let result = try aggregate.fromIndex(self, selection, binding) {
+      return result
+    }
     return try aggregate.fromRecords(binding.collection) { body in
-      try forEachRecord(selection, binding, where: counts, body)
+      try forEachRecord(selection, binding, form, body)
     }
   }
 
-  /// Lends what a selection selects, its limit and offset heeded, until `body` says false.
-  ///
-  /// - Parameter counts: Whether a record is there at all, for offset and limit too.
-  borrowing func forEachRecord(
-    _ selection: Selection, _ binding: CollectionBinding,
-    where counts: (borrowing RecordReader) throws -> Bool,
+  /// Lends the records with a model that a selection selects, until `body` says false.
+  borrowing func forEachRecord<Model, Entity>(
+    _ selection: Selection, _ binding: CollectionBinding, _ form: ModelForm<Model, Entity>,
     _ body: (UnsafeRawBufferPointer, borrowing RecordReader) throws -> Bool
   ) throws {
-    let limit = selection.maximum ?? .max
-    if limit == 0 { return }
-    var skipped = 0
-    var taken = 0
-    try transaction.execution(of: selection, binding).forEach(in: transaction) { key, record in
-      try binding.reading(record, key: key) { record in
-        guard try counts(record) else { return true }
-        if skipped < selection.skipped {
-          skipped += 1
-          return true
-        }
-        taken += 1
-        return try body(key, record) && taken < limit
-      }
+    try forEachSelected(selection, binding, as: { try form.counts($0) ? () : nil }) {
+      key, record, _ in
+      try body(key, record)
     }
   }
 }

@@ -24,6 +24,8 @@ public enum StoreError: Error, Equatable, Sendable {
   case keyLength(collection: String, key: String, byteCount: Int, limit: Int)
   /// A closure or a mapper that was to change a document gave it another key.
   case keyChanged(collection: String, key: String, found: String)
+  /// A mapper gave an entity a model, and none when it was asked again.
+  case inconsistentMapper(collection: String, key: String)
   /// A key of another kind than the collection's.
   case keyKind(collection: String, stored: KeyKind, found: KeyKind)
   /// Another field was named as the key than the collection's; `stored` is nil where the
@@ -142,6 +144,9 @@ extension StoreError: CustomStringConvertible {
     case .keyChanged(let collection, let key, let found):
       "\(collection) \(key) was given the key \(found). A change must leave the key alone; save "
         + "the document under its new key and delete the old one."
+    case .inconsistentMapper(let collection, let key):
+      "The mapper of \(collection) gave the entity \(key) a model, and none when it was asked again. "
+        + "Its `convert` must depend on the entity alone; what else decides belongs in the query."
     case .keyKind(let collection, let stored, let found):
       "\(collection) has keys of kind \(stored), not \(found). Use another collection name, or "
         + "keys of that kind."

@@ -57,17 +57,6 @@ extension Transaction where Self: ~Copyable {
     }
   }
 
-  /// Lends the records that match in the selection's order, whatever its offset and limit, until
-  /// `body` says false.
-  borrowing func forEachSelected(
-    _ selection: Selection, _ binding: CollectionBinding,
-    _ body: (borrowing RecordReader) throws -> Bool
-  ) throws {
-    try execution(of: selection, binding).forEach(in: self) { key, record in
-      try binding.reading(record, key: key, body)
-    }
-  }
-
   /// How many documents `selection` selects. Decodes nothing; without a filter, or with one that
   /// an index settles, it reads no document.
   borrowing func count(_ selection: Selection, _ binding: CollectionBinding) throws -> Int {

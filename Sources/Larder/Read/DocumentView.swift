@@ -3,7 +3,7 @@
 /// ```swift
 /// let name = try snapshot.view(Contact.self, "c17") { contact in try contact.name }
 /// ```
-/// Lent to a closure while the snapshot lives; it cannot be copied or kept. A field costs its own
+/// Lent to a closure; it cannot be copied or kept. A field costs its own
 /// decoding and a look-up of its key path; one that is not stored as such, as a property that is
 /// computed, costs the decoding of the whole document.
 @dynamicMemberLookup

@@ -15,7 +15,7 @@ extension Included: Equatable where Model: Equatable, Related: Equatable {}
 
 // MARK: What a document refers to
 
-extension Snapshot {
+extension Reading where Self: ~Copyable {
   /// The documents under `keys` that exist, by their keys. Each is read once, in the order in which
   /// they lie, whatever the order of `keys` and however often one is among them.
   ///
@@ -23,22 +23,24 @@ extension Snapshot {
   public borrowing func documents<Entity: Document>(
     _ type: Entity.Type = Entity.self, keys: some Sequence<Entity.Key>
   ) throws -> [Entity.Key: Entity] {
-    guard let binding = try catalogue.binding(of: type) else { return [:] }
-    var wanted: [(key: Entity.Key, bytes: [UInt8])] = []
-    for key in Set(keys) { wanted.append((key, key.withEncodedKey { [UInt8]($0) })) }
-    wanted.sort { $0.bytes.lexicographicallyPrecedes($1.bytes) }
-    var documents: [Entity.Key: Entity] = [:]
-    documents.reserveCapacity(wanted.count)
-    var cursor = try transaction.cursor(in: binding.collection.documents)
-    for (key, bytes) in wanted {
-      try bytes.withUnsafeBytes { bytes in
-        guard (1...KeyKind.maximumByteCount).contains(bytes.count), try cursor.seek(bytes) else {
-          return
+    try withMoment { moment in
+      guard let binding = try moment.catalogue.binding(of: type) else { return [:] }
+      var wanted: [(key: Entity.Key, bytes: [UInt8])] = []
+      for key in Set(keys) { wanted.append((key, key.withEncodedKey { [UInt8]($0) })) }
+      wanted.sort { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+      var documents: [Entity.Key: Entity] = [:]
+      documents.reserveCapacity(wanted.count)
+      var cursor = try moment.transaction.cursor(in: binding.collection.documents)
+      for (key, bytes) in wanted {
+        try bytes.withUnsafeBytes { bytes in
+          guard (1...KeyKind.maximumByteCount).contains(bytes.count), try cursor.seek(bytes) else {
+            return
+          }
+          documents[key] = try binding.reading(cursor.value, key: bytes) { try Entity(from: $0) }
         }
-        documents[key] = try binding.reading(cursor.value, key: bytes) { try Entity(from: $0) }
       }
+      return documents
     }
-    return documents
   }
 
   /// The documents that `query` selects, each with the one that its field refers to: nil where there
@@ -83,7 +85,7 @@ extension Snapshot {
 
 // MARK: What refers to a document
 
-extension Snapshot {
+extension Reading where Self: ~Copyable {
   /// The documents that `query` selects, each with those of another collection that refer to it by
   /// their field: `fetch(Contact.all, collecting: Order.all.sorted(by: \.date), by: \.contactID)`.
   ///

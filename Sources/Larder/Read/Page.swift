@@ -37,7 +37,7 @@ extension Query {
   }
 }
 
-extension Snapshot {
+extension Reading where Self: ~Copyable {
   /// A page of the documents that `query` selects; its limit is the size of the page.
   ///
   /// Costs what the page costs where the order is that of the keys or of an index; otherwise each
@@ -48,8 +48,7 @@ extension Snapshot {
   public borrowing func page<Entity: Document>(
     _ query: Query<Entity>, after cursor: PageCursor? = nil
   ) throws -> Page<Entity> {
-    let binding = try catalogue.binding(of: Entity.self)
-    return try page(query, after: cursor, binding, isWhole: true) { try Entity(from: $0) }
+    try withMoment { try $0.page(query, after: cursor, .documents) }
   }
 
   /// A page of the domain models of the entities that `query` selects. Entities without a model are
@@ -59,27 +58,27 @@ extension Snapshot {
   public borrowing func page<Mapper: EntityMapper>(
     _ query: Query<Mapper.Entity>, after cursor: PageCursor? = nil, mappedBy mapper: Mapper
   ) throws -> Page<Mapper.Model> {
-    let binding = try catalogue.binding(of: Mapper.Entity.self)
-    return try page(query, after: cursor, binding, isWhole: false) {
-      mapper.convert(try Mapper.Entity(from: $0))
-    }
+    try withMoment { try $0.page(query, after: cursor, .mapped(by: mapper)) }
   }
+}
 
-  /// - Parameter isWhole: Whether every entity has a model.
-  borrowing func page<Entity: Document, Model>(
-    _ query: Query<Entity>, after cursor: PageCursor?, _ binding: CollectionBinding?,
-    isWhole: Bool, _ convert: (borrowing RecordReader) throws -> Model?
+extension Moment {
+  borrowing func page<Model, Entity>(
+    _ query: Query<Entity>, after cursor: PageCursor?, _ form: ModelForm<Model, Entity>
   ) throws -> Page<Model> {
     let query = try cursor.map { try query.after($0) } ?? query
     var builder = PageBuilder<Model>(query.selection)
-    guard let binding, builder.limit > 0 else { return Page(models: [], next: nil) }
+    guard builder.limit > 0, let binding = try form.binding(catalogue) else {
+      return Page(models: [], next: nil)
+    }
     let execution = try transaction.execution(of: query.selection, binding)
     let values = Evaluation(
       .constant(true), order: query.selection.order, in: binding.collection)
-    try execution.forEach(in: transaction, wanted: isWhole ? builder.wanted : .max) { key, record in
+    try execution.forEach(in: transaction, wanted: form.isWhole ? builder.wanted : .max) {
+      key, record in
       try binding.reading(record, key: key) { record in
-        if isWhole, builder.isFull || builder.isSkipping { return builder.pass() }
-        guard let model = try convert(record) else { return true }
+        if form.isWhole, builder.isFull || builder.isSkipping { return builder.pass() }
+        guard let model = try form.model(record) else { return true }
         if builder.isFull || builder.isSkipping { return builder.pass() }
         builder.models.append(model)
         if builder.isFull { builder.last = (try values.sortValues(record), Array(key)) }

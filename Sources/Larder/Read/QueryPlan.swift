@@ -101,16 +101,18 @@ extension Query {
     try store.read { try explain(in: $0) }
   }
 
-  /// Answers the query in a snapshot, and says how.
+  /// Answers the query in a snapshot or inside a write, and says how.
   ///
   /// - Throws: ``StoreError``.
-  public func explain(in snapshot: borrowing Snapshot) throws -> QueryPlan {
-    guard let binding = try snapshot.catalogue.binding(of: Entity.self) else {
-      return QueryPlan(
-        source: .nothing, order: .keys, residual: nil, decodesToFilter: false, estimatedRows: 0,
-        examinedRows: 0, matchedRows: 0)
+  public func explain(in reading: borrowing some Reading & ~Copyable) throws -> QueryPlan {
+    try reading.withMoment { moment in
+      guard let binding = try moment.catalogue.binding(of: Entity.self) else {
+        return QueryPlan(
+          source: .nothing, order: .keys, residual: nil, decodesToFilter: false, estimatedRows: 0,
+          examinedRows: 0, matchedRows: 0)
+      }
+      return try moment.transaction.explain(selection, binding)
     }
-    return try snapshot.transaction.explain(selection, binding)
   }
 }
 

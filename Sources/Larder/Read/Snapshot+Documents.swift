@@ -1,5 +1,7 @@
 internal import LarderLMDB
 
+// As in `Reading`, and faster: these are called directly, and most are inlined into their callers.
+
 extension Snapshot {
   /// The document under `key`, or nil.
   ///

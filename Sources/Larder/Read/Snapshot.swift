@@ -39,13 +39,6 @@ public struct Snapshot: ~Copyable {
   ) throws -> Unmanaged<CollectionBinding>? {
     try known._withUnsafeGuaranteedRef { try $0.lastingBinding(of: type) }
   }
-
-  /// The binding of a type without a schema; as ``binding(of:)``.
-  borrowing func binding<Entity: Document>(
-    of type: Entity.Type, in name: String
-  ) throws -> Unmanaged<CollectionBinding>? {
-    try known._withUnsafeGuaranteedRef { try $0.lastingBinding(of: type, in: name) }
-  }
 }
 
 extension Engine {

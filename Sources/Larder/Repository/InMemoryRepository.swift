@@ -30,6 +30,8 @@ public final class InMemoryRepository<Model: Sendable, Entity: Document>: Reposi
     self.init(mappedBy: CodableMapper<Model>())
   }
 
+  private var form: ModelForm<Model, Entity> { .mapped(by: mapper) }
+
   private var snapshot: InMemoryCollection<Entity> { contents.withLock { $0 } }
 
   /// Changes a copy, which takes the place of what is there unless `body` throws.
@@ -178,8 +180,7 @@ extension InMemoryRepository {
   public func watch(
     _ query: Query<Entity>, ignoring ignored: Set<ChangeOrigin>
   ) -> WatchSequence<ResultChange<Model>> {
-    let mapper = mapper
-    let reader = RowReader<Entity, Model>(query.selection, mappedBy: { mapper.convert($0) })
+    let reader = RowReader(query.selection, form)
     return WatchSequence { [self] in
       let seat = WatchSeat()
       seats.withLock { $0[ObjectIdentifier(seat)] = seat }

@@ -1,12 +1,12 @@
 extension Repository {
   /// The reads off the caller's actor: `try await contacts.async.fetch(query)`.
-  public var async: AsyncReads<Model, Entity> { AsyncReads(self) }
+  public var async: RepositoryReads<Model, Entity> { RepositoryReads(self) }
 }
 
 /// Reads of a repository that run on the concurrent pool and not on the caller's actor.
 ///
 /// Every one throws what its synchronous twin throws.
-public struct AsyncReads<Model: Sendable, Entity: Document>: Sendable {
+public struct RepositoryReads<Model: Sendable, Entity: Document>: Sendable {
   private let repository: any Repository<Model, Entity>
 
   init(_ repository: any Repository<Model, Entity>) { self.repository = repository }

@@ -10,13 +10,14 @@ extension Store {
     return Watcher(work, at: seat) { hub.leave(seat) }
   }
 
-  fileprivate func watch<Entity, Model>(
-    _ query: Query<Entity>, ignoring ignored: Set<ChangeOrigin>, _ reader: RowReader<Entity, Model>
+  fileprivate func watch<Model, Entity>(
+    _ query: Query<Entity>, ignoring ignored: Set<ChangeOrigin>, _ form: ModelForm<Model, Entity>
   ) -> WatchSequence<ResultChange<Model>> {
     WatchSequence { [self] in
       watcher(
-        WatchInterest(reader, query.selection.filter, ignoring: ignored),
-        ResultWatch(self, query.selection, reader, ignoring: ignored))
+        WatchInterest(form, query.selection.filter, ignoring: ignored),
+        ResultWatch(
+          self, query.selection, RowReader(query.selection, form), ignoring: ignored))
     }
   }
 }
@@ -33,35 +34,21 @@ extension StoreRepository {
   public func watch(
     _ query: Query<Entity>, ignoring ignored: Set<ChangeOrigin>
   ) -> WatchSequence<ResultChange<Entity>> {
-    store.watch(query, ignoring: ignored, RowReader(query.selection))
+    store.watch(query, ignoring: ignored, .documents)
   }
 }
 
-extension MappedRepository {
+extension StoredRepository {
   /// The models of what `query` selects, and from then on how they change. Entities that have no
-  /// model are left out before offset and limit, so that each that changed is decoded.
+  /// model are left out before offset and limit; where there may be such, each that changed is
+  /// decoded.
   ///
   /// - Parameter ignored: Changes of these origins are no reason for a step; they come with the
   ///   next one that is made for others.
   public func watch(
     _ query: Query<Entity>, ignoring ignored: Set<ChangeOrigin>
   ) -> WatchSequence<ResultChange<Model>> {
-    let mapper = mapper
-    return store.watch(
-      query, ignoring: ignored, RowReader(query.selection, mappedBy: { mapper.convert($0) }))
-  }
-}
-
-extension CodableRepository {
-  /// The values that `query` selects, and from then on how they change.
-  ///
-  /// - Parameter ignored: Changes of these origins are no reason for a step; they come with the
-  ///   next one that is made for others.
-  public func watch(
-    _ query: Query<Entity>, ignoring ignored: Set<ChangeOrigin>
-  ) -> WatchSequence<ResultChange<Model>> {
-    store.watch(
-      query, ignoring: ignored, RowReader(query.selection, in: collection))
+    store.watch(query, ignoring: ignored, form)
   }
 }
 

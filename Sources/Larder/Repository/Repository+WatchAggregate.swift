@@ -1,14 +1,14 @@
 internal import LarderLMDB
 
 extension Store {
-  fileprivate func watch<Entity: Document, Result: Sendable & Equatable>(
+  fileprivate func watch<Model, Entity, Result: Sendable & Equatable>(
     _ aggregate: Aggregate<Entity, Result>, of query: Query<Entity>,
-    ignoring ignored: Set<ChangeOrigin>, _ source: AggregateWatch<Entity, Result>.Source
+    ignoring ignored: Set<ChangeOrigin>, _ form: ModelForm<Model, Entity>
   ) -> WatchSequence<Result> {
     WatchSequence { [self] in
       watcher(
-        WatchInterest(source, query.selection.filter, ignoring: ignored),
-        AggregateWatch(self, aggregate, of: query, source, ignoring: ignored))
+        WatchInterest(form, query.selection.filter, ignoring: ignored),
+        AggregateWatch(self, aggregate, of: query, form, ignoring: ignored))
     }
   }
 }
@@ -26,16 +26,13 @@ extension StoreRepository {
     _ aggregate: Aggregate<Entity, Result>, of query: Query<Entity>,
     ignoring ignored: Set<ChangeOrigin>
   ) -> WatchSequence<Result> {
-    store.watch(
-      aggregate, of: query, ignoring: ignored,
-      .init(
-        collection: Entity.schema.name, binding: { try $0.binding(of: Entity.self) }, counts: nil))
+    store.watch(aggregate, of: query, ignoring: ignored, .documents)
   }
 }
 
-extension MappedRepository {
+extension StoredRepository {
   /// What an aggregate makes of the entities that `query` selects and that have a model, each time
-  /// that it has changed. Each entity that changed is decoded.
+  /// that it has changed. Where not all have one, each entity that changed is decoded.
   ///
   /// - Parameter ignored: Changes of these origins are no reason for a step; they come with the
   ///   next one that is made for others.
@@ -43,40 +40,7 @@ extension MappedRepository {
     _ aggregate: Aggregate<Entity, Result>, of query: Query<Entity>,
     ignoring ignored: Set<ChangeOrigin>
   ) -> WatchSequence<Result> {
-    let mapper = mapper
-    return store.watch(
-      aggregate, of: query, ignoring: ignored,
-      .init(
-        collection: Entity.schema.name, binding: { try $0.binding(of: Entity.self) },
-        counts: { mapper.convert(try Entity(from: $0)) != nil }))
-  }
-}
-
-extension CodableRepository {
-  /// What an aggregate makes of the values that `query` selects, each time that it has changed.
-  ///
-  /// - Parameter ignored: Changes of these origins are no reason for a step; they come with the
-  ///   next one that is made for others.
-  public func watch<Result: Sendable & Equatable>(
-    _ aggregate: Aggregate<Entity, Result>, of query: Query<Entity>,
-    ignoring ignored: Set<ChangeOrigin>
-  ) -> WatchSequence<Result> {
-    let collection = collection
-    return store.watch(
-      aggregate, of: query, ignoring: ignored,
-      .init(
-        collection: collection, binding: { try $0.binding(of: Entity.self, in: collection) },
-        counts: nil))
-  }
-}
-
-extension WatchInterest {
-  fileprivate init<Entity, Result>(
-    _ source: AggregateWatch<Entity, Result>.Source, _ filter: FilterNode,
-    ignoring ignored: Set<ChangeOrigin>
-  ) {
-    self.init(
-      in: source.collection, filter, ignoring: ignored, binding: source.binding)
+    store.watch(aggregate, of: query, ignoring: ignored, form)
   }
 }
 

@@ -2,7 +2,7 @@
 ///
 /// What an app's services are given, as `any Repository<Contact, Contact>` or, with a mapper, as
 /// `any Repository<Model, Entity>`: models go in and come out, and queries name the fields of the
-/// entity. ``StoreRepository`` and ``MappedRepository`` keep them in a ``Store``,
+/// entity. ``StoreRepository`` and ``StoredRepository`` keep them in a ``Store``,
 /// ``InMemoryRepository`` in memory; `RepositoryConformance` in `LarderTesting` says whether
 /// another implementation behaves as they do.
 ///

@@ -4,14 +4,14 @@ internal import LarderLMDB
 ///
 /// One that can follow changes costs what the changes cost; for any other all that the query selects
 /// is looked at again when something that it matches has changed.
-struct AggregateWatch<Entity: Document, Result: Sendable & Equatable>: WatchWork {
-  typealias Counts = @Sendable (borrowing RecordReader) throws -> Bool
-
+struct AggregateWatch<
+  Model: Sendable, Entity: Document, Result: Sendable & Equatable
+>: WatchWork {
   private let store: Store
   private let aggregate: Aggregate<Entity, Result>
   private let query: Query<Entity>
   private let selection: Selection
-  private let source: Source
+  private let form: ModelForm<Model, Entity>
   private var follower: LogFollower
   private var running: (any RunningAggregate<Result>)?
   private var last: Result?
@@ -19,24 +19,16 @@ struct AggregateWatch<Entity: Document, Result: Sendable & Equatable>: WatchWork
   /// How often all was looked at again, for tests of how it is done.
   private(set) var rereadCount = 0
 
-  /// The documents that an aggregate is made of.
-  struct Source: Sendable {
-    let collection: String
-    let binding: @Sendable (Catalogue) throws -> CollectionBinding?
-    /// Which of them count; nil for all.
-    let counts: Counts?
-  }
-
   init(
     _ store: Store, _ aggregate: Aggregate<Entity, Result>, of query: Query<Entity>,
-    _ source: Source, ignoring ignored: Set<ChangeOrigin>
+    _ form: ModelForm<Model, Entity>, ignoring ignored: Set<ChangeOrigin>
   ) {
     self.store = store
     self.aggregate = aggregate
     self.query = query
-    self.source = source
+    self.form = form
     selection = aggregate.selection(of: query)
-    follower = LogFollower(source.collection, ignoring: ignored)
+    follower = LogFollower(form.collection, ignoring: ignored)
   }
 
   mutating func next(skippingTo skipped: UInt64) throws -> Result? {
@@ -51,7 +43,7 @@ struct AggregateWatch<Entity: Document, Result: Sendable & Equatable>: WatchWork
   private mutating func next(
     skippingTo skipped: UInt64, _ snapshot: borrowing Snapshot, _ log: Database?
   ) throws -> Result? {
-    let binding = try source.binding(snapshot.catalogue)
+    let binding = try form.binding(snapshot.catalogue)
     if let binding, !binding.collection.description.isLogged {
       throw StoreError.unlogged(collection: binding.collection.name)
     }
@@ -87,25 +79,22 @@ extension AggregateWatch {
     rereadCount += 1
     running = nil
     bound = binding.map { ($0, Evaluation(selection.filter, in: $0.collection)) }
-    if let resumed = aggregate.resumed, source.counts == nil, canFollow {
-      let result = try snapshot.aggregate(aggregate, of: query, binding)
+    if let resumed = aggregate.resumed, form.isWhole, canFollow {
+      let result = try snapshot.moment.aggregate(aggregate, of: query, form)
       running = resumed(result)
       return told(result)
     }
     if let binding, canFollow, let begin = aggregate.running {
       try selection.checkDepth()
       var running = begin(binding.collection)
-      try snapshot.forEachRecord(selection, binding, where: source.counts ?? { _ in true }) {
+      try snapshot.moment.forEachRecord(selection, binding, form) {
         try running.add($1)
         return true
       }
       self.running = running
       return told(try running.result())
     }
-    guard let counts = source.counts else {
-      return told(try snapshot.aggregate(aggregate, of: query, binding))
-    }
-    return told(try snapshot.aggregate(aggregate, of: query, binding, where: counts))
+    return told(try snapshot.moment.aggregate(aggregate, of: query, form))
   }
 
   /// Whether each document counts or does not, whatever the others do.
@@ -148,7 +137,7 @@ extension AggregateWatch {
     for document in changes.documents {
       if let old = document.old, try binding.matches(filter, key: document.key, record: old) {
         try binding.reading(old, key: document.key) { record in
-          guard try source.counts?(record) ?? true else { return }
+          guard try form.counts(record) else { return }
           isConcerned = true
           try running?.remove(record)
         }
@@ -157,7 +146,7 @@ extension AggregateWatch {
         try binding.matches(filter, key: document.key, record: documents.value)
       else { continue }
       try binding.reading(documents.value, key: document.key) { record in
-        guard try source.counts?(record) ?? true else { return }
+        guard try form.counts(record) else { return }
         isConcerned = true
         try running?.add(record)
       }

@@ -33,7 +33,7 @@ struct ResultWatch<Entity: Document, Model: Sendable>: WatchWork {
     self.store = store
     self.reader = reader
     rows = ResultRows(selection, marginCount: marginCount)
-    follower = LogFollower(reader.collection, ignoring: ignored)
+    follower = LogFollower(reader.form.collection, ignoring: ignored)
   }
 
   mutating func next(skippingTo skipped: UInt64) throws -> ResultChange<Model>? {
@@ -75,7 +75,7 @@ struct ResultWatch<Entity: Document, Model: Sendable>: WatchWork {
   private mutating func binding(
     in snapshot: borrowing Snapshot
   ) throws -> RowReader<Entity, Model>.Bound? {
-    guard let binding = try reader.binding(snapshot.catalogue) else { return nil }
+    guard let binding = try reader.form.binding(snapshot.catalogue) else { return nil }
     guard binding.collection.description.isLogged else {
       throw StoreError.unlogged(collection: binding.collection.name)
     }

@@ -2,40 +2,16 @@ internal import LarderLMDB
 
 /// Tells which documents a watched query is about, and where they stand in its result.
 struct RowReader<Entity: Document, Model: Sendable>: Sendable {
-  /// The collection that the documents are in.
-  let collection: String
-  /// How the type stands to the collection; nil where there is none.
-  let binding: @Sendable (Catalogue) throws -> CollectionBinding?
+  let form: ModelForm<Model, Entity>
   private let selection: Selection
-  private let convert: @Sendable (Entity) -> Model?
-  /// Whether entities may have no model, and then are in no result.
-  private let asksModel: Bool
+
+  init(_ selection: Selection, _ form: ModelForm<Model, Entity>) {
+    self.selection = selection
+    self.form = form
+  }
 
   /// For documents without a mapper.
-  init(_ selection: Selection) where Model == Entity {
-    collection = Entity.schema.name
-    binding = { try $0.binding(of: Entity.self) }
-    self.selection = selection
-    convert = { $0 }
-    asksModel = false
-  }
-
-  init(_ selection: Selection, mappedBy convert: @escaping @Sendable (Entity) -> Model?) {
-    collection = Entity.schema.name
-    binding = { try $0.binding(of: Entity.self) }
-    self.selection = selection
-    self.convert = convert
-    asksModel = true
-  }
-
-  /// For plain values, in a collection of any name.
-  init(_ selection: Selection, in collection: String) where Entity == CodableDocument<Model> {
-    self.collection = collection
-    self.selection = selection
-    binding = { try $0.binding(of: Entity.self, in: collection) }
-    convert = { $0.model }
-    asksModel = false
-  }
+  init(_ selection: Selection) where Model == Entity { self.init(selection, .documents) }
 
   /// The reader of one binding: names have become slots.
   struct Bound {
@@ -61,7 +37,7 @@ struct RowReader<Entity: Document, Model: Sendable>: Sendable {
   ) throws -> Row? {
     let binding = bound.binding
     guard try binding.matches(bound.evaluation, key: key, record: record) else { return nil }
-    if asksModel, try model(key, record, binding) == nil { return nil }
+    if !form.isWhole, try model(key, record, binding) == nil { return nil }
     return try row(ofMatch: key, record, bound, &bytes)
   }
 
@@ -84,25 +60,32 @@ struct RowReader<Entity: Document, Model: Sendable>: Sendable {
   func model(
     _ key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer, _ binding: CollectionBinding
   ) throws -> Model? {
-    try binding.reading(record, key: key) { convert(try Entity(from: $0)) }
+    try binding.reading(record, key: key, form.model)
   }
 
-  /// The model of a document that has one.
+  /// The model of a row that was found at this moment.
   ///
-  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)``.
+  /// - Throws: ``StoreError/inconsistentMapper(collection:key:)`` where the mapper gives none any
+  ///   more; ``StoreError/damagedRecord(collection:key:reason:)``.
   func model(
     of row: Row, _ binding: CollectionBinding,
     _ transaction: borrowing some Transaction & ~Copyable
   ) throws -> Model {
-    let model: Model?? = try row.key.withUnsafeBytes { key in
-      try transaction.withRecord(for: key, binding) { convert(try Entity(from: $0)) }
+    try row.key.withUnsafeBytes { key in
+      let collection = binding.collection
+      let found = try transaction.withRecord(for: key, binding) { record in
+        guard let model = try form.model(record) else {
+          throw StoreError.inconsistentMapper(
+            collection: collection.name, key: collection.keyKind.text(of: key))
+        }
+        return model
+      }
+      guard let found else {
+        throw StoreError.damagedChangeLog(
+          "it keeps back that \(collection.name) \(collection.keyKind.text(of: key)) is gone")
+      }
+      return found
     }
-    guard let model = model ?? nil else {
-      throw StoreError.damagedIndex(
-        collection: binding.collection.name, index: "",
-        reason: "a document that was found has no model when it is read again")
-    }
-    return model
   }
 
   /// The first rows of the result, in its order.
@@ -123,9 +106,9 @@ struct RowReader<Entity: Document, Model: Sendable>: Sendable {
     var rows: [Row] = []
     var bytes = IndexBytes()
     try transaction.execution(of: selection, binding)
-      .forEach(in: transaction, wanted: asksModel ? .max : wanted) { key, record in
+      .forEach(in: transaction, wanted: form.isWhole ? wanted : .max) { key, record in
         let isVisible = visible.contains(rows.count)
-        if asksModel || isVisible {
+        if !form.isWhole || isVisible {
           guard let model = try model(key, record, binding) else { return true }
           if isVisible { body(model) }
         }

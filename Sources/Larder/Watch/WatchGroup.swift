@@ -10,32 +10,13 @@ struct WatchInterest: Sendable {
   /// How the watcher's type stands to the collection.
   let binding: @Sendable (Catalogue) throws -> CollectionBinding?
 
-  init<Entity: Document>(
-    in type: Entity.Type, _ filter: FilterNode, ignoring ignored: Set<ChangeOrigin> = []
+  init<Model, Entity>(
+    _ form: ModelForm<Model, Entity>, _ filter: FilterNode, ignoring ignored: Set<ChangeOrigin> = []
   ) {
-    collection = Entity.schema.name
+    collection = form.collection
     self.filter = filter
     self.ignored = ignored
-    binding = { try $0.binding(of: type) }
-  }
-
-  init(
-    in collection: String, _ filter: FilterNode, ignoring ignored: Set<ChangeOrigin>,
-    binding: @escaping @Sendable (Catalogue) throws -> CollectionBinding?
-  ) {
-    self.collection = collection
-    self.filter = filter
-    self.ignored = ignored
-    self.binding = binding
-  }
-
-  init<Entity, Model>(
-    _ reader: RowReader<Entity, Model>, _ filter: FilterNode, ignoring ignored: Set<ChangeOrigin>
-  ) {
-    collection = reader.collection
-    self.filter = filter
-    self.ignored = ignored
-    binding = reader.binding
+    binding = { try form.binding($0) }
   }
 }
 

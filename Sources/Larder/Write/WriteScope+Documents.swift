@@ -1,40 +1,6 @@
 internal import LarderLMDB
 
 extension WriteScope {
-  /// The document under `key` as this transaction sees it, or nil.
-  ///
-  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` when it cannot be read.
-  public borrowing func get<Entity: Document>(
-    _ type: Entity.Type = Entity.self, _ key: Entity.Key
-  ) throws -> Entity? {
-    guard let binding = try catalogue.binding(of: type) else { return nil }
-    return try key.withEncodedKey { key in
-      try transaction.withRecord(for: key, binding) { try Entity(from: $0) }
-    }
-  }
-
-  /// The documents that `query` selects as this transaction sees them, in its order.
-  ///
-  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` for the first that cannot be
-  ///   read.
-  public borrowing func fetch<Entity: Document>(_ query: Query<Entity>) throws -> [Entity] {
-    guard let binding = try catalogue.binding(of: Entity.self) else { return [] }
-    var documents: [Entity] = []
-    try transaction.select(query.selection, binding) {
-      documents.append(try Entity(from: $0))
-    }
-    return documents
-  }
-
-  /// How many documents `query` selects as this transaction sees them.
-  ///
-  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` when a field of the filter
-  ///   cannot be read.
-  public borrowing func count<Entity: Document>(_ query: Query<Entity>) throws -> Int {
-    guard let binding = try catalogue.binding(of: Entity.self) else { return 0 }
-    return try transaction.count(query.selection, binding)
-  }
-
   /// Deletes the document under `key`; false when there is none.
   ///
   /// - Throws: ``StoreError/storage(_:)``.

@@ -32,9 +32,16 @@ extension WriteScope {
     onConflict policy: ConflictPolicy<Mapper.Model> = .replace
   ) throws -> SaveReport {
     try query?.selection.checkMatchesWhole("clearBeforeSaving")
+    return try save(models, mappedBy: mapper, clearing: query?.selection, policy)
+  }
+
+  mutating func save<Mapper: EntityMapper>(
+    _ models: [Mapper.Model], mappedBy mapper: Mapper, clearing selection: Selection?,
+    _ policy: ConflictPolicy<Mapper.Model>
+  ) throws -> SaveReport {
     if models.isEmpty, try catalogue.binding(of: Mapper.Entity.self) == nil { return SaveReport() }
     return try save(
-      models, mappedBy: mapper, clearing: query?.selection, onConflict: policy,
+      models, mappedBy: mapper, clearing: selection, onConflict: policy,
       declared(Mapper.Entity.self))
   }
 

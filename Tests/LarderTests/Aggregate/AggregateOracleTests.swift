@@ -55,12 +55,12 @@ import Testing
       let binding = try #require(try snapshot.catalogue.binding(of: Specimen.self))
       let selection = query.selection.withoutIdleOrder
       func told<Result>(_ aggregate: Aggregate<Specimen, Result>) throws -> Int {
-        try aggregate.fromIndex(snapshot, selection, binding) == nil ? 0 : 1
+        try aggregate.fromIndex(snapshot.moment, selection, binding) == nil ? 0 : 1
       }
       extremes += try told(.min(\.count)) + told(.max(\.name)) + told(.max(\.weight))
       extremes += try told(.min(\.made)) + told(.max(\.token)) + told(.min(\.site.lat))
       groups += try told(.counts(by: \.color)) + told(.distinct(\.note)) + told(.distinct(\.ratio))
-      keys += try snapshot.keysByIndex(selection.filter, binding) == nil ? 0 : 1
+      keys += try snapshot.moment.keysByIndex(selection.filter, binding) == nil ? 0 : 1
     }
   }
 

@@ -31,6 +31,41 @@ import Testing
     }
   }
 
+  /// Changes its mind: it has a model for an entity when it is asked the first time, and then none.
+  private final class FickleMapper: EntityMapper {
+    private let asked = Locked<Set<String>>([])
+
+    func convert(_ entity: Sample) -> SampleModel? {
+      asked.withLock { $0.insert(entity.id).inserted } ? SampleMapper().convert(entity) : nil
+    }
+
+    func newEntity(for model: SampleModel) -> Sample { SampleMapper().newEntity(for: model) }
+
+    func update(_ entity: inout Sample, by model: SampleModel) {
+      SampleMapper().update(&entity, by: model)
+    }
+
+    func entityAccessorKey(_ model: SampleModel) -> String { model.id }
+  }
+
+  @Test("a mapper that contradicts itself is named as what is wrong, and no index is")
+  func contradiction() async throws {
+    try await withTemporaryStore { store in
+      let samples = store.repository(of: Sample.self)
+      let models = store.repository(of: Sample.self, mappedBy: FickleMapper())
+      try await samples.save(Sample(id: "a"))
+      var changes = models.watch(Sample.all).makeAsyncIterator()
+      _ = try await changes.next()
+
+      try await samples.save(Sample(id: "b"))
+
+      let error = StoreError.inconsistentMapper(collection: "Sample", key: "\"b\"")
+      await #expect(throws: error) { try await changes.next() }
+      #expect("\(error)".contains("`convert`"))
+      #expect(!error.isDamage)
+    }
+  }
+
   @Test("entities and models of one collection see each other")
   func sharing() throws {
     try withTemporaryStore { store in

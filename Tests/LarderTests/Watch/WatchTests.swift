@@ -114,7 +114,8 @@ import Testing
       ]
       let seats = filters.map { filter in
         let seat = WatchSeat()
-        group.add(seat, WatchInterest(in: Contact.self, filter.selection.filter))
+        group.add(
+          seat, WatchInterest(ModelForm<Contact, Contact>.documents, filter.selection.filter))
         return seat
       }
       func told(_ changes: () throws -> Void) throws -> [Int] {
@@ -137,7 +138,8 @@ import Testing
       #expect(try told { try contacts.delete(keys: ["5"]) } == [3])
       #expect(try told { try contacts.eraseAllData() } == [0, 1, 2, 3])
       for (seat, filter) in zip(seats, filters) {
-        group.remove(seat, WatchInterest(in: Contact.self, filter.selection.filter))
+        group.remove(
+          seat, WatchInterest(ModelForm<Contact, Contact>.documents, filter.selection.filter))
       }
       #expect(group.count == 0)
     }

@@ -23,11 +23,7 @@ import Testing
     ) {
       self.name = name
       var watch = AggregateWatch(
-        store, aggregate, of: query,
-        .init(
-          collection: Specimen.schema.name, binding: { try $0.binding(of: Specimen.self) },
-          counts: nil),
-        ignoring: [])
+        store, aggregate, of: query, ModelForm<Specimen, Specimen>.documents, ignoring: [])
       var known: Result?
       rereadCount = { watch.rereadCount }
       look = { store, hint in

@@ -1,7 +1,6 @@
 internal import LarderLMDB
 
-// What a repository of a plain `Codable` type does inside its transactions. The collection is
-// named: the type may have several.
+// How values of a plain `Codable` type are saved. The collection is named: the type may have several.
 
 /// What a plain type is mapped by to its documents.
 struct CodableMapper<Model: Codable & Identifiable & Sendable>: EntityMapper
@@ -12,10 +11,26 @@ where Model.ID: DocumentKey {
   func entityAccessorKey(_ model: Model) -> Model.ID { model.id }
 }
 
-/// Encoded values, and how their type's fields stood in the collection at the time.
-struct CodableBatch: Sendable {
+/// Encoded models, and how their type's fields stood in the collection at the time.
+struct BoundBatch: Sendable {
   let batch: Batch
   let binding: CollectionBinding
+}
+
+extension BoundBatch {
+  /// Nil where the values are better encoded inside the write; very many of them are, too.
+  ///
+  /// - Throws: ``StoreError`` for a key or a value that cannot be stored.
+  init?<Model: Codable & Identifiable & Sendable>(
+    _ save: PendingSave<Model>, in collection: String, _ catalogue: Catalogue
+  ) throws where Model.ID: DocumentKey {
+    guard case .replace = save.policy,
+      save.models.count <= Batch.largestCount || save.cleared != nil,
+      let binding = try catalogue.binding(of: CodableDocument<Model>.self, in: collection),
+      let batch = try Batch.unlessUndeclared({ try Batch(save.models[...], binding) })
+    else { return nil }
+    self.init(batch: batch, binding: binding)
+  }
 }
 
 extension Batch {
@@ -49,27 +64,26 @@ extension BatchBuilder {
 }
 
 extension WriteScope {
-  /// - Parameter batch: The models, encoded already.
+  /// - Parameter batch: The models, where they are encoded already.
   mutating func save<Model: Codable & Identifiable & Sendable>(
-    _ models: [Model], _ batch: CodableBatch?, in name: String, clearing selection: Selection?,
-    onConflict policy: ConflictPolicy<Model>
+    _ save: PendingSave<Model>, _ batch: BoundBatch?, in name: String
   ) throws -> SaveReport where Model.ID: DocumentKey {
-    typealias Entity = CodableDocument<Model>
-    guard let binding = try catalogue.binding(of: Entity.self, in: name) else {
-      if models.isEmpty { return SaveReport() }
+    guard let binding = try catalogue.binding(of: CodableDocument<Model>.self, in: name) else {
+      if save.models.isEmpty { return SaveReport() }
       undeclared = try Declaration(
         name: name, keyKind: Model.ID.keyKind, keyField: nil,
         shape: CodableShapes(of: Model.self).shape)
       throw DeclarationNeeded()
     }
-    guard case .replace = policy else {
-      return try save(
-        models, mappedBy: CodableMapper(), clearing: selection, onConflict: policy, binding)
+    guard case .replace = save.policy else {
+      return try self.save(
+        save.models, mappedBy: CodableMapper(), clearing: save.cleared, onConflict: save.policy,
+        binding)
     }
     if let batch, batch.binding.collection === binding.collection {
-      return try apply(batch.batch, clearing: selection, binding)
+      return try apply(batch.batch, clearing: save.cleared, binding)
     }
-    return try encodeAndSave(models, clearing: selection, binding)
+    return try encodeAndSave(save.models, clearing: save.cleared, binding)
   }
 
   /// Encodes and writes piece by piece, so that memory does not grow with the batch; all at once
@@ -94,30 +108,6 @@ extension WriteScope {
       throw noted(error)
     }
   }
-
-  mutating func delete<Model>(
-    _ query: Query<CodableDocument<Model>>, in name: String
-  ) throws -> Int {
-    try query.selection.checkMatchesWhole("delete")
-    guard let binding = try catalogue.binding(of: CodableDocument<Model>.self, in: name) else {
-      return 0
-    }
-    return try delete(query.selection, binding)
-  }
-
-  mutating func delete<Model: Codable & Identifiable & Sendable>(
-    _ type: Model.Type, keys: [Model.ID], in name: String
-  ) throws -> Int where Model.ID: DocumentKey {
-    guard let binding = try catalogue.binding(of: CodableDocument<Model>.self, in: name) else {
-      return 0
-    }
-    return try delete(keys: keys, binding.collection)
-  }
-
-  mutating func eraseAllData(ofCollection name: String) throws -> Int {
-    guard let collection = catalogue[name] else { return 0 }
-    return try eraseAllData(of: collection)
-  }
 }
 
 extension Batch {
@@ -130,40 +120,5 @@ extension Batch {
       defer { last = key }
       return last.lexicographicallyPrecedes(key)
     }
-  }
-}
-
-extension Snapshot {
-  borrowing func get<Model: Codable & Identifiable & Sendable>(
-    _ type: Model.Type, keys: [Model.ID], in name: String
-  ) throws -> [Model] where Model.ID: DocumentKey {
-    guard let binding = try binding(of: CodableDocument<Model>.self, in: name) else { return [] }
-    var models: [Model] = []
-    try binding._withUnsafeGuaranteedRef { binding in
-      for key in keys {
-        try key.withEncodedKey { key in
-          _ = try transaction.withRecord(for: key, binding) {
-            models.append(try $0.document(coding: type))
-          }
-        }
-      }
-    }
-    return models
-  }
-
-  borrowing func fetch<Model>(
-    _ query: Query<CodableDocument<Model>>, in name: String
-  ) throws -> [Model] {
-    guard let binding = try catalogue.binding(of: CodableDocument<Model>.self, in: name) else {
-      return []
-    }
-    var models: [Model] = []
-    if query.selection.filter == .constant(true) {
-      models.reserveCapacity(try transaction.count(query.selection, binding))
-    }
-    try transaction.select(query.selection, binding) {
-      models.append(try $0.document(coding: Model.self))
-    }
-    return models
   }
 }

@@ -1,6 +1,6 @@
 internal import LarderLMDB
 
-extension Snapshot {
+extension Moment {
   /// The smallest or largest value of a field that is not nil and not NaN; nil where no index can
   /// tell, or has none in the range that was looked at.
   borrowing func extreme(

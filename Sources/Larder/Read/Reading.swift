@@ -1,0 +1,215 @@
+internal import LarderLMDB
+
+/// The reads that a ``Snapshot`` and a ``WriteScope`` have in common. A write reads what it has written
+/// so far.
+///
+/// ```swift
+/// func openOrders(_ moment: borrowing some Reading & ~Copyable) throws -> Int {
+///   try moment.count(Order.where { $0.isOpen })
+/// }
+/// ```
+public protocol Reading: ~Copyable {
+  /// Lends the transaction that the reads of this protocol use. There is nothing to call it for: a
+  /// ``Moment`` has no members of its own and cannot be kept.
+  borrowing func withMoment<Result>(
+    _ body: (borrowing Moment) throws -> Result
+  ) rethrows -> Result
+}
+
+/// A transaction and the catalogue that goes with it, lent by a snapshot or a write.
+public struct Moment: ~Copyable {
+  let transaction: LentTransaction
+  // Guard: the snapshot or the write, which outlives this, holds it. Threads that count references to
+  // one catalogue would wait for each other.
+  unowned(unsafe) let catalogue: Catalogue
+
+  init(_ transaction: borrowing some Transaction & ~Copyable, _ catalogue: Catalogue) {
+    self.transaction = LentTransaction(transaction)
+    self.catalogue = catalogue
+  }
+}
+
+extension Snapshot: Reading {
+  public borrowing func withMoment<Result>(
+    _ body: (borrowing Moment) throws -> Result
+  ) rethrows -> Result {
+    try body(moment)
+  }
+
+  /// To be used while the snapshot lives.
+  var moment: Moment { Moment(transaction, catalogue) }
+}
+
+// MARK: Documents
+
+extension Reading where Self: ~Copyable {
+  /// The document under `key`, or nil.
+  ///
+  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` when it cannot be read.
+  public borrowing func get<Entity: Document>(
+    _ type: Entity.Type = Entity.self, _ key: Entity.Key
+  ) throws -> Entity? {
+    try withMoment { moment in
+      guard let binding = try moment.catalogue.binding(of: type) else { return nil }
+      return try key.withEncodedKey { key in
+        try moment.transaction.withRecord(for: key, binding) { try Entity(from: $0) }
+      }
+    }
+  }
+
+  /// The documents under `keys` that exist, in the order of `keys`.
+  ///
+  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` for the first that cannot be
+  ///   read.
+  public borrowing func get<Entity: Document>(
+    _ type: Entity.Type = Entity.self, keys: some Sequence<Entity.Key>
+  ) throws -> [Entity] {
+    var documents: [Entity] = []
+    for key in keys {
+      if let document = try get(type, key) { documents.append(document) }
+    }
+    return documents
+  }
+
+  /// The documents that `query` selects, in its order.
+  ///
+  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` for the first that cannot be
+  ///   read.
+  public borrowing func fetch<Entity: Document>(_ query: Query<Entity>) throws -> [Entity] {
+    try withMoment { moment in
+      guard let binding = try moment.catalogue.binding(of: Entity.self) else { return [] }
+      var documents: [Entity] = []
+      try moment.transaction.select(query.selection, binding) {
+        documents.reserveCapacity($0)
+      } _: { record in
+        documents.append(try Entity(from: record))
+      }
+      return documents
+    }
+  }
+
+  /// How many documents `query` selects.
+  ///
+  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` when a field of the filter
+  ///   cannot be read.
+  public borrowing func count<Entity: Document>(_ query: Query<Entity>) throws -> Int {
+    try withMoment { moment in
+      guard let binding = try moment.catalogue.binding(of: Entity.self) else { return 0 }
+      return try moment.transaction.count(query.selection, binding)
+    }
+  }
+}
+
+// MARK: Domain models
+
+extension Reading where Self: ~Copyable {
+  /// The domain model of the entity under `key`; nil where there is no entity, or no model of it.
+  ///
+  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` when it cannot be read.
+  public borrowing func get<Mapper: EntityMapper>(
+    _ key: Mapper.Entity.Key, mappedBy mapper: Mapper
+  ) throws -> Mapper.Model? {
+    try get(Mapper.Entity.self, key).flatMap(mapper.convert)
+  }
+
+  /// The domain models of the entities that `query` selects, in its order. Entities that have no
+  /// model are left out before offset and limit.
+  ///
+  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` for the first that cannot be
+  ///   read.
+  public borrowing func fetch<Mapper: EntityMapper>(
+    _ query: Query<Mapper.Entity>, mappedBy mapper: Mapper
+  ) throws -> [Mapper.Model] {
+    try withMoment { try $0.fetch(query, .mapped(by: mapper)) }
+  }
+
+  /// How many domain models ``fetch(_:mappedBy:)`` would give. Decodes every entity that the
+  /// filter matches, since only the mapper knows which have a model.
+  ///
+  /// - Throws: As ``fetch(_:mappedBy:)``.
+  public borrowing func count<Mapper: EntityMapper>(
+    _ query: Query<Mapper.Entity>, mappedBy mapper: Mapper
+  ) throws -> Int {
+    try withMoment { try $0.count(query, .mapped(by: mapper)) }
+  }
+}
+
+// MARK: Models of any form
+
+extension Moment {
+  borrowing func get<Model, Entity>(
+    keys: [Entity.Key], _ form: ModelForm<Model, Entity>
+  ) throws -> [Model] {
+    guard let binding = try form.lastingBinding(catalogue) else { return [] }
+    var models: [Model] = []
+    try binding._withUnsafeGuaranteedRef { binding in
+      for key in keys {
+        try key.withEncodedKey { key in
+          _ = try transaction.withRecord(for: key, binding) { record in
+            if let model = try form.model(record) { models.append(model) }
+          }
+        }
+      }
+    }
+    return models
+  }
+
+  borrowing func fetch<Model, Entity>(
+    _ query: Query<Entity>, _ form: ModelForm<Model, Entity>
+  ) throws -> [Model] {
+    guard let binding = try form.binding(catalogue) else { return [] }
+    var models: [Model] = []
+    guard form.isWhole else {
+      try forEachSelected(query.selection, binding, as: form.model) { _, _, model in
+        models.append(model)
+        return true
+      }
+      return models
+    }
+    try transaction.select(query.selection, binding) {
+      models.reserveCapacity($0)
+    } _: { record in
+      if let model = try form.model(record) { models.append(model) }
+    }
+    return models
+  }
+
+  borrowing func count<Model, Entity>(
+    _ query: Query<Entity>, _ form: ModelForm<Model, Entity>
+  ) throws -> Int {
+    guard let binding = try form.binding(catalogue) else { return 0 }
+    if form.isWhole { return try transaction.count(query.selection, binding) }
+    var selection = query.selection
+    selection.order = []
+    var count = 0
+    try forEachSelected(selection, binding, as: form.model) { _, _, _ in
+      count += 1
+      return true
+    }
+    return count
+  }
+
+  /// Lends what a selection selects until `body` says false. What `part` gives nil for is left out
+  /// before offset and limit.
+  borrowing func forEachSelected<Part>(
+    _ selection: Selection, _ binding: CollectionBinding,
+    as part: (borrowing RecordReader) throws -> Part?,
+    _ body: (UnsafeRawBufferPointer, borrowing RecordReader, Part) throws -> Bool
+  ) throws {
+    let limit = selection.maximum ?? .max
+    if limit == 0 { return }
+    var skipped = 0
+    var taken = 0
+    try transaction.execution(of: selection, binding).forEach(in: transaction) { key, record in
+      try binding.reading(record, key: key) { record in
+        guard let part = try part(record) else { return true }
+        if skipped < selection.skipped {
+          skipped += 1
+          return true
+        }
+        taken += 1
+        return try body(key, record, part) && taken < limit
+      }
+    }
+  }
+}
