@@ -4,10 +4,10 @@ import Foundation
 /// where that is in the environment, as in `Tools/test --nightly`.
 package func repetitions(_ usual: Int) -> Int { usual * times }
 
-/// All of what is to be tried, where `LARDER_TIMES` is in the environment; else a third of it, another
+/// All of what is to be tried, where `LARDER_TIMES` is in the environment; else a sixth of it, another
 /// one in each run.
 package func sample<Element>(of all: [Element]) -> [Element] {
-  times > 1 ? all : Array(all.shuffled().prefix(max(6, all.count / 3)))
+  times > 1 ? all : Array(all.shuffled().prefix(max(6, all.count / 6)))
 }
 
 private let times = max(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Larder
 
-/// Damaged records of a plain type; as many as `LARDER_MUTATIONS` says.
+/// Damaged records of a plain type.
 @Suite struct CodableMutationTests {
   private let store: Store
   private let binding: CollectionBinding

@@ -10,7 +10,7 @@ import Testing
   @Test("every plan of a query gives what Swift's filter and sort give, with any indexes")
   func everyPlan() throws {
     var random = RandomSource()
-    let total = repetitions(30_000)
+    let total = repetitions(15_000)
     let tally = try compare(total, using: &random)
     print("plans: \(tally)")
     // Plans that are never made prove nothing.

@@ -8,7 +8,7 @@ import Testing
   @Test("a query selects what Swift's filter and a stable sort select, in that order")
   func oracle() throws {
     var random = RandomSource()
-    let total = repetitions(15_000)
+    let total = repetitions(10_000)
     var done = 0
     var hits = 0
     while done < total {

@@ -35,7 +35,7 @@ import Testing
   @Test("after every step of a watched query the list is what a fetch gives")
   func everyStep() throws {
     var random = RandomSource()
-    let total = repetitions(30_000)
+    let total = repetitions(15_000)
     var tally = Tally()
     while tally.compared < total {
       try withTemporaryStore { store in
