@@ -118,9 +118,9 @@ extension CorridorPath {
       run: now { _ = try $0.collection("Cargo").save(dynamic) }),
     // `LarderImport` is above this target: the call that it makes in the end.
     CorridorPath(
-      description: "import", without: [.ageing: untyped],
+      description: "import", origin: .imported, without: [.ageing: untyped],
       run: now { store in
-        try store.write { tx in
+        try store.write(as: .imported) { tx in
           _ = try tx.save(dynamic, in: store.collection("Cargo"), keyField: "id")
         }
       }),
