@@ -36,7 +36,7 @@ import Testing
       let text = try String(contentsOf: file, encoding: .utf8)
       let isCalled = text.split(separator: "\n").contains { line in
         let code = line.split(separator: "//", omittingEmptySubsequences: false)[0]
-        return code.contains(call) && !code.contains("func ")
+        return code.contains(call) && !code.contains("func \(call)")
       }
       if isCalled { found.insert(file.lastPathComponent) }
     }

@@ -34,7 +34,7 @@ extension HandWorker {
     case "list": return try crates().fetch(Crate.all).map { "\($0.id)=\($0.nonce)" }
     case "count": return ["\(try crates().count())"]
     case "index":
-      let collection = try store().collection(Crate.schema.name)
+      let collection = try store().collection("Crate")
       try collection.createIndex(on: [DynamicIndexPart(stringLiteral: try word(1))])
       try collection.buildIndexes()
     case "check":
