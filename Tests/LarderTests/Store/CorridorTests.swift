@@ -97,6 +97,8 @@ import Testing
 
     for _ in 0..<3 { try await runWhereFull(path, store) }
 
+    let statistics = try store.statistics()
+    if !path.isDeleting { #expect(statistics.usedByteCount <= statistics.quotaByteCount) }
     for start in stride(from: 0, to: count, by: 50) {
       try await store.repository(of: Account.self).delete(keys: Array(start..<start + 50))
     }
