@@ -34,12 +34,11 @@ import Testing
 
   /// A store with documents, and with what the path needs.
   private func store(
-    for path: CorridorPath, quota: Int? = nil, map: Int? = nil, reserve: Int? = nil
+    for path: CorridorPath, quota: Int? = nil, map: Int? = nil
   ) throws -> Store {
     var options = StoreOptions(durability: .volatile)
     options.quotaByteCount = quota
     options.mapByteCount = map
-    if let reserve { options.reserveByteCount = reserve }
     let store = try Store(at: folder.store, options: options)
     try store.repository(of: KeptCargo.self).save(CorridorPath.documents)
     try path.prepare(store)
@@ -91,8 +90,7 @@ import Testing
   }
 
   private func reserve(_ path: CorridorPath) async throws {
-    // Less than what one of them takes that does not care.
-    let store = try store(for: path, map: 6 << 20, reserve: 256 << 10)
+    let store = try store(for: path, map: 6 << 20)
     let count = try fill(store)
 
     for _ in 0..<3 { try await runWhereFull(path, store) }
