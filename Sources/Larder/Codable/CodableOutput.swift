@@ -15,6 +15,8 @@ final class CodableOutput {
     var failure: EncodingError?
     /// The same as whether there is one, which takes longer to tell.
     var hasFailed = false
+    /// The traits of the types that were met, for as long as they are few.
+    fileprivate var traits: [(type: Any.Type, traits: CodingTraits)] = []
     /// The last type of keys that was found not to take any name.
     var namedKeys: ObjectIdentifier?
     /// By table and slot, the type that the field was last found to take.
@@ -127,7 +129,7 @@ extension CodableOutput {
   private func encode<Value: Encodable>(
     _ value: Value, at entry: Int, depth: Int32, _ known: CodingTraits?
   ) throws {
-    let traits = known ?? CodingTraits.of(Value.self)
+    let traits = known ?? state.pointee.traits(of: Value.self)
     guard let native = traits.native else {
       return try ValueEncoder(output: self, entry: Int32(entry), depth: depth + 1)
         .encodeWhole(value, traits)
@@ -175,6 +177,14 @@ extension CodableOutput.State {
     if !isDetached { entries[entry].node = nodes.count }
     nodes.append(node)
     return nodes.count - 1
+  }
+
+  /// The traits of a type, without asking other threads.
+  mutating func traits(of type: Any.Type) -> CodingTraits {
+    for known in traits where known.type == type { return known.traits }
+    let found = CodingTraits.of(type)
+    if traits.count < 16 { traits.append((type, found)) }
+    return found
   }
 
   /// Whether any text at all is a key of a type.

@@ -18,7 +18,7 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
     // An optional inside the optional keeps its own level.
-    let traits = CodingTraits.of(Value.self)
+    let traits = output.state.pointee.traits(of: Value.self)
     if value != nil, traits.isOptional { return try encode(value, forKey: key) }
     try put(value, key, traits)
   }

@@ -82,7 +82,7 @@ extension ValueEncoder: SingleValueEncodingContainer {
   func encodeNil() throws { try write { $0.putNil() } }
 
   func encode<Value: Encodable>(_ value: Value) throws {
-    let traits = CodingTraits.of(Value.self)
+    let traits = state.pointee.traits(of: Value.self)
     guard let native = traits.native else { return try encodeWhole(value, traits) }
     try write { native.store(value, into: &$0) }
   }
