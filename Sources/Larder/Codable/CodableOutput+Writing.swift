@@ -54,10 +54,10 @@ private struct Writing {
     case .dictionary(let key, let value) where node.keys == nil && isPairs:
       putUnkeyed(index, as: key, value, into: &writer)
     case .dictionary(_, let value):
-      guard let keys = node.keys, keys.takesAnyName else { return fits = false }
+      guard let keys = node.keys, state.pointee.takesAnyName(keys) else { return fits = false }
       putKeyed(index, as: value, into: &writer)
     case .document(let table):
-      guard let keys = node.keys, !keys.takesAnyName else { return fits = false }
+      guard let keys = node.keys, !state.pointee.takesAnyName(keys) else { return fits = false }
       var outer: RecordWriter.Frame?
       putFields(of: index, table, into: &writer) {
         outer = $1.begin(RecordWriter.Frame(table: table, slotCount: $0))

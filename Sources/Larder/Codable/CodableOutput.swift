@@ -13,6 +13,12 @@ final class CodableOutput {
     var userInfo: [CodingUserInfoKey: any Sendable] = [:]
     /// What could not be thrown where it was found.
     var failure: EncodingError?
+    /// The same as whether there is one, which takes longer to tell.
+    var hasFailed = false
+    /// The traits of the types that were met, for as long as they are few.
+    fileprivate var traits: [(type: Any.Type, traits: CodingTraits)] = []
+    /// The last type of keys that was found not to take any name.
+    var namedKeys: ObjectIdentifier?
     /// By table and slot, the type that the field was last found to take.
     var accepted: [[Accepted?]] = []
   }
@@ -92,7 +98,10 @@ final class CodableOutput {
     state.pointee.entries.removeAll(keepingCapacity: true)
     state.pointee.nodes.removeAll(keepingCapacity: true)
     state.pointee.userInfo = userInfo
-    state.pointee.failure = nil
+    if state.pointee.hasFailed {
+      state.pointee.failure = nil
+      state.pointee.hasFailed = false
+    }
     state.pointee.entries.append(Entry(parent: -1))
     try ValueEncoder(output: self, entry: Int32(Self.root), depth: 0).encode(value)
   }
@@ -103,20 +112,24 @@ final class CodableOutput {
 extension CodableOutput {
   /// Adds an entry to a container, and encodes its value.
   @inline(__always)
-  func add<Value: Encodable>(_ value: Value, _ entry: consuming Entry, depth: Int32) throws {
+  func add<Value: Encodable>(
+    _ value: Value, _ entry: consuming Entry, depth: Int32, _ traits: CodingTraits? = nil
+  ) throws {
     let start = state.pointee.bytes.count
     let isFrequent = state.pointee.bytes.put(frequent: value)
     entry.type = Value.self
     entry.isNative = isFrequent
     entry.place = start..<state.pointee.bytes.count
     let index = state.pointee.add(entry)
-    if !isFrequent { try encode(value, at: index, depth: depth) }
+    if !isFrequent { try encode(value, at: index, depth: depth, traits) }
   }
 
   /// Encodes a value of any type into an entry, which has none yet.
   @inline(never)
-  private func encode<Value: Encodable>(_ value: Value, at entry: Int, depth: Int32) throws {
-    let traits = CodingTraits.of(Value.self)
+  private func encode<Value: Encodable>(
+    _ value: Value, at entry: Int, depth: Int32, _ known: CodingTraits?
+  ) throws {
+    let traits = known ?? state.pointee.traits(of: Value.self)
     guard let native = traits.native else {
       return try ValueEncoder(output: self, entry: Int32(entry), depth: depth + 1)
         .encodeWhole(value, traits)
@@ -164,6 +177,22 @@ extension CodableOutput.State {
     if !isDetached { entries[entry].node = nodes.count }
     nodes.append(node)
     return nodes.count - 1
+  }
+
+  /// The traits of a type, without asking other threads.
+  mutating func traits(of type: Any.Type) -> CodingTraits {
+    for known in traits where known.type == type { return known.traits }
+    let found = CodingTraits.of(type)
+    if traits.count < 16 { traits.append((type, found)) }
+    return found
+  }
+
+  /// Whether any text at all is a key of a type.
+  mutating func takesAnyName(_ keys: any CodingKey.Type) -> Bool {
+    if namedKeys == ObjectIdentifier(keys) { return false }
+    if keys.takesAnyName { return true }
+    namedKeys = ObjectIdentifier(keys)
+    return false
   }
 
   func hasValue(_ entry: Int) -> Bool {

@@ -24,11 +24,13 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   /// A reader in front of the value under a key; nil where there is none.
   @inline(__always)
   private func find<Other: CodingKey>(_ key: Other) throws -> ValueReader? {
-    guard decoder.isLent else { return nil }
-    return try decoder.coding(Any.self, key) { () throws(RecordError) in
+    guard members.input.isLent else { return nil }
+    do throws(RecordError) {
       let found = try members.value(named: key.stringValue)
       guard found == nil, members.hasNumbers, let number = key.intValue else { return found }
       return members.value(numbered: number)
+    } catch {
+      throw members.decodingError(error, Any.self, at: nil, key)
     }
   }
 
@@ -51,8 +53,14 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   // The compiler makes one of its own for each type that the protocol names.
   @inline(__always)
   func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-    var reader = try value(key)
-    return try decoder.decode(type, from: &reader, key)
+    let start = try value(key)
+    var reader = start
+    do throws(RecordError) {
+      if let value = try reader.frequent(type) { return value }
+    } catch {
+      throw members.decodingError(error, type, at: start, key)
+    }
+    return try decoder.decodeOther(type, from: &reader, key)
   }
 
   func decodeIfPresent<Value: Decodable>(
@@ -87,6 +95,8 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 /// The values of a keyed container, by their keys. Only while the bytes are lent.
 class KeyedMembers {
   final let decoder: ValueDecoder
+  /// The decoder's own, one step nearer.
+  final let input: CodableInput
   /// Whether there may be keys that are integers.
   final let hasNumbers: Bool
   /// Where the next key often is, as types ask for their keys in one order each time.
@@ -94,7 +104,15 @@ class KeyedMembers {
 
   fileprivate init(_ decoder: ValueDecoder, hasNumbers: Bool) {
     self.decoder = decoder
+    input = decoder.input
     self.hasNumbers = hasNumbers
+  }
+
+  // Apart: asking for the decoder each time would retain it.
+  @inline(never) fileprivate final func decodingError<Key: CodingKey>(
+    _ error: RecordError, _ type: Any.Type, at place: ValueReader?, _ key: Key
+  ) -> DecodingError {
+    decoder.decodingError(error, type, at: place, key)
   }
 
   /// A reader in front of the value under a key; nil where there is none.

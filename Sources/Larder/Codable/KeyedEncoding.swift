@@ -18,10 +18,9 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
     // An optional inside the optional keeps its own level.
-    if value != nil, CodingTraits.of(Value.self).isOptional {
-      return try encode(value, forKey: key)
-    }
-    try put(value, key)
+    let traits = output.state.pointee.traits(of: Value.self)
+    if value != nil, traits.isOptional { return try encode(value, forKey: key) }
+    try put(value, key, traits)
   }
 
   // The protocol's own would not call the one above, and would pass over a nil.
@@ -40,10 +39,12 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
   func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try put(value, key) }
   func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try put(value, key) }
 
-  @inline(__always) private func put<Value: Encodable>(_ value: Value?, _ key: Key) throws {
+  @inline(__always) private func put<Value: Encodable>(
+    _ value: Value?, _ key: Key, _ traits: CodingTraits? = nil
+  ) throws {
     var entry = output.state.pointee.entry(key, in: node)
     entry.isOptional = true
-    if let value { return try output.add(value, entry, depth: depth) }
+    if let value { return try output.add(value, entry, depth: depth, traits) }
     entry.type = Value.self
     entry.isAbsent = true
     _ = output.state.pointee.add(entry)

@@ -28,7 +28,7 @@ final class CodableInput: Sendable {
 
 /// Decodes one value. What a type's `init(from:)` is given.
 final class ValueDecoder: Decoder {
-  private let input: CodableInput
+  let input: CodableInput
   /// The decoder whose value this one is inside of.
   private let parent: ValueDecoder?
   /// What the value stands under there; nil inside an optional.
@@ -99,7 +99,7 @@ final class ValueDecoder: Decoder {
     }
   }
 
-  @inline(never) private func decodingError(
+  @inline(never) func decodingError(
     _ error: RecordError, _ type: Any.Type, at place: ValueReader?, _ key: (any CodingKey)?
   ) -> DecodingError {
     var error = error
@@ -166,7 +166,7 @@ extension ValueDecoder {
     return try decodeOther(type, from: &reader, key())
   }
 
-  @inline(never) private func decodeOther<Value: Decodable>(
+  @inline(never) func decodeOther<Value: Decodable>(
     _ type: Value.Type, from reader: inout ValueReader, _ key: (any CodingKey)?
   ) throws -> Value {
     try decode(type, CodingTraits.of(type), from: &reader, key)

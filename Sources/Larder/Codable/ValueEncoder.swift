@@ -36,7 +36,10 @@ struct ValueEncoder: Encoder {
       reason = "it is nested deeper than \(RecordFormat.maximumDepth) levels"
     }
     // Thrown by the next call that can; until then the container leads nowhere.
-    if let reason, state.pointee.failure == nil { state.pointee.failure = invalid(reason) }
+    if let reason, !state.pointee.hasFailed {
+      state.pointee.failure = invalid(reason)
+      state.pointee.hasFailed = true
+    }
     return state.pointee.addNode(entry, keys: keys, isDetached: reason != nil)
   }
 
@@ -52,7 +55,7 @@ extension ValueEncoder {
   /// Encodes a value of a type that is not native as this encoder's own.
   func encodeWhole<Value: Encodable>(_ value: Value, _ traits: CodingTraits) throws {
     // Before the value is asked: one that contains itself would never come to an end.
-    if let failure = state.pointee.failure { throw failure }
+    if state.pointee.hasFailed, let failure = state.pointee.failure { throw failure }
     if traits.isDictionary { state.pointee.entries[Int(entry)].isDictionary = true }
     if traits.hasIntegerKeys { state.pointee.entries[Int(entry)].hasIntegerKeys = true }
     if traits.isNestedOptional, let optional = Value.self as? any EncodableOptional.Type {
@@ -64,7 +67,7 @@ extension ValueEncoder {
         state.pointee.nodes[node].order = .sorted
       }
     }
-    if let failure = state.pointee.failure { throw failure }
+    if state.pointee.hasFailed, let failure = state.pointee.failure { throw failure }
   }
 
   /// Encodes the value of an optional that is inside another.
@@ -79,7 +82,7 @@ extension ValueEncoder: SingleValueEncodingContainer {
   func encodeNil() throws { try write { $0.putNil() } }
 
   func encode<Value: Encodable>(_ value: Value) throws {
-    let traits = CodingTraits.of(Value.self)
+    let traits = state.pointee.traits(of: Value.self)
     guard let native = traits.native else { return try encodeWhole(value, traits) }
     try write { native.store(value, into: &$0) }
   }
