@@ -12,7 +12,7 @@ struct RunningGroups<Key: Storable & Sendable, Value: Sendable>: RunningAggregat
 
   /// Where the bytes of a value are made.
   private final class Scratch {
-    var bytes = IndexBytes(capacity: 256)
+    var bytes = OrderedBytes(capacity: 256)
   }
 
   private let collection: Collection

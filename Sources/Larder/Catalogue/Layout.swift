@@ -35,7 +35,7 @@
 ///   <name, UTF-8>             -> consumer                    drawn in `ConsumerRecord`
 ///
 /// index/<number>
-///   <values> <entity-accessor key> -> nothing, or 1 byte     values drawn in `IndexBytes`
+///   <values> <entity-accessor key> -> nothing, or 1 byte     values drawn in `OrderedBytes`
 ///
 /// larder.migrations
 ///   <collection, UTF-8>       -> migration checksum

@@ -11,7 +11,7 @@
 /// away can tell what a document was like before. The checksum is seeded with the number of the
 /// first change, the key that the pack stands under.
 struct ChangePackBuilder: ~Copyable {
-  private var bytes: IndexBytes
+  private var bytes: OrderedBytes
   private(set) var count = 0
   private let headerByteCount: Int
 
@@ -21,7 +21,7 @@ struct ChangePackBuilder: ~Copyable {
   fileprivate static let countOffset = 14
 
   init(collection: String, origin: ChangeOrigin, writer: UInt32, time: Double) {
-    var bytes = IndexBytes(capacity: 1024)
+    var bytes = OrderedBytes(capacity: 1024)
     bytes.append(Self.version)
     bytes.append(origin.rawValue)
     withUnsafeBytes(of: writer.bigEndian) { bytes.append($0) }

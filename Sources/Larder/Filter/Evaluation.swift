@@ -66,7 +66,7 @@ final class Evaluation: Sendable {
   ///
   /// - Throws: ``RecordError`` when the field cannot be read.
   func putValue(
-    _ number: Int, _ record: borrowing RecordReader, into bytes: inout IndexBytes
+    _ number: Int, _ record: borrowing RecordReader, into bytes: inout OrderedBytes
   ) throws(RecordError) {
     try putSortValue(order[number].place, record, into: &bytes)
   }
@@ -93,7 +93,7 @@ final class Evaluation: Sendable {
   ///
   /// - Throws: ``RecordError`` when a field cannot be read.
   func putSortValues(
-    _ record: borrowing RecordReader, into bytes: inout IndexBytes
+    _ record: borrowing RecordReader, into bytes: inout OrderedBytes
   ) throws(RecordError) {
     for key in order {
       let start = bytes.count
@@ -103,7 +103,7 @@ final class Evaluation: Sendable {
   }
 
   private func putSortValue(
-    _ place: Place, _ record: borrowing RecordReader, into bytes: inout IndexBytes
+    _ place: Place, _ record: borrowing RecordReader, into bytes: inout OrderedBytes
   ) throws(RecordError) {
     if case .field(let path) = place.operand, path.count == 1,
       let scalar = IndexScalar(path[0].kind), var reader = try record.value(inSlot: place.slot)

@@ -12,7 +12,7 @@ struct Position: Sendable, Equatable {
     self.values = values
     self.key = key
     parts = zip(order, values).map { sortKey, value in
-      var bytes = IndexBytes(capacity: 64)
+      var bytes = OrderedBytes(capacity: 64)
       bytes.put(whole: value.sortable)
       if sortKey.isReversed { bytes.complement(from: 0) }
       return [UInt8](bytes.bytes)
@@ -41,10 +41,10 @@ struct PositionTest {
   /// - Parameter putValues: Appends what the document is sorted by.
   func isBehind(
     _ key: UnsafeRawBufferPointer,
-    _ putValues: (inout IndexBytes) throws(RecordError) -> Void
+    _ putValues: (inout OrderedBytes) throws(RecordError) -> Void
   ) throws(RecordError) -> Bool {
     if !position.order.isEmpty {
-      var values = IndexBytes(capacity: bytes.count + 64)
+      var values = OrderedBytes(capacity: bytes.count + 64)
       try putValues(&values)
       let order = bytes.withUnsafeBytes { Bytes.compare(values.bytes, $0) }
       if order != 0 { return order > 0 }

@@ -69,7 +69,7 @@ extension CollectionIndex {
     var count = 0
     for part in parts {
       let rest = UnsafeRawBufferPointer(rebasing: key[count...])
-      guard let more = IndexBytes.count(of: rest, mask: part.definition.mask) else { return nil }
+      guard let more = OrderedBytes.count(of: rest, mask: part.definition.mask) else { return nil }
       count += more
     }
     return count < key.count ? count : nil

@@ -6,7 +6,7 @@ final class IndexChanges {
   private let encoder: IndexEncoder
   private let keyKind: KeyKind
   // Nobody else is asked while these are written, and a check of that costs as much as an entry.
-  @exclusivity(unchecked) private var bytes = IndexBytes(capacity: 4096)
+  @exclusivity(unchecked) private var bytes = OrderedBytes(capacity: 4096)
   @exclusivity(unchecked) private var entries: [Entry] = []
 
   private struct Entry {
@@ -218,7 +218,7 @@ extension IndexChanges {
     let binding = CollectionBinding(collection)
     var values: Set<[UInt8]> = []
     _ = try transaction.withRecord(for: key, binding) { record in
-      var bytes = IndexBytes()
+      var bytes = OrderedBytes()
       encoder.encode(record, into: &bytes, limit: .max - 1) { range, _, _, bytes in
         values.insert([UInt8](bytes[range]))
       }

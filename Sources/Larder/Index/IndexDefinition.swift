@@ -94,7 +94,7 @@ struct IndexDefinition: Sendable, Equatable {
     case .array(let elements)?: return kind.isMultiple && elements.isEmpty ? [] : nil
     case .null? where kind.isMultiple: return []
     case let value?:
-      var bytes = IndexBytes(capacity: 64)
+      var bytes = OrderedBytes(capacity: 64)
       bytes.put(value, as: kind.scalar, limit: CollectionIndex.maximumValueByteCount)
       return [UInt8](bytes.bytes)
     }

@@ -48,9 +48,9 @@ struct IndexEncoder {
   ///
   /// - Parameter limit: How many bytes of the values are kept.
   func encode(
-    _ record: borrowing RecordReader, into bytes: inout IndexBytes,
+    _ record: borrowing RecordReader, into bytes: inout OrderedBytes,
     limit: Int = CollectionIndex.maximumValueByteCount,
-    _ body: (_ values: Range<Int>, _ isCut: Bool, _ hasNil: Bool, inout IndexBytes) -> Void
+    _ body: (_ values: Range<Int>, _ isCut: Bool, _ hasNil: Bool, inout OrderedBytes) -> Void
   ) {
     guard !isPartial || holds(record) else { return }
     guard let multiple else {
@@ -71,8 +71,8 @@ struct IndexEncoder {
   }
 
   private func finish(
-    _ start: Int, _ hasNil: Bool, _ limit: Int, _ bytes: inout IndexBytes,
-    _ body: (Range<Int>, Bool, Bool, inout IndexBytes) -> Void
+    _ start: Int, _ hasNil: Bool, _ limit: Int, _ bytes: inout OrderedBytes,
+    _ body: (Range<Int>, Bool, Bool, inout OrderedBytes) -> Void
   ) {
     let isCut = bytes.count - start > limit
     if isCut { bytes.truncate(to: start + limit) }
@@ -88,7 +88,7 @@ struct IndexEncoder {
 
   /// - Returns: Whether one of the values is nil.
   private func encodeParts(
-    _ record: borrowing RecordReader, into bytes: inout IndexBytes, limit: Int,
+    _ record: borrowing RecordReader, into bytes: inout OrderedBytes, limit: Int,
     element: ValueReader?
   ) -> Bool {
     var hasNil = false
@@ -130,7 +130,7 @@ struct IndexEncoder {
   }
 
   private func encodeInner(
-    _ part: CollectionIndex.Part, _ reader: inout ValueReader, into bytes: inout IndexBytes,
+    _ part: CollectionIndex.Part, _ reader: inout ValueReader, into bytes: inout OrderedBytes,
     limit: Int
   ) {
     let path = part.definition.path
@@ -187,7 +187,7 @@ struct IndexEncoder {
   }
 }
 
-extension IndexBytes {
+extension OrderedBytes {
   /// Writes the next value of `reader` as one of `scalar`, as a type that declares it reads it.
   @inline(__always)
   mutating func put(_ reader: inout ValueReader, as scalar: IndexScalar, limit: Int) {

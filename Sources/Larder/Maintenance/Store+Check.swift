@@ -224,7 +224,7 @@ private struct IndexCheck {
   ) throws {
     let verified = try binding.collection.verified(record, key: key)
     let reader = try RecordReader(verified, binding: binding, schema: binding.anonymous, depth: 1)
-    var bytes = IndexBytes()
+    var bytes = OrderedBytes()
     var entries: Set<[UInt8]> = []
     encoder.encode(reader, into: &bytes) { values, _, _, bytes in
       entries.insert([UInt8](bytes[values]) + key)

@@ -402,7 +402,7 @@ private struct Run {
     var isWhole = true
     for part in index.parts.prefix(order.partCount) where isWhole {
       let rest = UnsafeRawBufferPointer(rebasing: values[count...])
-      if let more = IndexBytes.count(of: rest, mask: part.definition.mask) {
+      if let more = OrderedBytes.count(of: rest, mask: part.definition.mask) {
         count += more
       } else {
         isWhole = false

@@ -50,7 +50,7 @@ extension IndexAccess {
     var count = 0
     for part in index.parts.prefix(fixedPartCount) {
       let more = lower.withUnsafeBytes {
-        IndexBytes.count(
+        OrderedBytes.count(
           of: UnsafeRawBufferPointer(rebasing: $0[count...]), mask: part.definition.mask)
       }
       guard let more else { return nil }

@@ -49,7 +49,7 @@ extension CollectionIndex {
     var count = 0
     for part in parts.prefix(partCount) {
       guard count < key.count,
-        let more = IndexBytes.count(
+        let more = OrderedBytes.count(
           of: UnsafeRawBufferPointer(rebasing: key[count...]), mask: part.definition.mask)
       else { return nil }
       count += more

@@ -114,7 +114,7 @@ struct PartRanges {
       guard !part.isMultiple, let range = Self.ordered(relation, value, part) else { return nil }
       self = range
     case .hasPrefix(let text) where part.scalar == .string && !part.isMultiple:
-      var bytes = IndexBytes(capacity: text.utf8.count + 16)
+      var bytes = OrderedBytes(capacity: text.utf8.count + 16)
       var normal = text.normalized()
       normal.withUTF8 {
         bytes.put(
@@ -190,7 +190,7 @@ struct PartRanges {
   }
 
   private static func encoded(_ value: Value, _ part: IndexDefinition.Part) -> [UInt8]? {
-    var bytes = IndexBytes(capacity: 64)
+    var bytes = OrderedBytes(capacity: 64)
     bytes.put(value, as: part.scalar, limit: CollectionIndex.maximumValueByteCount)
     // A value of another kind: nothing can be said.
     return bytes.bytes[0] == IndexTag.unreadable ? nil : [UInt8](bytes.bytes)

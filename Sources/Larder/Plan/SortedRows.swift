@@ -10,7 +10,7 @@ struct SortedRows: ~Copyable {
     let record: UnsafeRawBufferPointer
   }
 
-  private var bytes = IndexBytes(capacity: 4096)
+  private var bytes = OrderedBytes(capacity: 4096)
   private var rows: [Row] = []
   private var isHeap = false
   /// How many rows are wanted; the others are let go of as soon as they are known.
@@ -21,7 +21,7 @@ struct SortedRows: ~Copyable {
   /// Adds a document whose sort values `write` appends.
   mutating func add(
     key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer,
-    _ write: (inout IndexBytes) throws -> Void
+    _ write: (inout OrderedBytes) throws -> Void
   ) rethrows {
     let start = bytes.count
     try write(&bytes)
@@ -82,7 +82,7 @@ struct SortedRows: ~Copyable {
 
   /// Lets go of the bytes of rows that are not kept.
   private mutating func compact() {
-    var kept = IndexBytes(capacity: 4096)
+    var kept = OrderedBytes(capacity: 4096)
     for place in rows.indices {
       let row = rows[place]
       let start = kept.count

@@ -111,7 +111,7 @@ extension InMemoryCollection {
   func rows<Model>(_ reader: RowReader<Entity, Model>) throws -> [(row: Row, model: Model)] {
     guard let binding else { return [] }
     let bound = reader.bound(to: binding)
-    var bytes = IndexBytes()
+    var bytes = OrderedBytes()
     var rows: [(row: Row, model: Model)] = []
     for (key, record) in records {
       try key.withUnsafeBytes { key in
@@ -183,7 +183,7 @@ extension InMemoryCollection {
       for (key, record) in records {
         try reading(record, key) { record in
           var clash: ([UInt8], [UInt8])?
-          var bytes = IndexBytes()
+          var bytes = OrderedBytes()
           encoder.encode(record, into: &bytes, limit: .max - 1) { values, _, hasNil, bytes in
             guard !hasNil else { return }
             let owner = owners.updateValue(key, forKey: [UInt8](bytes[values]))

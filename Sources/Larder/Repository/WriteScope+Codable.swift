@@ -37,7 +37,7 @@ extension Batch {
   /// Encodes values.
   ///
   /// - Throws: ``StoreError`` for a key or a value that cannot be stored;
-  ///   ``UndeclaredFields/Needed``.
+  ///   ``FieldsNeeded``.
   convenience init<Model: Codable & Identifiable & Sendable>(
     _ models: ArraySlice<Model>, _ binding: CollectionBinding
   ) throws where Model.ID: DocumentKey {

@@ -154,7 +154,7 @@ extension ResultWatch {
     _ snapshot: borrowing Snapshot
   ) throws -> [ResultRows.Change] {
     var result: [ResultRows.Change] = []
-    var bytes = IndexBytes(capacity: 256)
+    var bytes = OrderedBytes(capacity: 256)
     var documents = try snapshot.transaction.cursor(in: bound.binding.collection.documents)
     for document in changes.documents {
       var change = ResultRows.Change()

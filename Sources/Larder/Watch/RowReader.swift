@@ -33,7 +33,7 @@ struct RowReader<Entity: Document, Model: Sendable>: Sendable {
   /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)``.
   func row(
     _ key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer, _ bound: Bound,
-    _ bytes: inout IndexBytes
+    _ bytes: inout OrderedBytes
   ) throws -> Row? {
     let binding = bound.binding
     guard try binding.matches(bound.evaluation, key: key, record: record) else { return nil }
@@ -43,7 +43,7 @@ struct RowReader<Entity: Document, Model: Sendable>: Sendable {
 
   private func row(
     ofMatch key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer, _ bound: Bound,
-    _ bytes: inout IndexBytes
+    _ bytes: inout OrderedBytes
   ) throws -> Row {
     bytes.removeAll()
     if bound.hasOrder {
@@ -104,7 +104,7 @@ struct RowReader<Entity: Document, Model: Sendable>: Sendable {
     selection.skipped = 0
     let binding = bound.binding
     var rows: [Row] = []
-    var bytes = IndexBytes()
+    var bytes = OrderedBytes()
     try transaction.execution(of: selection, binding)
       .forEach(in: transaction, wanted: form.isWhole ? wanted : .max) { key, record in
         let isVisible = visible.contains(rows.count)

@@ -76,7 +76,7 @@ final class WatchGroup: @unchecked Sendable {  // Guard: the lock of the hub.
         )
       }
       guard let values = evaluation?.values else { return [] }
-      var bytes = IndexBytes(capacity: 64)
+      var bytes = OrderedBytes(capacity: 64)
       try values.putSortValues(
         RecordReader(record, binding: binding, schema: binding.anonymous, depth: 1), into: &bytes)
       return [UInt8](bytes.bytes)
@@ -154,7 +154,7 @@ extension FilterNode {
       switch (IndexScalar(path[0].kind), value) {
       case (.string?, .string), (.integer?, .integer), (.integer?, .unsigned), (.uuid?, .uuid),
         (.bool?, .bool):
-        var bytes = IndexBytes(capacity: 64)
+        var bytes = OrderedBytes(capacity: 64)
         bytes.put(whole: value)
         return (path[0], [UInt8](bytes.bytes))
       default: continue

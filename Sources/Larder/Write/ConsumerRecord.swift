@@ -46,7 +46,7 @@ struct ConsumerRecord: Equatable {
   }
 
   func encoded() -> [UInt8] {
-    var bytes = IndexBytes(capacity: Self.byteCount)
+    var bytes = OrderedBytes(capacity: Self.byteCount)
     bytes.append(Self.version)
     for number in [position, maximumLag, holder, until.bitPattern] {
       withUnsafeBytes(of: number.bigEndian) { bytes.append($0) }

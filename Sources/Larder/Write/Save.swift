@@ -89,7 +89,7 @@ extension Batch {
   @usableFromInline static func unlessUndeclared(_ body: () throws -> Batch) throws -> Batch? {
     do {
       return try body()
-    } catch is UndeclaredFields.Needed {
+    } catch is FieldsNeeded {
       return nil
     }
   }
@@ -166,7 +166,7 @@ extension WriteScope {
   /// What ends the body: fields that are needed first are noted, and the body runs again after they
   /// have been declared.
   @usableFromInline mutating func noted(_ error: any Error) -> any Error {
-    guard let needed = error as? UndeclaredFields.Needed else { return error }
+    guard let needed = error as? FieldsNeeded else { return error }
     undeclared = needed.declaration
     return DeclarationNeeded()
   }

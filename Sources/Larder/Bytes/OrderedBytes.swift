@@ -22,7 +22,7 @@
 /// ```
 /// No encoding is the beginning of another, so that several stand behind each other and the
 /// primary key behind them. Descending parts are complemented.
-struct IndexBytes: ~Copyable {
+struct OrderedBytes: ~Copyable {
   private(set) var base: UnsafeMutableRawPointer
   private(set) var count = 0
   private var capacity: Int
@@ -93,7 +93,7 @@ struct IndexBytes: ~Copyable {
 
 // MARK: Values
 
-extension IndexBytes {
+extension OrderedBytes {
   mutating func put(_ value: Bool) { append(value ? IndexTag.yes : IndexTag.no) }
 
   mutating func put(_ value: Int64) {
@@ -230,7 +230,7 @@ extension Decimal {
 
 // MARK: Passing over
 
-extension IndexBytes {
+extension OrderedBytes {
   /// How many bytes the encoded value at the start of `bytes` takes; nil where there is none.
   ///
   /// - Parameter mask: `0xFF` for a value that is kept complemented.

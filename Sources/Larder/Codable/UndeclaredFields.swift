@@ -1,3 +1,0 @@
-enum UndeclaredFields {
-  typealias Needed = FieldsNeeded
-}
