@@ -96,7 +96,7 @@ extension DynamicCollection {
           IndexProgress(index: index.name, done: index.entryCount, total: documentCount))
       else { return }
       let engine = store.engine
-      _ = try engine.storing { try engine.writer.run { try engine.workOnIndex() } }
+      _ = try engine.storing { try engine.writer.run { try engine.workOnIndex(of: name) } }
     }
   }
 
@@ -128,7 +128,7 @@ public struct IndexProgress: Sendable, Equatable {
 extension Snapshot {
   /// By name.
   borrowing func indexDescriptions(of collection: Collection) throws -> [IndexDescription] {
-    let shortage = engine.indexWork.withLock { $0.shortage }
+    let shortages = engine.indexWork.withLock { $0.shortages }
     var descriptions: [IndexDescription] = []
     for index in collection.indexes {
       let statistics = try transaction.statistics(of: index.database)
@@ -138,7 +138,7 @@ extension Snapshot {
           name: index.name, fields: index.definition.parts.map(\.name),
           isUnique: index.definition.isUnique, condition: index.filter.map { "\($0)" },
           state: state, entryCount: statistics.entryCount, byteCount: statistics.byteCount,
-          shortage: state == .building ? shortage : nil))
+          shortage: state == .building ? shortages[index.number] : nil))
     }
     return descriptions.sorted { $0.name < $1.name }
   }

@@ -2,11 +2,13 @@
 struct IndexWork {
   /// Whether a step stands in the writer's line.
   var isScheduled = false
-  /// What the last step lacked; nil where it was kept.
-  private(set) var shortage: Shortage?
+  /// What the last step of each index lacked that found no room, by the index's number.
+  private(set) var shortages: [UInt32: Shortage] = [:]
+  /// Those among them that the background passes over, until there may be room.
+  private(set) var passedOver: Set<UInt32> = []
   /// Bytes in use, without the log, from which on another step is worth its while.
   private var enough = 0
-  /// Commits since the last step.
+  /// Commits since the background tried the last time.
   private var commitCount = 0
 
   /// Commits after which a step is tried in any case, twice as many each time that it was in vain: a
@@ -17,22 +19,40 @@ struct IndexWork {
   /// By how much a store must become smaller, at most; by a sixteenth where that is less.
   private static let step = 256 << 10
 
-  mutating func end() {
-    shortage = nil
+  /// A step was kept. One that empties an index makes room for others.
+  mutating func advance(_ number: UInt32, makesRoom: Bool) {
+    shortages[number] = nil
+    passedOver.remove(number)
+    if makesRoom { passedOver = [] }
     patience = Self.leastPatience
   }
 
-  mutating func wait(with shortage: Shortage, using byteCount: Int) {
-    if self.shortage != nil { patience = min(2 * patience, 1 << 16) }
-    self.shortage = shortage
-    enough = byteCount - min(Self.step, byteCount / 16)
-    commitCount = 0
+  /// There may be room for all of them.
+  mutating func end() {
+    shortages = [:]
+    passedOver = []
+    patience = Self.leastPatience
   }
 
-  /// Whether to go on after a commit that leaves so many bytes in use, without the log.
+  mutating func wait(_ number: UInt32, with shortage: Shortage, using byteCount: Int) {
+    enough = byteCount - min(Self.step, byteCount / 16)
+    // Whoever asks in between does not put off the background.
+    let isFirst = shortages.isEmpty
+    if isFirst || commitCount >= patience {
+      if !isFirst { patience = min(2 * patience, 1 << 16) }
+      commitCount = 0
+    }
+    shortages[number] = shortage
+    passedOver.insert(number)
+  }
+
+  /// Whether to try those again that were passed over, after a commit that leaves so many bytes in use
+  /// without the log.
   mutating func goesOn(using byteCount: Int) -> Bool {
-    if shortage == nil { return true }
+    if passedOver.isEmpty { return true }
     commitCount += 1
-    return byteCount <= enough || commitCount >= patience
+    guard byteCount <= enough || commitCount >= patience else { return false }
+    passedOver = []
+    return true
   }
 }

@@ -48,13 +48,13 @@ extension Engine {
 
   /// Reserves more address space for the file; false where it may not become larger, or where
   /// somebody reads on.
-  func growMap() -> Bool {
+  func growMap(_ drainSeconds: Double) -> Bool {
     do {
       let map = try environment.mapByteCount()
       let largest = space.largestMap(from: map)
       guard map < largest else { return false }
       let target = min(largest, max(map * 2, 1 << 20))
-      try environment.grow(toMapByteCount: target)
+      try environment.grow(toMapByteCount: target, drainSeconds: drainSeconds)
       indexWork.withLock { $0.end() }
       log.tell(.info, "the map has grown", ["bytes": "\(target)"])
       return true

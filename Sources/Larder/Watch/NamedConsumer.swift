@@ -272,8 +272,10 @@ extension Engine {
   fileprivate func makeConsumers() throws {
     if consumers != nil { return }
     try writer.run {
-      know(consumers: try madeDatabase(named: Layout.consumersName))
+      let database = try madeDatabase(named: Layout.consumersName)
       try perform { $0.renewCatalogue() }
+      // Not before the others can hear of it.
+      know(consumers: database)
     }
   }
 

@@ -60,19 +60,24 @@ extension Engine {
     }
   }
 
-  /// LMDB would take one collection more, and then have no handle left to open the store with.
+  /// LMDB would take one collection more, and then have no handle left to open the store with. What a
+  /// declaration has made that was refused then, for want of room, counts as well: it has a handle.
   private func refuseTooMany(
     _ declaration: Declaration, _ plan: IndexPlan, in catalogue: Catalogue
   ) throws {
     let limit = environment.options.maximumDatabases - StoreOptions.spareDatabaseCount
-    let newIndexes = plan.records.keys.count { catalogue.indexes[$0] == nil }
-    let newCount = newIndexes + (catalogue[declaration.name] == nil ? 1 : 0)
-    let count = catalogue.collections.count + catalogue.indexes.count
+    let indexNames = plan.records.filter(\.value.isInUse).map { Layout.indexName($0.key) }
+    let names = [Layout.documentsName(of: declaration.name)] + indexNames
+    let newCount = names.count { environment.knownDatabase(named: $0) == nil }
+    let count = environment.knownDatabaseCount(of: [Layout.documentsPrefix, Layout.indexPrefix])
     guard newCount > 0, count + newCount > limit else { return }
+    let left = count - catalogue.collections.count - catalogue.indexes.count
     throw LMDBError(
       .databasesFull, operation: "declare", path: environment.folder,
       detail: "the store has \(catalogue.collections.count) collections and "
-        + "\(catalogue.indexes.count) indexes, so \(declaration.name) cannot have \(newCount) more; "
+        + "\(catalogue.indexes.count) indexes"
+        + (left > 0 ? ", and \(left) that were refused," : ",")
+        + " so \(declaration.name) cannot have \(newCount) more; "
         + "raise `maximumDatabases` of the store's options")
   }
 }

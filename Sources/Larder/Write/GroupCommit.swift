@@ -113,15 +113,17 @@ extension Engine {
       }
     }
     if let error = commit.failure {
-      let failed = outcomes.isEmpty ? Array(rest) : outcomes.map(\.job)
+      // What a job itself has thrown is what its caller has to hear.
+      for outcome in outcomes where outcome.error != nil { outcome.job.finish(outcome.error) }
+      let failed = outcomes.isEmpty ? Array(rest) : outcomes.filter { $0.error == nil }.map(\.job)
       if case StoreError.full(let shortage) = error, shortage.limit == .map {
         // Each alone, which grows the map where it may.
         for job in failed {
           job.finish(Result { try storing { try perform(job.run) } }.failure)
         }
-        return outcomes.isEmpty ? [] : rest
+      } else {
+        for job in failed { job.finish(error) }
       }
-      for job in failed { job.finish(error) }
       return outcomes.isEmpty ? [] : rest
     }
     for outcome in outcomes { outcome.job.finish(outcome.error) }

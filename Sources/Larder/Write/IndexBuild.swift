@@ -83,42 +83,59 @@ extension Engine {
   }
 
   private func workOnIndexes() {
-    indexWork.withLock { $0.isScheduled = false }
+    let passedOver = indexWork.withLock { work in
+      work.isScheduled = false
+      return work.passedOver
+    }
+    guard catalogue.nextIndexWork(passingOver: passedOver) != nil else { return }
     do {
-      try workOnIndex()
+      // Nobody waits for it: it lets reads go on, and takes a larger map only where none runs.
+      try workOnIndex(drainSeconds: 0)
     } catch {
       // The store is closing, it is full, or it is damaged: whoever uses it next hears of that. The
-      // work goes on with a later write or with the next opening.
+      // work goes on with a later write or with the next opening; another index may have room.
+      if shortage(error) != nil { scheduleIndexWork() }
     }
   }
 
   /// Takes one step in the writer's line, and has the background take the next; false where nothing is
   /// left to do.
   ///
+  /// - Parameters:
+  ///   - collection: Whose indexes are meant, besides those that are emptied; nil for all.
+  ///   - drainSeconds: How long reads may hold up a larger map, which no new read begins beside.
   /// - Throws: An error that is a shortage where there is no room. Nothing of the step is kept then,
-  ///   and the background waits until there may be.
+  ///   and the background passes over this index until there may be.
   @discardableResult
-  func workOnIndex() throws -> Bool {
-    guard catalogue.hasIndexWork else { return false }
+  func workOnIndex(
+    of collection: String? = nil, drainSeconds: Double = Environment.drainSeconds
+  ) throws -> Bool {
+    let passedOver = indexWork.withLock { $0.passedOver }
+    guard
+      let (number, record) = catalogue.nextIndexWork(of: collection, passingOver: passedOver)
+        ?? catalogue.nextIndexWork(of: collection, passingOver: [])
+    else { return false }
     do {
-      let hasWorked = try perform { try $0.workOnIndex() }
-      indexWork.withLock { $0.end() }
-      if hasWorked { scheduleIndexWork() }
-      return hasWorked
+      // Inside the write no handle can be opened, and nobody else asks for that of a dropped one.
+      _ = try environment.database(named: Layout.indexName(number), create: false)
+      try perform(drainSeconds: drainSeconds) { try $0.workOnIndex(number) }
+      indexWork.withLock { $0.advance(number, makesRoom: record.state == .dropped) }
+      scheduleIndexWork()
+      return true
     } catch {
-      if let shortage = shortage(error) { wait(with: shortage) }
+      if let shortage = shortage(error) { wait(number, record, with: shortage) }
       throw error
     }
   }
 
-  private func wait(with shortage: Shortage) {
+  private func wait(_ number: UInt32, _ record: IndexRecord, with shortage: Shortage) {
     // Where the store is closing, there is nothing to wait for.
     guard let reading = try? environment.beginRead() else { return }
     let isNews = indexWork.withLock { work in
-      defer { work.wait(with: shortage, using: documentByteCount(in: reading)) }
-      return work.shortage == nil
+      defer { work.wait(number, with: shortage, using: documentByteCount(in: reading)) }
+      return work.shortages[number] == nil
     }
-    guard isNews, let (_, record) = catalogue.nextIndexWork else { return }
+    guard isNews else { return }
     log.tell(
       .warning, "an index waits for room",
       [
@@ -141,11 +158,14 @@ extension Engine {
 
 extension Catalogue {
   /// The index that is worked on next. Those that are emptied come first: that makes room.
-  var nextIndexWork: (number: UInt32, record: IndexRecord)? {
-    let waiting = indexes.filter(\.value.needsWork)
+  func nextIndexWork(
+    of collection: String? = nil, passingOver passedOver: Set<UInt32>
+  ) -> (number: UInt32, record: IndexRecord)? {
+    let waiting = indexes.filter { $0.value.needsWork && !passedOver.contains($0.key) }
     let next =
       waiting.filter { $0.value.state == .dropped }.min { $0.key < $1.key }
-      ?? waiting.min { $0.key < $1.key }
+      ?? waiting.filter { collection == nil || $0.value.definition.collection == collection }
+      .min { $0.key < $1.key }
     return next.map { ($0.key, $0.value) }
   }
 }
@@ -154,15 +174,19 @@ extension WriteScope {
   /// Whether a commit of this scope is a reason to go on with indexes.
   borrowing func mayWorkOnIndexes() -> Bool {
     let byteCount = engine.documentByteCount(in: transaction)
-    return engine.indexWork.withLock { $0.goesOn(using: byteCount) }
+    return engine.indexWork.withLock { work in
+      catalogue.nextIndexWork(passingOver: work.passedOver) != nil || work.goesOn(using: byteCount)
+    }
   }
 
-  /// Takes one step; false where nothing is left to do.
-  fileprivate mutating func workOnIndex() throws -> Bool {
-    guard let (number, record) = catalogue.nextIndexWork,
-      let records = engine.environment.knownDatabase(named: Layout.indexesName),
+  /// Takes one step, unless another process has taken the last one.
+  fileprivate mutating func workOnIndex(_ number: UInt32) throws {
+    guard let record = catalogue.indexes[number], record.needsWork else { return }
+    guard let records = engine.environment.knownDatabase(named: Layout.indexesName),
       let stored = try transaction.indexRecord(number, in: records)
-    else { return false }
+    else {
+      throw StoreError.damagedCatalogue("the record of the index \(record.definition.name) is missing")
+    }
     let state =
       switch stored.state {
       case .building: try continueBuilding(number, stored)
@@ -176,7 +200,6 @@ extension WriteScope {
       let indexes = catalogue.indexes.merging([number: new]) { _, new in new }
       try adopt(indexes, of: new.definition.collection)
     }
-    return true
   }
 
   fileprivate mutating func continueBuilding(

@@ -290,10 +290,15 @@ extension Engine {
   ///
   /// A body that needs something declared first is run again after that, from the start, and so is
   /// one that needs a larger map.
-  func perform<Result>(_ body: (inout WriteScope) throws -> Result) throws -> Result {
+  ///
+  /// - Parameter drainSeconds: How long reads may hold up a larger map.
+  func perform<Result>(
+    drainSeconds: Double = Environment.drainSeconds,
+    _ body: (inout WriteScope) throws -> Result
+  ) throws -> Result {
     var declarations = 0
     while true {
-      switch try growing({ try transact { try $0.whole(body) } }) {
+      switch try growing(drainSeconds, { try transact { try $0.whole(body) } }) {
       case .committed(let result): return result
       case .undeclared(let declaration):
         declarations += 1
@@ -308,13 +313,15 @@ extension Engine {
   }
 
   /// Runs `body`, and runs it again in a larger map where it has found no room in this one.
-  func growing<Result>(_ body: () throws -> Result) throws -> Result {
+  func growing<Result>(
+    _ drainSeconds: Double = Environment.drainSeconds, _ body: () throws -> Result
+  ) throws -> Result {
     while true {
       do {
         return try body()
       } catch {
         // Its transaction has ended. A larger map may be all that is lacking.
-        guard error.isFullMap, growMap() else { throw error }
+        guard error.isFullMap, growMap(drainSeconds) else { throw error }
       }
     }
   }

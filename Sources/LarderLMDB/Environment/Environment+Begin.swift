@@ -203,7 +203,7 @@ extension Environment {
   }
 
   /// How long one who must move the map waits for others to end what they read.
-  static var drainSeconds: Double { 2 }
+  public static var drainSeconds: Double { 2 }
 
   /// Moves the map, which only a caller with no company may do: others hold pointers into it.
   private func adoptMapSize() -> Bool {

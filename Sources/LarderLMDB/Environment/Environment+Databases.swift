@@ -29,6 +29,13 @@ extension Environment {
   /// missing then. Also inside a write.
   public func knownDatabase(named name: String) -> Database? { handles.withLock { $0[name] } }
 
+  /// How many databases are known whose names begin with one of `prefixes`.
+  public func knownDatabaseCount(of prefixes: [String]) -> Int {
+    handles.withLock { handles in
+      handles.keys.count { name in prefixes.contains { name.hasPrefix($0) } }
+    }
+  }
+
   /// The names of all named databases, in the order of their bytes; reads the main database.
   ///
   /// - Throws: ``LMDBError``, as ``database(named:create:)`` does.

@@ -52,12 +52,14 @@ extension Environment {
   /// - Throws: ``LMDBError``: ``LMDBError/Code/inUse`` when a transaction, perhaps of this very
   ///   thread, does not end in time, or `ENOMEM` when there is no address space. The map is then
   ///   as it was.
-  public func grow(toMapByteCount byteCount: Int) throws(LMDBError) {
+  public func grow(
+    toMapByteCount byteCount: Int, drainSeconds: Double = Environment.drainSeconds
+  ) throws(LMDBError) {
     try refuseSecondWrite("grow")
     try enter("grow")
     defer { gate.leave() }
     var failure: LMDBError?
-    let isAlone = gate.alone(until: SystemCall.seconds + Self.drainSeconds) {
+    let isAlone = gate.alone(until: SystemCall.seconds + drainSeconds) {
       let information = Calls.information(pointer.raw)
       guard byteCount > information.mapByteCount else { return }
       do throws(LMDBError) {

@@ -365,4 +365,24 @@ import Testing
       await #expect(throws: StoreError.consumerName("")) { _ = try await nameless.next() }
     }
   }
+
+  @Test("a first consumer that could not be made known is made known by the next one")
+  func announced() async throws {
+    try await withTemporaryStore { store in
+      try await store.repository(of: Contact.self).save(Contact(id: "a", city: "Oslo"))
+      let path = store.engine.environment.folder
+      // What comes after the database, which has a transaction of its own.
+      _ = try store.engine.madeDatabase(named: Layout.consumersName)
+      let version = store.engine.catalogue.version
+      _ = CallFaults.watch(path) { $0 == .commit ? EIO : nil }
+      var first = store.changes(for: "index").makeAsyncIterator()
+      await #expect(throws: StoreError.self) { _ = try await first.next() }
+      CallFaults.stopWatching(path)
+
+      var second = store.changes(for: "index").makeAsyncIterator()
+      _ = try await second.next()
+
+      #expect(store.engine.catalogue.version > version)
+    }
+  }
 }

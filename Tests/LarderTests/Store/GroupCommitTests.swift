@@ -1,10 +1,10 @@
 import Foundation
-import LarderLMDB
 import LarderTestKit
 import LarderTesting
 import Testing
 
 @testable import Larder
+@testable import LarderLMDB
 
 @Suite struct GroupCommitTests {
   struct Refused: Error {}
@@ -206,6 +206,35 @@ import Testing
         let found = try store.repository(of: Parcel.self).get(number)?.shelf ?? 0
         #expect(found == expected, "\(random.hint)")
       }
+    }
+  }
+
+  @Test("a write that throws hears its own error where the commit of the others fails")
+  func ownError() async throws {
+    try await withTemporaryStore { store in
+      let repository = store.repository(of: Contact.self)
+      try await repository.save(Contact(id: "first", city: "Oslo"))
+      let path = store.engine.environment.folder
+      let mayGoOn = DispatchSemaphore(value: 0)
+      store.engine.writer.enqueue { mayGoOn.wait() }
+      let refused = Task { try await store.write { _ in throw Refused() } }
+      while store.engine.writer.waitingCount < 1 { await Task.yield() }
+      let failed = Task { try await repository.save(Contact(id: "second", city: "Oslo")) }
+      while store.engine.writer.waitingCount < 2 { await Task.yield() }
+      let commits = Locked(0)
+      _ = CallFaults.watch(path) { call in
+        guard call == .commit else { return nil }
+        // The first one is that of the transaction inside.
+        return commits.withLock { count in
+          count += 1
+          return count >= 2 ? EIO : nil
+        }
+      }
+      mayGoOn.signal()
+
+      await #expect(throws: Refused.self) { try await refused.value }
+      await #expect(throws: StoreError.self) { try await failed.value }
+      CallFaults.stopWatching(path)
     }
   }
 }
