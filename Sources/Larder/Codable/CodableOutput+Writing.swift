@@ -202,6 +202,8 @@ extension Writing {
     var slotCount = 0
     // Where the next key often is, as types encode their keys in one order each time.
     var next = 0
+    // While every slot is higher than those before, none can be taken.
+    var isAscending = true
     var entry = state.pointee.nodes[node].first
     while entry >= 0 {
       if let others = state.pointee.entries[entry].keys, others != keys {
@@ -214,8 +216,12 @@ extension Writing {
       if let slot = isThere ? next : table.slot(of: state.pointee.entries[entry].key) {
         if !isAbsent {
           guard state.pointee.accepts(entry, table, number, slot) else { return nil }
-          if slot < slotCount { dropValue(inSlot: slot, of: node, before: entry) }
+          if slot < slotCount, isAscending {
+            isAscending = false
+            takeSlots(of: node, before: entry)
+          }
           state.pointee.entries[entry].slot = slot
+          if !isAscending { state.pointee.takeSlot(entry) }
           slotCount = max(slotCount, slot + 1)
         }
         next = slot + 1
@@ -227,15 +233,29 @@ extension Writing {
     return slotCount
   }
 
-  /// Of a key that was encoded twice the last value stays.
-  private func dropValue(inSlot slot: Int, of node: Int, before end: Int) {
+  private func takeSlots(of node: Int, before end: Int) {
     output.forEachEntry(of: node) {
-      if $0 < end, state.pointee.entries[$0].slot == slot { state.pointee.entries[$0].slot = -1 }
+      if $0 < end, state.pointee.entries[$0].slot >= 0 { state.pointee.takeSlot($0) }
     }
   }
 }
 
 extension CodableOutput.State {
+  /// Notes that an entry's value goes in its slot. Of a key that was encoded twice the last value
+  /// stays.
+  fileprivate mutating func takeSlot(_ entry: Int) {
+    let slot = entries[entry].slot
+    while takers.count <= slot { takers.append(-1) }
+    let other = takers[slot]
+    // It may be one of another container, or of another value.
+    if other >= 0, other < entry, entries[other].parent == entries[entry].parent,
+      entries[other].slot == slot
+    {
+      entries[other].slot = -1
+    }
+    takers[slot] = entry
+  }
+
   /// Whether the field in a slot takes values of the type of an entry.
   fileprivate mutating func accepts(
     _ entry: Int, _ table: FieldTable, _ number: Int, _ slot: Int

@@ -21,6 +21,8 @@ final class CodableOutput {
     var namedKeys: ObjectIdentifier?
     /// By table and slot, the type that the field was last found to take.
     var accepted: [[Accepted?]] = []
+    /// By slot, the last entry that was noted to take it, in whatever container; -1 for none.
+    var takers: [Int] = []
   }
 
   /// One value, and in a keyed container its key.

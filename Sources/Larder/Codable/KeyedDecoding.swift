@@ -156,8 +156,14 @@ final class RecordMembers: KeyedMembers {
 
 final class MapMembers: KeyedMembers {
   private let pairs: [Pair]
+  private let hasText: Bool
+  /// Made when it is first needed: whoever asks for the keys in their order needs none.
+  private let index = AtomicLazyReference<PairIndex>()
 
-  private struct Pair {
+  /// Dictionaries of up to so many pairs are looked through, larger ones have an index.
+  private static var fewCount: Int { 16 }
+
+  fileprivate struct Pair {
     /// nil for a key that is not text.
     var text: UnsafeRawBufferPointer?
     /// nil for a key that is no integer.
@@ -184,28 +190,48 @@ final class MapMembers: KeyedMembers {
       try reader.skipOne()
     }
     self.pairs = pairs
+    hasText = pairs.contains { $0.text != nil }
     super.init(decoder, hasNumbers: pairs.contains { $0.number != nil })
   }
 
   override func value(named name: String) -> ValueReader? {
+    guard hasText else { return nil }
     var name = name
     return name.withUTF8 { name in
-      value { $0.text.map { Bytes.equal($0, UnsafeRawBufferPointer(name)) } ?? false }
+      let name = UnsafeRawBufferPointer(name)
+      return value {
+        $0.text.map { Bytes.equal($0, name) } ?? false
+      } indexed: {
+        $0.texts.place(of: name, from: $1)
+      }
     }
   }
 
-  override func value(numbered number: Int) -> ValueReader? { value { $0.number == number } }
-
-  @inline(__always) private func value(where isIt: (Pair) -> Bool) -> ValueReader? {
-    let first = next.load(ordering: .relaxed)
-    for distance in pairs.indices {
-      let index = first + distance < pairs.count ? first + distance : first + distance - pairs.count
-      if isIt(pairs[index]) {
-        next.store(index + 1, ordering: .relaxed)
-        return pairs[index].value
-      }
+  override func value(numbered number: Int) -> ValueReader? {
+    value {
+      $0.number == number
+    } indexed: {
+      $0.numbers.place(of: number, from: $1)
     }
-    return nil
+  }
+
+  /// The value of the first such pair from the next one on, and around.
+  @inline(__always) private func value(
+    where isIt: (Pair) -> Bool, indexed: (PairIndex, Int) -> Int?
+  ) -> ValueReader? {
+    let first = next.load(ordering: .relaxed)
+    let found: Int?
+    if pairs.count <= Self.fewCount {
+      found =
+        (first..<pairs.count).first { isIt(pairs[$0]) } ?? (0..<first).first { isIt(pairs[$0]) }
+    } else if first < pairs.count, isIt(pairs[first]) {
+      found = first
+    } else {
+      found = indexed(index.load() ?? index.storeIfNil(PairIndex(pairs)), first)
+    }
+    guard let found else { return nil }
+    next.store(found + 1, ordering: .relaxed)
+    return pairs[found].value
   }
 
   override var keys: [PathKey] {
@@ -213,5 +239,57 @@ final class MapMembers: KeyedMembers {
       if let number = pair.number { return .index(number) }
       return pair.text.flatMap { String(validating: $0, as: UTF8.self) }.map { .name($0) }
     }
+  }
+}
+
+/// Where the pairs of a dictionary are, by their keys.
+private final class PairIndex {
+  let texts: SortedKeys<UnsafeRawBufferPointer>
+  let numbers: SortedKeys<Int>
+
+  init(_ pairs: [MapMembers.Pair]) {
+    texts = SortedKeys(pairs.map(\.text)) { Bytes.compare($0, $1) }
+    numbers = SortedKeys(pairs.map(\.number)) { $0 < $1 ? -1 : $0 == $1 ? 0 : 1 }
+  }
+}
+
+/// Keys in their order, and equal ones in the order of their places.
+private struct SortedKeys<Key> {
+  private let keys: [(key: Key, place: Int)]
+  private let compare: (Key, Key) -> Int
+
+  /// - Parameter keys: At their places; nil where there is none.
+  init(_ keys: [Key?], by compare: @escaping (Key, Key) -> Int) {
+    var found: [(key: Key, place: Int)] = []
+    for (place, key) in keys.enumerated() {
+      if let key { found.append((key, place)) }
+    }
+    found.sort {
+      let order = compare($0.key, $1.key)
+      return order < 0 || order == 0 && $0.place < $1.place
+    }
+    self.keys = found
+    self.compare = compare
+  }
+
+  /// The first place of a key from `start` on, or else the first of all; nil where it has none.
+  func place(of key: Key, from start: Int) -> Int? {
+    firstPlace(of: key, from: start) ?? firstPlace(of: key, from: 0)
+  }
+
+  private func firstPlace(of key: Key, from start: Int) -> Int? {
+    var low = 0
+    var high = keys.count
+    while low < high {
+      let middle = (low + high) / 2
+      let order = compare(keys[middle].key, key)
+      if order < 0 || order == 0 && keys[middle].place < start {
+        low = middle + 1
+      } else {
+        high = middle
+      }
+    }
+    guard low < keys.count, compare(keys[low].key, key) == 0 else { return nil }
+    return keys[low].place
   }
 }
