@@ -185,7 +185,8 @@ extension WriteScope {
     guard let records = engine.environment.knownDatabase(named: Layout.indexesName),
       let stored = try transaction.indexRecord(number, in: records)
     else {
-      throw StoreError.damagedCatalogue("the record of the index \(record.definition.name) is missing")
+      throw StoreError.damagedCatalogue(
+        "the record of the index \(record.definition.name) is missing")
     }
     let state =
       switch stored.state {
