@@ -4,8 +4,9 @@ struct IndexWork {
   var isScheduled = false
   /// What the last step of each index lacked that found no room, by the index's number.
   private(set) var shortages: [UInt32: Shortage] = [:]
-  /// Those among them that the background passes over, until there may be room.
-  private(set) var passedOver: Set<UInt32> = []
+  /// Those among them that the background passes over, until there may be room, and whether they were
+  /// being emptied: one that is dropped while it waits is not meant any more.
+  private(set) var passedOver: [UInt32: Bool] = [:]
   /// Bytes in use, without the log, from which on another step is worth its while.
   private var enough = 0
   /// Commits since the background tried the last time.
@@ -22,19 +23,21 @@ struct IndexWork {
   /// A step was kept. One that empties an index makes room for others.
   mutating func advance(_ number: UInt32, makesRoom: Bool) {
     shortages[number] = nil
-    passedOver.remove(number)
-    if makesRoom { passedOver = [] }
+    passedOver[number] = nil
+    if makesRoom { passedOver = [:] }
     patience = Self.leastPatience
   }
 
   /// There may be room for all of them.
   mutating func end() {
     shortages = [:]
-    passedOver = []
+    passedOver = [:]
     patience = Self.leastPatience
   }
 
-  mutating func wait(_ number: UInt32, with shortage: Shortage, using byteCount: Int) {
+  mutating func wait(
+    _ number: UInt32, isEmptied: Bool, with shortage: Shortage, using byteCount: Int
+  ) {
     enough = byteCount - min(Self.step, byteCount / 16)
     // Whoever asks in between does not put off the background.
     let isFirst = shortages.isEmpty
@@ -43,7 +46,7 @@ struct IndexWork {
       commitCount = 0
     }
     shortages[number] = shortage
-    passedOver.insert(number)
+    passedOver[number] = isEmptied
   }
 
   /// Whether to try those again that were passed over, after a commit that leaves so many bytes in use
@@ -52,7 +55,7 @@ struct IndexWork {
     if passedOver.isEmpty { return true }
     commitCount += 1
     guard byteCount <= enough || commitCount >= patience else { return false }
-    passedOver = []
+    passedOver = [:]
     return true
   }
 }

@@ -113,7 +113,7 @@ extension Engine {
     let passedOver = indexWork.withLock { $0.passedOver }
     guard
       let (number, record) = catalogue.nextIndexWork(of: collection, passingOver: passedOver)
-        ?? catalogue.nextIndexWork(of: collection, passingOver: [])
+        ?? catalogue.nextIndexWork(of: collection, passingOver: [:])
     else { return false }
     do {
       // Inside the write no handle can be opened, and nobody else asks for that of a dropped one.
@@ -132,7 +132,11 @@ extension Engine {
     // Where the store is closing, there is nothing to wait for.
     guard let reading = try? environment.beginRead() else { return }
     let isNews = indexWork.withLock { work in
-      defer { work.wait(number, with: shortage, using: documentByteCount(in: reading)) }
+      defer {
+        work.wait(
+          number, isEmptied: record.state == .dropped, with: shortage,
+          using: documentByteCount(in: reading))
+      }
       return work.shortages[number] == nil
     }
     guard isNews else { return }
@@ -159,9 +163,11 @@ extension Engine {
 extension Catalogue {
   /// The index that is worked on next. Those that are emptied come first: that makes room.
   func nextIndexWork(
-    of collection: String? = nil, passingOver passedOver: Set<UInt32>
+    of collection: String? = nil, passingOver passedOver: [UInt32: Bool]
   ) -> (number: UInt32, record: IndexRecord)? {
-    let waiting = indexes.filter { $0.value.needsWork && !passedOver.contains($0.key) }
+    let waiting = indexes.filter { number, record in
+      record.needsWork && passedOver[number] != (record.state == .dropped)
+    }
     let next =
       waiting.filter { $0.value.state == .dropped }.min { $0.key < $1.key }
       ?? waiting.filter { collection == nil || $0.value.definition.collection == collection }
