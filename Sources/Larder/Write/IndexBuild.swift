@@ -129,13 +129,11 @@ extension Engine {
   }
 
   private func wait(_ number: UInt32, _ record: IndexRecord, with shortage: Shortage) {
-    // Where the store is closing, there is nothing to wait for.
-    guard let reading = try? environment.beginRead() else { return }
+    let usedByteCount = usedByteCountWithoutLog()
     let isNews = indexWork.withLock { work in
       defer {
         work.wait(
-          number, isEmptied: record.state == .dropped, with: shortage,
-          using: documentByteCount(in: reading))
+          number, isEmptied: record.state == .dropped, with: shortage, using: usedByteCount)
       }
       return work.shortages[number] == nil
     }
@@ -150,6 +148,13 @@ extension Engine {
 }
 
 extension Engine {
+  /// As many as can be where no read can begin: the next write then has the step tried again, and the
+  /// background does not try in a loop.
+  private func usedByteCountWithoutLog() -> Int {
+    guard let reading = try? environment.beginRead() else { return .max }
+    return documentByteCount(in: reading)
+  }
+
   /// Bytes in use without the log of changes, which gives way where others need room.
   fileprivate func documentByteCount(in transaction: borrowing some Transaction & ~Copyable) -> Int
   {

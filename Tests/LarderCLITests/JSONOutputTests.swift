@@ -6,7 +6,7 @@ import Testing
 @testable import LarderCLI
 
 @Suite("Values as JSON")
-struct JSONTextTests {
+struct JSONOutputTests {
   @Test("every kind is valid JSON; what JSON does not have is text")
   func kinds() throws {
     let id = UUID()
