@@ -54,9 +54,15 @@ public struct StoreOptions: Equatable, Sendable {
   /// When all pages of the file are looked at before it is opened. Its size and its first two pages
   /// always are.
   public enum PageCheck: Sendable {
-    /// After the system went down while the store was open, after damage was met in it, when it was
-    /// copied here, and while it is small (4 MiB). Takes about a second for each GiB of small
-    /// documents that is in the system's memory; large ones cost next to nothing.
+    /// When the data file is not as it was left when the store was closed (its inode, its size or its
+    /// times differ), as after somebody wrote to it or copied it here; after the system went down
+    /// while the store was open; after damage was met in it; after a process ended inside of a read
+    /// or a write, as a damaged page ends one; and while it is small (4 MiB). Takes about a second
+    /// for each GiB of small documents that is in the system's memory; large ones cost next to
+    /// nothing.
+    ///
+    /// What is left is a disk that gives back other bytes than it was given, in a file that nobody
+    /// touched. Such a page may end one process; the next opening looks, and refuses the file.
     case whenSuspicious
     /// At every opening of a store that nobody has open; where somebody has, ``Store/check(progress:)``
     /// looks at them.

@@ -17,7 +17,7 @@
 /// Not the data file: LMDB writes its last page a moment before the commit can be seen, so that
 /// whoever hears of that write may look too early, and hears no more.
 final class CommitBell: Sendable {
-  private static let place: off_t = 64
+  private static let place: off_t = 128
   /// Of the byte that those who listen share.
   private static let earsPlace: off_t = 1 << 20 | 1
 

@@ -134,7 +134,9 @@ extension Environment {
       try SafeFiles.remove(leftover)
     }
     guard try writeCopy(to: files.data, progress) else { return false }
-    try Preflight(files: files, session: .unknown, isAlone: true, isRequested: true).check()
+    try Preflight(
+      files: files, identity: nil, session: .unknown, isAlone: true, isRequested: true
+    ).check()
     var options = Options()
     options.maximumDatabases = self.options.maximumDatabases
     try Self.withStaged(files, options, prepare)

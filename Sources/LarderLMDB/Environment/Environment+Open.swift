@@ -61,7 +61,7 @@ extension Environment {
 
     let environment: Environment
     do throws(LMDBError) {
-      if !isNew { try preflight(files, lock, options, isRequested: checksPages) }
+      if !isNew { try preflight(files, identity, lock, options, isRequested: checksPages) }
       environment = try openClaimed(files, options, identity)
     } catch {
       Registry.shared.remove(identity)
@@ -133,29 +133,32 @@ extension Environment {
     // An initialisation that wrote nothing has flushed nothing.
     try Calls.sync(pointer.raw, path: folder)
     try SafeFiles.syncFolder(folder)
-    try lock?.note(.open(boot: SystemCall.bootID), isDurable: false)
+    try lock?.note(.open(dataIdentity), isDurable: false)
     try lock?.note(.finished)
     try SafeFiles.syncFolder(SafeFiles.parent(of: folder))
   }
 
   /// Looks at an existing file, and notes that the store is open from now on.
   private static func preflight(
-    _ files: StoreFiles, _ lock: borrowing OpeningLock?, _ options: Options, isRequested: Bool
+    _ files: StoreFiles, _ identity: FileIdentity, _ lock: borrowing OpeningLock?,
+    _ options: Options, isRequested: Bool
   ) throws(LMDBError) {
     let session = try lock?.session()
     let isOpenElsewhere = try files.isOpenElsewhere(except: nil)
     let isAlone = session != nil && !isOpenElsewhere
+    let preflight = Preflight(
+      files: files, identity: identity, session: session, isAlone: isAlone,
+      isRequested: isRequested)
     let isHalf: Bool
     do throws(LMDBError) {
-      isHalf = try Preflight(
-        files: files, session: session, isAlone: isAlone, isRequested: isRequested
-      ).check()
+      if isOpenElsewhere { try preflight.checkCompany() }
+      isHalf = try preflight.check()
     } catch {
       // The next opener may have no reason of its own to look as far as this one did.
       if error.code == .corrupted { lock?.noteSuspicion() }
       throw error
     }
-    let open = OpeningLock.Session.open(boot: SystemCall.bootID)
+    let open = OpeningLock.Session.open(identity)
     // A suspicion stands until a walk has found nothing, which is now if we are alone; what a commit
     // has left that failed, until another one has written over it.
     let isKnown = session == .suspect || session == .failed

@@ -72,8 +72,11 @@ extension Environment {
     else { return }
     // A store that is not noted as closed is looked at once more than needed.
     guard (try? files.isOpenElsewhere(except: dataIdentity)) == false,
-      (try? lock.session()) == .open(boot: SystemCall.bootID)
+      (try? lock.session()) == .open(dataIdentity),
+      (try? SafeFiles.identity(files.data)) == dataIdentity
     else { return }
-    try? lock.note(.closed, isDurable: false)
+    if (try? SafeFiles.stamp(files.data)) != stampAtOpening { FileStamp.seal(files.data) }
+    guard let stamp = try? SafeFiles.stamp(files.data) else { return }
+    try? lock.note(.closed(stamp), isDurable: false)
   }
 }

@@ -48,6 +48,7 @@ extension Environment {
     try waitForOtherProcesses(until: deadline)
     let before = try SafeFiles.byteCount(files.data)
     let last = try statistics().lastTransactionID
+    let old = dataIdentity
     try SafeFiles.removeFolder(files.staging)
     do {
       let staged = try StoreFiles(files.staging, isReadOnly: false)
@@ -62,6 +63,8 @@ extension Environment {
       try? SafeFiles.removeFolder(files.staging)
       throw error
     }
+    // Without it the next opening looks at all pages.
+    try? lock.noteReplaced(old, by: dataIdentity)
     try? SafeFiles.removeFolder(files.staging)  // As above.
     let after = try SafeFiles.byteCount(files.data)
     _ = consume lock

@@ -26,6 +26,8 @@ public final class Environment: Sendable {
   nonisolated(unsafe) var pointer: OpaqueEnvironment
   let identity: Locked<FileIdentity>
   var dataIdentity: FileIdentity { identity.withLock { $0 } }
+  /// Another one when it is closed means that somebody wrote.
+  let stampAtOpening: FileStamp?
   /// Nil when LMDB works without a lock file, which it does only to read.
   let lockIdentity: FileIdentity?
   /// Nil for reading only.
@@ -72,6 +74,7 @@ public final class Environment: Sendable {
     identity = Locked(dataIdentity)
     self.lockIdentity = lockIdentity
     bell = CommitBell(files, isReadOnly: options.isReadOnly)
+    stampAtOpening = try? SafeFiles.stamp(files.data)
     folder = files.folder
     forkCount = Forks.current
     processID = Forks.processID

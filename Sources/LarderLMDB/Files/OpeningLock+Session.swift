@@ -12,25 +12,30 @@ extension OpeningLock {
   enum Session: Equatable {
     /// No note: a copy, or a store that was last open by an earlier version.
     case unknown
-    /// The last process closed it.
-    case closed
-    /// Open, since this boot of the system or another one; nil where the system does not tell.
-    case open(boot: String?)
+    /// The last process closed it, and left the data file like this.
+    case closed(FileStamp)
+    /// Open, since this boot of the system or another one (nil where the system does not tell), with
+    /// the data file of this ``FileIdentity/number``.
+    case open(boot: String?, file: UInt64)
     /// A damaged record or page was met.
     case suspect
     /// A commit failed, and the older of the two meta pages may be half of it: LMDB takes back its
     /// number, and not its trees. The next commit writes that page anew.
     case failed
 
+    static func open(_ file: FileIdentity) -> Session {
+      .open(boot: SystemCall.bootID, file: file.number)
+    }
+
     fileprivate static let place = 16
-    fileprivate static let byteCount = 48
+    fileprivate static let byteCount = 80
 
     fileprivate var text: String {
       let text =
         switch self {
         case .unknown: ""
-        case .closed: "closed"
-        case .open(let boot): "open \(boot ?? "-")"
+        case .closed(let stamp): "closed \(String(stamp.number, radix: 16))"
+        case .open(let boot, let file): "open \(boot ?? "-") \(String(file, radix: 16))"
         case .suspect: "suspect"
         case .failed: "failed"
         }
@@ -39,12 +44,14 @@ extension OpeningLock {
 
     fileprivate init(_ text: String) {
       let words = text.split(whereSeparator: { $0 == " " || $0 == "\n" })
-      switch (words.first, words.count) {
-      case ("closed"?, 1): self = .closed
-      case ("suspect"?, 1): self = .suspect
+      let number = words.last.flatMap { UInt64($0, radix: 16) }
+      switch (words.first, words.count, number) {
+      case ("closed"?, 2, let number?): self = .closed(FileStamp(number: number))
+      case ("suspect"?, 1, _): self = .suspect
       // Whatever is behind it: the disk that failed may have taken half of the note.
-      case ("failed"?, _): self = .failed
-      case ("open"?, 2): self = .open(boot: words[1] == "-" ? nil : String(words[1]))
+      case ("failed"?, _, _): self = .failed
+      case ("open"?, 3, let number?):
+        self = .open(boot: words[1] == "-" ? nil : String(words[1]), file: number)
       default: self = .unknown
       }
     }
@@ -65,6 +72,11 @@ extension OpeningLock {
     }
     guard isDurable else { return }
     guard fsync(descriptor) == 0 else { throw SystemCall.failure("fsync", path: path) }
+  }
+
+  /// Notes that the open store has another data file from now on. What is noted of damage stays.
+  borrowing func noteReplaced(_ old: FileIdentity, by new: FileIdentity) throws(LMDBError) {
+    if try session() == .open(old) { try note(.open(new), isDurable: false) }
   }
 
   /// Notes that the store was found damaged, for whoever opens it next. Also who only reads does: no

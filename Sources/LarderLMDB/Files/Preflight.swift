@@ -5,8 +5,20 @@
 /// All other pages are walked when there is a reason, and only while no other process has the store
 /// open: those have looked at it when they opened it, and a writer among them would change pages
 /// while they are read.
+///
+/// A reason is whatever may have put other bytes into the file than LMDB did: it is not as it was left
+/// when it was closed, or it is another file; the system went down with it; something damaged was met.
+/// And a process that ended inside of a transaction, since a damaged page may have ended it. What is
+/// left is a disk that gives back other bytes than were written, in a file that nobody touched: it may
+/// end one process, and the next opening finds it.
+///
+/// A walk takes about a millisecond for each MiB of small documents in the system's cache, which is
+/// much for a launch; to compare the file with the note takes a system call, whatever its size. A
+/// checksum for each page is not to be had: LMDB writes pages without telling which.
 struct Preflight {
   let files: StoreFiles
+  /// Of the data file.
+  let identity: FileIdentity?
   /// Nil for a folder of another user.
   let session: OpeningLock.Session?
   let isAlone: Bool
@@ -46,8 +58,11 @@ struct Preflight {
       isHalf = true
     }
     let byteCount = try file.byteCount()
+    // A transaction that wrote pages and let go of them leaves a file that ends before them.
     let isShort = byteCount < metas.newest.fullByteCount
-    guard isShort || isAlone && isSuspect(byteCount) else { return nil }
+    let isCutOff = isShort ? try !isAsClosed() : false
+    let isSuspect = isAlone ? try isSuspect(byteCount) : false
+    guard isCutOff || isSuspect else { return nil }
     var walk = try PageWalk(file, metas.newest)
     try walk.run(metas.newest)
     if isAlone, !walk.report.isSound {
@@ -56,14 +71,36 @@ struct Preflight {
     return walk.report.faults.first
   }
 
-  private func isSuspect(_ byteCount: Int) -> Bool {
+  private func isSuspect(_ byteCount: Int) throws(LMDBError) -> Bool {
     if isRequested || byteCount <= Self.smallByteCount { return true }
     switch session {
     case .unknown?, .suspect?, .failed?: return true
-    // A process that was killed leaves a whole file; a system that went down may not.
-    case .open(let boot)?: return boot != SystemCall.bootID
-    case .closed?, nil: return false
+    case .open(let boot, let file)?:
+      // A process that was killed leaves a whole file; a system that went down may not.
+      return boot != SystemCall.bootID || file != identity?.number
+        || LockTable.someoneDiedInside(files.lock)
+    case .closed?: return try !isAsClosed()
+    case nil: return false
     }
+  }
+
+  /// Whether the file is as the last process left it when it closed the store.
+  private func isAsClosed() throws(LMDBError) -> Bool {
+    guard case .closed(let stamp)? = session else { return false }
+    #if LARDER_MUTANTS
+      if Mutant.fileStamp.isOn { return true }
+    #endif
+    return try SafeFiles.stamp(files.data) == stamp
+  }
+
+  /// - Throws: ``LMDBError/Code/lockFileReplaced`` where those who have the store open have another
+  ///   data file. They and this process would share a lock file, in which the number of the last
+  ///   commit is that of the other file.
+  func checkCompany() throws(LMDBError) {
+    guard !isAlone, case .open(_, let file)? = session, file != identity?.number else { return }
+    throw LMDBError(
+      .lockFileReplaced, operation: "open", path: files.data,
+      detail: "the file was replaced while other processes have the store open")
   }
 }
 

@@ -215,6 +215,11 @@ enum SafeFiles {
     LMDBError(.unsafeFile, operation: "open", path: path, detail: reason)
   }
 
+  /// How the file was left; nil when absent.
+  static func stamp(_ path: String) throws(LMDBError) -> FileStamp? {
+    try status(path).map { FileStamp($0) }
+  }
+
   private static func status(_ path: String) throws(LMDBError) -> stat? {
     var status = stat()
     #if LARDER_MUTANTS

@@ -336,9 +336,9 @@ extension Calls {
       throw failure(status, "mdb_stat", transaction: transaction)
     }
     return DatabaseStatistics(
-      entryCount: stat.ms_entries, depth: Int(stat.ms_depth),
-      branchPageCount: stat.ms_branch_pages, leafPageCount: stat.ms_leaf_pages,
-      overflowPageCount: stat.ms_overflow_pages, pageByteCount: Int(stat.ms_psize))
+      entryCount: bounded(stat.ms_entries, by: 1 << 48), depth: Int(stat.ms_depth),
+      branchPageCount: bounded(stat.ms_branch_pages), leafPageCount: bounded(stat.ms_leaf_pages),
+      overflowPageCount: bounded(stat.ms_overflow_pages), pageByteCount: Int(stat.ms_psize))
   }
 
   /// Pages of a database's tree; none where the transaction does not know the database, which
@@ -346,7 +346,14 @@ extension Calls {
   static func pageCount(_ transaction: OpaquePointer, _ database: UInt32) -> Int {
     var stat = MDB_stat()
     guard mdb_stat(transaction, database, &stat) == MDB_SUCCESS else { return 0 }
-    return stat.ms_branch_pages + stat.ms_leaf_pages + stat.ms_overflow_pages
+    return bounded(stat.ms_branch_pages) + bounded(stat.ms_leaf_pages)
+      + bounded(stat.ms_overflow_pages)
+  }
+
+  /// A count that LMDB reads from a page, which may be damaged. The sum of many, in bytes, still is a
+  /// number.
+  private static func bounded(_ count: Int, by most: Int = PageFormat.maximumPageCount) -> Int {
+    max(0, min(count, most))
   }
 
   static func empty(_ transaction: OpaquePointer, _ database: Database) throws(LMDBError) {

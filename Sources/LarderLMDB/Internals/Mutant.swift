@@ -27,6 +27,8 @@
     case lockInode = "lock-inode"
     /// No page of a file is looked at before it is opened.
     case preflight
+    /// A file is taken for the one that was closed, whatever its inode, its size and its times are.
+    case fileStamp = "file-stamp"
     /// A record is taken for whole without its checksum.
     case checksum
 

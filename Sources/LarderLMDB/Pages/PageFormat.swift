@@ -30,6 +30,8 @@ enum PageFormat {
   static let maximumDepth = 32
   static let maximumKeyByteCount = 511
   static let pageByteCounts = 512...32_768
+  /// More than the address space of a process has.
+  static let maximumPageCount = 1 << 38
 
   /// Flags of a page.
   static let branch: UInt16 = 0x01
@@ -99,6 +101,13 @@ struct TreeRecord: Equatable {
   }
 
   var isEmpty: Bool { root == Self.noPage }
+
+  /// Whether a file could have so many pages.
+  var isPossible: Bool {
+    let pages = 0..<PageFormat.maximumPageCount
+    return pages.contains(branchPageCount) && pages.contains(leafPageCount)
+      && pages.contains(overflowPageCount) && entryCount >= 0
+  }
 }
 
 /// A meta page: where one commit left the file.
@@ -129,13 +138,18 @@ struct MetaPage: Equatable {
     pageByteCount = Int(freeList.pad)
     guard PageFormat.pageByteCounts.contains(pageByteCount), pageByteCount.nonzeroBitCount == 1
     else { throw fault("the page size \(pageByteCount) is none") }
-    guard (1..<1 << 44).contains(lastPage) else { throw fault("the last page \(lastPage) is none") }
+    guard (1..<PageFormat.maximumPageCount).contains(lastPage) else {
+      throw fault("the last page \(lastPage) is none")
+    }
     guard (0..<Int.max).contains(transaction) else {
       throw fault("the transaction \(transaction) is none")
     }
     guard freeList.flags & ~PageFormat.withoutFolder == PageFormat.integerKeys, main.flags == 0
     else {
       throw fault("its trees have flags that no store of Larder has")
+    }
+    guard freeList.isPossible, main.isPossible else {
+      throw fault("its trees have more pages than any file")
     }
     guard bytes.int(0) == number else { throw fault("it carries the number \(bytes.int(0))") }
   }

@@ -10,7 +10,7 @@ import Testing
 
     /// What stands where commits ring.
     private func rung() throws -> Int {
-      let bytes = try contents(of: folder.opening).dropFirst(64).prefix(8)
+      let bytes = try contents(of: folder.opening).dropFirst(128).prefix(8)
       return bytes.reversed().reduce(0) { $0 << 8 | Int($1) }
     }
 

@@ -7,8 +7,8 @@ import Testing
 @Suite struct PreflightTests {
   private let folder = TestFolder()
 
-  /// A store that is too large to be looked at every time, closed, with a key out of order: LMDB does
-  /// not find the record, and reads the others.
+  /// A store that is too large to be looked at every time, closed, and then damaged by a key out of
+  /// order: LMDB does not find the record, and reads the others.
   private func damagedLargeStore() throws {
     try make(valueCount: 2500)
     var file = try EditedFile(folder.data)
@@ -43,60 +43,133 @@ import Testing
     get throws {
       let bytes = try contents(of: folder.opening)
       // Behind it stand the eight bytes of the bell.
-      return String(decoding: bytes.dropFirst(16).prefix(48), as: UTF8.self)
+      return String(decoding: bytes.dropFirst(16).prefix(80), as: UTF8.self)
         .trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+  }
+
+  /// What is noted of a store that is open, and was closed, as its file is now.
+  private var open: String {
+    get throws {
+      let identity = try #require(try SafeFiles.identity(folder.data))
+      return "open \(SystemCall.bootID ?? "-") \(String(identity.number, radix: 16))"
+    }
+  }
+  private var closed: String {
+    get throws {
+      "closed \(String(try #require(try SafeFiles.stamp(folder.data)).number, radix: 16))"
     }
   }
 
   private func leave(_ note: String) throws {
     var bytes = Data(try contents(of: folder.opening).prefix(16))
     while bytes.count < 16 { bytes.append(0) }
-    bytes.append(Data((note.padding(toLength: 47, withPad: " ", startingAt: 0) + "\n").utf8))
+    bytes.append(Data((note.padding(toLength: 79, withPad: " ", startingAt: 0) + "\n").utf8))
     try replaceContents(of: folder.opening, by: bytes)
   }
 
-  @Test("a large store that was closed is opened without a look at every page")
-  func closed() throws {
+  @Test("a large store that is as it was closed is opened without a look at every page")
+  func closing() throws {
     try damagedLargeStore()
-    #expect(try note == "closed")
+    // As if the disk had changed its bytes.
+    try leave(closed)
     #expect(open() == nil)
-    #expect(try note == "closed")
+    #expect(try note == closed)
+    #expect(open(isReadOnly: true) == nil)
   }
 
-  @Test("a store is noted as open while it is, with the boot of the system")
+  @Test(
+    "a large store that was written to since it was closed is looked at, whatever its times say")
+  func touched() throws {
+    try damagedLargeStore()
+    #expect(try note.hasPrefix("closed "))
+    #expect(open(isReadOnly: true) == .corrupted)
+    #expect(open() == .corrupted)
+
+    var before = stat()
+    try #require(lstat(folder.data, &before) == 0)
+    try leave(closed)
+    let times = [before.st_atim, before.st_mtim]
+    try replaceContents(of: folder.data, by: contents(of: folder.data))
+    try #require(utimensat(AT_FDCWD, folder.data, times, 0) == 0)
+    #expect(open() == .corrupted)
+  }
+
+  @Test("a byte that is written as soon as the store is closed is noticed")
+  func touchedAtOnce() throws {
+    for number in 0..<100 {
+      let environment = try Environment.open(at: folder.store)
+      try environment.store(["a": "\(number)"])
+      try environment.close()
+      let file = Glibc.open(folder.data, O_RDWR)
+      var byte: UInt8 = 0
+      try #require(pread(file, &byte, 1, 5000) == 1 && pwrite(file, &byte, 1, 5000) == 1)
+      Glibc.close(file)
+      #expect(try note != closed)
+    }
+  }
+
+  @Test("a store that is closed as it was opened keeps the times of its file")
+  func untouched() throws {
+    try make(valueCount: 1)
+    let before = try note
+    try #require(open() == nil)
+    #expect(try note == before)
+  }
+
+  @Test("a store is noted as open while it is, with the boot of the system and its file")
   func noted() throws {
     let environment = try Environment.open(at: folder.store)
-    #expect(try note == "open \(SystemCall.bootID ?? "-")")
+    #expect(try note == open)
     try environment.close()
-    #expect(try note == "closed")
+    #expect(try note == closed)
 
     let reader = try { () in
       var options = Environment.Options()
       options.isReadOnly = true
       return try Environment.open(at: folder.store, options: options)
     }()
-    #expect(try note == "closed")
+    #expect(try note == closed)
     try reader.close()
-    #expect(try note == "closed")
+    #expect(try note == closed)
+  }
+
+  @Test("an exchange of the file while it is open is noted")
+  func compacted() throws {
+    try make(valueCount: 10)
+    let environment = try Environment.open(at: folder.store)
+    _ = try environment.compact(timeoutSeconds: 5, prepare: { _ in }, progress: { _, _ in true })
+    #expect(try note == open)
+    try environment.close()
+    #expect(try note == closed)
+  }
+
+  @Test("a copy of the folder is looked at, of a store in use and of one that was closed")
+  func copied() throws {
+    try damagedLargeStore()
+    for note in [try closed, try open] {
+      try leave(note)
+      let copy = TestFolder()
+      try FileManager.default.copyItem(atPath: folder.store, toPath: copy.store)
+      #expect(code { try Environment.open(at: copy.store).close() } == .corrupted)
+    }
   }
 
   @Test(
     "after the system went down, on suspicion, as a copy and on request all pages are looked at")
   func reasons() throws {
     try damagedLargeStore()
-    let boot = SystemCall.bootID ?? "-"
+    let identity = try #require(try SafeFiles.identity(folder.data)).number
+    let other = "open 00000000-1111-2222-3333-444444444444 \(String(identity, radix: 16))"
 
-    // A process that was killed has left a whole file.
-    try leave("open \(boot)")
-    #expect(open() == nil)
-    for note in ["open 00000000-1111-2222-3333-444444444444", "open -", "suspect", "", "nonsense"] {
+    for note in [other, "open - \(identity)", "suspect", "", "closed", "nonsense"] {
       try leave(note)
       #expect(open() == .corrupted, "\(note)")
       #expect(open(isReadOnly: true) == .corrupted, "\(note)")
     }
     try FileManager.default.removeItem(atPath: folder.opening)
     #expect(open() == .corrupted)
-    try leave("closed")
+    try leave(closed)
     #expect(open(checksPages: true) == .corrupted)
   }
 
@@ -104,7 +177,7 @@ import Testing
   func found() throws {
     try damagedLargeStore()
     for isReadOnly in [true, false] {
-      try leave("closed")
+      try leave(closed)
       #expect(open(isReadOnly: isReadOnly) == nil)
       #expect(open(checksPages: true, isReadOnly: isReadOnly) == .corrupted)
       #expect(try note == "suspect")
@@ -120,14 +193,14 @@ import Testing
   @Test("a reason is gone once a look at all pages found nothing")
   func settled() throws {
     try make(valueCount: 2500)
-    for note in ["open 00000000-1111-2222-3333-444444444444", "suspect", ""] {
+    for note in ["open 00000000-1111-2222-3333-444444444444 1", "suspect", ""] {
       try leave(note)
       #expect(open(isReadOnly: true) == nil)
       #expect(try self.note == note, "who only reads leaves no note")
       let environment = try Environment.open(at: folder.store)
-      #expect(try self.note == "open \(SystemCall.bootID ?? "-")")
+      #expect(try self.note == open)
       try environment.close()
-      #expect(try self.note == "closed")
+      #expect(try self.note == closed)
     }
   }
 
@@ -141,7 +214,35 @@ import Testing
     var options = Environment.Options()
     options.durability = .volatile
     try Environment.open(at: folder.store, options: options).close()
-    #expect(try note == "open \(SystemCall.bootID ?? "-")")
+    #expect(try note == open)
+  }
+
+  @Test("a file that ends before its last page is looked at when it changes, and not each time")
+  func endsEarly() throws {
+    try make(valueCount: 2500)
+    let environment = try Environment.open(at: folder.store)
+    let database = try #require(try environment.database(named: "documents/a", create: false))
+    // Behind two commits there are free pages, among which those of the large value then go.
+    for number in 0..<3 {
+      var transaction = try environment.beginWrite()
+      _ = try transaction.delete("key \(10_000 + number)", in: database)
+      if number == 2 {
+        try transaction.put(String(repeating: "w", count: 3_000_000), "large", in: database)
+        _ = try transaction.delete("large", in: database)
+      }
+      try transaction.commit()
+    }
+    try environment.close()
+    let metas = try #require(try? MetaPages.read(PageFile(folder.data)).get())
+    try #require(SafeFiles.byteCount(folder.data) < metas.newest.fullByteCount)
+
+    #expect(open() == nil)
+    var file = try EditedFile(folder.data)
+    file.put16(file.leaf, file.node(file.leaf, 1) + 8, 0x7A7A)
+    try replaceContents(of: folder.data, by: Data(file.bytes))
+    #expect(open() == .corrupted)
+    try leave(closed)
+    #expect(open() == nil)
   }
 
   @Test("a small file is always looked at")
@@ -168,7 +269,7 @@ import Testing
   func failedCommit() throws {
     try make(valueCount: 20)
     try failCommit()
-    try leave("closed")
+    try leave(closed)
     #expect(open() == .corrupted)
 
     try leave("failed")
@@ -181,7 +282,7 @@ import Testing
     try environment.store(["more": "1"])
     try environment.close()
     #expect(open() == nil)
-    #expect(try note == "closed")
+    #expect(try note == closed)
   }
 
   @Test("a commit that fails is noted, and a suspicion behind it does not take its place")
@@ -204,7 +305,7 @@ import Testing
     var file = try EditedFile(folder.data)
     file.put64(1 - file.metaNumber, 136, 1)
     try replaceContents(of: folder.data, by: Data(file.bytes))
-    try leave("closed")
+    try leave(closed)
 
     #expect(open() == nil)
   }
@@ -216,6 +317,41 @@ import Testing
     for count in [bytes.count - 4096 * 40, bytes.count / 2, 4096 * 3, 4096 + 100, 4096, 200] {
       try replaceContents(of: folder.data, by: bytes.prefix(count))
       #expect(open() == .corrupted, "\(count) bytes")
+    }
+  }
+
+  @Test("counts of pages that no file has are refused, and do not overflow")
+  func counts() throws {
+    try make(valueCount: 2500)
+    let sound = try contents(of: folder.data)
+    for tree in [40, 88] {
+      for count in [8, 16, 24, 32] {
+        for value in [-1, Int.max, Int.min, 1 << 61] {
+          try replaceContents(of: folder.data, by: sound)
+          var file = try EditedFile(folder.data)
+          file.put64(file.metaNumber, tree + count, value)
+          if count == 32, value > 0 { continue }
+          try replaceContents(of: folder.data, by: Data(file.bytes))
+          try leave(closed)
+          #expect(open() == .corrupted, "\(tree) \(count) \(value)")
+        }
+      }
+    }
+
+    // Those of a database stand on a page that nobody looks at.
+    for value in [-1, Int.max, 1 << 61] {
+      try replaceContents(of: folder.data, by: sound)
+      var file = try EditedFile(folder.data)
+      for count in [8, 16, 24, 32] { file.put64(file.mainLeaf, file.tree + count, value) }
+      try replaceContents(of: folder.data, by: Data(file.bytes))
+      try leave(closed)
+      let environment = try Environment.open(at: folder.store)
+      let database = try #require(try environment.database(named: "documents/a", create: false))
+      let snapshot = try environment.beginRead()
+      #expect(try snapshot.statistics(of: database).entryCount >= 0)
+      #expect(environment.usedByteCount(in: snapshot) > 0)
+      _ = consume snapshot
+      try environment.close()
     }
   }
 

@@ -6,7 +6,9 @@ struct CorruptBase: Codable {
   var parcels: [Step.Saved] = []
   var receipts: [Int: Int] = [:]
 
-  static let count = 5
+  static let count = 6
+  /// The last is larger than what is looked at whole at every opening.
+  static let large = count - 1
 
   /// Bases differ in size; each has deletions behind it, free pages, and values on pages of their
   /// own. One has been compacted.
@@ -18,11 +20,12 @@ struct CorruptBase: Codable {
     var base = CorruptBase()
     let saved: [Step.Saved] = (0..<40 * (number + 1) * (number + 1)).map { place in
       let isLarge = Int.random(in: 0..<25, using: &random) == 0
+      let textByteCounts = number == Self.large ? 300..<4000 : isLarge ? 3000..<9000 : 0..<300
       return Step.Saved(
         id: "0-\(place)-" + String(repeating: "k", count: place % 7 * 4),
         shelf: Parcel.shelves.randomElement(using: &random) ?? 0,
         nonce: Int(random.next() >> 1),
-        textByteCount: Int.random(in: isLarge ? 3000..<9000 : 0..<300, using: &random))
+        textByteCount: Int.random(in: textByteCounts, using: &random))
     }
     let gone = Set(saved.indices.filter { _ in Int.random(in: 0..<3, using: &random) == 0 })
     for start in stride(from: 0, to: saved.count, by: 100) {

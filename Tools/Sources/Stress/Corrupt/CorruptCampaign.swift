@@ -5,7 +5,9 @@ import Foundation
 struct CorruptCampaign: Campaign {
   static let name = "corrupt"
   static let summary = "no damaged file ends the process, hangs it, or gives a wrong document"
-  static let mutants: [Mutation] = [.library("preflight"), .library("checksum")]
+  static let mutants: [Mutation] = [
+    .library("preflight"), .library("checksum"), .library("file-stamp"),
+  ]
 
   func run(_ trial: Trial) throws -> Tally {
     let scratch = try Scratch("corrupt-\(trial.mutation?.name ?? "")")

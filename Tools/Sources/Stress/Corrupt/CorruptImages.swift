@@ -30,15 +30,22 @@ struct CorruptImages: Worker {
   private func run(from first: Int, count: Int) throws {
     for number in first..<count {
       var random = SeededGenerator(seed: seed ^ UInt64(number + 1) &* 0xD6E8_FEB8_6659_FD93)
-      let base = bases[Int.random(in: 0..<bases.count, using: &random)]
+      let choice = Int.random(in: 0..<bases.count, using: &random)
+      let base = bases[choice]
       let damage = Damage.allCases[number % Damage.allCases.count]
       var bytes = base.file
       damage.apply(to: &bytes, using: &random)
-      try write(bytes, to: folder)
+      if choice == CorruptBase.large {
+        try writeClosed(base.file, damaged: bytes)
+      } else {
+        try write(bytes, to: folder)
+      }
       say("at \(number) \(damage)")
       let before = random
       setTimer(seconds: 1)
       var reader = CorruptReader(folder, parcels: base.parcels, receipts: base.receipts)
+      // A small one as one is looked at where its size alone would be no reason.
+      reader.pageCheck = choice == CorruptBase.large ? .whenSuspicious : .always
       let outcome = reader.outcome(&random)
       setTimer(seconds: 0)
       switch outcome {
@@ -61,6 +68,16 @@ struct CorruptImages: Worker {
     guard FileManager.default.createFile(atPath: folder + "/data.mdb", contents: Data(bytes)),
       chmod(folder + "/data.mdb", 0o600) == 0
     else { throw ChildProcess.Failed(description: "\(folder) cannot be written") }
+  }
+
+  /// Damages a store where it lies, which was closed as stores are.
+  private func writeClosed(_ sound: [UInt8], damaged: [UInt8]) throws {
+    try write(sound, to: folder)
+    try Store(at: folder).close()
+    let file = try FileHandle(forWritingTo: URL(fileURLWithPath: folder + "/data.mdb"))
+    try file.truncate(atOffset: 0)
+    try file.write(contentsOf: Data(damaged))
+    try file.close()
   }
 
   /// Of the processor's time, so that a machine that is busy with others makes nothing fail.

@@ -19,6 +19,8 @@ struct CorruptReader {
   let parcels: [String: Parcel]
   let receipts: [Int: Int]
 
+  var pageCheck = StoreOptions.PageCheck.always
+
   private var isTold = false
   private var lacking: String?
   private var wrong: String?
@@ -30,9 +32,8 @@ struct CorruptReader {
   }
 
   mutating func outcome(_ random: inout SeededGenerator) -> Outcome {
-    // Said where the store's size alone would be a reason, too.
     var options = StoreOptions(durability: .volatile)
-    options.pageCheck = .always
+    options.pageCheck = pageCheck
     options.mapByteCount = 64 << 20
     let store: Store
     do {
