@@ -98,4 +98,56 @@ import Testing
       #expect(try tally(store) == parcels.count())
     }
   }
+
+  @Test("a reset that reads a snapshot is acknowledged at the snapshot, and misses nothing")
+  func snapshot() async throws {
+    try await withTemporaryStore { store in
+      let parcels = store.repository(of: Parcel.self)
+      try await parcels.save((1...10).map { Parcel(id: $0) })
+      var changes = store.changes(for: "tally", in: ["Parcel"]).makeAsyncIterator()
+      let reset = try #require(try await changes.next())
+      try await parcels.save(Parcel(id: 11))
+      let sequence = try store.read { snapshot in
+        let count = try snapshot.count(Parcel.all)
+        #expect(count == 11)
+        return snapshot.sequence
+      }
+      // The reader is slow, and others go on.
+      try await parcels.save([Parcel(id: 12), Parcel(id: 13)])
+      try await store.write { try $0.acknowledge(reset, readAt: sequence) }
+
+      let next = try #require(try await changes.next())
+
+      #expect(next.changes.map(\.key) == [.integer(12), .integer(13)])
+    }
+  }
+
+  @Test("a place behind the transaction cannot be acknowledged, and would lose changes")
+  func readAhead() async throws {
+    try await withTemporaryStore { store in
+      let parcels = store.repository(of: Parcel.self)
+      var changes = store.changes(for: "tally", in: ["Parcel"]).makeAsyncIterator()
+      let reset = try #require(try await changes.next())
+      try await store.write { try $0.acknowledge(reset, readAt: .max) }
+      try await parcels.save(Parcel(id: 1))
+      #expect(try await changes.next()?.changes.count == 1)
+    }
+  }
+
+  @Test("what the body of a reset changes itself comes as a change, as after every batch")
+  func own() async throws {
+    try await withTemporaryStore { store in
+      try await store.repository(of: Parcel.self).save(Parcel(id: 1))
+      var changes = store.changes(for: "all").makeAsyncIterator()
+      let reset = try #require(try await changes.next())
+      try await store.write { tx in
+        let before = tx.sequence
+        try tx.save(Parcel(id: 2))
+        #expect(before == 1 && tx.sequence == 2)
+        try tx.acknowledge(reset)
+      }
+      let next = try #require(try await changes.next())
+      #expect(next.changes.map(\.sequence) == [2])
+    }
+  }
 }
