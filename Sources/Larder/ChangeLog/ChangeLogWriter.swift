@@ -42,7 +42,13 @@ struct ChangeLogWriter: ~Copyable {
       #endif
       try withUnsafeBytes(of: first.bigEndian) { key in
         // Numbers only grow, so that a pack always comes last.
-        try transaction.put(bytes, for: key, in: database, append: true)
+        do {
+          try transaction.put(bytes, for: key, in: database, append: true)
+        } catch let error as LMDBError where error.code == .keyExists {
+          // Of a damaged key, which must not keep everybody from saving.
+          try transaction.removeChanges(from: key, in: database)
+          try transaction.put(bytes, for: key, in: database, append: true)
+        }
       }
     }
     nextSequence += UInt64(count)
@@ -105,6 +111,14 @@ struct ChangeLogPruning {
 }
 
 extension WriteTransaction {
+  /// Removes what stands under a number that no change has had yet.
+  fileprivate mutating func removeChanges(
+    from key: UnsafeRawBufferPointer, in database: Database
+  ) throws {
+    var cursor = try cursor(in: database)
+    while try cursor.last(), Bytes.compare(cursor.key, key) >= 0 { try cursor.delete() }
+  }
+
   /// Lets go of the oldest changes.
   ///
   /// - Returns: Whether much more has to go.

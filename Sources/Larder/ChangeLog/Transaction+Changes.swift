@@ -34,7 +34,9 @@ extension Transaction where Self: ~Copyable {
         throw StoreError.damagedChangeLog("the pack at \(first): \(error)")
       }
       expected = header.lastSequence + 1
-      guard try cursor.next() else { return expected > head }
+      // What stands behind the last change is none.
+      guard expected <= head else { return true }
+      guard try cursor.next() else { return false }
     }
   }
 }
