@@ -31,6 +31,7 @@ import LarderLMDB
       case "use": try use(folder)
       case "rename": try rename(folder)
       case "restore": try restore(folder, from: rest[0])
+      case "consume": try consume(folder, rest[0])
       default: fail("unknown command \(command)")
       }
     } catch {
@@ -66,6 +67,19 @@ import LarderLMDB
     say("open")
     let report = try Store.restore(from: backup, to: folder)
     say("restored \(report.documentCount)")
+  }
+
+  /// Consumes under a name until it is killed.
+  private static func consume(_ folder: String, _ name: String) throws {
+    let store = try Store(at: folder)
+    Task.detached {
+      do {
+        for try await _ in store.changes(for: name) { say("consuming") }
+      } catch {
+        fail("\(error)")
+      }
+    }
+    waitForParent()
   }
 
   /// Saves `batches` batches to two shared collections and to one of its own, in turn.

@@ -10,6 +10,7 @@
 /// main database
 ///   "larder.state"            -> state                       written by every commit but those that
 ///                                                            only make a database
+///   "larder.timeline"         -> timeline                    drawn in `Timeline`
 ///   "larder.catalogue"        a database
 ///   "larder.indexes"          a database
 ///   "larder.changes"          a database
@@ -111,6 +112,9 @@ enum Layout {
   var storeID: UUID
 
   static let byteCount = 64
+  /// Numbers count up by one and never come here: a record that has a larger one was made up. Sums of
+  /// two below it cannot overflow.
+  static let largestNumber: UInt64 = 1 << 62
   private static let magic: UInt64 = 0x0000_5245_4452_414C  // "LARDER\0\0", little-endian
 
   init(transaction: UInt64, sequence: UInt64, catalogueVersion: UInt64, storeID: UUID) {
@@ -140,6 +144,9 @@ enum Layout {
     sequence = Self.number(bytes, at: 24)
     catalogueVersion = Self.number(bytes, at: 32)
     storeID = UUID(uuid: bytes.loadUnaligned(fromByteOffset: 40, as: uuid_t.self))
+    guard max(transaction, sequence, catalogueVersion) <= Self.largestNumber else {
+      throw .damagedCatalogue("the state record has a number that no store comes to")
+    }
   }
 
   func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {

@@ -42,7 +42,13 @@ struct ChangeLogWriter: ~Copyable {
       #endif
       try withUnsafeBytes(of: first.bigEndian) { key in
         // Numbers only grow, so that a pack always comes last.
-        try transaction.put(bytes, for: key, in: database, append: true)
+        do {
+          try transaction.put(bytes, for: key, in: database, append: true)
+        } catch let error as LMDBError where error.code == .keyExists {
+          // Of a damaged key, which must not keep everybody from saving.
+          try transaction.removeChanges(from: key, in: database)
+          try transaction.put(bytes, for: key, in: database, append: true)
+        }
       }
     }
     nextSequence += UInt64(count)
@@ -58,6 +64,12 @@ public struct ChangeLogRetention: Sendable, Equatable {
   public var maximumByteCount = 64 << 20
   /// Seconds after which changes go.
   public var maximumAgeSeconds = 7.0 * 24 * 3600
+  /// Bytes of the log, above which it does not even wait for named consumers that are behind: the
+  /// slowest ones begin with a reset. Where the store has a quota they give way sooner, rather than
+  /// that a save is refused.
+  public var maximumConsumerByteCount = 256 << 20
+  /// Seconds after which changes go that a named consumer still waits for.
+  public var maximumConsumerAgeSeconds = 30.0 * 24 * 3600
 
   public init(maximumByteCount: Int = 64 << 20, maximumAgeSeconds: Double = 7 * 24 * 3600) {
     self.maximumByteCount = maximumByteCount
@@ -65,30 +77,84 @@ public struct ChangeLogRetention: Sendable, Equatable {
   }
 }
 
-extension WriteTransaction {
-  /// Packs that are pruned at most in one commit: the price of the past is paid in small pieces.
-  private static var pruneCount: Int { 8 }
+/// What to prune of the change log, and how much of it at once.
+struct ChangeLogPruning {
+  let retention: ChangeLogRetention
+  /// The last change that every named consumer has acknowledged which the log waits for.
+  let acknowledged: UInt64
+  /// The last change before the commit: what it has written itself stays for those who watch.
+  let head: UInt64
+  /// Bytes that may go in this commit, more or less.
+  var byteCount: Int
 
-  /// Lets go of the oldest changes, a few packs at a time.
+  /// The price of the past is paid in small pieces, and faster than it grows: a commit that wrote much
+  /// lets go of twice as much.
   ///
-  /// - Parameter pinned: Changes behind this number are still waited for, by somebody who is not
-  ///   too far behind, and stay.
-  mutating func pruneChangeLog(
-    in database: Database, _ retention: ChangeLogRetention, pinned: UInt64 = .max
+  /// - Parameters:
+  ///   - before: Bytes of the log before the commit.
+  ///   - now: Bytes with what it has written.
+  init(
+    _ retention: ChangeLogRetention, acknowledged: UInt64, head: UInt64, before: Int, now: Int
+  ) {
+    self.retention = retention
+    self.acknowledged = acknowledged
+    self.head = head
+    byteCount = Self.leastByteCount + 2 * max(0, now - before)
+  }
+
+  /// Eight packs.
+  static let leastByteCount = 8 * ChangePackBuilder.largestByteCount
+  /// What a commit takes that does nothing else.
+  static let largestByteCount = 16 << 20
+  /// What the smallest pack counts for: there may be very many.
+  static let packByteCount = 8 << 10
+}
+
+extension WriteTransaction {
+  /// Removes what stands under a number that no change has had yet.
+  fileprivate mutating func removeChanges(
+    from key: UnsafeRawBufferPointer, in database: Database
   ) throws {
-    let isLarge = try statistics(of: database).byteCount > retention.maximumByteCount
     var cursor = try cursor(in: database)
-    let oldest = Date.now.timeIntervalSinceReferenceDate - retention.maximumAgeSeconds
-    for _ in 0..<Self.pruneCount {
-      guard try cursor.next(), cursor.key.count == 8 else { return }
+    while try cursor.last(), Bytes.compare(cursor.key, key) >= 0 { try cursor.delete() }
+  }
+
+  /// Lets go of the oldest changes.
+  ///
+  /// - Returns: Whether much more has to go.
+  mutating func pruneChangeLog(
+    in database: Database, _ pruning: ChangeLogPruning
+  ) throws -> Bool {
+    let (retention, page) = (pruning.retention, try statistics(of: database).pageByteCount)
+    var byteCount = try statistics(of: database).byteCount
+    let patience = max(retention.maximumByteCount, retention.maximumConsumerByteCount)
+    let now = Date.now.timeIntervalSinceReferenceDate
+    var budget = pruning.byteCount
+    var cursor = try cursor(in: database)
+    while budget > 0 {
+      guard try cursor.next(), cursor.key.count == 8 else { return false }
       let first = UInt64(bigEndian: cursor.key.loadUnaligned(as: UInt64.self))
-      if !isLarge || pinned < .max {
+      guard first <= pruning.head else { return false }
+      let isLarge = byteCount > retention.maximumByteCount
+      if !isLarge || pruning.acknowledged < .max {
         // What cannot be read is of no use to anybody.
-        let pack = ChangePackReader.age(of: cursor.value, firstSequence: first)
-        if let pack, pack.lastSequence > pinned { return }
-        if let pack, !isLarge, pack.time > oldest { return }
+        if let pack = ChangePackReader.age(of: cursor.value, firstSequence: first) {
+          let age = now - pack.time
+          if !isLarge, age < retention.maximumAgeSeconds { return false }
+          if pack.lastSequence > pruning.acknowledged, byteCount <= patience,
+            age < max(retention.maximumAgeSeconds, retention.maximumConsumerAgeSeconds)
+          {
+            return false
+          }
+        }
       }
+      // A pack that is larger than a fraction of a page has pages of its own.
+      let size = cursor.value.count
+      let freed = size > page / 2 ? (size + page - 1) / page * page : size
       try cursor.delete()
+      budget -= max(freed, ChangeLogPruning.packByteCount)
+      byteCount -= freed
     }
+    return byteCount > retention.maximumByteCount + ChangeLogPruning.leastByteCount
   }
 }

@@ -93,6 +93,9 @@ struct ChangePackReader {
       bigEndian: bytes.loadUnaligned(
         fromByteOffset: ChangePackBuilder.countOffset, as: UInt32.self))
     guard count > 0 else { throw .invalid("a pack without changes") }
+    guard firstSequence > 0, firstSequence <= StoreState.largestNumber else {
+      throw .invalid("a pack of changes under a number that no store comes to")
+    }
     header = ChangePackHeader(
       collection: name, origin: origin,
       writer: UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt32.self)),

@@ -16,6 +16,9 @@ extension Transaction where Self: ~Copyable {
     guard try cursor.seek(packWith: sequence + 1) else { return false }
     var expected = sequence + 1
     while true {
+      guard cursor.key.count == 8 else {
+        throw StoreError.damagedChangeLog("a key has \(cursor.key.count) bytes")
+      }
       let first = UInt64(bigEndian: cursor.key.loadUnaligned(as: UInt64.self))
       let pack: ChangePackReader
       do {
@@ -31,7 +34,9 @@ extension Transaction where Self: ~Copyable {
         throw StoreError.damagedChangeLog("the pack at \(first): \(error)")
       }
       expected = header.lastSequence + 1
-      guard try cursor.next(), cursor.key.count == 8 else { return expected > head }
+      // What stands behind the last change is none.
+      guard expected <= head else { return true }
+      guard try cursor.next() else { return false }
     }
   }
 }

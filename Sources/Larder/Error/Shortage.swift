@@ -22,16 +22,23 @@ public struct Shortage: Equatable, Sendable {
   public let freeByteCount: Int?
   /// Bytes by which the change would have made the store larger; nil where that is not known.
   public let neededByteCount: Int?
+  /// Bytes of them that the change log takes; nil where that is not known.
+  public internal(set) var logByteCount: Int?
+  /// The named consumer that keeps the log from becoming smaller; nil where there is none.
+  public internal(set) var waitingConsumer: String?
 
   /// Makes one; tests build them to stand in for a real one.
   public init(
-    path: String, limit: Limit, usedByteCount: Int, freeByteCount: Int?, neededByteCount: Int?
+    path: String, limit: Limit, usedByteCount: Int, freeByteCount: Int?, neededByteCount: Int?,
+    logByteCount: Int? = nil, waitingConsumer: String? = nil
   ) {
     self.path = path
     self.limit = limit
     self.usedByteCount = usedByteCount
     self.freeByteCount = freeByteCount
     self.neededByteCount = neededByteCount
+    self.logByteCount = logByteCount
+    self.waitingConsumer = waitingConsumer
   }
 }
 
@@ -41,7 +48,18 @@ extension Shortage: CustomStringConvertible {
     let free = freeByteCount.map { ", \($0) are free" } ?? ""
     let needed = neededByteCount.map { ", and the change needs \($0) more" } ?? ""
     return "\(subject) is full: the store uses \(usedByteCount) bytes\(free)\(needed). "
-      + "Nothing of the change is kept. \(advice)"
+      + "Nothing of the change is kept. \(advice)\(logAdvice)"
+  }
+
+  /// Named where it takes a good part of the store.
+  private var logAdvice: String {
+    guard let logByteCount, logByteCount >= usedByteCount / 8, logByteCount > 0 else { return "" }
+    guard let waitingConsumer else {
+      return " The change log takes \(logByteCount) bytes; deleting documents makes it smaller too."
+    }
+    return
+      " The change log takes \(logByteCount) bytes, as the consumer `\(waitingConsumer)` has not "
+      + "acknowledged its changes: let it go on, or forget it with `removeConsumer`."
   }
 
   private var subject: String {

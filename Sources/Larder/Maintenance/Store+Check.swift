@@ -28,7 +28,8 @@ extension Store {
   /// Reads every page and then every record of one snapshot: pages are what LMDB takes for granted,
   /// every checksum holds, every field can be read and is
   /// of its catalogued kind, the key in the document is the key that it is stored under, and
-  /// the counts agree.
+  /// the counts agree. So with what the store keeps beside documents: every pack of the change log,
+  /// consumer and migration can be read, and there is no database that nobody knows.
   ///
   /// - Parameter progress: Told every 1,000 documents how many were checked; false ends the
   ///   check early.
@@ -46,7 +47,9 @@ extension Store {
         CheckReport.Problem(place: "page \($0.page)", reason: $0.reason)
       }
       if report.isSound {
-        var checker = Checker(snapshot: try engine.snapshot())
+        // Opened before the snapshot, which could not use a handle that is younger.
+        let inside = try StoreInside(engine)
+        var checker = Checker(inside, snapshot: try engine.snapshot())
         try checker.check(progress)
         report = checker.report
       }
@@ -56,11 +59,15 @@ extension Store {
   }
 }
 
-private struct Checker: ~Copyable {
+struct Checker: ~Copyable {
   let snapshot: Snapshot
+  let inside: StoreInside
   var report = CheckReport()
 
-  init(snapshot: consuming Snapshot) { self.snapshot = snapshot }
+  init(_ inside: StoreInside, snapshot: consuming Snapshot) {
+    self.inside = inside
+    self.snapshot = snapshot
+  }
 
   mutating func check(_ progress: (Int, Int) -> Bool) throws {
     let collections = snapshot.catalogue.collections.values.sorted { $0.name < $1.name }
@@ -70,6 +77,7 @@ private struct Checker: ~Copyable {
     }
     try checkCatalogue()
     try checkNotes()
+    try checkInside()
     for collection in collections {
       guard try check(collection, total: total, progress) else { return }
     }
@@ -195,7 +203,7 @@ private struct Checker: ~Copyable {
     }
   }
 
-  private mutating func add(_ place: String, _ reason: String) {
+  mutating func add(_ place: String, _ reason: String) {
     report.problems.append(CheckReport.Problem(place: place, reason: reason))
   }
 

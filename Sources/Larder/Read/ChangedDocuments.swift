@@ -71,6 +71,8 @@ extension Engine {
   }
 
   /// Lends the log and a snapshot that can read it.
+  ///
+  /// - Throws: ``StoreError/damagedChangeLog(_:)`` where something was saved and there is no log.
   func withChangeLog<Result>(
     _ body: (borrowing Snapshot, Database?) throws -> Result
   ) throws -> Result {
@@ -78,9 +80,12 @@ extension Engine {
     while true {
       let log = try changeLog()
       let snapshot = try snapshot()
-      // The first save of all came in between.
-      if log == nil, snapshot.sequence > 0 { continue }
-      return try body(snapshot, log)
+      guard log == nil, snapshot.sequence > 0 else { return try body(snapshot, log) }
+      // The first save of all came in between, or else the log has lost its name, and no other
+      // snapshot would find it.
+      guard try snapshot.transaction.hasDatabase(named: Layout.changesName) else {
+        throw StoreError.damagedChangeLog("\(Layout.changesName) is missing")
+      }
     }
   }
 }

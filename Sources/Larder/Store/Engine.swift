@@ -1,4 +1,5 @@
 internal import LarderLMDB
+internal import Synchronization
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
@@ -19,8 +20,12 @@ internal import LarderLMDB
   let fileGrowth = FileGrowth()
   /// The database of the named consumers; nil before there was one.
   private let knownConsumers = Locked<Database?>(nil)
-  /// Holders of leases that nobody consumes with any more, until the store says so too.
-  let abandonedHolders = Locked<Set<UInt64>>([])
+  let consumerHolders = ConsumerHolders()
+  /// Which start of the system this is, for commits that a loss of power may undo; tests put another
+  /// one in its place.
+  let boot = Locked(Environment.boot)
+  /// Whether changes that are written may take numbers in the timeline that the store is in.
+  let hasTimeline = Atomic<Bool>(false)
   let leaseClock = LeaseClock()
   private let options: StoreOptions
   var retention: ChangeLogRetention { options.changeLog }
@@ -92,6 +97,8 @@ extension Engine {
         let state = StoreState(
           transaction: UInt64(transaction.id), sequence: 0, catalogueVersion: 0, storeID: UUID())
         try transaction.put(state)
+        let isDurable = options.durability == .durable
+        try transaction.put(Timeline(unflushedBoot: isDurable ? 0 : Environment.boot))
       }
     } catch let error as LMDBError where error.code == .invalidFile {
       throw StoreError.notAStore(path: error.path ?? folder, reason: error.detail)
@@ -218,7 +225,7 @@ extension Transaction where Self: ~Copyable {
   }
 
   /// Whether the main database names one.
-  fileprivate borrowing func hasDatabase(named name: String) throws -> Bool {
+  borrowing func hasDatabase(named name: String) throws -> Bool {
     var name = name
     return try name.withUTF8 { key in
       try withValue(for: UnsafeRawBufferPointer(key), in: .main) { _ in true } ?? false

@@ -70,13 +70,14 @@ public final class Store: Sendable {
 
   /// Closes the store; closing it again does nothing. When this is the last open one on its
   /// folder, waits up to `timeoutSeconds` for reads and writes that run. Afterwards every call
-  /// throws ``StoreError/closed``.
+  /// throws ``StoreError/closed``. Named consumers are given back first, for whoever comes next.
   ///
   /// - Throws: ``StoreError/storage(_:)`` when reads or writes still run; the store is then as
-  ///   open as before.
+  ///   open as before, and its consumers begin another iteration.
   public func close(timeoutSeconds: Double = 5) throws {
     try closing.withLock { _ in
       guard !isClosed.load(ordering: .acquiring) else { return }
+      engine.endConsumers(of: self, timeoutSeconds: timeoutSeconds)
       try engine.storing { try engine.environment.close(timeoutSeconds: timeoutSeconds) }
       isClosed.store(true, ordering: .releasing)
       engine.log.remove(ObjectIdentifier(self))

@@ -39,11 +39,17 @@ public struct DocumentChange: Sendable {
 public struct ChangeToken: Sendable, Hashable, Codable {
   /// Which store it is a place in; tokens of other stores name no place.
   public let storeID: UUID
+  /// Which course of events of that store: a backup, and a store that was restored from one, have their
+  /// own, and so has a store that is not durable after the power went. What was saved in one of them may
+  /// not be in the other, and numbers are given again.
+  public let timeline: UUID
   /// The last change before the place.
   public let sequence: UInt64
 
-  init(_ state: StoreState, sequence: UInt64) {
-    storeID = state.storeID
+  fileprivate init(_ storeID: UUID, _ timeline: UUID?, sequence: UInt64) {
+    self.storeID = storeID
+    // A place in a timeline that is not known is none.
+    self.timeline = timeline ?? UUID()
     self.sequence = sequence
   }
 }
@@ -52,9 +58,12 @@ public struct ChangeToken: Sendable, Hashable, Codable {
 public struct ChangeBatch: Sendable {
   /// In their order. Empty in a reset.
   public let changes: [DocumentChange]
-  /// Whether the changes since the last batch are not known, since the log has let go of them, or
-  /// since this is the first batch ever: read what you need from the store, in the transaction that
-  /// acknowledges the batch.
+  /// Whether the changes since the last batch are not known: the log has let go of them, the store was
+  /// restored, or this is the first batch ever.
+  ///
+  /// Read what you need from the store, in the transaction that acknowledges the batch, and before that
+  /// transaction changes anything: what it finds is not among the changes that come. Where reading
+  /// takes too long for that, read a snapshot and name it: ``WriteScope/acknowledge(_:readAt:)``.
   public let isReset: Bool
   /// The place behind the changes.
   public let token: ChangeToken
@@ -78,8 +87,7 @@ extension Store {
     try checkOpen()
     return try engine.storing {
       try engine.withChangeLog { snapshot, log in
-        let isForeign = token.map { $0.storeID != snapshot.state.storeID } ?? false
-        let start = isForeign ? nil : token?.sequence ?? 0
+        let start = try token.map { try snapshot.place(of: $0) } ?? 0
         return try snapshot.changes(after: start, filter, limit: limit, log)
       }
     }
@@ -89,7 +97,7 @@ extension Store {
   ///
   /// - Throws: ``StoreError``.
   public func changeToken() throws -> ChangeToken {
-    try read { ChangeToken($0.state, sequence: $0.sequence) }
+    try read { try $0.token(at: $0.sequence) }
   }
 }
 
@@ -104,6 +112,18 @@ struct ChangeFilter: Sendable {
 }
 
 extension Snapshot {
+  fileprivate borrowing func token(at sequence: UInt64) throws -> ChangeToken {
+    ChangeToken(state.storeID, try transaction.timeline()?.id, sequence: sequence)
+  }
+
+  /// The last change before the place that a token names; nil where it names none here.
+  borrowing func place(of token: ChangeToken) throws -> UInt64? {
+    guard token.storeID == state.storeID, token.timeline == (try transaction.timeline())?.id else {
+      return nil
+    }
+    return token.sequence
+  }
+
   /// The changes behind a place, up to this moment or to the limit.
   ///
   /// - Parameter start: Nil for a place that the log cannot have.
@@ -112,7 +132,7 @@ extension Snapshot {
     lease: ConsumerLease? = nil
   ) throws -> ChangeBatch {
     let reset = ChangeBatch(
-      changes: [], isReset: true, token: ChangeToken(state, sequence: sequence), lease: lease)
+      changes: [], isReset: true, token: try token(at: sequence), lease: lease)
     guard let start, start <= sequence else { return reset }
     var changes: [DocumentChange] = []
     var last = start
@@ -136,7 +156,7 @@ extension Snapshot {
       }
     }
     return ChangeBatch(
-      changes: changes, isReset: false, token: ChangeToken(state, sequence: last), lease: lease)
+      changes: changes, isReset: false, token: try token(at: last), lease: lease)
   }
 }
 

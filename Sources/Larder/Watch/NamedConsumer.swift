@@ -1,183 +1,47 @@
+internal import Dispatch
 internal import LarderLMDB
 
-#if canImport(FoundationEssentials)
-  internal import FoundationEssentials
-#else
-  internal import Foundation
-#endif
-
-extension Store {
-  /// The changes that the consumer `name` has not acknowledged yet, and from then on those that
-  /// come. Its position is stored, and survives the process.
-  ///
-  /// ```swift
-  /// for try await batch in store.changes(for: "search-index") {
-  ///   try await store.write { tx in
-  ///     ...
-  ///     try tx.acknowledge(batch)
-  ///   }
-  /// }
-  /// ```
-  /// What is acknowledged in the transaction that uses it is used exactly once. A batch that is not
-  /// acknowledged comes again in the next iteration. The first batch of a new consumer is a reset,
-  /// and so is the first after it was too far behind.
-  ///
-  /// Only one iteration at a time, in all processes, consumes under a name: it holds a lease, which
-  /// ends with the iteration, or 30 seconds after it has last asked or acknowledged, or 60 where the
-  /// clock was set back meanwhile. An iteration that was slower than that, and was replaced, throws
-  /// ``StoreError/consumerLost(name:)``; the next one goes on.
-  ///
-  /// - Parameters:
-  ///   - collections: Names of the collections that matter; nil for all.
-  ///   - origins: Where changes come from that matter; nil for all.
-  ///   - maximumLag: How many changes the log keeps for the consumer at most.
-  ///   - batchCount: How many changes a batch has at most.
-  public func changes(
-    for name: String, in collections: Set<String>? = nil, origins: Set<ChangeOrigin>? = nil,
-    maximumLag: Int = 100_000, batchCount: Int = 500
-  ) -> WatchSequence<ChangeBatch> {
-    WatchSequence { [self] in
-      listener(
-        NamedConsumer(
-          self, name, ChangeFilter(collections: collections, origins: origins),
-          maximumLag: UInt64(max(1, maximumLag)), batchCount: max(1, batchCount)))
-    }
-  }
-
-  /// The changes behind a place that the app keeps, and from then on those that come. Nothing is
-  /// kept for it: a place that the log no longer has begins with a reset.
-  ///
-  /// - Parameters:
-  ///   - token: The place; without one, only what comes from now on.
-  ///   - collections: Names of the collections that matter; nil for all.
-  ///   - origins: Where changes come from that matter; nil for all.
-  ///   - batchCount: How many changes a batch has at most.
-  public func changes(
-    after token: ChangeToken?, in collections: Set<String>? = nil,
-    origins: Set<ChangeOrigin>? = nil, batchCount: Int = 500
-  ) -> WatchSequence<ChangeBatch> {
-    WatchSequence { [self] in
-      listener(
-        HistoryReader(
-          self, token, ChangeFilter(collections: collections, origins: origins),
-          batchCount: max(1, batchCount)))
-    }
-  }
-
-  /// Forgets a consumer and its position; the next iteration under its name begins with a reset.
-  /// False where there is none.
-  ///
-  /// - Throws: ``StoreError``; nothing is changed then.
-  @discardableResult
-  public func removeConsumer(_ name: String) throws -> Bool {
-    try write { tx in
-      guard let database = tx.consumers,
-        try tx.transaction.consumer(name, in: database) != nil
-      else { return false }
-      var key = name
-      try key.withUTF8 {
-        _ = try tx.transaction.delete(UnsafeRawBufferPointer($0), in: database)
-      }
-      tx.hasWrittenMore = true
-      return true
-    }
-  }
-
-  private func listener(_ work: sending any WatchWork<ChangeBatch>) -> Watcher<ChangeBatch> {
-    let hub = engine.watchHub
-    let seat = hub.listen(in: self)
-    return Watcher(work, at: seat) { hub.leave(seat) }
-  }
-}
-
-extension WriteScope {
-  /// Notes that the consumer of a batch is done with it, and with all before it.
-  ///
-  /// - Throws: ``StoreError/consumerLost(name:)`` when another has taken over meanwhile, and
-  ///   ``StoreError/consumerLost(name:)`` for a batch that no named consumer was given; let it
-  ///   through, so that nothing of the transaction is kept.
-  public mutating func acknowledge(_ batch: ChangeBatch) throws {
-    guard let lease = batch.lease, let database = consumers,
-      var record = try transaction.consumer(lease.name, in: database),
-      record.holder == lease.holder
-    else {
-      let lost = StoreError.consumerLost(name: batch.lease?.name ?? "")
-      failure = failure ?? lost
-      throw lost
-    }
-    if record.position == ConsumerRecord.unset || record.position < batch.token.sequence {
-      record.position = batch.token.sequence
-    }
-    record.until = engine.leaseClock.now + ConsumerLease.seconds
-    try put(record, lease.name, in: database)
-  }
-}
-
-/// Reads the log from a place that somebody else keeps.
-private struct HistoryReader: WatchWork {
-  private let store: Store
-  private let filter: ChangeFilter
-  private let batchCount: Int
-  private let token: ChangeToken?
-  private var position: UInt64?
-
-  init(_ store: Store, _ token: ChangeToken?, _ filter: ChangeFilter, batchCount: Int) {
-    self.store = store
-    self.token = token
-    self.filter = filter
-    self.batchCount = batchCount
-  }
-
-  mutating func next(skippingTo skipped: UInt64) throws -> ChangeBatch? {
-    try store.checkOpen()
-    return try store.engine.storing {
-      try store.engine.withChangeLog { snapshot, log in
-        var start = position
-        if start == nil {
-          start = snapshot.sequence
-          if let token { start = token.storeID == snapshot.state.storeID ? token.sequence : nil }
-        }
-        let batch = try snapshot.changes(after: start, filter, limit: batchCount, log)
-        position = batch.token.sequence
-        return batch.isReset || !batch.changes.isEmpty ? batch : nil
-      }
-    }
-  }
-}
-
 /// Reads the log from a place that is kept in the store.
-private final class NamedConsumer: WatchWork {
+final class NamedConsumer: WatchWork {
   private let store: Store
   private let filter: ChangeFilter
   private let batchCount: Int
   private let maximumLag: UInt64
   private let lease: ConsumerLease
+  private let busyTimeoutSeconds: Double
+  private let wake: @Sendable () -> Void
   var mayBlock: Bool { true }
   /// The last change that was handed over; nil before the first look.
   private var position: UInt64?
   private var isBegun = false
+  /// Whether the kernel tells other processes that this one lives.
+  private var isLocked = false
   /// When the lease was last taken or renewed here.
   private var renewed = 0.0
+  /// Since when another one is waited for, and when to ask again.
+  private var waiting: (start: ContinuousClock.Instant, next: ContinuousClock.Instant)?
 
   init(
-    _ store: Store, _ name: String, _ filter: ChangeFilter, maximumLag: UInt64, batchCount: Int
+    _ store: Store, _ name: String, _ filter: ChangeFilter, maximumLag: UInt64, batchCount: Int,
+    busyTimeoutSeconds: Double, wake: @escaping @Sendable () -> Void
   ) {
     self.store = store
     self.filter = filter
     self.maximumLag = maximumLag
     self.batchCount = batchCount
+    self.busyTimeoutSeconds = busyTimeoutSeconds
+    self.wake = wake
     lease = ConsumerLease(name: name, holder: .random(in: 1 ... .max))
   }
 
   deinit {
-    guard isBegun else { return }
     let (store, lease) = (store, lease)
-    store.engine.abandonedHolders.withLock { _ = $0.insert(lease.holder) }
+    // One whose store was closed has given it back already.
+    guard store.engine.release(lease.holder), isBegun else { return }
     store.engine.writer.enqueue {
-      // Nobody is left to be told where it fails. Here the name is free all the same; in other
-      // processes once the lease has ended.
-      guard (try? store.engine.give(lease)) != nil else { return }
-      store.engine.abandonedHolders.withLock { _ = $0.remove(lease.holder) }
+      // Nobody is left to be told where it fails. The name is free all the same, but where the kernel
+      // does not say so to other processes: there it is once the lease has ended.
+      try? store.engine.give(lease.holder)
     }
   }
 
@@ -185,16 +49,15 @@ private final class NamedConsumer: WatchWork {
     try store.checkOpen()
     return try store.engine.storing {
       if !isBegun {
-        try lease.checkName()
-        try store.engine.makeConsumers()
-        position = try hold()
-        isBegun = true
+        guard try begin() else { return nil }
       } else if needsRenewal {
-        _ = try hold()
+        try hold()
       }
-      let start = position
-      let batch = try store.engine.withChangeLog { snapshot, log in
-        try snapshot.changes(after: start, filter, limit: batchCount, log, lease: lease)
+      let (start, batch) = try store.engine.withChangeLog { snapshot, log in
+        let start = try place(in: snapshot)
+        return (
+          start, try snapshot.changes(after: start, filter, limit: batchCount, log, lease: lease)
+        )
       }
       position = batch.token.sequence
       if batch.isReset || !batch.changes.isEmpty { return batch }
@@ -205,25 +68,66 @@ private final class NamedConsumer: WatchWork {
     }
   }
 
+  /// The last change that was handed over or acknowledged; nil where there is none. A reset that was
+  /// acknowledged is done with more than there was when it was handed over.
+  private func place(in snapshot: borrowing Snapshot) throws -> UInt64? {
+    guard let database = store.engine.consumers,
+      let record = try snapshot.transaction.consumer(lease.name, in: database),
+      record.holder == lease.holder
+    else { throw StoreError.consumerLost(name: lease.name) }
+    let acknowledged = record.position(in: try snapshot.transaction.timeline()?.id)
+    guard let position else { return acknowledged }
+    return max(position, acknowledged ?? 0)
+  }
+
   /// Also where the clock was set back: the lease would be taken for one of another clock.
   private var needsRenewal: Bool {
     let now = store.engine.leaseClock.now
     return now > renewed + ConsumerLease.seconds / 3 || now < renewed
   }
 
+  /// How long it takes to ask again whether a name is free: a short write each time.
+  private static let pollMilliseconds = 100
+
+  /// Takes the lease; false where another one has it, which is waited for.
+  ///
+  /// - Throws: ``StoreError/consumerBusy(name:secondsLeft:)`` when it was waited for long enough.
+  private func begin() throws -> Bool {
+    let now = ContinuousClock.now
+    // Every commit wakes this; it asks no sooner for that.
+    if let waiting, now < waiting.next { return false }
+    if waiting == nil {
+      try lease.checkName()
+      try store.engine.makeConsumers()
+      isLocked = store.engine.hold(lease.holder, for: store)
+    }
+    do {
+      try hold()
+      isBegun = true
+      return true
+    } catch StoreError.consumerBusy(let name, let secondsLeft) {
+      let start = waiting?.start ?? now
+      guard now < start + .seconds(busyTimeoutSeconds) else {
+        throw StoreError.consumerBusy(name: name, secondsLeft: secondsLeft)
+      }
+      waiting = (start, now + .milliseconds(Self.pollMilliseconds))
+      DispatchQueue.global().asyncAfter(
+        deadline: .now() + .milliseconds(Self.pollMilliseconds + 1), execute: wake)
+      return false
+    }
+  }
+
   /// Takes the lease, or renews it.
   ///
-  /// - Returns: The last change that was acknowledged; nil where none was.
   /// - Throws: ``StoreError/consumerBusy(name:secondsLeft:)``; ``StoreError/consumerLost(name:)``
   ///   for a renewal, when somebody else has had the lease meanwhile: what is handed over already
   ///   may have been used by them.
-  private func hold() throws -> UInt64? {
-    let (position, replaced, now) = try store.write {
-      [lease, maximumLag, isBegun] tx -> (UInt64, UInt64, Double) in
+  private func hold() throws {
+    renewed = try store.write { [lease, maximumLag, isBegun, isLocked] tx in
       // In the transaction: a lease that was renewed while this one waited for its turn ends later
       // than one that was taken when it began to wait.
       let now = tx.engine.leaseClock.now
-      guard let database = tx.consumers else {
+      guard let database = tx.consumers, tx.engine.consumerHolders.contains(lease.holder) else {
         throw StoreError.consumerLost(name: lease.name)
       }
       var record: ConsumerRecord?
@@ -235,22 +139,18 @@ private final class NamedConsumer: WatchWork {
       if isBegun, record?.holder != lease.holder {
         throw StoreError.consumerLost(name: lease.name)
       }
-      var held = record ?? ConsumerRecord(position: ConsumerRecord.unset, maximumLag: maximumLag)
-      if held.isHeld(against: lease.holder, now: now),
-        !tx.engine.abandonedHolders.withLock({ $0.contains(held.holder) })
-      {
-        throw StoreError.consumerBusy(name: lease.name, secondsLeft: held.until - now)
+      var held = record ?? ConsumerRecord(maximumLag: maximumLag)
+      if let seconds = tx.engine.secondsHeld(held, against: lease.holder, now: now) {
+        throw StoreError.consumerBusy(name: lease.name, secondsLeft: seconds)
       }
-      let replaced = held.holder
       held.holder = lease.holder
+      held.opening = tx.engine.writerID
+      held.isLocked = isLocked
       held.until = now + ConsumerLease.seconds
       held.maximumLag = maximumLag
       try tx.put(held, lease.name, in: database)
-      return (held.position, replaced, now)
+      return now
     }
-    store.engine.abandonedHolders.withLock { _ = $0.remove(replaced) }
-    renewed = now
-    return position == ConsumerRecord.unset ? nil : position
   }
 
   /// Moves the stored position over changes that do not matter, if nothing before them waits to be
@@ -259,9 +159,10 @@ private final class NamedConsumer: WatchWork {
     try store.write { [lease] tx in
       guard let database = tx.consumers,
         var record = try tx.transaction.consumer(lease.name, in: database),
-        record.holder == lease.holder, record.position == start
+        record.holder == lease.holder, let timeline = try tx.transaction.timeline()?.id,
+        record.position(in: timeline) == start
       else { return }
-      record.position = batch.token.sequence
+      record.acknowledge(batch.token.sequence, in: timeline)
       try tx.put(record, lease.name, in: database)
     }
   }
@@ -279,16 +180,55 @@ extension Engine {
     }
   }
 
-  /// Gives a lease back. Called in the writer's line only.
-  fileprivate func give(_ lease: ConsumerLease) throws {
+  /// Knows an iteration for one that lives; returns whether other processes can see that.
+  fileprivate func hold(_ holder: UInt64, for store: Store) -> Bool {
+    let isLocked = environment.hold(holder)
+    consumerHolders.insert(
+      ConsumerHolders.Holder(
+        number: holder, store: ObjectIdentifier(store), isLocked: isLocked))
+    return isLocked
+  }
+
+  /// False where it was released before.
+  fileprivate func release(_ holder: UInt64) -> Bool {
+    guard consumerHolders.remove(holder) else { return false }
+    environment.release(holder)
+    return true
+  }
+
+  /// Gives back what the iterations of a store hold, which is closing.
+  func endConsumers(of store: Store, timeoutSeconds: Double) {
+    for holder in consumerHolders.removeAll(of: ObjectIdentifier(store)) {
+      environment.release(holder.number)
+      // Others see by the lock that it is free. Where there is none the store has to say so; if it
+      // cannot, as inside a write, the name is free once the lease has ended.
+      if holder.isLocked || writer.isInLine { continue }
+      let isDone = DispatchSemaphore(value: 0)
+      writer.enqueue {
+        try? self.give(holder.number)
+        isDone.signal()
+      }
+      _ = isDone.wait(timeout: .now() + timeoutSeconds)
+    }
+  }
+
+  /// Gives a lease back, whatever its name. Called in the writer's line only.
+  fileprivate func give(_ holder: UInt64) throws {
     try perform { tx in
-      guard let database = tx.consumers,
-        var record = try tx.transaction.consumer(lease.name, in: database),
-        record.holder == lease.holder
-      else { return }
-      record.holder = 0
-      record.until = 0
-      try tx.put(record, lease.name, in: database)
+      guard let database = tx.consumers else { return }
+      var names: [String] = []
+      var cursor = try tx.transaction.cursor(in: database)
+      while try cursor.next() {
+        let name = String(decoding: cursor.key, as: UTF8.self)
+        if (try? ConsumerRecord(cursor.value, name: name))?.holder == holder { names.append(name) }
+      }
+      _ = consume cursor
+      for name in names {
+        guard var record = try tx.transaction.consumer(name, in: database) else { continue }
+        record.holder = 0
+        record.until = 0
+        try tx.put(record, name, in: database)
+      }
     }
   }
 }

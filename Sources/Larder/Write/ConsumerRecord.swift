@@ -9,25 +9,33 @@ internal import LarderLMDB
 /// What the store keeps of a named consumer.
 ///
 /// ```
-/// consumer = version  position  lag  holder  until  checksum        big-endian
-///            1        8         8    8       8      8
+/// consumer = version  flags  opening  position  lag  holder  until  timeline  checksum   big-endian
+///            1        1      4        8         8    8       8      16        8
+/// flags    : 1 the kernel says whether the holder lives
 /// ```
 struct ConsumerRecord: Equatable {
   /// The last change that was acknowledged; `.max` before the first acknowledgement.
-  var position: UInt64
+  private(set) var position: UInt64
+  /// Which timeline the position is a place in.
+  private(set) var timeline: UUID
   /// How many changes it may be behind before the log goes on without it.
   var maximumLag: UInt64
   /// Who consumes; zero for nobody.
   var holder: UInt64 = 0
+  /// Which opening of the store the holder belongs to.
+  var opening: UInt32 = 0
+  /// Whether the kernel says of the holder if its process lives.
+  var isLocked = false
   /// Until when, in seconds since the reference date.
   var until = 0.0
 
   static let unset = UInt64.max
-  private static let version: UInt8 = 1
-  private static let byteCount = 41
+  private static let version: UInt8 = 2
+  private static let byteCount = 62
 
-  init(position: UInt64, maximumLag: UInt64) {
-    self.position = position
+  init(maximumLag: UInt64) {
+    position = Self.unset
+    timeline = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
     self.maximumLag = maximumLag
   }
 
@@ -36,31 +44,55 @@ struct ConsumerRecord: Equatable {
     func number(_ place: Int) -> UInt64 {
       UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
     }
+    let end = Self.byteCount - 8
     guard bytes.count == Self.byteCount, bytes[0] == Self.version,
-      number(33) == Checksum.hash(UnsafeRawBufferPointer(rebasing: bytes[..<33]), seed: 0)
+      number(end) == Checksum.hash(UnsafeRawBufferPointer(rebasing: bytes[..<end]), seed: 0)
     else { throw .damagedConsumer(name: name) }
-    position = number(1)
-    maximumLag = number(9)
-    holder = number(17)
-    until = Double(bitPattern: number(25))
+    isLocked = bytes[1] & 1 != 0
+    opening = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt32.self))
+    position = number(6)
+    guard position == Self.unset || position <= StoreState.largestNumber else {
+      throw .damagedConsumer(name: name)
+    }
+    maximumLag = number(14)
+    holder = number(22)
+    until = Double(bitPattern: number(30))
+    timeline = UUID(uuid: bytes.loadUnaligned(fromByteOffset: 38, as: uuid_t.self))
   }
 
   func encoded() -> [UInt8] {
     var bytes = OrderedBytes(capacity: Self.byteCount)
     bytes.append(Self.version)
+    bytes.append(isLocked ? 1 : 0)
+    withUnsafeBytes(of: opening.bigEndian) { bytes.append($0) }
     for number in [position, maximumLag, holder, until.bitPattern] {
       withUnsafeBytes(of: number.bigEndian) { bytes.append($0) }
     }
+    withUnsafeBytes(of: timeline.uuid) { bytes.append($0) }
     let hash = Checksum.hash(bytes.bytes, seed: 0)
     withUnsafeBytes(of: hash.bigEndian) { bytes.append($0) }
     return [UInt8](bytes.bytes)
   }
 
-  /// Whether somebody else consumes at `now`. A lease that ends much later than one can is of a
-  /// clock that was turned back; clocks are set back a little all the time.
-  func isHeld(against holder: UInt64, now: Double) -> Bool {
-    self.holder != 0 && self.holder != holder && until > now
-      && until <= now + 2 * ConsumerLease.seconds
+  /// The last change that was acknowledged; nil where none of this timeline was.
+  func position(in timeline: UUID?) -> UInt64? {
+    position != Self.unset && timeline == self.timeline ? position : nil
+  }
+
+  /// Notes that everything up to a change is done with. What was acknowledged before stays so.
+  mutating func acknowledge(_ sequence: UInt64, in timeline: UUID) {
+    position = max(sequence, position(in: timeline) ?? 0)
+    self.timeline = timeline
+  }
+
+  /// How long the lease of somebody else lasts at `now`; nil where there is none. A lease that ends
+  /// much later than one can is of a clock that was turned back; clocks are set back a little all the
+  /// time.
+  func secondsHeld(against holder: UInt64, now: Double) -> Double? {
+    guard self.holder != 0, self.holder != holder, until > now,
+      until <= now + 2 * ConsumerLease.seconds
+    else { return nil }
+    return until - now
   }
 }
 
@@ -70,23 +102,28 @@ struct ConsumerLease: Sendable, Equatable {
   let holder: UInt64
 
   /// How long a consumer that does not ask for more keeps others away.
-  static let seconds: Double = {
-    #if LARDER_MUTANTS
-      // A campaign that kills consumers cannot wait that long for each of them.
-      if let text = ProcessInfo.processInfo.environment["LARDER_LEASE_SECONDS"],
-        let seconds = Double(text)
-      {
-        return seconds
-      }
-    #endif
-    return 30
-  }()
+  static let seconds = 30.0
 
   /// - Throws: ``StoreError/consumerName(_:)``.
   func checkName() throws(StoreError) {
     guard (1...200).contains(name.utf8.count), !name.utf8.contains(0) else {
       throw .consumerName(name)
     }
+  }
+}
+
+extension Engine {
+  /// How long the lease of a consumer keeps an iteration away; nil where nobody holds it any more.
+  func secondsHeld(_ record: ConsumerRecord, against holder: UInt64, now: Double) -> Double? {
+    guard let seconds = record.secondsHeld(against: holder, now: now) else { return nil }
+    let isAlive: Bool
+    if record.opening == writerID {
+      isAlive = consumerHolders.contains(record.holder)
+    } else {
+      // A process that ended without a word has let go of its lock.
+      isAlive = !record.isLocked || environment.isHeldElsewhere(record.holder)
+    }
+    return isAlive ? seconds : nil
   }
 }
 
@@ -100,19 +137,32 @@ extension Transaction where Self: ~Copyable {
     }
   }
 
-  /// The last change that every consumer has acknowledged which is not too far behind.
-  borrowing func pinnedSequence(in database: Database, head: UInt64) throws -> UInt64 {
-    var pinned = UInt64.max
+  /// The consumer that waits for the oldest changes, and the last one that it has acknowledged; nil
+  /// where nobody waits. Who is too far behind does not, nor who needs a change that is gone already:
+  /// it begins with a reset in any case.
+  ///
+  /// - Parameter log: The log, whose first change is the oldest that there is.
+  borrowing func slowestConsumer(
+    in database: Database, log: Database, head: UInt64
+  ) throws -> (name: String, position: UInt64)? {
+    var oldest = UInt64(0)
+    var packs = try cursor(in: log)
+    if try packs.first(), packs.key.count == 8 {
+      oldest = UInt64(bigEndian: packs.key.loadUnaligned(as: UInt64.self))
+    }
+    var slowest: (name: String, position: UInt64)?
     var cursor = try cursor(in: database)
     while try cursor.next() {
       // One that cannot be read begins anew, and needs nothing.
       guard let record = try? ConsumerRecord(cursor.value, name: ""),
-        record.position != ConsumerRecord.unset,
-        head - min(head, record.position) <= record.maximumLag
+        let position = record.position(in: record.timeline), position < head,
+        head - position <= record.maximumLag, position + 1 >= oldest
       else { continue }
-      pinned = min(pinned, record.position)
+      if position < slowest?.position ?? .max {
+        slowest = (String(decoding: cursor.key, as: UTF8.self), position)
+      }
     }
-    return pinned
+    return slowest
   }
 }
 
@@ -125,5 +175,11 @@ extension WriteScope {
       }
     }
     hasWrittenMore = true
+  }
+
+  /// The consumer that waits for the oldest changes.
+  borrowing func slowestConsumer() throws -> (name: String, position: UInt64)? {
+    guard let consumers else { return nil }
+    return try transaction.slowestConsumer(in: consumers, log: log, head: state.sequence)
   }
 }

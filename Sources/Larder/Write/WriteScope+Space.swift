@@ -8,6 +8,7 @@ extension WriteScope {
   mutating func beginBody() {
     ageing = [:]
     hasSaved = false
+    sequenceAtStart = sequence
     usedAtStart = measured()
   }
 
@@ -31,7 +32,8 @@ extension WriteScope {
   }
 
   /// Above the quota nothing is written that makes the store larger, documents or indexes, and what
-  /// only deletes may take from the reserve. The log of changes gives way to documents.
+  /// only deletes may take from the reserve. The log of changes gives way to documents, also where
+  /// named consumers wait for it: they can read the documents anew.
   private mutating func checkRoom() throws {
     try checkDisk()
     guard let before = usedAtStart else { return }
@@ -39,7 +41,7 @@ extension WriteScope {
     var used = engine.environment.usedByteCount(in: transaction)
     if used <= max(limits.quota, before) { return }
     let needed = used - before
-    while used > max(limits.quota, before), try giveWay() {
+    while used > max(limits.quota, before), try giveWay(withConsumers: true) {
       used = engine.environment.usedByteCount(in: transaction)
     }
     if used <= max(limits.quota, before) { return }
@@ -59,20 +61,33 @@ extension WriteScope {
     if hasSaved, reserve == .nowhere {
       let reserve = engine.environment.reachableReserve(
         engine.spaceLimits(in: transaction).reserve)
-      throw StoreError.full(
-        engine.shortage(
-          of: engine.environment.isAtFileLimit(within: reserve) ? .fileSize : .disk))
+      var shortage = engine.shortage(
+        of: engine.environment.isAtFileLimit(within: reserve) ? .fileSize : .disk)
+      shortage.logByteCount = try transaction.statistics(of: log).byteCount
+      shortage.waitingConsumer = try slowestConsumer()?.name
+      throw StoreError.full(shortage)
     }
-    _ = try giveWay()
+    _ = try giveWay(withConsumers: reserve == .nowhere)
   }
 
-  /// Lets go of some old changes of the log that no consumer waits for; false where there are none.
-  private mutating func giveWay() throws -> Bool {
-    var pinned = UInt64.max
-    if let consumers {
-      pinned = try transaction.pinnedSequence(in: consumers, head: state.sequence)
-    }
-    return try transaction.pruneChangeLog(upTo: min(state.sequence, pinned), in: log) > 0
+  /// Lets go of some old changes of the log; false where there are none.
+  ///
+  /// - Parameter withConsumers: Whether those may go that a named consumer waits for, where there are
+  ///   no others: the slowest one then begins with a reset.
+  private mutating func giveWay(withConsumers: Bool) throws -> Bool {
+    let slowest = try slowestConsumer()
+    let acknowledged = min(state.sequence, slowest?.position ?? .max)
+    if try transaction.pruneChangeLog(upTo: acknowledged, in: log) > 0 { return true }
+    guard withConsumers, let slowest, slowest.position < state.sequence,
+      try transaction.pruneOldestPack(upTo: state.sequence, in: log)
+    else { return false }
+    engine.log.tell(
+      .warning, "the change log gives up a consumer for want of room",
+      [
+        "consumer": slowest.name, "position": "\(slowest.position)",
+        "sequence": "\(state.sequence)",
+      ])
+    return true
   }
 }
 
@@ -94,5 +109,31 @@ extension WriteTransaction {
       count += 1
     }
     return count
+  }
+
+  /// Deletes the oldest pack, if it begins with `sequence` or before it.
+  fileprivate mutating func pruneOldestPack(
+    upTo sequence: UInt64, in database: Database
+  ) throws -> Bool {
+    var cursor = try cursor(in: database)
+    guard try cursor.first(), cursor.key.count == 8,
+      UInt64(bigEndian: cursor.key.loadUnaligned(as: UInt64.self)) <= sequence
+    else { return false }
+    try cursor.delete()
+    return true
+  }
+}
+
+extension Engine {
+  /// Lets go of more of the log in the background: what a large commit has left, or a consumer that the
+  /// log waited for.
+  func schedulePruning() {
+    writer.enqueue { [weak self] in
+      // The store is closing, or full: whoever writes next goes on.
+      try? self?.perform { scope in
+        scope.prunedByteCount = ChangeLogPruning.largestByteCount
+        scope.hasWrittenMore = true
+      }
+    }
   }
 }

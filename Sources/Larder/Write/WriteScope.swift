@@ -1,4 +1,5 @@
 internal import LarderLMDB
+internal import Synchronization
 
 /// One write transaction, lent by `Store.write(_:)`. Everything that changes a store is
 /// done by its methods; all of it is kept, or nothing.
@@ -33,6 +34,13 @@ public struct WriteScope: ~Copyable {
   var hasSaved = false
   /// Bytes in use when the body began; nil where there is plenty of room.
   var usedAtStart: Int?
+  /// The last change that was made before the body began: by earlier transactions, or by others that
+  /// share this one.
+  var sequenceAtStart: UInt64 = 0
+  /// Bytes of the log when the transaction began.
+  private let logByteCount: Int
+  /// Bytes of the log that the commit may let go of beyond what it has written.
+  var prunedByteCount = 0
   /// When it began; nil where nobody is told.
   private let start: ContinuousClock.Instant?
 
@@ -49,7 +57,12 @@ public struct WriteScope: ~Copyable {
       guard let state = try transaction.state(path: engine.environment.folder) else {
         throw StoreError.damagedCatalogue("the state record is missing")
       }
+      if !engine.hasTimeline.load(ordering: .acquiring) {
+        try Self.enterTimeline(transaction, state, engine)
+        continue
+      }
       if state.catalogueVersion == catalogue.version {
+        logByteCount = try transaction.statistics(of: log).byteCount
         self.transaction = transaction
         self.engine = engine
         self.catalogue = catalogue
@@ -64,6 +77,29 @@ public struct WriteScope: ~Copyable {
       transaction.abort()
       try engine.refreshCatalogue()
     }
+  }
+
+  /// Makes sure, before the first write of this opening, that changes are numbered in a timeline in
+  /// which their numbers were never given to others.
+  private static func enterTimeline(
+    _ transaction: consuming WriteTransaction, _ state: StoreState, _ engine: Engine
+  ) throws {
+    let durability = engine.environment.options.durability
+    let renewed = Timeline.renewed(
+      try transaction.timeline(), boot: engine.boot.withLock { $0 },
+      isDurable: durability == .durable)
+    if let renewed {
+      var state = state
+      state.transaction = UInt64(transaction.id)
+      try transaction.put(renewed)
+      try transaction.put(state)
+      try transaction.commit()
+      // What comes may be undone by a loss of power, but not that it was written without a flush.
+      if durability == .recentCommitsMayBeLost { try engine.environment.flush() }
+    } else {
+      transaction.abort()
+    }
+    engine.hasTimeline.store(true, ordering: .releasing)
   }
 
   /// Runs `body`, whose changes come from `origin`. Afterwards it is as before, also when `body`
@@ -166,13 +202,13 @@ public struct WriteScope: ~Copyable {
     guard changeCount > 0 || hasWrittenMore else { return }
     let (engine, catalogue, start, changeCount) = (engine, catalogue, start, changeCount)
     let workGoesOn = catalogue.hasIndexWork && mayWorkOnIndexes()
+    var pruning = ChangeLogPruning(
+      engine.retention, acknowledged: try slowestConsumer()?.position ?? .max, head: state.sequence,
+      before: logByteCount, now: try transaction.statistics(of: log).byteCount)
+    pruning.byteCount = max(pruning.byteCount, prunedByteCount)
+    let pruningGoesOn = try transaction.pruneChangeLog(in: log, pruning)
     state.transaction = UInt64(transaction.id)
     state.sequence += changeCount
-    var pinned = UInt64.max
-    if let consumers {
-      pinned = try transaction.pinnedSequence(in: consumers, head: state.sequence)
-    }
-    try transaction.pruneChangeLog(in: log, engine.retention, pinned: pinned)
     try transaction.put(state)
     try transaction.commit()
     #if LARDER_MUTANTS
@@ -180,6 +216,7 @@ public struct WriteScope: ~Copyable {
     #endif
     engine.adopt(catalogue)
     if workGoesOn { engine.scheduleIndexWork() }
+    if pruningGoesOn { engine.schedulePruning() }
     if changeCount > 0 { engine.watchHub.wake(engine, changeCount: changeCount) }
     engine.heldSnapshots.look(engine)
     engine.fileGrowth.look(engine)
@@ -250,6 +287,10 @@ extension WriteTransaction {
 // MARK: From begin to commit
 
 extension WriteScope {
+  /// The number of the last change that this transaction reads: of the transactions before it, and of
+  /// what it has changed itself so far. Those of its own count only once it is committed.
+  public var sequence: UInt64 { state.sequence + changeCount }
+
   /// Runs one body from its beginning to its end, and does not let it hide that something stopped
   /// half-way. A body that throws here must be undone.
   mutating func whole<Result>(_ body: (inout WriteScope) throws -> Result) throws -> Result {

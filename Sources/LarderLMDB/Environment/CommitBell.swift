@@ -47,6 +47,11 @@ final class CommitBell: Sendable {
     }
   }
 
+  /// Lends the descriptor; nil once the environment is closed.
+  func withDescriptor<Result>(_ body: (Int32) -> Result) -> Result? {
+    descriptor.withLock { descriptor in descriptor.map { body($0) } }
+  }
+
   /// Costs one system call, and one more where somebody listens. That it failed is nobody's error:
   /// what was committed stays so.
   func ring(_ transaction: Int) {

@@ -15,6 +15,8 @@
     case snapshotHeld = "snapshot-held"
     /// Documents are committed first, and the log of their changes after that.
     case logApart = "log-apart"
+    /// Acknowledging a reset takes the moment of the batch, and not the one that its body reads.
+    case resetAtBatch = "reset-at-batch"
     /// Links are followed wherever a file is looked at or opened.
     case followsLinks = "follows-links"
     /// Nothing is kept for deletes when the store or the disk is full.

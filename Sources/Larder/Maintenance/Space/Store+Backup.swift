@@ -38,7 +38,7 @@ extension Store {
     try checkOpen()
     return try engine.storing {
       let byteCount = try engine.environment.backup(to: path) { copy in
-        try copy.renewState()
+        try copy.renewState(isSameTimeline: false)
       } progress: {
         progress(CopyProgress(step: .copying, done: $0, total: $1))
       }

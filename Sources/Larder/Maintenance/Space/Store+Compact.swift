@@ -73,7 +73,7 @@ extension Engine {
   ) throws -> CompactionReport {
     let start = log.isActive ? ContinuousClock.now : nil
     let done = try environment.compact(timeoutSeconds: timeoutSeconds) { copy in
-      try copy.renewState()
+      try copy.renewState(isSameTimeline: true)
     } progress: {
       progress(CopyProgress(step: .copying, done: $0, total: $1))
     }
@@ -96,7 +96,10 @@ extension Engine {
 extension Environment {
   /// Writes the state record of a copy anew: a compacted copy counts its transactions from one
   /// again, and the record must not name a later one.
-  func renewState() throws {
+  ///
+  /// - Parameter isSameTimeline: Whether it takes the original's place, with all that was saved there.
+  ///   Otherwise what is saved in the copy and in the original from now on has the same numbers.
+  func renewState(isSameTimeline: Bool) throws {
     var writing = try beginWrite()
     guard var state = try writing.state(path: folder) else {
       throw StoreError.notAStore(
@@ -104,6 +107,7 @@ extension Environment {
     }
     state.transaction = UInt64(writing.id)
     try writing.put(state)
+    if !isSameTimeline { try writing.put(Timeline()) }
     try writing.commit()
   }
 }

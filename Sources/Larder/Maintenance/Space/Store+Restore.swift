@@ -24,8 +24,9 @@ extension Store {
   /// process that is killed leaves the old store or the new one, whole. Only then the old file is
   /// removed. The backup stays as it is, and needs not be opened by anybody else meanwhile.
   ///
-  /// What was saved since the backup was made is gone. Tokens and consumers of the change log stand
-  /// where they stood at the backup; those that are ahead of it begin with a reset.
+  /// What was saved since the backup was made is gone. The restored store begins a timeline of its own:
+  /// tokens from before and all named consumers begin with a reset, as nothing tells which of the
+  /// changes that they have seen are undone.
   ///
   /// - Parameters:
   ///   - backup: A folder that `backup(to:progress:)` made, or any store.
@@ -70,7 +71,7 @@ extension Store {
     try Engine.refuseForeignFolder(folder)
     return try source.engine.storing {
       let done = try source.engine.environment.restore(to: folder) { copy in
-        try copy.renewState()
+        try copy.renewState(isSameTimeline: false)
       } progress: {
         progress(CopyProgress(step: .copying, done: $0, total: $1))
       }

@@ -121,8 +121,6 @@ final class FaultPlace: @unchecked Sendable {
       try crates().delete(keys: ["marker"])
       if keys == ["reset"] { return "the consumer has lost its place" }
       return hasHeard == isDone ? nil : "the consumer heard \(keys), done: \(isDone)"
-    } catch StoreError.consumerBusy {
-      return nil  // The lease of the iteration that failed could not be given back.
     } catch {
       return "the consumer cannot go on: \(error)"
     }

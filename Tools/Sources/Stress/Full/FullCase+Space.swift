@@ -24,6 +24,23 @@ extension FullCase {
       scene.must(hand.ask("close", "a"), "closing")
       try scene.verify(store, with: try scene.newHand(wrapper: beside(hand)))
     },
+    FullCase("disk-with-a-consumer-behind", needsRoot: true) { scene in
+      let (hand, disk) = try smallDisk(scene, byteCount: 8 << 20)
+      let store = disk + "/store"
+      scene.must(hand.ask("open", "a", store), "opening")
+      scene.must(hand.ask("consume", "a", "away"), "a consumer")
+      // Each batch that is deleted is in the log, which the consumer has not acknowledged.
+      for _ in 0..<3 {
+        let prefix = scene.nonce()
+        let count = scene.fill(
+          hand, "a", prefix, byteCount: 2000, "full/disk",
+          words: ["The disk of the store at"], at: store)
+        if count < 500 { scene.fault("only \(count) found room") }
+        scene.empty(hand, "a", prefix, 0..<count, at: store)
+      }
+      scene.must(hand.ask("close", "a"), "closing")
+      try scene.verify(store, with: try scene.newHand(wrapper: beside(hand)))
+    },
     FullCase("disk-filled-by-others", needsRoot: true) { scene in
       let (hand, disk) = try smallDisk(scene, byteCount: 4 << 20)
       let store = disk + "/store"

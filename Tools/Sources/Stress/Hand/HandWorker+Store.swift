@@ -51,6 +51,15 @@ extension HandWorker {
         "file=\(found.fileByteCount)", "free=\(found.freeByteCount)", "used=\(found.usedByteCount)",
         "readers=\(found.readerCount)",
       ]
+    case "consume":
+      // A consumer that acknowledges its reset and then is never used again.
+      let (store, name) = (try store(), try word(1))
+      try waiting {
+        for try await batch in store.changes(for: name) {
+          try await store.write { try $0.acknowledge(batch) }
+          break
+        }
+      }
     case "hold": try stores.hold(try store())
     case "release": stores.release()
     case "fill":

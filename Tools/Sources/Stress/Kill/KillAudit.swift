@@ -150,6 +150,15 @@ struct KillAudit {
       count += 1
     }
     expected[name] = (accounting, count)
+    let present = changes.prefix(count).reduce(0) { sum, change in
+      sum + (change.kind == .inserted ? 1 : change.kind == .deleted ? -1 : 0)
+    }
+    if account.present != present {
+      run.fault(
+        account.present > present ? "duplicates" : "missed",
+        "consumer \(name) counts \(account.present) items at change \(account.last), and there were "
+          + "\(present)", abs(account.present - present))
+    }
     let difference = account.count - accounting.account.count
     if difference != 0 || account.digest != accounting.account.digest {
       run.fault(

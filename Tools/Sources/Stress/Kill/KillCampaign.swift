@@ -10,6 +10,7 @@ struct KillCampaign: Campaign {
     .worker("two-transactions"),
     .library("log-apart"),
     .worker("acknowledge-apart"),
+    .library("reset-at-batch"),
     .worker("step-dropped"),
     .library("open-guard"),
     // What the second guard notices, and the campaign without it.

@@ -25,6 +25,8 @@ struct KillAccount: Equatable {
   var count: Int
   var digest: Int
   var resets: Int
+  /// Items that there are, by the one reset and the changes since.
+  var present: Int
 }
 
 extension KillItem {

@@ -223,11 +223,9 @@ enum KillRole: CaseIterable {
 }
 
 extension Trial {
-  /// Starts a process whose named consumers, when they are killed, do not keep others away for as
-  /// long as an app's would.
+  /// Starts a process that is killed some time.
   func startKilled(_ role: String, _ arguments: [String]) throws -> ChildProcess {
-    var environment = ["LARDER_LEASE_SECONDS": "0.02"]
-    environment.merge(mutation?.environment ?? [:]) { _, new in new }
-    return try ChildProcess([CommandLine.executable, "worker", role] + arguments, environment)
+    try ChildProcess(
+      [CommandLine.executable, "worker", role] + arguments, mutation?.environment ?? [:])
   }
 }

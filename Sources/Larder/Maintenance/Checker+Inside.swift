@@ -1,0 +1,130 @@
+internal import LarderLMDB
+
+/// The databases of a store that hold no documents, as far as they exist.
+struct StoreInside {
+  let log: Database?
+  let consumers: Database?
+  let migrations: Database?
+
+  init(_ engine: Engine) throws {
+    func database(_ name: String) throws -> Database? {
+      try engine.environment.database(named: name, create: false)
+    }
+    log = try database(Layout.changesName)
+    consumers = try database(Layout.consumersName)
+    migrations = try database(Layout.migrationsName)
+  }
+}
+
+extension Checker {
+  /// What the store keeps beside documents, indexes and notes. Damage there costs no document, and
+  /// nothing else tells of it: a log that cannot be read is a reset for whoever reads it.
+  mutating func checkInside() throws {
+    try checkNames()
+    try checkTimeline()
+    try checkLog()
+    try checkConsumers()
+    try checkMigrations()
+  }
+
+  private var isFull: Bool { report.problems.count >= CheckReport.maximumProblemCount }
+
+  /// Names have no checksum: what was called otherwise once is there, and nobody looks for it.
+  private mutating func checkNames() throws {
+    let known: Set = [
+      "larder.state", Layout.timelineName, Layout.catalogueName, Layout.indexesName,
+      Layout.changesName, Layout.migrationsName, Layout.consumersName,
+    ]
+    let catalogue = snapshot.catalogue
+    var cursor = try snapshot.transaction.cursor(in: .main)
+    while !isFull, try cursor.next() {
+      let name = String(decoding: cursor.key, as: UTF8.self)
+      if known.contains(name) || name.hasPrefix(Layout.notesPrefix) { continue }
+      if name.hasPrefix(Layout.documentsPrefix) || name.hasPrefix(Layout.indexPrefix) {
+        let isKnown =
+          catalogue[String(name.dropFirst(Layout.documentsPrefix.count))] != nil
+          || UInt32(name.dropFirst(Layout.indexPrefix.count)).map { catalogue.indexes[$0] } != nil
+        // One that a process made which ended before it could say what for is empty.
+        if isKnown || Self.entryCount(ofDatabase: cursor.value) == 0 { continue }
+        add(name, "nothing in the store belongs to it")
+      } else {
+        add(name, "it is no name that Larder gives")
+      }
+    }
+  }
+
+  /// What LMDB notes of a database; nil for anything else.
+  private static func entryCount(ofDatabase bytes: UnsafeRawBufferPointer) -> UInt64? {
+    guard bytes.count == 48 else { return nil }
+    return UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 32, as: UInt64.self))
+  }
+
+  private mutating func checkTimeline() throws {
+    if try snapshot.transaction.hasDatabase(named: Layout.timelineName),
+      try snapshot.transaction.timeline() == nil
+    {
+      add("timeline", "its checksum does not match")
+    }
+  }
+
+  private mutating func checkLog() throws {
+    guard let log = inside.log else {
+      if snapshot.sequence > 0, try !snapshot.transaction.hasDatabase(named: Layout.changesName) {
+        add("change log", "\(Layout.changesName) is missing")
+      }
+      return
+    }
+    var last = UInt64(0)
+    var cursor = try snapshot.transaction.cursor(in: log)
+    while !isFull, try cursor.next() {
+      guard cursor.key.count == 8 else {
+        add("change log", "a key has \(cursor.key.count) bytes")
+        continue
+      }
+      let first = UInt64(bigEndian: cursor.key.loadUnaligned(as: UInt64.self))
+      do {
+        let pack = try ChangePackReader(cursor.value, firstSequence: first)
+        _ = try pack.forEach(after: 0) { _ in true }
+        guard first > last, pack.header.lastSequence <= snapshot.sequence else {
+          throw RecordError.invalid("its changes have the numbers of others")
+        }
+        last = pack.header.lastSequence
+      } catch {
+        add("change log, the pack at \(first)", "\(error)")
+      }
+    }
+  }
+
+  private mutating func checkConsumers() throws {
+    guard let consumers = inside.consumers else { return }
+    let timeline = try snapshot.transaction.timeline()?.id
+    var cursor = try snapshot.transaction.cursor(in: consumers)
+    while !isFull, try cursor.next() {
+      let name = String(decoding: cursor.key, as: UTF8.self)
+      do {
+        let record = try ConsumerRecord(cursor.value, name: name)
+        if record.position(in: timeline) ?? 0 > snapshot.sequence {
+          add("consumer \(name)", "it has acknowledged changes that there are not")
+        }
+      } catch {
+        add("consumer \(name)", "\(error)")
+      }
+    }
+  }
+
+  private mutating func checkMigrations() throws {
+    guard let migrations = inside.migrations else { return }
+    var cursor = try snapshot.transaction.cursor(in: migrations)
+    while !isFull, try cursor.next() {
+      guard let subject = MigrationState.Subject(key: cursor.key) else {
+        add("migrations", "a key is no name")
+        continue
+      }
+      do {
+        _ = try MigrationState(cursor.value, of: subject)
+      } catch {
+        add("migration of \(subject.name)", "\(error)")
+      }
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import LarderTestKit
+import LarderTestProcess
+import LarderTesting
+import Testing
+
+@testable import Larder
+@testable import LarderLMDB
+
+/// Who may consume under a name, and for how long nobody else may.
+@Suite(.timeLimit(.minutes(20))) struct ConsumerLeaseTests {
+  private typealias Changes = WatchSequence<ChangeBatch>.AsyncIterator
+  private let folder = TestFolder()
+
+  /// An iteration that does not wait for another one.
+  private func begin(_ store: Store) -> Changes {
+    store.changes(for: "index", busyTimeoutSeconds: 0).makeAsyncIterator()
+  }
+
+  private func isBusy(_ store: Store) async throws -> Bool {
+    var changes = begin(store)
+    do {
+      _ = try await changes.next()
+      return false
+    } catch StoreError.consumerBusy(name: "index", _) {
+      return true
+    }
+  }
+
+  @Test("the name of a consumer is free as soon as its process is killed, and not before")
+  func killed() async throws {
+    let store = try Store(at: folder.store)
+    try await store.repository(of: Parcel.self).save(Parcel(id: 1))
+    let other = try OtherProcess("consume", folder.store, "index")
+    _ = try other.expect("consuming")
+    #expect(try await isBusy(store))
+
+    other.kill()
+
+    #expect(try await !isBusy(store))
+    try verifyAndClose(store)
+  }
+
+  @Test("closing a store gives its consumers back, whoever still holds an iteration")
+  func closed() async throws {
+    var store = try Store(at: folder.store)
+    try await store.repository(of: Parcel.self).save(Parcel(id: 1))
+    var changes = begin(store)
+    #expect(try await changes.next()?.isReset == true)
+    try store.close()
+
+    store = try Store(at: folder.store)
+    #expect(try await !isBusy(store))
+
+    // Where another store keeps the file open, too.
+    let second = try Store(at: folder.store)
+    var held = begin(second)
+    #expect(try await held.next()?.isReset == true)
+    #expect(try await isBusy(store))
+    try second.close()
+    #expect(try await !isBusy(store))
+    withExtendedLifetime((changes, held)) {}
+    try verifyAndClose(store)
+  }
+
+  @Test("an iteration that comes too early waits for the other one to end")
+  func waiting() async throws {
+    try await withTemporaryStore { store in
+      try await store.repository(of: Parcel.self).save(Parcel(id: 1))
+      var first: Changes? = begin(store)
+      #expect(try await first?.next()?.isReset == true)
+      let isOver = Flag()
+      let second = Task {
+        var changes = store.changes(for: "index", busyTimeoutSeconds: 600).makeAsyncIterator()
+        let batch = try await changes.next()
+        isOver.set()
+        return batch
+      }
+      // Commits wake it, and do not make it give up.
+      for id in 2..<20 {
+        try await store.repository(of: Parcel.self).save(Parcel(id: id))
+        try await Task.sleep(for: .milliseconds(1))
+      }
+      #expect(!isOver.isSet)
+
+      first = nil
+
+      #expect(try await second.value?.isReset == true)
+    }
+  }
+
+  @Test("cancelling the task ends the wait for a name")
+  func cancelled() async throws {
+    try await withTemporaryStore { store in
+      var first = begin(store)
+      #expect(try await first.next()?.isReset == true)
+      let second = Task {
+        var changes = store.changes(for: "index", busyTimeoutSeconds: 600).makeAsyncIterator()
+        return try await changes.next() == nil
+      }
+      try await Task.sleep(for: .milliseconds(5))
+
+      second.cancel()
+
+      #expect(try await second.value)
+      withExtendedLifetime(first) {}
+    }
+  }
+
+  @Test("an iteration that has waited for long enough says that the name is taken")
+  func busy() async throws {
+    try await withTemporaryStore { store in
+      var first = begin(store)
+      let batch = try await first.next()
+      #expect(batch?.isReset == true)
+      var second = store.changes(for: "index", busyTimeoutSeconds: 0.01).makeAsyncIterator()
+      await #expect(throws: StoreError.self) { _ = try await second.next() }
+      withExtendedLifetime(first) {}
+    }
+  }
+}
