@@ -19,7 +19,7 @@ final class CollectionIndex: Sendable {
     let slot: Int
   }
 
-  /// Bytes of an entry's key that may hold values. The primary key needs the rest of LMDB's 511.
+  /// Bytes of an entry's key that may hold values; ``IndexEntry`` draws what stands behind them.
   static let maximumValueByteCount = 250
 
   /// - Throws: ``StoreError/damagedCatalogue(_:)``.
@@ -55,24 +55,6 @@ final class CollectionIndex: Sendable {
     case .building, .complete: true
     case .failed, .dropped, .free: false
     }
-  }
-}
-
-extension CollectionIndex {
-  /// How many bytes of an entry's key are its value; nil for an entry that is damaged.
-  ///
-  /// The entry's own value names the length where the values were cut.
-  func valueByteCount(
-    ofEntry key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
-  ) -> Int? {
-    if let cut = value.first { return Int(cut) < key.count ? Int(cut) : nil }
-    var count = 0
-    for part in parts {
-      let rest = UnsafeRawBufferPointer(rebasing: key[count...])
-      guard let more = OrderedBytes.count(of: rest, mask: part.definition.mask) else { return nil }
-      count += more
-    }
-    return count < key.count ? count : nil
   }
 }
 

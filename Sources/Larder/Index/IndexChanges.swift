@@ -12,7 +12,7 @@ final class IndexChanges {
   private struct Entry {
     var start: Int
     var count: UInt16
-    var valueCount: UInt8
+    var valueCount: UInt16
     var isCut: Bool
     var isInsertion: Bool
     /// Whether no other document may have this value.
@@ -64,7 +64,7 @@ final class IndexChanges {
         Entry(
           start: values.lowerBound,
           count: UInt16(truncatingIfNeeded: bytes.count - values.lowerBound),
-          valueCount: UInt8(truncatingIfNeeded: values.count), isCut: isCut,
+          valueCount: UInt16(truncatingIfNeeded: values.count), isCut: isCut,
           isInsertion: isInsertion, isUnique: index.definition.isUnique && !hasNil))
     }
   }
@@ -82,7 +82,7 @@ final class IndexChanges {
       entries.append(
         Entry(
           start: start, count: UInt16(truncatingIfNeeded: cursor.key.count),
-          valueCount: UInt8(truncatingIfNeeded: count), isCut: !cursor.value.isEmpty,
+          valueCount: UInt16(truncatingIfNeeded: count), isCut: IndexEntry.isCut(cursor.value),
           isInsertion: false, isUnique: false))
     }
   }
@@ -163,8 +163,9 @@ extension IndexChanges {
 
   private func put(_ entry: Entry, _ cursor: inout Cursor, _ end: inout EndOfIndex) throws {
     let key = key(entry)
-    try withUnsafeBytes(of: entry.valueCount) { length in
-      let value = entry.isCut ? length : UnsafeRawBufferPointer(start: nil, count: 0)
+    let value = IndexEntry.value(
+      of: key, valueByteCount: Int(entry.valueCount), isCut: entry.isCut, index: index.number)
+    try withUnsafeBytes(of: value.littleEndian) { value in
       try cursor.put(value, for: key, end.takes(key) ? .append : .upsert)
     }
   }
@@ -179,11 +180,12 @@ extension IndexChanges {
     let value = UnsafeRawBufferPointer(rebasing: key[..<Int(entry.valueCount)])
     let primaryKey = UnsafeRawBufferPointer(rebasing: key[Int(entry.valueCount)...])
     if end.isBefore(value) { return }
-    var hasOne = try cursor.seek(atOrAfter: value)
-    while hasOne, cursor.key.starts(with: value) {
-      guard cursor.value.isEmpty == !entry.isCut,
-        let count = index.valueByteCount(ofEntry: cursor.key, cursor.value), count == value.count
-      else {
+    // The entry behind them is looked at, too: damage may have made one of them sort there.
+    var hasOne = try index.seek(atOrAfter: value, &cursor)
+    while hasOne {
+      let count = try index.checkedValueByteCount(ofEntry: cursor.key, cursor.value)
+      guard cursor.key.starts(with: value) else { return }
+      guard IndexEntry.isCut(cursor.value) == entry.isCut, count == value.count else {
         hasOne = try cursor.next()
         continue
       }
@@ -202,7 +204,7 @@ extension IndexChanges {
     }
   }
 
-  /// Whether two documents whose values are cut in the index have them in common behind the cut.
+  /// Whether two documents whose values are cut in the index, and have one hash, are the same.
   private func haveTheSameWholeValue(
     _ key: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer, _ collection: Collection,
     _ transaction: borrowing WriteTransaction
@@ -219,7 +221,7 @@ extension IndexChanges {
     var values: Set<[UInt8]> = []
     _ = try transaction.withRecord(for: key, binding) { record in
       var bytes = OrderedBytes()
-      encoder.encode(record, into: &bytes, limit: .max - 1) { range, _, _, bytes in
+      encoder.encode(record, into: &bytes, limit: IndexEncoder.noLimit) { range, _, _, bytes in
         values.insert([UInt8](bytes[range]))
       }
     }

@@ -146,6 +146,9 @@ extension CollectionDescription {
 /// Characters that get a composed form in a newer version of Unicode change where a string
 /// stands in an index; such an index is built anew.
 enum UnicodeStamp {
+  /// Of no normaliser: the entries are of an older format.
+  static let outdated = UInt32.max
+
   /// One bit for each version of Unicode that brought composed characters, from 3.1 to 16.
   static let current: UInt32 = {
     let probes = [

@@ -46,7 +46,8 @@ struct IndexEncoder {
   /// What cannot be read has an entry that no query looks for, so that a document can always be
   /// written.
   ///
-  /// - Parameter limit: How many bytes of the values are kept.
+  /// - Parameter limit: How many bytes of the values are kept, in front of their hash: those of an
+  ///   entry, or ``noLimit``.
   func encode(
     _ record: borrowing RecordReader, into bytes: inout OrderedBytes,
     limit: Int = CollectionIndex.maximumValueByteCount,
@@ -56,7 +57,7 @@ struct IndexEncoder {
     guard let multiple else {
       let start = bytes.count
       let hasNil = encodeParts(record, into: &bytes, limit: limit, element: nil)
-      return finish(start, hasNil, limit, &bytes, body)
+      return finish(start, hasNil, limit, record, nil, &bytes, body)
     }
     guard var elements = reader(index.parts[multiple], record), !elements.skipNil(),
       let count = try? elements.arrayCount()  // No array: no elements.
@@ -66,18 +67,26 @@ struct IndexEncoder {
       let element = elements
       guard (try? elements.skip()) != nil else { return }  // Damaged from here on.
       let hasNil = encodeParts(record, into: &bytes, limit: limit, element: element)
-      finish(start, hasNil, limit, &bytes, body)
+      finish(start, hasNil, limit, record, element, &bytes, body)
     }
   }
 
   private func finish(
-    _ start: Int, _ hasNil: Bool, _ limit: Int, _ bytes: inout OrderedBytes,
+    _ start: Int, _ hasNil: Bool, _ limit: Int, _ record: borrowing RecordReader,
+    _ element: ValueReader?, _ bytes: inout OrderedBytes,
     _ body: (Range<Int>, Bool, Bool, inout OrderedBytes) -> Void
   ) {
     let isCut = bytes.count - start > limit
-    if isCut { bytes.truncate(to: start + limit) }
+    if isCut {
+      var whole = OrderedBytes()
+      _ = encodeParts(record, into: &whole, limit: Self.noLimit, element: element)
+      bytes.cutValues(from: start, hash: IndexEntry.hash(ofWhole: whole.bytes))
+    }
     body(start..<bytes.count, isCut, hasNil, &bytes)
   }
+
+  /// For values as they are.
+  static let noLimit = Int.max - 1
 
   /// Whether the document belongs into the index.
   private func holds(_ record: borrowing RecordReader) -> Bool {

@@ -5,7 +5,9 @@ struct IndexRecord: Sendable, Equatable {
   let definition: IndexDefinition
   var state: IndexState
 
-  private static let version: Int64 = 1
+  private static let version: Int64 = 2
+  /// Entries without a checksum: the index is not used, and built anew.
+  private static let firstVersion: Int64 = 1
 
   func encoded(number: UInt32) -> [UInt8] {
     var writer = RecordWriter(binding: .none)
@@ -54,7 +56,7 @@ struct IndexRecord: Sendable, Equatable {
   private init(_ reader: inout ValueReader) throws(RecordError) {
     let count = try reader.arrayCount()
     let version = try reader.int64()
-    guard count == 8, version == Self.version else {
+    guard count == 8, version == Self.version || version == Self.firstVersion else {
       throw .invalid("version \(version) is unknown")
     }
     let collection = try reader.string()
@@ -70,7 +72,7 @@ struct IndexRecord: Sendable, Equatable {
     }
     definition = IndexDefinition(
       collection: collection, name: name, parts: parts, isUnique: isUnique, filter: filter,
-      unicode: unicode)
+      unicode: version == Self.version ? unicode : UnicodeStamp.outdated)
     state = try IndexState(&reader)
   }
 

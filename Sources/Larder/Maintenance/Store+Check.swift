@@ -239,9 +239,14 @@ private struct IndexCheck {
     }
     for entry in entries {
       let isThere = try entry.withUnsafeBytes { entry in
-        try transaction.withValue(for: entry, in: index.database) { _ in true } ?? false
+        try transaction.withValue(for: entry, in: index.database) { value in
+          index.valueByteCount(ofEntry: entry, value) == entry.count - key.count
+        }
       }
-      if !isThere { throw RecordError.invalid("it is missing in the index \(index.name)") }
+      guard let isThere else {
+        throw RecordError.invalid("it is missing in the index \(index.name)")
+      }
+      if !isThere { throw RecordError.invalid("its entry in the index \(index.name) is damaged") }
     }
     entryCount += entries.count
   }

@@ -183,25 +183,22 @@ extension Execution {
   private func found(
     _ index: CollectionIndex, _ entry: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
   ) throws -> Found {
-    guard let count = index.valueByteCount(ofEntry: entry, value) else {
-      throw damaged(index, "an entry holds no values")
-    }
-    return Found(key: UnsafeRawBufferPointer(rebasing: entry[count...]), isCut: !value.isEmpty)
-  }
-
-  private func damaged(_ index: CollectionIndex, _ reason: String) -> StoreError {
-    .damagedIndex(collection: binding.collection.name, index: index.name, reason: reason)
-  }
-
-  private func missing(_ index: CollectionIndex) -> StoreError {
-    damaged(index, "it names a document that is not there")
+    let count = try index.checkedValueByteCount(ofEntry: entry, value)
+    return Found(
+      key: UnsafeRawBufferPointer(rebasing: entry[count...]), isCut: IndexEntry.isCut(value))
   }
 
   /// What to throw where a document is not there that was lent by its key alone.
   var missingDocument: StoreError {
+    witness?.missingDocument
+      ?? .damagedCatalogue("a document that was just found is not there")
+  }
+
+  /// The index by which alone documents are found; nil where they were looked at.
+  var witness: CollectionIndex? {
     switch plan.source {
-    case .index(let access), .intersection(let access, _): missing(access.index)
-    default: .damagedCatalogue("a document that was just found is not there")
+    case .index(let access), .intersection(let access, _): access.index
+    case .everything, .nothing, .keys, .keyRange, .union: nil
     }
   }
 
@@ -216,7 +213,7 @@ extension Execution {
     }
     guard try documents.seek(found.key) else {
       guard let index else { return true }
-      throw missing(index)
+      throw index.missingDocument
     }
     if !asksNothing || found.isCut {
       let evaluation = found.isCut ? whole.evaluation : residual
@@ -235,7 +232,7 @@ extension Execution {
     var entries = try transaction.cursor(in: access.index.database)
     let index = access.index
     for range in access.ranges {
-      let isDone = try entries.forEach(in: range) { entry, value in
+      let isDone = try index.forEachEntry(in: range, &entries) { entry, value in
         try lend(try found(index, entry, value), index, &documents, taker)
       }
       guard isDone else { return }
@@ -250,7 +247,7 @@ extension Execution {
     for access in accesses {
       var entries = try transaction.cursor(in: access.index.database)
       for range in access.ranges {
-        try entries.forEach(in: range) { entry, value in
+        try access.index.forEachEntry(in: range, &entries) { entry, value in
           let entry = try found(access.index, entry, value)
           // What several indexes find is asked whole.
           keys.append(Found(key: entry.key, isCut: entry.isCut || accesses.count > 1))
@@ -289,8 +286,12 @@ extension Execution {
     var result: [Found] = []
     var left = try transaction.cursor(in: first.index.database)
     var right = try transaction.cursor(in: second.index.database)
-    var hasLeft = try firstRange.lower.withUnsafeBytes { try left.seek(atOrAfter: $0) }
-    var hasRight = try secondRange.lower.withUnsafeBytes { try right.seek(atOrAfter: $0) }
+    var hasLeft = try firstRange.lower.withUnsafeBytes {
+      try first.index.seek(atOrAfter: $0, &left)
+    }
+    var hasRight = try secondRange.lower.withUnsafeBytes {
+      try second.index.seek(atOrAfter: $0, &right)
+    }
     while hasLeft, hasRight, firstRange.isBefore(end: left.key),
       secondRange.isBefore(end: right.key)
     {
@@ -301,6 +302,8 @@ extension Execution {
       if order <= 0 { hasLeft = try left.next() }
       if order >= 0 { hasRight = try right.next() }
     }
+    if hasLeft { try first.index.check(left) }
+    if hasRight { try second.index.check(right) }
     return result
   }
 }
@@ -318,7 +321,7 @@ extension Execution {
     var documents = try transaction.cursor(in: binding.collection.documents)
     var entries = try transaction.cursor(in: access.index.database)
     let index = access.index
-    var hasOne = try start(&entries, range, isReversed: order.isReversed)
+    var hasOne = try index.seek(firstOf: range, isReversed: order.isReversed, &entries)
     while hasOne, range.holds(entries.key, isReversed: order.isReversed) {
       let key = entries.key
       let entry = try found(index, entries)
@@ -341,18 +344,7 @@ extension Execution {
         && run.prefix.withUnsafeBytes { entries.key.begins(with: $0) }
       guard try lend(run, index, transaction, &documents, taker) else { return }
     }
-  }
-
-  private func start(
-    _ entries: inout Cursor, _ range: KeyRange, isReversed: Bool
-  ) throws -> Bool {
-    guard isReversed else {
-      return try range.lower.withUnsafeBytes { try entries.seek(atOrAfter: $0) }
-    }
-    guard let upper = range.upper else { return try entries.last() }
-    return try upper.withUnsafeBytes { upper in
-      try entries.seek(atOrAfter: upper) ? try entries.previous() : try entries.last()
-    }
+    if hasOne { try index.check(entries) }
   }
 
   /// Lends the documents of a run, in the order of their keys, or of their values behind the cut.
@@ -369,7 +361,7 @@ extension Execution {
     var rows = SortedRows(limit: .max)
     let filter = whole.evaluation
     for key in run.keys {
-      guard try documents.seek(key.key) else { throw missing(index) }
+      guard try documents.seek(key.key) else { throw index.missingDocument }
       let (key, record) = (documents.key, documents.value)
       try rows.add(key: key, record: record) { bytes in
         try binding.reading(record, key: key) { try filter.putSortValues($0, into: &bytes) }
@@ -410,13 +402,6 @@ private struct Run {
     }
     needsValues = !isWhole
     prefix = Array(isWhole ? values[..<count] : values[...])
-  }
-}
-
-extension KeyRange {
-  /// Whether a key lies in the range, for one that the way along it has come to.
-  fileprivate func holds(_ key: UnsafeRawBufferPointer, isReversed: Bool) -> Bool {
-    isReversed ? lower.withUnsafeBytes { Bytes.compare(key, $0) >= 0 } : isBefore(end: key)
   }
 }
 

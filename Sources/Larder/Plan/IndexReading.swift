@@ -23,23 +23,22 @@ extension Planner {
   }
 }
 
-extension Cursor {
-  /// Goes to the first entry in a range, or to the last; false where there is none, or several ranges.
-  mutating func seek(firstOf ranges: [KeyRange], isReversed: Bool) throws -> Bool {
-    guard ranges.count == 1, let range = ranges.first else { return false }
+extension CollectionIndex {
+  /// Goes to the first entry of a range, or to the last; false where there is none behind its
+  /// beginning. Whether the entry lies in the range is for the caller to see.
+  func seek(firstOf range: KeyRange, isReversed: Bool, _ cursor: inout Cursor) throws -> Bool {
     guard isReversed else {
-      return try range.lower.withUnsafeBytes { try seek(atOrAfter: $0) }
-        && range.isBefore(end: key)
+      return try range.lower.withUnsafeBytes { try seek(atOrAfter: $0, &cursor) }
     }
-    let hasOne: Bool
-    if let upper = range.upper {
-      hasOne = try upper.withUnsafeBytes { upper in
-        try seek(atOrAfter: upper) ? try previous() : try last()
-      }
-    } else {
-      hasOne = try last()
-    }
-    return hasOne && range.lower.withUnsafeBytes { Bytes.compare(key, $0) >= 0 }
+    guard let upper = range.upper else { return try cursor.last() }
+    return try upper.withUnsafeBytes { try seek(before: $0, &cursor) }
+  }
+}
+
+extension KeyRange {
+  /// Whether a key lies in the range, for one that the way along it has come to.
+  func holds(_ key: UnsafeRawBufferPointer, isReversed: Bool) -> Bool {
+    isReversed ? lower.withUnsafeBytes { Bytes.compare(key, $0) >= 0 } : isBefore(end: key)
   }
 }
 

@@ -330,30 +330,37 @@ extension LentTransaction {
   /// would have to be asked.
   borrowing func countWholeEntries(_ access: IndexAccess, upTo limit: Int) throws -> Int? {
     var cursor = try cursor(in: access.index.database)
-    var counter = EntryCounter(limit: limit)
-    for range in access.ranges { try counter.count(range, &cursor) }
-    return counter.cutCount == 0 ? counter.count : nil
+    var count = 0
+    var cutCount = 0
+    for range in access.ranges where count < limit {
+      var (found, cut) = (count, cutCount)
+      try access.index.forEachEntry(in: range, &cursor) { key, value in
+        _ = try access.index.checkedValueByteCount(ofEntry: key, value)
+        found += 1
+        if IndexEntry.isCut(value) { cut += 1 }
+        return found < limit
+      }
+      (count, cutCount) = (found, cut)
+    }
+    return cutCount == 0 ? count : nil
   }
 }
 
-/// Counts entries of an index.
+/// Counts entries of an index, as they are: to choose a plan by.
 private struct EntryCounter {
   let limit: Int
   var count = 0
-  /// Those whose values are cut, among them.
-  var cutCount = 0
 
   init(limit: Int) { self.limit = limit }
 
   mutating func count(_ range: KeyRange, _ cursor: inout Cursor) throws {
     if count >= limit { return }
-    var (count, cutCount) = (count, cutCount)
-    try cursor.forEach(in: range) { _, value in
+    var count = count
+    try cursor.forEach(in: range) { _, _ in
       count += 1
-      if !value.isEmpty { cutCount += 1 }
       return count < limit
     }
-    (self.count, self.cutCount) = (count, cutCount)
+    self.count = count
   }
 }
 

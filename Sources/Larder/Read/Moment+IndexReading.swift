@@ -20,12 +20,16 @@ extension Moment {
     else { return nil }
     let values = Evaluation(reading: [operand], in: binding.collection)
     var entries = try transaction.cursor(in: access.index.database)
-    guard try entries.seek(firstOf: access.ranges, isReversed: order.isReversed) else { return nil }
-    if entries.value.isEmpty,
-      let count = access.index.valueByteCount(ofEntry: entries.key, entries.value)
-    {
+    guard let range = access.ranges.first, access.ranges.count == 1,
+      try access.index.seek(firstOf: range, isReversed: order.isReversed, &entries)
+    else { return nil }
+    let count = try access.index.checkedValueByteCount(ofEntry: entries.key, entries.value)
+    guard range.holds(entries.key, isReversed: order.isReversed) else { return nil }
+    if !IndexEntry.isCut(entries.value) {
       let key = UnsafeRawBufferPointer(rebasing: entries.key[count...])
-      return try transaction.withRecord(for: key, binding) { try values.value(0, $0) }
+      let value = try transaction.withRecord(for: key, binding) { try values.value(0, $0) }
+      guard let value else { throw access.index.missingDocument }
+      return value
     }
     // The values that begin as this one does are told apart by their records.
     let plan = Plan(
@@ -59,36 +63,34 @@ extension Moment {
     var entries = try transaction.cursor(in: index.database)
     var documents = try transaction.cursor(in: binding.collection.documents)
     let range = access.ranges[0]
-    var hasOne = try range.lower.withUnsafeBytes { try entries.seek(atOrAfter: $0) }
+    var hasOne = try range.lower.withUnsafeBytes { try index.seek(atOrAfter: $0, &entries) }
     while hasOne, range.isBefore(end: entries.key) {
-      guard entries.value.isEmpty,
+      let count = try index.checkedValueByteCount(ofEntry: entries.key, entries.value)
+      guard !IndexEntry.isCut(entries.value),
         let start = index.byteCount(of: access.fixedPartCount, entries.key),
         let end = index.byteCount(of: access.fixedPartCount + 1, entries.key),
-        let count = index.valueByteCount(ofEntry: entries.key, entries.value),
         entries.key[start] ^ mask != IndexTag.unreadable
       else { return nil }
       let prefix = Array(entries.key[..<end])
       let key = UnsafeRawBufferPointer(rebasing: entries.key[count...])
-      guard try documents.seek(key) else {
-        throw StoreError.damagedIndex(
-          collection: binding.collection.name, index: index.name,
-          reason: "it names a document that is not there")
-      }
+      guard try documents.seek(key) else { throw index.missingDocument }
       let value = try binding.reading(documents.value, key: key) { try values.value(0, $0) }
       groups.append((prefix[start...].map { $0 ^ mask }, value, 1))
       if isCounting {
         hasOne = try entries.next()
         while hasOne, range.isBefore(end: entries.key), entries.key.starts(with: prefix) {
-          if !entries.value.isEmpty { return nil }
+          try index.check(entries)
+          if IndexEntry.isCut(entries.value) { return nil }
           groups[groups.count - 1].count += 1
           hasOne = try entries.next()
         }
       } else if let next = KeyRange.successor(of: prefix) {
-        hasOne = try next.withUnsafeBytes { try entries.seek(atOrAfter: $0) }
+        hasOne = try next.withUnsafeBytes { try index.seek(atOrAfter: $0, &entries) }
       } else {
         hasOne = false
       }
     }
+    if hasOne { try index.check(entries) }
     groups.sort { $0.bytes.lexicographicallyPrecedes($1.bytes) }
     return groups.map { ($0.value, $0.count) }
   }
@@ -131,14 +133,13 @@ extension Moment {
     var keys: [UnsafeRawBufferPointer] = []
     var entries = try transaction.cursor(in: access.index.database)
     for range in access.ranges {
-      var hasOne = try range.lower.withUnsafeBytes { try entries.seek(atOrAfter: $0) }
-      while hasOne, range.isBefore(end: entries.key) {
-        guard entries.value.isEmpty,
-          let count = access.index.valueByteCount(ofEntry: entries.key, entries.value)
-        else { return nil }
-        keys.append(UnsafeRawBufferPointer(rebasing: entries.key[count...]))
-        hasOne = try entries.next()
+      let isWhole = try access.index.forEachEntry(in: range, &entries) { entry, value in
+        let count = try access.index.checkedValueByteCount(ofEntry: entry, value)
+        if IndexEntry.isCut(value) { return false }
+        keys.append(UnsafeRawBufferPointer(rebasing: entry[count...]))
+        return true
       }
+      guard isWhole else { return nil }
     }
     keys.sort { Bytes.compare($0, $1) < 0 }
     return keys

@@ -264,11 +264,12 @@ extension WriteScope {
   ) throws -> Cleared {
     var filter = Selection()
     filter.filter = selection.filter
-    // What is deleted for its bytes must have them.
-    let verified = filter.filter != .constant(true) ? binding : nil
     var keys = KeyList()
     var next = 0
     let execution = try transaction.execution(of: filter, binding, lendsKeys: true)
+    let evidence =
+      filter.filter == .constant(true)
+      ? nil : Evidence(filter.filter, binding, witness: execution.witness)
     var named: [Int] = []
     try execution.forEach(in: transaction) { key, record in
       while next < entries.count, Bytes.compare(entries[next].key, key) < 0 {
@@ -283,7 +284,7 @@ extension WriteScope {
     }
     var cursor = try transaction.cursor(in: binding.collection.documents)
     try keys.forEach { key in
-      let isFound = try delete(key, at: &cursor, &changes, verifying: verified)
+      let isFound = try delete(key, at: &cursor, &changes, evidence)
       if !isFound { throw execution.missingDocument }
     }
     return Cleared(

@@ -41,15 +41,15 @@ extension WriteScope {
   ///
   /// - Parameters:
   ///   - cursor: Of the collection's documents.
-  ///   - verifying: Given where a document is deleted for what its bytes say: they must be right.
+  ///   - evidence: Given where a document is deleted for what its bytes say: they must be right.
   mutating func delete(
     _ key: UnsafeRawBufferPointer, at cursor: inout Cursor, _ changes: inout DocumentChanges,
-    verifying binding: CollectionBinding? = nil
+    _ evidence: Evidence? = nil
   ) throws -> Bool {
     guard (1...KeyKind.maximumByteCount).contains(key.count), try cursor.seek(key) else {
       return false
     }
-    if let binding { try binding.reading(cursor.value, key: key) { _ in } }
+    try evidence?.check(cursor.value, key: key)
     try changes.deleted(cursor.value, key: key, transaction)
     try cursor.delete()
     if changes.isFull { try changes.flushIfFull(&transaction) }

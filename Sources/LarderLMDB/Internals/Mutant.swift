@@ -33,6 +33,8 @@
     case fileStamp = "file-stamp"
     /// A record is taken for whole without its checksum.
     case checksum
+    /// An index entry is taken for whole without its checksum.
+    case indexEntries = "index-entries"
 
     /// Whether the environment of this process names it: `LARDER_MUTANT=open-guard`; several stand
     /// with commas between them.
