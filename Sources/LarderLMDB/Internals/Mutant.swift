@@ -25,6 +25,8 @@
     case swallowedCommit = "swallowed-commit"
     /// A write does not look whether the lock file and the data file are still in place.
     case lockInode = "lock-inode"
+    /// LMDB's lock file is left as LMDB makes it, with holes.
+    case sparseLock = "sparse-lock"
     /// No page of a file is looked at before it is opened.
     case preflight
     /// A record is taken for whole without its checksum.
