@@ -202,8 +202,9 @@ extension Environment {
     }
   }
 
-  /// A published copy in a folder of another user is read without a lock file where we may not leave
-  /// one, or not write to the one that is there: which is safe as long as nobody writes to it.
+  /// A published copy in a folder of another user, or on a disk that is read-only here, is read without
+  /// a lock file where we may not leave one, or not write to the one that is there. That is safe as
+  /// long as nobody writes to the store: who has it open to write keeps us out, and we keep them out.
   private static func mustOpenWithoutLocks(
     _ files: StoreFiles, _ options: Options
   ) throws(LMDBError) -> Bool {
@@ -215,8 +216,8 @@ extension Environment {
     guard try !files.isOpenElsewhere(except: nil) else {
       throw LMDBError(
         .inUse, operation: "open", path: files.folder,
-        detail: "its owner has it open, and this user may not write to lock.mdb, where a reader"
-          + " has to say so; read a backup, or have the owner close it")
+        detail: "another process has it open, and this one may not write to lock.mdb, where a"
+          + " reader says what it reads; read a backup")
     }
     return true
   }

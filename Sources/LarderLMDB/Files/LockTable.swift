@@ -50,8 +50,6 @@ struct LockTable {
     let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
     let descriptor = SystemCall.open(files.lock, flags)
     guard descriptor >= 0 else {
-      // Who only reads may do so without writing to it, see `mustOpenWithoutLocks`.
-      if isReadOnly, [EROFS, EACCES, EPERM].contains(errno) { return }
       throw SystemCall.failure("open", path: files.lock)
     }
     let isWhole: Bool

@@ -40,8 +40,8 @@ extension OpeningLock {
     guard OpenMark.isSet(.unseen, descriptor) else { return }
     throw LMDBError(
       .inUse, operation: "open", path: files.folder,
-      detail: "a process of another user reads the store, without the right to write to lock.mdb"
-        + " and say so there")
+      detail: "a process reads the store that may not write to lock.mdb, where it would say so: one"
+        + " of another user, or where the disk is read-only")
   }
 
   /// The file that is locked, whatever its path names by now.

@@ -63,14 +63,14 @@ enum SafeFiles {
     return status.st_uid == geteuid() && access(folder, W_OK) == 0
   }
 
-  /// Whether this process may write to a file that is there; true also where the disk is read-only.
+  /// Whether this process may write to a file that is there, by its rights and those of the disk.
   static func mayWrite(_ path: String) -> Bool {
     let descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor < 0 else {
       close(descriptor)
       return true
     }
-    return errno != EACCES && errno != EPERM
+    return errno != EACCES && errno != EPERM && errno != EROFS
   }
 
   /// Makes the last folder of `path` if it is absent, for our eyes only.

@@ -159,6 +159,15 @@ extension EnvironmentCase {
         hand.ask("open", "a", scene.path("new")), "making a store", "system/\(EROFS)")
       scene.must(hand.ask("open", "a", store, "readonly=1"), "opening to read only")
       if scene.must(hand.ask("list", "a"), "reading").count != 1 { scene.fault("nothing to read") }
+      // Through another path the disk may be writable; LMDB could not tell a writer of this reader.
+      let writer = try scene.newHand()
+      scene.refused(
+        writer.ask("open", "b", store), "opening beside it", "inUse", words: ["read-only"])
+      scene.must(hand.ask("close", "a"), "closing")
+      scene.must(writer.ask("open", "b", store), "opening behind it")
+      scene.refused(
+        hand.ask("open", "a", store, "readonly=1"), "opening beside who writes", "inUse")
+      scene.must(writer.ask("close", "b"), "closing")
       try scene.verify(store)
     },
   ]

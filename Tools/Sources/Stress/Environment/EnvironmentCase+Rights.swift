@@ -100,7 +100,7 @@ extension EnvironmentCase {
       scene.must(owner.ask("open", "b", store), "opening behind it")
       scene.refused(
         reader.ask("open", "a", store, "readonly=1"), "opening beside who writes", "inUse",
-        words: ["its owner has it open"])
+        words: ["another process has it open"])
       scene.must(owner.ask("close", "b"), "closing")
       try scene.verify(store)
     },

@@ -40,7 +40,7 @@ extension FullCase {
       try scene.verify(store, with: try scene.newHand(wrapper: beside(hand)))
     },
     FullCase("disk-too-small-for-a-store", needsRoot: true) { scene in
-      let (hand, disk) = try smallDisk(scene, byteCount: 64 << 10)
+      let (hand, disk) = try smallDisk(scene, byteCount: 96 << 10)
       let store = disk + "/store"
       takeAll(disk, hand)
       scene.refused(
