@@ -12,7 +12,7 @@ public struct LMDBError: Error, Equatable, Sendable, CustomStringConvertible {
 
     // Ours.
     case libraryVersion, unsafeFile, optionsDiffer, usedAfterFork, closed, inUse
-    case lockFileReplaced, lockTableDamaged, nestedWrite, readOnly, missing
+    case lockFileReplaced, lockTableDamaged, nestedWrite, readOnly, missing, unfinishedQuarantine
   }
 
   /// The kind of failure.
@@ -78,6 +78,8 @@ extension LMDBError.Code {
     case .inUse: "End its transactions and close it where it should not be open; then try again."
     case .lockFileReplaced, .lockTableDamaged:
       "Nothing was written; close the store in every process and open it again."
+    case .unfinishedQuarantine:
+      "Run the quarantine again, which goes on, or restore a backup."
     case .nestedWrite:
       "End the transaction that this thread holds first."
     case .readOnly: "Open the store for writing."
@@ -86,7 +88,7 @@ extension LMDBError.Code {
   }
 
   private static func advice(errno number: Int32) -> String? {
-    if number == SystemCall.noSpace || number == SystemCall.inputOutput {
+    if number == SystemCall.noSpace {
       return "Nothing of this transaction is kept; free some disk space and try again."
     }
     return SystemCall.advice[number]

@@ -30,6 +30,7 @@ import LarderLMDB
       case "migrate": try migrate(folder, to: Int(rest[0]) ?? 0, limit: rest.dropFirst().first)
       case "use": try use(folder)
       case "rename": try rename(folder)
+      case "quarantine": try quarantine(folder)
       case "restore": try restore(folder, from: rest[0])
       case "consume": try consume(folder, rest[0])
       default: fail("unknown command \(command)")
@@ -61,6 +62,16 @@ import LarderLMDB
     try store.repository(of: Note.self).save(Note(id: "first", nonce: "first", batchCount: 1))
     say("saved first 1")
     waitForParent()
+  }
+
+  /// Stops for its parent once the file is aside.
+  private static func quarantine(_ folder: String) throws {
+    let report = try Store.quarantine(at: URL(filePath: folder)) { news in
+      say("aside \(news.folder.path)")
+      waitForLine()
+      return true
+    }
+    say("saved \(report.salvage.documentCount)")
   }
 
   private static func restore(_ folder: String, from backup: String) throws {

@@ -44,6 +44,9 @@ public enum StoreError: Error, Equatable, Sendable {
   case unwritable(collection: String, key: String, reason: RecordError)
   /// The pages of the file are damaged. Nothing was changed; the store cannot be opened.
   case damagedFile(path: String, reason: String)
+  /// A quarantine of the store was begun and did not come to its end: what is there is a part of what
+  /// can be saved.
+  case unfinishedQuarantine(path: String, reason: String)
   /// The catalogue's or the state's own bytes are damaged.
   case damagedCatalogue(String)
   /// A type declares an index that cannot be kept.
@@ -102,6 +105,8 @@ public enum StoreError: Error, Equatable, Sendable {
     case .optionsDiffer: self = .optionsDiffer(path: error.path ?? "")
     case .corrupted, .pageNotFound:
       self = .damagedFile(path: error.path ?? "", reason: error.detail)
+    case .unfinishedQuarantine:
+      self = .unfinishedQuarantine(path: error.path ?? "", reason: error.detail)
     default: self = .storage(error)
     }
   }
@@ -174,6 +179,9 @@ extension StoreError: CustomStringConvertible {
       "The file \(path) is damaged: \(reason). Close the store in every process; "
         + "`Store.quarantine(at:)`, or `larder quarantine`, then sets the file aside and saves what "
         + "can still be read into a new store. Or restore a backup."
+    case .unfinishedQuarantine(let path, let reason):
+      "The store at \(path) is not whole yet: \(reason). Run `Store.quarantine(at:)`, or "
+        + "`larder quarantine`, once more, which goes on with it; or restore a backup."
     case .damagedCatalogue(let what):
       "The store's catalogue is damaged: \(what). Restore a backup; or close the store in every "
         + "process, and `Store.quarantine(at:)`, or `larder quarantine`, sets the file aside and saves "

@@ -8,8 +8,10 @@ extension Engine {
   }
 
   /// The same for what concerns a folder that is not open.
+  ///
+  /// - Parameter neededByteCount: About how many bytes are written there; nil where that is not known.
   static func storing<Result>(
-    at folder: String, _ body: () throws -> Result
+    at folder: String, neededByteCount: Int? = nil, _ body: () throws -> Result
   ) throws -> Result {
     do {
       return try body()
@@ -20,7 +22,20 @@ extension Engine {
           path: folder, limit: limit,
           usedByteCount: Environment.fileByteCount(of: folder) ?? 0,
           freeByteCount: limit == .disk ? Environment.freeDiskByteCount(of: folder) : nil,
-          neededByteCount: nil))
+          neededByteCount: neededByteCount))
+    }
+  }
+
+  /// The same for a copy of the store that is written to another folder: what lacks room is that
+  /// folder's disk, and not the store's.
+  func copying<Result>(to folder: String, _ body: () throws -> Result) throws -> Result {
+    do {
+      return try Engine.storing(at: folder, neededByteCount: try? environment.reachedByteCount()) {
+        try body()
+      }
+    } catch {
+      guard case StoreError.full = error else { throw noting(error) }
+      throw error
     }
   }
 

@@ -61,9 +61,13 @@ internal import Synchronization
 
 extension Engine {
   /// Opens the store in `folder`, or joins those that have it open.
-  static func open(at folder: String, options: StoreOptions) throws -> Engine {
+  ///
+  /// - Parameter isSalvaging: Opens also a store that a quarantine has begun and not filled yet.
+  static func open(
+    at folder: String, options: StoreOptions, isSalvaging: Bool = false
+  ) throws -> Engine {
     try options.check()
-    let environment = try openEnvironment(at: folder, options: options)
+    let environment = try openEnvironment(at: folder, options: options, isSalvaging: isSalvaging)
     // Two who open one folder wait for each other, and for nobody who opens another one.
     return try environment.companion.withLock { companion in
       if let engine = companion.object as? Engine {
@@ -87,12 +91,13 @@ extension Engine {
   }
 
   private static func openEnvironment(
-    at folder: String, options: StoreOptions
+    at folder: String, options: StoreOptions, isSalvaging: Bool
   ) throws -> Environment {
     try refuseForeignFolder(folder)
     do {
       return try Environment.open(
-        at: folder, options: options.environment, checksPages: options.pageCheck == .always
+        at: folder, options: options.environment, checksPages: options.pageCheck == .always,
+        isSalvaging: isSalvaging
       ) { transaction in
         let state = StoreState(
           transaction: UInt64(transaction.id), sequence: 0, catalogueVersion: 0, storeID: UUID())

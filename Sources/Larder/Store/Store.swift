@@ -38,9 +38,18 @@ public final class Store: Sendable {
     try self.init(path: path, options: options, temporaryFolder: nil)
   }
 
-  private init(path: String, options: StoreOptions, temporaryFolder: URL?) throws {
+  /// A store that a quarantine fills, which nobody else can open before that has ended.
+  convenience init(salvagingAt path: String, options: StoreOptions) throws {
+    try self.init(path: path, options: options, temporaryFolder: nil, isSalvaging: true)
+  }
+
+  private init(
+    path: String, options: StoreOptions, temporaryFolder: URL?, isSalvaging: Bool = false
+  ) throws {
     let start = options.log == nil ? nil : ContinuousClock.now
-    engine = try Engine.storing(at: path) { try Engine.open(at: path, options: options) }
+    engine = try Engine.storing(at: path) {
+      try Engine.open(at: path, options: options, isSalvaging: isSalvaging)
+    }
     self.temporaryFolder = temporaryFolder
     if let log = options.log, let start {
       engine.log.add(log, of: ObjectIdentifier(self))

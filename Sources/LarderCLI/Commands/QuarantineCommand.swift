@@ -9,7 +9,7 @@ enum QuarantineCommand: Command {
 
     Moves the file of a damaged store into a folder of its own beside the store's, and makes a new
     store with every document that can still be read whole; each is verified by its checksum. Nothing
-    is deleted. A store that `larder check` finds sound stays where it is. Indexes are made again by
+    is deleted. One that was cut short goes on when it is run again. A store that `larder check` finds sound stays where it is. Indexes are made again by
     the programs that declare them, or by `larder index`.
 
       --from ASIDE  read a file that was set aside before once more, and add what the store lacks
@@ -32,7 +32,7 @@ enum QuarantineCommand: Command {
       // Which may not have been made, where it was stopped at once.
       let store = try Store(at: arguments.storePath())
       try tell(
-        following { progress in
+        following(goingOn: "`larder quarantine --from` goes on") { progress in
           try store.salvage(
             from: URL(filePath: aside, directoryHint: .isDirectory), progress: progress)
         })
@@ -44,7 +44,8 @@ enum QuarantineCommand: Command {
       return .success
     }
     let path = try arguments.storePath()
-    let report = try following { progress in
+    let goingOn = "`larder quarantine` goes on, and nothing else can open the store before"
+    let report = try following(goingOn: goingOn) { progress in
       try Store.quarantine(
         at: URL(filePath: path, directoryHint: .isDirectory), progress: progress)
     }
@@ -55,8 +56,10 @@ enum QuarantineCommand: Command {
 
   /// Shows how far it is, ends it at Control-C, and says how to go on where it did not come to its
   /// end.
+  ///
+  /// - Parameter goingOn: How to go on.
   private static func following<Result>(
-    _ body: ((SalvageProgress) -> Bool) throws -> Result
+    goingOn: String, _ body: ((SalvageProgress) -> Bool) throws -> Result
   ) throws -> Result {
     Interruption.watch()
     var line = ProgressLine()
@@ -75,11 +78,15 @@ enum QuarantineCommand: Command {
       let reason = error is CancellationError ? "it was stopped." : "\(error)"
       throw Failure(
         "\(reason) The damaged file is in \(aside.inQuotes), and what was saved so far in the new "
-          + "store; `larder quarantine --from` goes on")
+          + "store; \(goingOn)")
     }
   }
 
   private static func isSound(_ arguments: Arguments) throws -> Bool {
+    // Where a quarantine was cut short there may be no file yet.
+    let path = try arguments.storePath()
+    let hasFile = FileManager.default.fileExists(atPath: path + "/data.mdb")
+    if !hasFile, FileManager.default.fileExists(atPath: path + "/larder.lock") { return false }
     do {
       let store = try arguments.storeToRead(checksPages: true)
       let report = try store.checkedInSight()
@@ -88,6 +95,8 @@ enum QuarantineCommand: Command {
     } catch StoreError.damagedFile {
       return false
     } catch StoreError.damagedCatalogue {
+      return false
+    } catch StoreError.unfinishedQuarantine {
       return false
     }
   }

@@ -78,17 +78,19 @@ extension Environment {
       throw SystemCall.failure(SystemCall.accessDenied, "restore", path: folder)
     }
     try files.check(isReadOnly: false)
-    if try lock.creation() == .unfinished {
-      // Nothing in it was ever promised.
-      try SafeFiles.remove(files.data)
-      try SafeFiles.remove(files.lock)
+    if try lock.creation() == .unfinished, try SafeFiles.identity(files.data) != nil {
+      let remains = try Self.remains(of: files.data)
+      if remains != .committed { try Self.clear(files, remains) }
     }
     let old = try SafeFiles.identity(files.data)
     if let old {
       guard Registry.shared.claimAlone(old) else { throw files.isOpen("restore") }
     }
     defer { if let old { Registry.shared.remove(old) } }
-    guard !(try files.isOpenElsewhere(except: nil)) else { throw files.isOpen("restore") }
+    guard try lock.isAlone(files) else { throw files.isOpen("restore") }
+    try lock.refuseUnseenReaders(files)
+    let found = FilesInPlace(
+      opening: try lock.identity(), data: old, table: try SafeFiles.identity(files.lock))
     try SafeFiles.removeFolder(files.staging)
     let staged = try StoreFiles(files.staging, isReadOnly: false)
     do {
@@ -97,11 +99,13 @@ extension Environment {
         return nil
       }
       let byteCount = try SafeFiles.byteCount(staged.data)
+      let copy = try SafeFiles.identity(staged.data)
+      try files.check(found)
       // First: what is not noted as finished is thrown away by the next opening. All pages are
       // looked at then.
       try lock.note(.unknown, isDurable: false)
       try lock.note(.finished)
-      try SafeFiles.exchange(staged.data, files.data, isReplacing: old != nil)
+      try SafeFiles.replace(files.data, by: staged.data, expecting: old)
       do {
         try SafeFiles.syncFolder(files.folder)
       } catch {
@@ -109,10 +113,12 @@ extension Environment {
         if old == nil {
           try? SafeFiles.move(files.data, to: staged.data)
         } else {
-          try? SafeFiles.exchange(staged.data, files.data, isReplacing: true)
+          try? SafeFiles.replace(files.data, by: staged.data, expecting: copy)
         }
         throw error
       }
+      // What a quarantine had begun to put here is replaced.
+      if try lock.quarantined() != nil { try lock.note(quarantined: nil) }
       try? SafeFiles.removeFolder(staged.folder)  // The next opening does it, too.
       _ = consume lock
       return Restoration(byteCount: byteCount, hasReplaced: old != nil)

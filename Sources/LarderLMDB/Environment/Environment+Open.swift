@@ -4,8 +4,8 @@ extension Environment {
   /// Opens the store in `folder`, creating it if there is none.
   ///
   /// The folder is created too (its parent must exist), for the eyes of this user only. A store
-  /// whose creation was cut short is created anew: nothing in it had been promised. Opening
-  /// waits while another process opens the same store, and for no writer.
+  /// whose creation was cut short before its first commit is created anew. Opening waits while
+  /// another process opens the same store, and for no writer.
   ///
   /// - Throws: ``LMDBError``. Nothing is open then, and files that were not safe are untouched.
   public static func open(
@@ -28,10 +28,11 @@ extension Environment {
   ///
   /// - Parameter checksPages: Whether all pages are looked at first, whatever the store's past; not
   ///   when another process has it open, which ``checkPages(progress:)`` does.
+  /// - Parameter isSalvaging: Opens also a store that a quarantine has begun and not filled yet.
   /// - Throws: ``LMDBError`` or whatever `initialise` throws. Nothing is open then.
   public static func open(
     at folder: String, options: Options = Options(), checksPages: Bool = false,
-    initialise: (inout WriteTransaction) throws -> Void
+    isSalvaging: Bool = false, initialise: (inout WriteTransaction) throws -> Void
   ) throws -> Environment {
     try checkLibrary()
     Forks.watch()
@@ -40,9 +41,10 @@ extension Environment {
     let lock = try OpeningLock.acquire(files, isReadOnly: options.isReadOnly)
     // What the files were may have changed while we waited.
     try files.check(isReadOnly: options.isReadOnly)
+    if !isSalvaging { try lock?.refuseQuarantine(files) }
     if lock != nil, !options.isReadOnly { try SafeFiles.removeFolder(files.staging) }
     let creation = try lock?.creation() ?? .finished
-    let isNew = try removeUnfinished(files, creation, options)
+    let isNew = try mustCreate(files, lock, creation, options)
     if isNew { try begin(creating: files, lock) }
 
     guard let identity = try SafeFiles.identity(files.data) else {
@@ -61,8 +63,14 @@ extension Environment {
 
     let environment: Environment
     do throws(LMDBError) {
-      if !isNew { try preflight(files, identity, lock, options, isRequested: checksPages) }
-      environment = try openClaimed(files, options, identity)
+      let isAlone = try isAlone(files, lock, options)
+      if !isNew {
+        let preflight = Preflight(
+          files: files, identity: identity, session: try lock?.session(), isAlone: isAlone,
+          isRequested: checksPages || creation == .unfinished)
+        try look(preflight, lock, options)
+      }
+      environment = try openClaimed(files, options, identity, isAlone: isAlone)
     } catch {
       Registry.shared.remove(identity)
       throw error
@@ -74,6 +82,9 @@ extension Environment {
       try initialise(&transaction)
       try transaction.commit()
       try environment.finishCreating(lock)
+    } else if creation == .unfinished, !options.isReadOnly {
+      // It was cut short behind its first commit, or whole files were put here.
+      try lock?.note(.finished)
     }
     environment.freedReaders.store(try environment.checkReaders(), ordering: .relaxed)
     try environment.openExistingDatabases()
@@ -98,26 +109,20 @@ extension Environment {
     }
   }
 
-  /// True when a store must be created.
-  private static func removeUnfinished(
-    _ files: StoreFiles, _ creation: OpeningLock.Creation, _ options: Options
+  /// Whether nobody else has the store open; false also where that cannot be made sure.
+  private static func isAlone(
+    _ files: StoreFiles, _ lock: borrowing OpeningLock?, _ options: Options
   ) throws(LMDBError) -> Bool {
-    let exists = try SafeFiles.identity(files.data) != nil
-    if exists, creation == .finished {
-      // LMDB would take it for a new file and write to it.
-      guard try SafeFiles.byteCount(files.data) > 0 else {
-        throw LMDBError(
-          .invalidFile, operation: "open", path: files.folder, detail: "data.mdb is empty")
-      }
-      return false
+    if let identity = try SafeFiles.identity(files.lock),
+      Registry.shared.hasLockFile(identity, except: nil)
+    {
+      throw LMDBError(
+        .lockFileReplaced, operation: "open", path: files.data,
+        detail: "this process has the store open that was here before")
     }
-    guard !options.isReadOnly else {
-      throw StoreFiles.missing(
-        files.folder, exists ? "its creation was never finished" : "there is no data.mdb")
-    }
-    try SafeFiles.remove(files.data)
-    try SafeFiles.remove(files.lock)
-    return true
+    guard let isAlone = try lock?.isAlone(files) else { return false }
+    if !options.isReadOnly { try lock?.refuseUnseenReaders(files) }
+    return isAlone
   }
 
   /// Notes first that the store is unfinished: a crash later leaves a file that LMDB may refuse.
@@ -139,30 +144,24 @@ extension Environment {
   }
 
   /// Looks at an existing file, and notes that the store is open from now on.
-  private static func preflight(
-    _ files: StoreFiles, _ identity: FileIdentity, _ lock: borrowing OpeningLock?,
-    _ options: Options, isRequested: Bool
+  private static func look(
+    _ preflight: Preflight, _ lock: borrowing OpeningLock?, _ options: Options
   ) throws(LMDBError) {
-    let session = try lock?.session()
-    let isOpenElsewhere = try files.isOpenElsewhere(except: nil)
-    let isAlone = session != nil && !isOpenElsewhere
-    let preflight = Preflight(
-      files: files, identity: identity, session: session, isAlone: isAlone,
-      isRequested: isRequested)
     let isHalf: Bool
     do throws(LMDBError) {
-      if isOpenElsewhere { try preflight.checkCompany() }
+      try preflight.checkCompany()
       isHalf = try preflight.check()
     } catch {
       // The next opener may have no reason of its own to look as far as this one did.
       if error.code == .corrupted { lock?.noteSuspicion() }
       throw error
     }
+    guard !options.isReadOnly, let identity = preflight.identity else { return }
     let open = OpeningLock.Session.open(identity)
     // A suspicion stands until a walk has found nothing, which is now if we are alone; what a commit
     // has left that failed, until another one has written over it.
-    let isKnown = session == .suspect || session == .failed
-    guard !options.isReadOnly, session != open, !isHalf, isAlone || !isKnown else { return }
+    let isKnown = preflight.session == .suspect || preflight.session == .failed
+    guard preflight.session != open, !isHalf, preflight.isAlone || !isKnown else { return }
     // On the disk before the first page is written: or a loss of power would go unnoticed.
     try lock?.note(open, isDurable: true)
   }
@@ -174,18 +173,21 @@ extension Environment {
     guard let identity = try SafeFiles.identity(files.data) else {
       throw StoreFiles.missing(files.folder, "the copy is gone")
     }
-    let environment = try openClaimed(files, options, identity)
+    let environment = try openClaimed(files, options, identity, isAlone: true)
     defer { environment.finish() }
     try environment.openExistingDatabases()
     try body(environment)
   }
 
+  /// - Parameter isAlone: Whether nobody else has the store open.
   private static func openClaimed(
-    _ files: StoreFiles, _ options: Options, _ identity: FileIdentity
+    _ files: StoreFiles, _ options: Options, _ identity: FileIdentity, isAlone: Bool
   ) throws(LMDBError) -> Environment {
     let withoutLocks = try mustOpenWithoutLocks(files, options)
-    // Made by us rather than by LMDB, so that the umask cannot take our own rights away.
-    if !withoutLocks { try SafeFiles.ensureFile(files.lock) }
+    if !withoutLocks {
+      try LockTable(files: files).prepare(
+        maximumReaders: options.maximumReaders, isAlone: isAlone, isReadOnly: options.isReadOnly)
+    }
     let pointer = try Calls.openEnvironment(
       files.folder, options: options, withoutLocks: withoutLocks)
     do throws(LMDBError) {
@@ -200,12 +202,23 @@ extension Environment {
     }
   }
 
-  /// A published copy in a folder of another user has no lock file, and we may not leave one:
-  /// it is read without, which is safe as long as nobody writes to it.
+  /// A published copy in a folder of another user, or on a disk that is read-only here, is read without
+  /// a lock file where we may not leave one, or not write to the one that is there. That is safe as
+  /// long as nobody writes to the store: who has it open to write keeps us out, and we keep them out.
   private static func mustOpenWithoutLocks(
     _ files: StoreFiles, _ options: Options
   ) throws(LMDBError) -> Bool {
-    guard options.isReadOnly, try SafeFiles.identity(files.lock) == nil else { return false }
-    return !(try SafeFiles.isOurs(files.folder))
+    guard options.isReadOnly else { return false }
+    guard try SafeFiles.identity(files.lock) != nil else {
+      return !(try SafeFiles.isOurs(files.folder))
+    }
+    guard try !SafeFiles.isOurs(files.folder), !SafeFiles.mayWrite(files.lock) else { return false }
+    guard try !files.isOpenElsewhere(except: nil) else {
+      throw LMDBError(
+        .inUse, operation: "open", path: files.folder,
+        detail: "another process has it open, and this one may not write to lock.mdb, where a"
+          + " reader says what it reads; read a backup")
+    }
+    return true
   }
 }

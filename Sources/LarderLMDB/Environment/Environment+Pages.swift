@@ -20,6 +20,8 @@ extension Environment {
     for attempt in 0..<Self.metaAttempts {
       if attempt > 0 { SystemCall.sleep(microseconds: 1000) }
       let file = try PageFile(files.data)
+      // Another store may lie there by now.
+      guard try file.identity() == dataIdentity else { throw StoreFiles.replaced(files.data) }
       switch try MetaPages.read(file) {
       // Half of it may have been written by now.
       case .failure(let fault): lastFault = fault
@@ -49,6 +51,10 @@ extension Environment {
 
   /// Notes that a commit failed: without it what LMDB leaves of one looks like damage.
   func noteFailedCommit() {
+    // Where the meta page could not be written LMDB puts the old one back, into the system's memory
+    // only: after a loss of power the commit that failed could be there after all. Where the disk
+    // fails once more, nobody can say what is on it.
+    try? Calls.sync(pointer.raw, path: folder)
     let deadline = SystemCall.seconds + 1
     repeat {
       do throws(LMDBError) {
@@ -72,6 +78,7 @@ extension Environment {
     else { return }
     // A store that is not noted as closed is looked at once more than needed.
     guard (try? files.isOpenElsewhere(except: dataIdentity)) == false,
+      !OpenMark.isSet(.open, lock.descriptor),
       (try? lock.session()) == .open(dataIdentity),
       (try? SafeFiles.identity(files.data)) == dataIdentity
     else { return }

@@ -18,29 +18,88 @@ extension Environment {
   /// Moves the data file of a store that is open nowhere into a new folder beside the store's, named
   /// after it and the time. Nothing is deleted; the store's folder is then as one without a store.
   ///
+  /// A note says so from just before until ``endQuarantine(_:)``: opening is refused meanwhile. Where
+  /// there is one already, nothing is moved a second time.
+  ///
   /// - Throws: ``LMDBError``, with code ``LMDBError/Code/inUse`` when the store is open in this
   ///   process or another one. Nothing was moved then.
   public static func setAside(_ folder: String) throws(LMDBError) -> SetAside {
     let files = try StoreFiles(existing: folder)
-    guard let lock = try OpeningLock.acquire(files, isReadOnly: false),
-      let identity = try SafeFiles.checkFile(files.data, isReadOnly: false)
-    else { throw StoreFiles.missing(files.folder, "there is no data.mdb") }
-    guard Registry.shared.claimAlone(identity) else { throw files.isOpen("setAside") }
-    defer { Registry.shared.remove(identity) }
-    guard !(try files.isOpenElsewhere(except: identity)) else { throw files.isOpen("setAside") }
+    guard let lock = try OpeningLock.acquire(files, isReadOnly: false) else {
+      throw SystemCall.failure(SystemCall.accessDenied, "setAside", path: files.opening)
+    }
+    let identity = try SafeFiles.checkFile(files.data, isReadOnly: false)
+    if let identity {
+      guard Registry.shared.claimAlone(identity) else { throw files.isOpen("setAside") }
+    }
+    defer { if let identity { Registry.shared.remove(identity) } }
+    guard try lock.isAlone(files) else { throw files.isOpen("setAside") }
+    try lock.refuseUnseenReaders(files)
 
+    let begun = try begunQuarantine(files, lock)
+    if let target = begun,
+      try SafeFiles.checkFile(target + "/data.mdb", isReadOnly: false) != nil
+    {
+      return SetAside(folder: target, report: pageReport(target + "/data.mdb"))
+    }
+    guard let identity else {
+      guard begun == nil, try lock.quarantined() != nil else {
+        throw StoreFiles.missing(files.folder, "there is no data.mdb")
+      }
+      // Nothing is left to go on from.
+      try lock.note(quarantined: nil)
+      throw StoreFiles.missing(files.folder, "the folder of the file that was set aside is gone")
+    }
     let report = pageReport(files.data)
-    let target = try makeFolder(beside: files.folder)
-    guard rename(files.data, target + "/data.mdb") == 0 else {
-      let failure = SystemCall.failure("rename", path: files.data)
+    let target: String
+    if let begun { target = begun } else { target = try makeFolder(beside: files.folder) }
+    // First: what is noted and was not moved yet is moved by the next try.
+    try lock.note(quarantined: target.split(separator: "/").last.map(String.init))
+    try move(files, identity, lock, to: target)
+    try lock.note(.unknown, isDurable: false)
+    return SetAside(folder: target, report: report)
+  }
+
+  /// Notes that all that can be read of the file that was set aside is in the store now.
+  ///
+  /// - Throws: ``LMDBError`` when the note cannot be written; the store is then refused as before.
+  public static func endQuarantine(_ folder: String) throws(LMDBError) {
+    let files = try StoreFiles(existing: folder)
+    guard let lock = try OpeningLock.acquire(files, isReadOnly: false) else { return }
+    try lock.note(quarantined: nil)
+  }
+
+  /// The folder of a quarantine that was cut short; nil without one, and where the folder is gone.
+  private static func begunQuarantine(
+    _ files: StoreFiles, _ lock: borrowing OpeningLock
+  ) throws(LMDBError) -> String? {
+    guard let name = try lock.quarantined(), !name.contains("/"), name != "..", name != "." else {
+      return nil
+    }
+    let target = SafeFiles.parent(of: files.folder) + "/" + name
+    return try SafeFiles.checkFolder(target, isReadOnly: false) ? target : nil
+  }
+
+  private static func move(
+    _ files: StoreFiles, _ identity: FileIdentity, _ lock: borrowing OpeningLock, to target: String
+  ) throws(LMDBError) {
+    let moved = target + "/data.mdb"
+    do throws(LMDBError) {
+      try files.check(files.opening, is: try lock.identity())
+      try files.check(files.data, is: identity)
+      try SafeFiles.move(files.data, to: moved)
+      // Somebody may have been faster than the look.
+      if try SafeFiles.identity(moved) != identity {
+        try SafeFiles.move(moved, to: files.data)
+        throw StoreFiles.replaced(files.data)
+      }
+    } catch {
       rmdir(target)  // Empty; one that stays harms nothing.
-      throw failure
+      try? lock.note(quarantined: nil)  // The first failure is the one to report.
+      throw error
     }
     try SafeFiles.syncFolder(target)
     try SafeFiles.syncFolder(files.folder)
-    try lock.note(.unknown, isDurable: false)
-    _ = consume lock
-    return SetAside(folder: target, report: report)
   }
 
   /// What is wrong with the file, a disk that cannot read it included.
@@ -63,7 +122,7 @@ extension Environment {
     return report
   }
 
-  private static func makeFolder(beside folder: String) throws(LMDBError) -> String {
+  static func makeFolder(beside folder: String) throws(LMDBError) -> String {
     var now = time(nil)
     var date = tm()
     gmtime_r(&now, &date)

@@ -45,6 +45,9 @@ extension Environment {
     try refuseSecondWrite("compact")
     let deadline = SystemCall.seconds + timeoutSeconds
     let lock = try acquireOpeningLock(until: deadline)
+    let found = FilesInPlace(
+      opening: try lock.identity(), data: dataIdentity, table: lockIdentity)
+    try files.check(found)
     try waitForOtherProcesses(until: deadline)
     let before = try SafeFiles.byteCount(files.data)
     let last = try statistics().lastTransactionID
@@ -57,7 +60,7 @@ extension Environment {
         return nil
       }
       try exchange(
-        staged.data, writtenAt: last, until: SystemCall.seconds + timeoutSeconds)
+        staged.data, over: found, writtenAt: last, until: SystemCall.seconds + timeoutSeconds)
     } catch {
       // The first failure is the one to report; a leftover is removed by the next opening.
       try? SafeFiles.removeFolder(files.staging)
@@ -92,7 +95,7 @@ extension Environment {
         let descriptor: Int32
         if let probe { descriptor = probe } else { descriptor = try files.openLockProbe() }
         probe = descriptor
-        return try files.isLocked(descriptor)
+        return try files.isLocked(descriptor) || mark?.isElsewhere == true
       }
       guard isElsewhere else { return }
       guard SystemCall.seconds < deadline else { throw openElsewhere() }
@@ -118,20 +121,24 @@ extension Environment {
 
 extension Environment {
   private func exchange(
-    _ path: String, writtenAt last: Int, until deadline: Double
+    _ path: String, over found: FilesInPlace, writtenAt last: Int, until deadline: Double
   ) throws(LMDBError) {
     try enter("compact")
     defer { gate.leave() }
     var outcome: Result<Void, LMDBError>?
     let isAlone = gate.alone(until: deadline) {
-      outcome = Result { () throws(LMDBError) in try exchangeAlone(path, writtenAt: last) }
+      outcome = Result { () throws(LMDBError) in
+        try exchangeAlone(path, over: found, writtenAt: last)
+      }
     }
     guard isAlone, let outcome else { throw readsStillRun("compact") }
     try outcome.get()
   }
 
   /// Nobody is inside, and nobody can come.
-  private func exchangeAlone(_ path: String, writtenAt last: Int) throws(LMDBError) {
+  private func exchangeAlone(
+    _ path: String, over found: FilesInPlace, writtenAt last: Int
+  ) throws(LMDBError) {
     try checkFork("compact")
     let information = Calls.information(pointer.raw)
     guard information.lastTransactionID == last else {
@@ -146,22 +153,33 @@ extension Environment {
         .inUse, operation: "compact", path: folder,
         detail: "its databases have gaps in their numbers; close the store and open it again")
     }
+    // Once LMDB has closed, another store in this place could only be opened, or refused.
+    try files.check(found)
+    let copy = try SafeFiles.identity(path)
     // Keeps the old file's number from going to another one while this process knows the store by
     // it: a store that is made meanwhile would be taken for this one.
     let old = try PageFile(files.data)
     while let handle = pool.take() { discard(handle) }
     Calls.close(environment: pointer.raw)
     closeLockProbe()
+    var expected = found.data
     let replaced = Result { () throws(LMDBError) in
-      guard !(try files.isOpenElsewhere(except: dataIdentity)) else { throw openElsewhere() }
-      try SafeFiles.move(path, to: files.data)
+      guard !(try files.isOpenElsewhere(except: dataIdentity)), mark?.isElsewhere != true else {
+        throw openElsewhere()
+      }
+      try files.check(found)
+      try SafeFiles.replace(files.data, by: path, expecting: found.data)
+      expected = copy
       try SafeFiles.syncFolder(folder)
     }
     do throws(LMDBError) {
-      try reopen(names.map(\.key), mapByteCount: information.mapByteCount)
+      try reopen(
+        names.map(\.key), FilesInPlace(opening: found.opening, data: expected, table: found.table),
+        mapByteCount: information.mapByteCount)
     } catch {
       // There is nothing left to close, and nobody may come in any more.
       gate.shut()
+      mark?.end()
       isFinished.store(true, ordering: .releasing)
       Registry.shared.remove(dataIdentity)
       throw error
@@ -170,21 +188,23 @@ extension Environment {
     try replaced.get()
   }
 
-  private func reopen(_ names: [String], mapByteCount: Int) throws(LMDBError) {
+  private func reopen(
+    _ names: [String], _ expected: FilesInPlace, mapByteCount: Int
+  ) throws(LMDBError) {
     SystemCall.keepStandardDescriptors()
     var options = options
     options.mapByteCount = max(options.mapByteCount, mapByteCount)
+    try files.check(expected)
     let opened = try Calls.openEnvironment(files.folder, options: options, withoutLocks: false)
     do throws(LMDBError) {
       try SafeFiles.closeOnExec(try Calls.dataDescriptor(opened), path: files.data)
       try reopenDatabases(names, in: opened)
-      guard let found = try SafeFiles.identity(files.data),
-        try SafeFiles.identity(files.lock) == lockIdentity
-      else { throw StoreFiles.missing(folder, "its files are gone") }
+      try files.check(expected)
       reservedEnd.withLock { $0 = 0 }
       let old = dataIdentity
-      identity.withLock { $0 = found }
-      if old != found { Registry.shared.move(old, to: found) }
+      guard let new = expected.data else { throw StoreFiles.missing(folder, "its files are gone") }
+      identity.withLock { $0 = new }
+      if old != new { Registry.shared.move(old, to: new) }
     } catch {
       Calls.close(environment: opened)
       throw error

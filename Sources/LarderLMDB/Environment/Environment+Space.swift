@@ -92,7 +92,8 @@ extension Environment {
 
   /// The same for a folder that is not open.
   package static func freeDiskByteCount(of folder: String) -> Int? {
-    SafeFiles.freeByteCount(folder)
+    // One that is to be made has its parent's disk.
+    SafeFiles.freeByteCount(folder) ?? SafeFiles.freeByteCount(SafeFiles.parent(of: folder))
   }
 
   /// Bytes of the data file in a folder that is not open; nil where there is none.

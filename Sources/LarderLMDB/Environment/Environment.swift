@@ -32,6 +32,8 @@ public final class Environment: Sendable {
   let lockIdentity: FileIdentity?
   /// Nil for reading only.
   let bell: CommitBell?
+  /// Nil where `larder.lock` is not there or cannot be locked.
+  let mark: OpenMark?
   let gate = Gate()
   let pool = ReaderPool()
   /// The number of the thread that holds the write transaction, else zero.
@@ -75,6 +77,7 @@ public final class Environment: Sendable {
     self.lockIdentity = lockIdentity
     bell = CommitBell(files, isReadOnly: options.isReadOnly)
     stampAtOpening = try? SafeFiles.stamp(files.data)
+    mark = OpenMark(files, lockIdentity == nil ? .unseen : .open)
     folder = files.folder
     forkCount = Forks.current
     processID = Forks.processID
@@ -125,6 +128,7 @@ public final class Environment: Sendable {
   /// Nobody is inside any more, and nobody can come.
   func finish() {
     while let handle = pool.take() { discard(handle) }
+    mark?.end()
     Calls.close(environment: pointer.raw)
     bell?.silence()
     closeLockProbe()

@@ -26,10 +26,17 @@ enum Forks {
     // The registry is locked over the fork: or else the child might inherit it locked by a
     // thread that the child does not have.
     let status = pthread_atfork(
-      { Registry.shared.entries.lock() },
-      { Registry.shared.entries.unlock() },
+      {
+        Registry.shared.entries.lock()
+        OpenMark.beforeFork()
+      },
+      {
+        OpenMark.afterForkInParent()
+        Registry.shared.entries.unlock()
+      },
       {
         Forks.count.add(1, ordering: .relaxed)
+        OpenMark.afterForkInChild()
         Registry.shared.entries.unlock()
       })
     precondition(status == 0, "pthread_atfork failed with \(status)")

@@ -63,7 +63,10 @@ final class Registry: Sendable {
     let environments = entries.withLock { entries in
       entries.compactMap { $0.key == data ? nil : $0.value.environment }
     }
-    return environments.contains { $0.lockIdentity == identity }
+    // Those of a parent are another process's by now.
+    return environments.contains {
+      $0.lockIdentity == identity && $0.forkCount == Forks.current
+    }
   }
 
   /// Another data file has taken the place of one that is open.

@@ -6,50 +6,177 @@
   import Musl
 #endif
 
-/// What LMDB's lock file says of processes that are gone. Nobody has the store open, and LMDB
-/// has not cleared the table yet.
+/// `lock.mdb`, LMDB's table of readers, as a file that a full disk cannot take away.
 ///
-/// ```
-/// 0 magic, 4    4 format, 4    8 the readers' mutex    last transaction, 8    readers, 4
-/// then, each at a multiple of 64: the writers' mutex; readers of 64 bytes: transaction, 8    process, 4
-/// ```
-/// Source: OpenLDAP's `mdb.c` of LMDB 0.9, "Reader Lock Table".
-enum LockTable {
-  /// Whether a process ended inside of a transaction, as one does that LMDB ended on a damaged page.
-  /// True also where that cannot be told.
-  static func someoneDiedInside(_ path: String) -> Bool {
-    #if os(Linux) && canImport(Glibc)
-      guard let file = try? PageFile(path), let byteCount = try? file.byteCount() else {
-        return true
-      }
+/// LMDB gives the file its size by `ftruncate` and writes to it through a map. Where the disk has no
+/// room for a page of a map, the system ends the process (SIGBUS). So the whole file is allocated
+/// before LMDB opens it, and on a file system that copies what is overwritten (btrfs) it is marked to
+/// be overwritten in place: a lack of room is then an error of the opening.
+struct LockTable {
+  let files: StoreFiles
+
+  /// Bytes that LMDB 0.9 gives the file for so many reader slots. A larger file has more slots, a
+  /// smaller one is extended, so that it has to be this number exactly.
+  static func byteCount(maximumReaders: Int) -> Int {
+    let line = 64
+    func padded(_ byteCount: Int) -> Int { (byteCount + line - 1) / line * line }
+    #if canImport(Darwin)
+      let mutex = 32  // The name of a semaphore.
+    #else
       let mutex = MemoryLayout<pthread_mutex_t>.size
-      let countPlace = aligned(8 + mutex, 8) + 8
-      let writerPlace = aligned(countPlace + 8, line)
-      let firstReader = writerPlace + aligned(mutex, line)
-      guard byteCount >= firstReader, byteCount <= maximumByteCount else { return true }
-      return withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 8) { buffer in
-        guard (try? file.read(buffer, at: 0)) == true else { return true }
-        let bytes = UnsafeRawBufferPointer(buffer)
-        guard bytes.uint32(0) == PageFormat.magic else { return true }
-        // The kernel sets this bit where the owner of a robust mutex ends.
-        let ownerDied: UInt32 = 0x4000_0000
-        if bytes.uint32(writerPlace) & ownerDied != 0 { return true }
-        let readerCount = Int(bytes.uint32(countPlace))
-        guard readerCount <= (byteCount - firstReader) / line else { return true }
-        return (0..<readerCount).contains { number in
-          let reader = firstReader + number * line
-          return bytes.uint32(reader + 8) != 0 && bytes.int(reader) != noTransaction
-        }
+    #endif
+    let word = MemoryLayout<UInt>.size
+    // Magic number and format, mutex, last transaction, number of slots in use.
+    let head = padded((8 + mutex + word + 4 + word - 1) / word * word)
+    return head + padded(mutex) + maximumReaders * line
+  }
+
+  /// Makes the file, or completes the one that is there.
+  ///
+  /// Nothing in it outlives the last process that has the store open, so that one which nobody uses
+  /// is made anew where it cannot be completed. Of one in use only the holes are filled, which
+  /// changes no byte of it.
+  ///
+  /// - Parameters:
+  ///   - isAlone: Whether no process has the store open, which the caller keeps as it is.
+  /// - Throws: ``LMDBError``, with `ENOSPC` where the disk has no room for it. A file that is in use
+  ///   is as it was then.
+  func prepare(maximumReaders: Int, isAlone: Bool, isReadOnly: Bool) throws(LMDBError) {
+    #if LARDER_MUTANTS
+      if Mutant.sparseLock.isOn { return try SafeFiles.ensureFile(files.lock) }
+    #endif
+    let wanted = Self.byteCount(maximumReaders: maximumReaders)
+    guard try SafeFiles.identity(files.lock) != nil else { return try make(wanted) }
+    let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+    let descriptor = SystemCall.open(files.lock, flags)
+    guard descriptor >= 0 else {
+      throw SystemCall.failure("open", path: files.lock)
+    }
+    let isWhole: Bool
+    do throws(LMDBError) {
+      isWhole = try complete(descriptor, wanted, isAlone: isAlone, isReadOnly: isReadOnly)
+    } catch {
+      SystemCall.closeDescriptor(descriptor)
+      throw error
+    }
+    // This lets go of the locks that the process has on the file: none, where nobody here uses it.
+    SystemCall.closeDescriptor(descriptor)
+    if isWhole { return }
+    // Not cut off: a stranger that maps it all the same would be ended by that.
+    try SafeFiles.remove(files.lock)
+    try make(wanted)
+  }
+
+  /// - Returns: False where the file must be made anew.
+  private func complete(
+    _ descriptor: Int32, _ wanted: Int, isAlone: Bool, isReadOnly: Bool
+  ) throws(LMDBError) -> Bool {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else {
+      throw SystemCall.failure("fstat", path: files.lock)
+    }
+    try SafeFiles.checkFile(status, files.lock, isReadOnly: isReadOnly)
+    let isOurs = try SafeFiles.isOurs(files.folder)
+    let mayReplace = isAlone && isOurs
+    if mayReplace, status.st_size > wanted || !SafeFiles.overwriteInPlace(descriptor) {
+      return false
+    }
+    // LMDB takes the number of slots from the size, which must stay as others have mapped it.
+    let byteCount = mayReplace ? wanted : Int(status.st_size)
+    if byteCount > 0 { try fill(descriptor, byteCount, isAlone: mayReplace) }
+    return true
+  }
+
+  /// Made by us rather than by LMDB also so that the umask cannot take our own rights away.
+  private func make(_ byteCount: Int) throws(LMDBError) {
+    let descriptor = try SafeFiles.createFile(files.lock)
+    defer { SystemCall.closeDescriptor(descriptor) }
+    _ = SafeFiles.overwriteInPlace(descriptor)
+    do throws(LMDBError) {
+      try fill(descriptor, byteCount, isAlone: true)
+    } catch {
+      unlink(files.lock)  // The first failure is the one to report; the next opening completes it.
+      throw error
+    }
+  }
+
+  /// Gives every page of the first `byteCount` bytes a place on the disk.
+  private func fill(_ descriptor: Int32, _ byteCount: Int, isAlone: Bool) throws(LMDBError) {
+    let status = SafeFiles.fill(descriptor, byteCount: byteCount)
+    if status == 0 { return }
+    guard status == EOPNOTSUPP || status == ENOSYS || status == EINVAL else {
+      throw SystemCall.failure(status, "fallocate", path: files.lock)
+    }
+    // A file system that cannot. What is written takes a place, too; but a process that uses the file
+    // may write there at the same moment.
+    guard isAlone else { return }
+    let zeros = [UInt8](repeating: 0, count: byteCount)
+    var done = 0
+    while done < byteCount {
+      let count = zeros[done...].withUnsafeBytes {
+        pwrite(descriptor, $0.baseAddress, $0.count, off_t(done))
       }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw SystemCall.failure("pwrite", path: files.lock) }
+      done += count
+    }
+    // Some file systems find a place for it only now.
+    guard fsync(descriptor) == 0 else { throw SystemCall.failure("fsync", path: files.lock) }
+  }
+}
+
+extension SafeFiles {
+  /// Gives the holes of a file's first bytes a place on the disk, and makes the file so large.
+  ///
+  /// - Returns: Zero, or the number of the failure.
+  fileprivate static func fill(_ descriptor: Int32, byteCount: Int) -> Int32 {
+    #if canImport(Darwin)
+      var status = stat()
+      guard fstat(descriptor, &status) == 0 else { return errno }
+      // What is allocated lies behind what the file has already.
+      let missing = byteCount - Int(status.st_blocks) * 512
+      if missing > 0 {
+        var request = fstore_t(
+          fst_flags: UInt32(F_ALLOCATEALL), fst_posmode: F_PEOFPOSMODE, fst_offset: 0,
+          fst_length: off_t(missing), fst_bytesalloc: 0)
+        guard fcntl(descriptor, F_PREALLOCATE, &request) == 0 else { return errno }
+      }
+      if Int(status.st_size) >= byteCount { return 0 }
+      return ftruncate(descriptor, off_t(byteCount)) == 0 ? 0 : errno
+    #elseif os(Linux)
+      // Not `posix_fallocate`, which writes where the file system cannot allocate, and so may
+      // overwrite what another process has written meanwhile.
+      typealias Call = @convention(c) (Int32, Int32, off_t, off_t) -> Int32
+      guard let found = dlsym(nil, "fallocate") else { return ENOSYS }
+      let call = unsafeBitCast(found, to: Call.self)
+      while true {
+        if call(descriptor, 0, 0, off_t(byteCount)) == 0 { return 0 }
+        if errno != EINTR { return errno }
+      }
+    #else
+      return ENOSYS
+    #endif
+  }
+
+  /// Has a file overwritten in place on a file system that copies instead; where it never copies
+  /// there is nothing to do. Only a file that is empty can still be changed.
+  ///
+  /// - Returns: False for a file that goes on being copied.
+  fileprivate static func overwriteInPlace(_ descriptor: Int32) -> Bool {
+    #if os(Linux) && (arch(x86_64) || arch(arm64))
+      let (ask, set, noCopy): (UInt, UInt, Int) = (0x8008_6601, 0x4008_6602, 0x80_0000)
+      // FS_IOC_GETFLAGS, FS_IOC_SETFLAGS, FS_NOCOW_FL
+      var flags = 0
+      guard ioctl(descriptor, ask, &flags) == 0 else { return true }
+      if flags & noCopy != 0 { return true }
+      flags |= noCopy
+      // A file system that never copies does not know the flag. One that does takes it without a
+      // word also where it comes too late.
+      guard ioctl(descriptor, set, &flags) == 0 else { return true }
+      flags = 0
+      return ioctl(descriptor, ask, &flags) == 0 && flags & noCopy != 0
     #else
       return true
     #endif
   }
-
-  private static let line = 64
-  private static let noTransaction = -1
-  /// Larger than any table that Larder asks for.
-  private static let maximumByteCount = 1 << 20
-
-  private static func aligned(_ count: Int, _ to: Int) -> Int { (count + to - 1) / to * to }
 }

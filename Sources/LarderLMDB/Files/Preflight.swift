@@ -78,7 +78,7 @@ struct Preflight {
     case .open(let boot, let file)?:
       // A process that was killed leaves a whole file; a system that went down may not.
       return boot != SystemCall.bootID || file != identity?.number
-        || LockTable.someoneDiedInside(files.lock)
+        || LockTable(files: files).someoneDiedInside()
     case .closed?: return try !isAsClosed()
     case nil: return false
     }

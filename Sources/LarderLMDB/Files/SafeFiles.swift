@@ -46,7 +46,14 @@ enum SafeFiles {
     guard status.st_mode & S_IFMT == S_IFDIR else {
       throw unsafe(path, "it is \(kind(status)), not a folder")
     }
-    guard isReadOnly || status.st_uid == geteuid() else { throw unsafe(path, owner(status)) }
+    guard !isReadOnly else { return true }
+    guard status.st_uid == geteuid() else { throw unsafe(path, owner(status)) }
+    // Where others may rename what is in it, a look at a file says nothing of the one that is opened
+    // next. The group is often the user's own, and trusted by who gives it the right.
+    let (writableForAll, sticky): (mode_t, mode_t) = (0o002, 0o1000)
+    guard status.st_mode & writableForAll == 0 || status.st_mode & sticky != 0 else {
+      throw unsafe(path, "every user may write to the folder; take that right away (chmod o-w)")
+    }
     return true
   }
 
@@ -54,6 +61,16 @@ enum SafeFiles {
   static func isOurs(_ folder: String) throws(LMDBError) -> Bool {
     guard let status = try status(folder) else { return false }
     return status.st_uid == geteuid() && access(folder, W_OK) == 0
+  }
+
+  /// Whether this process may write to a file that is there, by its rights and those of the disk.
+  static func mayWrite(_ path: String) -> Bool {
+    let descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor < 0 else {
+      close(descriptor)
+      return true
+    }
+    return errno != EACCES && errno != EPERM && errno != EROFS
   }
 
   /// Makes the last folder of `path` if it is absent, for our eyes only.
@@ -133,30 +150,6 @@ enum SafeFiles {
 
   static func isEmptyFolder(_ path: String) throws(LMDBError) -> Bool {
     try names(in: path).isEmpty
-  }
-
-  /// Puts a file in the place of another one in one step, which takes its place in turn where the
-  /// system can do that.
-  static func exchange(
-    _ path: String, _ target: String, isReplacing: Bool
-  ) throws(LMDBError) {
-    guard isReplacing else { return try move(path, to: target) }
-    #if canImport(Darwin)
-      if renamex_np(path, target, UInt32(RENAME_SWAP)) == 0 { return }
-    #elseif os(Linux)
-      // Of the library that runs: Swift's module of it does not have the call.
-      typealias Call =
-        @convention(c) (
-          Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32
-        ) -> Int32
-      let exchange: UInt32 = 2  // RENAME_EXCHANGE
-      if let found = dlsym(nil, "renameat2"),
-        unsafeBitCast(found, to: Call.self)(AT_FDCWD, path, AT_FDCWD, target, exchange) == 0
-      {
-        return
-      }
-    #endif
-    try move(path, to: target)
   }
 
   static func move(_ path: String, to target: String) throws(LMDBError) {

@@ -27,6 +27,8 @@
     case swallowedCommit = "swallowed-commit"
     /// A write does not look whether the lock file and the data file are still in place.
     case lockInode = "lock-inode"
+    /// LMDB's lock file is left as LMDB makes it, with holes.
+    case sparseLock = "sparse-lock"
     /// No page of a file is looked at before it is opened.
     case preflight
     /// A file is taken for the one that was closed, whatever its inode, its size and its times are.

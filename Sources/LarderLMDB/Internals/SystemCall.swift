@@ -16,6 +16,9 @@ enum SystemCall {
 
   /// What to do about failures that have to do with where the store is, or with the process.
   static let advice: [Int32: String] = [
+    EIO:
+      "Nothing of this transaction is kept. The disk failed to read or write: see what the system "
+      + "has logged of it, make a backup elsewhere, and try again.",
     EACCES: "Check who owns the folder and its files.",
     EPERM: "Check who owns the folder and its files.",
     EROFS: "Open the store with `isReadOnly`, or have the disk mounted for writing.",

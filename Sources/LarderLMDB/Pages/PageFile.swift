@@ -20,6 +20,12 @@ struct PageFile: ~Copyable {
 
   deinit { if descriptor >= 0 { SystemCall.closeDescriptor(descriptor) } }
 
+  func identity() throws(LMDBError) -> FileIdentity {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw SystemCall.failure("fstat", path: path) }
+    return FileIdentity(status)
+  }
+
   func byteCount() throws(LMDBError) -> Int {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw SystemCall.failure("fstat", path: path) }

@@ -54,6 +54,71 @@ struct CreationTests {
     #expect(try contents(of: folder.opening).starts(with: Data("ready".utf8)))
   }
 
+  private func noteUnfinished() throws {
+    let handle = try #require(FileHandle(forUpdatingAtPath: folder.opening))
+    try handle.write(contentsOf: Data("creating\n".utf8))
+    try handle.close()
+  }
+
+  @Test("a store that was committed to is opened, although its creation was not noted as finished")
+  func committedIsKept() throws {
+    for isReadOnly in [true, false] {
+      let environment = try open("first")
+      try environment.close()
+      try noteUnfinished()
+      var options = Environment.Options()
+      options.isReadOnly = isReadOnly
+
+      let again = try Environment.open(at: folder.store, options: options) {
+        try $0.put("anew", "made")
+      }
+
+      #expect(try again.read("made") == "first")
+      try again.close()
+      let note = try contents(of: folder.opening)
+      #expect(note.starts(with: Data((isReadOnly ? "creating" : "ready").utf8)))
+    }
+  }
+
+  @Test("a damaged store whose creation was not noted as finished is refused, and stays as it is")
+  func damagedIsKept() throws {
+    let environment = try open("first")
+    for number in 0..<50 {
+      try environment.store(["\(number)": String(repeating: "x", count: 900)])
+    }
+    try environment.close()
+    var bytes = try contents(of: folder.data)
+    bytes.replaceSubrange(8192..<20_480, with: Data(count: 12_288))
+    try replaceContents(of: folder.data, by: bytes)
+    chmod(folder.data, 0o600)
+    try noteUnfinished()
+
+    #expect(code { _ = try open("anew") } == .corrupted)
+    #expect(try contents(of: folder.data) == bytes)
+  }
+
+  @Test("bytes that no creation leaves are moved aside and not deleted")
+  func foreignIsMoved() throws {
+    try FileManager.default.createDirectory(
+      atPath: folder.store, withIntermediateDirectories: false)
+    try replaceContents(of: folder.opening, by: Data("creating\n".utf8))
+    let bytes = Data("a letter to somebody".utf8)
+    try replaceContents(of: folder.data, by: bytes)
+    for path in [folder.opening, folder.data] { chmod(path, 0o600) }
+    var options = Environment.Options()
+    options.isReadOnly = true
+
+    let error = failure { _ = try Environment.open(at: folder.store, options: options) }
+    #expect(error?.code == .missing)
+    #expect(error?.description.contains("moved aside") == true)
+    #expect(try contents(of: folder.data) == bytes)
+
+    #expect(try open("anew").read("made") == "anew")
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    let aside = try #require(names.first { $0.hasPrefix("store.quarantine-") })
+    #expect(try contents(of: folder.path + "/\(aside)/data.mdb") == bytes)
+  }
+
   @Test("a first transaction that throws is not kept, and the next opener begins again")
   func initialisationThrows() throws {
     #expect(throws: Refused.self) {

@@ -32,9 +32,9 @@
           withExtendedLifetime(held) {}
 
           let isInside = place == "read" || place == "write"
-          #expect(LockTable.someoneDiedInside(folder.lock) == isInside, "\(place)")
+          #expect(try Self.someoneDiedInside(folder) == isInside, "\(place)")
           try Environment.open(at: store).close()
-          #expect(!LockTable.someoneDiedInside(folder.lock))
+          #expect(try !Self.someoneDiedInside(folder))
         }
       }
     }
@@ -73,6 +73,11 @@
       }
     }
 
+    private static func someoneDiedInside(_ folder: TestFolder) throws -> Bool {
+      let files = try StoreFiles(folder.store, isReadOnly: false)
+      return LockTable(files: files).someoneDiedInside()
+    }
+
     private final class Held {
       var environment: Environment?
       var snapshot: ReadTransaction?
@@ -83,15 +88,15 @@
     func unreadable() throws {
       let folder = TestFolder()
       try Environment.open(at: folder.store).close()
-      #expect(!LockTable.someoneDiedInside(folder.lock))
+      #expect(try !Self.someoneDiedInside(folder))
       let sound = try contents(of: folder.lock)
 
       for bytes in [Data(), sound.prefix(100), Data(repeating: 0xFF, count: sound.count)] {
         try replaceContents(of: folder.lock, by: bytes)
-        #expect(LockTable.someoneDiedInside(folder.lock))
+        #expect(try Self.someoneDiedInside(folder))
       }
       try FileManager.default.removeItem(atPath: folder.lock)
-      #expect(LockTable.someoneDiedInside(folder.lock))
+      #expect(try Self.someoneDiedInside(folder))
     }
   }
 #endif

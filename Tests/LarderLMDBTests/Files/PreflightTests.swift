@@ -299,6 +299,25 @@ import Testing
     withExtendedLifetime(faults) {}
   }
 
+  @Test("behind a commit that failed the file is flushed: LMDB has put back what it wrote over")
+  func failedCommitIsFlushed() throws {
+    let environment = try Environment.open(at: folder.store)
+    try environment.store(["a": "1"])
+    let calls = Locked<[Call]>([])
+    let folder = folder.store
+    _ = CallFaults.watch(folder) { call in
+      calls.withLock { $0.append(call) }
+      return call == .commit ? EIO : nil
+    }
+    defer { CallFaults.stopWatching(folder) }
+
+    let error = failure { try environment.store(["a": "2"]) }
+
+    #expect(error?.code == .system(errno: EIO))
+    #expect(error?.description.contains("The disk failed") == true)
+    #expect(calls.withLock { Array($0.suffix(2)) } == [.commit, .sync])
+  }
+
   @Test("an older meta page whose tree lies behind the end that it names is not followed")
   func treeBehindEnd() throws {
     try make(valueCount: 20)

@@ -141,6 +141,21 @@ struct SafeFilesTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.store) == ["data.mdb"])
   }
 
+  @Test("a folder that every user may write to is refused, but to read or where names are guarded")
+  func folderForAll() throws {
+    try Environment.open(at: folder.store).close()
+    chmod(folder.store, 0o777)
+
+    expectUnsafe(folder.store, "chmod o-w")
+    var options = Environment.Options()
+    options.isReadOnly = true
+    try Environment.open(at: folder.store, options: options).close()
+    for mode: mode_t in [0o1777, 0o770, 0o755] {
+      chmod(folder.store, mode)
+      try Environment.open(at: folder.store).close()
+    }
+  }
+
   @Test("a link in place of the folder is refused, with a slash at its end too")
   func linkedFolder() throws {
     let link = folder.path + "/link"

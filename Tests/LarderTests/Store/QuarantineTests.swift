@@ -259,16 +259,16 @@ import Testing
     #expect(told.count > 3)
     #expect(told.allSatisfy { $0.folder == first.folder && $0.readPageCount <= $0.pageCount })
     #expect(zip(told, told.dropFirst()).allSatisfy { $0.readPageCount < $1.readPageCount })
-    let store = try Store(at: folder.store)
-    let count = try store.repository(of: Note.self).count()
-    #expect((2000..<4000).contains(count))
+    expectUnfinished(first.folder)
     var last = 0
-    let report = try store.salvage(from: first.folder) { news in
+    let report = try Store.quarantine(at: url) { news in
       last = news.readPageCount
-      return true
+      return news.folder == first.folder
     }
-    #expect(report.documentCount == 4000 - count)
+    #expect(report.folder == first.folder)
+    #expect((1...2000).contains(report.salvage.documentCount))
     #expect(last > first.pageCount / 2)
+    let store = try Store(at: folder.store)
     #expect(try store.repository(of: Note.self).count() == 4000)
     try store.close()
 
@@ -281,9 +281,89 @@ import Testing
       }
     }
     #expect(!FileManager.default.fileExists(atPath: folder.data))
-    let later = try Store(at: folder.store)
-    #expect(try later.salvage(from: #require(aside)).documentCount == 4000)
-    try later.close()
+    expectUnfinished(try #require(aside))
+    #expect(!FileManager.default.fileExists(atPath: folder.data))
+    let later = try Store.quarantine(at: url)
+    #expect(later.folder == aside && later.salvage.documentCount == 4000)
+    try Store(at: folder.store).close()
+  }
+
+  /// The store cannot be opened, to write or to read, and the error says where the rest is and what
+  /// to do.
+  private func expectUnfinished(_ aside: URL) {
+    for isReadOnly in [false, true] {
+      let error = storeError {
+        _ = try Store(at: folder.store, options: StoreOptions(isReadOnly: isReadOnly))
+      }
+      guard case .unfinishedQuarantine(folder.store, let reason) = error else {
+        Issue.record("opening gave \(error.map { "\($0)" } ?? "a store")")
+        continue
+      }
+      #expect(reason.contains(aside.lastPathComponent))
+      #expect(error?.description.contains("`larder quarantine`") == true)
+    }
+  }
+
+  @Test(
+    "a process that dies in a quarantine leaves no store that passes for whole; another goes on")
+  func killed() throws {
+    let before = try makeStore()
+    for _ in 0..<2 {
+      let process = try OtherProcess("quarantine", folder.store)
+      let aside = URL(filePath: try process.expect("aside"))
+      process.kill()
+
+      expectUnfinished(aside)
+    }
+
+    let report = try Store.quarantine(at: url)
+
+    #expect(try newContents() == before)
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(names.filter { $0.contains("quarantine") } == [report.folder.lastPathComponent])
+  }
+
+  @Test("a quarantine whose file was moved back begins again, and one whose file is gone ends")
+  func movedBack() throws {
+    let before = try makeStore()
+    var aside: URL?
+    func stop() {
+      #expect(throws: CancellationError.self) {
+        try Store.quarantine(at: url) { news in
+          aside = news.folder
+          return false
+        }
+      }
+    }
+    stop()
+    let data = try #require(aside).appending(path: "data.mdb").path
+    try FileManager.default.moveItem(atPath: data, toPath: folder.data)
+    expectUnfinished(try #require(aside))
+    #expect(try Store.quarantine(at: url).salvage.documentCounts == before.mapValues(\.count))
+    #expect(try newContents() == before)
+
+    stop()
+    try FileManager.default.removeItem(at: try #require(aside))
+    expectUnfinished(try #require(aside))
+    let error = storeError { _ = try Store.quarantine(at: url) }
+    #expect(error?.description.contains("is gone") == true)
+    #expect(!FileManager.default.fileExists(atPath: folder.data))
+    // Whoever was told so may begin anew.
+    try Store(at: folder.store).close()
+  }
+
+  @Test("restoring a backup ends a quarantine that was cut short")
+  func restoredOver() throws {
+    let before = try makeStore()
+    let backup = folder.path + "/backup"
+    let store = try Store(at: folder.store)
+    try store.backup(to: backup)
+    try store.close()
+    #expect(throws: CancellationError.self) { try Store.quarantine(at: url) { _ in false } }
+
+    try Store.restore(from: backup, to: folder.store)
+
+    #expect(try newContents() == before)
   }
 
   @Test("a task that waits for it may be cancelled")
@@ -304,11 +384,10 @@ import Testing
     wasCancelled.signal()
     await #expect(throws: CancellationError.self) { try await task.value }
 
-    let store = try Store(at: folder.store)
     let moved = try #require(aside.withLock { $0 })
-    let report = try await store.salvage(from: moved)
-    #expect(report.documentCounts == before.mapValues(\.count))
-    try store.close()
+    let report = try await Store.quarantine(at: url)
+    #expect(report.folder == moved)
+    #expect(report.salvage.documentCounts == before.mapValues(\.count))
   }
 
   @Test("a damaged record is noted for the next opening, which looks at all pages")

@@ -57,31 +57,39 @@ extension Store {
   /// fetch them again from where they came from. Indexes are made again by the types that declare
   /// them.
   ///
+  /// The store is opened by nobody else before this has ended: where it was ended early, failed, or
+  /// its process died, opening throws ``StoreError/unfinishedQuarantine(path:reason:)``, and a second
+  /// call goes on with the file that was set aside.
+  ///
   /// - Parameters:
   ///   - options: Of the new store, which is closed again at the end.
   ///   - progress: Told how far it is, first when the file has been moved, then now and then; false
   ///     ends it.
   /// - Throws: ``StoreError``, such as ``StoreError/storage(_:)`` when the store is open in this
   ///   process or another one; nothing was moved then. When reading the damaged file or writing the
-  ///   new store fails, the file is aside already: ``salvage(from:progress:)`` tries again. So it is
-  ///   with the `CancellationError` that is thrown when `progress` said false.
+  ///   new store fails, the file is aside already: another call goes on with it. So it is with
+  ///   the `CancellationError` that is thrown when `progress` said false.
   public static func quarantine(
     at folder: URL, options: StoreOptions = StoreOptions(),
     progress: (SalvageProgress) -> Bool = { _ in true }
   ) throws -> QuarantineReport {
     let path = folder.path(percentEncoded: false)
+    // First: what cannot be opened with these would only be moved.
+    try options.check()
+    guard !options.isReadOnly else { throw StoreError.readOnly }
     let aside = try Engine.storing(at: path) { try Environment.setAside(path) }
     let asideFolder = URL(filePath: aside.folder, directoryHint: .isDirectory)
     let moved = SalvageProgress(
       folder: asideFolder, readPageCount: 0, pageCount: aside.report.pageCount * 2, documentCount: 0
     )
     guard progress(moved) else { throw CancellationError() }
-    let store = try Store(at: path, options: options)
-    let salvage = Result { try store.salvage(from: asideFolder, progress: progress) }
+    let store = try Store(salvagingAt: path, options: options)
+    let outcome = Result { try store.salvage(from: asideFolder, progress: progress) }
     try store.close()
+    let salvage = try outcome.get()
+    try Engine.storing(at: path) { try Environment.endQuarantine(path) }
     return QuarantineReport(
-      folder: asideFolder, faults: aside.report.faults.map { "\($0)" },
-      salvage: try salvage.get())
+      folder: asideFolder, faults: aside.report.faults.map { "\($0)" }, salvage: salvage)
   }
 
   /// Moves a damaged file aside and saves what is whole of it, on a thread of its own; as the

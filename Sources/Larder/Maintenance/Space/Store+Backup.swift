@@ -36,7 +36,7 @@ extension Store {
     to path: String, progress: (CopyProgress) -> Bool = { _ in true }
   ) throws -> Int {
     try checkOpen()
-    return try engine.storing {
+    return try engine.copying(to: path) {
       let byteCount = try engine.environment.backup(to: path) { copy in
         try copy.renewState(isSameTimeline: false)
       } progress: {

@@ -69,7 +69,7 @@ extension Store {
         path: backup, problems: check.problems.prefix(10).map { "\($0)" })
     }
     try Engine.refuseForeignFolder(folder)
-    return try source.engine.storing {
+    return try source.engine.copying(to: folder) {
       let done = try source.engine.environment.restore(to: folder) { copy in
         try copy.renewState(isSameTimeline: false)
       } progress: {

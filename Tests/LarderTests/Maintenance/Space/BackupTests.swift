@@ -131,6 +131,34 @@ import Testing
     try verifyAndClose(store)
   }
 
+  @Test("a backup or a restoration without room blames the disk that it writes to, not the store's")
+  func fullTarget() throws {
+    let store = try Store(at: folder.store)
+    try save(100, nonce: "a", in: store)
+    try store.backup(to: folder.path + "/source")
+    func shortage(copying source: String, _ body: () throws -> Void) -> Shortage? {
+      _ = CallFaults.watch(source) { $0 == .copy ? ENOSPC : nil }
+      defer { CallFaults.stopWatching(source) }
+      guard case .full(let shortage) = storeError(body) else { return nil }
+      return shortage
+    }
+
+    let restored = folder.path + "/restored"
+    let found = [
+      target: shortage(copying: folder.store) { try store.backup(to: target) },
+      restored: shortage(copying: folder.path + "/source") {
+        try Store.restore(from: folder.path + "/source", to: restored)
+      },
+    ]
+
+    for (path, shortage) in found {
+      #expect(shortage?.path == path && shortage?.limit == .disk)
+      #expect((shortage?.freeByteCount ?? 0) > 0 && (shortage?.neededByteCount ?? 0) > 0)
+      #expect(shortage?.description.contains("The disk of the store at \(path) is full") == true)
+    }
+    try verifyAndClose(store)
+  }
+
   @Test("what a backup that was killed has left is removed by the next one")
   func leftover() throws {
     let store = try Store(at: folder.store)

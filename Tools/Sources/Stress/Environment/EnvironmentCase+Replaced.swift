@@ -9,20 +9,52 @@ extension EnvironmentCase {
       scene.must(first.ask("open", "a", store), "opening")
       scene.must(scene.save(first, "a", "before", at: store), "a save")
       unlink(store + "/lock.mdb")
-      // It makes a lock file of its own, and both would write at the same time.
-      scene.must(second.ask("open", "b", store), "opening by another process")
-      for number in 0..<3 {
-        scene.must(scene.save(second, "b", "second-\(number)", at: store), "a save behind it")
-        scene.refused(
-          scene.save(first, "a", "first-\(number)", at: store), "a save without the lock",
-          "lockFileReplaced", words: ["close the store in every process"])
-      }
+      // With a lock file of its own it would overwrite what the first one reads.
+      scene.refused(
+        second.ask("open", "b", store), "opening by another process", "lockTableDamaged",
+        words: ["close the store in every process"])
+      scene.refused(
+        scene.save(first, "a", "first", at: store), "a save without the lock",
+        "lockFileReplaced", words: ["close the store in every process"])
       scene.must(first.ask("close", "a"), "closing")
+      scene.must(second.ask("open", "b", store), "opening by another process")
+      scene.must(scene.save(second, "b", "second", at: store), "a save behind it")
       scene.must(first.ask("open", "a", store), "opening again")
       scene.must(scene.save(first, "a", "again", at: store), "a save afterwards")
       scene.must(first.ask("close", "a"), "closing again")
       scene.must(second.ask("close", "b"), "closing the other")
       try scene.verify(store)
+    },
+    EnvironmentCase("folder-copied-while-open") { scene in
+      let store = try scene.makeStore()
+      let (first, second) = (try scene.hand(), try scene.newHand())
+      scene.must(first.ask("open", "a", store), "opening")
+      scene.must(first.ask("hold", "a"), "a snapshot")
+      // By the process itself, which so lets go of LMDB's locks.
+      scene.must(first.ask("read-file", store + "/lock.mdb"), "reading the lock file")
+      scene.refused(
+        second.ask("open", "b", store), "opening by another process", "lockTableDamaged",
+        words: ["close the store in every process", "copy of the folder"])
+      scene.must(scene.save(first, "a", "first", at: store), "a save")
+      scene.must(first.ask("release"), "letting go")
+      scene.must(first.ask("close", "a"), "closing")
+      scene.must(second.ask("open", "b", store), "opening by another process")
+      scene.must(scene.save(second, "b", "second", at: store), "a save")
+      scene.must(second.ask("close", "b"), "closing the other")
+      try scene.verify(store)
+    },
+    EnvironmentCase("folder-replaced-before-compaction") { scene in
+      let (store, other) = (try scene.makeStore(), try scene.makeStore("other"))
+      let hand = try scene.hand()
+      scene.must(hand.ask("open", "a", store), "opening")
+      rename(store, scene.path("aside"))
+      rename(other, store)
+      scene.protect(store + "/data.mdb")
+      scene.refused(hand.ask("compact", "a"), "compacting", "lockFileReplaced")
+      scene.refused(hand.ask("check", "a"), "checking", "lockFileReplaced")
+      scene.must(hand.ask("close", "a"), "closing")
+      scene.checkVictims()
+      try scene.verify(store, rememberedAs: scene.path("other"))
     },
     EnvironmentCase("data-unlinked-while-open") { scene in
       let store = try scene.makeStore()
@@ -127,6 +159,15 @@ extension EnvironmentCase {
         hand.ask("open", "a", scene.path("new")), "making a store", "system/\(EROFS)")
       scene.must(hand.ask("open", "a", store, "readonly=1"), "opening to read only")
       if scene.must(hand.ask("list", "a"), "reading").count != 1 { scene.fault("nothing to read") }
+      // Through another path the disk may be writable; LMDB could not tell a writer of this reader.
+      let writer = try scene.newHand()
+      scene.refused(
+        writer.ask("open", "b", store), "opening beside it", "inUse", words: ["read-only"])
+      scene.must(hand.ask("close", "a"), "closing")
+      scene.must(writer.ask("open", "b", store), "opening behind it")
+      scene.refused(
+        hand.ask("open", "a", store, "readonly=1"), "opening beside who writes", "inUse")
+      scene.must(writer.ask("close", "b"), "closing")
       try scene.verify(store)
     },
   ]

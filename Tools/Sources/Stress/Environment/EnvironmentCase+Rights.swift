@@ -81,6 +81,37 @@ extension EnvironmentCase {
       let names = Set((try? FileManager.default.contentsOfDirectory(atPath: store)) ?? [])
       if names != ["data.mdb", "larder.lock"] { scene.fault("it left \(names)") }
     },
+    EnvironmentCase("store-of-another-user-with-its-lock", needsRoot: true) { scene in
+      let store = try scene.makeStore()
+      for path in [scene.folder, store] { chmod(path, 0o755) }
+      for file in files { chmod(store + "/" + file, 0o644) }
+      let (reader, owner) = (try scene.newHand(), try scene.hand())
+      scene.must(reader.ask("become", "\(nobody)"), "becoming nobody")
+      // It cannot say in the lock file that it reads, so that nobody may write meanwhile.
+      scene.must(reader.ask("open", "a", store, "readonly=1"), "opening to read only")
+      if scene.must(reader.ask("list", "a"), "reading").count != 1 {
+        scene.fault("nothing to read")
+      }
+      scene.refused(
+        owner.ask("open", "b", store), "opening beside it", "inUse", words: ["another user"])
+      scene.must(owner.ask("open", "b", store, "readonly=1"), "opening to read beside it")
+      scene.must(owner.ask("close", "b"), "closing")
+      scene.must(reader.ask("close", "a"), "closing")
+      scene.must(owner.ask("open", "b", store), "opening behind it")
+      scene.refused(
+        reader.ask("open", "a", store, "readonly=1"), "opening beside who writes", "inUse",
+        words: ["another process has it open"])
+      scene.must(owner.ask("close", "b"), "closing")
+      try scene.verify(store)
+    },
+    EnvironmentCase("folder-writable-for-all") { scene in
+      let store = try scene.makeStore()
+      chmod(store, 0o777)
+      scene.refused(
+        try scene.hand().ask("open", "a", store), "opening", "unsafeFile", words: ["chmod o-w"])
+      chmod(store, 0o700)
+      try scene.verify(store)
+    },
     EnvironmentCase("parent-writable-for-all") { scene in
       chmod(scene.folder, 0o1777)
       let store = try scene.makeStore()

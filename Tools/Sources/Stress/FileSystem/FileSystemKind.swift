@@ -29,11 +29,14 @@ enum FileSystemKind: String, CaseIterable, Sendable {
   }
 
   /// Makes an empty one in a file.
-  func make(at path: String) throws {
+  ///
+  /// - Parameter isMixed: For btrfs: data and what is known of it share their room.
+  func make(at path: String, isMixed: Bool = false) throws {
     guard FileManager.default.createFile(atPath: path, contents: nil),
       truncate(path, byteCount) == 0
     else { throw ChildProcess.Failed(description: "\(path) cannot be made") }
-    try Mounting.run([maker] + makingArguments + [path])
+    let arguments = isMixed ? ["-q", "-f", "--mixed"] : makingArguments
+    try Mounting.run([maker] + arguments + [path])
   }
 
   /// Mounts one; a journal is replayed then.

@@ -15,8 +15,8 @@ extension FullCase {
       let smallCount = scene.fill(hand, "a", small, byteCount: 1, "full/disk", at: store)
       scene.refused(hand.ask("compact", "a"), "compacting", "full/disk", words: ["Free some space"])
       scene.refused(hand.ask("backup", "a", disk + "/b"), "a backup", "full/disk")
-      expect(["store"], in: disk, of: hand, scene)
-      expect(["data.mdb", "larder.lock", "lock.mdb"], in: store, of: hand, scene)
+      expectHolds(["store"], in: disk, of: hand, scene)
+      expectHolds(["data.mdb", "larder.lock", "lock.mdb"], in: store, of: hand, scene)
       scene.empty(hand, "a", small, 0..<smallCount, at: store)
       scene.empty(hand, "a", prefix, 0..<count * 3 / 4, at: store)
       _ = scene.fill(
@@ -57,7 +57,7 @@ extension FullCase {
       try scene.verify(store, with: try scene.newHand(wrapper: beside(hand)))
     },
     FullCase("disk-too-small-for-a-store", needsRoot: true) { scene in
-      let (hand, disk) = try smallDisk(scene, byteCount: 64 << 10)
+      let (hand, disk) = try smallDisk(scene, byteCount: 96 << 10)
       let store = disk + "/store"
       takeAll(disk, hand)
       scene.refused(
@@ -195,11 +195,13 @@ extension FullCase {
   }
 
   /// Runs a program that sees what a hand sees.
-  private static func beside(_ hand: Hand) -> [String] {
+  static func beside(_ hand: Hand) -> [String] {
     ["nsenter", "-t", "\(hand.process.id)", "-m"]
   }
 
-  private static func expect(_ names: [String], in folder: String, of hand: Hand, _ scene: Scene) {
+  static func expectHolds(
+    _ names: [String], in folder: String, of hand: Hand, _ scene: Scene
+  ) {
     let path = "/proc/\(hand.process.id)/root\(folder)"
     let found = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     if found.sorted() != names { scene.fault("\(folder) holds \(found.sorted()), not \(names)") }

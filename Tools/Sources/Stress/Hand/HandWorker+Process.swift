@@ -19,6 +19,7 @@ extension HandWorker {
     }
 
     switch name {
+    case "read-file": return ["\(try Data(contentsOf: URL(fileURLWithPath: try word(0))).count)"]
     case "chdir": try must(chdir(try word(0)), name)
     case "umask": umask(mode_t(try number(0)))
     case "unset": unsetenv(try word(0))

@@ -1,0 +1,93 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Says to others that a store is open here, by a lock of one byte of `larder.lock` that many may
+/// share.
+///
+/// LMDB says it by a lock on `lock.mdb`, which belongs to the process: whoever in this process opens
+/// that file and closes it again, as a copy of the folder does, lets go of it. The next opener then
+/// takes itself for the first, and clears a table of readers that is in use. This lock belongs to an
+/// open file of its own, so that nobody else lets go of it, and the kernel does when the process ends.
+final class OpenMark: Sendable {
+  enum Kind: Int {
+    /// The store is open in LMDB.
+    case open = 16
+    /// It is read without LMDB's lock file, in which a writer would look for readers.
+    case unseen = 17
+
+    /// Behind the bytes of the ``WriteTurn`` and of the ``CommitBell``.
+    fileprivate var place: off_t { 1 << 20 + off_t(rawValue) }
+  }
+
+  private let descriptor: Int32
+  private let kind: Kind
+
+  /// The descriptors of all marks. A forked child closes them: it would keep the locks for as long as
+  /// it lives.
+  fileprivate static let descriptors = Locked<Set<Int32>>([])
+
+  /// Nil where the file cannot be opened or locked. Called under the opening lock.
+  init?(_ files: StoreFiles, _ kind: Kind) {
+    #if os(Linux)
+      let file = Self.descriptors.withLock { descriptors -> Int32? in
+        // Under the lock: a child that is forked in between would not know of it.
+        let file = SystemCall.open(files.opening, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard file >= 0 else { return nil }
+        var lock = FileRange.lock(F_RDLCK, at: kind.place)
+        guard fcntl(file, FileRange.set, &lock) == 0 else {
+          SystemCall.closeDescriptor(file)
+          return nil
+        }
+        descriptors.insert(file)
+        return file
+      }
+      guard let file else { return nil }
+      descriptor = file
+      self.kind = kind
+    #else
+      return nil
+    #endif
+  }
+
+  deinit { end() }
+
+  /// To be called before LMDB closes: a mark without LMDB's lock means that this one was lost.
+  func end() {
+    Self.descriptors.withLock { descriptors in
+      // A child that inherited it has closed it, and its number may be another file's by now.
+      if descriptors.remove(descriptor) != nil { SystemCall.closeDescriptor(descriptor) }
+    }
+  }
+
+  /// Whether another open file has the mark too: another process's, or that of another copy of this
+  /// library in this process.
+  var isElsewhere: Bool { Self.isSet(kind, descriptor) }
+
+  /// - Parameter descriptor: Of `larder.lock`; marks that were set through it do not count.
+  static func isSet(_ kind: Kind, _ descriptor: Int32) -> Bool {
+    #if os(Linux)
+      var lock = FileRange.lock(F_WRLCK, at: kind.place)
+      return fcntl(descriptor, FileRange.ask, &lock) == 0 && lock.l_type != Int16(F_UNLCK)
+    #else
+      return false
+    #endif
+  }
+}
+
+// The three handlers of a fork.
+extension OpenMark {
+  static func beforeFork() { descriptors.lock() }
+
+  static func afterForkInParent() { descriptors.unlock() }
+
+  static func afterForkInChild() {
+    for descriptor in descriptors.value { SystemCall.closeDescriptor(descriptor) }
+    descriptors.value = []
+    descriptors.unlock()
+  }
+}

@@ -1,0 +1,48 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+// That the store's file was set aside and is being read into a new one, which is not whole before
+// that has ended: a note of its own, so that nobody takes the new store for all there was.
+extension OpeningLock {
+  private static let place = 512
+  private static let byteCount = 512
+  private static let word = "salvaging "
+
+  /// The name of the folder beside the store's that the file was set aside in; nil where no
+  /// quarantine was begun, or it has ended.
+  borrowing func quarantined() throws(LMDBError) -> String? {
+    var bytes = [UInt8](repeating: 0, count: Self.byteCount)
+    let count = pread(descriptor, &bytes, bytes.count, off_t(Self.place))
+    guard count >= 0 else { throw SystemCall.failure("pread", path: path) }
+    let text = bytes[..<count]
+    guard text.starts(with: Self.word.utf8), let end = text.firstIndex(of: UInt8(ascii: "\n"))
+    else {
+      return nil
+    }
+    return String(decoding: text[Self.word.utf8.count..<end], as: UTF8.self)
+  }
+
+  /// Writes the note, and returns when it is on the disk; nil when the quarantine has ended.
+  borrowing func note(quarantined name: String?) throws(LMDBError) {
+    var bytes = name.map { Array((Self.word + $0 + "\n").utf8) } ?? []
+    bytes += [UInt8](repeating: 0, count: max(0, Self.byteCount - bytes.count))
+    guard pwrite(descriptor, bytes, bytes.count, off_t(Self.place)) == bytes.count else {
+      throw SystemCall.failure("pwrite", path: path)
+    }
+    guard fsync(descriptor) == 0 else { throw SystemCall.failure("fsync", path: path) }
+  }
+
+  /// - Throws: ``LMDBError/Code/unfinishedQuarantine`` where the store is only half of what it was.
+  borrowing func refuseQuarantine(_ files: StoreFiles) throws(LMDBError) {
+    guard let name = try quarantined() else { return }
+    throw LMDBError(
+      .unfinishedQuarantine, operation: "open", path: files.folder,
+      detail: "its damaged file was set aside in"
+        + " \(SafeFiles.parent(of: files.folder) + "/" + name), and not all of it was read yet")
+  }
+}
