@@ -10,7 +10,7 @@ internal import LarderLMDB
 /// here, and the writer.
 @usableFromInline final class Engine: Sendable {
   let environment: Environment
-  let writer = Writer()
+  let writer: Writer
   let log = StoreLog()
   /// How much the writes of tasks may hold while they wait.
   let room: WriteRoom
@@ -39,6 +39,12 @@ internal import LarderLMDB
     self.options = options
     room = WriteRoom(byteCount: options.maximumWaitingByteCount)
     space = SpaceLimits(options)
+    let (timeout, log) = (options.writeTimeout?.seconds, log)
+    writer = Writer(timeoutSeconds: timeout) { Self.writeTimedOut(environment) }
+    environment.writeWait.withLock { wait in
+      wait.timeoutSeconds = timeout
+      wait.tellsOfLong = { log.tellOfWriter($0) }
+    }
     let isStateStale = try isStateStale()
     try refreshCatalogue()
     if isStateStale { try writer.run { try perform { $0.hasWrittenMore = true } } }
@@ -48,6 +54,17 @@ internal import LarderLMDB
 
   var catalogue: Catalogue { known.withLock { $0 } }
   var consumers: Database? { knownConsumers.withLock { $0 } }
+
+  var writeTimeoutSeconds: Double? { options.writeTimeout?.seconds }
+
+  func writeTimedOut() -> any Error { Self.writeTimedOut(environment) }
+
+  private static func writeTimedOut(_ environment: Environment) -> any Error {
+    StoreError.writeTimedOut(
+      path: environment.folder,
+      waitedFor: environment.waitsForOtherProcess
+        ? .otherProcess(environment.writeHolder) : .thisProcess)
+  }
 
   func know(consumers: Database) { knownConsumers.withLock { $0 = consumers } }
 }
@@ -202,6 +219,18 @@ extension Engine {
       [
         "version": "\(catalogue.version)", "collections": "\(catalogue.collections.count)",
         "indexes": "\(catalogue.indexes.count)",
+      ])
+  }
+}
+
+extension StoreLog {
+  fileprivate func tellOfWriter(_ holder: WriteHolder?) {
+    tell(
+      .warning, "a write waits for another process",
+      [
+        "process": holder.map { "\($0.processID)" } ?? "unknown",
+        "stopped": holder.map { "\($0.isStopped)" } ?? "unknown",
+        "seconds": "\(Int(WriteWait.longSeconds))",
       ])
   }
 }
