@@ -13,6 +13,8 @@ public struct LMDBError: Error, Equatable, Sendable, CustomStringConvertible {
     // Ours.
     case libraryVersion, unsafeFile, optionsDiffer, usedAfterFork, closed, inUse
     case lockFileReplaced, lockTableDamaged, nestedWrite, readOnly, missing, unfinishedQuarantine
+    /// Another process writes, and the time to wait for it is over.
+    case busy(by: WriteHolder?)
   }
 
   /// The kind of failure.
@@ -54,8 +56,8 @@ extension LMDBError.Code {
     case .transactionFull:
       "Nothing of this transaction is kept; split it into smaller ones."
     case .panic:
-      "The disk failed while a commit was written, of which nothing is kept. Close the store and "
-        + "open it again."
+      "The disk failed while a commit was written, of which nothing is kept. End what still reads the "
+        + "store and try again."
     case .corrupted, .pageNotFound:
       "Close the store in every process, set the file aside, and restore a backup or rebuild it."
     case .invalidFile, .versionMismatch:
@@ -75,6 +77,7 @@ extension LMDBError.Code {
       "Open it with the same options, or close the store that is open first."
     case .usedAfterFork: "Open the store again in the child process."
     case .closed: "Open the store again."
+    case .busy: "Nothing was written; try again, or have that process end its write."
     case .inUse: "End its transactions and close it where it should not be open; then try again."
     case .lockFileReplaced, .lockTableDamaged:
       "Nothing was written; close the store in every process and open it again."

@@ -94,6 +94,9 @@ public enum StoreError: Error, Equatable, Sendable {
   case damagedBackup(path: String, problems: [String])
   /// A query's conditions nest deeper than `limit` levels.
   case queryTooDeep(limit: Int)
+  /// A write did not get its turn within ``StoreOptions/writeTimeout``. Nothing was written; it may be
+  /// tried again.
+  case writeTimedOut(path: String, waitedFor: WriteObstacle)
   /// LMDB, the file system or the system's limits.
   case storage(LMDBError)
 
@@ -103,6 +106,8 @@ public enum StoreError: Error, Equatable, Sendable {
     case .readOnly: self = .readOnly
     case .nestedWrite: self = .nestedWrite
     case .optionsDiffer: self = .optionsDiffer(path: error.path ?? "")
+    case .busy(let holder):
+      self = .writeTimedOut(path: error.path ?? "", waitedFor: .otherProcess(holder))
     case .corrupted, .pageNotFound:
       self = .damagedFile(path: error.path ?? "", reason: error.detail)
     case .unfinishedQuarantine:
@@ -116,6 +121,24 @@ public enum StoreError: Error, Equatable, Sendable {
     switch self {
     case .damagedFile, .damagedCatalogue, .damagedRecord, .damagedIndex: true
     default: false
+    }
+  }
+}
+
+/// What a write has waited for in vain.
+public enum WriteObstacle: Hashable, Sendable {
+  /// Writes of this process before it.
+  case thisProcess
+  /// A writer of another process, as far as the system tells which.
+  case otherProcess(WriteHolder?)
+}
+
+extension WriteObstacle: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .thisProcess: "other writes of this process came first"
+    case .otherProcess(let holder):
+      "\(holder?.description ?? "another process") is writing"
     }
   }
 }
@@ -244,6 +267,9 @@ extension StoreError: CustomStringConvertible {
       "The backup at \(path) is damaged: \(problems.joined(separator: "; ")). Nothing was changed. "
         + "Take another backup, or `Store.quarantine(at:)` on a copy of this one to save what is "
         + "whole."
+    case .writeTimedOut(let path, let obstacle):
+      "A write to \(path) did not get its turn in time, and nothing of it was written: \(obstacle). "
+        + "Try again, or open the store with a longer `writeTimeout`."
     case .storage(let error): error.description
     }
   }

@@ -63,7 +63,7 @@ extension Engine {
         let isTrusted = isCopy
       #endif
       guard state.transaction <= UInt64(transaction.id) || isTrusted else {
-        try transaction.renew()
+        transaction = try newer(transaction)
         continue
       }
       if let known = transaction.catalogue(at: state.catalogueVersion) {
@@ -77,9 +77,23 @@ extension Engine {
       // Databases are opened first: a handle must not be used in a snapshot that began before it.
       if catalogue.version != state.catalogueVersion { try refreshCatalogue() }
       transaction.attach(catalogue)
-      try transaction.renew()
+      transaction = try newer(transaction)
     }
     throw StoreError.unstableSnapshot(attempts: Self.maximumAttempts)
+  }
+
+  private func newer(
+    _ transaction: consuming ReadTransaction
+  ) throws(LMDBError) -> ReadTransaction {
+    do throws(LMDBError) {
+      try transaction.renew()
+      return transaction
+    } catch {
+      guard error.code == .mapResized || error.code == .panic else { throw error }
+    }
+    // Its reader ends first: what a new one may have to wait for is that all others have.
+    _ = consume transaction
+    return try environment.beginLentRead()
   }
 
   private static let maximumAttempts = 100

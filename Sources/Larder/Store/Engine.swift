@@ -11,7 +11,7 @@ internal import Synchronization
 /// here, and the writer.
 @usableFromInline final class Engine: Sendable {
   let environment: Environment
-  let writer = Writer()
+  let writer: Writer
   let log = StoreLog()
   /// How much the writes of tasks may hold while they wait.
   let room: WriteRoom
@@ -44,6 +44,12 @@ internal import Synchronization
     self.options = options
     room = WriteRoom(byteCount: options.maximumWaitingByteCount)
     space = SpaceLimits(options)
+    let (timeout, log) = (options.writeTimeout?.seconds, log)
+    writer = Writer(timeoutSeconds: timeout) { Self.writeTimedOut(environment) }
+    environment.writeWait.withLock { wait in
+      wait.timeoutSeconds = timeout
+      wait.tellsOfLong = { log.tellOfWriter($0) }
+    }
     let isStateStale = try isStateStale()
     try refreshCatalogue()
     if isStateStale { try writer.run { try perform { $0.hasWrittenMore = true } } }
@@ -53,6 +59,17 @@ internal import Synchronization
 
   var catalogue: Catalogue { known.withLock { $0 } }
   var consumers: Database? { knownConsumers.withLock { $0 } }
+
+  var writeTimeoutSeconds: Double? { options.writeTimeout?.seconds }
+
+  func writeTimedOut() -> any Error { Self.writeTimedOut(environment) }
+
+  private static func writeTimedOut(_ environment: Environment) -> any Error {
+    StoreError.writeTimedOut(
+      path: environment.folder,
+      waitedFor: environment.waitsForOtherProcess
+        ? .otherProcess(environment.writeHolder) : .thisProcess)
+  }
 
   func know(consumers: Database) { knownConsumers.withLock { $0 = consumers } }
 }
@@ -214,6 +231,18 @@ extension Engine {
       [
         "version": "\(catalogue.version)", "collections": "\(catalogue.collections.count)",
         "indexes": "\(catalogue.indexes.count)",
+      ])
+  }
+}
+
+extension StoreLog {
+  fileprivate func tellOfWriter(_ holder: WriteHolder?) {
+    tell(
+      .warning, "a write waits for another process",
+      [
+        "process": holder.map { "\($0.processID)" } ?? "unknown",
+        "stopped": holder.map { "\($0.isStopped)" } ?? "unknown",
+        "seconds": "\(Int(WriteWait.longSeconds))",
       ])
   }
 }

@@ -6,6 +6,10 @@ struct SpaceLimits: Sendable {
   let askedQuota: Int?
   let askedReserve: Int
 
+  /// A write of so many bytes has a transaction of its own: with others it could take more than what
+  /// is kept for deleting.
+  var largeByteCount: Int { max(64 << 10, askedReserve / 2) }
+
   init(_ options: StoreOptions) {
     askedQuota = options.quotaByteCount
     askedReserve = options.reserveByteCount

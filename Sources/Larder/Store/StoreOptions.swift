@@ -26,6 +26,12 @@ public struct StoreOptions: Equatable, Sendable {
   /// while there are more waits before it encodes, so that tasks that save faster than the disk
   /// takes it do not fill the memory; cancelling its task ends the wait.
   public var maximumWaitingByteCount = 64 << 20
+  /// How long a write waits for its turn: for room among the writes that wait, for writes of this
+  /// process before it, and for a writer of another process, each at most so long. A write that has
+  /// waited for so long throws ``StoreError/writeTimedOut(path:waitedFor:)`` and leaves nothing behind;
+  /// one that has begun runs to its end. Nil to wait without end. Opening a store does not write,
+  /// unless it makes the store.
+  public var writeTimeout: Duration?
   /// Told what the store does; silent if nil, and then nothing is measured or put into words.
   ///
   /// ```swift
@@ -85,6 +91,7 @@ public struct StoreOptions: Equatable, Sendable {
   func agrees(with other: StoreOptions) -> Bool {
     quotaByteCount == other.quotaByteCount && reserveByteCount == other.reserveByteCount
       && maximumWaitingByteCount == other.maximumWaitingByteCount && changeLog == other.changeLog
+      && writeTimeout == other.writeTimeout
   }
 
   /// Two for the catalogue, two for the change log and its consumers, one for the migrations. The
@@ -99,6 +106,9 @@ public struct StoreOptions: Equatable, Sendable {
     }
     if !(1...100_000).contains(maximumReaders) {
       throw .invalidOption("maximumReaders", reason: "it must be 1 to 100,000")
+    }
+    if let writeTimeout, writeTimeout < .zero {
+      throw .invalidOption("writeTimeout", reason: "it must be 0 or more")
     }
     if maximumWaitingByteCount < 1 {
       throw .invalidOption("maximumWaitingByteCount", reason: "it must be 1 or more")

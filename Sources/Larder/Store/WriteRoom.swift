@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import LarderLMDB
 
 // What tasks save is encoded before it stands in the line, and a task that waits with it costs
@@ -8,8 +9,7 @@ internal import LarderLMDB
 final class WriteRoom: Sendable {
   private struct State {
     var waitingByteCount = 0
-    var waiters: [(number: UInt64, continuation: CheckedContinuation<Void, any Error>)] = []
-    var nextNumber: UInt64 = 0
+    var waiters = WaitingLine<CheckedContinuation<Void, any Error>>()
     /// Whether one who was let in has not stood in the line yet: what it brings is not known.
     var isLettingIn = false
   }
@@ -26,34 +26,48 @@ final class WriteRoom: Sendable {
 
   /// Returns once there is room. Whoever was let in makes the next one wait until its entry ends.
   ///
-  /// - Throws: `CancellationError` when the task is cancelled while it waits.
-  func enter() async throws -> RoomEntry {
+  /// - Parameters:
+  ///   - timeoutSeconds: How long it waits at most; nil for without end.
+  ///   - timedOut: Makes the error of one that has waited for so long.
+  /// - Throws: `CancellationError` when the task is cancelled while it waits; what `timedOut` makes.
+  func enter(
+    timeoutSeconds: Double? = nil, timedOut: @escaping @Sendable () -> any Error
+  ) async throws -> RoomEntry {
     let isFree = state.withLock { $0.waiters.isEmpty && $0.waitingByteCount < limit }
     if isFree { return RoomEntry(nil) }
-    let number = state.withLock { state in
-      state.nextNumber += 1
-      return state.nextNumber
-    }
-    let isCancelled = Locked(false)
+    let place = Locked<(number: UInt64?, isCancelled: Bool)>((nil, false))
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        state.withLock { $0.waiters.append((number, continuation)) }
+        let number = state.withLock { $0.waiters.append(continuation) }
         // What was cancelled before it stood there was not found.
-        if isCancelled.withLock({ $0 }) { giveUp(number) }
+        let isCancelled = place.withLock { place in
+          place.number = number
+          return place.isCancelled
+        }
+        if isCancelled { giveUp(number, CancellationError()) }
+        if let timeoutSeconds {
+          DispatchQueue.global().asyncAfter(deadline: .now() + timeoutSeconds) { [weak self] in
+            self?.giveUp(number, timedOut())
+          }
+        }
         letIn()
       }
     } onCancel: {
-      isCancelled.withLock { $0 = true }
-      giveUp(number)
+      let number = place.withLock { place in
+        place.isCancelled = true
+        return place.number
+      }
+      if let number { giveUp(number, CancellationError()) }
     }
     return RoomEntry(self)
   }
 
-  private func giveUp(_ number: UInt64) {
-    let waiter = state.withLock { state in
-      state.waiters.firstIndex { $0.number == number }.map { state.waiters.remove(at: $0) }
-    }
-    waiter?.continuation.resume(throwing: CancellationError())
+  /// Waits without end.
+  func enter() async throws -> RoomEntry { try await enter { CancellationError() } }
+
+  private func giveUp(_ number: UInt64, _ error: @autoclosure () -> any Error) {
+    let waiter = state.withLock { $0.waiters.remove(number) }
+    waiter?.resume(throwing: error())
   }
 
   /// Something stands in the line.
@@ -72,11 +86,11 @@ final class WriteRoom: Sendable {
 
   private func letIn() {
     let waiter = state.withLock { state -> CheckedContinuation<Void, any Error>? in
-      guard !state.isLettingIn, state.waitingByteCount < limit, !state.waiters.isEmpty else {
-        return nil
-      }
+      guard !state.isLettingIn, state.waitingByteCount < limit,
+        let waiter = state.waiters.popFirst()
+      else { return nil }
       state.isLettingIn = true
-      return state.waiters.removeFirst().continuation
+      return waiter
     }
     waiter?.resume()
   }

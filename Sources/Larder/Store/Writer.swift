@@ -25,9 +25,14 @@ final class Writer: Sendable {
 
   fileprivate struct State {
     /// Those who wait.
-    var entries: [Entry] = []
+    var entries = WaitingLine<Entry>()
+    /// Jobs that have left the line, and may not have begun: what they share a transaction with may
+    /// wait for another process.
+    var group: [WriteJob] = []
     /// Whether somebody has the line.
     var isTaken = false
+    /// Whether jobs are looked at that have waited for too long.
+    var looksForLate = false
   }
 
   /// What comes next once the line is free.
@@ -42,6 +47,19 @@ final class Writer: Sendable {
   private let queue = DispatchQueue(label: "larder.writer", qos: .userInitiated)
   /// The thread that runs in the line, else zero.
   private let runningThread = Atomic<UInt>(0)
+
+  /// How long a write waits for its turn; nil for without end.
+  private let timeoutSeconds: Double?
+  /// Makes the error of one that has waited for so long.
+  private let timedOut: @Sendable () -> any Error
+
+  init(
+    timeoutSeconds: Double? = nil,
+    timedOut: @escaping @Sendable () -> any Error = { CancellationError() }
+  ) {
+    self.timeoutSeconds = timeoutSeconds
+    self.timedOut = timedOut
+  }
 
   /// What shares a transaction at most.
   static let largestGroupCount = 512
@@ -69,66 +87,147 @@ extension Writer {
   /// Runs `body` in its turn and waits for it.
   ///
   /// - Throws: ``StoreError/nestedWrite`` from within the line itself, where waiting would be
-  ///   for ever; whatever `body` throws.
+  ///   for ever; ``StoreError/writeTimedOut(path:waitedFor:)``; whatever `body` throws.
   func run<Result>(_ body: () throws -> Result) throws -> Result {
-    try inTurn(takingJobs: false) { _ in try body() }
+    try inTurn(takingJobs: false) { _, _ in try body() }
   }
 
   /// Runs `body` in its turn and waits for it. It is given the jobs that stood right before it in
-  /// the line, which it waits for in any case, to be run first.
+  /// the line, which it waits for in any case, to be run first; and when it gives up waiting for other
+  /// processes.
   ///
   /// - Throws: As ``run(_:)-(()->_)``.
   func inTurn<Result>(
-    takingJobs: Bool = true, _ body: ([WriteJob]) throws -> Result
+    takingJobs: Bool = true, _ body: ([WriteJob], _ deadline: Double?) throws -> Result
   ) throws -> Result {
     if isInLine { throw StoreError.nestedWrite }
-    let turn = state.withLock { state -> Turn? in
+    let deadline = timeoutSeconds.map { WriteWait.now + $0 }
+    let place = state.withLock { state -> (turn: Turn, number: UInt64)? in
       guard state.isTaken else {
         state.isTaken = true
         return nil
       }
       let turn = Turn(takesJobs: takingJobs)
-      state.entries.append(.turn(turn))
-      return turn
+      return (turn, state.entries.append(.turn(turn)))
     }
-    let jobs = turn?.wait() ?? []
+    if let place, !place.turn.wait(until: deadline) {
+      if state.withLock({ $0.entries.remove(place.number) }) != nil { throw timedOut() }
+      // It is about to come.
+      _ = place.turn.wait(until: nil)
+    }
+    let jobs = place?.turn.takeJobs() ?? []
     defer { passOn() }
-    return try running { try body(jobs) }
+    return try running { try body(jobs, deadline) }
   }
 
-  /// Runs `body` in its turn. A task that is cancelled before its turn comes never runs.
+  /// Runs `body` in its turn. A task that is cancelled before its turn comes, or has waited for too
+  /// long, never runs, and does not wait for its turn to hear of it.
   func run<Result: Sendable>(
     _ body: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
-    let isCancelled = Locked(false)
+    let place = Locked<(end: (@Sendable (any Error) -> Void)?, isCancelled: Bool)>((nil, false))
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        enqueue {
-          continuation.resume(
-            with: Swift.Result {
-              if isCancelled.withLock({ $0 }) { throw CancellationError() }
-              return try body()
-            })
+        let number = enqueue(
+          .block { continuation.resume(with: Swift.Result { try body() }) })
+        let end: @Sendable (any Error) -> Void = { [self] error in
+          guard state.withLock({ $0.entries.remove(number) }) != nil else { return }
+          continuation.resume(throwing: error)
+        }
+        let isCancelled = place.withLock { place in
+          place.end = end
+          return place.isCancelled
+        }
+        if isCancelled { end(CancellationError()) }
+        if let timeoutSeconds {
+          DispatchQueue.global().asyncAfter(deadline: .now() + timeoutSeconds) { [timedOut] in
+            end(timedOut())
+          }
         }
       }
     } onCancel: {
-      isCancelled.withLock { $0 = true }
+      let end = place.withLock { place in
+        place.isCancelled = true
+        return place.end
+      }
+      end?(CancellationError())
     }
   }
 
   /// Runs `body` in its turn, some time.
-  func enqueue(_ body: @escaping @Sendable () -> Void) { enqueue(.block(body)) }
+  func enqueue(_ body: @escaping @Sendable () -> Void) { _ = enqueue(.block(body)) }
 
-  /// Runs a job in its turn, with those that wait beside it.
-  func enqueue(_ job: WriteJob) { enqueue(.job(job)) }
+  /// Runs a job in its turn, with those that wait beside it; does nothing with one that has ended.
+  func enqueue(_ job: WriteJob) {
+    let deadline = timeoutSeconds.map { WriteWait.now + $0 }
+    guard job.isWaiting else { return }
+    job.stand(at: enqueue(.job(job)), until: deadline)
+    if deadline != nil { lookForLate() }
+  }
 
-  private func enqueue(_ entry: Entry) {
-    let needsThread = state.withLock { state in
-      state.entries.append(entry)
+  /// Ends a job that has not begun, and takes it out of the line.
+  func cancel(_ job: WriteJob) { end(job, CancellationError()) }
+
+  private func end(_ job: WriteJob, _ error: @autoclosure () -> any Error) {
+    guard job.endsEarly() else { return }
+    if let number = job.number { _ = state.withLock { $0.entries.remove(number) } }
+    job.finish(error())
+  }
+
+  /// Ends jobs that have waited for too long, now and again, as long as some wait.
+  private func lookForLate() {
+    guard let timeoutSeconds else { return }
+    let isFirst = state.withLock { state in
+      defer { state.looksForLate = true }
+      return !state.looksForLate
+    }
+    if isFirst { lookForLate(in: timeoutSeconds) }
+  }
+
+  private func lookForLate(in seconds: Double) {
+    DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in
+      guard let self else { return }
+      let now = WriteWait.now
+      let (late, next) = state.withLock { state -> ([WriteJob], Double?) in
+        var (late, next) = ([WriteJob](), Double?.none)
+        let inLine = state.entries.elements.compactMap { entry in
+          if case .job(let job) = entry { job } else { nil }
+        }
+        for job in state.group + inLine {
+          guard job.isWaiting, let deadline = job.deadline else { continue }
+          if deadline <= now { late.append(job) } else { next = min(next ?? deadline, deadline) }
+        }
+        state.looksForLate = next != nil
+        return (late, next)
+      }
+      for job in late { end(job, timedOut()) }
+      if let next { lookForLate(in: max(next - now, 0.001)) }
+    }
+  }
+
+  private func enqueue(_ entry: Entry) -> UInt64 {
+    let (number, needsThread) = state.withLock { state in
       defer { state.isTaken = true }
-      return !state.isTaken
+      return (state.entries.append(entry), !state.isTaken)
     }
     if needsThread { queue.async { self.work() } }
+    return number
+  }
+
+  /// Runs `body` on the line's own thread, which has no current task and no task-local values, and
+  /// waits for it. Called by a thread that was lent the line.
+  func apart(_ body: () -> Void) {
+    withoutActuallyEscaping(body) { body in
+      // Guard: the caller waits meanwhile.
+      nonisolated(unsafe) let body = body
+      let isDone = Turn(takesJobs: false)
+      queue.async {
+        self.running { body() }
+        isDone.come()
+      }
+      _ = isDone.wait(until: nil)
+    }
+    runningThread.store(Self.thisThread, ordering: .relaxed)
   }
 }
 
@@ -138,6 +237,7 @@ extension Writer {
   /// Lends the line to whoever is next. Called by threads that were lent it, when they are done.
   private func passOn() {
     let (turn, needsThread) = state.withLock { state in
+      state.group = []
       let turn = state.takeTurn()
       state.isTaken = turn != nil || !state.entries.isEmpty
       return (turn, turn == nil && state.isTaken)
@@ -153,7 +253,9 @@ extension Writer {
       switch state.withLock({ $0.takeNext() }) {
       case .turn(let turn): return turn.come()
       case .block(let body): running(body)
-      case .jobs(let jobs): running { jobs[0].engine.run(jobs) }
+      case .jobs(let jobs):
+        running { jobs[0].engine.run(jobs) }
+        state.withLock { $0.group = [] }
       case .nothing: return
       }
     }
@@ -173,12 +275,10 @@ extension Writer.State {
     if let turn = takeTurn(behind: jobs) { return .turn(turn) }
     if !jobs.isEmpty {
       entries.removeFirst(jobs.count)
+      group = jobs
       return .jobs(jobs)
     }
-    if case .block(let body)? = entries.first {
-      entries.removeFirst()
-      return .block(body)
-    }
+    if case .block(let body)? = entries.popFirst() { return .block(body) }
     isTaken = false
     return .nothing
   }
@@ -188,10 +288,11 @@ extension Writer.State {
 
   private mutating func takeTurn(behind jobs: [WriteJob]) -> Turn? {
     guard jobs.count < min(entries.count, Writer.largestGroupCount),
-      case .turn(let turn) = entries[jobs.count],
+      case .turn(let turn)? = entries.elements.dropFirst(jobs.count).first(where: { _ in true }),
       jobs.isEmpty || turn.takesJobs && !jobs[0].isLarge
     else { return nil }
     entries.removeFirst(jobs.count + 1)
+    group = jobs
     turn.jobs = jobs
     return turn
   }
@@ -199,17 +300,14 @@ extension Writer.State {
   /// The jobs that stand first in the line, as far as they share a transaction.
   private func jobsTogether() -> [WriteJob] {
     var jobs: [WriteJob] = []
-    for case .job(let job) in entries.prefix(Writer.largestGroupCount).prefix(while: \.isJob) {
+    for entry in entries.elements {
+      guard case .job(let job) = entry, jobs.count < Writer.largestGroupCount else { break }
       // A large one runs alone.
       if !jobs.isEmpty, job.isLarge || jobs[0].isLarge { break }
       jobs.append(job)
     }
     return jobs
   }
-}
-
-extension Writer.Entry {
-  fileprivate var isJob: Bool { if case .job = self { true } else { false } }
 }
 
 /// A thread's place in the line.
@@ -236,11 +334,30 @@ private final class Turn: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Returns the jobs to be run first.
-  func wait() -> [WriteJob] {
+  /// Waits until it has come; false where it has not by `deadline`, in seconds of ``WriteWait/now``.
+  func wait(until deadline: Double?) -> Bool {
     pthread_mutex_lock(mutex)
-    while !hasCome { pthread_cond_wait(condition, mutex) }
-    pthread_mutex_unlock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    while !hasCome {
+      guard let deadline else {
+        pthread_cond_wait(condition, mutex)
+        continue
+      }
+      let seconds = deadline - WriteWait.now
+      guard seconds > 0 else { return false }
+      var end = timespec()
+      clock_gettime(CLOCK_REALTIME, &end)
+      // At most a second at once: that clock may be set.
+      let nanoseconds = end.tv_nsec + Int(min(seconds, 1) * 1e9)
+      end.tv_sec += nanoseconds / 1_000_000_000
+      end.tv_nsec = nanoseconds % 1_000_000_000
+      pthread_cond_timedwait(condition, mutex, &end)
+    }
+    return true
+  }
+
+  /// The jobs to be run first, once it has come.
+  func takeJobs() -> [WriteJob] {
     defer { jobs = [] }
     return jobs
   }

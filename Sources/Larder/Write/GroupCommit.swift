@@ -2,6 +2,14 @@ internal import LarderLMDB
 
 /// A write that waits for its turn.
 final class WriteJob: Sendable {
+  private enum Phase { case waiting, running, ended }
+
+  private struct State {
+    var phase = Phase.waiting
+    var number: UInt64?
+    var deadline: Double?
+  }
+
   let engine: Engine
   /// Runs the caller's body; its result stays with the caller.
   let run: @Sendable (inout WriteScope) throws -> Void
@@ -9,22 +17,59 @@ final class WriteJob: Sendable {
   let finish: @Sendable ((any Error)?) -> Void
   /// Whether it is so large that it should have a transaction of its own.
   let isLarge: Bool
-  private let isCancelled = Locked(false)
+  /// Whether it is the write of the thread that was lent the line, and no task's.
+  let isLender: Bool
+  private let state = Locked(State())
 
   init(
-    _ engine: Engine, isLarge: Bool, run: @escaping @Sendable (inout WriteScope) throws -> Void,
+    _ engine: Engine, isLarge: Bool, isLender: Bool = false,
+    run: @escaping @Sendable (inout WriteScope) throws -> Void,
     finish: @escaping @Sendable ((any Error)?) -> Void
   ) {
     self.engine = engine
     self.run = run
     self.finish = finish
     self.isLarge = isLarge
+    self.isLender = isLender
   }
 
-  /// Prevents it, if its turn has not come.
-  func cancel() { isCancelled.withLock { $0 = true } }
+  var isWaiting: Bool { state.withLock { $0.phase == .waiting } }
+  /// Where it stands in the line; nil before it does.
+  var number: UInt64? { state.withLock { $0.number } }
+  /// When it has waited for too long, in seconds of ``WriteWait/now``.
+  var deadline: Double? { state.withLock { $0.deadline } }
 
-  fileprivate var mayRun: Bool { !isCancelled.withLock { $0 } }
+  func stand(at number: UInt64, until deadline: Double?) {
+    state.withLock { state in
+      state.number = number
+      state.deadline = deadline
+    }
+  }
+
+  /// Ends it where it has not begun, and returns whether it has not; whoever asked finishes it.
+  func endsEarly() -> Bool {
+    state.withLock { state in
+      defer { if state.phase == .waiting { state.phase = .ended } }
+      return state.phase == .waiting
+    }
+  }
+
+  /// Begins it, or begins it again; false where it has ended before its turn came.
+  fileprivate func begins() -> Bool {
+    state.withLock { state in
+      if state.phase == .waiting { state.phase = .running }
+      return state.phase == .running
+    }
+  }
+
+  /// Finishes it, unless that was done before its turn came.
+  fileprivate func end(_ error: (any Error)?) {
+    let isOurs = state.withLock { state in
+      defer { state.phase = .ended }
+      return state.phase != .ended
+    }
+    if isOurs { finish(error) }
+  }
 }
 
 // Writes that wait at the same time share a transaction, and with it one flush of the disk, which
@@ -32,33 +77,51 @@ final class WriteJob: Sendable {
 // write that waits alone needs none.
 //
 // A thread that waits with its write shares the flush of the tasks' writes before it, which it
-// waits for anyway. Two threads that wait do not share one: a transaction ends on the thread that
-// began it, and each body runs on its caller's thread, as its actor may want.
+// waits for anyway. Their bodies run on the line's own thread meanwhile, where no task is current:
+// on the thread that waits they would find its task, with its task-local values and its cancellation.
+// Handing the transaction over and back costs two wake-ups of a thread, about 20 us, for all of them
+// together; a second flush would cost a hundred or more. Two threads that wait do not share one: a
+// transaction ends on the thread that began it, and each body runs on its caller's thread, as its
+// actor may want.
 
 extension Engine {
   /// Runs jobs that waited together, as one transaction. Called in the writer's line only.
   func run(_ group: [WriteJob]) {
-    var waiting = group.filter { job in
-      if job.mayRun { return true }
-      job.finish(CancellationError())
-      return false
-    }[...]
+    waiting(until: nil, isWanted: { group.contains(where: \.isWaiting) }) {
+      runInGroups(group[...])
+    }
+  }
+
+  private func runInGroups(_ group: ArraySlice<WriteJob>) {
+    // Whether a thread has the line that waits with a write of its own, the last one.
+    let isLent = group.last?.isLender == true
+    var waiting = group
     while let first = waiting.first {
-      if waiting.count == 1 {
-        let result = Result { try storing { try perform(first.run) } }
-        first.finish(result.failure)
-        return
-      }
-      waiting = runTogether(waiting)
+      if waiting.count == 1 { return _ = runAlone(first, isLent: isLent) }
+      waiting = runTogether(waiting, isLent: isLent)
     }
   }
 
   /// Runs `body` on the caller's thread, once its turn has come.
   func write<Result>(_ body: (inout WriteScope) throws -> Result) throws -> Result {
-    try writer.inTurn { jobs in
-      if jobs.isEmpty { return try storing { try perform(body) } }
-      return try run(jobs, then: body)
+    try writer.inTurn { jobs, deadline in
+      try waiting(until: deadline, isWanted: nil) {
+        if jobs.isEmpty { return try storing { try perform(body) } }
+        return try run(jobs, then: body)
+      }
     }
+  }
+
+  /// Runs `body`, in which whoever begins to write waits for other processes as it is said here.
+  private func waiting<Result>(
+    until deadline: Double?, isWanted: (@Sendable () -> Bool)?, _ body: () throws -> Result
+  ) rethrows -> Result {
+    let usual = environment.writeWait.withLock { wait in
+      defer { (wait.deadline, wait.isWanted) = (deadline, isWanted) }
+      return wait
+    }
+    defer { environment.writeWait.withLock { $0 = usual } }
+    return try body()
   }
 
   private func run<Result>(
@@ -69,23 +132,53 @@ extension Engine {
       nonisolated(unsafe) let body = body
       nonisolated(unsafe) var result: Result?
       nonisolated(unsafe) var failure: (any Error)?
-      run(
-        jobs + [
-          WriteJob(self, isLarge: false) {
-            result = try body(&$0)
-          } finish: {
-            failure = $0
-          }
-        ])
+      let own = WriteJob(self, isLarge: false, isLender: true) {
+        result = try body(&$0)
+      } finish: {
+        failure = $0
+      }
+      runInGroups((jobs + [own])[...])
       if let failure { throw failure }
       guard let result else { preconditionFailure("a write that succeeded has no result") }
       return result
     }
   }
 
+  /// Runs a job in a transaction of its own, after `declaration`; false where that failed.
+  @discardableResult
+  private func runAlone(
+    _ job: WriteJob, after declaration: Declaration? = nil, isLent: Bool
+  ) -> Bool {
+    let result = Result {
+      try storing {
+        if let declaration { try declare(declaration) }
+        try perform { scope in
+          guard job.begins() else { throw CancellationError() }
+          var outcome: Result<Void, any Error> = .success(())
+          onThread(of: job, isLent: isLent) { outcome = Result { try job.run(&scope) } }
+          try outcome.get()
+        }
+      }
+    }
+    job.end(result.failure)
+    return result.failure == nil
+  }
+
+  /// Runs `body`, a part of the transaction that this thread has begun, where the job's body belongs.
+  private func onThread(of job: WriteJob, isLent: Bool, _ body: () -> Void) {
+    guard isLent, !job.isLender else { return body() }
+    writer.apart {
+      environment.goOnWriting()
+      body()
+    }
+    environment.goOnWriting()
+  }
+
   /// Runs jobs in one transaction, and returns those that have to be run after it: what one of
   /// them needs declared first ends the group.
-  private func runTogether(_ jobs: ArraySlice<WriteJob>) -> ArraySlice<WriteJob> {
+  private func runTogether(
+    _ jobs: ArraySlice<WriteJob>, isLent: Bool
+  ) -> ArraySlice<WriteJob> {
     var outcomes: [(job: WriteJob, error: (any Error)?)] = []
     var declaration: Declaration?
     var needsLargerMap = false
@@ -94,49 +187,70 @@ extension Engine {
       try storing {
         // With nothing but refusals there is nothing to keep.
         _ = try transact { scope in
-          while let job = rest.first {
-            let outcome = Result { try scope.undoable { try $0.whole(job.run) } }
-            if let needed = scope.undeclared {
-              // Only what comes before it is committed.
-              declaration = needed
-              scope.undeclared = nil
-              break
+          while declaration == nil, !needsLargerMap, let first = rest.first {
+            onThread(of: first, isLent: isLent) {
+              while let job = rest.first, job.isLender == first.isLender {
+                guard job.begins() else {
+                  rest = rest.dropFirst()
+                  continue
+                }
+                let outcome = Result { try scope.undoable { try $0.whole(job.run) } }
+                if let needed = scope.undeclared {
+                  // Only what comes before it is committed.
+                  declaration = needed
+                  scope.undeclared = nil
+                  break
+                }
+                if outcome.failure?.isFullMap == true {
+                  needsLargerMap = true
+                  break
+                }
+                outcomes.append((job, outcome.failure.map { noting($0) }))
+                rest = rest.dropFirst()
+              }
             }
-            if outcome.failure?.isFullMap == true {
-              needsLargerMap = true
-              break
-            }
-            outcomes.append((job, outcome.failure.map { noting($0) }))
-            rest = rest.dropFirst()
           }
         }
       }
     }
     if let error = commit.failure {
       // What a job itself has thrown is what its caller has to hear.
-      for outcome in outcomes where outcome.error != nil { outcome.job.finish(outcome.error) }
+      for outcome in outcomes where outcome.error != nil { outcome.job.end(outcome.error) }
       let failed = outcomes.isEmpty ? Array(rest) : outcomes.filter { $0.error == nil }.map(\.job)
-      if case StoreError.full(let shortage) = error, shortage.limit == .map {
-        // Each alone, which grows the map where it may.
-        for job in failed {
-          job.finish(Result { try storing { try perform(job.run) } }.failure)
-        }
-      } else {
-        for job in failed { job.finish(error) }
-      }
+      end(failed, after: error, isLent: isLent)
       return outcomes.isEmpty ? [] : rest
     }
-    for outcome in outcomes { outcome.job.finish(outcome.error) }
+    for outcome in outcomes { outcome.job.end(outcome.error) }
     guard declaration != nil || needsLargerMap, let job = rest.first else { return rest }
     // The one that needs it goes on alone: it may need more than one thing.
-    let result = Result {
-      try storing {
-        if let declaration { try declare(declaration) }
-        try perform(job.run)
+    runAlone(job, after: declaration, isLent: isLent)
+    return rest.dropFirst()
+  }
+
+  /// Ends jobs whose common commit has failed. Where there was no room, each is tried alone: one that
+  /// was too large must not fail the others, and what needs a larger map has it grown where it may.
+  private func end(_ jobs: [WriteJob], after error: any Error, isLent: Bool) {
+    guard mayLackRoom(error) else { return jobs.forEach { $0.end(error) } }
+    var failureCount = 0
+    for job in jobs {
+      // A disk that fails for another reason fails them all, and is not tried for each of them.
+      if failureCount >= 3, shortage(error) == nil {
+        job.end(error)
+      } else if !runAlone(job, isLent: isLent) {
+        failureCount += 1
+      } else {
+        failureCount = 0
       }
     }
-    job.finish(result.failure)
-    return rest.dropFirst()
+  }
+
+  /// Some file systems write what fits and say nothing of the rest, which LMDB takes for a failure of
+  /// the disk; afterwards there may be room again.
+  private func mayLackRoom(_ error: any Error) -> Bool {
+    if case StoreError.storage(let error) = error {
+      return error.code == .system(errno: SystemErrors.inputOutput)
+    }
+    return shortage(error) != nil
   }
 }
 
@@ -155,10 +269,13 @@ extension Store {
   /// Returns once there is room in the line for another write. To be called before its documents
   /// are encoded.
   ///
-  /// - Throws: `CancellationError`, ``StoreError/closed``.
+  /// - Throws: `CancellationError`, ``StoreError/closed``,
+  ///   ``StoreError/writeTimedOut(path:waitedFor:)``.
   @usableFromInline func roomEntry() async throws -> RoomEntry {
     try checkOpen()
-    return try await engine.room.enter()
+    return try await engine.room.enter(timeoutSeconds: engine.writeTimeoutSeconds) { [engine] in
+      engine.writeTimedOut()
+    }
   }
 
   /// Writes from many tasks share transactions; this is one of them.
@@ -182,6 +299,7 @@ extension Store {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation {
         (continuation: CheckedContinuation<Void, any Error>) in
+        let isLarge = isLarge || byteCount > engine.space.largeByteCount
         let job = WriteJob(engine, isLarge: isLarge) { scope in
           let value = try scope.writing(as: origin, body)
           result.withLock { $0 = value }
@@ -189,14 +307,15 @@ extension Store {
           engine.room.giveBack(byteCount)
           if let error { continuation.resume(throwing: error) } else { continuation.resume() }
         }
-        current.withLock { $0 = job }
-        if Task.isCancelled { job.cancel() }
         engine.room.take(byteCount)
+        current.withLock { $0 = job }
+        // What was cancelled before that was not found.
+        if Task.isCancelled { engine.writer.cancel(job) }
         engine.writer.enqueue(job)
         entry?.end()
       }
     } onCancel: {
-      current.withLock { $0 }?.cancel()
+      if let job = current.withLock({ $0 }) { engine.writer.cancel(job) }
     }
     guard let value = result.withLock({ $0 }) else {
       preconditionFailure("a write that succeeded has no result")

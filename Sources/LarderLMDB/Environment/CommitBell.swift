@@ -23,26 +23,27 @@ final class CommitBell: Sendable {
 
   /// Nil once the environment is closed.
   private let descriptor: Locked<Int32?>
-  /// Of the same file. Whoever uses it is inside of the environment, which is not closed meanwhile.
-  let turn: WriteTurn
+  private let forkCount = Forks.current
 
   /// Nil where the file cannot be opened; then others find out when they look by themselves.
   ///
   /// - Parameter isReadOnly: It is listened to only.
   init?(_ files: StoreFiles, isReadOnly: Bool) {
     let access = isReadOnly ? O_RDONLY : O_RDWR
-    let file = SystemCall.open(files.opening, access | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    let file = Forks.openToLock {
+      SystemCall.open(files.opening, access | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    }
     guard file >= 0 else { return nil }
     descriptor = Locked(file)
-    turn = WriteTurn(file)
   }
 
-  deinit { silence() }
+  // In a forked child another thread of its parent may have had the descriptor's lock for ever.
+  deinit { if forkCount == Forks.current { silence() } }
 
   /// Gives the descriptor back: a store that is closed has none, however long it is held.
   func silence() {
     descriptor.withLock { descriptor in
-      if let open = descriptor { SystemCall.closeDescriptor(open) }
+      if let open = descriptor { Forks.close(locked: open) }
       descriptor = nil
     }
   }

@@ -19,14 +19,12 @@ extension Environment {
     if let handle = pool.take() {
       let status = Calls.renew(handle.pointer)
       if status == 0 { return ReadTransaction(handle, self, isLent: isLent) }
-      do throws(LMDBError) {
-        try recoverRenewal(handle, status)
-      } catch {
-        discard(handle)
+      // Whoever waits for a larger map, or for LMDB to be opened again, may hold nothing of it.
+      discard(handle)
+      guard Calls.passes(status) else {
         gate.leave()
-        throw error
+        throw Calls.failure(status, "mdb_txn_renew", path: folder)
       }
-      return ReadTransaction(handle, self, isLent: isLent)
     }
     do throws(LMDBError) {
       return ReadTransaction(try beginFreshRead(), self, isLent: isLent)
@@ -51,7 +49,8 @@ extension Environment {
   /// - Throws: ``LMDBError``: ``LMDBError/Code/nestedWrite`` when this thread holds one already,
   ///   ``LMDBError/Code/readOnly``, ``LMDBError/Code/closed``,
   ///   ``LMDBError/Code/usedAfterFork``, ``LMDBError/Code/lockFileReplaced``,
-  ///   ``LMDBError/Code/lockTableDamaged`` and others. Nothing is left behind.
+  ///   ``LMDBError/Code/lockTableDamaged``, ``LMDBError/Code/busy(by:)`` when another process writes for
+  ///   longer than ``writeWait`` says, and others. Nothing is left behind.
   public func beginWrite() throws(LMDBError) -> WriteTransaction {
     guard !options.isReadOnly else {
       throw LMDBError(
@@ -59,34 +58,51 @@ extension Environment {
     }
     // The process id too: a child made without `fork` does not run the handler that counts.
     guard processID == Forks.processID else { throw usedAfterFork("beginWrite") }
-    try enter("beginWrite")
+    try checkFork("beginWrite")
+    try refuseSecondWrite("beginWrite")
+    // Before the gate: whoever waits for another process must not keep others from a larger map.
+    try takeTurn()
     do throws(LMDBError) {
-      try refuseSecondWrite("beginWrite")
-      let transaction = try beginInTurn()
-      writingThread.store(SystemCall.threadNumber, ordering: .relaxed)
-      return WriteTransaction(TransactionHandle(transaction), self)
+      try enter("beginWrite")
+      do throws(LMDBError) {
+        let transaction = try beginInTurn()
+        writingThread.store(SystemCall.threadNumber, ordering: .relaxed)
+        return WriteTransaction(TransactionHandle(transaction), self)
+      } catch {
+        gate.leave()
+        throw error
+      }
     } catch {
-      gate.leave()
+      turn?.giveBack()
       throw error
     }
   }
 
+  private func takeTurn() throws(LMDBError) {
+    guard let turn else { return }
+    guard !gate.isShut else { throw closed("beginWrite") }
+    let wait = writeWait.withLock { $0 }
+    let outcome = turn.take(
+      wait, isFree: { isWriteLockFree }, isWanted: { !gate.isShut && wait.isWanted?() != false },
+      tellsOfLong: { wait.tellsOfLong?(writeHolder) })
+    guard outcome != .taken else { return }
+    guard !gate.isShut else { throw closed("beginWrite") }
+    let holder = writeHolder
+    throw LMDBError(
+      .busy(by: holder), operation: "beginWrite", path: folder,
+      detail: "\(holder?.description ?? "another process") is writing to the store")
+  }
+
   private func beginInTurn() throws(LMDBError) -> OpaquePointer {
-    bell?.turn.take()
+    let transaction = try begin(readOnly: false)
     do throws(LMDBError) {
-      let transaction = try begin(readOnly: false)
-      do throws(LMDBError) {
-        try checkFiles()
-        try checkLockTable(transaction)
-      } catch {
-        Calls.abort(transaction)
-        throw error
-      }
-      return transaction
+      try checkFiles()
+      try checkLockTable(transaction)
     } catch {
-      bell?.turn.giveBack()
+      Calls.abort(transaction)
       throw error
     }
+    return transaction
   }
 
   func refuseSecondWrite(_ operation: String) throws(LMDBError) {
@@ -161,6 +177,7 @@ extension Environment {
 
   func beginFreshRead() throws(LMDBError) -> TransactionHandle {
     let transaction = try begin(readOnly: true)
+    watchForIdleReaders()
     return TransactionHandle(transaction, runPageByteCount: runPageByteCount)
   }
 
@@ -175,67 +192,85 @@ extension Environment {
     #endif
   }
 
-  /// Tries a second time after dead processes gave back their reader slots, or after the size
-  /// that another process gave the map is taken on.
+  /// Tries again after slots of readers were given back, after the map was enlarged for what another
+  /// process has written, and after LMDB was opened again. The caller is inside and holds nothing.
   func begin(readOnly: Bool) throws(LMDBError) -> OpaquePointer {
-    var (hasResized, hasChecked) = (false, false)
+    var hasChecked = false
+    var deadline: Double?
     while true {
-      switch try Calls.begin(pointer.raw, readOnly: readOnly, path: folder) {
+      let reopenings = reopenings.load(ordering: .acquiring)
+      let begun = try Calls.begin(pointer.raw, readOnly: readOnly, path: folder)
+      let until = deadline ?? SystemCall.seconds + Self.drainSeconds
+      deadline = until
+      switch begun {
       case .begun(let transaction): return transaction
       case .mapResized:
-        guard !hasResized, adoptMapSize() else { throw mapResized("mdb_txn_begin") }
-        hasResized = true
+        guard try enlargeMap(until: until) else { throw mapResized("mdb_txn_begin") }
+      case .panicked:
+        guard try reopen(unless: reopenings, until: until) else { throw panicked() }
       case .readersFull:
         guard !hasChecked else { throw readersFull() }
         _ = try Calls.checkReaders(pointer.raw, path: folder)
+        // A reader that came to rest since we looked for one.
+        if let handle = pool.take() { discard(handle) }
         hasChecked = true
       }
     }
   }
 
-  func recoverRenewal(_ handle: TransactionHandle, _ status: Int32) throws(LMDBError) {
-    guard Calls.isMapResized(status) else {
-      throw Calls.failure(status, "mdb_txn_renew", path: folder)
-    }
-    guard adoptMapSize() else { throw mapResized("mdb_txn_renew") }
-    let status = Calls.renew(handle.pointer)
-    guard status == 0 else { throw Calls.failure(status, "mdb_txn_renew", path: folder) }
-  }
-
   /// How long one who must move the map waits for others to end what they read.
   public static var drainSeconds: Double { 2 }
 
-  /// Moves the map, which only a caller with no company may do: others hold pointers into it.
-  private func adoptMapSize() -> Bool {
-    var isAdopted = false
-    let deadline = SystemCall.seconds + Self.drainSeconds
-    return gate.alone(until: deadline) {
-      // LMDB lets go of the old map first, and has none at all where the new one is refused.
-      guard (try? SystemCall.checkAddressSpace(recordedMapByteCount(), path: folder)) != nil
-      else { return }
-      isAdopted = Calls.adoptMapSize(pointer.raw)
-      if !isAdopted { loseMap() }
-    } && isAdopted
+  /// Has the map hold what another process has written, and as much again. Not the size that the file
+  /// records, which is the largest map of any process: this one may have room for a small one only.
+  ///
+  /// - Returns: Whether it is worth beginning again.
+  private func enlargeMap(until deadline: Double) throws(LMDBError) -> Bool {
+    guard SystemCall.seconds < deadline else { return false }
+    var isEnlarged = false
+    let attempt = gate.tryAlone(until: deadline) { isEnlarged = enlargeMapAlone() }
+    return try isWorthAnother(attempt, until: deadline) && (attempt == .other || isEnlarged)
   }
 
-  /// The size that a map must have to hold what the file says.
-  private func recordedMapByteCount() throws(LMDBError) -> Int {
-    let file = try PageFile(files.data)
-    var largest = try file.byteCount()
-    let pageByteCount = Calls.pageByteCount(pointer.raw)
-    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 8, alignment: 8)
-    defer { bytes.deallocate() }
-    for page in 0..<PageFormat.metaPageCount {
-      let place = page * pageByteCount + PageFormat.mapByteCountOffset
-      if try file.read(bytes, at: place) { largest = max(largest, bytes.load(as: Int.self)) }
+  private func enlargeMapAlone() -> Bool {
+    let information = Calls.information(pointer.raw)
+    let pages = (information.lastPageNumber + 1) * Calls.pageByteCount(pointer.raw)
+    let needed = max(pages, (try? SafeFiles.byteCount(files.data)) ?? 0)
+    // Somebody else has done it.
+    guard needed > information.mapByteCount else { return true }
+    let sizes = [2 * needed, needed].map { max($0 + 0xFFFF & ~0xFFFF, information.mapByteCount) }
+    // LMDB lets go of the old map first, and has none at all where the new one is refused.
+    let size = sizes.first { (try? SystemCall.checkAddressSpace($0, path: folder)) != nil }
+    guard let size else { return false }
+    let isEnlarged = (try? Calls.setMapSize(pointer.raw, size, path: folder)) != nil
+    if !isEnlarged { loseMap() }
+    return isEnlarged
+  }
+
+  /// Whether one who was not alone, or was, may begin again: it is still inside, and there is
+  /// something there.
+  func isWorthAnother(_ attempt: Gate.Attempt, until deadline: Double) throws(LMDBError) -> Bool {
+    switch attempt {
+    case .late: return false
+    case .ran, .shut: break
+    case .other: guard gate.waitForOther(until: deadline) else { return false }
     }
-    return largest
+    guard !gate.isShut else { throw closed("begin") }
+    return true
   }
 
   /// LMDB has no map any more, and cannot get another one while it is open. Called by who is alone.
   func loseMap() {
     hasLostMap.store(true, ordering: .releasing)
     gate.shut()
+  }
+
+  private func panicked() -> LMDBError {
+    LMDBError(
+      .panic, operation: "mdb_txn_begin", path: folder,
+      detail:
+        "a commit failed, and LMDB cannot be opened again while other reads of this process run"
+    )
   }
 
   private func mapResized(_ operation: String) -> LMDBError {
@@ -268,15 +303,23 @@ extension Environment {
     // Or else a scan that renews for ever would keep the store from closing.
     guard !gate.isShut else { throw closed("renew") }
     Calls.reset(handle.pointer)
-    let status = Calls.renew(handle.pointer)
-    if status != 0 { try recoverRenewal(handle, status) }
+    var status = Calls.renew(handle.pointer)
+    if Calls.isMapResized(status) {
+      // Not behind another one who moves the map, or opens LMDB again, and waits for this handle.
+      var isEnlarged = false
+      let deadline = SystemCall.seconds + Self.drainSeconds
+      guard gate.tryAlone(until: deadline, { isEnlarged = enlargeMapAlone() }) == .ran, isEnlarged
+      else { throw mapResized("mdb_txn_renew") }
+      status = Calls.renew(handle.pointer)
+    }
+    guard status == 0 else { throw Calls.failure(status, "mdb_txn_renew", path: folder) }
   }
 
   func commit(writing handle: TransactionHandle) throws(LMDBError) {
     try checkFork("commit")
     let pointer = endWriting(handle)
     defer {
-      bell?.turn.giveBack()
+      turn?.giveBack()
       gate.leave()
     }
     #if LARDER_MUTANTS
@@ -293,7 +336,7 @@ extension Environment {
   func abort(writing handle: TransactionHandle) {
     guard forkCount == Forks.current else { return }
     Calls.abort(endWriting(handle))
-    bell?.turn.giveBack()
+    turn?.giveBack()
     gate.leave()
   }
 

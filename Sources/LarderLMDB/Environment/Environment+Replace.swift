@@ -145,37 +145,50 @@ extension Environment {
       throw LMDBError(
         .inUse, operation: "compact", path: folder, detail: "the store was written meanwhile")
     }
+    let copy = try SafeFiles.identity(path)
+    try reopenAlone("compact", found) { (files: inout FilesInPlace) throws(LMDBError) in
+      guard !(try self.files.isOpenElsewhere(except: dataIdentity)), mark?.isElsewhere != true
+      else { throw openElsewhere() }
+      try self.files.check(found)
+      try SafeFiles.replace(self.files.data, by: path, expecting: found.data)
+      files.data = copy
+      try SafeFiles.syncFolder(folder)
+    }
+  }
+
+  /// Closes LMDB's environment, runs `exchange` and opens it again, with the same handles. Nobody is
+  /// inside, nobody can come, and the caller has the opening lock.
+  ///
+  /// - Parameters:
+  ///   - found: The files that are in use, which must be in place.
+  ///   - exchange: Changes them, and says so.
+  /// - Throws: What `exchange` throws, and the environment is open then. Where it cannot be opened
+  ///   again, it is closed.
+  private func reopenAlone(
+    _ operation: String, _ found: FilesInPlace,
+    _ exchange: (inout FilesInPlace) throws(LMDBError) -> Void
+  ) throws(LMDBError) {
+    let mapByteCount = Calls.information(pointer.raw).mapByteCount
     // LMDB gives numbers in the order of opening, and the layers above keep them.
     let names = handles.withLock { $0.sorted { $0.value.number < $1.value.number } }
     guard names.enumerated().allSatisfy({ $1.value.number == UInt32($0) + Database.firstNamed })
     else {
       throw LMDBError(
-        .inUse, operation: "compact", path: folder,
+        .inUse, operation: operation, path: folder,
         detail: "its databases have gaps in their numbers; close the store and open it again")
     }
     // Once LMDB has closed, another store in this place could only be opened, or refused.
     try files.check(found)
-    let copy = try SafeFiles.identity(path)
     // Keeps the old file's number from going to another one while this process knows the store by
     // it: a store that is made meanwhile would be taken for this one.
     let old = try PageFile(files.data)
     while let handle = pool.take() { discard(handle) }
     Calls.close(environment: pointer.raw)
     closeLockProbe()
-    var expected = found.data
-    let replaced = Result { () throws(LMDBError) in
-      guard !(try files.isOpenElsewhere(except: dataIdentity)), mark?.isElsewhere != true else {
-        throw openElsewhere()
-      }
-      try files.check(found)
-      try SafeFiles.replace(files.data, by: path, expecting: found.data)
-      expected = copy
-      try SafeFiles.syncFolder(folder)
-    }
+    var inPlace = found
+    let exchanged = Result { () throws(LMDBError) in try exchange(&inPlace) }
     do throws(LMDBError) {
-      try reopen(
-        names.map(\.key), FilesInPlace(opening: found.opening, data: expected, table: found.table),
-        mapByteCount: information.mapByteCount)
+      try reopen(names.map(\.key), inPlace, mapByteCount: mapByteCount)
     } catch {
       // There is nothing left to close, and nobody may come in any more.
       gate.shut()
@@ -184,8 +197,34 @@ extension Environment {
       Registry.shared.remove(dataIdentity)
       throw error
     }
+    reopenings.add(1, ordering: .releasing)
     _ = consume old
-    try replaced.get()
+    try exchanged.get()
+  }
+
+  /// Opens LMDB again after a commit of which it could not write the last page: it does nothing more
+  /// before, not even reads. The store is as the commit before has left it. The caller is inside.
+  ///
+  /// - Parameter reopenings: How often it had been opened again when the caller met the failure.
+  /// - Returns: Whether it is worth beginning again; false where others read on until `deadline`.
+  func reopen(unless reopenings: Int, until deadline: Double) throws(LMDBError) -> Bool {
+    guard SystemCall.seconds < deadline else { return false }
+    var outcome: Result<Void, LMDBError> = .success(())
+    let attempt = gate.tryAlone(until: deadline) {
+      guard self.reopenings.load(ordering: .acquiring) == reopenings else { return }
+      outcome = Result { () throws(LMDBError) in
+        try checkFork("begin")
+        // What LMDB does while it closes and opens must not meet another process that opens. Taken
+        // here, or threads of this process would wait for each other.
+        let lock = try acquireOpeningLock(until: deadline)
+        let found = FilesInPlace(
+          opening: try lock.identity(), data: dataIdentity, table: lockIdentity)
+        try reopenAlone("begin", found) { (_: inout FilesInPlace) throws(LMDBError) in }
+        _ = consume lock
+      }
+    }
+    try outcome.get()
+    return try isWorthAnother(attempt, until: deadline)
   }
 
   private func reopen(

@@ -30,10 +30,15 @@ public final class Environment: Sendable {
   let stampAtOpening: FileStamp?
   /// Nil when LMDB works without a lock file, which it does only to read.
   let lockIdentity: FileIdentity?
-  /// Nil for reading only.
+  /// Nil where `larder.lock` cannot be opened.
   let bell: CommitBell?
   /// Nil where `larder.lock` is not there or cannot be locked.
   let mark: OpenMark?
+  /// Nil for reading only.
+  let turn: WriteTurn?
+  /// How long those who write wait for other processes. The layer above changes it for one write,
+  /// before that begins; only one thread at a time may do so.
+  package let writeWait = Locked(WriteWait())
   let gate = Gate()
   let pool = ReaderPool()
   /// The number of the thread that holds the write transaction, else zero.
@@ -60,6 +65,10 @@ public final class Environment: Sendable {
   let reservedEnd = Locked<Int>(0)
   /// Set once LMDB has lost its map, after which nobody may come in.
   let hasLostMap = Atomic<Bool>(false)
+  /// How often LMDB was opened again after a failure that it does not recover from.
+  let reopenings = Atomic<Int>(0)
+  /// Whether idle readers are looked for from time to time.
+  let looksForIdleReaders = Atomic<Bool>(false)
   /// Set once LMDB has closed, after which `pointer` is invalid.
   let isFinished = Atomic<Bool>(false)
 
@@ -78,6 +87,7 @@ public final class Environment: Sendable {
     bell = CommitBell(files, isReadOnly: options.isReadOnly)
     stampAtOpening = try? SafeFiles.stamp(files.data)
     mark = OpenMark(files, lockIdentity == nil ? .unseen : .open)
+    turn = options.isReadOnly ? nil : WriteTurn(files.opening)
     folder = files.folder
     forkCount = Forks.current
     processID = Forks.processID
@@ -131,6 +141,7 @@ public final class Environment: Sendable {
     mark?.end()
     Calls.close(environment: pointer.raw)
     bell?.silence()
+    turn?.close()
     closeLockProbe()
     noteClosed()
     isFinished.store(true, ordering: .releasing)

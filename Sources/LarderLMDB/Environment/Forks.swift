@@ -23,23 +23,69 @@ enum Forks {
   static func watch() { _ = isWatching }
 
   private static let isWatching: Bool = {
-    // The registry is locked over the fork: or else the child might inherit it locked by a
-    // thread that the child does not have.
+    // What the child's handler needs is locked over the fork: or else the child might inherit it
+    // locked by a thread that the child does not have.
     let status = pthread_atfork(
       {
         Registry.shared.entries.lock()
-        OpenMark.beforeFork()
+        Forks.lockedFiles.lock()
       },
       {
-        OpenMark.afterForkInParent()
+        Forks.lockedFiles.unlock()
         Registry.shared.entries.unlock()
       },
       {
         Forks.count.add(1, ordering: .relaxed)
-        OpenMark.afterForkInChild()
+        for descriptor in Forks.lockedFiles.value { Forks.leave(descriptor) }
+        Forks.lockedFiles.unlock()
         Registry.shared.entries.unlock()
       })
     precondition(status == 0, "pthread_atfork failed with \(status)")
     return true
   }()
+}
+
+// MARK: - Files that are locked
+
+// A lock of an open file (`flock`, or of a range by `F_OFD_SETLK`) belongs to everybody who has that
+// opening of the file, a forked child among them. It would last until the child ends, too: where its
+// parent is killed while it holds the lock, all other processes would wait for a child that knows
+// nothing of it. So a child gives up its share at once.
+extension Forks {
+  /// The descriptors of files that this process locks, or may lock.
+  private static let lockedFiles = Locked<Set<Int32>>([])
+
+  /// Opens a file to lock it: children that are forked from now on have no share in it.
+  ///
+  /// - Parameter open: Returns the descriptor, or a negative number.
+  static func openToLock(_ open: () -> Int32) -> Int32 {
+    watch()
+    return lockedFiles.withLock { descriptors in
+      let descriptor = open()
+      if descriptor >= 0 { descriptors.insert(descriptor) }
+      return descriptor
+    }
+  }
+
+  /// The same for a file that is open already, and not locked yet.
+  static func willLock(_ descriptor: Int32) { _ = openToLock { descriptor } }
+
+  /// Closes a file that was opened to lock it.
+  static func close(locked descriptor: Int32) {
+    lockedFiles.withLock { descriptors in
+      descriptors.remove(descriptor)
+      SystemCall.closeDescriptor(descriptor)
+    }
+  }
+
+  /// Ends a child's share in an open file. The number stays taken, by a file that means nothing:
+  /// whatever of the parent's is let go of in the child closes it as if it were its own.
+  private static func leave(_ descriptor: Int32) {
+    let nothing = SystemCall.open("/dev/null", O_RDWR | O_CLOEXEC)
+    guard nothing >= 0 else { return SystemCall.closeDescriptor(descriptor) }
+    guard nothing != descriptor else { return }
+    dup2(nothing, descriptor)
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    SystemCall.closeDescriptor(nothing)
+  }
 }

@@ -24,49 +24,48 @@ final class OpenMark: Sendable {
     fileprivate var place: off_t { 1 << 20 + off_t(rawValue) }
   }
 
-  private let descriptor: Int32
+  /// Nil once it has ended.
+  private let descriptor: Locked<Int32?>
   private let kind: Kind
-
-  /// The descriptors of all marks. A forked child closes them: it would keep the locks for as long as
-  /// it lives.
-  fileprivate static let descriptors = Locked<Set<Int32>>([])
+  private let forkCount = Forks.current
 
   /// Nil where the file cannot be opened or locked. Called under the opening lock.
   init?(_ files: StoreFiles, _ kind: Kind) {
     #if os(Linux)
-      let file = Self.descriptors.withLock { descriptors -> Int32? in
-        // Under the lock: a child that is forked in between would not know of it.
-        let file = SystemCall.open(files.opening, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard file >= 0 else { return nil }
-        var lock = FileRange.lock(F_RDLCK, at: kind.place)
-        guard fcntl(file, FileRange.set, &lock) == 0 else {
-          SystemCall.closeDescriptor(file)
-          return nil
-        }
-        descriptors.insert(file)
-        return file
+      let file = Forks.openToLock {
+        SystemCall.open(files.opening, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
       }
-      guard let file else { return nil }
-      descriptor = file
+      guard file >= 0 else { return nil }
+      var lock = FileRange.lock(F_RDLCK, at: kind.place)
+      guard fcntl(file, FileRange.set, &lock) == 0 else {
+        Forks.close(locked: file)
+        return nil
+      }
+      descriptor = Locked(file)
       self.kind = kind
     #else
       return nil
     #endif
   }
 
-  deinit { end() }
+  // In a forked child another thread of its parent may have had the descriptor's lock for ever.
+  deinit { if forkCount == Forks.current { end() } }
 
   /// To be called before LMDB closes: a mark without LMDB's lock means that this one was lost.
   func end() {
-    Self.descriptors.withLock { descriptors in
-      // A child that inherited it has closed it, and its number may be another file's by now.
-      if descriptors.remove(descriptor) != nil { SystemCall.closeDescriptor(descriptor) }
+    descriptor.withLock { descriptor in
+      if let open = descriptor { Forks.close(locked: open) }
+      descriptor = nil
     }
   }
 
   /// Whether another open file has the mark too: another process's, or that of another copy of this
   /// library in this process.
-  var isElsewhere: Bool { Self.isSet(kind, descriptor) }
+  var isElsewhere: Bool {
+    descriptor.withLock { descriptor in
+      if let descriptor { Self.isSet(kind, descriptor) } else { false }
+    }
+  }
 
   /// - Parameter descriptor: Of `larder.lock`; marks that were set through it do not count.
   static func isSet(_ kind: Kind, _ descriptor: Int32) -> Bool {
@@ -76,18 +75,5 @@ final class OpenMark: Sendable {
     #else
       return false
     #endif
-  }
-}
-
-// The three handlers of a fork.
-extension OpenMark {
-  static func beforeFork() { descriptors.lock() }
-
-  static func afterForkInParent() { descriptors.unlock() }
-
-  static func afterForkInChild() {
-    for descriptor in descriptors.value { SystemCall.closeDescriptor(descriptor) }
-    descriptors.value = []
-    descriptors.unlock()
   }
 }

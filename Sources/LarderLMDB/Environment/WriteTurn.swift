@@ -1,3 +1,5 @@
+internal import Dispatch
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -7,51 +9,205 @@
 #endif
 
 /// The line of all processes that want to write, in front of LMDB's own lock: one byte of
-/// `larder.lock` that the kernel gives to one of them at a time.
+/// `larder.lock` that the kernel gives to one of them at a time, in the order in which they asked.
 ///
 /// LMDB's lock on Linux is a robust mutex of the C library. When a process is killed that was just
 /// woken to take it, and yet another one has taken it meanwhile, nobody wakes the others: they sleep
 /// on although it is free, until somebody else has to wait for it, which may be never. Where all
-/// stand in this line first, nobody sleeps there. It excludes nobody by itself: without it, as where
-/// the file cannot be locked, writes are as safe and only may be forgotten.
-final class WriteTurn: Sendable {
+/// stand in this line first, nobody sleeps there, and whoever waits here can give up. It excludes
+/// nobody by itself: without it, as where the file cannot be locked, writes are as safe and only may
+/// be forgotten.
+///
+/// It is tried at first. Where another process has it, a thread of its own stands in the kernel's line
+/// for this process, which one can only leave by getting to its end: trying again and again instead
+/// would lose against a process that writes one commit after the other. A writer who gives up leaves
+/// that thread behind. It gives the turn back when it comes and nobody wants it, and serves whoever
+/// asks before that.
+// Guard: `state` is touched only while `mutex` is held.
+final class WriteTurn: @unchecked Sendable {
+  enum Outcome { case taken, timedOut, unwanted }
+
+  private struct State {
+    /// Threads of this process that have it. They do not wait for each other here.
+    var count = 0
+    var isHeld = false
+    /// Threads that wait for it.
+    var waiterCount = 0
+    /// Whether a thread stands in the kernel's line.
+    var isAsking = false
+    var isClosed = false
+  }
+
+  /// How often those who wait look whether they still have to.
+  private static let lookNanoseconds = 50_000_000
+  /// How often they look whether whoever has the turn writes at all.
+  private static let checkSeconds = 1.0
+
+  private let descriptor: Int32
+  private let forkCount = Forks.current
+  private var state = State()
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+  /// - Parameter path: Of `larder.lock`. A file that cannot be opened makes nobody wait.
+  init(_ path: String) {
+    #if os(Linux)
+      // An opening of its own: it may outlive the store by as long as another process writes, and
+      // nothing else that is locked through it should.
+      descriptor = Forks.openToLock {
+        SystemCall.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+      }
+    #else
+      descriptor = -1
+    #endif
+    let status = (pthread_mutex_init(mutex, nil), pthread_cond_init(condition, nil))
+    precondition(status == (0, 0), "a thread cannot wait: \(status)")
+  }
+
+  deinit {
+    // A thread that asks holds this object. In a forked child, where that thread is not, nobody may
+    // ask whether the mutex is free.
+    guard forkCount == Forks.current else { return }
+    if !state.isClosed, descriptor >= 0 { Forks.close(locked: descriptor) }
+    pthread_cond_destroy(condition)
+    pthread_mutex_destroy(mutex)
+    condition.deallocate()
+    mutex.deallocate()
+  }
+
+  /// Waits until no other process has it; ``giveBack()`` must follow where it is taken.
+  ///
+  /// - Parameters:
+  ///   - isFree: Whether LMDB's own lock is free, asked once a second. Where it is twice in a row,
+  ///     whoever has the turn has died and left it to a process that does not know of it, and it is
+  ///     passed by.
+  ///   - tellsOfLong: Called once when the wait has become long.
+  func take(
+    _ wait: WriteWait, isFree: () -> Bool, isWanted: () -> Bool, tellsOfLong: () -> Void
+  ) -> Outcome {
+    guard descriptor >= 0 else { return .taken }
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    if state.isClosed { return .unwanted }
+    if state.isHeld || state.count > 0 || (!state.isAsking && lockAtOnce()) {
+      state.count += 1
+      return .taken
+    }
+    let start = SystemCall.seconds
+    let deadline = wait.deadline ?? wait.timeoutSeconds.map { start + $0 }
+    var (nextCheck, freeCount, isTold) = (start + Self.checkSeconds, 0, false)
+    state.waiterCount += 1
+    defer { endWaiting() }
+    while true {
+      // The one who stood in the line may have given the turn back as nobody waited.
+      if !state.isAsking, !state.isHeld, !state.isClosed { ask() }
+      waitAWhile()
+      if state.isHeld || state.count > 0 {
+        state.count += 1
+        return .taken
+      }
+      let now = SystemCall.seconds
+      if let deadline, now >= deadline { return .timedOut }
+      let isLong = !isTold && now >= start + WriteWait.longSeconds
+      let isDue = now >= nextCheck
+      // What is asked may take locks of its own.
+      pthread_mutex_unlock(mutex)
+      let isStillWanted = isWanted()
+      if isDue { freeCount = isFree() ? freeCount + 1 : 0 }
+      if isLong { tellsOfLong() }
+      pthread_mutex_lock(mutex)
+      if isLong { isTold = true }
+      if isDue { nextCheck = now + Self.checkSeconds }
+      if !isStillWanted || state.isClosed { return .unwanted }
+      if freeCount >= 2 {
+        state.count += 1
+        return .taken
+      }
+    }
+  }
+
+  /// Whether a thread of this process waits for it.
+  var isAwaited: Bool {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return state.waiterCount > 0
+  }
+
+  func giveBack() {
+    guard descriptor >= 0 else { return }
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    state.count -= 1
+    releaseIfUnused()
+  }
+
+  /// Gives the file back, at once or when the kernel's line is left.
+  func close() {
+    guard descriptor >= 0 else { return }
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    guard !state.isClosed else { return }
+    state.isClosed = true
+    if !state.isAsking { Forks.close(locked: descriptor) }
+  }
+
+  private func endWaiting() {
+    state.waiterCount -= 1
+    releaseIfUnused()
+  }
+
+  private func releaseIfUnused() {
+    guard state.isHeld, state.count == 0, state.waiterCount == 0 else { return }
+    state.isHeld = false
+    if !state.isClosed { unlock() }
+  }
+
+  /// Until something has changed, or it is time to look.
+  private func waitAWhile() {
+    var end = timespec()
+    clock_gettime(CLOCK_REALTIME, &end)
+    let nanoseconds = end.tv_nsec + Self.lookNanoseconds
+    end.tv_sec += nanoseconds / 1_000_000_000
+    end.tv_nsec = nanoseconds % 1_000_000_000
+    pthread_cond_timedwait(condition, mutex, &end)
+  }
+
+  // MARK: The kernel's line
+
   #if os(Linux)
     /// Behind what the file holds. Of the open file, as `flock` is, which it does not meddle with.
     private static let place: off_t = 1 << 20
 
-    private let descriptor: Int32
-    /// Threads of this process that have it, or wait for it.
-    private let count = Locked(0)
-  #endif
-
-  /// - Parameter descriptor: Of the file, open to write for as long as this is used.
-  init(_ descriptor: Int32) {
-    #if os(Linux)
-      self.descriptor = descriptor
-    #endif
-  }
-
-  /// Waits until no other process has it. Threads of one process do not wait for each other here.
-  func take() {
-    #if os(Linux)
-      let isFirst = count.withLock { count in
-        count += 1
-        return count == 1
-      }
-      guard isFirst else { return }
+    private func lockAtOnce() -> Bool {
       var lock = FileRange.lock(F_WRLCK, at: Self.place)
-      while fcntl(descriptor, FileRange.setAndWait, &lock) == -1, errno == EINTR {}
-    #endif
-  }
+      let status = fcntl(descriptor, FileRange.set, &lock)
+      // A file system that knows no such locks makes nobody wait.
+      state.isHeld = status == 0 || (errno != EAGAIN && errno != EACCES && errno != EINTR)
+      return state.isHeld
+    }
 
-  func giveBack() {
-    #if os(Linux)
-      count.withLock { count in
-        count -= 1
-        guard count == 0 else { return }
-        var lock = FileRange.lock(F_UNLCK, at: Self.place)
-        _ = fcntl(descriptor, FileRange.set, &lock)
+    private func unlock() {
+      var lock = FileRange.lock(F_UNLCK, at: Self.place)
+      _ = fcntl(descriptor, FileRange.set, &lock)
+    }
+
+    private func ask() {
+      state.isAsking = true
+      DispatchQueue(label: "larder.write-turn", qos: .userInitiated).async { [self] in
+        var lock = FileRange.lock(F_WRLCK, at: Self.place)
+        while fcntl(descriptor, FileRange.setAndWait, &lock) == -1, errno == EINTR {}
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        state.isAsking = false
+        if state.isClosed { return Forks.close(locked: descriptor) }
+        state.isHeld = true
+        releaseIfUnused()
+        pthread_cond_broadcast(condition)
       }
-    #endif
-  }
+    }
+  #else
+    private func lockAtOnce() -> Bool { true }
+    private func unlock() {}
+    private func ask() {}
+  #endif
 }

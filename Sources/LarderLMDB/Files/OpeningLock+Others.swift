@@ -55,7 +55,7 @@ extension OpeningLock {
 /// The files of a folder, as they were when they were looked at; nil for those that were not there.
 struct FilesInPlace {
   let opening: FileIdentity
-  let data: FileIdentity?
+  var data: FileIdentity?
   let table: FileIdentity?
 }
 

@@ -102,11 +102,9 @@ extension OpeningLock {
         .lockFileReplaced, operation: "open", path: files.opening,
         detail: "the file was removed while the store is open")
     }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      SystemCall.closeDescriptor(descriptor)
-      return nil
-    }
     let lock = OpeningLock(descriptor: descriptor, path: files.opening)
+    // Where somebody else has it, letting go of this one closes its own file only.
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return nil }
     var status = stat()
     // No error to report: whoever needs the note and cannot write it leaves the store as open.
     guard fstat(descriptor, &status) == 0,

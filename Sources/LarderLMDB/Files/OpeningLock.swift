@@ -30,6 +30,14 @@ struct OpeningLock: ~Copyable {
   let descriptor: Int32
   let path: String
 
+  /// Takes over an open file that is not locked yet.
+  init(descriptor: Int32, path: String) {
+    self.descriptor = descriptor
+    self.path = path
+    // A child that is forked while it is locked must not keep it locked.
+    Forks.willLock(descriptor)
+  }
+
   /// Waits for the lock. Nil when the folder is another user's, opened to read only: nothing
   /// may be left behind there.
   static func acquire(
@@ -46,9 +54,9 @@ struct OpeningLock: ~Copyable {
   }
 
   deinit {
-    // A child forked meanwhile shares the lock, so closing alone would not release it.
+    // A child made without `fork` shares the lock, so closing alone would not release it.
     flock(descriptor, LOCK_UN)
-    close(descriptor)
+    Forks.close(locked: descriptor)
   }
 
   func creation() throws(LMDBError) -> Creation {

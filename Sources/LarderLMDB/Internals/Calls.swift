@@ -185,10 +185,6 @@ extension Calls {
     return readers
   }
 
-  static func adoptMapSize(_ environment: OpaquePointer) -> Bool {
-    mdb_env_set_mapsize(environment, 0) == MDB_SUCCESS
-  }
-
   /// Bytes of one page, the unit in which the file grows.
   static func pageByteCount(_ environment: OpaquePointer) -> Int {
     var stat = MDB_stat()
@@ -234,6 +230,8 @@ extension Calls {
     case begun(OpaquePointer)
     case mapResized
     case readersFull
+    /// A commit has failed so that LMDB does nothing more before it is opened again.
+    case panicked
   }
 
   static func begin(
@@ -249,6 +247,7 @@ extension Calls {
     }
     if status == MDB_MAP_RESIZED { return .mapResized }
     if status == MDB_READERS_FULL { return .readersFull }
+    if status == MDB_PANIC { return .panicked }
     if status == SystemCall.invalid {
       throw SystemCall.failure(status, "mdb_txn_begin", path: path)
     }
@@ -259,6 +258,9 @@ extension Calls {
   static func renew(_ transaction: OpaquePointer) -> Int32 {
     made(.renew, in: folder(transaction: transaction)) { mdb_txn_renew(transaction) }
   }
+
+  /// Whether a new transaction may succeed where one was not renewed.
+  static func passes(_ status: Int32) -> Bool { isMapResized(status) || status == MDB_PANIC }
 
   static func isMapResized(_ status: Int32) -> Bool { status == MDB_MAP_RESIZED }
 

@@ -15,8 +15,12 @@ struct Gate: ~Copyable, Sendable {
   private let counts = PaddedAtomics(count: placeCount)
   /// Read by all who enter, and hardly ever written; behind it nothing else in its line.
   private let marks = PaddedAtomics(count: 1)
+  /// Those inside who wait for another one who is alone.
+  private let waiters = PaddedAtomics(count: 1)
 
   private var mark: UnsafeMutablePointer<Atomic<Int>> { @inline(__always) get { marks[0] } }
+
+  private var waitingCount: UnsafeMutablePointer<Atomic<Int>> { waiters[0] }
 
   /// False when the gate is shut; waits while it is paused.
   @inline(__always)
@@ -61,25 +65,75 @@ struct Gate: ~Copyable, Sendable {
 
   func reopen() { mark.pointee.bitwiseAnd(~Self.shut, ordering: .sequentiallyConsistent) }
 
+  /// How an attempt to be alone ended.
+  enum Attempt {
+    case ran
+    /// Somebody was still inside at the deadline.
+    case late
+    /// The gate is shut.
+    case shut
+    /// Somebody else is trying, and waits for the caller.
+    case other
+  }
+
   /// Keeps new ones out, waits until nobody else is inside, and runs `body`; false, without running
-  /// it, when somebody is still there at `deadline`, in seconds of ``SystemCall/seconds``. The
-  /// caller is inside itself and counts as one.
+  /// it, when somebody is still there at `deadline`, in seconds of ``SystemCall/seconds``, or when
+  /// the gate is shut. The caller is inside itself and counts as one. It holds nothing that another
+  /// one who is alone may take away.
   func alone(until deadline: Double, _ body: () -> Void) -> Bool {
-    while mark.pointee.bitwiseOr(Self.paused, ordering: .sequentiallyConsistent).oldValue
-      & Self.paused != 0
-    {
-      // Another one wants the same, and waits for us to leave.
-      leave()
-      while isPaused { SystemCall.sleep(microseconds: 50) }
-      _ = isLetIn()
-      guard SystemCall.seconds < deadline else { return false }
+    while true {
+      switch tryAlone(until: deadline, body) {
+      case .ran: return true
+      case .late, .shut: return false
+      case .other: guard waitForOther(until: deadline) else { return false }
+      }
     }
+  }
+
+  /// The same for a caller who may hold something: it does not wait where another one tries to be
+  /// alone.
+  func tryAlone(until deadline: Double, _ body: () -> Void) -> Attempt {
+    let old = mark.pointee.bitwiseOr(Self.paused, ordering: .sequentiallyConsistent).oldValue
+    guard old & Self.paused == 0 else { return .other }
     defer { mark.pointee.bitwiseAnd(~Self.paused, ordering: .sequentiallyConsistent) }
-    while runningCount > 1 {
-      guard SystemCall.seconds < deadline else { return false }
+    // Whoever closes waits for us, so that what is inside is still there; but there may be nothing
+    // inside any more where the one before us has failed.
+    guard old & Self.shut == 0 else { return .shut }
+    while busyCount > 1 {
+      guard SystemCall.seconds < deadline else { return .late }
       SystemCall.sleep(microseconds: 50)
     }
     body()
+    return .ran
+  }
+
+  /// Waits until the one who tries to be alone has done so, or has given up; false where it has not
+  /// at `deadline`.
+  ///
+  /// The caller stays inside, so that nobody closes, and makes way for those who want to be alone. It
+  /// must hold nothing meanwhile that they may take away. Where this returns false it may only leave.
+  func waitForOther(until deadline: Double) -> Bool {
+    repeat {
+      waitingCount.pointee.add(1, ordering: .sequentiallyConsistent)
+      while isPaused {
+        guard SystemCall.seconds < deadline else {
+          waitingCount.pointee.subtract(1, ordering: .sequentiallyConsistent)
+          return false
+        }
+        SystemCall.sleep(microseconds: 50)
+      }
+      waitingCount.pointee.subtract(1, ordering: .sequentiallyConsistent)
+      // As in `isLetIn`: whoever has paused the gate in between has counted us, or is seen here.
+    } while mark.pointee.load(ordering: .sequentiallyConsistent) & Self.paused != 0
     return true
+  }
+
+  /// Whether somebody inside waits for another one who is alone.
+  var hasWaiter: Bool { waitingCount.pointee.load(ordering: .sequentiallyConsistent) > 0 }
+
+  /// How many are inside and do not wait for one who is alone.
+  private var busyCount: Int {
+    let waiting = waitingCount.pointee.load(ordering: .sequentiallyConsistent)
+    return runningCount - waiting
   }
 }

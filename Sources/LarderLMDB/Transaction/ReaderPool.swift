@@ -25,6 +25,7 @@ struct ReaderPool: ~Copyable, Sendable {
       guard slot.pointee.load(ordering: .relaxed) != 0 else { continue }
       let address = slot.pointee.exchange(0, ordering: .acquiring)
       if let state = UnsafeMutablePointer<TransactionHandle.State>(bitPattern: address) {
+        state.pointee.useCount &+= 1
         return TransactionHandle(state: state)
       }
     }

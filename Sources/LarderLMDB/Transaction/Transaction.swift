@@ -9,6 +9,10 @@ public struct TransactionHandle {
     @usableFromInline var cursorCount = 0
     /// Bytes of a page where all of them lie in the map, at multiples of that; otherwise 0.
     let runPageByteCount: Int
+    /// How often a reader was taken out of the pool, and how often it had been when idle ones were
+    /// last looked for.
+    var useCount: UInt32 = 0
+    var seenUseCount = UInt32.max
     /// Held by the handle.
     var attachment: Unmanaged<AnyObject>?
   }

@@ -88,7 +88,7 @@ struct LimitsTests {
       do {
         // One pooled snapshot began before; a fresh one must not move the map under it.
         #expect(try environment.read("large")?.count == 8 << 20)
-        #expect(try environment.statistics().mapByteCount == 1 << 26)
+        #expect(try (16 << 20..<18 << 20).contains(environment.statistics().mapByteCount))
         try environment.store(["b": "2"])
       }
     }

@@ -1,8 +1,9 @@
 #if os(Linux)
   import Foundation
-  import LarderLMDB
   import LarderTestKit
   import Testing
+
+  @testable import LarderLMDB
 
   @Suite("the turn of processes that write")
   struct WriteTurnTests {
@@ -58,7 +59,168 @@
       try FileManager.default.moveItem(atPath: folder.data + ".aside", toPath: folder.data)
       try environment.close()
     }
+
+    /// Runs `body` with a process that writes and does not end: nobody passes it by.
+    private static func besideWriter(
+      _ body: (Environment, Child) throws -> Void
+    ) throws {
+      let folder = TestFolder()
+      var options = Environment.Options()
+      options.mapByteCount = 1 << 20
+      let environment = try Environment.open(at: folder.store, options: options)
+      try environment.store(["a": "1"])
+      let store = folder.store
+      let child = try Child {
+        let own = try Environment.open(at: store)
+        try own.store(["large": String(repeating: "x", count: 3 << 20)])
+        var transaction = try own.beginWrite()
+        try transaction.put("2", "b")
+        held.transaction = consume transaction
+        return 7
+      }
+      try #require(child.report() == 7)
+      try body(environment, child)
+    }
+
+    @Test("waiting for another process ends at its deadline, says for whom, and leaves nothing behind")
+    func deadline() async {
+      await #expect(processExitsWith: .success) {
+        try Self.besideWriter { environment, child in
+          environment.writeWait.withLock { $0.deadline = SystemCall.seconds + 0.2 }
+          let error = failure { try environment.store(["a": "2"]) }
+          #expect(
+            error?.code == .busy(by: WriteHolder(processID: child.id, isStopped: false)))
+          #expect(error?.detail.contains("process \(child.id)") == true)
+          kill(child.id, SIGSTOP)
+          while environment.writeHolder?.isStopped != true { SystemCall.sleep(microseconds: 1000) }
+          environment.writeWait.withLock { $0 = WriteWait() }
+          let looks = Locked(0)
+          environment.writeWait.withLock { wait in
+            wait.isWanted = { looks.withLock { $0 += 1; return $0 < 3 } }
+          }
+          #expect(
+            failure { try environment.store(["a": "2"]) }?.code
+              == .busy(by: WriteHolder(processID: child.id, isStopped: true)))
+          #expect(looks.withLock { $0 } == 3)
+          environment.writeWait.withLock { $0 = WriteWait() }
+
+          child.kill()
+          try environment.store(["a": "3"])
+          #expect(try environment.read("a") == "3")
+          #expect(try environment.read("b") == nil)
+          // The turn is given back, also by the thread that asked for those who gave up.
+          let other = try OtherProcess(environment.bellPath)
+          let end = SystemCall.seconds + 60
+          var isFree = other.takesTurn()
+          while !isFree, SystemCall.seconds < end { isFree = other.takesTurn() }
+          #expect(isFree)
+        }
+      }
+    }
+
+    @Test("reads take on a larger map while a write waits for another process")
+    func readsGoOn() async {
+      await #expect(processExitsWith: .success) {
+        try Self.besideWriter { environment, child in
+          let isWaiting = Locked(false)
+          environment.writeWait.withLock { wait in
+            wait.isWanted = { isWaiting.withLock { $0 = true; return true } }
+          }
+          let writing = OnThread { try environment.store(["a": "2"]) }
+          while !isWaiting.withLock({ $0 }) { SystemCall.sleep(microseconds: 1000) }
+
+          #expect(try environment.read("large")?.count == 3 << 20)
+          #expect(try environment.read("a") == "1")
+          child.kill()
+          try writing.value()
+          #expect(try environment.read("a") == "2")
+        }
+      }
+    }
+
+    @Test("a map takes on twice of what another process has written, and not that one's size")
+    func smallMap() async {
+      await #expect(processExitsWith: .success) {
+        try Self.besideWriter { environment, child in
+          #expect(try environment.read("large")?.count == 3 << 20)
+
+          let map = try environment.mapByteCount()
+          #expect(map > 3 << 20 && map <= 8 << 20)
+        }
+      }
+    }
+
+    @Test("a turn whose holder writes nothing any more is passed by")
+    func abandoned() throws {
+      let environment = try Environment.open(at: folder.store)
+      let other = try OtherProcess(folder.opening)
+      #expect(other.takesTurn())
+
+      try environment.store(["a": "1"])
+
+      #expect(try environment.read("a") == "1")
+      try environment.close()
+    }
+
+    @Test("a child has no share in its parent's turn, whose death ends it")
+    func forked() async {
+      await #expect(processExitsWith: .success) {
+        let folder = TestFolder()
+        let environment = try Environment.open(at: folder.store)
+        let store = folder.store
+        let parent = try Child {
+          // With a group of its own, whose rest is killed at the end.
+          setpgid(0, 0)
+          let own = try Environment.open(at: store)
+          let transaction = try own.beginWrite()
+          let grandchild = try Child { 5 }
+          guard grandchild.report() == 5 else { return 0 }
+          held.child = grandchild
+          held.transaction = consume transaction
+          return 6
+        }
+        defer { kill(-parent.id, SIGKILL) }
+        #expect(parent.report() == 6)
+        let other = try OtherProcess(folder.opening)
+        #expect(!other.takesTurn())
+        parent.kill()
+
+        #expect(other.takesTurn())
+        other.givesBack()
+        try environment.store(["a": "1"])
+      }
+    }
+
+    @Test("a child that was forked while its parent opened a store keeps nobody from opening it")
+    func forkedInOpening() async {
+      await #expect(processExitsWith: .success) {
+        let folder = TestFolder()
+        let store = folder.store
+        let parent = try Child {
+          _ = try Environment.open(at: store) { _ in
+            setpgid(0, 0)
+            held.child = try Child { 5 }
+            guard held.child?.report() == 5 else { return }
+            kill(getpid(), SIGKILL)
+          }
+          return 0
+        }
+        defer { kill(-parent.id, SIGKILL) }
+        #expect(parent.report() == nil)
+        parent.kill()
+
+        let opened = OnThread { try Environment.open(at: store) }
+        try opened.value(timeoutSeconds: 50).store(["a": "1"])
+      }
+    }
   }
+
+  /// What a child has until it is killed. Only its one thread touches it.
+  private final class Held {
+    var transaction: WriteTransaction?
+    var child: Child?
+  }
+  nonisolated(unsafe) private let held = Held()
 
   /// What another process would have of the file: the kernel tells them apart by how it was opened.
   private final class OtherProcess {

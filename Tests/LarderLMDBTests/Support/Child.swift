@@ -10,7 +10,7 @@ import Foundation
 /// with other tests running, the Swift runtime's own among them. So a test that makes one runs in
 /// a process of its own, as an exit test.
 final class Child {
-  private let id: Int32
+  let id: Int32
   private let pipe: Int32
 
   struct Failed: Error {}

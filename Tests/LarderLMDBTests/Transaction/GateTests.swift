@@ -132,4 +132,35 @@ import Testing
     shared.gate.leave()
     #expect(shared.runningCount == 0)
   }
+
+  @Test("who waits for another to be alone stays counted, and does nothing in a gate that is shut")
+  func waiting() throws {
+    let shared = Shared()
+    for _ in 0..<3 { #expect(shared.enter()) }
+    func alone(_ body: @escaping @Sendable () -> Void) -> OnThread<Bool> {
+      OnThread {
+        defer { shared.gate.leave() }
+        return shared.gate.alone(until: SystemCall.seconds + 60, body)
+      }
+    }
+    // We are inside as well: both want to be alone, and neither can be.
+    let body: @Sendable () -> Void = {
+      shared.seen.add(1, ordering: .relaxed)
+      // The other one makes way, and is not gone: who closes has to wait for it.
+      if shared.gate.runningCount != 2 { shared.inside.add(1, ordering: .relaxed) }
+      // As one who closes does.
+      shared.gate.shut()
+    }
+    let both = [alone(body), alone(body)]
+    // Until the second one waits for the first.
+    while !shared.gate.hasWaiter { SystemCall.sleep(microseconds: 100) }
+    shared.gate.leave()
+
+    let ran = try both.map { try $0.value() }
+    #expect(ran.count { $0 } == 1)
+    #expect(shared.seenCount == 1)
+    let others = shared.inside.load(ordering: .relaxed)
+    #expect(others == 0)
+    #expect(shared.runningCount == 0)
+  }
 }

@@ -1,0 +1,38 @@
+/// How long whoever begins to write waits for writers of other processes.
+package struct WriteWait: Sendable {
+  /// When it gives up, in seconds of ``now``; nil for never.
+  package var deadline: Double?
+  /// How long it waits where it has no deadline; nil for without end.
+  package var timeoutSeconds: Double?
+  /// Asked several times a second whether anybody still wants to write; nil where somebody always
+  /// does.
+  package var isWanted: (@Sendable () -> Bool)?
+  /// Told once when it has waited for ``longSeconds``.
+  package var tellsOfLong: (@Sendable (WriteHolder?) -> Void)?
+
+  /// A writer of another process that has held the turn for so long is worth a word.
+  package static var longSeconds: Double { 3 }
+
+  /// Seconds of a clock that only goes forward.
+  package static var now: Double { SystemCall.seconds }
+
+  package init() {}
+}
+
+/// A process that writes, as far as the system tells.
+public struct WriteHolder: Hashable, Sendable {
+  public let processID: Int32
+  /// Whether it is stopped, as by SIGSTOP or a debugger, and will not go on by itself.
+  public let isStopped: Bool
+
+  public init(processID: Int32, isStopped: Bool) {
+    self.processID = processID
+    self.isStopped = isStopped
+  }
+}
+
+extension WriteHolder: CustomStringConvertible {
+  public var description: String {
+    "process \(processID)" + (isStopped ? ", which is stopped" : "")
+  }
+}
