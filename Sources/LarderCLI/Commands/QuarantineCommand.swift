@@ -9,8 +9,9 @@ enum QuarantineCommand: Command {
 
     Moves the file of a damaged store into a folder of its own beside the store's, and makes a new
     store with every document that can still be read whole; each is verified by its checksum. Nothing
-    is deleted. One that was cut short goes on when it is run again. A store that `larder check` finds sound stays where it is. Indexes are made again by
-    the programs that declare them, or by `larder index`.
+    is deleted. One that was cut short goes on when it is run again; the store cannot be opened
+    before. A store that `larder check` finds sound stays where it is. Indexes are made again by the
+    programs that declare them, or by `larder index`.
 
       --from ASIDE  read a file that was set aside before once more, and add what the store lacks
       --store DIR   the store's folder; else the environment's LARDER_STORE
