@@ -17,6 +17,11 @@ import Testing
     store.changes(for: "index", busyTimeoutSeconds: 0).makeAsyncIterator()
   }
 
+  /// Stops the clock of leases: on a slow machine they would end meanwhile.
+  private static func stopClock(of store: Store, at seconds: Double = 1_000_000) {
+    store.engine.leaseClock.use { seconds }
+  }
+
   private func isBusy(_ store: Store) async throws -> Bool {
     var changes = begin(store)
     do {
@@ -33,6 +38,11 @@ import Testing
     try await store.repository(of: Parcel.self).save(Parcel(id: 1))
     let other = try OtherProcess("consume", folder.store, "index")
     _ = try other.expect("consuming")
+    let until = try await store.write { tx in
+      let consumers = tx.consumers
+      return try tx.transaction.consumer("index", in: try #require(consumers))?.until
+    }
+    Self.stopClock(of: store, at: try #require(until) - 1)
     #expect(try await isBusy(store))
 
     other.kill()
@@ -44,12 +54,14 @@ import Testing
   @Test("closing a store gives its consumers back, whoever still holds an iteration")
   func closed() async throws {
     var store = try Store(at: folder.store)
+    Self.stopClock(of: store)
     try await store.repository(of: Parcel.self).save(Parcel(id: 1))
     var changes = begin(store)
     #expect(try await changes.next()?.isReset == true)
     try store.close()
 
     store = try Store(at: folder.store)
+    Self.stopClock(of: store)
     #expect(try await !isBusy(store))
 
     // Where another store keeps the file open, too.
@@ -66,6 +78,7 @@ import Testing
   @Test("an iteration that comes too early waits for the other one to end")
   func waiting() async throws {
     try await withTemporaryStore { store in
+      Self.stopClock(of: store)
       try await store.repository(of: Parcel.self).save(Parcel(id: 1))
       var first: Changes? = begin(store)
       #expect(try await first?.next()?.isReset == true)
@@ -92,6 +105,7 @@ import Testing
   @Test("cancelling the task ends the wait for a name")
   func cancelled() async throws {
     try await withTemporaryStore { store in
+      Self.stopClock(of: store)
       var first = begin(store)
       #expect(try await first.next()?.isReset == true)
       let second = Task {
@@ -110,6 +124,7 @@ import Testing
   @Test("an iteration that has waited for long enough says that the name is taken")
   func busy() async throws {
     try await withTemporaryStore { store in
+      Self.stopClock(of: store)
       var first = begin(store)
       let batch = try await first.next()
       #expect(batch?.isReset == true)

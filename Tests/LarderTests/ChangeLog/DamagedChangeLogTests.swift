@@ -45,8 +45,7 @@ import Testing
       return
     }
     #expect(what.contains("\(Layout.changesName) is missing"))
-    let problems = try store.check().problems.map { "\($0)" }
-    #expect(problems.contains { $0.contains("\(Layout.changesName) is missing") })
+    #expect(try store.check().problems.map(\.reason) == ["it is no name that Larder gives"])
     // The next save begins another one.
     try await store.repository(of: Parcel.self).save(Parcel(id: 100))
     #expect(try store.history().isReset)
