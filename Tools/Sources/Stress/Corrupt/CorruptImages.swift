@@ -8,7 +8,7 @@ import Larder
 struct CorruptImages: Worker {
   static let role = "corrupt-images"
 
-  private let bases: [(file: [UInt8], parcels: [String: Parcel], receipts: [Int: Int])]
+  private let bases: [(file: [UInt8], base: CorruptBase)]
   private let seed: UInt64
   private let folder: String
   private let keep: String
@@ -19,8 +19,7 @@ struct CorruptImages: Worker {
       let data = try Data(contentsOf: URL(fileURLWithPath: path + ".json"))
       let base = try JSONDecoder().decode(CorruptBase.self, from: data)
       let file = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path + "/data.mdb")))
-      let parcels = Dictionary(uniqueKeysWithValues: base.parcels.map { ($0.id, $0.parcel) })
-      return (file: file, parcels: parcels, receipts: base.receipts)
+      return (file: file, base: base)
     }
     let images = CorruptImages(
       bases: bases, seed: UInt64(arguments[1]) ?? 0, folder: arguments[4], keep: arguments[5])
@@ -33,13 +32,15 @@ struct CorruptImages: Worker {
       let base = bases[Int.random(in: 0..<bases.count, using: &random)]
       let damage = Damage.allCases[number % Damage.allCases.count]
       var bytes = base.file
-      damage.apply(to: &bytes, using: &random)
-      try write(bytes, to: folder)
+      damage.apply(to: &bytes, entries: base.base.entries, using: &random)
+      // Opening refuses a small file whose keys are out of order; damage that comes later it cannot see.
+      let isLate = damage == .entry
+      try write(isLate ? base.file : bytes, to: folder)
       say("at \(number) \(damage)")
       let before = random
       setTimer(seconds: 1)
-      var reader = CorruptReader(folder, parcels: base.parcels, receipts: base.receipts)
-      let outcome = reader.outcome(&random)
+      var reader = CorruptReader(folder, base.base)
+      let outcome = reader.outcome(&random, overwriting: isLate ? bytes : nil)
       setTimer(seconds: 0)
       switch outcome {
       case .refused: say("refused")
