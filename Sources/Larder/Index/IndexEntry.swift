@@ -16,6 +16,11 @@ internal import LarderLMDB
 /// The checksum is of the key, the length and the index's number. With three bytes, one damaged entry
 /// in sixteen million passes for whole; the length beside them saves going over the values to find
 /// their end, which costs as much as the checksum.
+///
+/// Measured with 100,000 contacts, beside entries without a checksum: queries by an index, by a range
+/// of two fields and by an order take 1.00, 0.97 and 1.00 times as long, a save into two indexes 1.02
+/// times, and the file is 1.03 times as large. A count takes 12.5 instead of 5.2 ns an entry: it did
+/// not look at entries at all.
 enum IndexEntry {
   static let valueByteCount = 4
   private static let cutLength: UInt8 = 0xFF

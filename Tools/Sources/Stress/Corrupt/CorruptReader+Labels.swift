@@ -1,3 +1,4 @@
+import Foundation
 import Larder
 
 // What is asked of the documents with indexes. An answer from an index is right, or is an error: unlike
@@ -58,7 +59,7 @@ extension CorruptReader {
       if count != 1 { reader.wrong = reader.wrong ?? "labels: \(count) deleted by code" }
     }
     attempt { reader in
-      let kept = labels.first { $0.shelf == other.shelf && $0.id != one.id }
+      let kept = reader.labels.first { $0.shelf == other.shelf && $0.id != one.id }
       let gone = left.values.filter { $0.shelf == other.shelf && $0.id != kept?.id }
       let report = try repository.save(
         kept.map { [$0] } ?? [], clearBeforeSaving: Label.where { $0.shelf == other.shelf })
@@ -68,7 +69,8 @@ extension CorruptReader {
       }
     }
     attempt { reader in
-      guard let owner = left.values.randomElement(using: &random) else { return }
+      let owners = reader.labels.filter { left[$0.id] != nil }
+      guard let owner = owners.randomElement(using: &random) else { return }
       var second = Label(-1, long: false)
       second.code = owner.code
       do {
