@@ -88,8 +88,13 @@ final class Catalogue: Sendable {
       id, schema, in: collection,
       isDeclared: description == collection.description
         && declared.allSatisfy { index in
-          collection.indexes.contains { $0.definition == index }
+          collection.indexes.contains { $0.serves(index) }
         })
+    for index in declared where collection.indexes.contains(where: { $0.isNewer(than: index) }) {
+      collection.log.tell(
+        .warning, "an index stays as another version of the type has declared it",
+        ["collection": collection.name, "index": index.name])
+    }
     // Of two that were made at the same time the first one stays.
     return bindings.withLock { bindings in
       if let known = bindings[id] { return known }

@@ -9,6 +9,8 @@ internal import LarderLMDB
   let merge: @Sendable (inout CollectionDescription) throws(StoreError) -> Void
   /// Indexes that the collection is to have besides those that it has.
   var indexes: [IndexDeclaration] = []
+  /// Whether they take the place of what an app has declared, be it newer.
+  var isExplicit = false
 
   init<Entity: Document>(_ type: Entity.Type) throws(StoreError) {
     let schema = Entity.schema
@@ -37,6 +39,7 @@ internal import LarderLMDB
   init(of index: IndexDeclaration, in description: CollectionDescription) {
     self.init(renewing: description)
     indexes = [index]
+    isExplicit = true
   }
 
   /// Changes nothing but what has become out of date.

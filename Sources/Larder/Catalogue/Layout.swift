@@ -36,7 +36,8 @@
 ///   <name, UTF-8>             -> consumer                    drawn in `ConsumerRecord`
 ///
 /// index/<number>
-///   <values> <entity-accessor key> -> nothing, or 1 byte     values drawn in `OrderedBytes`
+///   <entry>                   -> length, checksum            drawn in `IndexEntry`, values in
+///                                                            `OrderedBytes`
 ///
 /// larder.migrations
 ///   <collection, UTF-8>       -> migration checksum
@@ -52,19 +53,17 @@
 ///             | [2, key kind, key field or nil, [table], flags, documents' table,
 ///                version that they are being migrated to or nil]   of a migrated collection
 /// table       = [[name, kind, flags]]          flags: 1 declared, 2 required
-/// index       = [version, collection, name, [part], unique, condition or nil, unicode, state]
+/// index       = [version, collection, name, [part], unique, condition or nil, unicode, state,
+///                [hash of a definition that had the name before]]
 /// part        = [[name], kind, flags, value of records without the field]
 ///               flags: 1 elements, 2 descending
-/// state       = [0, key] building  [1, nil] complete  [2, reason] failed  [3, nil] dropped
-///               [4, nil] free
+/// state       = [0, key] building  [1, nil] complete  [2, reason] suspended  [3, nil] dropped
+///               [4, nil] free  [5, [key, reason]] building, with a conflict  [6, reason] failed
 /// kind        = bytes: a code, then the kinds in it; a document's code is followed by
 ///               the number of its table, 2 bytes, big-endian
 /// migration   = [1, version, version that it is on the way to or nil, key of the last document
 ///                that was looked at or nil, documents migrated so far, documents in all]
 /// ```
-/// The values in an index take 250 bytes at most; those that are cut there have their length, 1
-/// byte, as the entry's value.
-///
 /// A key is UTF-8 in normalisation form C, or 8 bytes of an integer (big-endian, the sign of a
 /// signed one flipped), or 16 bytes of a UUID: LMDB's byte order is the keys' order.
 enum Layout {

@@ -83,6 +83,7 @@ extension DynamicLowering {
   fileprivate func index(
     on parts: [DynamicIndexPart], name: String?, unique: Bool, where filter: DynamicFilter?
   ) throws(StoreError) -> IndexDeclaration {
+    if case .tooDeep? = filter?.form { throw .queryTooDeep(limit: Filter<Void>.maximumDepth) }
     do throws(DynamicQueryError) {
       var fields: [IndexDeclaration.Part] = []
       for part in parts {

@@ -20,8 +20,9 @@ public struct IndexDescription: Sendable, Equatable {
     /// Not used yet. Reading goes on without it, and writing keeps it.
     case building
     case complete
-    /// Two documents have the same value in a unique index; the text says which. It is neither
-    /// used nor kept until ``DynamicCollection/rebuildIndexes(progress:)`` succeeds.
+    /// Two documents have the same value in a unique index; the text says which. No query uses it
+    /// until ``DynamicCollection/rebuildIndexes(progress:)`` succeeds. Saving goes on: it keeps the
+    /// index, and lets no other document have a value that one has.
     case failed(String)
   }
 }
@@ -63,7 +64,7 @@ extension DynamicCollection {
   public func rebuildIndexes(progress: (IndexProgress) -> Bool = { _ in true }) throws {
     try changeIndexes { scope, index, record in
       try scope.transaction.empty(index.database)
-      return IndexRecord(record.definition, .building(upTo: []))
+      return record.becoming(.building(upTo: []))
     }
     try buildIndexes(progress: progress)
   }
@@ -153,7 +154,7 @@ extension IndexDescription.State {
     switch state {
     case .building, .dropped, .free: self = .building
     case .complete: self = .complete
-    case .failed(let reason): self = .failed(reason)
+    case .failed(let reason), .suspended(let reason): self = .failed(reason)
     }
   }
 }

@@ -48,7 +48,7 @@ extension DynamicCollection {
   public func check(_ query: DynamicQuery) throws {
     try store.read { snapshot in
       guard let collection = snapshot.catalogue[name] else { return }
-      _ = try query.lowered(in: collection)
+      try query.lowered(in: collection).checkDepth()
     }
   }
 }

@@ -3,14 +3,43 @@
 /// It means what the same condition means on a type: values are compared as Swift compares them.
 /// A field that a document lacks is nil, for only a type knows of defaults; one that its type
 /// requires is damage, as it is to the type.
-public indirect enum DynamicFilter: Hashable, Sendable {
-  case constant(Bool)
+///
+/// A condition may nest 100 levels deep, where a chain of `&&`, or one of `||`, is one level. A query
+/// with a deeper one throws ``StoreError/queryTooDeep(limit:)`` wherever it is used.
+public struct DynamicFilter: Hashable, Sendable {
+  /// What the condition is, to be looked at.
+  public let form: Form
+  /// Levels of it.
+  private let depth: Int
+
+  /// One condition, and those that it is made of.
+  public indirect enum Form: Hashable, Sendable {
+    case constant(Bool)
+    /// Whether all of them hold.
+    case all([DynamicFilter])
+    /// Whether one of them holds.
+    case any([DynamicFilter])
+    case not(DynamicFilter)
+    case test(FieldPath, Comparison)
+    /// Stands for a condition of more than 100 levels. It is refused wherever it is used: whatever
+    /// looks at one, and the end of it, too, goes down with it.
+    case tooDeep
+  }
+
+  private init(_ form: Form, of parts: [DynamicFilter] = []) {
+    depth = min(1 + (parts.lazy.map(\.depth).max() ?? 0), Filter<Void>.maximumDepth + 1)
+    self.form = depth > Filter<Void>.maximumDepth ? .tooDeep : form
+  }
+
+  public static func constant(_ value: Bool) -> Self { Self(.constant(value)) }
   /// Whether all of them hold.
-  case all([DynamicFilter])
+  public static func all(_ parts: [DynamicFilter]) -> Self { Self(.all(parts), of: parts) }
   /// Whether one of them holds.
-  case any([DynamicFilter])
-  case not(DynamicFilter)
-  case test(FieldPath, Comparison)
+  public static func any(_ parts: [DynamicFilter]) -> Self { Self(.any(parts), of: parts) }
+  public static func not(_ part: DynamicFilter) -> Self { Self(.not(part), of: [part]) }
+  public static func test(_ path: FieldPath, _ comparison: Comparison) -> Self {
+    Self(.test(path, comparison))
+  }
 
   /// What a field is compared with. Text is coerced to the kind of a field of dates, UUIDs,
   /// URLs, decimals or data; numbers of different kinds are compared by value.
@@ -28,9 +57,17 @@ public indirect enum DynamicFilter: Hashable, Sendable {
     case hasSuffix(String)
   }
 
-  public static func && (left: Self, right: Self) -> Self { .all([left, right]) }
-  public static func || (left: Self, right: Self) -> Self { .any([left, right]) }
-  public static prefix func ! (filter: Self) -> Self { .not(filter) }
+  public static func && (left: Self, right: Self) -> Self {
+    if case .all(let parts) = left.form { .all(parts + [right]) } else { .all([left, right]) }
+  }
+
+  public static func || (left: Self, right: Self) -> Self {
+    if case .any(let parts) = left.form { .any(parts + [right]) } else { .any([left, right]) }
+  }
+
+  public static prefix func ! (filter: Self) -> Self {
+    if case .not(let part) = filter.form { part } else { .not(filter) }
+  }
 }
 
 /// The fields of documents without a type, as a condition's closure names them: `$0.city`, or
@@ -85,13 +122,18 @@ public struct DynamicField: Sendable {
 extension DynamicFilter: CustomStringConvertible {
   /// The condition as `larder query --where` reads it.
   public var description: String {
-    switch self {
+    switch form {
     case .constant(let value): "\(value)"
     case .all(let parts): Self.list(parts, between: "&&", none: "true")
     case .any(let parts): Self.list(parts, between: "||", none: "false")
-    case .not(.test(let path, .equal(let value))): "\(path) != \(value.literal)"
-    case .not(let part): "!\(part.nested)"
+    case .not(let part):
+      if case .test(let path, .equal(let value)) = part.form {
+        "\(path) != \(value.literal)"
+      } else {
+        "!\(part.nested)"
+      }
     case .test(let path, let comparison): "\(path) \(comparison)"
+    case .tooDeep: "<conditions nested too deep>"
     }
   }
 
@@ -101,7 +143,7 @@ extension DynamicFilter: CustomStringConvertible {
   }
 
   private var nested: String {
-    switch self {
+    switch form {
     case .constant: description
     default: "(\(self))"
     }

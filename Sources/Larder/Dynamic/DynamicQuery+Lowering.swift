@@ -22,12 +22,13 @@ struct DynamicLowering {
   let collection: Collection
 
   func node(_ filter: DynamicFilter) throws(DynamicQueryError) -> FilterNode {
-    switch filter {
+    switch filter.form {
     case .constant(let value): return .constant(value)
     case .all(let parts): return .all(try nodes(parts))
     case .any(let parts): return parts.isEmpty ? .constant(false) : .any(try nodes(parts))
     case .not(let part): return .not(try node(part))
     case .test(let path, let comparison): return try test(path, comparison)
+    case .tooDeep: return .tooDeep
     }
   }
 

@@ -97,6 +97,13 @@ extension StoreLog {
       ["collection": collection, "key": key(), "reason": "\(reason)"])
   }
 
+  func tellOfConflict(in collection: String, index: String, _ conflict: String) {
+    let message = "a unique index has two documents with the same value"
+    tell(.error, message, ["collection": collection, "index": index])
+    // It names a value and two keys.
+    tell(.debug, message, ["collection": collection, "index": index, "reason": conflict])
+  }
+
   func tellOfEviction(of collection: String, _ error: any Error) {
     let message = "old documents could not be evicted"
     tell(.warning, message, ["collection": collection])

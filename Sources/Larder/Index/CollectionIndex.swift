@@ -6,6 +6,7 @@ final class CollectionIndex: Sendable {
   let number: UInt32
   let definition: IndexDefinition
   let state: IndexState
+  private let superseded: [UInt64]
   let database: Database
   let parts: [Part]
   /// Whether a part has an entry for each element of an array.
@@ -30,6 +31,7 @@ final class CollectionIndex: Sendable {
     self.number = number
     definition = record.definition
     state = record.state
+    superseded = record.superseded
     self.database = database
     parts = record.definition.parts.map { part in
       Part(definition: part, slot: description.fields.slot(of: part.path[0]) ?? -1)
@@ -52,9 +54,21 @@ final class CollectionIndex: Sendable {
   /// Whether writers keep it.
   var isMaintained: Bool {
     switch state {
-    case .building, .complete: true
-    case .failed, .dropped, .free: false
+    case .building, .complete, .failed: true
+    case .suspended, .dropped, .free: false
     }
+  }
+
+  /// Whether a declaration asks for nothing else than this index: it is the same, or an older one.
+  func serves(_ declared: IndexDefinition) -> Bool {
+    definition == declared || isNewer(than: declared)
+  }
+
+  /// Whether this one has taken the place of what is declared.
+  func isNewer(than declared: IndexDefinition) -> Bool {
+    guard name == declared.name, !superseded.isEmpty else { return false }
+    let fingerprint = declared.fingerprint
+    return superseded.contains(fingerprint) && fingerprint != definition.fingerprint
   }
 }
 

@@ -29,9 +29,28 @@ final class IndexChanges {
   /// 32 MiB 1.21 times.
   private static let maximumByteCount = 32 << 20
 
-  init(_ index: CollectionIndex, in collection: Collection) {
+  /// What is done with a document that has the value of another one in a unique index.
+  enum Conflict {
+    /// Nothing is written, and the error says so.
+    case refused
+    /// It is written, and ``conflict`` says so: it was stored before the index was. With the one that
+    /// is known already.
+    case collected(String?)
+  }
+
+  private let refusesConflicts: Bool
+  /// The first two documents that have the same value.
+  private(set) var conflict: String?
+
+  init(_ index: CollectionIndex, in collection: Collection, conflict: Conflict = .refused) {
     encoder = IndexEncoder(index, in: collection)
     keyKind = collection.keyKind
+    if case .collected(let known) = conflict {
+      refusesConflicts = false
+      self.conflict = known
+    } else {
+      refusesConflicts = true
+    }
   }
 
   /// Whether what was collected is to be written now.
@@ -156,9 +175,67 @@ extension IndexChanges {
     for item in sorted {
       let entry = entries[Int(item.place)]
       guard entry.isInsertion else { continue }
-      if entry.isUnique { try refuseSecond(entry, &cursor, &end, collection, transaction) }
+      if entry.isUnique, conflict == nil {
+        do {
+          try refuseSecond(entry, &cursor, &end, collection, transaction)
+        } catch let error as StoreError {
+          guard case .uniqueViolation = error, !refusesConflicts else { throw error }
+          conflict = "\(error)"
+        }
+      }
       try put(entry, &cursor, &end)
     }
+    if refusesConflicts, case .building = index.state {
+      try refuseSecondAmongOthers(collection, transaction)
+    }
+  }
+
+  /// Asks the documents themselves, as not all of them are in the index yet. That takes as long as a
+  /// query without an index, for each save until the index is built: a value that were let in now
+  /// would be there for good.
+  private func refuseSecondAmongOthers(
+    _ collection: Collection, _ transaction: borrowing WriteTransaction
+  ) throws {
+    var owners: [[UInt8]: UnsafeRawBufferPointer] = [:]
+    for entry in entries where entry.isInsertion && entry.isUnique {
+      let key = key(entry)
+      let values = UnsafeRawBufferPointer(rebasing: key[..<Int(entry.valueCount)])
+      owners[[UInt8](values)] = UnsafeRawBufferPointer(rebasing: key[Int(entry.valueCount)...])
+    }
+    if owners.isEmpty { return }
+    let binding = CollectionBinding(collection)
+    var cursor = try transaction.cursor(in: collection.documents)
+    var found = OrderedBytes()
+    while try cursor.next() {
+      // A damaged document has no value: saving or deleting it mends that.
+      guard let record = try? collection.verified(cursor.value, key: cursor.key),
+        let reader = try? RecordReader(
+          record, binding: binding, schema: binding.anonymous, depth: 1)
+      else { continue }
+      let key = cursor.key
+      var conflict: (owner: UnsafeRawBufferPointer, isCut: Bool)?
+      found.removeAll()
+      encoder.encode(reader, into: &found) { values, isCut, _, bytes in
+        guard let owner = owners[[UInt8](bytes[values])], !Bytes.equal(owner, key) else {
+          return
+        }
+        conflict = (owner, isCut)
+      }
+      guard let (owner, isCut) = conflict else { continue }
+      if try !isCut || haveTheSameWholeValue(owner, key, collection, transaction) {
+        throw try violation(owner, key, collection, transaction)
+      }
+    }
+  }
+
+  private func violation(
+    _ key: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer, _ collection: Collection,
+    _ transaction: borrowing WriteTransaction
+  ) throws -> StoreError {
+    .uniqueViolation(
+      collection: collection.name, index: index.name,
+      value: try valueText(key, collection, transaction), key: keyKind.text(of: key),
+      otherKey: keyKind.text(of: other))
   }
 
   private func put(_ entry: Entry, _ cursor: inout Cursor, _ end: inout EndOfIndex) throws {
@@ -194,10 +271,7 @@ extension IndexChanges {
         let isSame =
           try !entry.isCut || haveTheSameWholeValue(primaryKey, other, collection, transaction)
         if isSame {
-          throw StoreError.uniqueViolation(
-            collection: collection.name, index: index.name,
-            value: try valueText(primaryKey, collection, transaction),
-            key: keyKind.text(of: primaryKey), otherKey: keyKind.text(of: other))
+          throw try violation(primaryKey, other, collection, transaction)
         }
       }
       hasOne = try cursor.next()

@@ -85,6 +85,21 @@ struct IndexDefinition: Sendable, Equatable {
     self.unicode = unicode
   }
 
+  /// A hash of what a type declares; kinds, which the catalogue has, are no part of it.
+  var fingerprint: UInt64 {
+    var writer = RecordWriter(binding: .none)
+    writer.put(isUnique)
+    writer.putArray(count: parts.count)
+    for part in parts {
+      writer.putArray(count: part.path.count)
+      for name in part.path { writer.put(name) }
+      writer.put(part.isDescending)
+      part.absent.withUnsafeBytes { writer.put($0) }
+    }
+    if let filter { filter.withUnsafeBytes { writer.put($0) } }
+    return writer.withBytes { Checksum.hash($0, seed: 0) }
+  }
+
   /// How a missing field is kept; nil where it cannot be.
   static func absent(
     _ value: Value?, _ kind: (scalar: IndexScalar, isMultiple: Bool)

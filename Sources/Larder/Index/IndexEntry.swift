@@ -16,6 +16,11 @@ internal import LarderLMDB
 /// The checksum is of the key, the length and the index's number. With three bytes, one damaged entry
 /// in sixteen million passes for whole; the length beside them saves going over the values to find
 /// their end, which costs as much as the checksum.
+///
+/// Measured with 100,000 contacts, beside entries without a checksum: queries by an index, by a range
+/// of two fields and by an order take 1.00, 0.97 and 1.00 times as long, a save into two indexes 1.02
+/// times, and the file is 1.03 times as large. A count takes 12.5 instead of 5.2 ns an entry: it did
+/// not look at entries at all.
 enum IndexEntry {
   static let valueByteCount = 4
   private static let cutLength: UInt8 = 0xFF
@@ -68,6 +73,16 @@ enum IndexEntry {
   static func hash(ofWhole values: UnsafeRawBufferPointer) -> UInt64 {
     Checksum.hash(values, seed: 0)
   }
+
+  /// Values that are too long for an entry, as they stand in one.
+  static func cutValues(_ values: [UInt8]) -> [UInt8] {
+    values.withUnsafeBytes { values in
+      var bytes = OrderedBytes()
+      bytes.append(values)
+      bytes.cutValues(from: 0, hash: hash(ofWhole: values))
+      return [UInt8](bytes.bytes)
+    }
+  }
 }
 
 extension OrderedBytes {
@@ -110,7 +125,7 @@ extension CollectionIndex {
   }
 
   private var damagedEntry: StoreError { damaged("the checksum of an entry does not match") }
-  private var disorder: StoreError { damaged("its entries are in disorder") }
+  var disorder: StoreError { damaged("its entries are in disorder") }
   /// Of an entry that is whole, as after a write that did not reach the disk.
   var missingDocument: StoreError { damaged("it names a document that is not there") }
   var otherDocument: StoreError { damaged("it names a document with other values") }
@@ -141,46 +156,5 @@ extension CollectionIndex {
     guard try cursor.previous() else { return false }
     if Bytes.compare(cursor.key, bound) >= 0 { throw disorder }
     return true
-  }
-
-  /// Goes along the entries in a range until `body` says false, which is lent keys and values as they
-  /// lie there and checks them. The neighbours of the range are checked here: what damage has made
-  /// sort out of the range is one of them.
-  ///
-  /// - Returns: Whether it came to the end.
-  /// - Throws: ``StoreError/damagedIndex(collection:index:reason:)``; whatever `body` throws.
-  @inline(__always) @discardableResult
-  func forEachEntry(
-    in range: KeyRange, _ cursor: inout Cursor,
-    _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Bool
-  ) throws -> Bool {
-    try range.lower.withUnsafeBytes { lower in
-      guard try cursor.seek(atOrAfter: lower) else {
-        // Whatever damage has made sort in front of the range is the last one.
-        if !lower.isEmpty, try cursor.last() { try checkInFront(cursor.key, cursor.value, lower) }
-        return true
-      }
-      if Bytes.compare(cursor.key, lower) < 0 { throw disorder }
-      func onward(before end: UnsafeRawBufferPointer?) throws -> Bool {
-        try cursor.forEachOnward(before: end) { key, value, isBehind in
-          if isBehind {
-            _ = try checkedValueByteCount(ofEntry: key, value)
-          } else {
-            try checkInFront(key, value, lower)
-          }
-        } _: { key, value in
-          try body(key, value)
-        }
-      }
-      guard let upper = range.upper else { return try onward(before: nil) }
-      return try upper.withUnsafeBytes { try onward(before: $0) }
-    }
-  }
-
-  private func checkInFront(
-    _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ lower: UnsafeRawBufferPointer
-  ) throws(StoreError) {
-    _ = try checkedValueByteCount(ofEntry: key, value)
-    if Bytes.compare(key, lower) >= 0 { throw disorder }
   }
 }

@@ -4,6 +4,12 @@
 struct IndexRecord: Sendable, Equatable {
   let definition: IndexDefinition
   var state: IndexState
+  /// What this definition, and those that had the name before it, have taken the place of. An older
+  /// version of an app, which still declares one of these, leaves the index as it is.
+  let superseded: [UInt64]
+
+  /// How many are remembered.
+  static let maximumSupersededCount = 16
 
   private static let version: Int64 = 2
   /// Entries without a checksum: the index is not used, and built anew.
@@ -11,7 +17,7 @@ struct IndexRecord: Sendable, Equatable {
 
   func encoded(number: UInt32) -> [UInt8] {
     var writer = RecordWriter(binding: .none)
-    writer.putArray(count: 8)
+    writer.putArray(count: 9)
     writer.put(Self.version)
     writer.put(definition.collection)
     writer.put(definition.name)
@@ -32,6 +38,8 @@ struct IndexRecord: Sendable, Equatable {
     }
     writer.put(Int64(definition.unicode))
     state.encode(into: &writer)
+    writer.putArray(count: superseded.count)
+    for definition in superseded { writer.put(Int64(bitPattern: definition)) }
     let hash = writer.withBytes { Checksum.hash($0, seed: UInt64(number)) }
     writer.appendInteger(hash.littleEndian)
     return writer.withBytes { [UInt8]($0) }
@@ -56,7 +64,7 @@ struct IndexRecord: Sendable, Equatable {
   private init(_ reader: inout ValueReader) throws(RecordError) {
     let count = try reader.arrayCount()
     let version = try reader.int64()
-    guard count == 8, version == Self.version || version == Self.firstVersion else {
+    guard (count, version) == (9, Self.version) || (count, version) == (8, Self.firstVersion) else {
       throw .invalid("version \(version) is unknown")
     }
     let collection = try reader.string()
@@ -74,6 +82,13 @@ struct IndexRecord: Sendable, Equatable {
       collection: collection, name: name, parts: parts, isUnique: isUnique, filter: filter,
       unicode: version == Self.version ? unicode : UnicodeStamp.outdated)
     state = try IndexState(&reader)
+    var superseded: [UInt64] = []
+    if version != Self.firstVersion {
+      for _ in 0..<(try reader.arrayCount()) {
+        superseded.append(UInt64(bitPattern: try reader.int64()))
+      }
+    }
+    self.superseded = superseded
   }
 
   private static func part(
@@ -91,19 +106,36 @@ struct IndexRecord: Sendable, Equatable {
       absent: [UInt8](try reader.bytes()))
   }
 
-  init(_ definition: IndexDefinition, _ state: IndexState) {
+  init(_ definition: IndexDefinition, _ state: IndexState, superseded: [UInt64] = []) {
     self.definition = definition
     self.state = state
+    self.superseded = superseded
+  }
+
+  /// The same index in another state.
+  func becoming(_ state: IndexState) -> IndexRecord {
+    IndexRecord(definition, state, superseded: superseded)
+  }
+
+  /// What is remembered where another definition takes the place of this one.
+  func superseded(by definition: IndexDefinition) -> [UInt64] {
+    let new = definition.fingerprint
+    var all = superseded.filter { $0 != new && $0 != self.definition.fingerprint }
+    if self.definition.fingerprint != new { all.append(self.definition.fingerprint) }
+    return Array(all.suffix(Self.maximumSupersededCount))
   }
 }
 
 /// How far an index is built.
 enum IndexState: Sendable, Equatable {
-  /// It has every document up to this key, and every one that was saved since it was declared.
-  case building(upTo: [UInt8])
+  /// It has every document up to this key, and every one that was saved since it was declared. With a
+  /// conflict, two of them have the same value in a unique index.
+  case building(upTo: [UInt8], conflict: String? = nil)
   case complete
-  /// Two documents have the same value in a unique index. It is not maintained until it is built
-  /// again.
+  /// It waits for the end of a migration, empty and not maintained.
+  case suspended(String)
+  /// It has every document, and two that have the same value in a unique index. No third one is let in,
+  /// and no query uses it, until it is built again.
   case failed(String)
   /// Nobody uses it any more. Its entries are being deleted; then its number is free.
   case dropped
@@ -112,14 +144,22 @@ enum IndexState: Sendable, Equatable {
   func encode(into writer: inout RecordWriter) {
     writer.putArray(count: 2)
     switch self {
-    case .building(let key):
+    case .building(let key, nil):
       writer.put(0 as Int64)
       key.withUnsafeBytes { writer.put($0) }
+    case .building(let key, let conflict?):
+      writer.put(5 as Int64)
+      writer.putArray(count: 2)
+      key.withUnsafeBytes { writer.put($0) }
+      writer.put(conflict)
     case .complete:
       writer.put(1 as Int64)
       writer.putNil()
-    case .failed(let reason):
+    case .suspended(let reason):
       writer.put(2 as Int64)
+      writer.put(reason)
+    case .failed(let reason):
+      writer.put(6 as Int64)
       writer.put(reason)
     case .dropped:
       writer.put(3 as Int64)
@@ -134,10 +174,14 @@ enum IndexState: Sendable, Equatable {
     guard try reader.arrayCount() == 2 else { throw .invalid("the state is none") }
     switch try reader.int64() {
     case 0: self = .building(upTo: [UInt8](try reader.bytes()))
-    case 1: self = .complete
-    case 2: self = .failed(try reader.string())
-    case 3: self = .dropped
-    case 4: self = .free
+    case 1 where reader.skipNil(): self = .complete
+    case 2: self = .suspended(try reader.string())
+    case 3 where reader.skipNil(): self = .dropped
+    case 4 where reader.skipNil(): self = .free
+    case 5:
+      guard try reader.arrayCount() == 2 else { throw .invalid("the state is none") }
+      self = .building(upTo: [UInt8](try reader.bytes()), conflict: try reader.string())
+    case 6: self = .failed(try reader.string())
     case let code: throw .invalid("state \(code) is unknown")
     }
   }

@@ -149,7 +149,19 @@ struct Execution {
   ) throws {
     var cursor = try transaction.cursor(in: binding.collection.documents)
     let residual = residual
-    if tally == nil, let sieve = residual.sieve(binding) {
+    if let sieve = residual.sieve(binding) {
+      if let tally {
+        // As below, so that both say the same of a record whose bytes are damaged.
+        try cursor.forEach(in: range) { key, record in
+          guard sieve.passes(record) else {
+            tally.examined += 1
+            return true
+          }
+          guard try matches(residual, key: key, record: record) else { return true }
+          return try taker.take(key, record)
+        }
+        return
+      }
       try cursor.forEach(in: range, passing: sieve) { key, record in
         guard try matches(residual, key: key, record: record) else { return true }
         return try taker.take(key, record)

@@ -52,6 +52,14 @@ struct IndexAccess {
         prefix += values.ranges[0].lower
         continue
       }
+      if values.isEquality, isOne,
+        let hashed = Self.cutRange(prefix + values.ranges[0].lower, index),
+        fixed == index.parts.count - 1
+      {
+        ranges = [hashed]
+        isOpen = false
+        continue
+      }
       let count = (1 + otherPrefixes.count) * values.ranges.count
       if values.isEquality, isWhole, 1...Self.maximumPrefixCount ~= count {
         let all = ([prefix] + otherPrefixes).flatMap { prefix in
@@ -85,6 +93,17 @@ struct IndexAccess {
   }
 
   private static let maximumPrefixCount = 256
+
+  /// Where entries of just these values lie, if they are cut: their hash stands behind the cut.
+  private static func cutRange(_ values: [UInt8], _ index: CollectionIndex) -> KeyRange? {
+    let limit = CollectionIndex.maximumValueByteCount
+    // Of a default that is itself cut the hash is not known.
+    guard values.count > limit, index.parts.allSatisfy({ $0.definition.absent.count < limit })
+    else {
+      return nil
+    }
+    return KeyRange(prefix: IndexEntry.cutValues(values))
+  }
 
   /// The values of a part that its conditions allow, with the places of those conditions.
   private static func ranges(

@@ -35,6 +35,49 @@ extension CollectionIndex {
   }
 }
 
+extension CollectionIndex {
+  /// Goes along the entries in a range until `body` says false, which is lent keys and values as they
+  /// lie there and checks them. The neighbours of the range are checked here: what damage has made
+  /// sort out of the range is one of them.
+  ///
+  /// - Returns: Whether it came to the end.
+  /// - Throws: ``StoreError/damagedIndex(collection:index:reason:)``; whatever `body` throws.
+  @inline(__always) @discardableResult
+  func forEachEntry(
+    in range: KeyRange, _ cursor: inout Cursor,
+    _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Bool
+  ) throws -> Bool {
+    try range.lower.withUnsafeBytes { lower in
+      guard try cursor.seek(atOrAfter: lower) else {
+        // Whatever damage has made sort in front of the range is the last one.
+        if !lower.isEmpty, try cursor.last() { try checkInFront(cursor.key, cursor.value, lower) }
+        return true
+      }
+      if Bytes.compare(cursor.key, lower) < 0 { throw disorder }
+      func onward(before end: UnsafeRawBufferPointer?) throws -> Bool {
+        try cursor.forEachOnward(before: end) { key, value, isBehind in
+          if isBehind {
+            _ = try checkedValueByteCount(ofEntry: key, value)
+          } else {
+            try checkInFront(key, value, lower)
+          }
+        } _: { key, value in
+          try body(key, value)
+        }
+      }
+      guard let upper = range.upper else { return try onward(before: nil) }
+      return try upper.withUnsafeBytes { try onward(before: $0) }
+    }
+  }
+
+  private func checkInFront(
+    _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ lower: UnsafeRawBufferPointer
+  ) throws(StoreError) {
+    _ = try checkedValueByteCount(ofEntry: key, value)
+    if Bytes.compare(key, lower) >= 0 { throw disorder }
+  }
+}
+
 extension KeyRange {
   /// Whether a key lies in the range, for one that the way along it has come to.
   func holds(_ key: UnsafeRawBufferPointer, isReversed: Bool) -> Bool {

@@ -191,7 +191,8 @@ struct PartRanges {
 
   private static func encoded(_ value: Value, _ part: IndexDefinition.Part) -> [UInt8]? {
     var bytes = OrderedBytes(capacity: 64)
-    bytes.put(value, as: part.scalar, limit: CollectionIndex.maximumValueByteCount)
+    // Whole, for the hash of what is cut; where it is not looked for, ranges are cut by `behind`.
+    bytes.put(value, as: part.scalar, limit: IndexEncoder.noLimit)
     // A value of another kind: nothing can be said.
     return bytes.bytes[0] == IndexTag.unreadable ? nil : [UInt8](bytes.bytes)
   }

@@ -120,6 +120,7 @@ extension Transaction where Self: ~Copyable {
   borrowing func explain(
     _ selection: Selection, _ binding: CollectionBinding
   ) throws -> QueryPlan {
+    try selection.checkDepth()
     let tally = Execution.Tally()
     let execution = Execution(
       try Planner(selection, binding.collection).plan(LentTransaction(self)), selection, binding,

@@ -17,6 +17,11 @@ struct LogFollower {
   let ignored: Set<ChangeOrigin>
   /// The last change that was told of; nil before the first snapshot.
   private(set) var position: UInt64?
+  /// Behind the position, and up to this change, there is nothing but what is ignored: it is not looked
+  /// at with each wake again.
+  private var ignoredEnd: UInt64 = 0
+  /// How many changes were looked at, for tests of how it is done.
+  private(set) var examinedCount: UInt64 = 0
 
   /// Changes behind which a follower may be before the documents are read anew.
   static var patience: Int { 1000 }
@@ -27,7 +32,10 @@ struct LogFollower {
   }
 
   /// Goes on from this moment, whatever was before.
-  mutating func begin(_ snapshot: borrowing Snapshot) { position = snapshot.sequence }
+  mutating func begin(_ snapshot: borrowing Snapshot) {
+    position = snapshot.sequence
+    ignoredEnd = 0
+  }
 
   /// What has happened up to a snapshot since the last time.
   ///
@@ -43,29 +51,48 @@ struct LogFollower {
     let known = position ?? 0
     // What is ignored stays behind the position, and must not be passed over.
     let start = ignored.isEmpty ? max(known, min(skipped, head)) : known
-    guard head > start, let log, isThere else {
-      position = head
+    let from = max(start, ignoredEnd)
+    if from > start, head == from { return .nothing }
+    guard head > from, let log, isThere else {
       // A store that went back in time was replaced by a copy of an earlier moment.
-      return head < known ? .unknown(isBehind: true) : .nothing
+      let isOlder = head < max(known, ignoredEnd)
+      position = head
+      ignoredEnd = 0
+      return isOlder ? .unknown(isBehind: true) : .nothing
     }
     let isBehind = head - start > UInt64(patience)
     if isBehind, ignored.isEmpty {
       position = head
       return .unknown(isBehind: true)
     }
-    guard
-      let changes = try? ChangedDocuments(
-        of: collection, after: start, to: head, in: log, snapshot.transaction, ignoring: ignored),
-      // A damaged log is as good as one that was pruned.
-      !changes.isUnlogged
-    else {
+    guard let changes = changes(after: from, to: head, in: log, snapshot) else {
       position = head
       return .unknown(isBehind: true)
     }
-    // What is ignored waits in the log for other news.
-    if !changes.isNews, !changes.isEmpty { return .nothing }
+    if !changes.isNews {
+      if changes.isEmpty, from == start {
+        position = head
+      } else {
+        // What is ignored waits in the log for other news.
+        ignoredEnd = head
+      }
+      return .nothing
+    }
     position = head
     if isBehind { return .unknown(isBehind: true) }
-    return changes.isErased ? .unknown(isBehind: false) : .changes(changes)
+    guard
+      let all = from == start ? changes : self.changes(after: start, to: head, in: log, snapshot)
+    else { return .unknown(isBehind: true) }
+    return all.isErased ? .unknown(isBehind: false) : .changes(all)
+  }
+
+  /// Nil where the log does not have them all. A damaged log is as good as one that was pruned.
+  private mutating func changes(
+    after start: UInt64, to head: UInt64, in log: Database, _ snapshot: borrowing Snapshot
+  ) -> ChangedDocuments? {
+    examinedCount += head - start
+    let changes = try? ChangedDocuments(
+      of: collection, after: start, to: head, in: log, snapshot.transaction, ignoring: ignored)
+    return changes?.isUnlogged == false ? changes : nil
   }
 }

@@ -25,6 +25,8 @@ struct ResultWatch<Entity: Document, Model: Sendable>: WatchWork {
   /// How often the rows were read anew, for tests of how it is done.
   private(set) var rereadCount = 0
   private(set) var refillCount = 0
+  /// How many changes were looked at in the log, likewise.
+  var examinedCount: UInt64 { follower.examinedCount }
 
   init(
     _ store: Store, _ selection: Selection, _ reader: RowReader<Entity, Model>,

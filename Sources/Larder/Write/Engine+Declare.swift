@@ -44,7 +44,9 @@ extension Engine {
     try declaration.merge(&description)
     description.keyField = description.keyField ?? declaration.keyField
     return (
-      description, try IndexPlan(declaration.indexes, catalogue.indexes, in: description)
+      description,
+      try IndexPlan(
+        declaration.indexes, catalogue.indexes, in: description, isExplicit: declaration.isExplicit)
     )
   }
 

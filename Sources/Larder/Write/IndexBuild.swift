@@ -26,15 +26,15 @@ extension WriteScope {
       number: number, record, in: collection.description, database: database)
     // What an index that had this number before has left.
     try transaction.empty(database)
-    return IndexRecord(record.definition, try build(index, collection, count: .max))
+    return record.becoming(try build(index, collection, count: .max))
   }
 
   /// Puts the next documents into an index; returns its state after that.
   mutating func build(
     _ index: CollectionIndex, _ collection: Collection, count: Int
   ) throws -> IndexState {
-    guard case .building(let position) = index.state else { return index.state }
-    let changes = IndexChanges(index, in: collection)
+    guard case .building(let position, let knownConflict) = index.state else { return index.state }
+    let changes = IndexChanges(index, in: collection, conflict: .collected(knownConflict))
     let binding = CollectionBinding(collection)
     var last: [UInt8]?
     var done = 0
@@ -60,13 +60,12 @@ extension WriteScope {
     }
     // Entries are no reason to take what is kept for deleting.
     hasSaved = true
-    do {
-      try undoable { scope in try changes.write(to: &scope.transaction, collection) }
-    } catch let error as StoreError {
-      guard case .uniqueViolation = error else { throw error }
-      return .failed("\(error)")
+    try changes.write(to: &transaction, collection)
+    if let conflict = changes.conflict, knownConflict == nil {
+      engine.log.tellOfConflict(in: collection.name, index: index.name, conflict)
     }
-    return last.map { .building(upTo: $0) } ?? .complete
+    guard let last else { return changes.conflict.map { .failed($0) } ?? .complete }
+    return .building(upTo: last, conflict: changes.conflict)
   }
 }
 
@@ -205,7 +204,7 @@ extension WriteScope {
       case .dropped: try continueDropping(number)
       default: stored.state
       }
-    let new = IndexRecord(stored.definition, state)
+    let new = stored.becoming(state)
     try put(new, number: number)
     // How far it is built is asked of the store itself, so that each step costs one record.
     if !state.isSameStage(as: record.state) {
@@ -255,7 +254,7 @@ extension IndexRecord {
   var needsWork: Bool {
     switch state {
     case .building, .dropped: true
-    case .complete, .failed, .free: false
+    case .complete, .suspended, .failed, .free: false
     }
   }
 }

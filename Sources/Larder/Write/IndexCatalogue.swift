@@ -60,7 +60,7 @@ struct IndexPlan {
   /// - Throws: ``StoreError/indexNotAllowed(collection:index:reason:)``.
   init(
     _ declared: [IndexDeclaration], _ existing: [UInt32: IndexRecord],
-    in description: CollectionDescription
+    in description: CollectionDescription, isExplicit: Bool = false
   ) throws(StoreError) {
     var wanted: [IndexDefinition] = []
     for declaration in declared {
@@ -77,18 +77,28 @@ struct IndexPlan {
     func dropped(_ record: IndexRecord) -> IndexRecord {
       IndexRecord(record.definition, .dropped)
     }
+    var superseded: [String: [UInt64]] = [:]
     for (number, record) in existing.sorted(by: { $0.key < $1.key })
     where record.definition.collection == description.name && record.isInUse {
       let definition = record.definition
       if let same = wanted.firstIndex(where: { $0.name == definition.name }) {
         if wanted[same] == definition {
           wanted.remove(at: same)
-        } else {
-          records[number] = dropped(record)
+          continue
         }
-      } else if let renewed = definition.renewed(in: description) {
+        // Two versions of an app that write by turns would else drop and build each other's.
+        let isOlder = !isExplicit && record.isNewer(than: wanted[same])
+        guard isOlder else {
+          records[number] = dropped(record)
+          superseded[definition.name] = record.superseded(by: wanted[same])
+          continue
+        }
+        wanted.remove(at: same)
+      }
+      if let renewed = definition.renewed(in: description) {
         guard renewed != definition else { continue }
         records[number] = dropped(record)
+        superseded[definition.name] = record.superseded
         wanted.append(renewed)
       } else {
         records[number] = dropped(record)
@@ -97,13 +107,20 @@ struct IndexPlan {
     for definition in wanted {
       let number = free.popLast() ?? (taken.max() ?? 0) + 1
       taken.insert(number)
-      records[number] = IndexRecord(definition, .building(upTo: []))
+      records[number] = IndexRecord(
+        definition, .building(upTo: []), superseded: superseded[definition.name] ?? [])
     }
   }
 }
 
 extension IndexRecord {
   var isInUse: Bool { state != .dropped && state != .free }
+
+  /// Whether its definition has taken the place of another one.
+  func isNewer(than other: IndexDefinition) -> Bool {
+    let fingerprint = other.fingerprint
+    return superseded.contains(fingerprint) && fingerprint != definition.fingerprint
+  }
 }
 
 extension WriteScope {

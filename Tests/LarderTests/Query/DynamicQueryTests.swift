@@ -178,6 +178,39 @@ struct DynamicQueryTests {
     }
   }
 
+  @Test("a condition that nests too deep is refused, and a long chain is not")
+  func depth() throws {
+    try withTemporaryStore { store in
+      let collection = store.collection("c")
+      try collection.save([["id": 1, "n": 1], ["id": 2, "n": 2]], keyField: "id")
+      let simple = DynamicFields().n == 1
+      let refused = StoreError.queryTooDeep(limit: 100)
+      let forms: [(DynamicFilter) -> DynamicFilter] = [
+        { .not($0) }, { .all([$0]) }, { .any([$0, simple]) }, { !($0 && simple) },
+      ]
+      for form in forms {
+        let deep = (0..<50_000).reduce(simple) { filter, _ in form(filter) }
+        let query = DynamicQuery(where: deep)
+        #expect(throws: refused) { try collection.fetch(query) }
+        #expect(throws: refused) { try collection.count(query) }
+        #expect(throws: refused) { try collection.explain(query) }
+        #expect(throws: refused) { try collection.check(query) }
+        #expect(throws: refused) {
+          try collection.createIndex(on: [DynamicIndexPart("n")], where: deep)
+        }
+        #expect(deep == deep && !"\(deep)".isEmpty)
+      }
+
+      let all = (0..<2_000).reduce(simple) { filter, _ in filter && simple }
+      let any = (0..<2_000).reduce(simple) { filter, _ in filter || simple }
+      #expect(try collection.count(DynamicQuery(where: all)) == 1)
+      #expect(try collection.count(DynamicQuery(where: any)) == 1)
+      let most = (0..<99).reduce(simple) { filter, _ in .not(filter) }
+      #expect(try collection.fetch(DynamicQuery(where: most)).map { $0["id"] } == [2])
+      #expect(try collection.fetch(DynamicQuery(where: !(!simple))).map { $0["id"] } == [1])
+    }
+  }
+
   @Test("a field that a document lacks is nil")
   func missing() throws {
     try withTemporaryStore { store in

@@ -295,6 +295,36 @@ import Testing
     }
   }
 
+  @Test("changes of an ignored origin are looked at once, however often a watcher wakes")
+  func ignoringMany() async throws {
+    try await withTemporaryStore { store in
+      let contacts = store.repository(of: Contact.self)
+      try await contacts.save(contact(0))
+      let query = oslo
+      var watch = ResultWatch(
+        store, query.selection, RowReader<Contact, Contact>(query.selection), ignoring: [.sync])
+      var list: [Contact] = []
+      list.apply(try #require(try watch.next(skippingTo: 0)))
+
+      for commit in 0..<20 {
+        let pulled = (0..<20).map { contact(1 + commit * 20 + $0) }
+        try await store.write(as: .sync) { tx in try tx.save(pulled) }
+        #expect(try watch.next(skippingTo: 0) == nil)
+        #expect(try watch.next(skippingTo: 0) == nil)
+      }
+      #expect(watch.examinedCount == 400)
+
+      try await contacts.save(contact(500))
+      list.apply(try #require(try watch.next(skippingTo: 0)))
+      #expect(try list == contacts.fetch(oslo))
+      #expect(list.count == 402)
+      #expect(watch.rereadCount == 0)
+      try await contacts.save(contact(501))
+      list.apply(try #require(try watch.next(skippingTo: 0)))
+      #expect(try list == contacts.fetch(oslo))
+    }
+  }
+
   @Test("a collection whose log is switched off cannot be watched")
   func unlogged() async throws {
     try await withTemporaryStore { store in

@@ -6,7 +6,7 @@ internal import LarderLMDB
 extension WriteScope {
   /// Why an index waits for the end of a migration.
   private static var suspended: IndexState {
-    .failed("a field of it changes its kind in a migration that is not finished")
+    .suspended("a field of it changes its kind in a migration that is not finished")
   }
 
   /// Empties the indexes whose fields have another kind now: until all documents have it, their
@@ -18,7 +18,7 @@ extension WriteScope {
         index.definition.renewed(in: collection.description) != index.definition
       else { return record }
       try scope.transaction.empty(index.database)
-      return IndexRecord(record.definition, Self.suspended)
+      return record.becoming(Self.suspended)
     }
   }
 
@@ -33,7 +33,8 @@ extension WriteScope {
       if renewed == record.definition, record.state != Self.suspended { return record }
       try scope.transaction.empty(index.database)
       return try scope.builtAtOnce(
-        IndexRecord(renewed, .building(upTo: [])), index.number, collection)
+        IndexRecord(renewed, .building(upTo: []), superseded: record.superseded), index.number,
+        collection)
     }
   }
 
@@ -46,7 +47,7 @@ extension WriteScope {
         IndexDefinition(
           collection: newName, name: definition.name, parts: definition.parts,
           isUnique: definition.isUnique, filter: definition.filter, unicode: definition.unicode),
-        record.state)
+        record.state, superseded: record.superseded)
     }
     try adopt(catalogue.indexes, of: newName)
   }

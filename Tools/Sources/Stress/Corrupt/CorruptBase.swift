@@ -5,6 +5,9 @@ import Larder
 struct CorruptBase: Codable {
   var parcels: [Step.Saved] = []
   var receipts: [Int: Int] = [:]
+  var labels: [Label] = []
+  /// Where entries of indexes stand in the file: the places of their bytes, key and value together.
+  var entries: [Range<Int>] = []
 
   static let count = 6
   /// The last is larger than what is looked at whole at every opening.
@@ -39,8 +42,19 @@ struct CorruptBase: Codable {
     let deleted = gone.map { saved[$0].id }
     try store.write { scope in _ = try scope.delete(Parcel.self, keys: deleted) }
     base.parcels = saved.indices.filter { !gone.contains($0) }.map { saved[$0] }
+    base.labels = (0..<60 * (number + 1)).map { Label($0, long: $0 % 20 == 3) }
+    for start in stride(from: 0, to: base.labels.count, by: 50) {
+      try store.write { tx in
+        _ = try tx.save(Array(base.labels[start..<min(start + 50, base.labels.count)]))
+      }
+    }
     if number == 1 { try store.compact() }
     try store.close()
+    let file = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder + "/data.mdb")))
+    base.entries = IndexEntries.places(in: file, labels: base.labels)
+    guard base.entries.count >= base.labels.count else {
+      throw ChildProcess.Failed(description: "there are no index entries to damage")
+    }
     try JSONEncoder().encode(base).write(to: URL(fileURLWithPath: folder + ".json"))
   }
 }

@@ -1,12 +1,13 @@
 import Foundation
 
-/// Files of stores are damaged in twelve classes, and used: whatever is in a file, no answer is
+/// Files of stores are damaged in thirteen classes, and used: whatever is in a file, no answer is
 /// wrong, no process ends, and damage that does harm is told.
 struct CorruptCampaign: Campaign {
   static let name = "corrupt"
   static let summary = "no damaged file ends the process, hangs it, or gives a wrong document"
   static let mutants: [Mutation] = [
     .library("preflight"), .library("checksum"), .library("file-stamp"),
+    .library("index-entries"),
   ]
 
   func run(_ trial: Trial) throws -> Tally {

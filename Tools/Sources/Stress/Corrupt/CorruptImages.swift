@@ -8,7 +8,7 @@ import Larder
 struct CorruptImages: Worker {
   static let role = "corrupt-images"
 
-  private let bases: [(file: [UInt8], parcels: [String: Parcel], receipts: [Int: Int])]
+  private let bases: [(file: [UInt8], base: CorruptBase)]
   private let seed: UInt64
   private let folder: String
   private let keep: String
@@ -19,8 +19,7 @@ struct CorruptImages: Worker {
       let data = try Data(contentsOf: URL(fileURLWithPath: path + ".json"))
       let base = try JSONDecoder().decode(CorruptBase.self, from: data)
       let file = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path + "/data.mdb")))
-      let parcels = Dictionary(uniqueKeysWithValues: base.parcels.map { ($0.id, $0.parcel) })
-      return (file: file, parcels: parcels, receipts: base.receipts)
+      return (file: file, base: base)
     }
     let images = CorruptImages(
       bases: bases, seed: UInt64(arguments[1]) ?? 0, folder: arguments[4], keep: arguments[5])
@@ -34,19 +33,21 @@ struct CorruptImages: Worker {
       let base = bases[choice]
       let damage = Damage.allCases[number % Damage.allCases.count]
       var bytes = base.file
-      damage.apply(to: &bytes, using: &random)
-      if choice == CorruptBase.large {
+      damage.apply(to: &bytes, entries: base.base.entries, using: &random)
+      // Opening refuses a small file whose keys are out of order; damage that comes later it cannot see.
+      let isLate = damage == .entry
+      if !isLate, choice == CorruptBase.large {
         try writeClosed(base.file, damaged: bytes)
       } else {
-        try write(bytes, to: folder)
+        try write(isLate ? base.file : bytes, to: folder)
       }
       say("at \(number) \(damage)")
       let before = random
       setTimer(seconds: 1)
-      var reader = CorruptReader(folder, parcels: base.parcels, receipts: base.receipts)
+      var reader = CorruptReader(folder, base.base)
       // A small one as one is looked at where its size alone would be no reason.
       reader.pageCheck = choice == CorruptBase.large ? .whenSuspicious : .always
-      let outcome = reader.outcome(&random)
+      let outcome = reader.outcome(&random, overwriting: isLate ? bytes : nil)
       setTimer(seconds: 0)
       switch outcome {
       case .refused: say("refused")

@@ -18,20 +18,25 @@ struct CorruptReader {
   let folder: String
   let parcels: [String: Parcel]
   let receipts: [Int: Int]
+  let labels: [Label]
 
   var pageCheck = StoreOptions.PageCheck.always
 
   private var isTold = false
   private var lacking: String?
-  private var wrong: String?
+  var wrong: String?
 
-  init(_ folder: String, parcels: [String: Parcel], receipts: [Int: Int]) {
+  init(_ folder: String, _ base: CorruptBase) {
     self.folder = folder
-    self.parcels = parcels
-    self.receipts = receipts
+    parcels = Dictionary(uniqueKeysWithValues: base.parcels.map { ($0.id, $0.parcel) })
+    receipts = base.receipts
+    labels = base.labels
   }
 
-  mutating func outcome(_ random: inout SeededGenerator) -> Outcome {
+  /// - Parameter bytes: What the file has from when it was opened on; nil where that is what it has.
+  mutating func outcome(
+    _ random: inout SeededGenerator, overwriting bytes: [UInt8]? = nil
+  ) -> Outcome {
     var options = StoreOptions(durability: .volatile)
     options.pageCheck = pageCheck
     options.mapByteCount = 64 << 20
@@ -44,11 +49,17 @@ struct CorruptReader {
       return .wrong("an error without a type: \(error)")
     }
     defer { try? store.close() }  // What is wrong with it was said before.
+    if let bytes {
+      guard overwrite(bytes) else { return .wrong("the file cannot be overwritten") }
+    }
     for use in Use.allCases.shuffled(using: &random) {
       attempt { try $0.read(use, store, &random) }
     }
+    // Where documents are damaged, a scan may lack some.
+    if bytes != nil { readLabels(store, &random) }
     let isToldBefore = isTold
     attempt { try $0.write(to: store, &random) }
+    if bytes != nil { attempt { try $0.changeLabels(store, &random) } }
     attempt { reader in
       let report = try store.check()
       if !report.isSound { reader.isTold = true }
@@ -61,7 +72,7 @@ struct CorruptReader {
 
   private enum Use: CaseIterable { case get, shelf, scan, count, receipts, dynamic }
 
-  private mutating func attempt(_ body: (inout Self) throws -> Void) {
+  mutating func attempt(_ body: (inout Self) throws -> Void) {
     do {
       try body(&self)
     } catch is StoreError {
@@ -103,8 +114,10 @@ struct CorruptReader {
     case .dynamic:
       // As the command line reads them.
       let names = Set(try store.collectionNames())
-      if !names.isSubset(of: ["Parcel", "Receipt"]) { wrong = wrong ?? "collections \(names)" }
-      if names.count < 2 { lack("collections: \(names)") }
+      if !names.isSubset(of: ["Parcel", "Receipt", "Label"]) {
+        wrong = wrong ?? "collections \(names)"
+      }
+      if names.count < 3 { lack("collections: \(names)") }
       var count = 0
       var differing: String?
       try store.collection("Parcel").forEach { [parcels] document in
@@ -122,13 +135,19 @@ struct CorruptReader {
     }
   }
 
+  /// In place, as the store has mapped it.
+  private func overwrite(_ bytes: [UInt8]) -> Bool {
+    guard let file = FileHandle(forUpdatingAtPath: folder + "/data.mdb") else { return false }
+    return (try? file.write(contentsOf: Data(bytes))) != nil && (try? file.close()) != nil
+  }
+
   private mutating func compare(_ found: [Parcel]) {
     for parcel in found where parcels[parcel.id] != parcel {
       wrong = wrong ?? "parcel \(parcel.id)"
     }
   }
 
-  private mutating func lack(_ what: String) { lacking = lacking ?? what }
+  mutating func lack(_ what: String) { lacking = lacking ?? what }
 
   private mutating func write(to store: Store, _ random: inout SeededGenerator) throws {
     let repository = store.repository(of: Parcel.self)

@@ -1,12 +1,24 @@
-/// What can happen to a file that lies around, in the twelve classes of the campaign.
+/// What can happen to a file that lies around, in the classes of the campaign.
 enum Damage: CaseIterable {
   case bit, byte, header, meta, truncate, zero, swap, payload
   case noise, copy, burst, number
+  /// Of an index: one that the pages do not show, as their order stays or is not looked at.
+  case entry
 
   static let pageByteCount = 4096
 
   /// Damages a file of several pages in one place, and now and then in two or three.
-  func apply(to bytes: inout [UInt8], using random: inout SeededGenerator) {
+  ///
+  /// - Parameter entries: Where index entries stand.
+  func apply(
+    to bytes: inout [UInt8], entries: [Range<Int>], using random: inout SeededGenerator
+  ) {
+    if self == .entry {
+      guard let entry = entries.randomElement(using: &random),
+        let place = entry.randomElement(using: &random)
+      else { return }
+      return flip(&bytes, place, &random)
+    }
     let isOnce = Int.random(in: 0..<4, using: &random) > 0
     for _ in 0..<(isOnce ? 1 : Int.random(in: 2...3, using: &random)) {
       applyOnce(to: &bytes, &random)
@@ -19,6 +31,7 @@ enum Damage: CaseIterable {
     let page = Int.random(in: 0..<pageCount, using: &random) * Self.pageByteCount
     let any = Int.random(in: 0..<bytes.count, using: &random)
     switch self {
+    case .entry: break
     case .bit: flip(&bytes, any, &random)
     case .byte: bytes[any] = UInt8.random(in: 0...255, using: &random)
     case .header:
