@@ -268,7 +268,8 @@ extension Environment {
   private func panicked() -> LMDBError {
     LMDBError(
       .panic, operation: "mdb_txn_begin", path: folder,
-      detail: "a commit failed, and LMDB cannot be opened again while other reads of this process run"
+      detail:
+        "a commit failed, and LMDB cannot be opened again while other reads of this process run"
     )
   }
 

@@ -32,5 +32,7 @@ public struct WriteHolder: Hashable, Sendable {
 }
 
 extension WriteHolder: CustomStringConvertible {
-  public var description: String { "process \(processID)" + (isStopped ? ", which is stopped" : "") }
+  public var description: String {
+    "process \(processID)" + (isStopped ? ", which is stopped" : "")
+  }
 }
