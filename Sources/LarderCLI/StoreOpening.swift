@@ -27,7 +27,9 @@ extension Arguments {
   /// A store that exists, opened to be changed.
   ///
   /// - Throws: ``Failure`` where there is none; `StoreError`.
-  func storeToChange() throws -> Store { try Store(at: existingStorePath()) }
+  func storeToChange() throws -> Store {
+    try Store(at: existingStorePath(), options: .toChange)
+  }
 
   private func existingStorePath() throws -> String {
     let path = try storePath()
@@ -35,6 +37,24 @@ extension Arguments {
       throw Failure("there is no store at \(path.inQuotes). `larder import` makes one")
     }
     return path
+  }
+}
+
+extension StoreOptions {
+  /// Says what a write waits for, where another process keeps it waiting.
+  static var toChange: StoreOptions {
+    var options = StoreOptions()
+    options.log = { event in
+      guard event.message == "a write waits for another process" else { return }
+      let process = event.metadata["process"].map {
+        $0 == "unknown" ? "another process" : "process \($0)"
+      }
+      let isStopped = event.metadata["stopped"] == "true"
+      Console.note(
+        "larder: \(process ?? "another process") is writing to the store"
+          + (isStopped ? " and is stopped; have it go on, or end it\n" : "; waiting for it\n"))
+    }
+    return options
   }
 }
 

@@ -218,11 +218,13 @@ extension Writer {
   /// waits for it. Called by a thread that was lent the line.
   func apart(_ body: () -> Void) {
     withoutActuallyEscaping(body) { body in
-      // Guard: the caller waits meanwhile.
-      nonisolated(unsafe) let body = body
+      // Guard: touched by one of the two threads at a time; the caller waits meanwhile. Emptied before
+      // it goes on: the queue may let go of what it ran later than that.
+      nonisolated(unsafe) var lent: (() -> Void)? = body
       let isDone = Turn(takesJobs: false)
       queue.async {
-        self.running { body() }
+        self.running { lent?() }
+        lent = nil
         isDone.come()
       }
       _ = isDone.wait(until: nil)

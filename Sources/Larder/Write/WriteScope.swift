@@ -167,7 +167,9 @@ public struct WriteScope: ~Copyable {
     let (catalogue, state, hasWrittenMore) = (catalogue, state, hasWrittenMore)
     var inner = try transaction.beginNested()
     swap(&transaction, &inner)
+    let lent = transaction.handle
     let result = Swift.Result { try body(&self) }
+    transaction.handle.expect(lent)
     swap(&transaction, &inner)
     do {
       let value = try result.get()
@@ -316,7 +318,9 @@ extension Engine {
   /// - Throws: Whatever `body` throws; nothing is kept then.
   func transact<Value>(_ body: (inout WriteScope) throws -> Value) throws -> Outcome<Value> {
     var scope = try WriteScope(self)
+    let lent = scope.transaction.handle
     let result = Result { try body(&scope) }
+    scope.transaction.handle.expect(lent)
     // Letting go of the scope aborts.
     if let declaration = scope.undeclared { return .undeclared(declaration) }
     let value = try result.get()
@@ -376,8 +380,9 @@ extension Store {
   /// the store. It may read the store, which shows what was before, and start tasks that write,
   /// but must not wait for them.
   ///
-  /// The writes of tasks that wait before it are done with it, and share its flush of the disk.
-  /// Threads that write share none.
+  /// The writes of tasks that wait before it share its flush of the disk; their bodies run on another
+  /// thread, which has no current task. Threads that write share none. Waits at most for
+  /// ``StoreOptions/writeTimeout``.
   ///
   /// - Parameter origin: Where the changes come from, for watchers and consumers that ask for some
   ///   origins and not for others.
@@ -394,8 +399,10 @@ extension Store {
   /// Runs `body` in one transaction, off the concurrent pool; all of it is kept, or none.
   ///
   /// As the synchronous one, in the order in which it was called. Writes that wait at the same
-  /// time share a flush of the disk; one that throws is undone alone. Cancelling the task before
-  /// the turn of `body` has come prevents it; afterwards it runs to its end. Where very much waits
+  /// time share a flush of the disk; one that throws is undone alone, and one that is too large for
+  /// the disk fails no other. `body` runs where no task is current: it sees no task-local values, and
+  /// `Task.isCancelled` is false. Cancelling the task before the turn of `body` has come prevents it
+  /// and ends the wait at once; afterwards it runs to its end. Where very much waits
   /// already it waits for room first: ``StoreOptions/maximumWaitingByteCount``.
   ///
   /// - Parameter origin: Where the changes come from.

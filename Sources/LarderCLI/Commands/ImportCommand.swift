@@ -61,7 +61,7 @@ enum ImportCommand: Command {
     if path != "-" { _ = try ByteSource(path: path) }
 
     Interruption.watch()
-    let store = try Store(at: storePath)
+    let store = try Store(at: storePath, options: .toChange)
     guard let key = try arguments["key"] ?? store.collection(collection).keyField() else {
       throw UsageError("which field is the key? Give --key FIELD")
     }

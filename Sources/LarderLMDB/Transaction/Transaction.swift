@@ -26,6 +26,14 @@ public struct TransactionHandle {
 
   @usableFromInline var pointer: OpaquePointer { state.pointee.pointer }
 
+  /// Stops the program where the transaction is not the one that was lent: two scopes that a caller
+  /// has exchanged would each be ended by the write of the other.
+  package func expect(_ lent: TransactionHandle) {
+    precondition(
+      state == lent.state,
+      "The scopes of two writes were exchanged: use each in the body that it was lent to.")
+  }
+
   func expectNoCursors() {
     precondition(
       state.pointee.cursorCount == 0,

@@ -84,7 +84,9 @@
       let readers = (0..<4).map { _ in
         OnThread {
           while !isDone.withLock({ $0 }) {
-            guard try Int(environment.read("n") ?? "") != nil else { throw CocoaError(.featureUnsupported) }
+            guard try Int(environment.read("n") ?? "") != nil else {
+              throw CocoaError(.featureUnsupported)
+            }
           }
         }
       }

@@ -82,7 +82,8 @@
       try body(environment, child)
     }
 
-    @Test("waiting for another process ends at its deadline, says for whom, and leaves nothing behind")
+    @Test(
+      "waiting for another process ends at its deadline, says for whom, and leaves nothing behind")
     func deadline() async {
       await #expect(processExitsWith: .success) {
         try Self.besideWriter { environment, child in
@@ -96,7 +97,11 @@
           environment.writeWait.withLock { $0 = WriteWait() }
           let looks = Locked(0)
           environment.writeWait.withLock { wait in
-            wait.isWanted = { looks.withLock { $0 += 1; return $0 < 3 } }
+            wait.isWanted = {
+              looks.withLock {
+                $0 += 1; return $0 < 3
+              }
+            }
           }
           #expect(
             failure { try environment.store(["a": "2"]) }?.code
@@ -124,7 +129,11 @@
         try Self.besideWriter { environment, child in
           let isWaiting = Locked(false)
           environment.writeWait.withLock { wait in
-            wait.isWanted = { isWaiting.withLock { $0 = true; return true } }
+            wait.isWanted = {
+              isWaiting.withLock {
+                $0 = true; return true
+              }
+            }
           }
           let writing = OnThread { try environment.store(["a": "2"]) }
           while !isWaiting.withLock({ $0 }) { SystemCall.sleep(microseconds: 1000) }

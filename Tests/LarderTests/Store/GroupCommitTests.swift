@@ -237,4 +237,66 @@ import Testing
       CallFaults.stopWatching(path)
     }
   }
+
+  @Test("where a common commit finds no room, each write is tried alone", arguments: [ENOSPC, EIO])
+  func noRoom(status: Int32) async throws {
+    try await withTemporaryStore { store in
+      let contacts = store.repository(of: Contact.self)
+      try await contacts.save(Contact(id: "first", city: "Oslo"))
+      let path = store.engine.environment.folder
+      let commits = Locked(0)
+      var tasks: [Task<Void, any Error>] = []
+      try await together(store) { wait in
+        for number in 0..<4 {
+          tasks.append(
+            Task { _ = try await contacts.save(Contact(id: "\(number)", city: "Oslo")) })
+          await wait(number + 1)
+        }
+        _ = CallFaults.watch(path) { call in
+          guard call == .commit else { return nil }
+          return commits.withLock { count in
+            count += 1
+            // Behind those of the four inside it comes the common one, and then one that is too large.
+            return count == 5 || count == 7 ? status : nil
+          }
+        }
+      }
+      var outcomes: [Bool] = []
+      for task in tasks {
+        do {
+          try await task.value
+          outcomes.append(true)
+        } catch is StoreError {
+          outcomes.append(false)
+        }
+      }
+      CallFaults.stopWatching(path)
+
+      #expect(outcomes == [true, false, true, true])
+      let ids = try Set(contacts.fetch(Contact.all).map(\.id))
+      #expect(ids == ["first", "0", "2", "3"])
+    }
+  }
+
+  @Test("a write of many bytes has a transaction of its own")
+  func large() async throws {
+    try await withTemporaryStore { store in
+      let contacts = store.repository(of: Contact.self)
+      try await contacts.save(Contact(id: "first", city: "Oslo"))
+      let before = try transactionID(store)
+      let long = String(repeating: "x", count: 700_000)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        try await together(store) { wait in
+          for (number, city) in ["a", "b", long, "c", "d"].enumerated() {
+            group.addTask { _ = try await contacts.save(Contact(id: "\(number)", city: city)) }
+            await wait(number + 1)
+          }
+        }
+        try await group.waitForAll()
+      }
+
+      #expect(try contacts.count() == 6)
+      #expect(try transactionID(store) == before + 3)
+    }
+  }
 }

@@ -251,4 +251,53 @@ import Testing
       #expect(try store.repository(of: Parcel.self).get(0)?.shelf == 2 * writers * rounds)
     }
   }
+
+  private enum Current {
+    @TaskLocal static var user = "nobody"
+  }
+
+  @Test("a task's write that shares a thread's transaction sees nothing of that thread's task")
+  func foreignTask() async throws {
+    try await withTemporaryStore { store in
+      let contacts = store.repository(of: Contact.self)
+      try await contacts.save(Contact(id: "first"))
+      let before = try transactionID(store)
+      let seen = Locked<[String]>([])
+      let write: @Sendable (inout WriteScope) throws -> Void = { tx in
+        try Task.checkCancellation()
+        try tx.save(Contact(id: "alice"))
+        seen.withLock { $0.append(Current.user) }
+      }
+      func writeHere(_ name: String) throws {
+        try store.write { tx in
+          try tx.save(Contact(id: name))
+          seen.withLock { $0.append(Current.user) }
+        }
+      }
+      var tasks: [Task<Void, any Error>] = []
+      try await together(store) { wait in
+        tasks.append(Current.$user.withValue("alice") { Task { try await store.write(write) } })
+        await wait(1)
+        let bob = Current.$user.withValue("bob") { Task { try writeHere("bob") } }
+        bob.cancel()
+        tasks.append(bob)
+        await wait(2)
+      }
+      for task in tasks { try await task.value }
+
+      #expect(try contacts.count() == 3)
+      #expect(seen.withLock { $0 } == ["nobody", "bob"])
+      #expect(try transactionID(store) == before + 1)
+    }
+  }
+
+  @Test("scopes of two stores that a body exchanges stop the program")
+  func exchanged() async {
+    await #expect(processExitsWith: .failure) {
+      let folder = TestFolder()
+      let one = try Store(at: folder.path + "/one")
+      let two = try Store(at: folder.path + "/two")
+      try one.write { x in try two.write { y in swap(&x, &y) } }
+    }
+  }
 }
