@@ -16,8 +16,11 @@ extension Environment {
     return WriteHolder(thread: Int32(bitPattern: thread))
   }
 
-  /// Whether somebody here waits for a writer of another process.
-  package var waitsForOtherProcess: Bool { turn?.isAwaited == true }
+  /// Whether writes here wait for one of another process, or would if they were so far.
+  package var waitsForOtherProcess: Bool {
+    if turn?.isAwaited == true { return true }
+    return writeHolder.map { $0.processID != processID } ?? false
+  }
 
   /// Lets the calling thread go on with the write that another thread has begun, and waits. To be
   /// called by that one again before it ends the write.
@@ -33,14 +36,10 @@ extension Environment {
   private var writeLockWord: UInt32? {
     #if canImport(Glibc) && _endian(little) && _pointerBitWidth(_64)
       guard lockIdentity != nil, forkCount == Forks.current else { return nil }
-      // A magic number, a version, the readers' mutex, a number of 8 bytes and one of 4; then the
-      // writers' mutex begins a new line of 64 bytes.
-      let mutex = MemoryLayout<pthread_mutex_t>.size
-      let place = (8 + mutex + 16 + 63) / 64 * 64
       return lockProbe.withLock { probe in
         if probe == nil { probe = try? files.openLockProbe() }
-        guard let probe, Self.word(of: probe, at: 0) == 0xBEEF_C0DE else { return nil }
-        return Self.word(of: probe, at: place)
+        guard let probe, Self.word(of: probe, at: 0) == PageFormat.magic else { return nil }
+        return Self.word(of: probe, at: LockTable.Place.writers)
       }
     #else
       return nil

@@ -15,20 +15,35 @@
 struct LockTable {
   let files: StoreFiles
 
-  /// Bytes that LMDB 0.9 gives the file for so many reader slots. A larger file has more slots, a
+  /// Where LMDB 0.9 has what is in the file:
+  ///
+  /// ```
+  /// 0 magic, 4    4 format, 4    8 the readers' mutex    last transaction, 8    readers, 4
+  /// then, each at a multiple of 64: the writers' mutex; readers of 64 bytes: transaction, 8    process, 4
+  /// ```
+  /// Source: OpenLDAP's `mdb.c` of LMDB 0.9, "Reader Lock Table".
+  enum Place {
+    static let lineByteCount = 64
+    static let readerCount = padded(8 + mutexByteCount, to: 8) + 8
+    /// A robust mutex, whose first word is the number of the thread that has it.
+    static let writers = padded(readerCount + 8, to: lineByteCount)
+    static let readers = writers + padded(mutexByteCount, to: lineByteCount)
+
+    #if canImport(Darwin)
+      private static let mutexByteCount = 32  // The name of a semaphore.
+    #else
+      private static let mutexByteCount = MemoryLayout<pthread_mutex_t>.size
+    #endif
+
+    private static func padded(_ byteCount: Int, to unit: Int) -> Int {
+      (byteCount + unit - 1) / unit * unit
+    }
+  }
+
+  /// Bytes that LMDB gives the file for so many reader slots. A larger file has more slots, a
   /// smaller one is extended, so that it has to be this number exactly.
   static func byteCount(maximumReaders: Int) -> Int {
-    let line = 64
-    func padded(_ byteCount: Int) -> Int { (byteCount + line - 1) / line * line }
-    #if canImport(Darwin)
-      let mutex = 32  // The name of a semaphore.
-    #else
-      let mutex = MemoryLayout<pthread_mutex_t>.size
-    #endif
-    let word = MemoryLayout<UInt>.size
-    // Magic number and format, mutex, last transaction, number of slots in use.
-    let head = padded((8 + mutex + word + 4 + word - 1) / word * word)
-    return head + padded(mutex) + maximumReaders * line
+    Place.readers + maximumReaders * Place.lineByteCount
   }
 
   /// Makes the file, or completes the one that is there.

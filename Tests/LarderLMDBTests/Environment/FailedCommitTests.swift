@@ -81,20 +81,23 @@
       let environment = try Environment.open(at: folder.store)
       try environment.store(["n": "0"])
       let isDone = Locked(false)
+      // LMDB must not be opened again while one of its descriptors leads elsewhere.
+      let reading = DispatchQueue(label: "reading", attributes: .concurrent)
       let readers = (0..<4).map { _ in
         OnThread {
           while !isDone.withLock({ $0 }) {
-            guard try Int(environment.read("n") ?? "") != nil else {
-              throw CocoaError(.featureUnsupported)
-            }
+            let value = try reading.sync { try environment.read("n") }
+            guard Int(value ?? "") != nil else { throw CocoaError(.featureUnsupported) }
           }
         }
       }
       var number = 0
       for round in 0..<30 {
         if round % 3 == 2 {
-          try withFullDisk {
-            #expect(throws: LMDBError.self) { try environment.store(["n": "x"]) }
+          try reading.sync(flags: .barrier) {
+            try withFullDisk {
+              #expect(throws: LMDBError.self) { try environment.store(["n": "x"]) }
+            }
           }
         } else {
           number += 1
