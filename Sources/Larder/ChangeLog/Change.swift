@@ -27,7 +27,8 @@ struct LoggedChange {
   let kind: ChangeKind
   /// The document's encoded key; empty for an erasure, and where nothing is logged.
   let key: UnsafeRawBufferPointer
-  /// The record before the change, with its checksum; empty for an insertion and an erasure.
+  /// The record before the change, with its checksum; empty for an insertion and an erasure, and for
+  /// a deletion that had no room for it.
   let old: UnsafeRawBufferPointer
 }
 

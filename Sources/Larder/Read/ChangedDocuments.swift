@@ -14,7 +14,7 @@ struct ChangedDocuments {
   private(set) var documents: [Document] = []
   /// Whether all documents have gone at some point: what was before is not in the log.
   private(set) var isErased = false
-  /// Whether there were changes that the log does not have.
+  /// Whether there were changes that the log does not have, or not the documents that they deleted.
   private(set) var isUnlogged = false
   /// Whether there were changes of other origins than those that are ignored.
   private(set) var isNews = false
@@ -38,6 +38,7 @@ struct ChangedDocuments {
       case .unlogged: isUnlogged = true
       case .inserted:
         found.append(Document(key: change.key, old: nil, place: found.count))
+      case .deleted where change.old.isEmpty: isUnlogged = true
       case .updated, .deleted:
         found.append(Document(key: change.key, old: change.old, place: found.count))
       }

@@ -31,7 +31,8 @@ public struct DocumentChange: Sendable {
   public let origin: ChangeOrigin
   /// When it was made, by the clock of the device.
   public let time: Date
-  /// The document before an update or a deletion; nil also where it cannot be read.
+  /// The document before an update or a deletion. Nil also where it cannot be read, and where it was
+  /// deleted from a store or a disk so full that the log had no room for it.
   public let old: DynamicDocument?
 }
 

@@ -178,6 +178,7 @@ extension WatchGroup {
   ) {
     do {
       guard change.kind != .erased, change.kind != .unlogged,
+        change.kind != .deleted || !change.old.isEmpty,
         let binding = binding(in: snapshot.catalogue)
       else { return tellAll(header, after: position, round) }
       var records: [UnsafeRawBufferPointer] = change.kind == .inserted ? [] : [change.old]

@@ -10,19 +10,23 @@ internal import LarderLMDB
   private let indexes: [IndexChanges]
   private var log: ChangeLogWriter
   private let isLogged: Bool
+  private let isSparing: Bool
   /// Changes so far, each of which takes a sequence number.
   private(set) var count = 0
   /// Whether a document was written, and not only deleted.
   private(set) var hasSaved = false
 
-  /// - Parameter binding: One for documents without a type.
-  init(_ binding: CollectionBinding, log: consuming ChangeLogWriter) {
+  /// - Parameters:
+  ///   - binding: One for documents without a type.
+  ///   - isSparing: Whether the log takes no documents that are deleted, but only their keys.
+  init(_ binding: CollectionBinding, log: consuming ChangeLogWriter, isSparing: Bool) {
     self.binding = binding
     let collection = binding.collection
     indexes = collection.indexes.lazy.filter { $0.isMaintained }.map {
       IndexChanges($0, in: collection)
     }
     isLogged = collection.description.isLogged
+    self.isSparing = isSparing
     self.log = log
   }
 
@@ -70,7 +74,8 @@ internal import LarderLMDB
     _ old: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer,
     _ transaction: borrowing WriteTransaction
   ) throws {
-    note(.deleted, key: key, old: old)
+    let logged = isSparing ? UnsafeRawBufferPointer(start: nil, count: 0) : old
+    note(.deleted, key: key, old: logged)
     if indexes.isEmpty { return }
     let isWhole = withOld(old, key) { old in
       for index in indexes { index.delete(old, key: key) }

@@ -50,6 +50,7 @@ extension WriteScope {
       return false
     }
     try evidence?.check(cursor.value, key: key)
+    hasDeleted = true
     try changes.deleted(cursor.value, key: key, transaction)
     try cursor.delete()
     if changes.isFull { try changes.flushIfFull(&transaction) }

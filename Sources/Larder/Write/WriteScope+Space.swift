@@ -8,6 +8,7 @@ extension WriteScope {
   mutating func beginBody() {
     ageing = [:]
     hasSaved = false
+    hasDeleted = false
     sequenceAtStart = sequence
     usedAtStart = measured()
   }

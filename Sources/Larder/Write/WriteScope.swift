@@ -32,6 +32,10 @@ public struct WriteScope: ~Copyable {
   /// Whether documents, entries of an index or descriptions were added, and not only deleted: such
   /// a body leaves alone what is kept for deleting.
   var hasSaved = false
+  /// Whether something was deleted, or was about to be.
+  var hasDeleted = false
+  /// Whether the log takes only the keys of what is deleted: there was no room for the documents.
+  fileprivate var isSparing = false
   /// Bytes in use when the body began; nil where there is plenty of room.
   var usedAtStart: Int?
   /// The last change that was made before the body began: by earlier transactions, or by others that
@@ -150,7 +154,8 @@ public struct WriteScope: ~Copyable {
       catalogue.anonymousBinding(of: collection),
       log: ChangeLogWriter(
         collection.name, origin: origin, writer: engine.writerID,
-        after: state.sequence + changeCount, in: log))
+        after: state.sequence + changeCount, in: log),
+      isSparing: isSparing)
   }
 
   @usableFromInline mutating func finish(_ changes: inout DocumentChanges) throws {
@@ -334,7 +339,8 @@ extension Engine {
   /// Runs `body` in one write transaction. Called in the writer's line only.
   ///
   /// A body that needs something declared first is run again after that, from the start, and so is
-  /// one that needs a larger map.
+  /// one that needs a larger map. One that deletes and finds no room is run again once more, with only
+  /// the keys in the log: what makes room must not fail for want of it.
   ///
   /// - Parameter drainSeconds: How long reads may hold up a larger map.
   func perform<Result>(
@@ -342,8 +348,23 @@ extension Engine {
     _ body: (inout WriteScope) throws -> Result
   ) throws -> Result {
     var declarations = 0
+    var (isSparing, hasOnlyDeleted) = (false, false)
     while true {
-      switch try growing(drainSeconds, { try transact { try $0.whole(body) } }) {
+      let outcome: Outcome<Result>
+      do {
+        outcome = try growing(drainSeconds) {
+          try transact { scope in
+            scope.isSparing = isSparing
+            defer { hasOnlyDeleted = scope.hasDeleted && !scope.hasSaved }
+            return try scope.whole(body)
+          }
+        }
+      } catch {
+        guard hasOnlyDeleted, !isSparing, shortage(error) != nil else { throw error }
+        isSparing = true
+        continue
+      }
+      switch outcome {
       case .committed(let result): return result
       case .undeclared(let declaration):
         declarations += 1
