@@ -252,6 +252,16 @@ import Testing
     }
   }
 
+  /// For a task that blocks: the threads that all tasks share are few.
+  private final class OwnThread: TaskExecutor {
+    private let queue = DispatchQueue(label: "own thread")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+  }
+
   private enum Current {
     @TaskLocal static var user = "nobody"
   }
@@ -278,7 +288,9 @@ import Testing
       try await together(store) { wait in
         tasks.append(Current.$user.withValue("alice") { Task { try await store.write(write) } })
         await wait(1)
-        let bob = Current.$user.withValue("bob") { Task { try writeHere("bob") } }
+        let bob = Current.$user.withValue("bob") {
+          Task(executorPreference: OwnThread()) { try writeHere("bob") }
+        }
         bob.cancel()
         tasks.append(bob)
         await wait(2)

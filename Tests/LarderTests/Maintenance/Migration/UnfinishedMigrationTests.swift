@@ -309,6 +309,8 @@ import Testing
             return true
           }
           counts.insert(migrated)
+          // Tasks share few threads.
+          await Task.yield()
         }
         return counts
       }
