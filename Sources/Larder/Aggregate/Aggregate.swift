@@ -118,6 +118,7 @@ extension Moment {
     _ form: ModelForm<Model, Entity>
   ) throws -> Result {
     let selection = aggregate.selection(of: query)
+    let form = form.skipping(selection.unreadable)
     try selection.checkDepth()
     guard let binding = try form.binding(catalogue) else { return try aggregate.ofNothing() }
     if form.isWhole, let result = try aggregate.fromIndex(self, selection, binding) {
@@ -133,8 +134,10 @@ extension Moment {
     _ selection: Selection, _ binding: CollectionBinding, _ form: ModelForm<Model, Entity>,
     _ body: (UnsafeRawBufferPointer, borrowing RecordReader) throws -> Bool
   ) throws {
-    try forEachSelected(selection, binding, as: { try form.counts($0) ? () : nil }) {
-      key, record, _ in
+    try forEachSelected(
+      selection, binding, unless: { try form.skips($1, key: $0, binding) },
+      as: { try form.counts($0) ? () : nil }
+    ) { key, record, _ in
       try body(key, record)
     }
   }

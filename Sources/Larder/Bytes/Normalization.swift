@@ -1,14 +1,25 @@
-internal import Foundation
+#if canImport(Darwin)
+  internal import Foundation
+#else
+  @_spi(_Unicode) internal import Swift
+#endif
 
 extension String {
   /// This string in Unicode's normalisation form C, in which equal strings have equal bytes.
   @usableFromInline func normalized() -> String {
     // The first character that anything composes with is U+0300, whose first byte is CC.
     if utf8.allSatisfy({ $0 < 0xCC }) { return self }
-    // Decomposed first: composing alone leaves a Hangul syllable and a final consonant behind it
-    // apart, which `==` and the decomposed spelling make one. Tests hold Foundation's normaliser
-    // to `==`.
-    return decomposedStringWithCanonicalMapping.precomposedStringWithCanonicalMapping
+    #if canImport(Darwin)
+      // Decomposed first: composing alone leaves a Hangul syllable and a final consonant behind it
+      // apart, which `==` and the decomposed spelling make one.
+      return decomposedStringWithCanonicalMapping.precomposedStringWithCanonicalMapping
+    #else
+      // By the tables of the standard library, which `==` goes by. Foundation's are of an older
+      // Unicode, by which texts that are equal have different normal forms.
+      var scalars = String.UnicodeScalarView()
+      scalars.append(contentsOf: _nfc)
+      return String(scalars)
+    #endif
   }
 }
 

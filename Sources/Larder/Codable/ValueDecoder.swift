@@ -193,7 +193,44 @@ extension ValueDecoder {
     if traits.isNestedOptional, let optional = type as? any DecodableOptional.Type {
       return try optional.decode(type, from: self)
     }
-    return try Value(from: self)
+    do {
+      return try Value(from: self)
+    } catch let error as DecodingError {
+      throw unknownCase(of: type, error) ?? error
+    }
+  }
+
+  /// What the compiler's own `init(from:)` of an enum means where it throws for a raw value or a
+  /// case that the type does not have; nil for other errors.
+  @inline(never)
+  private func unknownCase(of type: Any.Type, _ error: DecodingError) -> DecodingError? {
+    // Errors of this decoder have an underlying one.
+    func isOwn(_ context: DecodingError.Context) -> Bool {
+      context.underlyingError == nil && context.codingPath.count == codingPath.count
+    }
+    var reader = reader
+    guard isLent, let value = try? reader.value() else { return nil }
+    let found: String
+    switch (error, value) {
+    case (.dataCorrupted(let context), .string(let text))
+    where isOwn(context) && type is any RawRepresentable.Type:
+      found = text
+    case (.dataCorrupted(let context), _)
+    where isOwn(context) && type is any RawRepresentable.Type:
+      found = value.description
+    case (.typeMismatch(let expected, let context), .dictionary(let pairs))
+    where isOwn(context) && expected == type && pairs.count == 1:
+      guard case .string(let name)? = pairs.keys.first else { return nil }
+      found = name
+    case (.typeMismatch(let expected, let context), .document(let document))
+    where isOwn(context) && expected == type && document.fields.count == 1:
+      found = document.fields[0].name
+    default: return nil
+    }
+    let reason = RecordError.unknownCase(found, type: "\(type)")
+    return .dataCorrupted(
+      DecodingError.Context(
+        codingPath: codingPath, debugDescription: "\(reason)", underlyingError: reason))
   }
 
   /// Decodes the value of an optional that is inside another.

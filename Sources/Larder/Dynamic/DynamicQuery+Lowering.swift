@@ -96,6 +96,15 @@ struct DynamicLowering {
         path, .comparison, found: "a field of kind \(kind), which has no answer to this",
         expected: kind.expectedComparison)
     }
+    let compared = kind.compared
+    if let (bound, isAbove) = comparison.operands.first?.neighbour(in: compared) {
+      switch comparison {
+      case .less, .lessOrEqual: return isAbove ? .less(bound) : .lessOrEqual(bound)
+      case .greater, .greaterOrEqual: return isAbove ? .greaterOrEqual(bound) : .greater(bound)
+      case .equal, .contains: return .isAny([])
+      default: break
+      }
+    }
     var values: [Value] = []
     for (index, value) in comparison.operands.enumerated() {
       guard let comparable = value.comparable(with: kind.compared) else {
@@ -103,7 +112,8 @@ struct DynamicLowering {
           path, .operand(index), found: value == .null ? "nil" : value.shortDescription,
           expected: kind.compared.expectation)
       }
-      values.append(comparable)
+      // No value of the field equals it.
+      if value.neighbour(in: compared) == nil { values.append(comparable) }
     }
     switch (comparison, values.first) {
     case (.equal, let value?): return .equal(value)
@@ -195,6 +205,21 @@ extension Kind where Reference == Int {
 }
 
 extension Value {
+  /// The number of `kind` that is next to this one, and whether it is above; nil where a number of
+  /// `kind` equals this one, and for other kinds. An index has only numbers of its field's kind, so
+  /// that conditions with others are brought to these first.
+  fileprivate func neighbour(in kind: Kind<Int>) -> (value: Value, isAbove: Bool)? {
+    guard let nearest = nearestNumber, coerced(to: kind) == nil else { return nil }
+    let value: Value
+    switch kind {
+    case .double: value = .double(nearest)
+    case .float: value = .double(Double(Float(nearest)))
+    default: return nil
+    }
+    guard let order = value.order(self), order != 0 else { return nil }
+    return (value, order > 0)
+  }
+
   /// This value as one that a field of `kind` is compared with; nil where the two have nothing to
   /// do with each other.
   fileprivate func comparable(with kind: Kind<Int>) -> Value? {

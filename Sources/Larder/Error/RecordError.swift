@@ -19,9 +19,11 @@ public indirect enum RecordError: Error, Equatable, Sendable {
   case checksum
   /// The record names a field table that the catalogue does not have.
   case unknownTable(Int)
-  /// Bytes of the right kind that mean nothing to the field's type, such as a raw value
-  /// without a case.
+  /// Bytes of the right kind that mean nothing to the field's type.
   case invalid(String)
+  /// A raw value, or the name of an enum's case, that the field's type does not have. It is no
+  /// damage: usually a newer version of the app wrote it.
+  case unknownCase(String, type: String)
   /// A predicate threw while it was evaluated on the document; nothing is wrong with the record.
   case predicate(String)
   /// The reason, and the name of the field that it concerns.
@@ -41,6 +43,7 @@ extension RecordError: CustomStringConvertible {
     case .checksum: "the checksum does not match"
     case .unknownTable(let id): "field table \(id) is not in the catalogue"
     case .invalid(let what): what
+    case .unknownCase(let value, let type): "\(value) is no raw value or case of \(type)"
     case .predicate(let reason): "the predicate threw: \(reason)"
     case .field(let name, let reason): "\(path(from: name, reason)): \(innermost(reason))"
     }
@@ -50,6 +53,11 @@ extension RecordError: CustomStringConvertible {
   var path: [String] {
     if case .field(let name, let reason) = self { return [name] + reason.path }
     return []
+  }
+
+  /// Whether the innermost reason is an ``unknownCase(_:type:)``.
+  var isUnknownCase: Bool {
+    if case .unknownCase = innermost(self) { true } else { false }
   }
 
   private func path(from name: String, _ reason: RecordError) -> String {

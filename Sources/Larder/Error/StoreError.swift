@@ -38,6 +38,11 @@ public enum StoreError: Error, Equatable, Sendable {
   /// A value does not fit the kind that the catalogue has for its field.
   case valueRefused(
     collection: String, key: String, field: String, found: String, expected: String)
+  /// A document holds a case of an enum that this version of the app does not know: a newer version
+  /// probably wrote it, and nothing is damaged. Thrown wherever
+  /// ``damagedRecord(collection:key:reason:)`` is; ``Query/skippingUnreadable(_:)`` leaves such
+  /// documents out.
+  case unknownCase(collection: String, key: String, reason: RecordError)
   /// A record could not be read.
   case damagedRecord(collection: String, key: String, reason: RecordError)
   /// A document could not be written as a record.
@@ -195,6 +200,10 @@ extension StoreError: CustomStringConvertible {
     case .damagedRecord(let collection, let key, let reason):
       "The record of \(collection) \(key) cannot be read: \(reason). Save or delete the "
         + "document to mend it."
+    case .unknownCase(let collection, let key, let reason):
+      "\(collection) \(key) cannot be read by this version of the app: \(reason). It is not damaged; "
+        + "a newer version of the app has probably written it. Update the app, or leave such "
+        + "documents out of a query with `skippingUnreadable`."
     case .unwritable(let collection, let key, let reason):
       "\(collection) \(key) cannot be stored: \(reason). Change it or leave it out; nothing of its "
         + "save is kept."

@@ -104,6 +104,15 @@ extension StoreLog {
     tell(.debug, message, ["collection": collection, "index": index, "reason": conflict])
   }
 
+  func tellOfUnknownCase(
+    in collection: String, key: @autoclosure () -> String, _ reason: RecordError
+  ) {
+    let message = "a document has a case that this version of the app does not know"
+    tell(.warning, message, ["collection": collection])
+    tell(
+      .debug, message, ["collection": collection, "key": key(), "reason": "\(reason)"])
+  }
+
   func tellOfEviction(of collection: String, _ error: any Error) {
     let message = "old documents could not be evicted"
     tell(.warning, message, ["collection": collection])

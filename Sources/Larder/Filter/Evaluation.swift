@@ -5,8 +5,15 @@ final class Evaluation: Sendable {
   /// The place that documents have to come behind.
   private let position: (test: PositionTest, order: [Place])?
   let matchesAll: Bool
+  /// Whether documents of which the filter or the order cannot read a field match and sort as nil.
+  /// Whoever asks for this decodes them afterwards and leaves them out.
+  private let passesUnreadable: Bool
 
-  init(_ filter: FilterNode, order: [SortKey] = [], in collection: Collection) {
+  init(
+    _ filter: FilterNode, order: [SortKey] = [], in collection: Collection,
+    passesUnreadable: Bool = false
+  ) {
+    self.passesUnreadable = passesUnreadable
     let fields = collection.description.fields
     matchesAll = filter == .constant(true)
     position = filter.splitAtPosition.0.map { position in
@@ -29,7 +36,17 @@ final class Evaluation: Sendable {
   /// - Throws: ``RecordError`` when a field cannot be read.
   @inline(__always)
   func matches(_ record: borrowing RecordReader) throws(RecordError) -> Bool {
-    try program.holds(for: record)
+    do {
+      return try program.holds(for: record)
+    } catch {
+      guard passes(error) else { throw error }
+      return true
+    }
+  }
+
+  /// A predicate that throws says nothing of the record.
+  private func passes(_ error: RecordError) -> Bool {
+    if case .predicate = error { false } else { passesUnreadable }
   }
 
   /// Whether a document that matches comes behind the place in an order that the filter names.
@@ -105,6 +122,19 @@ final class Evaluation: Sendable {
   private func putSortValue(
     _ place: Place, _ record: borrowing RecordReader, into bytes: inout OrderedBytes
   ) throws(RecordError) {
+    let start = bytes.count
+    do {
+      try putReadableSortValue(place, record, into: &bytes)
+    } catch {
+      guard passes(error) else { throw error }
+      bytes.truncate(to: start)
+      bytes.put(whole: .null)
+    }
+  }
+
+  private func putReadableSortValue(
+    _ place: Place, _ record: borrowing RecordReader, into bytes: inout OrderedBytes
+  ) throws(RecordError) {
     if case .field(let path) = place.operand, path.count == 1,
       let scalar = IndexScalar(path[0].kind), var reader = try record.value(inSlot: place.slot)
     {
@@ -113,17 +143,18 @@ final class Evaluation: Sendable {
       if bytes.bytes[start] != IndexTag.unreadable { return }
       bytes.truncate(to: start)
     }
-    bytes.put(whole: try place.value(in: record))
+    bytes.put(sortValue: try place.value(in: record), of: place.operand)
   }
 }
 
 extension Value {
-  /// This value as a field of `kind` reads it, where numbers of another width were stored.
+  /// This value as a field of `kind` compares it, where numbers of another width were stored. One that
+  /// the kind cannot hold, and that a type of this kind cannot read, is NaN, as it is in indexes.
   func read(as kind: Kind<SchemaReference>) -> Value {
     switch (kind, self) {
     case (.double, .integer), (.double, .unsigned): number.map { .double($0) } ?? self
     case (.float, .integer), (.float, .unsigned), (.float, .double):
-      number.map { .double(Double(Float($0))) } ?? self
+      floatNumber.map { .double($0) } ?? self
     case (.integer, .double(let value)): Int64(exactly: value).map { .integer($0) } ?? self
     case (.optional(let kind), _): read(as: kind)
     case (.array(let kind), .array(let values)), (.set(let kind), .array(let values)):

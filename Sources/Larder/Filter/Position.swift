@@ -13,7 +13,7 @@ struct Position: Sendable, Equatable {
     self.key = key
     parts = zip(order, values).map { sortKey, value in
       var bytes = OrderedBytes(capacity: 64)
-      bytes.put(whole: value.sortable)
+      bytes.put(sortValue: value.sortable, of: sortKey.operand)
       if sortKey.isReversed { bytes.complement(from: 0) }
       return [UInt8](bytes.bytes)
     }
@@ -75,5 +75,42 @@ extension Position: CustomStringConvertible {
   var description: String {
     values.map(\.description).joined(separator: ", ") + (values.isEmpty ? "key " : ", key ")
       + key.map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }.joined()
+  }
+}
+
+extension OrderedBytes {
+  /// Appends what a document is sorted by where no index says it.
+  mutating func put(sortValue value: Value, of operand: Operand) {
+    guard operand.hasNumbersOfAllKinds, let number = value.orderedNumber else {
+      return put(whole: value)
+    }
+    put(number.nearest)
+    append(UInt8(number.rest >> 8))
+    append(UInt8(number.rest & 0xFF))
+  }
+}
+
+extension Operand {
+  /// Whether it is a field of any kind, in which an integer may stand beside a double.
+  fileprivate var hasNumbersOfAllKinds: Bool {
+    if case .field(let path) = self { path.last?.kind.unwrapped == .any } else { false }
+  }
+}
+
+extension Value {
+  /// A number as the nearest double and what is missing to it, which together are in the order of the
+  /// numbers whatever their kinds; nil for NaN and what is no number.
+  fileprivate var orderedNumber: (nearest: Double, rest: UInt16)? {
+    // Neighbouring doubles are at most 2048 apart where there are integers of 64 bits.
+    func parts(_ value: Int128) -> (Double, UInt16) {
+      let nearest = Double(value)
+      return (nearest, UInt16(0x8000 + value - Int128(nearest)))
+    }
+    return switch self {
+    case .integer(let value): parts(Int128(value))
+    case .unsigned(let value): parts(Int128(value))
+    case .double(let value): value.isNaN ? nil : (value, 0x8000)
+    default: nil
+    }
   }
 }

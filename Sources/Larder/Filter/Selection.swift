@@ -4,8 +4,13 @@
   var order: [SortKey] = []
   var maximum: Int?
   var skipped = 0
+  /// Who is told of documents that cannot be read, which are then left out; nil where they are
+  /// errors.
+  var unreadable: UnreadableHandler?
 
   @usableFromInline init() {}
+
+  @usableFromInline var skipsUnreadable: Bool { unreadable != nil }
 
   /// - Throws: ``StoreError/queryTooDeep(limit:)``.
   func checkDepth() throws(StoreError) {

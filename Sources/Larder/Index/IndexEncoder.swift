@@ -253,8 +253,8 @@ extension OrderedBytes {
       guard let number = value.number else { return append(IndexTag.unreadable) }
       put(number)
     case (.float, .integer), (.float, .unsigned), (.float, .double):
-      guard let number = value.number else { return append(IndexTag.unreadable) }
-      put(Double(Float(number)))
+      guard let number = value.floatNumber else { return append(IndexTag.unreadable) }
+      put(number)
     case (.string, .string(let text)): put(text, limit: limit + 1)
     case (.data, .data(let data)):
       data.withUnsafeBytes { put(text: $0, tag: IndexTag.data, limit: limit + 1) }

@@ -23,9 +23,14 @@ struct Execution {
     private let filter: FilterNode
     private let order: [SortKey]
     private let collection: Collection
-    private(set) lazy var evaluation = Evaluation(filter, order: order, in: collection)
+    private let passesUnreadable: Bool
+    private(set) lazy var evaluation = Evaluation(
+      filter, order: order, in: collection, passesUnreadable: passesUnreadable)
 
-    init(_ filter: FilterNode, _ order: [SortKey], _ collection: Collection) {
+    init(
+      _ filter: FilterNode, _ order: [SortKey], _ collection: Collection, passesUnreadable: Bool
+    ) {
+      self.passesUnreadable = passesUnreadable
       self.filter = filter
       self.order = order
       self.collection = collection
@@ -50,9 +55,12 @@ struct Execution {
       residual = .everything
     } else {
       asksNothing = false
-      residual = Evaluation(plan.residual, in: binding.collection)
+      residual = Evaluation(
+        plan.residual, in: binding.collection, passesUnreadable: selection.unreadable != nil)
     }
-    whole = Whole(plan.filter, selection.order, binding.collection)
+    whole = Whole(
+      plan.filter, selection.order, binding.collection,
+      passesUnreadable: selection.unreadable != nil)
   }
 
   typealias Key = UnsafeRawBufferPointer

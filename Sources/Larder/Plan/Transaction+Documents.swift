@@ -157,7 +157,12 @@ extension CollectionBinding {
     if case .predicate(let reason) = error {
       return .predicateFailed(collection: collection.name, key: key, reason: reason)
     }
-    collection.log.tellOfDamage(in: collection.name, key: key, error)
-    return .damagedRecord(collection: collection.name, key: key, reason: error)
+    let unreadable = StoreError(unreadable: error, in: collection.name, key: key)
+    if unreadable.isDamage {
+      collection.log.tellOfDamage(in: collection.name, key: key, error)
+    } else {
+      collection.log.tellOfUnknownCase(in: collection.name, key: key, error)
+    }
+    return unreadable
   }
 }

@@ -37,6 +37,32 @@ public struct Query<Entity: Document>: Sendable, Equatable {
   }
 }
 
+extension Query {
+  /// The documents of this query that can be read. The others are reported and left out, before
+  /// limit and offset, instead of being the error that ends the whole read.
+  ///
+  /// ```swift
+  /// let tickets = try repository.fetch(
+  ///   Ticket.all.skippingUnreadable { log.warning("\($0)") })
+  /// ```
+  /// For documents that a newer version of the app has stored, with a case of an enum that this
+  /// version does not know (``UnreadableDocument/isFromNewerVersion``), and for damaged records.
+  /// It holds for everything that reads models: fetches, pages, counts, aggregates and watched
+  /// queries. All of these decode each document that the filter matches, counts and aggregates too,
+  /// so that they agree with what is fetched. `delete` and `clearBeforeSaving` heed it not: they
+  /// delete what the filter matches, whether it can be read or not.
+  ///
+  /// - Parameter report: Called on the reading thread, inside the read: it must not use the store.
+  ///   A watched query reports a document each time that it meets it.
+  public func skippingUnreadable(
+    _ report: @escaping @Sendable (UnreadableDocument) -> Void
+  ) -> Self {
+    var query = self
+    query.selection.unreadable = UnreadableHandler(report: report)
+    return query
+  }
+}
+
 extension Document {
   /// Every document of the collection.
   public static var all: Query<Self> { Query() }

@@ -23,11 +23,18 @@ extension Reading where Self: ~Copyable {
   public borrowing func documents<Entity: Document>(
     _ type: Entity.Type = Entity.self, keys: some Sequence<Entity.Key>
   ) throws -> [Entity.Key: Entity] {
+    try documents(type, keys: keys, skipping: nil)
+  }
+
+  private borrowing func documents<Entity: Document>(
+    _ type: Entity.Type, keys: some Sequence<Entity.Key>, skipping unreadable: UnreadableHandler?
+  ) throws -> [Entity.Key: Entity] {
     try withMoment { moment in
       guard let binding = try moment.catalogue.binding(of: type) else { return [:] }
       var wanted: [(key: Entity.Key, bytes: [UInt8])] = []
       for key in Set(keys) { wanted.append((key, key.withEncodedKey { [UInt8]($0) })) }
       wanted.sort { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+      let form = ModelForm<Entity, Entity>.documents.skipping(unreadable)
       var documents: [Entity.Key: Entity] = [:]
       documents.reserveCapacity(wanted.count)
       var cursor = try moment.transaction.cursor(in: binding.collection.documents)
@@ -36,7 +43,7 @@ extension Reading where Self: ~Copyable {
           guard (1...KeyKind.maximumByteCount).contains(bytes.count), try cursor.seek(bytes) else {
             return
           }
-          documents[key] = try binding.reading(cursor.value, key: bytes) { try Entity(from: $0) }
+          documents[key] = try form.model(cursor.value, key: bytes, binding)
         }
       }
       return documents
@@ -51,7 +58,9 @@ extension Reading where Self: ~Copyable {
     _ query: Query<Entity>, including key: KeyPath<Entity, Other.Key>, of type: Other.Type
   ) throws -> [Included<Entity, Other?>] {
     let models = try fetch(query)
-    let others = try documents(type, keys: models.lazy.map { $0[keyPath: key] })
+    let others = try documents(
+      type, keys: models.lazy.map { $0[keyPath: key] },
+      skipping: query.selection.unreadable)
     return models.map { Included(model: $0, related: others[$0[keyPath: key]]) }
   }
 
@@ -62,7 +71,9 @@ extension Reading where Self: ~Copyable {
     _ query: Query<Entity>, including key: KeyPath<Entity, Other.Key?>, of type: Other.Type
   ) throws -> [Included<Entity, Other?>] {
     let models = try fetch(query)
-    let others = try documents(type, keys: models.lazy.compactMap { $0[keyPath: key] })
+    let others = try documents(
+      type, keys: models.lazy.compactMap { $0[keyPath: key] },
+      skipping: query.selection.unreadable)
     return models.map { model in
       Included(model: model, related: model[keyPath: key].flatMap { others[$0] })
     }
@@ -76,7 +87,9 @@ extension Reading where Self: ~Copyable {
     _ query: Query<Entity>, including keys: KeyPath<Entity, [Other.Key]>, of type: Other.Type
   ) throws -> [Included<Entity, [Other]>] {
     let models = try fetch(query)
-    let others = try documents(type, keys: models.lazy.flatMap { $0[keyPath: keys] })
+    let others = try documents(
+      type, keys: models.lazy.flatMap { $0[keyPath: keys] },
+      skipping: query.selection.unreadable)
     return models.map { model in
       Included(model: model, related: model[keyPath: keys].compactMap { others[$0] })
     }

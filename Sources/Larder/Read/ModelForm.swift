@@ -14,7 +14,56 @@ struct ModelForm<Model: Sendable, Entity: Document>: Sendable {
   /// The model of a record; nil where it has none.
   let model: @Sendable (borrowing RecordReader) throws -> Model?
   /// Whether every record has a model. Offset, limit, counts and indexes then hold for the records.
-  let isWhole: Bool
+  private(set) var isWhole: Bool
+  /// Who is told of records that cannot be read, which then have no model.
+  private(set) var unreadable: UnreadableHandler? = nil
+
+  init(
+    collection: String,
+    lastingBinding: @escaping @Sendable (Catalogue) throws -> Unmanaged<CollectionBinding>?,
+    model: @escaping @Sendable (borrowing RecordReader) throws -> Model?, isWhole: Bool
+  ) {
+    self.collection = collection
+    self.lastingBinding = lastingBinding
+    self.model = model
+    self.isWhole = isWhole
+  }
+}
+
+// MARK: Records that cannot be read
+
+extension ModelForm {
+  /// The same, without the records that cannot be read.
+  func skipping(_ unreadable: UnreadableHandler?) -> Self {
+    guard let unreadable else { return self }
+    var form = self
+    form.unreadable = unreadable
+    form.isWhole = false
+    return form
+  }
+
+  /// The model of a record that is verified first; nil where it has none, or is to be skipped.
+  ///
+  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)``.
+  func model(
+    _ record: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, _ binding: CollectionBinding
+  ) throws -> Model? {
+    guard let unreadable else { return try binding.reading(record, key: key, model) }
+    return try unreadable.skipping { try binding.reading(record, key: key, model) }
+  }
+
+  /// Whether a record cannot be read and is to be skipped; reports it then.
+  ///
+  /// - Throws: As ``model(_:key:_:)``.
+  func skips(
+    _ record: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, _ binding: CollectionBinding
+  ) throws -> Bool {
+    guard let unreadable else { return false }
+    return try unreadable.skipping {
+      _ = try binding.reading(record, key: key, model)
+      return ()
+    } == nil
+  }
 }
 
 extension ModelForm {

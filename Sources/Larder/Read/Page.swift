@@ -67,6 +67,7 @@ extension Moment {
     _ query: Query<Entity>, after cursor: PageCursor?, _ form: ModelForm<Model, Entity>
   ) throws -> Page<Model> {
     let query = try cursor.map { try query.after($0) } ?? query
+    let form = form.skipping(query.selection.unreadable)
     var builder = PageBuilder<Model>(query.selection)
     guard builder.limit > 0, let binding = try form.binding(catalogue) else {
       return Page(models: [], next: nil)
@@ -76,7 +77,8 @@ extension Moment {
       .constant(true), order: query.selection.order, in: binding.collection)
     try execution.forEach(in: transaction, wanted: form.isWhole ? builder.wanted : .max) {
       key, record in
-      try binding.reading(record, key: key) { record in
+      if try form.skips(record, key: key, binding) { return true }
+      return try binding.reading(record, key: key) { record in
         if form.isWhole, builder.isFull || builder.isSkipping { return builder.pass() }
         guard let model = try form.model(record) else { return true }
         if builder.isFull || builder.isSkipping { return builder.pass() }

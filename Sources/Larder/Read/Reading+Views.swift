@@ -57,6 +57,15 @@ extension Reading where Self: ~Copyable {
   public borrowing func forEach<Entity: Document>(
     _ query: Query<Entity>, _ body: (Entity) throws -> Bool
   ) throws {
-    try forEachView(query) { view in try body(view.decoded()) }
+    guard query.selection.unreadable != nil else {
+      return try forEachView(query) { view in try body(view.decoded()) }
+    }
+    try withMoment { moment in
+      let form = ModelForm<Entity, Entity>.documents.skipping(query.selection.unreadable)
+      guard let binding = try form.binding(moment.catalogue) else { return }
+      try moment.forEachSelected(
+        query.selection, binding, unless: { try form.skips($1, key: $0, binding) }, as: form.model
+      ) { _, _, document in try body(document) }
+    }
   }
 }

@@ -71,12 +71,25 @@ extension Reading where Self: ~Copyable {
     return documents
   }
 
+  /// The documents under `keys` that exist and can be read, in the order of `keys`. The others are
+  /// reported, as ``Query/skippingUnreadable(_:)`` does.
+  ///
+  /// - Throws: ``StoreError``, but not for a document that cannot be read.
+  public borrowing func get<Entity: Document>(
+    _ type: Entity.Type = Entity.self, keys: some Sequence<Entity.Key>,
+    skippingUnreadable report: @escaping @Sendable (UnreadableDocument) -> Void
+  ) throws -> [Entity] {
+    let form = ModelForm<Entity, Entity>.documents.skipping(UnreadableHandler(report: report))
+    return try withMoment { try $0.get(keys: Array(keys), form) }
+  }
+
   /// The documents that `query` selects, in its order.
   ///
   /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` for the first that cannot be
   ///   read.
   public borrowing func fetch<Entity: Document>(_ query: Query<Entity>) throws -> [Entity] {
     try withMoment { moment in
+      if query.selection.unreadable != nil { return try moment.fetch(query, .documents) }
       guard let binding = try moment.catalogue.binding(of: Entity.self) else { return [] }
       var documents: [Entity] = []
       try moment.transaction.select(query.selection, binding) {
@@ -93,10 +106,7 @@ extension Reading where Self: ~Copyable {
   /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` when a field of the filter
   ///   cannot be read.
   public borrowing func count<Entity: Document>(_ query: Query<Entity>) throws -> Int {
-    try withMoment { moment in
-      guard let binding = try moment.catalogue.binding(of: Entity.self) else { return 0 }
-      return try moment.transaction.count(query.selection, binding)
-    }
+    try withMoment { try $0.count(query, .documents) }
   }
 }
 
@@ -140,6 +150,7 @@ extension Moment {
   borrowing func get<Model, Entity>(
     keys: [Entity.Key], _ form: ModelForm<Model, Entity>
   ) throws -> [Model] {
+    guard form.unreadable == nil else { return try get(readableKeys: keys, form) }
     guard let binding = try form.lastingBinding(catalogue) else { return [] }
     var models: [Model] = []
     try binding._withUnsafeGuaranteedRef { binding in
@@ -154,13 +165,33 @@ extension Moment {
     return models
   }
 
-  borrowing func fetch<Model, Entity>(
-    _ query: Query<Entity>, _ form: ModelForm<Model, Entity>
+  private borrowing func get<Model, Entity>(
+    readableKeys keys: [Entity.Key], _ form: ModelForm<Model, Entity>
   ) throws -> [Model] {
     guard let binding = try form.binding(catalogue) else { return [] }
     var models: [Model] = []
+    var documents = try transaction.cursor(in: binding.collection.documents)
+    for key in keys {
+      try key.withEncodedKey { key in
+        guard (1...KeyKind.maximumByteCount).contains(key.count), try documents.seek(key),
+          let model = try form.model(documents.value, key: key, binding)
+        else { return }
+        models.append(model)
+      }
+    }
+    return models
+  }
+
+  borrowing func fetch<Model, Entity>(
+    _ query: Query<Entity>, _ form: ModelForm<Model, Entity>
+  ) throws -> [Model] {
+    let form = form.skipping(query.selection.unreadable)
+    guard let binding = try form.binding(catalogue) else { return [] }
+    var models: [Model] = []
     guard form.isWhole else {
-      try forEachSelected(query.selection, binding, as: form.model) { _, _, model in
+      try forEachSelected(
+        query.selection, binding, unless: { try form.skips($1, key: $0, binding) }, as: form.model
+      ) { _, _, model in
         models.append(model)
         return true
       }
@@ -177,22 +208,28 @@ extension Moment {
   borrowing func count<Model, Entity>(
     _ query: Query<Entity>, _ form: ModelForm<Model, Entity>
   ) throws -> Int {
+    let form = form.skipping(query.selection.unreadable)
     guard let binding = try form.binding(catalogue) else { return 0 }
     if form.isWhole { return try transaction.count(query.selection, binding) }
     var selection = query.selection
     selection.order = []
     var count = 0
-    try forEachSelected(selection, binding, as: form.model) { _, _, _ in
+    try forEachSelected(
+      selection, binding, unless: { try form.skips($1, key: $0, binding) }, as: form.model
+    ) { _, _, _ in
       count += 1
       return true
     }
     return count
   }
 
-  /// Lends what a selection selects until `body` says false. What `part` gives nil for is left out
-  /// before offset and limit.
+  /// Lends what a selection selects until `body` says false. What is to be skipped, and what `part`
+  /// gives nil for, is left out before offset and limit.
   borrowing func forEachSelected<Part>(
     _ selection: Selection, _ binding: CollectionBinding,
+    unless skips: (
+      _ key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer
+    ) throws -> Bool,
     as part: (borrowing RecordReader) throws -> Part?,
     _ body: (UnsafeRawBufferPointer, borrowing RecordReader, Part) throws -> Bool
   ) throws {
@@ -201,7 +238,8 @@ extension Moment {
     var skipped = 0
     var taken = 0
     try transaction.execution(of: selection, binding).forEach(in: transaction) { key, record in
-      try binding.reading(record, key: key) { record in
+      if try skips(key, record) { return true }
+      return try binding.reading(record, key: key) { record in
         guard let part = try part(record) else { return true }
         if skipped < selection.skipped {
           skipped += 1

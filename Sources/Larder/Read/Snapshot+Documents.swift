@@ -39,6 +39,7 @@ extension Snapshot {
   @inlinable public borrowing func fetch<Entity: Document>(
     _ query: Query<Entity>
   ) throws -> [Entity] {
+    if query.selection.skipsUnreadable { return try fetchReadable(query) }
     var documents: [Entity] = []
     try select(query.selection, Entity.self) {
       documents.reserveCapacity($0)
@@ -53,8 +54,13 @@ extension Snapshot {
   /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` when a field of the filter
   ///   cannot be read.
   public borrowing func count<Entity: Document>(_ query: Query<Entity>) throws -> Int {
-    guard let binding = try catalogue.binding(of: Entity.self) else { return 0 }
-    return try transaction.count(query.selection, binding)
+    try moment.count(query, .documents)
+  }
+
+  @usableFromInline borrowing func fetchReadable<Entity: Document>(
+    _ query: Query<Entity>
+  ) throws -> [Entity] {
+    try moment.fetch(query, .documents)
   }
 
   @usableFromInline borrowing func withRecord<Entity: Document>(

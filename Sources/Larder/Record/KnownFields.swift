@@ -56,13 +56,56 @@ extension RecordWriter {
         let slot = slot(of: oldSlot, in: old.table, for: new.table, known)
       else { continue }
       guard known.knows(slot: slot, table: new.table) else { return true }
-      if let newValue = try new.value(inSlot: slot), value.nextIsRecord, newValue.nextIsRecord,
-        try keepsFields(of: value.rest, in: newValue.rest, known, depth: depth + 1)
+      if let newValue = try new.value(inSlot: slot),
+        try keepsFields(of: value, in: newValue, known, depth: depth + 1)
       {
         return true
       }
     }
     return false
+  }
+
+  /// The same of two values: documents, or those that dictionaries have under the same keys.
+  private func keepsFields(
+    of old: ValueReader, in new: ValueReader, _ known: KnownFields, depth: Int
+  ) throws(RecordError) -> Bool {
+    if old.nextIsRecord, new.nextIsRecord {
+      if try isOtherCase(old.rest, than: new.rest, known, depth: depth) { return false }
+      return try keepsFields(of: old.rest, in: new.rest, known, depth: depth)
+    }
+    guard old.nextIsMap, new.nextIsMap, try old.holdsRecords() else { return false }
+    guard depth < RecordFormat.maximumDepth else { throw .tooDeep }
+    let new = try new.pairs()
+    for (key, value) in try old.pairs() {
+      guard let newValue = new[key] else { continue }
+      if try keepsFields(of: value, in: newValue, known, depth: depth + 1) { return true }
+    }
+    return false
+  }
+
+  /// Whether two embedded records look like cases of an enum, each with a payload under its name, and
+  /// the old one's is not known: with both in it the record could be read by nobody. A struct looks
+  /// alike only where all properties but one are nil.
+  private func isOtherCase(
+    _ old: UnsafeRawBufferPointer, than new: UnsafeRawBufferPointer, _ known: KnownFields,
+    depth: Int
+  ) throws(RecordError) -> Bool {
+    let old = try reader(old, depth: depth)
+    let new = try reader(new, depth: depth)
+    guard let oldSlot = try onlySlot(of: old), let newSlot = try onlySlot(of: new),
+      let slot = slot(of: oldSlot, in: old.table, for: new.table, known)
+    else { return false }
+    return slot != newSlot && !known.knows(slot: slot, table: new.table)
+  }
+
+  /// The slot of a record's only value; nil where it has more of them, or none.
+  private func onlySlot(of record: borrowing RecordReader) throws(RecordError) -> Int? {
+    var found: Int?
+    for slot in 0..<record.slotCount where try record.value(inSlot: slot) != nil {
+      guard found == nil else { return nil }
+      found = slot
+    }
+    return found
   }
 
   /// The slot in a new record's table of a field that an old record has in its own; nil where the
@@ -97,12 +140,8 @@ extension RecordWriter {
       let oldValue = try old.value(inSlot: oldSlots[slot] ?? -1)
       if let newValue = try new.value(inSlot: slot) {
         beginValue(slot: slot)
-        if let oldValue, newValue.nextIsRecord, oldValue.nextIsRecord,
-          try keepsFields(of: oldValue.rest, in: newValue.rest, known, depth: depth + 1)
-        {
-          let frame = try putMerged(
-            old: oldValue.rest, new: newValue.rest, known, depth: depth + 1)
-          endEmbedded(frame)
+        if let oldValue {
+          try putMerged(old: oldValue, new: newValue, known, depth: depth + 1)
         } else {
           try append(newValue)
         }
@@ -112,5 +151,28 @@ extension RecordWriter {
       }
     }
     return outer
+  }
+
+  private mutating func putMerged(
+    old: ValueReader, new: ValueReader, _ known: KnownFields, depth: Int
+  ) throws(RecordError) {
+    guard try keepsFields(of: old, in: new, known, depth: depth) else { return try append(new) }
+    if new.nextIsRecord {
+      let frame = try putMerged(old: old.rest, new: new.rest, known, depth: depth)
+      return endEmbedded(frame)
+    }
+    try putMergedPairs(old: old, new: new) { (writer, old, new) throws(RecordError) in
+      try writer.putMerged(old: old, new: new, known, depth: depth + 1)
+    }
+  }
+}
+
+extension ValueReader {
+  /// Whether the values of a dictionary are documents, or dictionaries: its first one tells.
+  fileprivate func holdsRecords() throws(RecordError) -> Bool {
+    var reader = self
+    guard try reader.mapCount() > 0 else { return false }
+    try reader.skipOne()
+    return reader.nextIsRecord || reader.nextIsMap
   }
 }

@@ -2,8 +2,9 @@ extension RecordWriter {
   /// Writes the new record of a document with the fields of the old one that its type does not
   /// know, so that an app of an older version loses nothing that a newer one has stored.
   ///
-  /// Embedded documents are merged likewise, where a field holds one directly; elements of
-  /// arrays have no identity that would tell which belongs to which.
+  /// Embedded documents are merged likewise, where a field holds one directly or a dictionary holds
+  /// it under the same key; elements of arrays and sets have no identity that would tell which
+  /// belongs to which.
   ///
   /// - Returns: The range of the merged record, as ``endDocument(key:)`` does; nil when there
   ///   is nothing to keep.
@@ -33,13 +34,35 @@ extension RecordWriter {
         let slot = slot(of: oldSlot, in: record.table, for: schema)
       else { continue }
       guard schema.knownSlots.contains(slot) else { return true }
-      if let inner = embedded(in: slot, of: schema), value.nextIsRecord,
-        try holdsUnknown(value.rest, schema: inner, depth: depth + 1)
+      if let kind = schema.field(inSlot: slot)?.kind,
+        try holdsUnknown(value, kind, depth: depth + 1)
       {
         return true
       }
     }
     return false
+  }
+
+  /// Whether there are such fields in a value of a field that `schema` knows.
+  private func holdsUnknown(
+    _ value: ValueReader, _ kind: Kind<SchemaReference>, depth: Int
+  ) throws(RecordError) -> Bool {
+    switch kind.unwrapped {
+    case .document(let reference):
+      guard value.nextIsRecord else { return false }
+      return try holdsUnknown(
+        value.rest, schema: binding.schema(of: reference.type), depth: depth)
+    case .dictionary(_, let inner) where inner.holdsDocuments && value.nextIsMap:
+      guard depth < RecordFormat.maximumDepth else { throw .tooDeep }
+      var value = value
+      for _ in 0..<(try value.mapCount()) {
+        try value.skipOne()
+        if try holdsUnknown(value, inner, depth: depth + 1) { return true }
+        try value.skipOne()
+      }
+      return false
+    default: return false
+    }
   }
 
   /// The slot in the schema's own table of a field that an old record has in `table`; nil where
@@ -73,13 +96,8 @@ extension RecordWriter {
       let oldValue = try oldRecord.value(inSlot: oldSlots.map { $0[slot] ?? -1 } ?? slot)
       if let newValue = try newRecord.value(inSlot: slot) {
         beginValue(slot: slot)
-        if let oldValue, let inner = embedded(in: slot, of: schema), newValue.nextIsRecord,
-          oldValue.nextIsRecord, try RecordHeader(newValue.rest).table == inner.table,
-          try holdsUnknown(oldValue.rest, schema: inner, depth: depth + 1)
-        {
-          let frame = try putMerged(
-            old: oldValue.rest, new: newValue.rest, schema: inner, depth: depth + 1)
-          endEmbedded(frame)
+        if let oldValue, let kind = schema.field(inSlot: slot)?.kind {
+          try putMerged(old: oldValue, new: newValue, kind, depth: depth + 1)
         } else {
           try append(newValue)
         }
@@ -91,11 +109,45 @@ extension RecordWriter {
     return outer
   }
 
-  private func embedded(in slot: Int, of schema: SchemaBinding) -> SchemaBinding? {
-    guard let field = schema.field(inSlot: slot),
-      case .document(let reference) = field.kind.unwrapped
-    else { return nil }
-    return binding.schema(of: reference.type)
+  /// Writes a value of a field that `schema` knows, with what the old one has to keep.
+  private mutating func putMerged(
+    old: ValueReader, new: ValueReader, _ kind: Kind<SchemaReference>, depth: Int
+  ) throws(RecordError) {
+    guard try holdsUnknown(old, kind, depth: depth) else { return try append(new) }
+    switch kind.unwrapped {
+    case .document(let reference) where new.nextIsRecord:
+      let inner = binding.schema(of: reference.type)
+      guard try RecordHeader(new.rest).table == inner.table else { return try append(new) }
+      let frame = try putMerged(old: old.rest, new: new.rest, schema: inner, depth: depth)
+      endEmbedded(frame)
+    case .dictionary(_, let inner) where new.nextIsMap:
+      try putMergedPairs(old: old, new: new) {
+        (writer, old, new) throws(RecordError) in
+        try writer.putMerged(old: old, new: new, inner, depth: depth + 1)
+      }
+    default: try append(new)
+    }
+  }
+
+  /// Writes the dictionary `new`, where `body` writes the values whose keys `old` has too.
+  mutating func putMergedPairs(
+    old: ValueReader, new: ValueReader,
+    _ body: (inout RecordWriter, _ old: ValueReader, _ new: ValueReader) throws(RecordError) -> Void
+  ) throws(RecordError) {
+    let oldValues = try old.pairs()
+    var pairs = new
+    let count = try pairs.mapCount()
+    putMap(count: count)
+    for _ in 0..<count {
+      let key = try pairs.key()
+      append(key)
+      if let oldValue = oldValues[[UInt8](key)] {
+        try body(&self, oldValue, pairs)
+      } else {
+        try append(pairs)
+      }
+      try pairs.skipOne()
+    }
   }
 
   /// Copies one value.
@@ -108,6 +160,31 @@ extension RecordWriter {
 
 extension ValueReader {
   var nextIsRecord: Bool { at < end && at.load(as: UInt8.self) == RecordFormat.marker }
+
+  var nextIsMap: Bool {
+    guard at < end else { return false }
+    let tag = at.load(as: UInt8.self)
+    return tag & 0xF0 == 0x80 || tag == 0xDE || tag == 0xDF
+  }
+
+  /// The bytes of the next value, such as a dictionary's key, which is then behind the reader.
+  fileprivate mutating func key() throws(RecordError) -> UnsafeRawBufferPointer {
+    let start = at
+    try skipOne()
+    return UnsafeRawBufferPointer(start: start, count: at - start)
+  }
+
+  /// Readers in front of a dictionary's values, by the bytes of their keys.
+  func pairs() throws(RecordError) -> [[UInt8]: ValueReader] {
+    var reader = self
+    var pairs: [[UInt8]: ValueReader] = [:]
+    for _ in 0..<(try reader.mapCount()) {
+      let key = [UInt8](try reader.key())
+      pairs[key] = reader
+      try reader.skipOne()
+    }
+    return pairs
+  }
 
   var rest: UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: at, count: left)

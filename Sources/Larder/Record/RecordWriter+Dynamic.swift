@@ -72,8 +72,16 @@ extension RecordWriter {
     case (.any, _): putNatural(value)
     case (.optional, .null): putNil()
     case (.optional(let inner), _):
-      if inner.isOptional, inner != .any { putArray(count: 1) }
-      try put(value, as: inner, nesting: nesting)
+      guard inner.isOptional, inner != .any else {
+        return try put(value, as: inner, nesting: nesting)
+      }
+      putArray(count: 1)
+      // As it is read: an array of one. Any other value stands for itself.
+      if case .array(let level) = value, level.count == 1 {
+        try put(level[0], as: inner, at: "0", nesting: nesting)
+      } else {
+        try put(value, as: inner, nesting: nesting)
+      }
     case (.array(let element), .array(let values)):
       putArray(count: values.count)
       for (index, value) in values.enumerated() {

@@ -36,7 +36,7 @@ extension Storable where Self: RawRepresentable, RawValue: Storable {
   @inlinable public static func load(from reader: inout ValueReader) throws(RecordError) -> Self {
     let raw = try RawValue.load(from: &reader)
     guard let value = Self(rawValue: raw) else {
-      throw .invalid("\(raw) is no raw value of \(Self.self)")
+      throw .unknownCase("\(raw)", type: "\(Self.self)")
     }
     return value
   }

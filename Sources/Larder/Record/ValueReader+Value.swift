@@ -8,8 +8,8 @@
 
 extension ValueReader {
   /// The next value, whatever it is. With `kind` the words of the catalogue are used where
-  /// MessagePack has fewer: an array that is a set stays an array, a nested optional is
-  /// unwrapped.
+  /// MessagePack has fewer: an array that is a set stays an array. An optional inside an optional
+  /// stays an array of one, so that `.some(nil)`, `[null]`, is not mistaken for nil.
   ///
   /// - Parameter nesting: How many values this one is inside of.
   mutating func value(
@@ -55,7 +55,7 @@ extension ValueReader {
     switch kind {
     case .optional(.optional(let inner)):
       guard count == 1 else { throw .invalid("a nested optional holds \(count) values") }
-      return try value(as: .optional(inner), nesting: nesting)
+      return .array([try value(as: .optional(inner), nesting: nesting)])
     case .optional(let inner): return try elements(count, as: inner, nesting)
     default: return try elements(count, as: kind, nesting)
     }

@@ -123,7 +123,8 @@ extension ValueReader {
 
   /// A double, a float, or an integer: the field may have been widened.
   ///
-  /// - Throws: ``RecordError`` where it is no number.
+  /// - Throws: ``RecordError`` where it is no number, or an integer that no double is equal to, such
+  ///   as 2^53 + 1.
   @inlinable @inline(__always) public mutating func double() throws(RecordError) -> Double {
     if _fastPath(at < end && at.load(as: UInt8.self) == 0xCB) {
       at += 1
@@ -132,16 +133,29 @@ extension ValueReader {
     return try widenedDouble()
   }
 
-  /// A float to its last bit, or another number rounded to one.
+  /// A float to its last bit, the nearest one of a double, or an integer.
   ///
-  /// - Throws: ``RecordError`` where it is no number.
+  /// - Throws: ``RecordError`` where it is no number, an integer that no float is equal to, or a
+  ///   double that would become infinite or zero.
   @inlinable public mutating func float() throws(RecordError) -> Float {
     // By way of a double, a signaling NaN would become a quiet one.
     if at < end, at.load(as: UInt8.self) == 0xCA {
       at += 1
       return Float(bitPattern: try integer(UInt32.self))
     }
-    return Float(try double())
+    return try narrowedFloat()
+  }
+
+  @usableFromInline mutating func narrowedFloat() throws(RecordError) -> Float {
+    guard at < end else { throw .truncated }
+    let number: Float? =
+      switch at.load(as: UInt8.self) {
+      case 0xCF: Float(exactly: try uint64())
+      case 0x00...0x7F, 0xE0...0xFF, 0xCC...0xCE, 0xD0...0xD3: Float(exactly: try int64())
+      default: Float(keeping: try double())
+      }
+    guard let number else { throw .outOfRange(expected: "a Float") }
+    return number
   }
 
   @usableFromInline mutating func widenedDouble() throws(RecordError) -> Double {
@@ -150,10 +164,16 @@ extension ValueReader {
     case 0xCA:
       at += 1
       return Double(Float(bitPattern: try integer(UInt32.self)))
-    case 0xCF: return Double(try uint64())
-    case 0x00...0x7F, 0xE0...0xFF, 0xCC...0xCE, 0xD0...0xD3: return Double(try int64())
+    case 0xCF: return try exactly(Double(exactly: try uint64()))
+    case 0x00...0x7F, 0xE0...0xFF, 0xCC...0xCE, 0xD0...0xD3:
+      return try exactly(Double(exactly: try int64()))
     case let tag: throw .unexpected(byte: tag, expected: "a number")
     }
+  }
+
+  private func exactly(_ number: Double?) throws(RecordError) -> Double {
+    guard let number else { throw .outOfRange(expected: "a Double") }
+    return number
   }
 
   /// The bytes of a string where they lie, for as long as the record does. They need not be UTF-8.

@@ -41,13 +41,21 @@ struct InMemoryCollection<Entity: Document>: Sendable {
   func matches(_ selection: Selection) throws -> [Match] {
     try selection.checkDepth()
     guard let binding else { return [] }
-    let evaluation = Evaluation(selection.filter, order: selection.order, in: binding.collection)
+    let evaluation = Evaluation(
+      selection.filter, order: selection.order, in: binding.collection,
+      passesUnreadable: selection.unreadable != nil)
     var matches: [Match] = []
     for (key, record) in records.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
       guard try self.matches(evaluation, key, record) else { continue }
-      try reading(record, key) {
-        matches.append(
-          Match(entity: try Entity(from: $0), values: try evaluation.sortValues($0), key: key))
+      let match = { () throws -> Match in
+        try reading(record, key) {
+          Match(entity: try Entity(from: $0), values: try evaluation.sortValues($0), key: key)
+        }
+      }
+      if let unreadable = selection.unreadable {
+        if let match = try unreadable.skipping(match) { matches.append(match) }
+      } else {
+        matches.append(try match())
       }
     }
     matches.sort {

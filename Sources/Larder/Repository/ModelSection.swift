@@ -10,7 +10,8 @@ extension ModelSection: Equatable where Key: Equatable, Model: Equatable {}
 extension Repository where Model == Entity {
   /// What `query` selects, in sections by a field: the sections in the order of their values, the
   /// documents of each in the query's order. Where the query is sorted by the field already, its
-  /// direction holds. Limit and offset count documents, not sections.
+  /// direction holds. Limit and offset count documents, not sections, and are applied in the query's
+  /// own order: the sections hold exactly the documents that `fetch` gives.
   ///
   /// - Throws: ``StoreError`` when a document cannot be read.
   public func sections<Key: Comparand & Comparable>(
@@ -31,15 +32,23 @@ extension Repository where Model == Entity {
   private func sections<Key: FieldValue & Sendable>(
     _ operand: Operand, _ query: Query<Entity>, _ key: (Model) -> Key
   ) throws -> [ModelSection<Key, Model>] {
-    var query = query
+    var rows = try fetch(query).map { model in
+      let key = key(model)
+      return (key: key, stored: key.stored.sortable, model: model)
+    }
     if query.selection.order.first?.operand.isSameField(as: operand) != true {
-      query.selection.order.insert(SortKey(operand: operand, isReversed: false), at: 0)
+      // After the limit, which holds in the query's own order. Ties keep that order: Swift's sort is
+      // stable, but does not promise it.
+      rows = rows.enumerated()
+        .sorted { left, right in
+          let order = left.element.stored.totalOrder(right.element.stored)
+          return order != 0 ? order < 0 : left.offset < right.offset
+        }
+        .map(\.element)
     }
     var sections: [ModelSection<Key, Model>] = []
     var current: (key: Key, stored: Value, models: [Model])?
-    for model in try fetch(query) {
-      let key = key(model)
-      let stored = key.stored.sortable
+    for (key, stored, model) in rows {
       if let open = current, open.stored.totalOrder(stored) == 0 {
         current?.models.append(model)
         continue

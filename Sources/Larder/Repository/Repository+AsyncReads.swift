@@ -21,6 +21,13 @@ public struct RepositoryReads<Model: Sendable, Entity: Document>: Sendable {
     try repository.get(keys: keys)
   }
 
+  /// - Throws: ``StoreError``, as ``Repository/get(keys:skippingUnreadable:)``.
+  @concurrent public func get(
+    keys: [Entity.Key], skippingUnreadable report: @escaping @Sendable (UnreadableDocument) -> Void
+  ) async throws -> [Model] {
+    try repository.get(keys: keys, skippingUnreadable: report)
+  }
+
   /// - Throws: ``StoreError``, as ``Repository/fetch(_:)``.
   @concurrent public func fetch(_ query: Query<Entity>) async throws -> [Model] {
     try repository.fetch(query)

@@ -48,6 +48,14 @@ public protocol Repository<Model, Entity>: Sendable {
   /// - Throws: ``StoreError`` when one cannot be read.
   func get(keys: [Entity.Key]) throws -> [Model]
 
+  /// The models under `keys` that exist and can be read, in the order of `keys`, from one moment.
+  /// The others are reported, as ``Query/skippingUnreadable(_:)`` does.
+  ///
+  /// - Throws: ``StoreError``, but not for a model that cannot be read.
+  func get(
+    keys: [Entity.Key], skippingUnreadable report: @escaping @Sendable (UnreadableDocument) -> Void
+  ) throws -> [Model]
+
   /// The models of what `query` selects, in its order.
   ///
   /// - Throws: ``StoreError`` when one cannot be read.
@@ -131,6 +139,19 @@ public protocol Repository<Model, Entity>: Sendable {
   /// - Throws: ``StoreError``, and `CancellationError` before it began. Nothing is deleted then.
   @discardableResult
   func eraseAllData(as origin: ChangeOrigin) async throws -> Int
+}
+
+// MARK: Unreadable models
+
+extension Repository {
+  /// For repositories that have no way of their own: each key is read by itself, so that the models
+  /// need not be of one moment.
+  public func get(
+    keys: [Entity.Key], skippingUnreadable report: @escaping @Sendable (UnreadableDocument) -> Void
+  ) throws -> [Model] {
+    let handler = UnreadableHandler(report: report)
+    return try keys.compactMap { key in try handler.skipping { try get(key) } }
+  }
 }
 
 // MARK: Without a mapper

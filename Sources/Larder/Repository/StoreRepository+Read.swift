@@ -13,6 +13,16 @@ extension StoreRepository {
     try store.read { try $0.get(Entity.self, keys: keys) }
   }
 
+  /// The documents under `keys` that exist and can be read, in the order of `keys`, from one moment.
+  /// The others are reported, as ``Query/skippingUnreadable(_:)`` does.
+  ///
+  /// - Throws: ``StoreError``, but not for a document that cannot be read.
+  public func get(
+    keys: [Entity.Key], skippingUnreadable report: @escaping @Sendable (UnreadableDocument) -> Void
+  ) throws -> [Entity] {
+    try store.read { try $0.get(Entity.self, keys: keys, skippingUnreadable: report) }
+  }
+
   /// The documents that `query` selects, in its order.
   ///
   /// - Throws: ``StoreError``, such as ``StoreError/damagedRecord(collection:key:reason:)``.

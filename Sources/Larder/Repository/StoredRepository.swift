@@ -75,6 +75,17 @@ extension StoredRepository {
     try store.read { try $0.moment.get(keys: keys, form) }
   }
 
+  /// The models under `keys` that exist and can be read, in the order of `keys`, from one moment.
+  /// The others are reported, as ``Query/skippingUnreadable(_:)`` does.
+  ///
+  /// - Throws: ``StoreError``, but not for a model that cannot be read.
+  public func get(
+    keys: [Entity.Key], skippingUnreadable report: @escaping @Sendable (UnreadableDocument) -> Void
+  ) throws -> [Model] {
+    let form = form.skipping(UnreadableHandler(report: report))
+    return try store.read { try $0.moment.get(keys: keys, form) }
+  }
+
   /// The models of the entities that `query` selects, in its order. Entities that have no model
   /// are left out before offset and limit.
   ///

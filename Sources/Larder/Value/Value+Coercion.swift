@@ -8,14 +8,14 @@ extension Value {
   /// This value as one of `kind`, or nil where it is none.
   ///
   /// Text becomes a date (ISO 8601), UUID, URL, decimal or data (Base64); a number becomes a
-  /// wider one, or an integer if it is one exactly. Nothing is rounded but a double to a float
-  /// and a long decimal to a double.
+  /// wider one, or an integer if it is one exactly. Nothing is rounded but a double to a float that
+  /// is neither infinite nor zero then, and a long decimal to a double.
   package func coerced(to kind: Kind<Int>) -> Value? {
     switch kind {
     case .bool: if case .bool = self { self } else { nil }
     case .integer(let width): integer(of: width)
-    case .float: exactNumber.map { .double(Double(Float($0))) }
-    case .double: exactNumber.map { .double($0) }
+    case .float: floatNumber.flatMap { isRead(as: $0) ? .double($0) : nil }
+    case .double: number.flatMap { isRead(as: $0) ? .double($0) : nil }
     case .string: if case .string = self { self } else { nil }
     case .data: dataValue
     case .date: dateValue
@@ -46,22 +46,41 @@ extension Value {
   /// This number in a field that was widened after it was stored.
   func widened(to kind: Kind<Int>) -> Value? {
     switch kind {
-    case .float, .double: number.map { .double($0) }
+    case .float, .double: nearestNumber.map { .double($0) }
     default: nil
     }
   }
 
-  /// The number as a double; nil for an integer that no double is equal to, such as 2^53 + 1.
-  private var exactNumber: Double? {
+  /// The number as a field of doubles compares it: NaN, which equals nothing and is neither less nor
+  /// greater, for an integer that no double is equal to, such as 2^53 + 1.
+  var number: Double? {
     switch self {
-    case .integer(let value): Double(exactly: value)
-    case .unsigned(let value): Double(exactly: value)
-    default: number
+    case .integer(let value): Double(exactly: value) ?? .nan
+    case .unsigned(let value): Double(exactly: value) ?? .nan
+    default: nearestNumber
     }
   }
 
+  /// The number as a field of floats compares it: NaN for an integer that no float is equal to, and
+  /// for a number that would become infinite or zero.
+  var floatNumber: Double? {
+    switch self {
+    case .integer(let value): Float(exactly: value).map(Double.init) ?? .nan
+    case .unsigned(let value): Float(exactly: value).map(Double.init) ?? .nan
+    default: nearestNumber.map { Float(keeping: $0).map(Double.init) ?? .nan }
+    }
+  }
+
+  /// Whether a number that is read as `number` was not changed by that.
+  private func isRead(as number: Double) -> Bool {
+    if !number.isNaN { return true }
+    if case .double(let value) = self { return value.isNaN }
+    if case .decimal(let value) = self { return value.isNaN }
+    return false
+  }
+
   /// The number as the nearest double.
-  var number: Double? {
+  var nearestNumber: Double? {
     switch self {
     case .integer(let value): Double(value)
     case .unsigned(let value): Double(value)
@@ -166,5 +185,14 @@ extension Decimal {
       first != 0x65, first != 0x45, allowed, Double(text) != nil
     else { return nil }
     self.init(string: text)
+  }
+}
+
+extension Float {
+  /// The nearest float; nil where that is infinite and the number is not, or zero and the number is
+  /// not.
+  @usableFromInline init?(keeping number: Double) {
+    self.init(number)
+    if isInfinite && number.isFinite || self == 0 && number != 0 { return nil }
   }
 }

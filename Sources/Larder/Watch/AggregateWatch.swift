@@ -26,7 +26,7 @@ struct AggregateWatch<
     self.store = store
     self.aggregate = aggregate
     self.query = query
-    self.form = form
+    self.form = form.skipping(query.selection.unreadable)
     selection = aggregate.selection(of: query)
     follower = LogFollower(form.collection, ignoring: ignored)
   }
@@ -78,7 +78,7 @@ extension AggregateWatch {
   ) throws -> Result? {
     rereadCount += 1
     running = nil
-    bound = binding.map { ($0, Evaluation(selection.filter, in: $0.collection)) }
+    bound = binding.map { ($0, evaluation($0)) }
     if let resumed = aggregate.resumed, form.isWhole, canFollow {
       let result = try snapshot.moment.aggregate(aggregate, of: query, form)
       running = resumed(result)
@@ -99,6 +99,11 @@ extension AggregateWatch {
 
   /// Whether each document counts or does not, whatever the others do.
   private var canFollow: Bool { selection.maximum == nil && selection.skipped == 0 }
+
+  private func evaluation(_ binding: CollectionBinding) -> Evaluation {
+    Evaluation(
+      selection.filter, in: binding.collection, passesUnreadable: selection.unreadable != nil)
+  }
 }
 
 // MARK: Steps
@@ -135,7 +140,9 @@ extension AggregateWatch {
     var isConcerned = false
     var documents = try snapshot.transaction.cursor(in: binding.collection.documents)
     for document in changes.documents {
-      if let old = document.old, try binding.matches(filter, key: document.key, record: old) {
+      if let old = document.old, try binding.matches(filter, key: document.key, record: old),
+        try !form.skips(old, key: document.key, binding)
+      {
         try binding.reading(old, key: document.key) { record in
           guard try form.counts(record) else { return }
           isConcerned = true
@@ -143,7 +150,8 @@ extension AggregateWatch {
         }
       }
       guard try documents.seek(document.key),
-        try binding.matches(filter, key: document.key, record: documents.value)
+        try binding.matches(filter, key: document.key, record: documents.value),
+        try !form.skips(documents.value, key: document.key, binding)
       else { continue }
       try binding.reading(documents.value, key: document.key) { record in
         guard try form.counts(record) else { return }

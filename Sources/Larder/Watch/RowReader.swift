@@ -7,7 +7,7 @@ struct RowReader<Entity: Document, Model: Sendable>: Sendable {
 
   init(_ selection: Selection, _ form: ModelForm<Model, Entity>) {
     self.selection = selection
-    self.form = form
+    self.form = form.skipping(selection.unreadable)
   }
 
   /// For documents without a mapper.
@@ -24,7 +24,8 @@ struct RowReader<Entity: Document, Model: Sendable>: Sendable {
     Bound(
       binding: binding,
       evaluation: Evaluation(
-        selection.filter, order: selection.order, in: binding.collection),
+        selection.filter, order: selection.order, in: binding.collection,
+        passesUnreadable: selection.unreadable != nil),
       hasOrder: !selection.order.isEmpty)
   }
 
@@ -60,7 +61,7 @@ struct RowReader<Entity: Document, Model: Sendable>: Sendable {
   func model(
     _ key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer, _ binding: CollectionBinding
   ) throws -> Model? {
-    try binding.reading(record, key: key, form.model)
+    try form.model(record, key: key, binding)
   }
 
   /// The model of a row that was found at this moment.

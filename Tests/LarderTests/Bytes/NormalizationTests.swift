@@ -1,5 +1,6 @@
 import Foundation
 import LarderTestKit
+import LarderTesting
 import Testing
 
 @testable import Larder
@@ -49,6 +50,40 @@ import Testing
       #expect(
         Array(string.normalized().utf8) == normalizedByFoundation(string),
         "\(text.map(\.value)) \(random.hint)")
+    }
+  }
+
+  @Test("texts have one normal form if and only if they are equal, whatever marks they have")
+  func equality() throws {
+    let marks = (0x300..<0x20000).compactMap { Unicode.Scalar($0) }
+      .filter { $0.properties.canonicalCombiningClass != .notReordered }
+    #expect(marks.count > 900)
+    for mark in sample(of: marks) + ["\u{897}", "\u{1ACF}"] {
+      for base in ["a", "\u{628}", "\u{1100}"] {
+        for second in ["\u{301}", "\u{323}"] {
+          let text = base + String(mark) + second
+          let other = base + second + String(mark)
+
+          #expect(
+            (text == other) == text.normalized().utf8.elementsEqual(other.normalized().utf8),
+            "U+\(String(mark.value, radix: 16))")
+        }
+      }
+    }
+  }
+
+  @Test("two documents cannot be stored under keys that are equal by the newest marks")
+  func keys() throws {
+    try withTemporaryStore { store in
+      let keys = store.repository(of: OnlyKey.self)
+      let (first, second) = ("a\u{897}\u{323}", "a\u{323}\u{897}")
+      #expect(first == second)
+
+      try keys.save([OnlyKey(id: first)])
+      try keys.save([OnlyKey(id: second)])
+
+      #expect(try keys.count() == 1)
+      #expect(try keys.get(second) != nil)
     }
   }
 

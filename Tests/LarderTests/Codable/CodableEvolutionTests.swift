@@ -84,6 +84,30 @@ struct CodableEvolutionTests {
     }
   }
 
+  @Test("what a newer type stored in a dictionary's values stays when an older one saves")
+  func unknownInDictionaries() throws {
+    struct New: Codable, Identifiable, Sendable, Equatable {
+      struct Inner: Codable, Sendable, Equatable { var a: Int, b: String? }
+      var id: String
+      var inner: [String: Inner]
+    }
+    struct Old: Codable, Identifiable, Sendable, Equatable {
+      struct Inner: Codable, Sendable, Equatable { var a: Int }
+      var id: String
+      var inner: [String: Inner]
+    }
+    try withTemporaryStore { store in
+      try items(New.self, store).save(
+        New(id: "1", inner: ["x": .init(a: 1, b: "x"), "gone": .init(a: 2, b: "y")]))
+
+      try items(Old.self, store).save(Old(id: "1", inner: ["x": .init(a: 5), "new": .init(a: 6)]))
+
+      #expect(
+        try items(New.self, store).get("1")
+          == New(id: "1", inner: ["x": .init(a: 5, b: "x"), "new": .init(a: 6, b: nil)]))
+    }
+  }
+
   @Test("a field that the type knows and no longer encodes is gone")
   func knownFields() throws {
     try withTemporaryStore { store in

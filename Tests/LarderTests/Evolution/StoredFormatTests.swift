@@ -152,9 +152,9 @@ import Testing
       let sellers = store.repository(of: FirstSeller.self)
 
       #expect(
-        throws: StoreError.damagedRecord(
+        throws: StoreError.unknownCase(
           collection: "Seller", key: "\"seller-03\"",
-          reason: .field("channel", .invalid("chat is no raw value of FirstChannel")))
+          reason: .field("channel", .unknownCase("chat", type: "FirstChannel")))
       ) { try sellers.get("seller-03") }
       #expect(try sellers.get("seller-04") == FirstSeller(4))
       #expect(try store.repository(of: SecondSeller.self).get("seller-03") == changed)

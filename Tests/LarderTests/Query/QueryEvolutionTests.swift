@@ -66,24 +66,24 @@ import Testing
   func widened() throws {
     let large = 1 << 53
     let old = [
-      OldReading(id: 1, value: 0.1, total: large), OldReading(id: 2, value: 2, total: large + 1),
-      OldReading(id: 3, value: .nan, total: 0, counts: [large + 1]),
+      OldReading(id: 1, value: 0.1, total: large), OldReading(id: 2, value: 2, total: large + 2),
+      OldReading(id: 3, value: .nan, total: 0, counts: [large]),
     ]
     try withOldReadings(old) { readings in
       let read = try readings.fetch(Reading.all)
       try readings.save(Reading(id: 4, value: 0.1, total: Double(large)))
 
-      #expect(read.map(\.total) == [Double(large), Double(large), 0])
+      #expect(read.map(\.total) == [Double(large), Double(large + 2), 0])
       #expect(read[0].value == 0.1 as Float)
       #expect(try readings.fetch(Reading.where { $0.value == 0.1 }).map(\.id) == [1, 4])
       #expect(
         try readings.fetch(Reading.where { $0.value.isIn([0.1, 2]) }).map(\.id) == [1, 2, 4])
       #expect(
-        try readings.fetch(Reading.where { $0.total == Double(large) }).map(\.id) == [1, 2, 4])
+        try readings.fetch(Reading.where { $0.total == Double(large) }).map(\.id) == [1, 4])
       #expect(
         try readings.fetch(Reading.where { $0.counts.contains(Double(large)) }).map(\.id) == [3])
       #expect(
-        try readings.fetch(Reading.all.sorted(by: \.total, .reverse)).map(\.id) == [1, 2, 4, 3])
+        try readings.fetch(Reading.all.sorted(by: \.total, .reverse)).map(\.id) == [2, 1, 4, 3])
       #expect(
         try readings.fetch(Reading.all.sorted(by: \.value)).map(\.id) == [1, 4, 2, 3])
     }

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -141,6 +142,37 @@ import Testing
         #expect(
           try repository.sections(by: \.city, of: Contact.all.limit(2)).map { $0.models.count }
             == [1, 1])
+      }
+    }
+  }
+
+  @Test("sections hold the documents that the query selects, by its own order, offset and limit")
+  func limited() throws {
+    var random = RandomSource()
+    try withTemporaryStore { store in
+      let stored = store.repository(of: Contact.self)
+      let memory = InMemoryRepository(of: Contact.self)
+      let contacts = (0..<40).map {
+        Contact(
+          id: "\(100 + $0)", name: "n", city: random.pick(["Oslo", "Bergen", "Aarhus"]),
+          order: random.int(0..<20))
+      }
+      try stored.save(contacts)
+      try memory.save(contacts)
+      for _ in 0..<repetitions(60) {
+        var query = Contact.all.offset(random.int(0..<5)).limit(random.int(0..<30))
+        if random.bool() { query = query.sorted(by: \.order, random.bool() ? .forward : .reverse) }
+        for repository in [stored, memory] as [any Repository<Contact, Contact>] {
+          let selected = try repository.fetch(query)
+
+          let sections = try repository.sections(by: \.city, of: query)
+
+          let expected = Set(selected.map(\.city)).sorted()
+          #expect(sections.map(\.key) == expected, "\(random.hint)")
+          #expect(
+            sections.map(\.models) == expected.map { city in selected.filter { $0.city == city } },
+            "\(random.hint)")
+        }
       }
     }
   }

@@ -84,14 +84,16 @@ import Testing
     }
   }
 
-  @Test("a nested optional that holds nil is nil without its type")
+  @Test(
+    "an optional inside an optional is an array of one without its type, so that nil keeps its level"
+  )
   func nestedNil() throws {
     try withTemporaryStore { store in
       try store.repository(of: One<Int??>.self).save([One(.some(.none)), One(.some(5), id: "b")])
       let dynamic = store.collection("One")
 
-      #expect(try dynamic.get("a") == ["id": "a", "value": .null])
-      #expect(try dynamic.get("b") == ["id": "b", "value": 5])
+      #expect(try dynamic.get("a") == ["id": "a", "value": [.null]])
+      #expect(try dynamic.get("b") == ["id": "b", "value": [5]])
       #expect(try dynamic.save([["id": "b", "value": 5]]).unchanged == 1)
     }
   }

@@ -257,6 +257,40 @@ import Testing
     }
   }
 
+  @Test("unknown fields of documents in dictionaries are kept by key, at any depth")
+  func unknownInDictionaries() throws {
+    typealias New = [String: [Int: Geo]]
+    typealias Old = [String: [Int: EarlierGeo]]
+    try withTemporaryStore { store in
+      let new = store.repository(of: One<New>.self)
+      let old = store.repository(of: One<Old>.self)
+      let home = Geo(lat: 1, lon: 2, label: "home")
+      try new.save(One(["x": [1: home, 2: Geo(lat: 3, lon: 4, label: "gone")], "y": [5: home]]))
+
+      let known = try #require(try old.get("a"))
+      #expect(try old.save(known).unchanged == 1)
+      var value = known.value
+      value["x"] = [1: EarlierGeo(lat: 9)]
+      try old.save(One(value))
+
+      #expect(
+        try new.get("a")?.value
+          == ["x": [1: Geo(lat: 9, lon: 2, label: "home")], "y": [5: home]])
+      value["x"]?[7] = EarlierGeo(lat: 7)
+      try old.save(One(value))
+      #expect(try old.get("a")?.value == value)
+      #expect(throws: StoreError.self) { try new.get("a") }
+      #expect(
+        try store.collection("One").get("a")?["value"]
+          == .dictionary([
+            "x": .dictionary([
+              1: .document(["lat": 9.0, "lon": 2.0, "label": "home"]), 7: .document(["lat": 7.0]),
+            ]),
+            "y": .dictionary([5: .document(["lat": 1.0, "lon": 2.0, "label": "home"])]),
+          ]))
+    }
+  }
+
   @Test("unknown fields of documents in arrays are not kept: elements have no identity")
   func unknownInArrays() throws {
     try withTemporaryStore { store in

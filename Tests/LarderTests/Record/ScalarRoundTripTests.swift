@@ -147,9 +147,9 @@ import Testing
 
       #expect(
         error
-          == .damagedRecord(
+          == .unknownCase(
             collection: "One", key: "\"a\"",
-            reason: .field("value", .invalid("fax is no raw value of Channel"))))
+            reason: .field("value", .unknownCase("fax", type: "Channel"))))
     }
   }
 }
