@@ -79,9 +79,9 @@ final class WriteJob: Sendable {
 // A thread that waits with its write shares the flush of the tasks' writes before it, which it
 // waits for anyway. Their bodies run on the line's own thread meanwhile, where no task is current:
 // on the thread that waits they would find its task, with its task-local values and its cancellation.
-// Handing the transaction over and back costs two wake-ups of a thread, about 20 us, for all of them
-// together; a second flush would cost a hundred or more. Two threads that wait do not share one: a
-// transaction ends on the thread that began it, and each body runs on its caller's thread, as its
+// Handing the transaction over and back wakes a thread twice, for all of them together; a flush of
+// their own would have the thread wait for the disk once more. Two threads that wait do not share one:
+// a transaction ends on the thread that began it, and each body runs on its caller's thread, as its
 // actor may want.
 
 extension Engine {
