@@ -1,3 +1,5 @@
+internal import Synchronization
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -110,5 +112,22 @@ enum SystemCall {
     var now = timespec()
     clock_gettime(CLOCK_MONOTONIC, &now)
     return Double(now.tv_sec) + Double(now.tv_nsec) / 1e9
+  }
+}
+
+// MARK: - Timers
+
+extension SystemCall {
+  private static let hasTimers = Atomic<Bool>(false)
+
+  /// Whether a timer of Dispatch may be made. The first one of a process needs descriptors, and
+  /// Dispatch ends the process where there are none left.
+  static var mayUseTimers: Bool {
+    if hasTimers.load(ordering: .relaxed) { return true }
+    let descriptors = (0..<8).map { _ in open("/dev/null", O_RDONLY | O_CLOEXEC) }
+    for descriptor in descriptors where descriptor >= 0 { closeDescriptor(descriptor) }
+    guard descriptors.allSatisfy({ $0 >= 0 }) else { return false }
+    hasTimers.store(true, ordering: .relaxed)
+    return true
   }
 }

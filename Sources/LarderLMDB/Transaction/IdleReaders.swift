@@ -16,6 +16,9 @@ extension Environment {
     guard !looksForIdleReaders.load(ordering: .relaxed),
       !looksForIdleReaders.exchange(true, ordering: .acquiringAndReleasing)
     else { return }
+    guard SystemCall.mayUseTimers else {
+      return looksForIdleReaders.store(false, ordering: .relaxed)
+    }
     lookLater()
   }
 
