@@ -100,6 +100,7 @@ extension Environment {
       }
       let byteCount = try SafeFiles.byteCount(staged.data)
       let copy = try SafeFiles.identity(staged.data)
+      let quarantined = try lock.quarantined()
       try files.check(found)
       // First: what is not noted as finished is thrown away by the next opening. All pages are
       // looked at then.
@@ -108,6 +109,8 @@ extension Environment {
       try SafeFiles.replace(files.data, by: staged.data, expecting: old)
       do {
         try SafeFiles.syncFolder(files.folder)
+        // What a quarantine had begun to put here is replaced.
+        if quarantined != nil { try lock.note(quarantined: nil) }
       } catch {
         // As it was, where the old file is still there; the first failure is the one to report.
         if old == nil {
@@ -115,10 +118,9 @@ extension Environment {
         } else {
           try? SafeFiles.replace(files.data, by: staged.data, expecting: copy)
         }
+        if let quarantined { try? lock.note(quarantined: quarantined) }
         throw error
       }
-      // What a quarantine had begun to put here is replaced.
-      if try lock.quarantined() != nil { try lock.note(quarantined: nil) }
       try? SafeFiles.removeFolder(staged.folder)  // The next opening does it, too.
       _ = consume lock
       return Restoration(byteCount: byteCount, hasReplaced: old != nil)

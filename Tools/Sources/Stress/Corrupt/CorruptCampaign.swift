@@ -20,7 +20,7 @@ struct CorruptCampaign: Campaign {
     guard maker.wait() == 0 else {
       throw ChildProcess.Failed(description: "no stores to damage: \(maker.lines())")
     }
-    let count = trial.cycles(quick: 2_000, nightly: 100_000, release: 1_000_000, mutant: 1_000)
+    let count = trial.cycles(quick: 2_000, nightly: 100_000, release: 1_000_000, mutant: 8_000)
     let perPart = min(count, 500)
     let path = scratch.path
     return try inLanes((count + perPart - 1) / perPart) { number in
