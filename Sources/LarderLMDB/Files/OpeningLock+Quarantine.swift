@@ -31,9 +31,7 @@ extension OpeningLock {
   borrowing func note(quarantined name: String?) throws(LMDBError) {
     var bytes = name.map { Array((Self.word + $0 + "\n").utf8) } ?? []
     bytes += [UInt8](repeating: 0, count: max(0, Self.byteCount - bytes.count))
-    guard pwrite(descriptor, bytes, bytes.count, off_t(Self.place)) == bytes.count else {
-      throw SystemCall.failure("pwrite", path: path)
-    }
+    try write(bytes, at: off_t(Self.place))
     guard fsync(descriptor) == 0 else { throw SystemCall.failure("fsync", path: path) }
   }
 

@@ -67,9 +67,7 @@ extension OpeningLock {
   /// Writes the note; `isDurable` returns when it is on the disk.
   borrowing func note(_ session: Session, isDurable: Bool) throws(LMDBError) {
     let bytes = Array(session.text.utf8)
-    guard pwrite(descriptor, bytes, bytes.count, off_t(Session.place)) == bytes.count else {
-      throw SystemCall.failure("pwrite", path: path)
-    }
+    try write(bytes, at: off_t(Session.place))
     guard isDurable else { return }
     guard fsync(descriptor) == 0 else { throw SystemCall.failure("fsync", path: path) }
   }

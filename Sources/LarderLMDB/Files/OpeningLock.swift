@@ -70,10 +70,16 @@ struct OpeningLock: ~Copyable {
   /// Writes the note and returns when it is on the disk.
   func note(_ creation: Creation) throws(LMDBError) {
     let bytes = Array(creation.text.utf8)
-    guard pwrite(descriptor, bytes, bytes.count, 0) == bytes.count else {
-      throw SystemCall.failure("pwrite", path: path)
-    }
+    try write(bytes, at: 0)
     guard fsync(descriptor) == 0 else { throw SystemCall.failure("fsync", path: path) }
+  }
+
+  /// A disk that takes only a part of it is full.
+  borrowing func write(_ bytes: [UInt8], at place: off_t) throws(LMDBError) {
+    let count = pwrite(descriptor, bytes, bytes.count, place)
+    guard count != bytes.count else { return }
+    let status = count < 0 ? errno : SystemCall.noSpace
+    throw SystemCall.failure(status, "pwrite", path: path)
   }
 
   private static func open(
