@@ -65,10 +65,7 @@ extension Environment {
   /// one in each process.
   package static let boot: UInt64 = {
     guard let id = SystemCall.bootID else { return .random(in: 1 ... .max) }
-    // FNV-1a: the layer above has a better hash, and this one need not be good.
-    let hash = id.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
-      ($0 ^ UInt64($1)) &* 0x100_0000_01B3
-    }
+    let hash = FileStamp.mixed(id.utf8.map { UInt64($0) })
     return hash == 0 ? 1 : hash
   }()
 }
