@@ -154,6 +154,21 @@ extension Environment {
   func enter(_ operation: StaticString) throws(LMDBError) {
     guard forkCount == Forks.current else { throw usedAfterFork("\(operation)") }
     guard gate.enter() else { throw closed("\(operation)") }
+    if lockPages != nil { try enterCopied() }
+  }
+
+  @inline(never)
+  private func enterCopied() throws(LMDBError) {
+    do throws(LMDBError) {
+      try expectLockPages()
+    } catch {
+      gate.leave()
+      throw error
+    }
+  }
+
+  private func expectLockPages() throws(LMDBError) {
+    if let lockPages, !lockPages.makeReady() { throw LockPages.noRoom(files.lock) }
   }
 
   func checkFork(_ operation: String) throws(LMDBError) {
@@ -302,6 +317,7 @@ extension Environment {
     try checkFork("renew")
     // Or else a scan that renews for ever would keep the store from closing.
     guard !gate.isShut else { throw closed("renew") }
+    try expectLockPages()
     Calls.reset(handle.pointer)
     var status = Calls.renew(handle.pointer)
     if Calls.isMapResized(status) {
@@ -321,6 +337,12 @@ extension Environment {
     defer {
       turn?.giveBack()
       gate.leave()
+    }
+    do throws(LMDBError) {
+      try expectLockPages()
+    } catch {
+      Calls.abort(pointer)
+      throw error
     }
     #if LARDER_MUTANTS
       if Mutant.swallowedCommit.isOn { return _ = try? Calls.commit(pointer, path: folder) }

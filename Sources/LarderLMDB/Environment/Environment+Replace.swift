@@ -249,6 +249,7 @@ extension Environment {
       throw error
     }
     pointer = OpaqueEnvironment(raw: opened)
+    lockPages = LockPages(files.lock, lockIdentity)
   }
 
   private func reopenDatabases(

@@ -24,6 +24,8 @@ public final class Environment: Sendable {
   let files: StoreFiles
   // Guard: the gate. Whoever is inside reads it; it is changed while nobody else is.
   nonisolated(unsafe) var pointer: OpaqueEnvironment
+  /// Nil where LMDB may always write to its lock file. Guarded as `pointer` is, which it belongs to.
+  nonisolated(unsafe) var lockPages: LockPages?
   let identity: Locked<FileIdentity>
   var dataIdentity: FileIdentity { identity.withLock { $0 } }
   /// Another one when it is closed means that somebody wrote.
@@ -84,6 +86,7 @@ public final class Environment: Sendable {
     self.options = options
     identity = Locked(dataIdentity)
     self.lockIdentity = lockIdentity
+    lockPages = LockPages(files.lock, lockIdentity)
     bell = CommitBell(files, isReadOnly: options.isReadOnly)
     stampAtOpening = try? SafeFiles.stamp(files.data)
     mark = OpenMark(files, lockIdentity == nil ? .unseen : .open)
@@ -105,8 +108,9 @@ public final class Environment: Sendable {
   /// that run. Closing again does nothing. Afterwards every begin throws
   /// ``LMDBError/Code/closed``.
   ///
-  /// - Throws: ``LMDBError`` with code ``LMDBError/Code/inUse`` when transactions still run, or
-  ///   ``LMDBError/Code/usedAfterFork``; the environment is then as open as before.
+  /// - Throws: ``LMDBError`` with code ``LMDBError/Code/inUse`` when transactions still run,
+  ///   ``LMDBError/Code/usedAfterFork``, or ``LMDBError/Code/system(errno:)`` where a disk without
+  ///   room for one byte keeps LMDB from saying so; the environment is then as open as before.
   public func close(timeoutSeconds: Double = 5) throws(LMDBError) {
     try checkFork("close")
     let deadline = SystemCall.seconds + timeoutSeconds
@@ -131,6 +135,11 @@ public final class Environment: Sendable {
           detail: "\(count) \(count == 1 ? "transaction still runs" : "transactions still run")")
       }
       SystemCall.sleep(microseconds: 200)
+    }
+    if !hasLostMap.load(ordering: .acquiring), let lockPages, !lockPages.makeReady() {
+      gate.reopen()
+      Registry.shared.didNotClose(dataIdentity)
+      throw LockPages.noRoom(files.lock)
     }
     finish()
   }

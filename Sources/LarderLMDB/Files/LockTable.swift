@@ -11,7 +11,8 @@
 /// LMDB gives the file its size by `ftruncate` and writes to it through a map. Where the disk has no
 /// room for a page of a map, the system ends the process (SIGBUS). So the whole file is allocated
 /// before LMDB opens it, and on a file system that copies what is overwritten (btrfs) it is marked to
-/// be overwritten in place: a lack of room is then an error of the opening.
+/// be overwritten in place: a lack of room is then an error of the opening. What such a file system
+/// needs besides is asked for by ``LockPages``.
 struct LockTable {
   let files: StoreFiles
 
@@ -98,7 +99,10 @@ struct LockTable {
     }
     // LMDB takes the number of slots from the size, which must stay as others have mapped it.
     let byteCount = mayReplace ? wanted : Int(status.st_size)
-    if byteCount > 0 { try fill(descriptor, byteCount, isAlone: mayReplace) }
+    if byteCount > 0 {
+      try fill(descriptor, byteCount, isAlone: mayReplace)
+      try LockPages.check(descriptor, byteCount: byteCount, files.lock)
+    }
     return true
   }
 
@@ -109,6 +113,7 @@ struct LockTable {
     _ = SafeFiles.overwriteInPlace(descriptor)
     do throws(LMDBError) {
       try fill(descriptor, byteCount, isAlone: true)
+      try LockPages.check(descriptor, byteCount: byteCount, files.lock)
     } catch {
       unlink(files.lock)  // The first failure is the one to report; the next opening completes it.
       throw error

@@ -37,6 +37,8 @@ final class Scene {
     try Hand(trial, wrapper: wrapper, environment: environment)
   }
 
+  func count(_ name: String) { tally.count(name) }
+
   func fault(_ text: String) { tally.faults.append("\(name): \(text)") }
 
   // MARK: Saying what is to come
