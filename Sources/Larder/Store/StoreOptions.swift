@@ -60,8 +60,9 @@ public struct StoreOptions: Equatable, Sendable {
   /// When all pages of the file are looked at before it is opened. Its size and its first two pages
   /// always are.
   public enum PageCheck: Sendable {
-    /// When the data file is not as it was left when the store was closed (its inode, its size or its
-    /// times differ), as after somebody wrote to it or copied it here; after the system went down
+    /// When the data file is not as it was left (its inode, its size or its times differ), as after
+    /// somebody wrote to it or copied it here, or a process was killed within half a second after a
+    /// commit; after the system went down
     /// while the store was open; after damage was met in it; after a process ended inside of a read
     /// or a write, as a damaged page ends one; and while it is small (4 MiB). Takes about a second
     /// for each GiB of small documents that is in the system's memory; large ones cost next to

@@ -143,7 +143,7 @@ extension Environment {
     }
     guard try writeCopy(to: files.data, progress) else { return false }
     try Preflight(
-      files: files, identity: nil, session: .unknown, isAlone: true, isRequested: true
+      files: files, identity: nil, session: .unknown, rest: nil, isAlone: true, isRequested: true
     ).check()
     var options = Options()
     options.maximumDatabases = self.options.maximumDatabases

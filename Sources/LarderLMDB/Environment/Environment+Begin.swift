@@ -67,6 +67,7 @@ extension Environment {
       do throws(LMDBError) {
         let transaction = try beginInTurn()
         writingThread.store(SystemCall.threadNumber, ordering: .relaxed)
+        hasWritten.store(true, ordering: .relaxed)
         return WriteTransaction(TransactionHandle(transaction), self)
       } catch {
         gate.leave()
@@ -225,7 +226,7 @@ extension Environment {
         guard try reopen(unless: reopenings, until: until) else { throw panicked() }
       case .readersFull:
         guard !hasChecked else { throw readersFull() }
-        _ = try Calls.checkReaders(pointer.raw, path: folder)
+        if try freeReaders().endedInside { noteSuspicion() }
         // A reader that came to rest since we looked for one.
         if let handle = pool.take() { discard(handle) }
         hasChecked = true
@@ -353,6 +354,7 @@ extension Environment {
       if case .system = error.code { noteFailedCommit() }
       throw error
     }
+    noteRestLater()
   }
 
   func abort(writing handle: TransactionHandle) {

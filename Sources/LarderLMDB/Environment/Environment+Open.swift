@@ -36,6 +36,7 @@ extension Environment {
   ) throws -> Environment {
     try checkLibrary()
     Forks.watch()
+    Registry.watchForExit()
     SystemCall.keepStandardDescriptors()
     let files = try StoreFiles(folder, isReadOnly: options.isReadOnly)
     let lock = try OpeningLock.acquire(files, isReadOnly: options.isReadOnly)
@@ -62,12 +63,14 @@ extension Environment {
     }
 
     let environment: Environment
+    let isAlone: Bool
+    let session = try lock?.session()
     do throws(LMDBError) {
-      let isAlone = try isAlone(files, lock, options)
+      isAlone = try Self.isAlone(files, lock, options)
       if !isNew {
         let preflight = Preflight(
-          files: files, identity: identity, session: try lock?.session(), isAlone: isAlone,
-          isRequested: checksPages || creation == .unfinished)
+          files: files, identity: identity, session: session, rest: try lock?.rest() ?? nil,
+          isAlone: isAlone, isRequested: checksPages || creation == .unfinished)
         try look(preflight, lock, options)
       }
       environment = try openClaimed(files, options, identity, isAlone: isAlone)
@@ -86,7 +89,11 @@ extension Environment {
       // It was cut short behind its first commit, or whole files were put here.
       try lock?.note(.finished)
     }
-    environment.freedReaders.store(try environment.checkReaders(), ordering: .relaxed)
+    let freed = try environment.freeReaders()
+    environment.freedReaders.store(freed.count, ordering: .relaxed)
+    if !isAlone, freed.endedInside || session == .suspect {
+      try environment.lookBesideOthers(lock, session)
+    }
     try environment.openExistingDatabases()
     Registry.shared.didOpen(environment, identity)
     // Held until here, whatever the optimiser thinks of its last use.
@@ -157,6 +164,9 @@ extension Environment {
       throw error
     }
     guard !options.isReadOnly, let identity = preflight.identity else { return }
+    if preflight.isAlone, let stamp = try? SafeFiles.stamp(preflight.files.data) {
+      lock?.noteRest(stamp)
+    }
     let open = OpeningLock.Session.open(identity)
     // A suspicion stands until a walk has found nothing, which is now if we are alone; what a commit
     // has left that failed, until another one has written over it.
@@ -164,6 +174,21 @@ extension Environment {
     guard preflight.session != open, !isHalf, preflight.isAlone || !isKnown else { return }
     // On the disk before the first page is written: or a loss of power would go unnoticed.
     try lock?.note(open, isDurable: true)
+  }
+
+  /// Looks at all pages of a store that others have open, before anything of them is read.
+  private func lookBesideOthers(
+    _ lock: borrowing OpeningLock?, _ session: OpeningLock.Session?
+  ) throws(LMDBError) {
+    let report = try checkPages()
+    guard report.isSound else {
+      lock?.noteSuspicion()
+      throw LMDBError(path: files.data, faults: report.faults)
+    }
+    // Or else each of many openings would look, for as long as one of the others stays.
+    if session == .suspect, !options.isReadOnly {
+      try lock?.note(.open(dataIdentity), isDurable: true)
+    }
   }
 
   /// Lends the environment of a copy that nobody else knows of; its folder is not locked.

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 extension Environment {
   /// Reads every page of one snapshot and compares it with what LMDB takes for granted: see
   /// ``PageReport``. Nothing is changed; others may write meanwhile, and the file grows by what they
@@ -69,6 +71,14 @@ extension Environment {
     } while SystemCall.seconds < deadline
   }
 
+  /// Whether somebody else than LMDB has changed the file: nothing was committed since it was opened.
+  private var isForeign: Bool {
+    guard !hasWritten.load(ordering: .relaxed), let file = try? PageFile(files.data),
+      case .success(let metas)? = try? MetaPages.read(file)
+    else { return false }
+    return metas.newest.transaction == transactionAtOpening
+  }
+
   /// Notes that the last process closed the store. LMDB has closed; the registry still keeps others
   /// in this process out.
   func noteClosed() {
@@ -82,7 +92,10 @@ extension Environment {
       (try? lock.session()) == .open(dataIdentity),
       (try? SafeFiles.identity(files.data)) == dataIdentity
     else { return }
-    if (try? SafeFiles.stamp(files.data)) != stampAtOpening { FileStamp.seal(files.data) }
+    if (try? SafeFiles.stamp(files.data)) != stampAtOpening {
+      guard !isForeign else { return lock.noteSuspicion() }
+      FileStamp.seal(files.data)
+    }
     guard let stamp = try? SafeFiles.stamp(files.data) else { return }
     try? lock.note(.closed(stamp), isDurable: false)
   }

@@ -154,6 +154,8 @@ extension Environment {
       files.data = copy
       try SafeFiles.syncFolder(folder)
     }
+    hasWritten.store(true, ordering: .relaxed)
+    noteRestLater()
   }
 
   /// Closes LMDB's environment, runs `exchange` and opens it again, with the same handles. Nobody is

@@ -33,7 +33,19 @@ extension Environment {
   public func checkReaders() throws(LMDBError) -> Int {
     try enter("checkReaders")
     defer { gate.leave() }
-    return try Calls.checkReaders(pointer.raw, path: folder)
+    let freed = try freeReaders()
+    if freed.endedInside { noteSuspicion() }
+    return freed.count
+  }
+
+  /// The same, and whether one of those processes ended inside of a read, as one does that LMDB ended
+  /// on a damaged page. The caller is inside.
+  func freeReaders() throws(LMDBError) -> (count: Int, endedInside: Bool) {
+    let before = try Calls.readers(pointer.raw, path: folder)
+    let count = try Calls.checkReaders(pointer.raw, path: folder)
+    guard count > 0 else { return (0, false) }
+    let left = Set(try Calls.readers(pointer.raw, path: folder).map(\.processID))
+    return (count, before.contains { $0.transactionID != nil && !left.contains($0.processID) })
   }
 
   /// Every record of LMDB's free list is a count, then as many page numbers.

@@ -28,8 +28,10 @@ public final class Environment: Sendable {
   nonisolated(unsafe) var lockPages: LockPages?
   let identity: Locked<FileIdentity>
   var dataIdentity: FileIdentity { identity.withLock { $0 } }
-  /// Another one when it is closed means that somebody wrote.
+  /// Another one when it is closed means that somebody wrote: somebody else than LMDB, where the
+  /// number of the last transaction is the same.
   let stampAtOpening: FileStamp?
+  let transactionAtOpening: Int
   /// Nil when LMDB works without a lock file, which it does only to read.
   let lockIdentity: FileIdentity?
   /// Nil where `larder.lock` cannot be opened.
@@ -71,6 +73,10 @@ public final class Environment: Sendable {
   let reopenings = Atomic<Int>(0)
   /// Whether idle readers are looked for from time to time.
   let looksForIdleReaders = Atomic<Bool>(false)
+  /// Whether the file is about to be noted as it is since the last commit.
+  let willNoteRest = Atomic<Bool>(false)
+  /// Whether this process has changed the data file, or has tried to.
+  let hasWritten = Atomic<Bool>(false)
   /// Set once LMDB has closed, after which `pointer` is invalid.
   let isFinished = Atomic<Bool>(false)
 
@@ -88,6 +94,8 @@ public final class Environment: Sendable {
     self.lockIdentity = lockIdentity
     lockPages = LockPages(files.lock, lockIdentity)
     bell = CommitBell(files, isReadOnly: options.isReadOnly)
+    // Before the stamp: a commit between the two must not look like a stranger's write.
+    transactionAtOpening = Calls.information(pointer.raw).lastTransactionID
     stampAtOpening = try? SafeFiles.stamp(files.data)
     mark = OpenMark(files, lockIdentity == nil ? .unseen : .open)
     turn = options.isReadOnly ? nil : WriteTurn(files.opening)
@@ -149,6 +157,7 @@ public final class Environment: Sendable {
     while let handle = pool.take() { discard(handle) }
     mark?.end()
     Calls.close(environment: pointer.raw)
+    noteRestInside()
     bell?.silence()
     turn?.close()
     closeLockProbe()

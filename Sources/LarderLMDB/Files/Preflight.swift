@@ -7,8 +7,8 @@
 /// while they are read.
 ///
 /// A reason is whatever may have put other bytes into the file than LMDB did: it is not as it was left
-/// when it was closed, or it is another file; the system went down with it; something damaged was met.
-/// And a process that ended inside of a transaction, since a damaged page may have ended it. What is
+/// when it was closed, or half a second behind the last commit where it was not closed; it is another
+/// file; the system went down with it; something damaged was met. And a process that ended inside of a transaction, since a damaged page may have ended it. What is
 /// left is a disk that gives back other bytes than were written, in a file that nobody touched: it may
 /// end one process, and the next opening finds it.
 ///
@@ -21,6 +21,8 @@ struct Preflight {
   let identity: FileIdentity?
   /// Nil for a folder of another user.
   let session: OpeningLock.Session?
+  /// The file as it was noted while the store was open.
+  let rest: FileStamp?
   let isAlone: Bool
   let isRequested: Bool
 
@@ -76,9 +78,11 @@ struct Preflight {
     switch session {
     case .unknown?, .suspect?, .failed?: return true
     case .open(let boot, let file)?:
-      // A process that was killed leaves a whole file; a system that went down may not.
-      return boot != SystemCall.bootID || file != identity?.number
-        || LockTable(files: files).someoneDiedInside()
+      // A process that was killed leaves a whole file, unless a page ended it or somebody wrote to the
+      // file behind it; a system that went down may not.
+      if boot != SystemCall.bootID || file != identity?.number { return true }
+      if LockTable(files: files).someoneDiedInside() { return true }
+      return try !isAsAtRest()
     case .closed?: return try !isAsClosed()
     case nil: return false
     }
@@ -91,6 +95,14 @@ struct Preflight {
       if Mutant.fileStamp.isOn { return true }
     #endif
     return try SafeFiles.stamp(files.data) == stamp
+  }
+
+  /// Whether the file is as it was noted behind the last commit of processes that did not close it.
+  private func isAsAtRest() throws(LMDBError) -> Bool {
+    #if LARDER_MUTANTS
+      if Mutant.fileStamp.isOn { return true }
+    #endif
+    return try SafeFiles.stamp(files.data) == rest
   }
 
   /// - Throws: ``LMDBError/Code/lockFileReplaced`` where those who have the store open have another

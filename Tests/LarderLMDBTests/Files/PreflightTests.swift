@@ -109,6 +109,20 @@ import Testing
     }
   }
 
+  @Test("a byte that somebody else writes while a store is open is noticed when it is closed")
+  func touchedWhileOpen() throws {
+    try make(valueCount: 2500)
+    let environment = try Environment.open(at: folder.store)
+    let file = Glibc.open(folder.data, O_RDWR)
+    var byte: UInt8 = 0
+    try #require(pread(file, &byte, 1, 5000) == 1 && pwrite(file, &byte, 1, 5000) == 1)
+    Glibc.close(file)
+    try environment.close()
+    #expect(try note == "suspect")
+    #expect(open() == nil)
+    #expect(try note == closed)
+  }
+
   @Test("a store that is closed as it was opened keeps the times of its file")
   func untouched() throws {
     try make(valueCount: 1)

@@ -1,0 +1,95 @@
+internal import Dispatch
+internal import Synchronization
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+// Many programs never close a store: they end, or are ended. So the data file is also noted as it is
+// while nobody writes to it, for whoever opens it behind such an end: where it is another one by then,
+// somebody else has written to it.
+//
+// Not in each commit: to ask for a file's times makes the flush behind its next write half as long
+// again on Linux. A process that is killed within half a second after a commit costs the next opening a
+// look at all pages.
+
+extension Environment {
+  /// How long after a commit the file is noted as it is then.
+  static var restSeconds: Double { 0.5 }
+
+  /// Called behind each commit.
+  func noteRestLater() {
+    guard !willNoteRest.load(ordering: .relaxed),
+      !willNoteRest.exchange(true, ordering: .acquiringAndReleasing)
+    else { return }
+    guard SystemCall.mayUseTimers else {
+      return willNoteRest.store(false, ordering: .relaxed)
+    }
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.restSeconds) {
+      [weak self] in self?.noteRest()
+    }
+  }
+
+  /// Notes the file as it is, where a commit is not noted yet.
+  func noteRest() {
+    // In a forked child the file is the parent's.
+    guard forkCount == Forks.current, gate.enter() else { return }
+    defer { gate.leave() }
+    noteRestInside()
+  }
+
+  /// The same for one who is inside, or alone.
+  func noteRestInside() {
+    // Before the look: a commit behind it has another one follow.
+    guard willNoteRest.exchange(false, ordering: .sequentiallyConsistent) else { return }
+    guard let stamp = try? SafeFiles.stamp(files.data) else { return }
+    _ = bell?.withDescriptor { OpeningLock.noteRest(stamp, in: $0) }
+  }
+}
+
+extension Registry {
+  /// Has stores that are open when the process ends in good order, and were not closed, noted as they
+  /// are then.
+  static func watchForExit() { _ = isWatchingForExit }
+
+  private static let isWatchingForExit: Bool =
+    atexit {
+      let environments = Registry.shared.entries.withLock { $0.values.compactMap(\.environment) }
+      for environment in environments { environment.noteRest() }
+    } == 0
+}
+
+// MARK: - The note
+
+extension OpeningLock {
+  // Behind the note of the session, and before the bytes of the bell.
+  private static var restPlace: off_t { 96 }
+  private static var restWord: String { "rest " }
+
+  /// How the data file was when it was last noted while the store is open; nil where it was not.
+  borrowing func rest() throws(LMDBError) -> FileStamp? {
+    var bytes = [UInt8](repeating: 0, count: Self.restWord.utf8.count + 16)
+    let count = pread(descriptor, &bytes, bytes.count, Self.restPlace)
+    guard count >= 0 else { throw SystemCall.failure("pread", path: path) }
+    let text = String(decoding: bytes[..<count], as: UTF8.self)
+    guard count == bytes.count, text.hasPrefix(Self.restWord),
+      let number = UInt64(text.dropFirst(Self.restWord.count), radix: 16)
+    else { return nil }
+    return FileStamp(number: number)
+  }
+
+  borrowing func noteRest(_ stamp: FileStamp) { Self.noteRest(stamp, in: descriptor) }
+
+  /// Written without the lock, also by several processes at once. A note that is too old, or half of
+  /// one, fits no file, and costs the next opening a look at all pages.
+  static func noteRest(_ stamp: FileStamp, in descriptor: Int32) {
+    let digits = String(stamp.number, radix: 16)
+    let text = restWord + String(repeating: "0", count: 16 - digits.count) + digits + "\n"
+    let bytes = Array(text.utf8)
+    _ = pwrite(descriptor, bytes, bytes.count, restPlace)
+  }
+}
