@@ -414,7 +414,12 @@ extension Store {
     as origin: ChangeOrigin = .local, _ body: (inout WriteScope) throws -> Result
   ) throws -> Result {
     try checkOpen()
-    return try engine.storing { try engine.write { try $0.writing(as: origin, body) } }
+    let note = AttachedNote.due(origin, engine)
+    let result = try engine.storing {
+      try engine.write { try $0.writing(as: origin, with: note, body) }
+    }
+    note?.committed()
+    return result
   }
 
   /// Runs `body` in one transaction, off the concurrent pool; all of it is kept, or none.
