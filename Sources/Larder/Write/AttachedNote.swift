@@ -1,20 +1,14 @@
 internal import LarderLMDB
 
-/// A note that goes into the transaction of a save whose caller does not know of it: the first one of
-/// the task, of the origin `.sync`, that changes documents of the store. Both are kept, or none.
+/// A note that goes into the transaction of a save whose caller does not know of it: of the first one
+/// of the task, of the origin `.sync`, that changes documents of the store. Both are kept, or none.
 package final class AttachedNote: Sendable {
   @TaskLocal private static var current: AttachedNote?
 
-  private struct State {
-    /// Whether the transaction that is running, or has just run, changes documents and has the note.
-    var isWritten = false
-    var isKept = false
-  }
-
   private let engine: Engine
-  private let name: String
-  private let bytes: [UInt8]
-  private let state = Locked(State())
+  fileprivate let name: String
+  fileprivate let bytes: [UInt8]
+  fileprivate let kept = Locked(false)
 
   /// - Parameters:
   ///   - name: 1 to 200 bytes of UTF-8.
@@ -26,7 +20,7 @@ package final class AttachedNote: Sendable {
   }
 
   /// Whether a transaction that has the note was committed.
-  package var isKept: Bool { state.withLock { $0.isKept } }
+  package var isKept: Bool { kept.withLock { $0 } }
 
   /// Runs `body`, whose save takes the note along.
   ///
@@ -37,38 +31,46 @@ package final class AttachedNote: Sendable {
     try await Self.$current.withValue(self, operation: body)
   }
 
-  /// The note that a write of the current task has to take along. To be asked on the caller's side:
-  /// bodies run where no task is current.
-  static func due(_ origin: ChangeOrigin, _ engine: Engine) -> AttachedNote? {
+  /// What a write of the current task has to take along. To be asked on the caller's side: bodies run
+  /// where no task is current.
+  static func rider(_ origin: ChangeOrigin, _ engine: Engine) -> NoteRider? {
     guard origin == .sync, let note = current, note.engine === engine, !note.isKept else {
       return nil
     }
-    return note
+    return NoteRider(note)
   }
+}
 
-  /// Writes the note if the body before it has changed documents. A body may be run several times.
-  fileprivate func put(
-    into scope: inout WriteScope, after changeCount: UInt64
-  ) throws {
+/// A note that rides with one write.
+final class NoteRider: Sendable {
+  private let note: AttachedNote
+  /// Whether the body, as it was run last, has changed documents, so that the note is with them.
+  private let isWritten = Locked(false)
+
+  fileprivate init(_ note: AttachedNote) { self.note = note }
+
+  fileprivate func put(into scope: inout WriteScope, after changeCount: UInt64) throws {
     let hasChanged = scope.changeCount > changeCount
-    if hasChanged { try scope.setNote(name, to: bytes) }
-    state.withLock { $0.isWritten = hasChanged }
+    if hasChanged { try scope.setNote(note.name, to: note.bytes) }
+    isWritten.withLock { $0 = hasChanged }
   }
 
-  /// The transaction was committed.
-  func committed() { state.withLock { $0.isKept = $0.isWritten } }
+  /// The transaction of the write was committed.
+  func arrived() {
+    if isWritten.withLock({ $0 }) { note.kept.withLock { $0 = true } }
+  }
 }
 
 extension WriteScope {
   /// Runs `body`, whose changes come from `origin`, and writes a note after it if it has changed
   /// documents.
   mutating func writing<Result>(
-    as origin: ChangeOrigin, with note: AttachedNote?,
+    as origin: ChangeOrigin, with rider: NoteRider?,
     _ body: (inout WriteScope) throws -> Result
   ) throws -> Result {
     let changeCount = changeCount
     let result = try writing(as: origin, body)
-    try note?.put(into: &self, after: changeCount)
+    try rider?.put(into: &self, after: changeCount)
     return result
   }
 }

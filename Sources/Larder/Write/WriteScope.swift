@@ -414,11 +414,11 @@ extension Store {
     as origin: ChangeOrigin = .local, _ body: (inout WriteScope) throws -> Result
   ) throws -> Result {
     try checkOpen()
-    let note = AttachedNote.due(origin, engine)
+    let rider = AttachedNote.rider(origin, engine)
     let result = try engine.storing {
-      try engine.write { try $0.writing(as: origin, with: note, body) }
+      try engine.write { try $0.writing(as: origin, with: rider, body) }
     }
-    note?.committed()
+    rider?.arrived()
     return result
   }
 

@@ -196,15 +196,16 @@ extension FetchLimiter {
   func noting<Result>(_ save: () async throws -> Result) async throws -> Result {
     let (memory, success) = state.withLock { ($0.interval.memory, $0.interval.now) }
     guard let memory else { return try await save() }
-    let before = try memory.read()
+    // If it cannot be read nothing is known of a success, and the next caller fetches.
+    let before = try? memory.read()
     let note = memory.note(success.seconds)
     do {
       let result = try await note.attached(to: save)
       if note.isKept { state.withLock { $0.noted = success } }
       return result
     } catch {
-      // It has saved something and failed after that. If the note cannot be taken back, the next
-      // fetch waits for the interval.
+      // It has saved something and failed after that. If the note cannot be taken back either, the
+      // store cannot be written to, and the next fetch waits for the interval.
       if note.isKept { try? await memory.write(before) }
       throw error
     }
