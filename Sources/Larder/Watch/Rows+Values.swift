@@ -3,7 +3,7 @@
 extension Rows: Equatable where Element: Equatable {
   /// Whether both have equal rows in one order. Chunks that both share are not looked at: two
   /// results that follow each other are compared in a time that grows with what has changed.
-  public static func == (left: Self, right: Self) -> Bool {
+  @inlinable public static func == (left: Self, right: Self) -> Bool {
     if left.count != right.count { return false }
     var offset = 0
     while offset < left.count {

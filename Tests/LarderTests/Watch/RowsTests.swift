@@ -271,13 +271,6 @@ extension RowNode {
   fileprivate var isLeaf: Bool {
     if case .leaf = self { true } else { false }
   }
-
-  fileprivate var height: Int {
-    switch self {
-    case .leaf: 0
-    case .branch(let children): 1 + (children.first?.node.height ?? 0)
-    }
-  }
 }
 
 extension Rows {
