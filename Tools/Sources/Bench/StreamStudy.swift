@@ -18,15 +18,22 @@ struct StreamStudy {
     let contacts = store.repository(of: WatchedContact.self)
     try await contacts.save(workload.contacts.map { WatchedContact(contact: $0) })
     var times = Times()
-    try await deliver(contacts, &times)
+    for round in 0..<rounds {
+      try await differences(contacts, round, &times)
+      try await values(contacts, round, &times)
+    }
     return try StudiedOperation.streaming.flatMap {
       try times.measurements(of: $0, documents: workload.count)
     }
   }
 
-  private func deliver(_ contacts: Contacts, _ times: inout Times) async throws {
-    let query = WatchedContact.all.sorted(by: \.order)
+  private static let changesPerRound = 100
+
+  private var query: Query<WatchedContact> { WatchedContact.all.sorted(by: \.order) }
+
+  private func values(_ contacts: Contacts, _ round: Int, _ times: inout Times) async throws {
     let (arrivals, arrived) = AsyncStream<ContinuousClock.Instant>.makeStream()
+    let query = query
     let consumer = Task {
       var shown: Rows<WatchedContact> = []
       for await rows in contacts.stream(query).values {
@@ -35,9 +42,34 @@ struct StreamStudy {
       }
       return shown
     }
+    try await deliver(contacts, 2 * round, arrivals) { times.add($0, .streamRelevant, "larder") }
+    consumer.cancel()
+    guard await consumer.value == (try contacts.fetch(query)) else {
+      throw WrongResult(description: "larder: the last value is not what a fetch gives")
+    }
+  }
+
+  /// The same for differences alone: what saving and watching cost, without a result.
+  private func differences(_ contacts: Contacts, _ round: Int, _ times: inout Times) async throws {
+    let (arrivals, arrived) = AsyncStream<ContinuousClock.Instant>.makeStream()
+    let query = query
+    let consumer = Task {
+      for await _ in contacts.stream(changesOf: query).values { arrived.yield(.now) }
+    }
+    try await deliver(contacts, 2 * round + 1, arrivals) {
+      times.add($0, .streamDifference, "larder")
+    }
+    consumer.cancel()
+    await consumer.value
+  }
+
+  private func deliver(
+    _ contacts: Contacts, _ part: Int, _ arrivals: AsyncStream<ContinuousClock.Instant>,
+    _ add: (Double) -> Void
+  ) async throws {
     var next = arrivals.makeAsyncIterator()
     _ = await next.next()
-    for number in 0..<rounds * 100 {
+    for number in part * Self.changesPerRound..<(part + 1) * Self.changesPerRound {
       // Time for the consumer to have settled.
       try await Task.sleep(for: .milliseconds(1))
       // Far apart, and each to another place.
@@ -47,11 +79,7 @@ struct StreamStudy {
       let begun = ContinuousClock.now
       try await contacts.save(WatchedContact(contact: changed))
       guard let arrival = await next.next() else { break }
-      times.add((arrival - begun) / .seconds(1), .streamRelevant, "larder")
-    }
-    consumer.cancel()
-    guard await consumer.value == (try contacts.fetch(query)) else {
-      throw WrongResult(description: "larder: the last value is not what a fetch gives")
+      add((arrival - begun) / .seconds(1))
     }
   }
 }
