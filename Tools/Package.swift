@@ -24,7 +24,11 @@ let package = Package(
   targets: [
     .target(name: "CBench", linkerSettings: [.linkedLibrary("lmdb"), .linkedLibrary("sqlite3")]),
     .executableTarget(
-      name: "Bench", dependencies: ["CBench", .product(name: "Larder", package: "larder")],
+      name: "Bench",
+      dependencies: [
+        "CBench", .product(name: "Larder", package: "larder"),
+        .product(name: "LarderSync", package: "larder"),
+      ],
       exclude: ["FINDINGS.md"], swiftSettings: strict),
     .executableTarget(
       name: "Demo",

@@ -29,7 +29,9 @@ struct InMemoryWatch<Entity: Document, Model: Sendable>: WatchWork {
     let found = Array(all[low..<max(low, min(window.upperBound, all.count))])
     let new = found.map(\.row)
     defer { rows = new }
-    guard let rows else { return .initial(found.map(\.model), sequence: moment.sequence) }
+    guard let rows else {
+      return .initial(Rows(found.lazy.map(\.model)), sequence: moment.sequence)
+    }
     let difference = RowDifference(from: rows, to: new)
     if difference.isEmpty { return nil }
     let models = Dictionary(found.map { ($0.row.place, $0.model) }) { first, _ in first }

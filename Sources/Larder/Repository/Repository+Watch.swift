@@ -65,19 +65,23 @@ extension Repository {
   }
 
   /// The whole result of `query`, each time that it has changed, for those who want no
-  /// differences. Copies the result each time.
+  /// differences.
+  ///
+  /// A step costs what the changes cost, in time and in memory: each result shares with the one
+  /// before whatever has not changed. The models of one result are in memory, also while nobody
+  /// asks for the next.
   public func values(
     of query: Query<Entity>, ignoring ignored: Set<ChangeOrigin> = []
-  ) -> WatchSequence<[Model]> {
+  ) -> WatchSequence<Rows<Model>> {
     let changes = watch(query, ignoring: ignored)
     return WatchSequence {
       let step = changes.makeAsyncIterator().step
-      let models = Locked<[Model]>([])
+      let rows = Locked(Rows<Model>())
       return {
         guard let change = try await step() else { return nil }
-        return models.withLock { models in
-          models.apply(change)
-          return models
+        return rows.withLock { rows in
+          rows.apply(change)
+          return rows
         }
       }
     }

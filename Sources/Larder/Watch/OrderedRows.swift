@@ -2,7 +2,9 @@
 /// price in a long result as in a short one.
 ///
 /// The numbers of rows in the pieces lie beside each other: adding up the four thousand of a
-/// million rows takes about a microsecond, and is less to keep right than a tree.
+/// million rows takes about a microsecond, and is less to keep right than a tree. Only results that
+/// are handed out share anything with those before (``Rows``): these have one owner, and so their
+/// list of pieces is changed where it is.
 struct OrderedRows: Sendable {
   private static let fullCount = 512
 

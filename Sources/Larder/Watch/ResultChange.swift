@@ -3,15 +3,16 @@
 /// ```swift
 /// for try await change in contacts.watch(query) { list.apply(change) }
 /// ```
-/// After each step the list is what a fetch of the moment ``sequence`` would have given.
+/// After each step the list, which is ``Rows`` or an array, is what a fetch of the moment
+/// ``sequence`` would have given.
 public enum ResultChange<Model: Sendable>: Sendable {
   /// The first element: what is stored.
-  case initial([Model], sequence: UInt64)
+  case initial(Rows<Model>, sequence: UInt64)
   /// What has changed.
   case update(ResultDifference<Model>)
   /// The watcher was away for too long to tell step by step: the whole result, and how it differs
   /// from the one before.
-  case reset([Model], ResultDifference<Model>)
+  case reset(Rows<Model>, ResultDifference<Model>)
 
   /// The number of the last change of the store that this step has seen.
   public var sequence: UInt64 {
@@ -95,7 +96,9 @@ extension ResultDifference {
   ///
   /// - Parameter old: The old result.
   /// - Precondition: The difference begins with a result as long as `old`.
-  public func collectionDifference(from old: [Model]) -> CollectionDifference<Model> {
+  public func collectionDifference<Old: RandomAccessCollection>(
+    from old: Old
+  ) -> CollectionDifference<Model> where Old.Element == Model, Old.Index == Int {
     var changes: [CollectionDifference<Model>.Change] = []
     for removal in removals {
       changes.append(
@@ -127,12 +130,13 @@ extension ResultDifference {
 }
 
 extension Array where Element: Sendable {
-  /// Makes the next result of a watched query of the one before.
+  /// Makes the next result of a watched query of the one before. Moves the rows behind a change;
+  /// ``Rows`` do it at the cost of the change.
   ///
   /// - Precondition: The array is as the step before has left it.
   public mutating func apply(_ change: ResultChange<Element>) {
     switch change {
-    case .initial(let models, _), .reset(let models, _): self = models
+    case .initial(let models, _), .reset(let models, _): self = Array(models)
     case .update(let difference): apply(difference)
     }
   }

@@ -92,7 +92,7 @@ struct ResultWatch<Entity: Document, Model: Sendable>: WatchWork {
 
 extension ResultWatch {
   private mutating func begin(_ snapshot: borrowing Snapshot) throws -> ResultChange<Model> {
-    var models: [Model] = []
+    var models = RowsBuilder<Model>()
     if let bound = try binding(in: snapshot) {
       rows.replace(
         by: try reader.rows(
@@ -100,7 +100,7 @@ extension ResultWatch {
         ) { models.append($0) })
     }
     follower.begin(snapshot)
-    return .initial(models, sequence: snapshot.sequence)
+    return .initial(models.rows(), sequence: snapshot.sequence)
   }
 
   /// Reads the whole result and compares it with the one before.
@@ -109,7 +109,7 @@ extension ResultWatch {
   ) throws -> ResultChange<Model>? {
     rereadCount += 1
     let before = rows.visibleRows
-    var models: [Model] = []
+    var models = RowsBuilder<Model>()
     var new: [Row] = []
     let bound = try binding(in: snapshot)
     if let bound {
@@ -121,7 +121,7 @@ extension ResultWatch {
     let found = RowDifference(from: before, to: rows.visibleRows)
     guard !found.isEmpty else { return nil }
     let difference = try self.difference(found, bound, snapshot)
-    return isReset ? .reset(models, difference) : .update(difference)
+    return isReset ? .reset(models.rows(), difference) : .update(difference)
   }
 
   /// - Returns: Nil where nothing is to be seen.

@@ -294,6 +294,7 @@ extension Store {
     var entry = entry
     if entry == nil { entry = try await roomEntry() }
     let byteCount = byteCount + Self.jobByteCount
+    let rider = AttachedNote.rider(origin, engine)
     let result = Locked<Result?>(nil)
     let current = Locked<WriteJob?>(nil)
     try await withTaskCancellationHandler {
@@ -301,7 +302,7 @@ extension Store {
         (continuation: CheckedContinuation<Void, any Error>) in
         let isLarge = isLarge || byteCount > engine.space.largeByteCount
         let job = WriteJob(engine, isLarge: isLarge) { scope in
-          let value = try scope.writing(as: origin, body)
+          let value = try scope.writing(as: origin, with: rider, body)
           result.withLock { $0 = value }
         } finish: { [engine] error in
           engine.room.giveBack(byteCount)
@@ -317,6 +318,7 @@ extension Store {
     } onCancel: {
       if let job = current.withLock({ $0 }) { engine.writer.cancel(job) }
     }
+    rider?.arrived()
     guard let value = result.withLock({ $0 }) else {
       preconditionFailure("a write that succeeded has no result")
     }

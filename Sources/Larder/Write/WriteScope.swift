@@ -414,7 +414,12 @@ extension Store {
     as origin: ChangeOrigin = .local, _ body: (inout WriteScope) throws -> Result
   ) throws -> Result {
     try checkOpen()
-    return try engine.storing { try engine.write { try $0.writing(as: origin, body) } }
+    let rider = AttachedNote.rider(origin, engine)
+    let result = try engine.storing {
+      try engine.write { try $0.writing(as: origin, with: rider, body) }
+    }
+    rider?.arrived()
+    return result
   }
 
   /// Runs `body` in one transaction, off the concurrent pool; all of it is kept, or none.

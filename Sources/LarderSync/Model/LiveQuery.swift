@@ -7,7 +7,7 @@
   ///
   /// ```swift
   /// struct ContactList: View {
-  ///   @LiveQuery private var contacts: [Contact]
+  ///   @LiveQuery private var contacts: Rows<Contact>
   ///
   ///   init(_ repository: any Repository<Contact, Contact>, updater: any Updater) {
   ///     _contacts = LiveQuery(repository, Contact.all.sorted(by: \.name), refreshedBy: updater)
@@ -36,7 +36,7 @@
         })
     }
 
-    public var wrappedValue: [Model] { model.rows }
+    public var wrappedValue: Rows<Model> { model.rows }
     public var projectedValue: QueryModel<Model> { model }
 
     public func update() { model.start() }

@@ -13,7 +13,7 @@ public import Observation
 @MainActor @Observable
 public final class QueryModel<Model: Sendable> {
   /// What the query selects; empty until it was read for the first time.
-  public private(set) var rows: [Model] = []
+  public private(set) var rows: Rows<Model> = []
   /// Whether the stored result was read: until then empty rows mean nothing.
   public private(set) var isLoaded = false
   /// What went wrong last; nil after a refresh that went well, and after ``dismissError()``.

@@ -2,36 +2,37 @@
 // on, and each asks for the next event only when it is asked itself.
 
 extension AsyncSequence where Element: EventConvertible {
-  /// The values alone, after `handler` was given each failure.
+  /// The values alone, while `handler` is given the failures.
   ///
   /// ```swift
   /// for await contacts in events.flatMapError({ await presenter.showMessage("\($0)") }) {
   ///   show(contacts)
   /// }
   /// ```
-  /// The sequence waits for the handler; what changes meanwhile comes afterwards, in two values at
-  /// most. A handler that is to hold up nothing begins a task of its own.
+  /// Values do not wait for the handler: while a message is on the screen, the list behind it goes
+  /// on. The handler runs in a task of the iteration, for one failure at a time. Of the failures that
+  /// come while it is busy the latest is kept for afterwards; those whose text is that of the failure
+  /// in hand are dropped.
+  ///
+  /// The handler is cancelled when the loop is left, when its task is cancelled, and when the
+  /// sequence throws. When the sequence comes to its own end, as the stream of a store that is closed
+  /// does, the loop ends once the handler is done.
   ///
   /// - Parameter handler: Nil drops failures.
   public func flatMapError(
     _ handler: (@Sendable (any Error) async -> Void)? = nil
-  ) -> AsyncCompactMapSequence<Self, Element.Value> {
-    compactMap { element in
-      switch element.event {
-      case .value(let value): return value
-      case .failure(let error):
-        await handler?(error)
-        return nil
-      }
-    }
+  ) -> FlatMapErrorSequence<Self> {
+    FlatMapErrorSequence(base: self, handler: handler)
   }
 
-  /// The values alone, after what `handler` makes of each failure has come to its end, as
-  /// ``MessagePresenter/showMessage(_:withEvent:)`` does with the user's answer. Its elements are
+  /// The values alone, while each failure is given to `handler` and what it returns is followed to its
+  /// end, as with the user's answer of ``MessagePresenter/showMessage(_:withEvent:)``. Its elements are
   /// dropped, and so is an error that ends it: the handler is where failures stop.
+  ///
+  /// As `flatMapError` of a handler that returns nothing otherwise.
   public func flatMapError<Handled: AsyncSequence & SendableMetatype>(
     _ handler: @escaping @Sendable (any Error) async -> Handled
-  ) -> AsyncCompactMapSequence<Self, Element.Value>
+  ) -> FlatMapErrorSequence<Self>
   where Handled.AsyncIterator: SendableMetatype {
     flatMapError { error in
       do {

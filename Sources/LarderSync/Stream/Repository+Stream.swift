@@ -20,8 +20,9 @@ extension Repository {
   /// times up to a minute. Only a store that is closed has nothing more to say: the stream gives
   /// `StoreError.closed` as its last event.
   ///
-  /// Every iteration watches by itself. A consumer that is slow gets one value that has everything
-  /// in it, and costs no memory meanwhile. Leaving the loop cancels the watching and the call of
+  /// Every iteration watches by itself. A value costs what has changed, in time and in memory, however
+  /// long the result is: it shares the rest with the value before (``Rows``). A consumer that is slow
+  /// gets one value that has everything in it. Leaving the loop cancels the watching and the call of
   /// ``Updater/sync(_:)``; a ``FetchLimiter`` does not let this stop what it has begun.
   ///
   /// - Parameters:
@@ -30,12 +31,12 @@ extension Repository {
   public func stream(
     _ query: Query<Entity>, refreshedBy updater: (any Updater)? = nil,
     ignoring ignored: Set<ChangeOrigin> = []
-  ) -> EventStream<[Model]> {
+  ) -> EventStream<Rows<Model>> {
     EventStream(values(of: query, ignoring: ignored), updater, clock: SystemClock())
   }
 
   /// As ``stream(_:refreshedBy:ignoring:)``, in steps: first the result, then how it changes, for
-  /// lists that are animated or long.
+  /// lists that are animated. Keeps no models in memory.
   ///
   /// After a failure to read, values begin with a new `.initial`.
   public func stream(

@@ -28,11 +28,17 @@ struct FetchInterval {
 
     /// - Throws: `StoreError`; what was kept before stays then.
     func write(_ seconds: Double?) async throws {
-      let bytes = seconds.map { seconds in
-        withUnsafeBytes(of: seconds.bitPattern.bigEndian) { [UInt8]($0) }
-      }
-      let noteName = noteName
+      let (noteName, bytes) = (noteName, seconds.map(Self.bytes))
       try await store.write { try $0.setNote(noteName, to: bytes) }
+    }
+
+    /// For the transaction of the save that makes it true.
+    func note(_ seconds: Double) -> AttachedNote {
+      AttachedNote(noteName, Self.bytes(seconds), in: store)
+    }
+
+    private static func bytes(_ seconds: Double) -> [UInt8] {
+      withUnsafeBytes(of: seconds.bitPattern.bigEndian) { [UInt8]($0) }
     }
   }
 
@@ -55,8 +61,18 @@ struct FetchInterval {
   /// - Throws: `StoreError`.
   func lastSuccess() throws -> Double? {
     guard let memory else { return success?.seconds }
-    if let success, !success.isKept { return success.seconds }
-    return try memory.read()
+    guard let success, !success.isKept else { return try memory.read() }
+    // Others may have succeeded since, unless their clock is another one. If the store cannot be read
+    // this one counts.
+    guard let kept = try? memory.read(), kept > success.seconds, kept <= now.seconds else {
+      return success.seconds
+    }
+    return kept
+  }
+
+  /// A success at this moment, that nobody else knows of.
+  var now: Success {
+    Success(elapsed: clock.elapsed, seconds: clock.date.timeIntervalSinceReferenceDate)
   }
 
   /// Whether the minimum has passed.

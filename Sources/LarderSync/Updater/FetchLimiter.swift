@@ -13,6 +13,10 @@ public import Larder
 /// ```swift
 /// let limiter = FetchLimiter(minimumInterval: .seconds(900), named: "contacts", in: store)
 /// ```
+/// A limiter with a name remembers in the store when it last succeeded. A ``RemoteUpdater`` notes it in
+/// the transaction of its save. A fetch that found nothing writes nothing: this process remembers it,
+/// and others, or this one after a restart, count from the success before.
+///
 /// Safe to use from any thread. A fetch that fails leaves the interval as it was, so that the next
 /// caller may try again at once. A caller whose task is cancelled stops waiting; the fetch goes on,
 /// as what it brings is of use to whoever looks next, and ``cancel()`` stops it. A fetch that was
@@ -26,6 +30,8 @@ public final class FetchLimiter: Sendable {
     var waiterCount: UInt64 = 0
     /// Of the flight under way.
     var task: Task<Void, Never>?
+    /// Noted by the save of the flight under way, in its own transaction.
+    var noted: FetchInterval.Success?
   }
 
   private let state: Locked<State>
@@ -38,8 +44,9 @@ public final class FetchLimiter: Sendable {
       State(interval: FetchInterval(minimum: minimumInterval, memory: nil, clock: clock)))
   }
 
-  /// A limiter that remembers, in a store, when it last succeeded: across restarts, and for every
-  /// limiter of the same name in other processes.
+  /// A limiter that remembers, in a store, when it last brought something new: across restarts, and
+  /// for every limiter of the same name in other processes. A fetch after which nothing had changed is
+  /// remembered by this limiter alone, as it writes nothing.
   ///
   /// Within a process the interval is measured by a clock that nobody can set. Across processes
   /// only the time of day is left; a success that would lie in the future counts for none.
@@ -74,7 +81,9 @@ public final class FetchLimiter: Sendable {
   /// Runs `fetch`, unless another is under way or the interval has not passed; `timing` says what
   /// happens then.
   ///
-  /// - Parameter fetch: What returns ``UpdateStatus/skipped`` does not use up the interval.
+  /// - Parameter fetch: What returns ``UpdateStatus/skipped`` does not use up the interval. After
+  ///   ``UpdateStatus/updated`` a limiter with a name writes when that was, in a transaction of its own
+  ///   unless a ``RemoteUpdater`` has done so; after ``UpdateStatus/alreadyCurrent`` it writes nothing.
   /// - Returns: The outcome; ``UpdateStatus/skipped`` when there was no need to wait for one.
   /// - Throws: What `fetch` throws; `StoreError` when the store cannot be read; `CancellationError`
   ///   when the task is cancelled, or the fetch is by ``cancel()``.
@@ -155,7 +164,7 @@ extension FetchLimiter {
       let result: Result<UpdateStatus, any Error>
       do {
         let status = try await fetch()
-        if status != .skipped { await noteSuccess() }
+        if status != .skipped { await noteSuccess(status) }
         result = .success(status)
       } catch {
         result = .failure(error)
@@ -180,16 +189,41 @@ extension FetchLimiter {
     for waiter in waiters { waiter.resume(with: result) }
   }
 
-  private func noteSuccess() async {
-    let (memory, seconds) = state.withLock { state in
-      let clock = state.interval.clock
-      let seconds = clock.date.timeIntervalSinceReferenceDate
-      state.interval.success = FetchInterval.Success(elapsed: clock.elapsed, seconds: seconds)
-      return (state.interval.memory, seconds)
-    }
+  /// Runs the save of the fetch under way, which notes in its own transaction that the fetch has
+  /// succeeded. Where it finds nothing to change, it writes no note either.
+  ///
+  /// - Throws: What `save` throws; the note is as it was before then.
+  func noting<Result>(_ save: () async throws -> Result) async throws -> Result {
+    let (memory, success) = state.withLock { ($0.interval.memory, $0.interval.now) }
+    guard let memory else { return try await save() }
+    // If it cannot be read nothing is known of a success, and the next caller fetches.
+    let before = try? memory.read()
+    let note = memory.note(success.seconds)
     do {
-      try await memory?.write(seconds)
-      state.withLock { $0.interval.success?.isKept = memory != nil }
+      let result = try await note.attached(to: save)
+      if note.isKept { state.withLock { $0.noted = success } }
+      return result
+    } catch {
+      // It has saved something and failed after that. If the note cannot be taken back either, the
+      // store cannot be written to, and the next fetch waits for the interval.
+      if note.isKept { try? await memory.write(before) }
+      throw error
+    }
+  }
+
+  private func noteSuccess(_ status: UpdateStatus) async {
+    let (memory, success) = state.withLock { state in
+      var success = state.noted ?? state.interval.now
+      success.isKept = state.noted != nil
+      state.noted = nil
+      state.interval.success = success
+      return (state.interval.memory, success)
+    }
+    // What a fetch that found nothing is worth to others is not worth a write.
+    guard let memory, !success.isKept, status == .updated else { return }
+    do {
+      try await memory.write(success.seconds)
+      state.withLock { $0.interval.success?.isKept = true }
     } catch {
       // The fetch has succeeded, its data are saved, and this process knows when. Others and later
       // ones fetch once more than they would have to.

@@ -36,7 +36,8 @@ public struct RemoteUpdater: Updater {
   ///   - decode: Makes models of the answer; called on the concurrent pool.
   ///   - save: Saves the models, in one transaction, and returns its report. Its second argument is
   ///     ``ChangeOrigin/sync``, to be handed on to the save: otherwise an outbox would send back what
-  ///     was just pulled.
+  ///     was just pulled. The time of the success, which a limiter with a name keeps, goes into the
+  ///     transaction of this save.
   public init<Content: Sendable, Models: Sendable>(
     limiter: FetchLimiter = FetchLimiter(), log: (@Sendable (LogEvent) -> Void)? = nil,
     fetch: @escaping @Sendable () async throws -> Fetched<Content>,
@@ -53,7 +54,7 @@ public struct RemoteUpdater: Updater {
         let models = try decode(content)
         // The save would be the first to leave something behind.
         try Task.checkCancellation()
-        let report = try await save(models, .sync)
+        let report = try await limiter.noting { try await save(models, .sync) }
         log?(.saved(report))
         return report.changes > 0 ? .updated : .alreadyCurrent
       } catch {

@@ -4,7 +4,7 @@ public import LarderSync
 /// A stream that a test feeds, in place of a repository's. For one consumer.
 ///
 /// ```swift
-/// let feed = EventFeed<[Contact]>()
+/// let feed = EventFeed<Rows<Contact>>()
 /// let screen = ContactScreen(feed.stream)
 /// feed.send(.failure(Offline()))
 /// ```

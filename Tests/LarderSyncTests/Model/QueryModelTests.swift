@@ -57,7 +57,7 @@ import Testing
 
       #expect(steps == ["initial 3", "- [2] + [2] ~ [0]"])
       #expect(model.rows == [first, page[1], new])
-      #expect(list == model.rows)
+      #expect(model.rows == list)
       guard case .update? = model.lastChange else {
         Issue.record("expected an update")
         return

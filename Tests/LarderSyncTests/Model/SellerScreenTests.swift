@@ -1,3 +1,4 @@
+import Larder
 import LarderSync
 import LarderTesting
 import Testing
@@ -8,7 +9,7 @@ import Testing
   private(set) var address = ""
   private var task: Task<Void, Never>?
 
-  func bind(_ sellers: EventStream<[Seller]>, _ presenter: some MessagePresenter) {
+  func bind(_ sellers: EventStream<Rows<Seller>>, _ presenter: some MessagePresenter) {
     task = Task { [weak self] in
       let first = sellers.first.flatMapError { await presenter.showMessage("\($0)") }
       for await seller in first {
@@ -22,7 +23,7 @@ import Testing
 }
 
 @MainActor @Suite(.timeLimit(.minutes(20))) struct SellerScreenTests {
-  private let feed = EventFeed<[Seller]>()
+  private let feed = EventFeed<Rows<Seller>>()
   private let presenter = RecordingPresenter()
   private let screen = SellerScreen()
   private let seller = Seller(id: 1, phone: "22 1", address: "Karl Johans gate 1")

@@ -26,7 +26,7 @@ func updater(
 /// Shows what is stored at once, then every change; failures are messages and end nothing.
 func show(
   _ stations: any Repository<Station, Station>, refreshedBy updater: some Updater,
-  _ presenter: some MessagePresenter, on screen: ([Station]) -> Void
+  _ presenter: some MessagePresenter, on screen: (Rows<Station>) -> Void
 ) async {
   let events = stations.stream(Station.all.sorted(by: \.name), refreshedBy: updater)
   for await stations in events.flatMapError({ await presenter.showMessage("\($0)") }) {

@@ -35,6 +35,34 @@ import Testing
     }
   }
 
+  @Test("the list of the README's program goes on behind a message that nobody answers")
+  func unanswered() async throws {
+    try await withTemporaryStore { store in
+      let stations: any Repository<Station, Station> = store.repository(of: Station.self)
+      let presenter = RecordingPresenter()
+      let log = Log()
+      let offline = updater(of: stations, in: store) { throw Offline() }
+      let task = Task {
+        await show(stations, refreshedBy: offline, presenter) { rows in
+          log.add(rows.map(\.name).joined(separator: ", "))
+        }
+      }
+      await presenter.waitForMessages(1)
+
+      for number in 1...20 {
+        try await stations.save(Station(id: 1, name: "Platform \(number)"))
+        await log.waitForLine("Platform \(number)")
+      }
+
+      #expect(presenter.messages == [Message("offline")])
+      #expect(presenter.openCount == 1)
+      task.cancel()
+      await task.value
+      await presenter.waitForAnswers(1)
+      #expect(presenter.openCount == 0)
+    }
+  }
+
   @Test("the program in the README shows what is stored, then what is new, and errors beside it")
   func runs() async throws {
     try await withTemporaryStore { store in

@@ -22,7 +22,7 @@ import Testing
       try await sellers.save(Seller.many(4))
       await recorder.waitForEvents(2)
 
-      #expect(recorder.events == [.value(page), .value(Seller.many(4))])
+      #expect(recorder.events == [.value(Rows(page)), .value(Rows(Seller.many(4)))])
       #expect(updater.timings == [.ifDue])
     }
   }
@@ -37,11 +37,11 @@ import Testing
 
       await recorder.waitForEvents(2)
 
-      #expect(recorder.events == [.value(page), .failure(Offline())])
+      #expect(recorder.events == [.value(Rows(page)), .failure(Offline())])
       #expect(updater.callCount == 1)
       try await sellers.save(Seller.many(4))
       await recorder.waitForEvents(3)
-      #expect(recorder.events.last == .value(Seller.many(4)))
+      #expect(recorder.events.last == .value(Rows(Seller.many(4))))
       #expect(!recorder.isFinished)
     }
   }
@@ -73,7 +73,7 @@ import Testing
       await changes.waitForEvents(2)
 
       #expect(
-        recorder.events == [.value(page), .failure(Offline()), .value(Seller.many(4))])
+        recorder.events == [.value(Rows(page)), .failure(Offline()), .value(Rows(Seller.many(4)))])
       var list: [Seller] = []
       for change in changes.values { list.apply(change) }
       #expect(list == Seller.many(4))
@@ -134,7 +134,7 @@ import Testing
 
       await recorder.waitForEvents(2)
 
-      #expect(recorder.events == [.value([]), .value(page)])
+      #expect(recorder.events == [.value([]), .value(Rows(page))])
     }
   }
 
@@ -159,7 +159,7 @@ import Testing
       #expect(try store.lastTransaction() == before)
       try await sellers.save(Seller.many(4))
       await recorder.waitForEvents(2)
-      #expect(recorder.values == [page, Seller.many(4)])
+      #expect(recorder.values == [Rows(page), Rows(Seller.many(4))])
     }
   }
 
@@ -185,10 +185,10 @@ import Testing
       try await sellers.save(Seller.many(4))
       for recorder in recorders[1...] { await recorder.waitForEvents(3) }
 
-      #expect(recorders[0].events == [.value(page)])
+      #expect(recorders[0].events == [.value(Rows(page))])
       #expect(Set(recorders[1...].flatMap(\.errors).map { "\($0)" }) == ["offline 1", "offline 2"])
       for recorder in recorders[1...] {
-        #expect(recorder.events.last == .value(Seller.many(4)))
+        #expect(recorder.events.last == .value(Rows(Seller.many(4))))
         #expect(!recorder.isFinished)
       }
     }
@@ -229,7 +229,7 @@ import Testing
       remote.answer(.success(.fromRemote(page)))
       await second.waitForEvents(2)
 
-      #expect(second.events == [.value([]), .value(page)])
+      #expect(second.events == [.value([]), .value(Rows(page))])
       #expect(remote.requestCount == 1)
     }
   }
@@ -245,7 +245,7 @@ import Testing
     try await sellers.save(page)
     await recorder.waitForEvents(2)
 
-    #expect(recorder.events == [.value([]), .value(page)])
+    #expect(recorder.events == [.value([]), .value(Rows(page))])
   }
 
   @Test("a consumer that is slow gets one value with everything in it")
@@ -257,7 +257,7 @@ import Testing
 
       for seller in Seller.many(50) { try await sellers.save(seller) }
 
-      #expect(await events.next() == .value(Seller.many(50)))
+      #expect(await events.next() == .value(Rows(Seller.many(50))))
     }
   }
 
@@ -273,7 +273,7 @@ import Testing
       try await sellers.save(page[1])
       await recorder.waitForEvents(2)
 
-      #expect(recorder.values == [[], Array(page[..<2])])
+      #expect(recorder.values == [[], Rows(page[..<2])])
     }
   }
 }

@@ -65,8 +65,8 @@ import Testing
 
       #expect(
         recorder.events == [
-          .value(page), .failure(StoreError.unlogged(collection: "Seller")),
-          .value(Seller.many(4)),
+          .value(Rows(page)), .failure(StoreError.unlogged(collection: "Seller")),
+          .value(Rows(Seller.many(4))),
         ])
       recorder.cancel()
       await recorder.waitForEnd()
@@ -88,7 +88,7 @@ import Testing
     await recorder.waitForEnd()
     await updater.waitForEnds(1)
 
-    #expect(recorder.events == [.value(page), .failure(StoreError.closed)])
+    #expect(recorder.events == [.value(Rows(page)), .failure(StoreError.closed)])
     #expect(!store.hasWatchers)
     let late = EventRecorder(sellers.stream(Seller.byOrder, refreshedBy: updater))
     await late.waitForEnd()

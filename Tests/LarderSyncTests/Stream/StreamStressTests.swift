@@ -30,7 +30,7 @@ import Testing
       let readers = try store.statistics().readerCount
       let updater = RecordingUpdater(nil)
       let stream = sellers.stream(Seller.byOrder, refreshedBy: updater)
-      var recorders: [EventRecorder<[Seller]>] = []
+      var recorders: [EventRecorder<Rows<Seller>>] = []
       for number in 1...1_000 {
         let recorder = EventRecorder(stream)
         await updater.waitForCalls(number)
@@ -46,8 +46,8 @@ import Testing
         await recorder.waitForEvents(3)
         #expect(
           recorder.events == [
-            .value(Seller.many(1)), .failure(Offline(number: (place + 1) * 10)),
-            .value(Seller.many(2)),
+            .value(Rows(Seller.many(1))), .failure(Offline(number: (place + 1) * 10)),
+            .value(Rows(Seller.many(2))),
           ])
         #expect(!recorder.isFinished)
       }
@@ -132,7 +132,7 @@ import Testing
       for recorder in recorders { await recorder.waitForEvent { $0.value?.count == 1_000 } }
 
       for recorder in recorders {
-        #expect(recorder.values.last == Seller.many(1_000))
+        #expect(recorder.values.last == Rows(Seller.many(1_000)))
         #expect(recorder.errors.count <= 1)
         recorder.cancel()
       }
@@ -187,7 +187,7 @@ import Testing
         let page = Seller.many(3 + round)
         try await sellers.save(page)
 
-        for recorder in recorders { await recorder.waitForEvent { $0.value == page } }
+        for recorder in recorders { await recorder.waitForEvent { $0.value == Rows(page) } }
 
         await settle { recorders.reduce(0) { $0 + $1.errors.count } == 500 }
         #expect(!recorders.contains { $0.isFinished || $0.errors.count > 1 })

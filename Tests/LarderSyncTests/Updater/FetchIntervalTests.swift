@@ -154,7 +154,7 @@ import Testing
       let limiter = FetchLimiter(minimumInterval: quarter, named: "sellers", in: store)
       let before = try store.statistics()
 
-      _ = try await limiter.run { .alreadyCurrent }
+      _ = try await limiter.run { .updated }
 
       let after = try store.statistics()
       #expect(after.sequence == before.sequence)
@@ -162,6 +162,32 @@ import Testing
       try await sellers.save(Seller.many(2))
       await recorder.waitForEvents(2)
       #expect(recorder.values.map(\.count) == [1, 2])
+    }
+  }
+
+  @Test("a success that found nothing is not stored, and gives way to a later one of others")
+  func unstored() async throws {
+    try await withTemporaryStore { store in
+      let clock = ManualClock(date: Date(timeIntervalSinceReferenceDate: 8e8))
+      func limiter() -> FetchLimiter {
+        FetchLimiter(minimumInterval: quarter, named: "sellers", in: store, clock: clock)
+      }
+      let (app, widget) = (limiter(), limiter())
+      let before = try store.lastTransaction()
+
+      #expect(try await app.run { .alreadyCurrent } == .alreadyCurrent)
+
+      #expect(try store.lastTransaction() == before)
+      #expect(try app.lastSuccess() == clock.date)
+      #expect(try await app.run { .updated } == .skipped)
+      #expect(try widget.lastSuccess() == nil)
+      clock.advance(by: .seconds(600))
+      #expect(try await widget.run { .updated } == .updated)
+      clock.advance(by: .seconds(600))
+      #expect(try app.lastSuccess() == widget.lastSuccess())
+      #expect(try await app.run { .updated } == .skipped)
+      clock.advance(by: .seconds(300))
+      #expect(try await app.run { .updated } == .updated)
     }
   }
 

@@ -152,6 +152,159 @@ import Testing
     }
   }
 
+  @Test("with a named limiter, too, a sync that finds nothing writes nothing")
+  func unchangedNamed() async throws {
+    try await withTemporaryStore { store in
+      let sellers = store.repository(of: Seller.self)
+      let page = page
+      try await sellers.save(page)
+      let remote = ScriptedRemote { _ in .success(.fromRemote(page)) }
+      let limiter = FetchLimiter(minimumInterval: .seconds(900), named: "sellers", in: store)
+      let updater = RemoteUpdater(limiter: limiter, fetch: remote.fetch) {
+        try await sellers.save($0, clearBeforeSaving: Seller.all, as: $1)
+      }
+      let silent = RemoteUpdater(
+        limiter: FetchLimiter(minimumInterval: .seconds(900), named: "silent", in: store),
+        fetch: ScriptedRemote<[Seller]> { _ in .success(.prefetched) }.fetch
+      ) { try await sellers.save($0, as: $1) }
+      let before = try store.lastTransaction()
+
+      for updater in [updater, silent] {
+        #expect(try await updater.sync() == .alreadyCurrent)
+        #expect(try await updater.sync() == .skipped)
+      }
+
+      #expect(try store.lastTransaction() == before)
+      #expect(remote.requestCount == 1)
+    }
+  }
+
+  @Test(
+    "the time of a success is noted in the transaction of its save",
+    arguments: ["async", "sync", "plain", "write", "any"])
+  func noted(kind: String) async throws {
+    struct Note: Codable, Identifiable, Sendable, Equatable {
+      var id: Int
+      var text: String
+    }
+    try await withTemporaryStore { store in
+      let sellers = store.repository(of: Seller.self)
+      let anySellers: any Repository<Seller, Seller> = sellers
+      let plain = store.repository(of: Note.self)
+      let page = page
+      try await sellers.save(Seller.many(1))
+      try await plain.save(Note(id: 0, text: ""))
+      let clock = ManualClock(date: Date(timeIntervalSinceReferenceDate: 8e8))
+      func limiter() -> FetchLimiter {
+        FetchLimiter(minimumInterval: .seconds(900), named: "sellers", in: store, clock: clock)
+      }
+      @Sendable func synchronously(_ page: [Seller], _ origin: ChangeOrigin) throws -> SaveReport {
+        try sellers.save(page, as: origin)
+      }
+      let updater = RemoteUpdater(
+        limiter: limiter(), fetch: ScriptedRemote { _ in .success(.fromRemote(page)) }.fetch
+      ) { page, origin in
+        switch kind {
+        case "async": try await sellers.save(page, as: origin)
+        case "sync": try synchronously(page, origin)
+        case "plain": try await plain.save(page.map { Note(id: $0.id, text: "x") }, as: origin)
+        case "write": try await store.write(as: origin) { try $0.save(page) }
+        default: try await anySellers.save(page, clearBeforeSaving: Seller.all, as: origin)
+        }
+      }
+      let before = try store.lastTransaction()
+
+      #expect(try await updater.sync() == .updated)
+
+      #expect(try store.lastTransaction() == before + 1)
+      #expect(try limiter().lastSuccess() == clock.date)
+      #expect(try await limiter().run { .updated } == .skipped)
+    }
+  }
+
+  @Test(
+    "what is saved elsewhere, or as something else, has its success noted after it",
+    arguments: [true, false])
+  func notedAfter(isElsewhere: Bool) async throws {
+    try await withTemporaryStore { store in
+      let inMemory = InMemoryRepository(of: Seller.self)
+      let sellers = store.repository(of: Seller.self)
+      let page = page
+      try await sellers.save(Seller.many(1))
+      let before = try store.lastTransaction()
+      let clock = ManualClock(date: Date(timeIntervalSinceReferenceDate: 8e8))
+      func limiter() -> FetchLimiter {
+        FetchLimiter(minimumInterval: .seconds(900), named: "sellers", in: store, clock: clock)
+      }
+      let remote = ScriptedRemote { _ in .success(.fromRemote(page)) }
+      let updater = RemoteUpdater(limiter: limiter(), fetch: remote.fetch) { page, origin in
+        isElsewhere
+          ? try await inMemory.save(page, as: origin) : try await sellers.save(page, as: .local)
+      }
+
+      #expect(try await updater.sync() == .updated)
+
+      #expect(try limiter().lastSuccess() == clock.date)
+      #expect(try store.lastTransaction() == before + (isElsewhere ? 1 : 2))
+    }
+  }
+
+  @Test("a save that fails notes no success, also if it has kept something", arguments: [0, 1, 2])
+  func notNoted(savesBefore: Int) async throws {
+    try await withTemporaryStore { store in
+      let sellers = store.repository(of: Seller.self)
+      let page = page
+      let clock = ManualClock(date: Date(timeIntervalSinceReferenceDate: 8e8))
+      func limiter() -> FetchLimiter {
+        FetchLimiter(minimumInterval: .seconds(900), named: "sellers", in: store, clock: clock)
+      }
+      let first = clock.date
+      _ = try await limiter().run { .updated }
+      clock.advance(by: .seconds(1_000))
+      let updater = RemoteUpdater(
+        limiter: limiter(), fetch: ScriptedRemote { _ in .success(.fromRemote(page)) }.fetch
+      ) { page, origin in
+        for model in page.prefix(savesBefore) { try await sellers.save(model, as: origin) }
+        return try await sellers.save(page, clearBeforeSaving: Seller.all.limit(1), as: origin)
+      }
+
+      await #expect(throws: StoreError.self) { try await updater.sync() }
+
+      #expect(try limiter().lastSuccess() == first)
+      let count = try sellers.count()
+      #expect(count == savesBefore)
+    }
+  }
+
+  @Test("writes that share the transaction of a sync's save do not take its note along")
+  func othersBeside() async throws {
+    try await withTemporaryStore { store in
+      let sellers = store.repository(of: Seller.self)
+      let page = page
+      try await sellers.save(page)
+      let limiter = FetchLimiter(minimumInterval: .seconds(900), named: "sellers", in: store)
+      let updater = RemoteUpdater(
+        limiter: limiter, fetch: ScriptedRemote { _ in .success(.fromRemote(page)) }.fetch
+      ) { page, origin in
+        // Nothing new in what was pulled, beside edits that are.
+        async let edits: Void = {
+          for number in 10..<20 {
+            try await sellers.save(Seller(id: number, phone: "", address: ""))
+          }
+        }()
+        let report = try await sellers.save(page, as: origin)
+        try await edits
+        return report
+      }
+
+      #expect(try await updater.sync() == .alreadyCurrent)
+
+      let other = FetchLimiter(minimumInterval: .seconds(900), named: "sellers", in: store)
+      #expect(try other.lastSuccess() == nil)
+      #expect(try limiter.lastSuccess() != nil)
+    }
+  }
+
   @Test("a save that fails is thrown, and keeps nothing")
   func unsaved() async throws {
     try await withTemporaryStore { store in

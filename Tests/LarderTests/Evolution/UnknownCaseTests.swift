@@ -274,16 +274,16 @@ import Testing
       var lists = repository.values(of: query).makeAsyncIterator()
       var counts = repository.watchCount(query).makeAsyncIterator()
 
-      #expect(try await lists.next() == tickets([0, 1, 2, 4, 5, 6, 7, 8, 9]))
+      #expect(try await lists.next() == Rows(tickets([0, 1, 2, 4, 5, 6, 7, 8, 9])))
       #expect(try await counts.next() == 9)
 
       try await store.repository(of: NewTicket.self).save(NewTicket(id: 5, state: .frozen))
-      #expect(try await lists.next() == tickets([0, 1, 2, 4, 6, 7, 8, 9]))
+      #expect(try await lists.next() == Rows(tickets([0, 1, 2, 4, 6, 7, 8, 9])))
       #expect(try await counts.next() == 8)
       #expect(reports.keys == ["3", "5"])
 
       try await store.repository(of: NewTicket.self).save(NewTicket(id: 3, state: .open))
-      #expect(try await lists.next() == tickets([0, 1, 2, 3, 4, 6, 7, 8, 9]))
+      #expect(try await lists.next() == Rows(tickets([0, 1, 2, 3, 4, 6, 7, 8, 9])))
       #expect(try await counts.next() == 9)
     }
   }

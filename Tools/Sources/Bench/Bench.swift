@@ -71,7 +71,11 @@ struct Bench {
   ) async throws -> [Measurement] {
     let asked = options.isWhole ? StudiedOperation.allCases : options.onlyStudied
     var results: [Measurement] = []
-    if asked.contains(where: { $0.taskCount == nil }) {
+    if asked.contains(where: StudiedOperation.streaming.contains) {
+      results += try await StreamStudy(workload: workload, rounds: options.rounds, folder: folder)
+        .run()
+    }
+    if asked.contains(where: StudiedOperation.watching.contains) {
       results += try await WatchStudy(workload: workload, rounds: options.rounds, folder: folder)
         .run()
     }

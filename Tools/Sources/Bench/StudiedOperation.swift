@@ -24,6 +24,13 @@ enum StudiedOperation: String, CaseIterable, Sendable {
   /// From the return of a save in another process to the consumer, for the slowest of a hundred.
   case watchAcrossProcesses = "watch-across-processes-p99"
 
+  /// From before a save that changes one document and moves it, to the consumer of a stream of all
+  /// documents that holds the next result and still has the one before.
+  case streamRelevant = "stream-relevant-change"
+
+  /// The same for a stream of differences, which makes no results.
+  case streamDifference = "stream-difference"
+
   /// Saves of one document, each durable before its task goes on, by so many tasks at once; per
   /// document. In C they stand one after another.
   case durable1 = "durable-write-1-task"
@@ -32,7 +39,8 @@ enum StudiedOperation: String, CaseIterable, Sendable {
   case durable512 = "durable-write-512-tasks"
 
   static let durableWrites: [StudiedOperation] = [.durable1, .durable8, .durable64, .durable512]
-  static let watching = allCases.filter { !durableWrites.contains($0) }
+  static let streaming: [StudiedOperation] = [.streamRelevant, .streamDifference]
+  static let watching = allCases.filter { !durableWrites.contains($0) && !streaming.contains($0) }
 
   var taskCount: Int? {
     switch self {

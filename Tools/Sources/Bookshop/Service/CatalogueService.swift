@@ -25,12 +25,12 @@ enum CatalogueError: Error, Equatable, CustomStringConvertible {
   /// What the search finds, at once from the store and then each time that it has changed, also by
   /// another terminal. Meanwhile the server is asked for news, if that is wanted; its failures come
   /// between.
-  func books(_ search: Search, isRefreshed: Bool) -> EventStream<[Book]>
+  func books(_ search: Search, isRefreshed: Bool) -> EventStream<Rows<Book>>
   /// The book under an id, as ``books(_:isRefreshed:)``, but that the server is not asked; empty where there is
   /// none.
-  func book(_ id: Book.ID) -> EventStream<[Book]>
+  func book(_ id: Book.ID) -> EventStream<Rows<Book>>
   /// The books of the basket, as ``book(_:)``.
-  func basket() -> EventStream<[Book]>
+  func basket() -> EventStream<Rows<Book>>
   /// Asks the server now.
   ///
   /// - Throws: What became of it; the catalogue is as it was.
@@ -69,16 +69,16 @@ final class LarderCatalogue: CatalogueService {
     }
   }
 
-  func books(_ search: Search, isRefreshed: Bool) -> EventStream<[Book]> {
+  func books(_ search: Search, isRefreshed: Bool) -> EventStream<Rows<Book>> {
     repository.stream(
       search.query, refreshedBy: isRefreshed ? updater.map(JoiningUpdater.init) : nil)
   }
 
-  func book(_ id: Book.ID) -> EventStream<[Book]> {
+  func book(_ id: Book.ID) -> EventStream<Rows<Book>> {
     repository.stream(Book.where { $0.id == id })
   }
 
-  func basket() -> EventStream<[Book]> { repository.stream(Book.where { $0.isInBasket }) }
+  func basket() -> EventStream<Rows<Book>> { repository.stream(Book.where { $0.isInBasket }) }
 
   func refresh() async throws { try await updater?.sync(.afterNow) }
 

@@ -29,7 +29,7 @@ enum KillWitness: Worker {
   }
 
   private static func watch(_ store: Store, _ sightings: Sightings) async throws {
-    var rows: [KillItem] = []
+    var rows: Rows<KillItem> = []
     for try await change in store.repository(of: KillItem.self).watch(KillItem.all.sorted(by: \.id))
     {
       guard fits(change, rows) else {
@@ -54,7 +54,7 @@ enum KillWitness: Worker {
   private struct Misfit: Error {}
 
   /// Whether a step tells of changes that can have happened to these rows, each once.
-  private static func fits(_ change: ResultChange<KillItem>, _ rows: [KillItem]) -> Bool {
+  private static func fits(_ change: ResultChange<KillItem>, _ rows: Rows<KillItem>) -> Bool {
     guard case .update(let difference) = change else { return true }
     guard !difference.isEmpty else { return false }
     let removed = Set(difference.removals.map(\.offset))

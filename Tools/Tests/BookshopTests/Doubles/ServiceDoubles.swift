@@ -1,4 +1,5 @@
 import Foundation
+import Larder
 import LarderSync
 
 @testable import Bookshop
@@ -94,16 +95,18 @@ struct Refused: Error, CustomStringConvertible {
   init(_ journal: Journal) { self.journal = journal }
 
   func fill(from fixture: String?) { journal.note("CatalogueService", "fill") }
-  func books(_ search: Search, isRefreshed: Bool) -> EventStream<[Book]> {
+  func books(_ search: Search, isRefreshed: Bool) -> EventStream<Rows<Book>> {
     stream("books", given)
   }
-  func book(_ id: Book.ID) -> EventStream<[Book]> { stream("book", given.filter { $0.id == id }) }
-  func basket() -> EventStream<[Book]> { stream("basket", given.filter(\.isInBasket)) }
+  func book(_ id: Book.ID) -> EventStream<Rows<Book>> {
+    stream("book", given.filter { $0.id == id })
+  }
+  func basket() -> EventStream<Rows<Book>> { stream("basket", given.filter(\.isInBasket)) }
 
-  private func stream(_ name: String, _ books: [Book]) -> EventStream<[Book]> {
+  private func stream(_ name: String, _ books: [Book]) -> EventStream<Rows<Book>> {
     journal.note("CatalogueService", name)
     return EventStream {
-      let once = Once(books)
+      let once = Once(Rows(books))
       return { await once.take().map { .value($0) } }
     }
   }

@@ -1,10 +1,11 @@
+internal import Larder
 internal import LarderSync
 
 /// The books that a search finds, as they are now.
 final class CatalogueViewModel: ViewModel {
   private let catalogue: any CatalogueService
-  private(set) var books: [Book] = []
-  private(set) var basket: [Book] = []
+  private(set) var books: Rows<Book> = []
+  private(set) var basket: Rows<Book> = []
   /// Whether the store was read: until then no books mean nothing.
   private(set) var isLoaded = false
   private(set) var isRefreshing = false
