@@ -179,6 +179,7 @@ private struct OldItem: Equatable {
   var gone = "was"
   @Indexed var number: Int32
   var place: OldPlace?
+  var deep: OldPlace??
   var places: [String: OldPlace] = [:]
   var rows: [OldPlace] = []
   var coded = OldCoded()
@@ -211,6 +212,7 @@ private struct NewItem: Equatable {
   @Indexed var number: Double
   @Indexed var added = 7
   var place: NewPlace?
+  var deep: NewPlace??
   var places: [String: NewPlace] = [:]
   var rows: [NewPlace] = []
   var coded = NewCoded()
@@ -245,6 +247,7 @@ private struct ItemModel: Equatable {
   var gone: String?
   var added: Int?
   var place: PlaceModel?
+  var deep: PlaceModel??
   var places: [String: PlaceModel] = [:]
   var rows: [PlaceModel] = []
   var coded = CodedModel()
@@ -257,6 +260,8 @@ private struct ItemModel: Equatable {
   mutating func take(_ item: OldItem) {
     (name, gone, number) = (item.name, item.gone, .integer(Int128(item.number)))
     place = item.place.map { PlaceModel($0, over: place) }
+    let inside = deep ?? nil
+    deep = item.deep.map { $0.map { PlaceModel($0, over: inside) } }
     let before = places
     places = Dictionary(
       uniqueKeysWithValues: item.places.map { ($0.key, PlaceModel($0.value, over: before[$0.key])) }
@@ -268,6 +273,8 @@ private struct ItemModel: Equatable {
   mutating func take(_ item: NewItem) {
     (name, added, number) = (item.name, item.added, .double(item.number))
     place = item.place.map { PlaceModel($0, over: place) }
+    let inside = deep ?? nil
+    deep = item.deep.map { $0.map { PlaceModel($0, over: inside) } }
     let before = places
     places = Dictionary(
       uniqueKeysWithValues: item.places.map { ($0.key, PlaceModel($0.value, over: before[$0.key])) }
@@ -280,6 +287,7 @@ private struct ItemModel: Equatable {
   static func == (left: ItemModel, right: ItemModel) -> Bool {
     left.name == right.name && left.number.compare(right.number) == 0 && left.gone == right.gone
       && left.added == right.added && left.place == right.place && left.places == right.places
+      && left.deep == right.deep
       && left.rows == right.rows && left.coded == right.coded && left.extra == right.extra
   }
 }
@@ -322,12 +330,13 @@ private struct CodedModel: Equatable {
 extension OldItem {
   init?(id: Int, _ model: ItemModel) {
     guard let number = Int32.read(model.number),
-      ([model.place].compactMap(\.self) + model.places.values + model.rows)
+      ([model.place, model.deep ?? nil].compactMap(\.self) + model.places.values + model.rows)
         .allSatisfy({ Int32(exactly: $0.x) != nil })
     else { return nil }
     self.init(
       id: id, name: model.name, gone: model.gone ?? "was", number: number,
-      place: model.place.map(OldPlace.init), places: model.places.mapValues(OldPlace.init),
+      place: model.place.map(OldPlace.init), deep: model.deep.map { $0.map(OldPlace.init) },
+      places: model.places.mapValues(OldPlace.init),
       rows: model.rows.map(OldPlace.init), coded: OldCoded(a: model.coded.a, gone: model.coded.gone)
     )
   }
@@ -337,6 +346,7 @@ extension OldItem {
       id: id, name: random.pick(ItemModel.names), gone: random.pick(["was", "is"]),
       number: Int32(random.int(-3..<4)),
       place: random.once(in: 3) ? nil : OldPlace(using: &random),
+      deep: random.pick([.none, .some(nil), .some(OldPlace(using: &random))]),
       places: Dictionary(
         uniqueKeysWithValues: ["x", "y", "z"].prefix(random.int(0..<4)).map {
           ($0, OldPlace(using: &random))
@@ -363,7 +373,8 @@ extension NewItem {
   init(id: Int, _ model: ItemModel) {
     self.init(
       id: id, name: model.name, number: Double.read(model.number) ?? .nan, added: model.added ?? 7,
-      place: model.place.map(NewPlace.init), places: model.places.mapValues(NewPlace.init),
+      place: model.place.map(NewPlace.init), deep: model.deep.map { $0.map(NewPlace.init) },
+      places: model.places.mapValues(NewPlace.init),
       rows: model.rows.map(NewPlace.init),
       coded: NewCoded(a: model.coded.a, added: model.coded.added))
   }
@@ -373,6 +384,7 @@ extension NewItem {
       id: id, name: random.pick(ItemModel.names),
       number: Double(random.int(-3..<4)) + random.pick([0, 0, 0, 0.5, 0x1p40]),
       added: random.int(6..<9), place: random.once(in: 3) ? nil : NewPlace(using: &random),
+      deep: random.pick([.none, .some(nil), .some(NewPlace(using: &random))]),
       places: Dictionary(
         uniqueKeysWithValues: ["x", "y", "z"].prefix(random.int(0..<4)).map {
           ($0, NewPlace(using: &random))
@@ -431,6 +443,8 @@ extension ItemModel {
     }
     (gone, added) = (document["gone"]?.text, document["added"]?.int)
     (extra, place) = (document["extra"]?.int, document["place"]?.place)
+    // An optional in an optional is an array of one.
+    if case .array(let level)? = document["deep"] { deep = .some(level.first?.place) }
     if case .dictionary(let pairs)? = document["places"] {
       for (key, value) in pairs { places[key.text ?? "?"] = value.place }
     }
