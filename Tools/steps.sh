@@ -100,6 +100,21 @@ install_requirements() {
   esac
 }
 
+# with_lmdb_python COMMAND...: runs a script with a Python that has py-lmdb: the one that is called
+# python3, the system's own, for which Debian has a package, or one of ours with the one from PyPI.
+with_lmdb_python() {
+  local python
+  for python in python3 /usr/bin/python3 .build/python/bin/python; do
+    if "$python" -c "import lmdb" 2> /dev/null; then
+      "$python" "$@"
+      return
+    fi
+  done
+  python3 -m venv .build/python
+  .build/python/bin/python -m pip install --quiet lmdb
+  .build/python/bin/python "$@"
+}
+
 install_with_apt() {
   local packages=() package
   for package in liblmdb-dev lmdb-utils pkg-config python3 "$@"; do
@@ -109,7 +124,7 @@ install_with_apt() {
     fi
   done
   # Another Python or pkg-config than Debian's does as well.
-  if command -v python3 > /dev/null; then packages=("${packages[@]/#python3/}"); fi
+  if command -v python3 > /dev/null; then packages=("${packages[@]/%python3/}"); fi
   if command -v pkg-config > /dev/null; then packages=("${packages[@]/#pkg-config/}"); fi
   # shellcheck disable=SC2206 # Drops the names that were emptied.
   packages=(${packages[@]:-})

@@ -20,8 +20,12 @@ package struct FieldPlace: Sendable {
     self.isRequired = isRequired
   }
 
-  /// The kind, without its optionals.
-  package var kind: Kind<Int> { stored.unwrapped }
+  /// The kind, without its optional. An optional inside of an optional is an array: the outer one
+  /// stands as one of a single element, so that nil in it is not mistaken for nil.
+  package var kind: Kind<Int> {
+    if case .optional(.optional(let inner)) = stored { return .array(.optional(inner)) }
+    return stored.unwrapped
+  }
 
   /// Whether nil may stand here.
   package var allowsNil: Bool { stored.isOptional || stored == .null }

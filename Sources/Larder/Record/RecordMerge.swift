@@ -47,6 +47,9 @@ extension RecordWriter {
   private func holdsUnknown(
     _ value: ValueReader, _ kind: Kind<SchemaReference>, depth: Int
   ) throws(RecordError) -> Bool {
+    if let inside = value.insideOptional, case .optional(.optional(let inner)) = kind {
+      return try holdsUnknown(inside, .optional(inner), depth: depth)
+    }
     switch kind.unwrapped {
     case .document(let reference):
       guard value.nextIsRecord else { return false }
@@ -114,6 +117,13 @@ extension RecordWriter {
     old: ValueReader, new: ValueReader, _ kind: Kind<SchemaReference>, depth: Int
   ) throws(RecordError) {
     guard try holdsUnknown(old, kind, depth: depth) else { return try append(new) }
+    if case .optional(.optional(let inner)) = kind {
+      guard let old = old.insideOptional, let new = new.insideOptional else {
+        return try append(new)
+      }
+      putArray(count: 1)
+      return try putMerged(old: old, new: new, .optional(inner), depth: depth)
+    }
     switch kind.unwrapped {
     case .document(let reference) where new.nextIsRecord:
       let inner = binding.schema(of: reference.type)
@@ -165,6 +175,15 @@ extension ValueReader {
     guard at < end else { return false }
     let tag = at.load(as: UInt8.self)
     return tag & 0xF0 == 0x80 || tag == 0xDE || tag == 0xDF
+  }
+
+  /// A reader in front of what an optional around an optional holds, which is an array of one; nil
+  /// in front of anything else.
+  fileprivate var insideOptional: ValueReader? {
+    guard at < end, at.load(as: UInt8.self) == 0x91 else { return nil }
+    var inside = self
+    inside.at += 1
+    return inside
   }
 
   /// The bytes of the next value, such as a dictionary's key, which is then behind the reader.

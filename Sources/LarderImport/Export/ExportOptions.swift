@@ -5,9 +5,10 @@ public enum ExportFormat: String, CaseIterable, Sendable {
   /// A table (RFC 4180) with a header, a row for each document; rows end in LF.
   ///
   /// A column is a field of the document; arrays, sets, dictionaries and embedded documents stand as
-  /// JSON in it. Nil is an empty field, `\N` a field that the document lacks, `""` empty text. Text
-  /// is in quotes where an import could take it for something else. Nothing is put before `=`, `+`,
-  /// `-` or `@`, with which some spreadsheets let a formula begin: open what others wrote as text.
+  /// JSON in it, and so does an optional inside of an optional, as an array of one. Nil is an empty
+  /// field, `\N` a field that the document lacks, `""` empty text. Text is in quotes where an import
+  /// could take it for something else. Nothing is put before `=`, `+`, `-` or `@`, with which some
+  /// spreadsheets let a formula begin: open what others wrote as text.
   case csv
   /// One array, a line for each document.
   case json

@@ -9,7 +9,8 @@ package import Larder
 /// Values as JSON that brings them back where the catalogue knows their kinds.
 ///
 /// What JSON has no notation for is text: dates (``DateText``), data in Base64, UUIDs, URLs, NaN and
-/// the infinities; decimals too, whose digits many readers of JSON round.
+/// the infinities; decimals too, whose digits many readers of JSON round. An optional inside of an
+/// optional is an array of one: `[null]` is not `null`.
 package struct JSONOutput {
   private let isPretty: Bool
   package private(set) var bytes: [UInt8] = []

@@ -107,6 +107,32 @@ struct ExportRoundTripTests {
     }
   }
 
+  @Test(
+    "nil inside of an optional comes back as that, and not as nil",
+    arguments: ExportFormat.allCases)
+  func nestedOptionals(format: ExportFormat) throws {
+    let scratch = try ScratchFolder()
+    let file = scratch.file("c.\(format.rawValue)")
+    let far = Date(timeIntervalSinceReferenceDate: 1e17)
+    let documents = [
+      Nested(id: 1), Nested(id: 2, number: .some(nil), date: .some(nil), texts: .some(nil)),
+      Nested(id: 3, number: 7, date: far, texts: []), Nested(id: 4, real: .infinity, texts: ["x"]),
+      Nested(id: 5, number: 7, real: .some(nil), texts: ["x", "y"]), Nested(id: 6, texts: [nil]),
+    ]
+    try withTemporaryStore { store in
+      let nested = store.repository(of: Nested.self)
+      try nested.save(documents)
+
+      try store.export(Nested.all, as: format, to: .file(file))
+      let again = try store.importDocuments(from: .file(file), into: Nested.self)
+      #expect(again.saved.unchanged == documents.count)
+      try nested.eraseAllData()
+      try store.importDocuments(from: .file(file), into: Nested.self)
+
+      #expect(try nested.fetch(Nested.all) == documents)
+    }
+  }
+
   @Test("text that a spreadsheet may take for a formula is written as it is")
   func formulas() throws {
     let texts = ["=1+1", "+47 22", "-x", "@sum", "\t=1"]
@@ -139,4 +165,13 @@ struct ExportRoundTripTests {
           == "id,t,n\n1,,5.0\n2,\\N,NaN\n3,\"\",\\N\n4,\"\\N\",-0.0\n5,\"5\",Infinity\n")
     }
   }
+}
+
+@Document
+private struct Nested: Equatable {
+  var id: Int
+  var number: Int??
+  var date: Date??
+  var real: Double??
+  var texts: [String?]??
 }

@@ -28,3 +28,24 @@ extension Planner {
     return plans
   }
 }
+
+extension Snapshot {
+  /// The keys that each plan of a query gives, in its order.
+  borrowing func everyAnswer(
+    to selection: Selection, _ binding: CollectionBinding
+  ) throws -> [(plan: Plan, keys: [[UInt8]])] {
+    try Planner(selection, binding.collection).everyPlan(transaction).map { plan in
+      var keys: [[UInt8]] = []
+      try Execution(plan, selection, binding).forEach(in: transaction, wanted: .max) { key, _ in
+        keys.append([UInt8](key))
+        return true
+      }
+      return (plan, keys)
+    }
+  }
+}
+
+extension Plan {
+  /// Whether it looks at every document.
+  var isScan: Bool { if case .everything = source { true } else { false } }
+}
