@@ -85,8 +85,11 @@ import Testing
         $0.path > .string(stem + "1100") && $0.path <= .string(stem + "1120") && $0.shelf == 0
       }
 
-      #expect(try collection.fetch(query).map { $0["id"] } == (101...120).map { Value.integer($0) })
-      #expect(try collection.count(query) == 20)
+      let found = try collection.fetch(query).map { $0["id"] }
+      let count = try collection.count(query)
+
+      #expect(found == (101...120).map { Value.integer($0) })
+      #expect(count == 20)
     }
   }
 
