@@ -11,7 +11,7 @@ import Testing
   @Test("conditions on texts that are alike up to where indexes cut them select what Swift selects")
   func cutTexts() throws {
     var random = RandomSource()
-    let total = repetitions(1_500)
+    let total = repetitions(500)
     var tally = Tally()
     while tally.asked < total {
       let texts = Self.texts(using: &random)

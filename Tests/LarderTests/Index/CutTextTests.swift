@@ -1,7 +1,8 @@
 import Foundation
-import Larder
 import LarderTesting
 import Testing
+
+@testable import Larder
 
 /// Two conditions on one text whose bounds are alike up to where entries of indexes are cut.
 @Suite struct CutTextTests {
@@ -58,10 +59,13 @@ import Testing
       let query = between(stem)
       let ids = Array(100...120)
 
-      guard case .index = try query.explain(in: store).source else {
-        Issue.record("no index was used")
-        return
+      // By the index too, where the planner would rather read everything.
+      var isByIndex = false
+      try store.eachPlan(of: query) { keys, plan in
+        #expect(keys == ids)
+        if case .index = plan.source { isByIndex = true }
       }
+      #expect(isByIndex)
       #expect(try volumes.fetch(query).map(\.id) == ids)
       #expect(try volumes.fetch(query.sorted(by: \.path, .reverse)).map(\.id) == ids.reversed())
       #expect(try volumes.fetch(query.sorted(by: \.path).limit(3)).map(\.id) == [100, 101, 102])
@@ -126,7 +130,7 @@ import Testing
       try await volumes.save(Volume(id: 1000, path: stem + "1110a"))
       list.apply(try #require(try await changes.next()))
       #expect(list.map(\.id) == Array(100...120) + [1000])
-      try await volumes.save(Volume(id: 110, path: stem + "1121"))
+      try await volumes.save(Volume(id: 110, path: stem + "1999"))
       list.apply(try #require(try await changes.next()))
       #expect(list.map(\.id) == Array(100...109) + Array(111...120) + [1000])
     }
