@@ -18,15 +18,17 @@ struct Arguments {
   private(set) var operands: [String] = []
   private var values: [String: String] = [:]
 
+  /// - Parameter takesMinus: Whether words with one minus in front are operands, too.
   /// - Throws: ``UsageError`` for an option that is not known, stands twice or lacks its value.
-  init(_ words: [String], options: [Option]) throws(UsageError) {
+  init(_ words: [String], options: [Option], takesMinus: Bool = false) throws(UsageError) {
     var rest = words[...]
     while let word = rest.popFirst() {
       if word == "--" {
         operands += rest
         return
       }
-      guard word.hasPrefix("-"), word != "-", Int64(word) == nil else {
+      let prefix = takesMinus ? "--" : "-"
+      guard word.hasPrefix(prefix), word != "-", Int64(word) == nil else {
         operands.append(word)
         continue
       }

@@ -61,7 +61,8 @@ struct Program {
       return .success
     }
     do {
-      let arguments = try Arguments(Array(rest), options: command.options)
+      let arguments = try Arguments(
+        Array(rest), options: command.options, takesMinus: command.takesMinus)
       return try command.run(arguments)
     } catch var error as UsageError {
       error.command = command.name

@@ -20,6 +20,7 @@ import LarderLMDB
       case "hammer": try hammer(folder, name: rest[0], batches: Int(rest[1]) ?? 0)
       case "step": try step(folder)
       case "declare": try declare(folder, collection: rest[0], fields: rest.dropFirst())
+      case "index-and-die": try indexAndDie(folder, collection: rest[0], field: rest[1])
       case "open": try open(folder, isReadOnly: rest.first == "read-only")
       case "open-and-die": try openAndDie(folder)
       case "hold-reader": try holdReader(folder)
@@ -142,6 +143,15 @@ import LarderLMDB
       say("declared \(field)")
     }
     waitForParent()
+  }
+
+  /// Declares an index over many documents, and ends before it is built.
+  private static func indexAndDie(_ folder: String, collection: String, field: String) throws {
+    let store = try Store(at: folder)
+    try store.collection(collection).createIndex(on: .ascending(FieldPath(field: field)))
+    let isBuilding = try store.collection(collection).indexes().contains { $0.state == .building }
+    say("building \(isBuilding)")
+    _exit(0)
   }
 
   private static func open(_ folder: String, isReadOnly: Bool) throws {

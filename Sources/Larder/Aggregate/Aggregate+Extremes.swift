@@ -6,7 +6,7 @@
 
 extension Aggregate {
   /// The smallest value of a field, as queries sort; nil where there is none. Nil and
-  /// a number that is NaN are none.
+  /// a number that is NaN are none; a zero is 0.0, whatever the sign of what is stored.
   public static func min<Value: FieldValue>(
     _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>
   ) -> Self where Value.Bare: Comparable, Result == Value.Bare? {
@@ -14,7 +14,7 @@ extension Aggregate {
   }
 
   /// The largest value of a field, as queries sort; nil where there is none. Nil and
-  /// a number that is NaN are none.
+  /// a number that is NaN are none; a zero is 0.0, whatever the sign of what is stored.
   public static func max<Value: FieldValue>(
     _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>
   ) -> Self where Value.Bare: Comparable, Result == Value.Bare? {
@@ -31,7 +31,7 @@ extension Aggregate {
           of: operand, isLargest: isLargest, selection.filter, binding)
         // Nothing found may be for what the index was not asked.
         guard let found else { return nil }
-        return .some(try found.decoded(as: Value.self, in: binding.collection))
+        return .some(try found.withoutMinusZero.decoded(as: Value.self, in: binding.collection))
       },
       { collection, rows in
         let values = Evaluation(reading: [operand], in: collection)
@@ -44,7 +44,7 @@ extension Aggregate {
           if isLargest ? order > 0 : order < 0 { best = (sortable, value) }
           return true
         }
-        return try best.map { try $0.value.decoded(in: collection) }
+        return try best.map { try $0.value.withoutMinusZero.decoded(in: collection) }
       })
   }
 }
@@ -58,6 +58,16 @@ extension Value {
     case .decimal(let value): !value.isNaN
     case .date(let value): !value.timeIntervalSinceReferenceDate.isNaN
     default: true
+    }
+  }
+
+  /// -0.0 equals 0.0: which of them comes first would depend on the plan.
+  fileprivate var withoutMinusZero: Value {
+    switch self {
+    case .double(0): .double(0)
+    case .date(let value) where value.timeIntervalSinceReferenceDate == 0:
+      .date(Date(timeIntervalSinceReferenceDate: 0))
+    default: self
     }
   }
 

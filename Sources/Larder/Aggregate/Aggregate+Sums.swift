@@ -11,8 +11,9 @@ extension Aggregate {
     sum(Fields()[keyPath: field].operand, Value.Bare.self)
   }
 
-  /// The average of a field, of the values that are not nil; nil where there is none. Of integers it
-  /// is the exact sum as a double, divided by their number.
+  /// The average of a field, of the values that are not nil; nil where there is none: their sum, divided
+  /// by their number. That of integers, which is exact, becomes a double first; that of doubles may be
+  /// larger than any double.
   public static func average<Value: FieldValue>(
     _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>
   ) -> Self where Value.Bare: Summable, Result == Value.Bare.Average? {

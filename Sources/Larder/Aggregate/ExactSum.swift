@@ -65,7 +65,20 @@ struct ExactSum: Sendable {
 
   /// The sum, rounded once, to the nearest double, and to the even one of two. NaN where one was
   /// added, or infinities of both signs; infinite where it is larger than any double.
-  var value: Double {
+  var value: Double { value(dividedBy: 0) }
+
+  /// The sum divided by the number of what was added: rounded once before that and once by it. Finite
+  /// where all of it is, also where the sum is larger than any double.
+  func average(of count: Int) -> Double {
+    let sum = value
+    guard sum.isInfinite, infiniteCount == 0, negativeInfiniteCount == 0 else {
+      return sum / Double(count)
+    }
+    return value(dividedBy: 64) / Double(count) * 0x1p64
+  }
+
+  /// - Parameter exponent: Of two: the sum is at least so large, or it is 0.
+  private func value(dividedBy exponent: Int) -> Double {
     if nanCount > 0 || infiniteCount > 0 && negativeInfiniteCount > 0 { return .nan }
     if infiniteCount > 0 { return .infinity }
     if negativeInfiniteCount > 0 { return -.infinity }
@@ -77,12 +90,12 @@ struct ExactSum: Sendable {
       for place in pieces.indices { pieces[place] = -pieces[place] }
       Self.settle(&pieces)
     }
-    let size = Self.rounded(pieces)
+    let size = Self.rounded(pieces, exponent)
     return isNegative ? -size : size
   }
 
   /// - Parameter pieces: Settled, and of no negative number.
-  private static func rounded(_ pieces: [Int64]) -> Double {
+  private static func rounded(_ pieces: [Int64], _ exponent: Int) -> Double {
     guard let last = pieces.lastIndex(where: { $0 != 0 }) else { return 0 }
     let top = 32 * last + 63 - UInt64(bitPattern: pieces[last]).leadingZeroBitCount
     // The bits that a double has, and those below them.
@@ -96,7 +109,8 @@ struct ExactSum: Sendable {
       let isAboveHalf = (0..<lowest - 1).contains { Self.bit($0, pieces) == 1 }
       if isOdd || isAboveHalf { digits += 1 }
     }
-    return Double(sign: .plus, exponent: lowest + lowestExponent, significand: Double(digits))
+    return Double(
+      sign: .plus, exponent: lowest + lowestExponent - exponent, significand: Double(digits))
   }
 
   private static func bit(_ bit: Int, _ pieces: [Int64]) -> UInt64 {

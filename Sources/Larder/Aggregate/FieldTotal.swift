@@ -118,7 +118,7 @@ extension Summable where Self: FixedWidthInteger & UnsignedInteger {
 extension Summable where Self: BinaryFloatingPoint {
   public static func _sum(_ total: FieldTotal) -> Double? { total.doubles.value }
   public static func _average(_ total: FieldTotal) -> Double {
-    total.doubles.value / Double(total.count)
+    total.doubles.average(of: total.count)
   }
 }
 

@@ -20,4 +20,10 @@ enum IndexTag {
   static let data: UInt8 = 0x48
   /// A value that the field's kind cannot be read from.
   static let unreadable: UInt8 = 0x7E
+
+  /// Whether a value that begins so equals no other one, as Swift's `==` has it: nil, and NaN but that of
+  /// decimals.
+  @inline(__always) static func equalsNothing(_ tag: UInt8) -> Bool {
+    tag <= null || tag == notANumber || tag == dateNotANumber
+  }
 }

@@ -42,8 +42,8 @@ extension DynamicCollection {
   ///   - parts: The fields, the one that is compared for equality most first. Arrays and sets have
   ///     one entry per element.
   ///   - name: What errors and statistics call it; the names of the fields if nil.
-  ///   - unique: Whether two documents with equal values are refused. Values with a nil among them
-  ///     are never equal.
+  ///   - unique: Whether two documents with equal values are refused. Values with a nil, or a number
+  ///     that is NaN, among them are never equal; of equal elements of one array there may be several.
   ///   - condition: Which documents are in the index; all if nil. Only queries whose condition has
   ///     this one among its `&&` parts can use it.
   /// - Throws: ``StoreError/indexNotAllowed(collection:index:reason:)``, such as for a field that

@@ -101,6 +101,23 @@ extension DynamicCollection {
     }
   }
 
+  /// Builds what is not built yet, and empties what was dropped, for a program that ends behind it and
+  /// has no background: until then queries read every document, and dropped indexes take their space.
+  /// An index that stored documents contradict is left as ``IndexDescription/State/failed(_:)``.
+  ///
+  /// - Parameter goesOn: Asked before each step.
+  /// - Throws: ``StoreError``, such as ``StoreError/full(_:)``. What was built stays.
+  package func finishIndexes(while goesOn: () -> Bool) throws {
+    try store.checkOpen()
+    let engine = store.engine
+    while goesOn() {
+      let isAdvancing = try engine.storing {
+        try engine.writer.run { try engine.workOnIndex(of: name) }
+      }
+      if !isAdvancing { return }
+    }
+  }
+
   /// - Returns: Whether any index was changed.
   @discardableResult
   private func changeIndexes(

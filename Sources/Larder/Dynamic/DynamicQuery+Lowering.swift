@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 // How a query without a type becomes the one form that plans and evaluations look at.
 
 extension DynamicQuery {
@@ -107,13 +113,14 @@ struct DynamicLowering {
     }
     var values: [Value] = []
     for (index, value) in comparison.operands.enumerated() {
+      // No value of the field equals it.
+      if value.neighbour(in: compared) != nil { continue }
       guard let comparable = value.comparable(with: kind.compared) else {
         throw refusal(
           path, .operand(index), found: value == .null ? "nil" : value.shortDescription,
           expected: kind.compared.expectation)
       }
-      // No value of the field equals it.
-      if value.neighbour(in: compared) == nil { values.append(comparable) }
+      values.append(comparable)
     }
     switch (comparison, values.first) {
     case (.equal, let value?): return .equal(value)
@@ -212,6 +219,11 @@ extension Value {
     guard let nearest = nearestNumber, coerced(to: kind) == nil else { return nil }
     let value: Value
     switch kind {
+    case .decimal:
+      guard case .double = self, let decimal = Decimal.towardZero(nearest)?.value else {
+        return nil
+      }
+      return (.decimal(decimal), nearest < 0)
     case .double: value = .double(nearest)
     case .float: value = .double(Double(Float(nearest)))
     default: return nil

@@ -24,6 +24,9 @@ public indirect enum RecordError: Error, Equatable, Sendable {
   /// A raw value, or the name of an enum's case, that the field's type does not have. It is no
   /// damage: usually a newer version of the app wrote it.
   case unknownCase(String, type: String)
+  /// The document takes more bytes than ``RecordFormat/maximumByteCount``; of its fields the one that is
+  /// named takes most of them.
+  case tooLarge(byteCount: Int, limit: Int)
   /// A predicate threw while it was evaluated on the document; nothing is wrong with the record.
   case predicate(String)
   /// The reason, and the name of the field that it concerns.
@@ -44,6 +47,8 @@ extension RecordError: CustomStringConvertible {
     case .unknownTable(let id): "field table \(id) is not in the catalogue"
     case .invalid(let what): what
     case .unknownCase(let value, let type): "\(value) is no raw value or case of \(type)"
+    case .tooLarge(let byteCount, let limit):
+      "the document takes \(byteCount) bytes, most of them here, and may take \(limit)"
     case .predicate(let reason): "the predicate threw: \(reason)"
     case .field(let name, let reason): "\(path(from: name, reason)): \(innermost(reason))"
     }

@@ -32,17 +32,35 @@ struct FieldStep: Sendable, Equatable {
   let name: String
   /// What the type reads the field as; a record may hold a number of another width.
   let kind: Kind<SchemaReference>
-  /// The value in a record that lacks the field; nil where that is an error.
+  /// The value at the end of the path, where the record lacks this field; nil where that is an error.
   let absent: Value?
+  /// The embedded document that is the field's default, for the steps behind this one. The end of a
+  /// path has no use for it, so that conditions are equal without it, and are stored without it.
+  private let inside: DynamicDocument?
 
   init(name: String, kind: Kind<SchemaReference>, absent: Value?) {
     self.name = name
     self.kind = kind
-    self.absent = absent
+    if case .document(let document)? = absent {
+      inside = document
+      // Documents are not compared: that the value is not nil is all that a condition can ask.
+      self.absent = .array([])
+    } else {
+      inside = nil
+      self.absent = absent
+    }
   }
 
   init(_ field: FieldDescription) {
     self.init(name: field.name, kind: field.kind, absent: field.absentValue)
+  }
+
+  /// This step on a way that goes on to `name`, a field of the document here; nil where what the
+  /// default has there cannot be said.
+  fileprivate func goingOn(to name: String) -> FieldStep? {
+    guard let inside else { return self }
+    guard let value = inside[name] else { return nil }
+    return FieldStep(name: self.name, kind: kind, absent: value)
   }
 
   /// The first step of the paths in a condition on elements: the element itself.
@@ -57,6 +75,23 @@ struct FieldStep: Sendable, Equatable {
     case (let left?, let right?): return left.isIdentical(to: right)
     default: return false
     }
+  }
+}
+
+extension [FieldStep] {
+  /// The way on to a field of the embedded document that this one leads to; nil where only the decoded
+  /// document has it.
+  func appending(_ inner: [FieldStep]) -> [FieldStep]? {
+    var path: [FieldStep] = []
+    for outer in self {
+      var outer = outer
+      for step in inner {
+        guard let next = outer.goingOn(to: step.name) else { return nil }
+        outer = next
+      }
+      path.append(outer)
+    }
+    return path + inner
   }
 }
 

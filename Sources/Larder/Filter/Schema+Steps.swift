@@ -1,19 +1,13 @@
 // What conditions are told by a schema: the way to a field, and values as conditions hold them.
 
 extension Schema {
-  /// The step to a stored field; nil for a property that has to be computed, and for embedded
-  /// documents with a default, whose fields only the decoded document has.
+  /// The step to a stored field; nil for a property that has to be computed, and for arrays of embedded
+  /// documents with a default that is not empty, of which only the decoded document can be asked.
   func step(to path: PartialKeyPath<Owner>) -> FieldStep? {
     guard let name = name(of: path), let field = fields.first(where: { $0.name == name }) else {
       return nil
     }
-    if case .document = field.kind.unwrapped, field.defaultValue != nil { return nil }
-    // The elements of such a default are not known below.
-    if field.kind.holdsDocuments, let value = field.defaultValue as? any Swift.Collection,
-      !value.isEmpty
-    {
-      return nil
-    }
+    if let value = field.defaultValue, Value(comparing: value) == nil { return nil }
     return FieldStep(field)
   }
 
@@ -39,7 +33,7 @@ extension EmbeddedDocument {
         let type = type(of: inner).valueType as? any EmbeddedDocument.Type,
         let rest = type.path(to: path, behind: whole, depth: depth + 1)
       else { continue }
-      return [step] + rest
+      return [step].appending(rest)
     }
     return nil
   }
@@ -52,7 +46,7 @@ extension Schema {
         let type = type(of: outer).valueType as? any EmbeddedDocument.Type,
         let rest = type.path(to: path, behind: outer, depth: 0)
       else { continue }
-      return [step] + rest
+      return [step].appending(rest)
     }
     return nil
   }
@@ -61,13 +55,45 @@ extension Schema {
 extension FieldDescription {
   /// What a record that lacks the field has instead; nil where that is an error.
   var absentValue: Value? {
-    // Documents are not compared: that the value is not nil is all that a condition can ask.
-    if let defaultValue { return kind.holdsDocuments ? .array([]) : Value(storing: defaultValue) }
+    if let defaultValue { return Value(comparing: defaultValue) ?? .array([]) }
     return kind.isOptional ? .null : nil
   }
 }
 
+extension EmbeddedDocument {
+  /// The fields that conditions can name. Without those of which only the decoded document can be asked.
+  fileprivate var comparable: DynamicDocument {
+    var document = DynamicDocument()
+    for path in Self.schema.paths {
+      guard let name = Self.schema.name(of: path), let value = self[keyPath: path] as? any Storable
+      else { continue }
+      document[name] = Value(comparing: value)
+    }
+    return document
+  }
+}
+
 extension Value {
+  /// A default as conditions look at it: an embedded document with its fields, and of an array of these
+  /// only that it is empty. Nil where that is not all that a condition may ask.
+  init?(comparing value: some Storable) {
+    let kind = type(of: value).kind
+    guard kind.holdsDocuments else {
+      self.init(storing: value)
+      return
+    }
+    if let document = value as? any EmbeddedDocument {
+      self = .document(document.comparable)
+    } else if let elements = value as? any Swift.Collection {
+      guard elements.isEmpty else { return nil }
+      self = .array([])
+    } else if kind.isOptional {
+      self = .null  // One that is not nil is one of these.
+    } else {
+      return nil
+    }
+  }
+
   /// The value of a scalar, or of an array, a set or a dictionary of these.
   init(storing value: some Storable) {
     switch value {

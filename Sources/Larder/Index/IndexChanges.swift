@@ -77,14 +77,14 @@ final class IndexChanges {
   private func add(
     _ record: borrowing RecordReader, _ key: UnsafeRawBufferPointer, isInsertion: Bool
   ) {
-    encoder.encode(record, into: &bytes) { values, isCut, hasNil, bytes in
+    encoder.encode(record, into: &bytes) { values, isCut, equalsNothing, bytes in
       bytes.append(key)
       entries.append(
         Entry(
           start: values.lowerBound,
           count: UInt16(truncatingIfNeeded: bytes.count - values.lowerBound),
           valueCount: UInt16(truncatingIfNeeded: values.count), isCut: isCut,
-          isInsertion: isInsertion, isUnique: index.definition.isUnique && !hasNil))
+          isInsertion: isInsertion, isUnique: index.definition.isUnique && !equalsNothing))
     }
   }
 
@@ -172,9 +172,13 @@ extension IndexChanges {
   ) throws {
     var end = EndOfIndex()
     try end.find(&cursor)
+    var previous: UnsafeRawBufferPointer?
     for item in sorted {
       let entry = entries[Int(item.place)]
       guard entry.isInsertion else { continue }
+      // Elements of one array that are equal have one entry.
+      if let previous, Bytes.equal(previous, item.key), !Self.putsRepeatedEntries { continue }
+      previous = item.key
       if entry.isUnique, conflict == nil {
         do {
           try refuseSecond(entry, &cursor, &end, collection, transaction)
@@ -188,6 +192,14 @@ extension IndexChanges {
     if refusesConflicts, case .building = index.state {
       try refuseSecondAmongOthers(collection, transaction)
     }
+  }
+
+  private static var putsRepeatedEntries: Bool {
+    #if LARDER_MUTANTS
+      Mutant.repeatedEntries.isOn
+    #else
+      false
+    #endif
   }
 
   /// Asks the documents themselves, as not all of them are in the index yet. That takes as long as a

@@ -19,6 +19,14 @@ struct IndexDefinition: Sendable, Equatable {
     let isDescending: Bool
     /// The encoded value of records that lack the field; its own tag where that is an error.
     let absent: [UInt8]
+    /// The same for records that lack an embedded document on the way there, one for each of them from
+    /// the outermost on: what its default has at the end of the path, or nil.
+    let outerAbsent: [[UInt8]]
+
+    /// ``outerAbsent`` where no embedded document on the way has a default.
+    static func nothing(outside path: [String], _ isMultiple: Bool) -> [[UInt8]] {
+      Array(repeating: isMultiple ? [] : [IndexTag.null], count: path.count - 1)
+    }
 
     /// What the bytes of this part are complemented with.
     var mask: UInt8 { isDescending ? 0xFF : 0 }
@@ -48,13 +56,17 @@ struct IndexDefinition: Sendable, Equatable {
           "`\(path.joined(separator: "."))` is neither text, a number, a Bool, a date, a UUID, a "
             + "URL or data, nor an array or a set of these")
       }
-      guard let absent = Self.absent(operand[operand.count - 1].absent, found) else {
-        throw refuse("an array with a default that is not empty is not kept in indexes")
+      let outer = operand.dropLast().compactMap { Self.absent($0.absent ?? .null, found) }
+      guard let absent = Self.absent(operand[operand.count - 1].absent, found),
+        outer.count == path.count - 1
+      else {
+        throw refuse(
+          "`\(path.joined(separator: "."))` is an array with a default that is not empty")
       }
       parts.append(
         Part(
           path: path, scalar: found.scalar, isMultiple: found.isMultiple,
-          isDescending: part.isDescending, absent: absent))
+          isDescending: part.isDescending, absent: absent, outerAbsent: outer))
     }
     if parts.count(where: \.isMultiple) > 1 { throw refuse("two of its fields are arrays") }
     if Set(parts.map(\.path)).count < parts.count { throw refuse("it names a field twice") }
@@ -95,6 +107,7 @@ struct IndexDefinition: Sendable, Equatable {
       for name in part.path { writer.put(name) }
       writer.put(part.isDescending)
       part.absent.withUnsafeBytes { writer.put($0) }
+      for absent in part.outerAbsent { absent.withUnsafeBytes { writer.put($0) } }
     }
     if let filter { filter.withUnsafeBytes { writer.put($0) } }
     return writer.withBytes { Checksum.hash($0, seed: 0) }
@@ -110,7 +123,8 @@ struct IndexDefinition: Sendable, Equatable {
     case .null? where kind.isMultiple: return []
     case let value?:
       var bytes = OrderedBytes(capacity: 64)
-      bytes.put(value, as: kind.scalar, limit: CollectionIndex.maximumValueByteCount)
+      // Whole: where it is too long for an entry, the entry has the hash of all of it.
+      bytes.put(value, as: kind.scalar, limit: IndexEncoder.noLimit)
       return [UInt8](bytes.bytes)
     }
   }
@@ -124,7 +138,7 @@ struct IndexDefinition: Sendable, Equatable {
       parts.append(
         Part(
           path: part.path, scalar: found.scalar, isMultiple: found.isMultiple,
-          isDescending: part.isDescending, absent: part.absent))
+          isDescending: part.isDescending, absent: part.absent, outerAbsent: part.outerAbsent))
     }
     return IndexDefinition(
       collection: collection, name: name, parts: parts, isUnique: isUnique, filter: filter,

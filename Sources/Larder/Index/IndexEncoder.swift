@@ -51,13 +51,14 @@ struct IndexEncoder {
   func encode(
     _ record: borrowing RecordReader, into bytes: inout OrderedBytes,
     limit: Int = CollectionIndex.maximumValueByteCount,
-    _ body: (_ values: Range<Int>, _ isCut: Bool, _ hasNil: Bool, inout OrderedBytes) -> Void
+    _ body: (_ values: Range<Int>, _ isCut: Bool, _ equalsNothing: Bool, inout OrderedBytes) ->
+      Void
   ) {
     guard !isPartial || holds(record) else { return }
     guard let multiple else {
       let start = bytes.count
-      let hasNil = encodeParts(record, into: &bytes, limit: limit, element: nil)
-      return finish(start, hasNil, limit, record, nil, &bytes, body)
+      let equalsNothing = encodeParts(record, into: &bytes, limit: limit, element: nil)
+      return finish(start, equalsNothing, limit, record, nil, &bytes, body)
     }
     guard var elements = reader(index.parts[multiple], record), !elements.skipNil(),
       let count = try? elements.arrayCount()  // No array: no elements.
@@ -66,13 +67,13 @@ struct IndexEncoder {
       let start = bytes.count
       let element = elements
       guard (try? elements.skip()) != nil else { return }  // Damaged from here on.
-      let hasNil = encodeParts(record, into: &bytes, limit: limit, element: element)
-      finish(start, hasNil, limit, record, element, &bytes, body)
+      let equalsNothing = encodeParts(record, into: &bytes, limit: limit, element: element)
+      finish(start, equalsNothing, limit, record, element, &bytes, body)
     }
   }
 
   private func finish(
-    _ start: Int, _ hasNil: Bool, _ limit: Int, _ record: borrowing RecordReader,
+    _ start: Int, _ equalsNothing: Bool, _ limit: Int, _ record: borrowing RecordReader,
     _ element: ValueReader?, _ bytes: inout OrderedBytes,
     _ body: (Range<Int>, Bool, Bool, inout OrderedBytes) -> Void
   ) {
@@ -82,7 +83,7 @@ struct IndexEncoder {
       _ = encodeParts(record, into: &whole, limit: Self.noLimit, element: element)
       bytes.cutValues(from: start, hash: IndexEntry.hash(ofWhole: whole.bytes))
     }
-    body(start..<bytes.count, isCut, hasNil, &bytes)
+    body(start..<bytes.count, isCut, equalsNothing, &bytes)
   }
 
   /// For values as they are.
@@ -95,12 +96,12 @@ struct IndexEncoder {
     return (try? filter.matches(record)) ?? false
   }
 
-  /// - Returns: Whether one of the values is nil.
+  /// - Returns: Whether one of the values is nil or NaN.
   private func encodeParts(
     _ record: borrowing RecordReader, into bytes: inout OrderedBytes, limit: Int,
     element: ValueReader?
   ) -> Bool {
-    var hasNil = false
+    var equalsNothing = false
     for place in parts.indices {
       let part = parts[place]
       let start = bytes.count
@@ -113,14 +114,14 @@ struct IndexEncoder {
           bytes.put(&reader, as: part.scalar, limit: limit)
         }
       } else if part.isInner {
-        bytes.append(IndexTag.null)  // Inside a document that is nil.
+        index.parts[place].definition.outerAbsent[0].withUnsafeBytes { bytes.append($0) }
       } else {
         index.parts[place].definition.absent.withUnsafeBytes { bytes.append($0) }
       }
-      if bytes.bytes[start] <= IndexTag.null { hasNil = true }
+      if IndexTag.equalsNothing(bytes.bytes[start]) { equalsNothing = true }
       if part.isDescending { bytes.complement(from: start) }
     }
-    return hasNil
+    return equalsNothing
   }
 
   /// A reader in front of the first value on the way to a part; for a part with elements, in
@@ -146,8 +147,9 @@ struct IndexEncoder {
     for place in path.indices.dropFirst() {
       if reader.nextIsNil { return bytes.append(IndexTag.null) }
       guard let inner = inner(path[place], &reader) else {
-        if place < path.count - 1 { return bytes.append(IndexTag.null) }
-        return part.definition.absent.withUnsafeBytes { bytes.append($0) }
+        let absent =
+          place < path.count - 1 ? part.definition.outerAbsent[place] : part.definition.absent
+        return absent.withUnsafeBytes { bytes.append($0) }
       }
       reader = inner
     }

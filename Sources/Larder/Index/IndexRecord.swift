@@ -11,24 +11,33 @@ struct IndexRecord: Sendable, Equatable {
   /// How many are remembered.
   static let maximumSupersededCount = 16
 
-  private static let version: Int64 = 2
+  /// With what is there instead of an embedded document that a record lacks.
+  private static let version: Int64 = 3
+  /// Without that: it is nil. Written where that is so, and so read by older programs.
+  private static let secondVersion: Int64 = 2
   /// Entries without a checksum: the index is not used, and built anew.
   private static let firstVersion: Int64 = 1
 
   func encoded(number: UInt32) -> [UInt8] {
     var writer = RecordWriter(binding: .none)
     writer.putArray(count: 9)
-    writer.put(Self.version)
+    let hasOuterAbsent = definition.parts.contains { part in
+      part.outerAbsent != IndexDefinition.Part.nothing(outside: part.path, part.isMultiple)
+    }
+    writer.put(hasOuterAbsent ? Self.version : Self.secondVersion)
     writer.put(definition.collection)
     writer.put(definition.name)
     writer.putArray(count: definition.parts.count)
     for part in definition.parts {
-      writer.putArray(count: 4)
+      writer.putArray(count: hasOuterAbsent ? 5 : 4)
       writer.putArray(count: part.path.count)
       for name in part.path { writer.put(name) }
       writer.put(Int64(part.scalar.rawValue))
       writer.put(Int64((part.isMultiple ? 1 : 0) | (part.isDescending ? 2 : 0)))
       part.absent.withUnsafeBytes { writer.put($0) }
+      guard hasOuterAbsent else { continue }
+      writer.putArray(count: part.outerAbsent.count)
+      for absent in part.outerAbsent { absent.withUnsafeBytes { writer.put($0) } }
     }
     writer.put(definition.isUnique)
     if let filter = definition.filter {
@@ -64,13 +73,17 @@ struct IndexRecord: Sendable, Equatable {
   private init(_ reader: inout ValueReader) throws(RecordError) {
     let count = try reader.arrayCount()
     let version = try reader.int64()
-    guard (count, version) == (9, Self.version) || (count, version) == (8, Self.firstVersion) else {
-      throw .invalid("version \(version) is unknown")
-    }
+    let isKnown =
+      switch version {
+      case Self.version, Self.secondVersion: count == 9
+      case Self.firstVersion: count == 8
+      default: false
+      }
+    guard isKnown else { throw .invalid("version \(version) is unknown") }
     let collection = try reader.string()
     let name = try reader.string()
     var parts: [IndexDefinition.Part] = []
-    for _ in 0..<(try reader.arrayCount()) { parts.append(try Self.part(&reader)) }
+    for _ in 0..<(try reader.arrayCount()) { parts.append(try Self.part(&reader, version)) }
     guard !parts.isEmpty else { throw .invalid("it has no part") }
     let isUnique = try reader.bool()
     var filter: [UInt8]?
@@ -80,7 +93,7 @@ struct IndexRecord: Sendable, Equatable {
     }
     definition = IndexDefinition(
       collection: collection, name: name, parts: parts, isUnique: isUnique, filter: filter,
-      unicode: version == Self.version ? unicode : UnicodeStamp.outdated)
+      unicode: version == Self.firstVersion ? UnicodeStamp.outdated : unicode)
     state = try IndexState(&reader)
     var superseded: [UInt64] = []
     if version != Self.firstVersion {
@@ -92,18 +105,25 @@ struct IndexRecord: Sendable, Equatable {
   }
 
   private static func part(
-    _ reader: inout ValueReader
+    _ reader: inout ValueReader, _ version: Int64
   ) throws(RecordError) -> IndexDefinition.Part {
-    guard try reader.arrayCount() == 4 else { throw .invalid("a part is none") }
+    let count = try reader.arrayCount()
+    guard count == (version == Self.version ? 5 : 4) else { throw .invalid("a part is none") }
     var path: [String] = []
     for _ in 0..<(try reader.arrayCount()) { path.append(try reader.string()) }
     guard !path.isEmpty, let code = UInt8(exactly: try reader.int64()),
       let scalar = IndexScalar(rawValue: code)
     else { throw .invalid("a part has no known kind") }
     let flags = try reader.int64()
+    let absent = [UInt8](try reader.bytes())
+    var outer = IndexDefinition.Part.nothing(outside: path, flags & 1 != 0)
+    if version == Self.version {
+      guard try reader.arrayCount() == outer.count else { throw .invalid("a part is none") }
+      for place in outer.indices { outer[place] = [UInt8](try reader.bytes()) }
+    }
     return IndexDefinition.Part(
       path: path, scalar: scalar, isMultiple: flags & 1 != 0, isDescending: flags & 2 != 0,
-      absent: [UInt8](try reader.bytes()))
+      absent: absent, outerAbsent: outer)
   }
 
   init(_ definition: IndexDefinition, _ state: IndexState, superseded: [UInt64] = []) {

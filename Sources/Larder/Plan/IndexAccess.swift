@@ -53,7 +53,7 @@ struct IndexAccess {
         continue
       }
       if values.isEquality, isOne,
-        let hashed = Self.cutRange(prefix + values.ranges[0].lower, index),
+        let hashed = Self.cutRange(prefix + values.ranges[0].lower),
         fixed == index.parts.count - 1
       {
         ranges = [hashed]
@@ -95,13 +95,8 @@ struct IndexAccess {
   private static let maximumPrefixCount = 256
 
   /// Where entries of just these values lie, if they are cut: their hash stands behind the cut.
-  private static func cutRange(_ values: [UInt8], _ index: CollectionIndex) -> KeyRange? {
-    let limit = CollectionIndex.maximumValueByteCount
-    // Of a default that is itself cut the hash is not known.
-    guard values.count > limit, index.parts.allSatisfy({ $0.definition.absent.count < limit })
-    else {
-      return nil
-    }
+  private static func cutRange(_ values: [UInt8]) -> KeyRange? {
+    guard values.count > CollectionIndex.maximumValueByteCount else { return nil }
     return KeyRange(prefix: IndexEntry.cutValues(values))
   }
 
@@ -209,7 +204,7 @@ extension IndexDefinition.Part {
   /// the same value where a record has none.
   func agrees(with path: [FieldStep]) -> Bool {
     guard path.count == self.path.count, let last = path.last,
-      path.indices.allSatisfy({ path[$0].name == self.path[$0] })
+      path.indices.allSatisfy({ path[$0].name == self.path[$0] }), agreesOutside(path)
     else { return false }
     var kind = last.kind
     if isMultiple {
@@ -229,5 +224,13 @@ extension IndexDefinition.Part {
     default: break
     }
     return IndexDefinition.absent(last.absent, (scalar, isMultiple)) == absent
+  }
+
+  /// Whether records that lack an embedded document on the way have the same value for both.
+  private func agreesOutside(_ path: [FieldStep]) -> Bool {
+    outerAbsent.indices.allSatisfy { place in
+      IndexDefinition.absent(path[place].absent ?? .null, (scalar, isMultiple))
+        == outerAbsent[place]
+    }
   }
 }

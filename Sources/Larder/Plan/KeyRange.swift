@@ -1,3 +1,7 @@
+#if LARDER_MUTANTS
+  internal import LarderLMDB
+#endif
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
@@ -191,10 +195,18 @@ struct PartRanges {
 
   private static func encoded(_ value: Value, _ part: IndexDefinition.Part) -> [UInt8]? {
     var bytes = OrderedBytes(capacity: 64)
-    // Whole, for the hash of what is cut; where it is not looked for, ranges are cut by `behind`.
-    bytes.put(value, as: part.scalar, limit: IndexEncoder.noLimit)
+    // Whole, for the hash of what is cut, and because two bounds may be alike up to the cut; where
+    // the hash is not looked for, ranges are cut by `behind`, once they have met.
+    bytes.put(value, as: part.scalar, limit: limit)
     // A value of another kind: nothing can be said.
     return bytes.bytes[0] == IndexTag.unreadable ? nil : [UInt8](bytes.bytes)
+  }
+
+  private static var limit: Int {
+    #if LARDER_MUTANTS
+      if Mutant.cutBounds.isOn { return CollectionIndex.maximumValueByteCount }
+    #endif
+    return IndexEncoder.noLimit
   }
 
   /// The values that both have.

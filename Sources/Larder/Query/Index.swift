@@ -22,8 +22,8 @@ public struct Index<Entity: Document>: Sendable {
   ///   - paths: The fields, the one that is compared for equality most first.
   ///   - name: What errors and statistics call it; the names of the fields if nil. Its definition
   ///     may change under a name: the index is then built anew.
-  ///   - unique: Whether two documents with equal values are refused. Values with a nil among
-  ///     them are never equal.
+  ///   - unique: Whether two documents with equal values are refused. Values with a nil, or a number
+  ///     that is NaN, among them are never equal; of equal elements of one array there may be several.
   ///   - condition: Which documents are in the index; all if nil. Only queries whose condition
   ///     has this one among its `&&` parts can use it.
   public init<each Value>(
@@ -78,7 +78,7 @@ extension Field {
   /// This field with an index of its own: what `@Indexed` writes.
   ///
   /// - Parameters:
-  ///   - unique: Whether two documents with equal values are refused; nil equals nothing.
+  ///   - unique: Whether two documents with equal values are refused; nil and NaN equal nothing.
   ///   - descending: Whether the largest comes first.
   public func indexed(unique: Bool = false, descending: Bool = false) -> Self {
     var field = self

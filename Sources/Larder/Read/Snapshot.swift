@@ -75,7 +75,11 @@ extension Engine {
       }
       // The reader is new, or another process has declared something, or this one just did.
       // Databases are opened first: a handle must not be used in a snapshot that began before it.
-      if catalogue.version != state.catalogueVersion { try refreshCatalogue() }
+      if catalogue.version != state.catalogueVersion {
+        try refreshCatalogue()
+        // Of indexes that another process has left unfinished, which may have ended.
+        scheduleIndexWork()
+      }
       transaction.attach(catalogue)
       transaction = try newer(transaction)
     }

@@ -39,7 +39,7 @@ public macro Key() = #externalMacro(module: "LarderMacros", type: "Key")
 /// Indexes over several properties, and partial ones, are declared in ``Document/indexes``.
 ///
 /// - Parameters:
-///   - unique: Whether two documents with equal values are refused; nil equals nothing.
+///   - unique: Whether two documents with equal values are refused; nil and NaN equal nothing.
 ///   - descending: Whether the largest comes first.
 @attached(peer)
 public macro Indexed(unique: Bool = false, descending: Bool = false) =

@@ -16,6 +16,14 @@ public enum RecordFormat {
   /// Values inside values, arrays and dictionaries and documents alike, that are read or written
   /// without their Swift type.
   static let maximumNesting = 4 * maximumDepth
+  /// Bytes of a record, and so about those of a document's texts, data and other values together:
+  /// 2 GiB less 1 MiB. LMDB hands a value to the system in one write, and Linux takes no more than
+  /// 2 GiB less a page at once; the rest is for what stands beside a record in the change log.
+  public static let maximumByteCount = 1 << 31 - 1 << 20
+  /// What holds; a test can take less, for the records that it makes itself.
+  @TaskLocal static var byteCountLimit = maximumByteCount
+  /// Records that are smaller than this never ask for the limit.
+  @usableFromInline static let largeByteCount = 16 << 20
   /// Bytes of the checksum behind an outermost record.
   public static let checksumByteCount = 8
 

@@ -129,6 +129,30 @@ extension RecordWriter {
   }
 }
 
+extension RecordWriter {
+  /// - Parameter start: Where the header of an outermost record is.
+  /// - Throws: ``RecordError/tooLarge(byteCount:limit:)`` with the name of the field that takes most.
+  @inline(never) func checkByteCount(from start: Int) throws(RecordError) {
+    let byteCount = count - start + RecordFormat.checksumByteCount
+    let limit = RecordFormat.byteCountLimit
+    guard byteCount > limit else { return }
+    let error = RecordError.tooLarge(byteCount: byteCount, limit: limit)
+    let header = try RecordHeader(UnsafeRawBufferPointer(start: base + start, count: count - start))
+    let offsets = (0..<header.slotCount).map {
+      RecordHeader.number(base + start + 2, 3 + $0, shift: header.shift)
+    }
+    let ends = offsets.filter { $0 > 0 }.sorted() + [count - start - header.headerByteCount + 1]
+    func size(_ slot: Int) -> Int {
+      let offset = offsets[slot]
+      return offset == 0 ? 0 : ends[ends.partitioningIndex { $0 > offset }] - offset
+    }
+    let fields = binding.collection.tables[header.table].fields
+    guard let largest = offsets.indices.max(by: { size($0) < size($1) }), largest < fields.count
+    else { throw error }
+    throw .field(fields[largest].name, error)
+  }
+}
+
 extension Array {
   /// The first place whose element `belongs`, where all elements behind it do too.
   func partitioningIndex(_ belongs: (Element) -> Bool) -> Int {

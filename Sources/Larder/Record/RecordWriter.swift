@@ -208,6 +208,7 @@ extension RecordWriter {
       self.failure = nil
       throw failure
     }
+    if _slowPath(count &- start > RecordFormat.largeByteCount) { try checkByteCount(from: start) }
     let seed = Checksum.hash(key, seed: binding.checksumSeed)
     let hash = Checksum.hash(
       UnsafeRawBufferPointer(start: base + start, count: count &- start), seed: seed)

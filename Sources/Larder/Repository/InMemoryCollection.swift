@@ -192,8 +192,8 @@ extension InMemoryCollection {
         try reading(record, key) { record in
           var clash: ([UInt8], [UInt8])?
           var bytes = OrderedBytes()
-          encoder.encode(record, into: &bytes, limit: .max - 1) { values, _, hasNil, bytes in
-            guard !hasNil else { return }
+          encoder.encode(record, into: &bytes, limit: .max - 1) { values, _, equalsNothing, bytes in
+            guard !equalsNothing else { return }
             let owner = owners.updateValue(key, forKey: [UInt8](bytes[values]))
             if let owner, owner != key { clash = saved[key] == nil ? (owner, key) : (key, owner) }
           }

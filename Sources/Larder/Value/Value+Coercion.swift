@@ -129,7 +129,8 @@ extension Value {
     case .integer(let value): .decimal(Decimal(value))
     case .unsigned(let value): .decimal(Decimal(value))
     // By its shortest text: 0.1 is the decimal 0.1 and not the double's exact value.
-    case .double(let value): value.isFinite ? Decimal(string: "\(value)").map(Value.decimal) : nil
+    case .double(let value):
+      Decimal.towardZero(value).flatMap { $0.isExact ? .decimal($0.value) : nil }
     default: nil
     }
   }
@@ -185,6 +186,53 @@ extension Decimal {
       first != 0x65, first != 0x45, allowed, Double(text) != nil
     else { return nil }
     self.init(string: text)
+  }
+}
+
+extension Decimal {
+  /// The decimal that a double's shortest text stands for or, where there is none, the next one toward
+  /// zero: decimals have no digit behind the 128th place, and end soon behind 10^165. Nil for NaN.
+  static func towardZero(_ number: Double) -> (value: Decimal, isExact: Bool)? {
+    if number.isNaN { return nil }
+    let (size, isExact) = towardZero(ofSize: number.magnitude)
+    return (number < 0 ? -size : size, isExact)
+  }
+
+  private static func towardZero(ofSize size: Double) -> (Decimal, isExact: Bool) {
+    guard size.isFinite else { return (greatestFiniteMagnitude, false) }
+    // Such as 123.0, 0.001, 1.5e-07 or 1e+16: at most 17 digits, and no zeros behind large ones.
+    let parts = "\(size)".split(separator: "e")
+    let digits = parts[0].split(separator: ".")
+    let behindPoint = digits.count > 1 && digits[1] != "0" ? String(digits[1]) : ""
+    guard var significand = UInt64(String(digits[0]) + behindPoint), significand > 0 else {
+      return (0, true)
+    }
+    var exponent = (parts.count > 1 ? Int(parts[1]) ?? 0 : 0) - behindPoint.utf8.count
+    if exponent > 127 { return (below(significand, exponent), false) }
+    var isExact = true
+    while exponent < -128, significand > 0 {
+      isExact = isExact && significand % 10 == 0
+      significand /= 10
+      exponent += 1
+    }
+    if significand == 0 { return (0, false) }
+    let value = Decimal(sign: .plus, exponent: exponent, significand: Decimal(significand))
+    return (value, isExact)
+  }
+
+  /// The largest decimal below a number that has too large an exponent to be one.
+  private static func below(_ significand: UInt64, _ exponent: Int) -> Decimal {
+    let count = String(significand).utf8.count
+    // 2^128 - 1, which has 39 digits.
+    let largest = "\(UInt128.max)"
+    for width in [39, 38] {
+      let digits = String(significand - 1) + String(repeating: "9", count: width - count)
+      let padded = String(repeating: "0", count: width - digits.utf8.count) + digits
+      let place = exponent - (width - count)
+      if place > 127 || width == 39 && padded > largest { continue }
+      return Decimal(string: "\(digits)e\(place)") ?? greatestFiniteMagnitude
+    }
+    return greatestFiniteMagnitude
   }
 }
 

@@ -399,6 +399,12 @@ extension RecordWriter {
       if let known { return try merge(old: verified, new: new, key: key, knowing: known) }
       return try merge(old: verified, new: new, key: key)
     } catch {
+      // With the fields that its type does not know.
+      if case .field(_, .tooLarge) = error {
+        throw StoreError.unwritable(
+          collection: binding.collection.name, key: binding.collection.keyKind.text(of: key),
+          reason: error)
+      }
       throw binding.damaged(key, error)
     }
   }

@@ -65,6 +65,7 @@ enum ImportCommand: Command {
     guard let key = try arguments["key"] ?? store.collection(collection).keyField() else {
       throw UsageError("which field is the key? Give --key FIELD")
     }
+    let failed = try store.collection(collection).failedIndexes()
     var line = ProgressLine()
     let outcome = Result {
       try store.importDocuments(
@@ -76,9 +77,29 @@ enum ImportCommand: Command {
       }
     }
     line.clear()
+    if !options.isDryRun { try finishIndexes(of: store.collection(collection), known: failed) }
     try report(try outcome.get(), collection, isDryRun: options.isDryRun)
     try store.close()
     return .success
+  }
+
+  /// An index over a field that has become wider is built anew: nobody else would do it soon.
+  ///
+  /// - Parameter known: What failed before.
+  private static func finishIndexes(
+    of collection: DynamicCollection, known: [String: String]
+  ) throws {
+    do {
+      try collection.finishIndexes { !Interruption.isWished }
+    } catch StoreError.full(let shortage) {
+      // The documents are saved. Whoever opens the store next goes on.
+      Console.note(
+        "larder: indexes of \(collection.name) are not built to their end: \(shortage)\n")
+    }
+    for (name, reason) in try collection.failedIndexes().sorted(by: { $0.key < $1.key })
+    where known[name] != reason {
+      Console.note("larder: the index \(name.inQuotes) of \(collection.name) fails: \(reason)\n")
+    }
   }
 
   private static func setFormat(
@@ -131,6 +152,15 @@ enum ImportCommand: Command {
         + "\(Console.number(saved.updated)) updated, \(Console.number(saved.unchanged)) unchanged"
         + (saved.duplicates > 0 ? ", \(Console.number(saved.duplicates)) duplicates" : "")
         + " (\(Console.number(report.byteCount)) bytes, \(Console.seconds(report.duration)) s)")
+  }
+}
+
+extension DynamicCollection {
+  /// Why, by name.
+  fileprivate func failedIndexes() throws -> [String: String] {
+    try indexes().reduce(into: [:]) { failed, index in
+      if case .failed(let reason) = index.state { failed[index.name] = reason }
+    }
   }
 }
 

@@ -21,6 +21,7 @@ enum IndexCommand: Command {
 
     Examples:
       larder index contacts city,-order --store ./data
+      larder index contacts -updatedAt --store ./data
       larder index contacts email --unique --store ./data
       larder index contacts --drop city,-order --store ./data
 
@@ -30,6 +31,8 @@ enum IndexCommand: Command {
     .store, Option("name", takes: "NAME"), Option("unique"), Option("where", takes: "EXPR"),
     Option("drop", takes: "NAME"),
   ]
+
+  static var takesMinus: Bool { true }
 
   static func run(_ arguments: Arguments) throws -> ExitCode {
     if let dropped = arguments["drop"] {
@@ -44,6 +47,8 @@ enum IndexCommand: Command {
           "\(name) has no index \(dropped.inQuotes)" + Spelling.suggestion(dropped, among: names))
       }
       try Console.print("\(name): dropped the index \(dropped.inQuotes)")
+      Interruption.watch()
+      try collection.finishIndexes { !Interruption.isWished }
       return .success
     }
     let operands = try arguments.operands("COLLECTION", "FIELDS")

@@ -37,6 +37,10 @@
     case checksum
     /// An index entry is taken for whole without its checksum.
     case indexEntries = "index-entries"
+    /// The bounds of a condition are cut before those of several conditions meet, as entries are.
+    case cutBounds = "cut-bounds"
+    /// Equal elements of an array are put into a unique index one by one.
+    case repeatedEntries = "repeated-entries"
 
     /// Whether the environment of this process names it: `LARDER_MUTANT=open-guard`; several stand
     /// with commas between them.

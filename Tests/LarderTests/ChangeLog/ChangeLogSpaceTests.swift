@@ -36,6 +36,13 @@ import Testing
     try store.close()
   }
 
+  /// Has a consumer acknowledge what there is, so that the log is kept for it from here on.
+  private func beginConsumer(_ name: String, of store: Store) async throws {
+    var changes = store.changes(for: name).makeAsyncIterator()
+    let batch = try #require(try await changes.next())
+    try await store.write { try $0.acknowledge(batch) }
+  }
+
   /// Saves batches of documents with long texts under keys that come again.
   private func churn(_ store: Store, rounds: Int) throws -> Int {
     var refused = 0
@@ -56,11 +63,7 @@ import Testing
     options.quotaByteCount = 4 << 20
     let store = try Store(at: folder.store, options: options)
     _ = try churn(store, rounds: 1)
-    do {
-      var changes = store.changes(for: "version 1").makeAsyncIterator()
-      let batch = try #require(try await changes.next())
-      try await store.write { try $0.acknowledge(batch) }
-    }
+    try await beginConsumer("version 1", of: store)
 
     #expect(try churn(store, rounds: 30) == 0)
 
@@ -83,11 +86,7 @@ import Testing
     }
     let store = try Store(at: folder.store, options: options)
     _ = try churn(store, rounds: 1)
-    do {
-      var changes = store.changes(for: "away").makeAsyncIterator()
-      let batch = try #require(try await changes.next())
-      try await store.write { try $0.acknowledge(batch) }
-    }
+    try await beginConsumer("away", of: store)
 
     _ = try churn(store, rounds: 20)
 
@@ -103,11 +102,7 @@ import Testing
     options.changeLog.maximumByteCount = 64 << 10
     let store = try Store(at: folder.store, options: options)
     _ = try churn(store, rounds: 1)
-    do {
-      var changes = store.changes(for: "away").makeAsyncIterator()
-      let batch = try #require(try await changes.next())
-      try await store.write { try $0.acknowledge(batch) }
-    }
+    try await beginConsumer("away", of: store)
     _ = try churn(store, rounds: 30)
     #expect(try logByteCount(store) > 8 << 20)
 
@@ -124,11 +119,7 @@ import Testing
     options.quotaByteCount = 4 << 20
     let store = try Store(at: folder.store, options: options)
     let parcels = store.repository(of: Parcel.self)
-    do {
-      var changes = store.changes(for: "away").makeAsyncIterator()
-      let batch = try #require(try await changes.next())
-      try await store.write { try $0.acknowledge(batch) }
-    }
+    try await beginConsumer("away", of: store)
     let note = String(repeating: "x", count: 2_000)
     var count = 0
     while (try? await parcels.save(Parcel(id: count, note: note))) != nil { count += 1 }

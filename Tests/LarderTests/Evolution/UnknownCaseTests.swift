@@ -10,19 +10,25 @@ import Testing
 @Suite struct UnknownCaseTests {
   // MARK: Versions of one app
 
-  private enum NewState: String, Storable { case open, closed, frozen }
+  enum NewState: String, Storable { case open, closed, frozen }
   enum OldState: String, Storable { case open, closed }
 
-  private struct NewTicket: Document, Identifiable {
+  private typealias NewTicket = AnyTicket<NewState>
+  typealias Ticket = AnyTicket<OldState>
+
+  /// A ticket with the states that a version of the app knows.
+  struct AnyTicket<State: Storable & Equatable & Sendable>: Document, Identifiable, Equatable {
     var id: Int
-    var state: NewState
+    var state: State
     var title = ""
 
-    static let schema = Schema<NewTicket>(
-      "Ticket", key: \.id,
-      fields: [
-        Field("id", \.id), Field("state", \.state), Field("title", \.title, default: ""),
-      ])
+    static var schema: Schema<Self> {
+      Schema(
+        "Ticket", key: \.id,
+        fields: [
+          Field("id", \.id), Field("state", \.state), Field("title", \.title, default: ""),
+        ])
+    }
 
     func encode(into record: inout RecordWriter) {
       record.put(id, at: 0)
@@ -30,35 +36,7 @@ import Testing
       record.put(title, at: 2)
     }
 
-    init(id: Int, state: NewState, title: String = "") {
-      (self.id, self.state, self.title) = (id, state, title)
-    }
-
-    init(from record: borrowing RecordReader) throws(RecordError) {
-      id = try record.get(0)
-      state = try record.get(1)
-      title = try record.get(2)
-    }
-  }
-
-  struct Ticket: Document, Identifiable, Equatable {
-    var id: Int
-    var state: OldState
-    var title = ""
-
-    static let schema = Schema<Ticket>(
-      "Ticket", key: \.id,
-      fields: [
-        Field("id", \.id), Field("state", \.state), Field("title", \.title, default: ""),
-      ])
-
-    func encode(into record: inout RecordWriter) {
-      record.put(id, at: 0)
-      record.put(state, at: 1)
-      record.put(title, at: 2)
-    }
-
-    init(id: Int, state: OldState, title: String = "") {
+    init(id: Int, state: State, title: String = "") {
       (self.id, self.state, self.title) = (id, state, title)
     }
 

@@ -92,6 +92,25 @@ import Testing
     try store.close()
   }
 
+  @Test("an index that another process left unfinished is built by one that only reads")
+  func abandoned() async throws {
+    let folder = TestFolder()
+    let store = try Store(at: folder.store)
+    try fill(store, 60_000)
+    let other = try OtherProcess("index-and-die", folder.store, "Parcel", "note")
+    #expect(try other.expect("building") == "true")
+    #expect(other.wait() == 0)
+
+    // Nothing is written here but by the background.
+    let isBuilt = try await eventually {
+      try store.collection("Parcel").indexes().map(\.state) == [.complete]
+    }
+
+    #expect(isBuilt)
+    #expect(try store.collection("Parcel").indexes().map(\.entryCount) == [60_000])
+    try verifyAndClose(store)
+  }
+
   @Test("an index that no type declares any more stays, until it is dropped")
   func dropped() throws {
     try withTemporaryStore { store in

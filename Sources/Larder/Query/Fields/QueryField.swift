@@ -111,6 +111,6 @@ extension QueryField {
 
   private func path(adding step: FieldStep?) -> Operand? {
     guard let storedPath, let step else { return nil }
-    return .field(storedPath + [step])
+    return storedPath.appending([step]).map(Operand.field)
   }
 }

@@ -41,7 +41,7 @@ extension EmbeddedDocument {
   fileprivate static func path(
     to path: AnyKeyPath, behind outer: [FieldStep]
   ) -> [FieldStep]? {
-    (path as? PartialKeyPath<Self>).flatMap { schema.path(to: $0) }.map { outer + $0 }
+    (path as? PartialKeyPath<Self>).flatMap { schema.path(to: $0) }.flatMap(outer.appending)
   }
 }
 

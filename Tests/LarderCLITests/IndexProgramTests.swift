@@ -1,0 +1,46 @@
+import Foundation
+import Larder
+import Testing
+
+@Suite("larder and indexes that it leaves behind")
+struct IndexProgramTests {
+  let larder: LarderProgram
+
+  init() throws { larder = try LarderProgram() }
+
+  /// Opened to be read, so that nothing is built by looking.
+  private func indexes() throws -> [IndexDescription] {
+    let store = try Store(at: larder.store, options: StoreOptions(isReadOnly: true))
+    return try store.collection("c").indexes()
+  }
+
+  private func importNumbers() throws {
+    let lines = (0..<9_000).map { "{\"id\": \($0), \"x\": \($0 % 100)}\n" }
+    let file = try larder.file("numbers.ndjson", lines.joined())
+    #expect(try larder.runOnStore("import", file, "--into", "c", "--key", "id").status == 0)
+  }
+
+  @Test("an import that widens an indexed field ends with the index complete")
+  func widened() throws {
+    try importNumbers()
+    #expect(try larder.runOnStore("index", "c", "x").status == 0)
+    let file = try larder.file("wide.ndjson", "{\"id\": 9000, \"x\": 0.5}\n")
+
+    let outcome = try larder.runOnStore("import", file, "--into", "c")
+
+    #expect(outcome.status == 0 && outcome.errors == "")
+    #expect(try indexes().map(\.state) == [.complete])
+    #expect(try indexes().map(\.entryCount) == [9_001])
+  }
+
+  @Test("a descending field may come first without a sign before it")
+  func descending() throws {
+    try importNumbers()
+
+    let outcome = try larder.runOnStore("index", "c", "-x,id")
+
+    #expect(outcome.status == 0 && outcome.errors == "")
+    #expect(try indexes().map(\.fields) == [["-x", "id"]])
+    #expect(try larder.runOnStore("index", "c", "--x").errors.contains("there is no option `--x`"))
+  }
+}
