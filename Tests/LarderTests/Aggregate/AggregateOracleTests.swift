@@ -108,14 +108,21 @@ private struct Case {
     try #require(same(try repository.sum(\.ratio, of: query), exactSum(doubles)), hint)
     let weights = specimens.compactMap(\.weight)
     try #require(same(try repository.sum(\.weight, of: query), exactSum(weights)), hint)
-    let average = weights.isEmpty ? nil : exactSum(weights) / Double(weights.count)
-    try #require(same(try repository.average(\.weight, of: query), average), hint)
+    try #require(same(try repository.average(\.weight, of: query), average(weights)), hint)
     let levels = specimens.compactMap(\.level).map(Double.init)
     try #require(same(try repository.sum(\.level, of: query), exactSum(levels)), hint)
     let costs = specimens.compactMap(\.cost)
     try #require(try repository.sum(\.cost, of: query) == costs.reduce(0, +), hint)
     let cost = costs.isEmpty ? nil : costs.reduce(0, +) / Decimal(costs.count)
     try #require(try repository.average(\.cost, of: query) == cost, hint)
+  }
+
+  /// Finite where all numbers are, also where their sum is larger than any double.
+  private func average(_ numbers: [Double]) -> Double? {
+    if numbers.isEmpty { return nil }
+    let sum = exactSum(numbers)
+    guard sum.isInfinite, numbers.allSatisfy(\.isFinite) else { return sum / Double(numbers.count) }
+    return exactSum(numbers.map { $0 / 0x1p64 }) / Double(numbers.count) * 0x1p64
   }
 
   /// Held to arithmetic of its own by its own tests.
