@@ -44,6 +44,9 @@ final class Writer: Sendable {
     var group: [WriteJob] = []
     /// Whether somebody has the line, or is about to take it.
     var isTaken = false
+    /// Whether the thread that was lent the line has ended its own write; nil where it shares it with no
+    /// job.
+    var isLenderEnded: (@Sendable () -> Bool)?
     var running = Running.nothing
     /// Since when one after the other has had the line; nil where it is free.
     var takenSince: Double?
@@ -238,10 +241,11 @@ extension Writer {
     block.giveUp?(error())
   }
 
-  /// Has the write of a thread that was lent the line count as one of the jobs that it runs.
-  func join(_ job: WriteJob) {
+  /// Has the write of a thread that was lent the line count as one of the jobs that it runs. Its job
+  /// itself is not kept, as it may not outlive the call.
+  func join(_ isEnded: @escaping @Sendable () -> Bool) {
     state.withLock { state in
-      state.group.append(job)
+      state.isLenderEnded = isEnded
       state.running = .jobs
     }
   }
@@ -316,7 +320,7 @@ extension Writer.State {
     switch running {
     case .nothing: false
     // Those who wait for them hear of their end, and may come again, before they give the line back.
-    case .jobs: group.contains { !$0.isEnded }
+    case .jobs: isLenderEnded?() == false || group.contains { !$0.isEnded }
     case .other: true
     }
   }
@@ -348,7 +352,7 @@ extension Writer.State {
     }
     let isHeldUp = holdsUp
     let isGroupHeldUp = isElsewhere || group.contains(where: \.isRunning)
-    for job in group where job.isWaiting && !job.isLender {
+    for job in group where job.isWaiting {
       if isLate(since: job.since, isGroupHeldUp) { jobs.append(job) }
     }
     for (number, entry) in entries.numbered {
@@ -417,6 +421,7 @@ extension Writer.State {
   /// It has ended.
   fileprivate mutating func end() {
     group = []
+    isLenderEnded = nil
     running = .nothing
   }
 

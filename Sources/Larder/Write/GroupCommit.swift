@@ -41,6 +41,8 @@ final class WriteJob: Sendable {
   var isRunning: Bool { state.withLock { $0.phase == .running } }
   /// Whether whoever waits for it has heard of its end, or is about to.
   var isEnded: Bool { state.withLock { $0.phase == .ended } }
+  /// Says the same, and does not keep it.
+  var hasEnded: @Sendable () -> Bool { { [state] in state.withLock { $0.phase == .ended } } }
   /// Whether it may still begin, or begin again.
   var isWanted: Bool { state.withLock { $0.phase != .ended && !$0.isGivenUp } }
   /// Where it stands in the line; nil before it does.
@@ -155,7 +157,7 @@ extension Engine {
       } finish: {
         failure = $0
       }
-      writer.join(own)
+      writer.join(own.hasEnded)
       runInGroups((jobs + [own])[...])
       if let failure { throw failure }
       guard let result else { preconditionFailure("a write that succeeded has no result") }
@@ -251,6 +253,9 @@ extension Engine {
       end(failed, after: error, isLent: isLent)
       return outcomes.isEmpty ? [] : rest
     }
+    // The thread's own first: whoever hears of another one may come again at once, and is to find
+    // nothing before it.
+    if let own = outcomes.last, own.job.isLender { own.job.end(own.error) }
     for outcome in outcomes { outcome.job.end(outcome.error) }
     guard declaration != nil || needsRoom, let job = rest.first else { return rest }
     // The one that needs it goes on alone: it may need more than one thing.

@@ -176,7 +176,7 @@
       // Long enough for it to have looked several times whether anybody wants it.
       try await Task.sleep(for: .milliseconds(300))
       turn.giveBack()
-      try await saving.value
+      _ = try await saving.value
 
       #expect(try store.repository(of: Parcel.self).count() == 1)
       try store.close()

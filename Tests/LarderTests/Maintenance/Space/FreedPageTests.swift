@@ -63,7 +63,6 @@ import Testing
     try anew.close()
     try await accounts.delete(keys: (0..<10_000).filter { $0 % 30 != 0 })
     let nearlyAll = try byteCount(store)
-    print("pages", before, deleted, compacted, copied, saved, nearlyAll)
 
     #expect(deleted > 0.9 * before)
     #expect(compacted > 0.9 * before)

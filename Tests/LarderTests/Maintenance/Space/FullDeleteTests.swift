@@ -89,12 +89,13 @@ struct FullDeleteTests {
     let store = try Store(at: folder.store, options: options)
     let accounts = store.repository(of: Account.self)
     var count = 0
-    while storeError({
+    func saveMore() throws -> Int {
+      let text = String(repeating: "x", count: 900)
       try accounts.save(
-        (count..<count + 100).map {
-          Account(number: $0, balance: $0 % 2, text: String(repeating: "x", count: 900))
-        })
-    }) == nil { count += 100 }
+        (count..<count + 100).map { Account(number: $0, balance: $0 % 2, text: text) })
+      return 100
+    }
+    do { while true { count += try saveMore() } } catch StoreError.full {}
     let first = Locked<Task<Int, any Error>?>(nil)
     let even = Locked<Task<Int, any Error>?>(nil)
     var thread: OnThread<Int>?
