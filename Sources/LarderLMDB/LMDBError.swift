@@ -15,6 +15,8 @@ public struct LMDBError: Error, Equatable, Sendable, CustomStringConvertible {
     case lockFileReplaced, lockTableDamaged, nestedWrite, readOnly, missing, unfinishedQuarantine
     /// Another process writes, and the time to wait for it is over.
     case busy(by: WriteHolder?)
+    /// Whoever was to write does not want to any more.
+    case cancelled
   }
 
   /// The kind of failure.
@@ -86,7 +88,7 @@ extension LMDBError.Code {
     case .nestedWrite:
       "End the transaction that this thread holds first."
     case .readOnly: "Open the store for writing."
-    case .missing, .other: nil
+    case .missing, .other, .cancelled: nil
     }
   }
 

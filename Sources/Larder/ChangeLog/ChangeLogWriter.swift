@@ -58,7 +58,7 @@ struct ChangeLogWriter: ~Copyable {
 /// How much of the past the change log keeps, for watchers that were away.
 ///
 /// A watcher that falls further behind reads its query anew. Documents themselves are not
-/// concerned.
+/// concerned. No limit may be below zero; `Int.max` and `Double.infinity` are none.
 public struct ChangeLogRetention: Sendable, Equatable {
   /// Bytes of the log, above which the oldest changes go.
   public var maximumByteCount = 64 << 20
@@ -74,6 +74,16 @@ public struct ChangeLogRetention: Sendable, Equatable {
   public init(maximumByteCount: Int = 64 << 20, maximumAgeSeconds: Double = 7 * 24 * 3600) {
     self.maximumByteCount = maximumByteCount
     self.maximumAgeSeconds = maximumAgeSeconds
+  }
+
+  /// The name of one that is below zero, or is no number; nil where there is none.
+  var wrongLimit: String? {
+    let limits = [
+      ("maximumByteCount", Double(maximumByteCount)), ("maximumAgeSeconds", maximumAgeSeconds),
+      ("maximumConsumerByteCount", Double(maximumConsumerByteCount)),
+      ("maximumConsumerAgeSeconds", maximumConsumerAgeSeconds),
+    ]
+    return limits.first { !($0.1 >= 0) }?.0
   }
 }
 
@@ -155,6 +165,6 @@ extension WriteTransaction {
       budget -= max(freed, ChangeLogPruning.packByteCount)
       byteCount -= freed
     }
-    return byteCount > retention.maximumByteCount + ChangeLogPruning.leastByteCount
+    return byteCount - ChangeLogPruning.leastByteCount > retention.maximumByteCount
   }
 }

@@ -74,8 +74,8 @@ extension Shortage: CustomStringConvertible {
   private var advice: String {
     switch limit {
     case .quota:
-      "Delete documents, which there is always room for; let the oldest go by themselves "
-        + "(`ageing`); drop indexes that you can do without (`dropIndex`); or open the store with a "
+      "Delete documents, which there is always room for and which makes most where their keys are "
+        + "neighbours; let the oldest go by themselves (`ageing`); drop indexes that you can do without (`dropIndex`); or open the store with a "
         + "larger `quotaByteCount` or `mapByteCount`."
     case .map:
       "End long reads, delete documents, drop indexes that you can do without (`dropIndex`), or open "

@@ -1,8 +1,8 @@
 internal import LarderLMDB
 
 extension Engine {
-  /// Runs `body`, with LMDB's errors as the store's: what lacks room is ``StoreError/full(_:)``, and
-  /// damage makes the next opener look at all pages.
+  /// Runs `body`, with LMDB's errors as the store's: what lacks room is ``StoreError/full(_:)``, what
+  /// was cancelled is a `CancellationError`, and damage makes the next opener look at all pages.
   @inlinable func storing<Result>(_ body: () throws -> Result) throws -> Result {
     do { return try body() } catch { throw noting(error) }
   }
@@ -41,6 +41,7 @@ extension Engine {
 
   @usableFromInline func noting(_ error: any Error) -> any Error {
     if let shortage = shortage(error) { return StoreError.full(shortage) }
+    if (error as? LMDBError)?.code == .cancelled { return CancellationError() }
     let found = (error as? LMDBError).map { StoreError($0) } ?? error as? StoreError
     if let found, found.isDamage { noteSuspicion() }
     return found ?? error

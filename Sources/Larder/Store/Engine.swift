@@ -45,7 +45,18 @@ internal import Synchronization
     room = WriteRoom(byteCount: options.maximumWaitingByteCount)
     space = SpaceLimits(options)
     let (timeout, log) = (options.writeTimeout?.seconds, log)
-    writer = Writer(timeoutSeconds: timeout) { Self.writeTimedOut(environment) }
+    writer = Writer(timeoutSeconds: timeout) {
+      Self.writeTimedOut(environment)
+    } waitsElsewhere: {
+      environment.waitsForOtherProcess
+    } admit: {
+      // Before the line, which a forked child has only a copy of.
+      do throws(LMDBError) {
+        try environment.checkFork("write")
+      } catch {
+        throw StoreError(error)
+      }
+    }
     environment.writeWait.withLock { wait in
       wait.timeoutSeconds = timeout
       wait.tellsOfLong = { log.tellOfWriter($0) }
@@ -63,6 +74,11 @@ internal import Synchronization
   var writeTimeoutSeconds: Double? { options.writeTimeout?.seconds }
 
   func writeTimedOut() -> any Error { Self.writeTimedOut(environment) }
+
+  /// What has begun and begins again waits for other processes anew.
+  func hasBegunToWrite() {
+    if writeTimeoutSeconds != nil { environment.writeWait.withLock { $0.deadline = nil } }
+  }
 
   private static func writeTimedOut(_ environment: Environment) -> any Error {
     StoreError.writeTimedOut(

@@ -84,6 +84,8 @@ public final class Store: Sendable {
   /// - Throws: ``StoreError/storage(_:)`` when reads or writes still run; the store is then as
   ///   open as before, and its consumers begin another iteration.
   public func close(timeoutSeconds: Double = 5) throws {
+    // In a forked child nobody may be there who would end what is waited for.
+    try engine.storing { try engine.environment.checkFork("close") }
     try closing.withLock { _ in
       guard !isClosed.load(ordering: .acquiring) else { return }
       engine.endConsumers(of: self, timeoutSeconds: timeoutSeconds)

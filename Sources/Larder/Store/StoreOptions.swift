@@ -27,10 +27,12 @@ public struct StoreOptions: Equatable, Sendable {
   /// takes it do not fill the memory; cancelling its task ends the wait.
   public var maximumWaitingByteCount = 64 << 20
   /// How long a write waits for its turn: for room among the writes that wait, for writes of this
-  /// process before it, and for a writer of another process, each at most so long. A write that has
-  /// waited for so long throws ``StoreError/writeTimedOut(path:waitedFor:)`` and leaves nothing behind;
-  /// one that has begun runs to its end. Nil to wait without end. Opening a store does not write,
-  /// unless it makes the store.
+  /// process before it, and for a writer of another process, each at most so long. Time counts only
+  /// while something is before it: with zero, a write that has to wait fails at once, and one that has
+  /// not is written. A write that has waited for so long throws
+  /// ``StoreError/writeTimedOut(path:waitedFor:)`` and leaves nothing behind; one that has begun runs to
+  /// its end, and waits as long again where it has to begin once more. Nil to wait without end. Opening a
+  /// store does not write, unless it makes the store.
   public var writeTimeout: Duration?
   /// Told what the store does; silent if nil, and then nothing is measured or put into words.
   ///
@@ -122,6 +124,9 @@ public struct StoreOptions: Equatable, Sendable {
     }
     if let mapByteCount, mapByteCount < 64 << 10 {
       throw .invalidOption("mapByteCount", reason: "it must be 65,536 or more")
+    }
+    if let name = changeLog.wrongLimit {
+      throw .invalidOption("changeLog.\(name)", reason: "it must be 0 or more")
     }
   }
 

@@ -13,6 +13,11 @@ struct WaitingLine<Element> {
   /// All who wait.
   var elements: some Sequence<Element> { places[head...].lazy.compactMap(\.element) }
 
+  /// All who wait, with the numbers to leave by.
+  var numbered: some Sequence<(number: UInt64, element: Element)> {
+    places[head...].lazy.compactMap { place in place.element.map { (place.number, $0) } }
+  }
+
   /// Returns the number to leave by.
   @discardableResult
   mutating func append(_ element: Element) -> UInt64 {

@@ -19,9 +19,22 @@ internal import Synchronization
 final class Writer: Sendable {
   fileprivate enum Entry {
     case job(WriteJob)
-    case block(@Sendable () -> Void)
+    case block(Block)
     case turn(Turn)
   }
+
+  /// Something else that is run in the line.
+  fileprivate struct Block: Sendable {
+    /// Since when it stands there.
+    var since = 0.0
+    /// Tells whoever waits for it that it will not be run; nil where nobody waits.
+    var giveUp: (@Sendable (any Error) -> Void)?
+    /// Returns what tells whoever waits for it that it has run.
+    let run: @Sendable () -> @Sendable () -> Void
+  }
+
+  /// What has the line.
+  fileprivate enum Running { case nothing, jobs, other }
 
   fileprivate struct State {
     /// Those who wait.
@@ -29,8 +42,14 @@ final class Writer: Sendable {
     /// Jobs that have left the line, and may not have begun: what they share a transaction with may
     /// wait for another process.
     var group: [WriteJob] = []
-    /// Whether somebody has the line.
+    /// Whether somebody has the line, or is about to take it.
     var isTaken = false
+    /// Whether the thread that was lent the line has ended its own write; nil where it shares it with no
+    /// job.
+    var isLenderEnded: (@Sendable () -> Bool)?
+    var running = Running.nothing
+    /// Since when one after the other has had the line; nil where it is free.
+    var takenSince: Double?
     /// Whether jobs are looked at that have waited for too long.
     var looksForLate = false
   }
@@ -38,7 +57,7 @@ final class Writer: Sendable {
   /// What comes next once the line is free.
   fileprivate enum Next {
     case jobs([WriteJob])
-    case block(@Sendable () -> Void)
+    case block(Block)
     case turn(Turn)
     case nothing
   }
@@ -52,13 +71,22 @@ final class Writer: Sendable {
   private let timeoutSeconds: Double?
   /// Makes the error of one that has waited for so long.
   private let timedOut: @Sendable () -> any Error
+  /// Whether what runs in the line waits for another process.
+  private let waitsElsewhere: @Sendable () -> Bool
+  /// Throws where nobody may stand in the line: in a forked child it is a copy, and whoever had it in
+  /// the parent never passes it on.
+  private let admit: @Sendable () throws -> Void
 
   init(
     timeoutSeconds: Double? = nil,
-    timedOut: @escaping @Sendable () -> any Error = { CancellationError() }
+    timedOut: @escaping @Sendable () -> any Error = { CancellationError() },
+    waitsElsewhere: @escaping @Sendable () -> Bool = { false },
+    admit: @escaping @Sendable () throws -> Void = {}
   ) {
     self.timeoutSeconds = timeoutSeconds
     self.timedOut = timedOut
+    self.waitsElsewhere = waitsElsewhere
+    self.admit = admit
   }
 
   /// What shares a transaction at most.
@@ -100,110 +128,130 @@ extension Writer {
   func inTurn<Result>(
     takingJobs: Bool = true, _ body: ([WriteJob], _ deadline: Double?) throws -> Result
   ) throws -> Result {
+    try admit()
     if isInLine { throw StoreError.nestedWrite }
-    let deadline = timeoutSeconds.map { WriteWait.now + $0 }
+    let start = now
     let place = state.withLock { state -> (turn: Turn, number: UInt64)? in
       guard state.isTaken else {
         state.isTaken = true
+        state.begin(.other, at: start)
         return nil
       }
       let turn = Turn(takesJobs: takingJobs)
       return (turn, state.entries.append(.turn(turn)))
     }
-    if let place, !place.turn.wait(until: deadline) {
-      if state.withLock({ $0.entries.remove(place.number) }) != nil { throw timedOut() }
-      // It is about to come.
-      _ = place.turn.wait(until: nil)
-    }
+    if let place { try wait(for: place.turn, at: place.number, since: start) }
     let jobs = place?.turn.takeJobs() ?? []
     defer { passOn() }
-    return try running { try body(jobs, deadline) }
+    return try running { try body(jobs, timeoutSeconds.map { start + $0 }) }
+  }
+
+  /// Waits until a turn has come.
+  ///
+  /// - Throws: ``StoreError/writeTimedOut(path:waitedFor:)``; it has left the line then.
+  private func wait(for turn: Turn, at number: UInt64, since start: Double) throws {
+    guard let timeoutSeconds else { return _ = turn.wait(until: nil) }
+    var deadline = Double?.some(start + timeoutSeconds)
+    while !turn.wait(until: deadline) {
+      let hasLeft = state.withLock { state in
+        let end = state.end(of: timeoutSeconds, since: start, at: now)
+        guard end <= now else {
+          deadline = end
+          return false
+        }
+        if state.entries.remove(number) != nil { return true }
+        // It is about to come.
+        deadline = nil
+        return false
+      }
+      if hasLeft { throw timedOut() }
+    }
   }
 
   /// Runs `body` in its turn. A task that is cancelled before its turn comes, or has waited for too
   /// long, never runs, and does not wait for its turn to hear of it.
+  ///
+  /// - Parameter body: Given what says whether the task is not cancelled, to be asked where it waits for
+  ///   other processes.
+  /// - Throws: `CancellationError`, ``StoreError/writeTimedOut(path:waitedFor:)``, whatever `body`
+  ///   throws.
   func run<Result: Sendable>(
-    _ body: @escaping @Sendable () throws -> Result
+    _ body: @escaping @Sendable (_ isWanted: @escaping @Sendable () -> Bool) throws -> Result
   ) async throws -> Result {
-    let place = Locked<(end: (@Sendable (any Error) -> Void)?, isCancelled: Bool)>((nil, false))
+    try admit()
+    let place = Locked<(number: UInt64?, isCancelled: Bool)>((nil, false))
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let number = enqueue(
-          .block { continuation.resume(with: Swift.Result { try body() }) })
-        let end: @Sendable (any Error) -> Void = { [self] error in
-          guard state.withLock({ $0.entries.remove(number) }) != nil else { return }
-          continuation.resume(throwing: error)
-        }
+        let block = Block(
+          since: now, giveUp: { continuation.resume(throwing: $0) },
+          run: {
+            let result = Swift.Result { try body { place.withLock { !$0.isCancelled } } }
+            return { continuation.resume(with: result) }
+          })
+        let number = enqueue(.block(block))
+        lookForLate()
         let isCancelled = place.withLock { place in
-          place.end = end
+          place.number = number
           return place.isCancelled
         }
-        if isCancelled { end(CancellationError()) }
-        if let timeoutSeconds {
-          DispatchQueue.global().asyncAfter(deadline: .now() + timeoutSeconds) { [timedOut] in
-            end(timedOut())
-          }
-        }
+        if isCancelled { endBlock(at: number, CancellationError()) }
       }
     } onCancel: {
-      let end = place.withLock { place in
+      let number = place.withLock { place in
         place.isCancelled = true
-        return place.end
+        return place.number
       }
-      end?(CancellationError())
+      if let number { endBlock(at: number, CancellationError()) }
     }
   }
 
-  /// Runs `body` in its turn, some time.
-  func enqueue(_ body: @escaping @Sendable () -> Void) { _ = enqueue(.block(body)) }
+  /// Runs `body` in its turn, some time; never in a forked child, which has nothing to do in a store of
+  /// its parent's.
+  func enqueue(_ body: @escaping @Sendable () -> Void) {
+    guard (try? admit()) != nil else { return }
+    let block = Block(run: {
+      body()
+      return {}
+    })
+    _ = enqueue(.block(block))
+  }
 
   /// Runs a job in its turn, with those that wait beside it; does nothing with one that has ended.
   func enqueue(_ job: WriteJob) {
-    let deadline = timeoutSeconds.map { WriteWait.now + $0 }
+    let start = now
     guard job.isWaiting else { return }
-    job.stand(at: enqueue(.job(job)), until: deadline)
-    if deadline != nil { lookForLate() }
+    job.stand(at: enqueue(.job(job)), since: start)
+    lookForLate()
   }
 
-  /// Ends a job that has not begun, and takes it out of the line.
-  func cancel(_ job: WriteJob) { end(job, CancellationError()) }
+  /// Ends a job that has not begun, and takes it out of the line. One that has begun does not begin
+  /// again.
+  func cancel(_ job: WriteJob) {
+    if job.endsForGood() { leave(job, CancellationError()) }
+  }
 
-  private func end(_ job: WriteJob, _ error: @autoclosure () -> any Error) {
-    guard job.endsEarly() else { return }
+  private func leave(_ job: WriteJob, _ error: any Error) {
     if let number = job.number { _ = state.withLock { $0.entries.remove(number) } }
-    job.finish(error())
+    job.finish(error)
   }
 
-  /// Ends jobs that have waited for too long, now and again, as long as some wait.
-  private func lookForLate() {
-    guard let timeoutSeconds else { return }
-    let isFirst = state.withLock { state in
-      defer { state.looksForLate = true }
-      return !state.looksForLate
-    }
-    if isFirst { lookForLate(in: timeoutSeconds) }
+  /// Ends a block that is still in the line.
+  private func endBlock(at number: UInt64, _ error: @autoclosure () -> any Error) {
+    guard case .block(let block)? = state.withLock({ $0.entries.remove(number) }) else { return }
+    block.giveUp?(error())
   }
 
-  private func lookForLate(in seconds: Double) {
-    DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in
-      guard let self else { return }
-      let now = WriteWait.now
-      let (late, next) = state.withLock { state -> ([WriteJob], Double?) in
-        var (late, next) = ([WriteJob](), Double?.none)
-        let inLine = state.entries.elements.compactMap { entry in
-          if case .job(let job) = entry { job } else { nil }
-        }
-        for job in state.group + inLine {
-          guard job.isWaiting, let deadline = job.deadline else { continue }
-          if deadline <= now { late.append(job) } else { next = min(next ?? deadline, deadline) }
-        }
-        state.looksForLate = next != nil
-        return (late, next)
-      }
-      for job in late { end(job, timedOut()) }
-      if let next { lookForLate(in: max(next - now, 0.001)) }
+  /// Has the write of a thread that was lent the line count as one of the jobs that it runs. Its job
+  /// itself is not kept, as it may not outlive the call.
+  func join(_ isEnded: @escaping @Sendable () -> Bool) {
+    state.withLock { state in
+      state.isLenderEnded = isEnded
+      state.running = .jobs
     }
   }
+
+  /// Seconds of a clock that only goes forward, where anybody counts them.
+  private var now: Double { timeoutSeconds == nil ? 0 : WriteWait.now }
 
   private func enqueue(_ entry: Entry) -> UInt64 {
     let (number, needsThread) = state.withLock { state in
@@ -233,15 +281,103 @@ extension Writer {
   }
 }
 
+// MARK: Having waited for too long
+
+// Time counts only while something is before those who wait. What is just being handed from one to the
+// next holds up nobody: however short the time is, a write that has nothing before it is written.
+
+extension Writer {
+  /// Ends what has waited for too long, now and again, as long as some wait.
+  private func lookForLate() {
+    guard let timeoutSeconds else { return }
+    let isFirst = state.withLock { state in
+      defer { state.looksForLate = true }
+      return !state.looksForLate
+    }
+    if isFirst { lookForLate(in: timeoutSeconds) }
+  }
+
+  private func lookForLate(in seconds: Double) {
+    DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in
+      guard let self, let timeoutSeconds else { return }
+      let isElsewhere = waitsElsewhere()
+      let now = WriteWait.now
+      let late = state.withLock { state in
+        let late = state.late(after: timeoutSeconds, isElsewhere: isElsewhere, at: now)
+        state.looksForLate = late.next != nil
+        return late
+      }
+      for job in late.jobs where job.endsEarly() { leave(job, timedOut()) }
+      for number in late.blocks { endBlock(at: number, timedOut()) }
+      if let next = late.next { lookForLate(in: max(next - now, 0.001)) }
+    }
+  }
+}
+
+extension Writer.State {
+  /// Whether those in the line wait for something that runs.
+  private var holdsUp: Bool {
+    switch running {
+    case .nothing: false
+    // Those who wait for them hear of their end, and may come again, before they give the line back.
+    case .jobs: isLenderEnded?() == false || group.contains { !$0.isEnded }
+    case .other: true
+    }
+  }
+
+  /// When something in the line has waited for too long, or when to look again.
+  fileprivate func end(of seconds: Double, since start: Double, at now: Double) -> Double {
+    end(of: seconds, since: start, at: now, isHeldUp: holdsUp)
+  }
+
+  private func end(
+    of seconds: Double, since start: Double, at now: Double, isHeldUp: Bool
+  ) -> Double {
+    isHeldUp ? max(start, takenSince ?? now) + seconds : now + max(seconds, 0.01)
+  }
+
+  /// What has waited for too long, and when to look again; nil where nothing waits.
+  ///
+  /// - Parameter isElsewhere: Whether what runs in the line waits for another process.
+  fileprivate func late(
+    after seconds: Double, isElsewhere: Bool, at now: Double
+  ) -> (jobs: [WriteJob], blocks: [UInt64], next: Double?) {
+    var (jobs, blocks) = ([WriteJob](), [UInt64]())
+    var next: Double?
+    func isLate(since start: Double, _ isHeldUp: Bool) -> Bool {
+      // One that has not been told yet where it stands has just come.
+      let moment = end(of: seconds, since: min(start, now), at: now, isHeldUp: isHeldUp)
+      if moment > now { next = min(next ?? moment, moment) }
+      return moment <= now
+    }
+    let isHeldUp = holdsUp
+    let isGroupHeldUp = isElsewhere || group.contains(where: \.isRunning)
+    for job in group where job.isWaiting {
+      if isLate(since: job.since, isGroupHeldUp) { jobs.append(job) }
+    }
+    for (number, entry) in entries.numbered {
+      switch entry {
+      case .job(let job):
+        if job.isWaiting, isLate(since: job.since, isHeldUp) { jobs.append(job) }
+      case .block(let block):
+        if block.giveUp != nil, isLate(since: block.since, isHeldUp) { blocks.append(number) }
+      case .turn: continue
+      }
+    }
+    return (jobs, blocks, next)
+  }
+}
+
 // MARK: Passing the line on
 
 extension Writer {
   /// Lends the line to whoever is next. Called by threads that were lent it, when they are done.
   private func passOn() {
+    let now = now
     let (turn, needsThread) = state.withLock { state in
-      state.group = []
-      let turn = state.takeTurn()
-      state.isTaken = turn != nil || !state.entries.isEmpty
+      state.end()
+      let turn = state.takeTurn(at: now)
+      if turn == nil, state.entries.isEmpty { state.free() }
       return (turn, turn == nil && state.isTaken)
     }
     turn?.come()
@@ -252,12 +388,17 @@ extension Writer {
   /// was called shares a transaction.
   private func work() {
     while true {
-      switch state.withLock({ $0.takeNext() }) {
+      let now = now
+      switch state.withLock({ $0.takeNext(at: now) }) {
       case .turn(let turn): return turn.come()
-      case .block(let body): running(body)
+      case .block(let block):
+        let tell = running(block.run)
+        // Before whoever waits for it can come again.
+        state.withLock { $0.end() }
+        tell()
       case .jobs(let jobs):
         running { jobs[0].engine.run(jobs) }
-        state.withLock { $0.group = [] }
+        state.withLock { $0.end() }
       case .nothing: return
       }
     }
@@ -271,30 +412,56 @@ extension Writer {
 }
 
 extension Writer.State {
+  /// Something has got the line.
+  fileprivate mutating func begin(_ running: Writer.Running, at now: Double) {
+    self.running = running
+    takenSince = takenSince ?? now
+  }
+
+  /// It has ended.
+  fileprivate mutating func end() {
+    group = []
+    isLenderEnded = nil
+    running = .nothing
+  }
+
+  /// Nothing is left to be run.
+  fileprivate mutating func free() {
+    isTaken = false
+    takenSince = nil
+  }
+
   /// What is next, or nothing, and the line is free then.
-  fileprivate mutating func takeNext() -> Writer.Next {
+  fileprivate mutating func takeNext(at now: Double) -> Writer.Next {
     let jobs = jobsTogether()
-    if let turn = takeTurn(behind: jobs) { return .turn(turn) }
+    if let turn = takeTurn(behind: jobs, at: now) { return .turn(turn) }
     if !jobs.isEmpty {
       entries.removeFirst(jobs.count)
       group = jobs
+      begin(.jobs, at: now)
       return .jobs(jobs)
     }
-    if case .block(let body)? = entries.popFirst() { return .block(body) }
-    isTaken = false
+    if case .block(let block)? = entries.popFirst() {
+      begin(.other, at: now)
+      return .block(block)
+    }
+    free()
     return .nothing
   }
 
   /// The turn that is next, with the jobs before it that it runs; nil where it is not next.
-  fileprivate mutating func takeTurn() -> Turn? { takeTurn(behind: jobsTogether()) }
+  fileprivate mutating func takeTurn(at now: Double) -> Turn? {
+    takeTurn(behind: jobsTogether(), at: now)
+  }
 
-  private mutating func takeTurn(behind jobs: [WriteJob]) -> Turn? {
+  private mutating func takeTurn(behind jobs: [WriteJob], at now: Double) -> Turn? {
     guard jobs.count < min(entries.count, Writer.largestGroupCount),
       case .turn(let turn)? = entries.elements.dropFirst(jobs.count).first(where: { _ in true }),
       jobs.isEmpty || turn.takesJobs && !jobs[0].isLarge
     else { return nil }
     entries.removeFirst(jobs.count + 1)
     group = jobs
+    begin(.other, at: now)
     turn.jobs = jobs
     return turn
   }

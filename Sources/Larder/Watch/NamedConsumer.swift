@@ -2,7 +2,8 @@ internal import Dispatch
 internal import LarderLMDB
 
 /// Reads the log from a place that is kept in the store.
-final class NamedConsumer: WatchWork {
+// Guard: what changes is touched by one call of `next()` at a time, which its watcher sees to.
+final class NamedConsumer: @unchecked Sendable {
   private let store: Store
   private let filter: ChangeFilter
   private let batchCount: Int
@@ -10,7 +11,6 @@ final class NamedConsumer: WatchWork {
   private let lease: ConsumerLease
   private let busyTimeoutSeconds: Double
   private let wake: @Sendable () -> Void
-  var mayBlock: Bool { true }
   /// The last change that was handed over; nil before the first look.
   private var position: UInt64?
   private var isBegun = false
@@ -45,26 +45,33 @@ final class NamedConsumer: WatchWork {
     }
   }
 
-  func next(skippingTo skipped: UInt64) throws -> ChangeBatch? {
+  /// What is new; nil where nothing is.
+  ///
+  /// - Throws: ``StoreError``; `CancellationError` where the task is cancelled while this waits to write.
+  func next() async throws -> ChangeBatch? {
     try store.checkOpen()
-    return try store.engine.storing {
-      if !isBegun {
-        guard try begin() else { return nil }
-      } else if needsRenewal {
-        try hold()
-      }
-      let (start, batch) = try store.engine.withChangeLog { snapshot, log in
+    if !isBegun {
+      guard try await begin() else { return nil }
+    } else if needsRenewal {
+      try await hold()
+    }
+    let (start, batch) = try read()
+    position = batch.token.sequence
+    if batch.isReset || !batch.changes.isEmpty { return batch }
+    if let start, batch.token.sequence > start + UInt64(batchCount) {
+      try await pass(from: start, to: batch)
+    }
+    return nil
+  }
+
+  private func read() throws -> (start: UInt64?, ChangeBatch) {
+    try store.engine.storing {
+      try store.engine.withChangeLog { snapshot, log in
         let start = try place(in: snapshot)
         return (
           start, try snapshot.changes(after: start, filter, limit: batchCount, log, lease: lease)
         )
       }
-      position = batch.token.sequence
-      if batch.isReset || !batch.changes.isEmpty { return batch }
-      if let start, batch.token.sequence > start + UInt64(batchCount) {
-        try pass(from: start, to: batch)
-      }
-      return nil
     }
   }
 
@@ -92,22 +99,22 @@ final class NamedConsumer: WatchWork {
   /// Takes the lease; false where another one has it, which is waited for.
   ///
   /// - Throws: ``StoreError/consumerBusy(name:secondsLeft:)`` when it was waited for long enough.
-  private func begin() throws -> Bool {
+  private func begin() async throws -> Bool {
     let now = ContinuousClock.now
     // Every commit wakes this; it asks no sooner for that.
     if let waiting, now < waiting.next { return false }
     if waiting == nil {
       try lease.checkName()
-      try store.engine.makeConsumers()
+      try await store.engine.makeConsumers()
       isLocked = store.engine.hold(lease.holder, for: store)
     }
     do {
-      try hold()
+      try await hold()
       isBegun = true
       return true
     } catch StoreError.consumerBusy(let name, let secondsLeft) {
       let start = waiting?.start ?? now
-      guard now < start + .seconds(busyTimeoutSeconds) else {
+      guard (now - start) / .seconds(1) < busyTimeoutSeconds else {
         throw StoreError.consumerBusy(name: name, secondsLeft: secondsLeft)
       }
       waiting = (start, now + .milliseconds(Self.pollMilliseconds))
@@ -122,8 +129,8 @@ final class NamedConsumer: WatchWork {
   /// - Throws: ``StoreError/consumerBusy(name:secondsLeft:)``; ``StoreError/consumerLost(name:)``
   ///   for a renewal, when somebody else has had the lease meanwhile: what is handed over already
   ///   may have been used by them.
-  private func hold() throws {
-    renewed = try store.write { [lease, maximumLag, isBegun, isLocked] tx in
+  private func hold() async throws {
+    renewed = try await store.write { [lease, maximumLag, isBegun, isLocked] tx in
       // In the transaction: a lease that was renewed while this one waited for its turn ends later
       // than one that was taken when it began to wait.
       let now = tx.engine.leaseClock.now
@@ -155,8 +162,8 @@ final class NamedConsumer: WatchWork {
 
   /// Moves the stored position over changes that do not matter, if nothing before them waits to be
   /// acknowledged, so that the log need not keep them.
-  private func pass(from start: UInt64, to batch: ChangeBatch) throws {
-    try store.write { [lease] tx in
+  private func pass(from start: UInt64, to batch: ChangeBatch) async throws {
+    try await store.write { [lease] tx in
       guard let database = tx.consumers,
         var record = try tx.transaction.consumer(lease.name, in: database),
         record.holder == lease.holder, let timeline = try tx.transaction.timeline()?.id,
@@ -170,9 +177,11 @@ final class NamedConsumer: WatchWork {
 
 extension Engine {
   /// Makes the database of the consumers, where there is none, and lets other processes know.
-  fileprivate func makeConsumers() throws {
+  fileprivate func makeConsumers() async throws {
     if consumers != nil { return }
-    try writer.run {
+    try await inLine { [self] _ in
+      // Another one may have come first.
+      if consumers != nil { return }
       let database = try madeDatabase(named: Layout.consumersName)
       try perform { $0.renewCatalogue() }
       // Not before the others can hear of it.

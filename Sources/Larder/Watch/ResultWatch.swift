@@ -7,12 +7,6 @@ protocol WatchWork<Element> {
   ///
   /// - Parameter position: Nothing up to this change concerns the watcher.
   mutating func next(skippingTo position: UInt64) throws -> Element?
-  /// Whether a step may write, and so wait for others.
-  var mayBlock: Bool { get }
-}
-
-extension WatchWork {
-  var mayBlock: Bool { false }
 }
 
 /// Watches a query of a store: from one snapshot to the next, by the change log.

@@ -33,18 +33,24 @@ extension Store {
   ///   - batchCount: How many changes a batch has at most.
   ///   - busyTimeoutSeconds: How long the iteration waits while another one consumes under the name,
   ///     before it throws ``StoreError/consumerBusy(name:secondsLeft:)``. The default is longer than
-  ///     the lease of one that asks no more. Cancelling the task ends the wait.
+  ///     the lease of one that asks no more; `.infinity` waits without end. Cancelling the task ends the
+  ///     wait, also where a writer of another process is what it waits for.
   public func changes(
     for name: String, in collections: Set<String>? = nil, origins: Set<ChangeOrigin>? = nil,
     maximumLag: Int = 100_000, batchCount: Int = 500, busyTimeoutSeconds: Double = 35
   ) -> WatchSequence<ChangeBatch> {
-    WatchSequence { [self] in
-      listener { wake in
-        NamedConsumer(
-          self, name, ChangeFilter(collections: collections, origins: origins),
-          maximumLag: UInt64(max(1, maximumLag)), batchCount: max(1, batchCount),
-          busyTimeoutSeconds: busyTimeoutSeconds, wake: wake)
+    WatchSequence { [self] () -> @Sendable () async throws -> ChangeBatch? in
+      let hub = engine.watchHub
+      let seat = hub.listen(in: self)
+      let consumer = NamedConsumer(
+        self, name, ChangeFilter(collections: collections, origins: origins),
+        maximumLag: UInt64(max(1, maximumLag)), batchCount: max(1, batchCount),
+        busyTimeoutSeconds: busyTimeoutSeconds
+      ) { [weak seat] in
+        seat?.signal(after: 0)
       }
+      let watcher = ConsumerWatcher(consumer, at: seat) { hub.leave(seat) }
+      return { try await watcher.next() }
     }
   }
 
@@ -60,12 +66,13 @@ extension Store {
     after token: ChangeToken?, in collections: Set<String>? = nil,
     origins: Set<ChangeOrigin>? = nil, batchCount: Int = 500
   ) -> WatchSequence<ChangeBatch> {
-    WatchSequence { [self] in
-      listener { _ in
-        HistoryReader(
-          self, token, ChangeFilter(collections: collections, origins: origins),
-          batchCount: max(1, batchCount))
-      }
+    WatchSequence { [self] () -> Watcher<ChangeBatch> in
+      let hub = engine.watchHub
+      let seat = hub.listen(in: self)
+      let reader = HistoryReader(
+        self, token, ChangeFilter(collections: collections, origins: origins),
+        batchCount: max(1, batchCount))
+      return Watcher(reader, at: seat) { hub.leave(seat) }
     }
   }
 
@@ -86,15 +93,6 @@ extension Store {
       tx.hasWrittenMore = true
       return true
     }
-  }
-
-  /// - Parameter makeWork: Given what has the watcher look again.
-  private func listener(
-    _ makeWork: (@escaping @Sendable () -> Void) -> sending any WatchWork<ChangeBatch>
-  ) -> Watcher<ChangeBatch> {
-    let hub = engine.watchHub
-    let seat = hub.listen(in: self)
-    return Watcher(makeWork { [weak seat] in seat?.signal(after: 0) }, at: seat) { hub.leave(seat) }
   }
 }
 

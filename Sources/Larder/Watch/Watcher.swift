@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import LarderLMDB
 
 /// Owns one watcher: its seat, and the work that is done when there is news. The work is done
@@ -12,7 +11,6 @@ final class Watcher<Element: Sendable>: Sendable {
   private let seat: WatchSeat
   private let state: Locked<State>
   private let leave: @Sendable () -> Void
-  private let mayBlock: Bool
 
   /// - Parameter leave: Called when nobody can ask for elements any more.
   init(
@@ -21,7 +19,6 @@ final class Watcher<Element: Sendable>: Sendable {
   ) {
     self.seat = seat
     self.leave = leave
-    mayBlock = work.mayBlock
     state = Locked(State(work: work))
   }
 
@@ -32,24 +29,12 @@ final class Watcher<Element: Sendable>: Sendable {
   /// - Throws: ``StoreError``, such as ``StoreError/closed``.
   @concurrent func next() async throws -> Element? {
     while !Task.isCancelled {
-      if let element = try await mayBlock ? lookElsewhere() : look() { return element }
+      if let element = try look() { return element }
       if state.withLock({ $0.isFinished }) { return nil }
       await seat.wait()
     }
     state.withLock { $0.isFinished = true }
     return nil
-  }
-
-  /// What is new at once, found on a thread that may wait for files and for other processes.
-  private func lookElsewhere() async throws -> Element? {
-    try await withCheckedThrowingContinuation { continuation in
-      // Weak, for the one who waits may let go of the watcher before this thread has gone on, and
-      // the end of a watcher is not to depend on that. It is there until the answer is.
-      DispatchQueue.global().async { [weak self] in
-        let found = Result { try self?.look() }
-        continuation.resume(with: found)
-      }
-    }
   }
 
   /// What is new at once; nil where nothing is.

@@ -6,8 +6,10 @@ final class WriteJob: Sendable {
 
   private struct State {
     var phase = Phase.waiting
+    /// Whether nobody wants it to begin once more.
+    var isGivenUp = false
     var number: UInt64?
-    var deadline: Double?
+    var since = Double.infinity
   }
 
   let engine: Engine
@@ -33,16 +35,25 @@ final class WriteJob: Sendable {
     self.isLender = isLender
   }
 
+  /// Whether it has not begun yet.
   var isWaiting: Bool { state.withLock { $0.phase == .waiting } }
+  /// Whether it has begun and not ended; it may have to begin again.
+  var isRunning: Bool { state.withLock { $0.phase == .running } }
+  /// Whether whoever waits for it has heard of its end, or is about to.
+  var isEnded: Bool { state.withLock { $0.phase == .ended } }
+  /// Says the same, and does not keep it.
+  var hasEnded: @Sendable () -> Bool { { [state] in state.withLock { $0.phase == .ended } } }
+  /// Whether it may still begin, or begin again.
+  var isWanted: Bool { state.withLock { $0.phase != .ended && !$0.isGivenUp } }
   /// Where it stands in the line; nil before it does.
   var number: UInt64? { state.withLock { $0.number } }
-  /// When it has waited for too long, in seconds of ``WriteWait/now``.
-  var deadline: Double? { state.withLock { $0.deadline } }
+  /// Since when it stands there, in seconds of ``WriteWait/now``; infinite before it does.
+  var since: Double { state.withLock { $0.since } }
 
-  func stand(at number: UInt64, until deadline: Double?) {
+  func stand(at number: UInt64, since start: Double) {
     state.withLock { state in
       state.number = number
-      state.deadline = deadline
+      state.since = start
     }
   }
 
@@ -54,11 +65,20 @@ final class WriteJob: Sendable {
     }
   }
 
-  /// Begins it, or begins it again; false where it has ended before its turn came.
+  /// The same for good: one that has begun does not begin again.
+  func endsForGood() -> Bool {
+    state.withLock { state in
+      defer { if state.phase == .waiting { state.phase = .ended } else { state.isGivenUp = true } }
+      return state.phase == .waiting
+    }
+  }
+
+  /// Begins it, or begins it again; false where it has ended before its turn came, or nobody wants it
+  /// any more.
   fileprivate func begins() -> Bool {
     state.withLock { state in
       if state.phase == .waiting { state.phase = .running }
-      return state.phase == .running
+      return state.phase == .running && !state.isGivenUp
     }
   }
 
@@ -87,7 +107,7 @@ final class WriteJob: Sendable {
 extension Engine {
   /// Runs jobs that waited together, as one transaction. Called in the writer's line only.
   func run(_ group: [WriteJob]) {
-    waiting(until: nil, isWanted: { group.contains(where: \.isWaiting) }) {
+    waiting(until: nil, isWanted: { group.contains(where: \.isWanted) }) {
       runInGroups(group[...])
     }
   }
@@ -137,6 +157,7 @@ extension Engine {
       } finish: {
         failure = $0
       }
+      writer.join(own.hasEnded)
       runInGroups((jobs + [own])[...])
       if let failure { throw failure }
       guard let result else { preconditionFailure("a write that succeeded has no result") }
@@ -150,18 +171,27 @@ extension Engine {
     _ job: WriteJob, after declaration: Declaration? = nil, isLent: Bool
   ) -> Bool {
     let result = Result {
-      try storing {
-        if let declaration { try declare(declaration) }
-        try perform { scope in
-          guard job.begins() else { throw CancellationError() }
-          var outcome: Result<Void, any Error> = .success(())
-          onThread(of: job, isLent: isLent) { outcome = Result { try job.run(&scope) } }
-          try outcome.get()
+      try waiting(for: job) {
+        try storing {
+          if let declaration { try declare(declaration) }
+          try perform { scope in
+            guard job.begins() else { throw CancellationError() }
+            var outcome: Result<Void, any Error> = .success(())
+            onThread(of: job, isLent: isLent) { outcome = Result { try job.run(&scope) } }
+            try outcome.get()
+          }
         }
       }
     }
     job.end(result.failure)
     return result.failure == nil
+  }
+
+  /// Runs `body`, in which other processes are waited for as long as the job is wanted. A thread that
+  /// waits with its own has said for how long.
+  private func waiting<Result>(for job: WriteJob, _ body: () throws -> Result) rethrows -> Result {
+    if job.isLender { return try body() }
+    return try waiting(until: nil, isWanted: { job.isWanted }, body)
   }
 
   /// Runs `body`, a part of the transaction that this thread has begun, where the job's body belongs.
@@ -174,20 +204,20 @@ extension Engine {
     environment.goOnWriting()
   }
 
-  /// Runs jobs in one transaction, and returns those that have to be run after it: what one of
-  /// them needs declared first ends the group.
+  /// Runs jobs in one transaction, and returns those that have to be run after it. One that needs
+  /// something declared first, or more room than there is beside the others, ends the group.
   private func runTogether(
     _ jobs: ArraySlice<WriteJob>, isLent: Bool
   ) -> ArraySlice<WriteJob> {
     var outcomes: [(job: WriteJob, error: (any Error)?)] = []
     var declaration: Declaration?
-    var needsLargerMap = false
+    var needsRoom = false
     var rest = jobs
     let commit = Result {
       try storing {
         // With nothing but refusals there is nothing to keep.
         _ = try transact { scope in
-          while declaration == nil, !needsLargerMap, let first = rest.first {
+          while declaration == nil, !needsRoom, let first = rest.first {
             onThread(of: first, isLent: isLent) {
               while let job = rest.first, job.isLender == first.isLender {
                 guard job.begins() else {
@@ -201,8 +231,11 @@ extension Engine {
                   scope.undeclared = nil
                   break
                 }
-                if outcome.failure?.isFullMap == true {
-                  needsLargerMap = true
+                // Alone it may have the map grown, and what only deletes leaves less in the log.
+                if let error = outcome.failure,
+                  error.isFullMap || scope.hasOnlyDeleted && shortage(error) != nil
+                {
+                  needsRoom = true
                   break
                 }
                 outcomes.append((job, outcome.failure.map { noting($0) }))
@@ -220,8 +253,11 @@ extension Engine {
       end(failed, after: error, isLent: isLent)
       return outcomes.isEmpty ? [] : rest
     }
+    // The thread's own first: whoever hears of another one may come again at once, and is to find
+    // nothing before it.
+    if let own = outcomes.last, own.job.isLender { own.job.end(own.error) }
     for outcome in outcomes { outcome.job.end(outcome.error) }
-    guard declaration != nil || needsLargerMap, let job = rest.first else { return rest }
+    guard declaration != nil || needsRoom, let job = rest.first else { return rest }
     // The one that needs it goes on alone: it may need more than one thing.
     runAlone(job, after: declaration, isLent: isLent)
     return rest.dropFirst()
@@ -262,6 +298,28 @@ extension Result {
 
 // MARK: Writes of tasks
 
+extension Engine {
+  /// Runs `body` in the writer's line for a task. Cancelling that ends its waiting, in the line and for
+  /// other processes.
+  ///
+  /// - Parameter body: Given what says whether the task is not cancelled.
+  /// - Throws: `CancellationError`, ``StoreError``, or whatever `body` throws.
+  func inLine<Result: Sendable>(
+    _ body: @escaping @Sendable (_ isWanted: () -> Bool) throws -> Result
+  ) async throws -> Result {
+    try await writer.run { [self] isWanted in
+      try waiting(until: nil, isWanted: isWanted) { try storing { try body(isWanted) } }
+    }
+  }
+
+  /// Asked before anything is waited for: in a forked child nobody is there who would go on.
+  ///
+  /// - Throws: ``StoreError/storage(_:)`` with ``LMDBError/Code/usedAfterFork``.
+  func refuseForkedChild() throws {
+    try storing { try environment.checkFork("write") }
+  }
+}
+
 extension Store {
   /// What a job takes in the line besides the documents that are known.
   private static var jobByteCount: Int { 1024 }
@@ -273,6 +331,7 @@ extension Store {
   ///   ``StoreError/writeTimedOut(path:waitedFor:)``.
   @usableFromInline func roomEntry() async throws -> RoomEntry {
     try checkOpen()
+    try engine.refuseForkedChild()
     return try await engine.room.enter(timeoutSeconds: engine.writeTimeoutSeconds) { [engine] in
       engine.writeTimedOut()
     }
@@ -334,6 +393,6 @@ extension Store {
     let entry = try await roomEntry()
     defer { entry.end() }
     let engine = engine
-    try await engine.writer.run { try engine.storing { try engine.environment.flush() } }
+    try await engine.inLine { _ in try engine.environment.flush() }
   }
 }

@@ -34,6 +34,8 @@ public struct WriteScope: ~Copyable {
   var hasSaved = false
   /// Whether something was deleted, or was about to be.
   var hasDeleted = false
+  /// Whether the body so far has made room, and taken none.
+  var hasOnlyDeleted: Bool { hasDeleted && !hasSaved }
   /// Whether the log takes only the keys of what is deleted: there was no room for the documents.
   fileprivate var isSparing = false
   /// Bytes in use when the body began; nil where there is plenty of room.
@@ -58,6 +60,7 @@ public struct WriteScope: ~Copyable {
       let (catalogue, consumers) = (engine.catalogue, engine.consumers)
       let migrations = engine.knownMigrations
       let transaction = try engine.environment.beginWrite()
+      engine.hasBegunToWrite()
       guard let state = try transaction.state(path: engine.environment.folder) else {
         throw StoreError.damagedCatalogue("the state record is missing")
       }
@@ -355,7 +358,7 @@ extension Engine {
         outcome = try growing(drainSeconds) {
           try transact { scope in
             scope.isSparing = isSparing
-            defer { hasOnlyDeleted = scope.hasDeleted && !scope.hasSaved }
+            defer { hasOnlyDeleted = scope.hasOnlyDeleted }
             return try scope.whole(body)
           }
         }
@@ -428,8 +431,8 @@ extension Store {
   /// time share a flush of the disk; one that throws is undone alone, and one that is too large for
   /// the disk fails no other. `body` runs where no task is current: it sees no task-local values, and
   /// `Task.isCancelled` is false. Cancelling the task before the turn of `body` has come prevents it
-  /// and ends the wait at once; afterwards it runs to its end. Where very much waits
-  /// already it waits for room first: ``StoreOptions/maximumWaitingByteCount``.
+  /// and ends the wait at once; afterwards it runs to its end, unless it has to begin again. Where very
+  /// much waits already it waits for room first: ``StoreOptions/maximumWaitingByteCount``.
   ///
   /// - Parameter origin: Where the changes come from.
   /// - Throws: Whatever `body` throws, `CancellationError`, or ``StoreError``; nothing is kept

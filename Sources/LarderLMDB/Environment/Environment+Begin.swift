@@ -50,7 +50,8 @@ extension Environment {
   ///   ``LMDBError/Code/readOnly``, ``LMDBError/Code/closed``,
   ///   ``LMDBError/Code/usedAfterFork``, ``LMDBError/Code/lockFileReplaced``,
   ///   ``LMDBError/Code/lockTableDamaged``, ``LMDBError/Code/busy(by:)`` when another process writes for
-  ///   longer than ``writeWait`` says, and others. Nothing is left behind.
+  ///   longer than ``writeWait`` says, ``LMDBError/Code/cancelled`` when it says that nobody wants to
+  ///   write any more, and others. Nothing is left behind.
   public func beginWrite() throws(LMDBError) -> WriteTransaction {
     guard !options.isReadOnly else {
       throw LMDBError(
@@ -88,6 +89,11 @@ extension Environment {
       tellsOfLong: { wait.tellsOfLong?(writeHolder) })
     guard outcome != .taken else { return }
     guard !gate.isShut else { throw closed("beginWrite") }
+    if outcome == .unwanted {
+      throw LMDBError(
+        .cancelled, operation: "beginWrite", path: folder,
+        detail: "nobody wants to write any more, and another process is writing")
+    }
     let holder = writeHolder
     throw LMDBError(
       .busy(by: holder), operation: "beginWrite", path: folder,
@@ -172,7 +178,7 @@ extension Environment {
     if let lockPages, !lockPages.makeReady() { throw LockPages.noRoom(files.lock) }
   }
 
-  func checkFork(_ operation: String) throws(LMDBError) {
+  package func checkFork(_ operation: String) throws(LMDBError) {
     guard forkCount == Forks.current else { throw usedAfterFork(operation) }
   }
 

@@ -27,16 +27,18 @@ extension Environment {
   /// - Parameters:
   ///   - timeoutSeconds: How long it waits for other processes to close the store, for openings,
   ///     and for transactions of this process to end.
+  ///   - isWanted: Asked while it waits for other processes and for openings; false ends that.
   ///   - prepare: Changes the copy, which counts its transactions from one again, before anybody
   ///     sees it.
   ///   - progress: Told how many bytes of about how many are written; false ends it.
   /// - Returns: Nil where `progress` ended it.
   /// - Throws: ``LMDBError``, with code ``LMDBError/Code/inUse`` where others do not make way in
-  ///   time; what `prepare` throws. The store is as it was then, and open; but one that cannot be
-  ///   opened again behind the exchange is closed.
+  ///   time, and ``LMDBError/Code/cancelled`` where `isWanted` ended the wait; what `prepare` throws.
+  ///   The store is as it was then, and open; but one that cannot be opened again behind the exchange
+  ///   is closed.
   public func compact(
-    timeoutSeconds: Double, prepare: (Environment) throws -> Void,
-    progress: (_ written: Int, _ total: Int) -> Bool
+    timeoutSeconds: Double, isWanted: () -> Bool = { true },
+    prepare: (Environment) throws -> Void, progress: (_ written: Int, _ total: Int) -> Bool
   ) throws -> Compaction? {
     guard !options.isReadOnly else {
       throw LMDBError(
@@ -44,11 +46,11 @@ extension Environment {
     }
     try refuseSecondWrite("compact")
     let deadline = SystemCall.seconds + timeoutSeconds
-    let lock = try acquireOpeningLock(until: deadline)
+    let lock = try acquireOpeningLock(until: deadline, isWanted: isWanted)
     let found = FilesInPlace(
       opening: try lock.identity(), data: dataIdentity, table: lockIdentity)
     try files.check(found)
-    try waitForOtherProcesses(until: deadline)
+    try waitForOtherProcesses(until: deadline, isWanted)
     let before = try SafeFiles.byteCount(files.data)
     let last = try statistics().lastTransactionID
     let old = dataIdentity
@@ -74,9 +76,12 @@ extension Environment {
     return Compaction(byteCountBefore: before, byteCountAfter: after)
   }
 
-  private func acquireOpeningLock(until deadline: Double) throws(LMDBError) -> OpeningLock {
+  private func acquireOpeningLock(
+    until deadline: Double, isWanted: () -> Bool = { true }
+  ) throws(LMDBError) -> OpeningLock {
     while true {
       if let lock = try OpeningLock.acquireAtOnce(files) { return lock }
+      guard isWanted() else { throw compactionCancelled() }
       guard SystemCall.seconds < deadline else {
         throw LMDBError(
           .inUse, operation: "compact", path: folder, detail: "another process opens the store")
@@ -87,7 +92,9 @@ extension Environment {
 
   /// Asked while the environment is open: LMDB's own locks of this process do not count, but must
   /// outlive the question.
-  private func waitForOtherProcesses(until deadline: Double) throws(LMDBError) {
+  private func waitForOtherProcesses(
+    until deadline: Double, _ isWanted: () -> Bool
+  ) throws(LMDBError) {
     guard lockIdentity != nil else { return }
     while true {
       try checkFork("compact")
@@ -98,9 +105,16 @@ extension Environment {
         return try files.isLocked(descriptor) || mark?.isElsewhere == true
       }
       guard isElsewhere else { return }
+      guard isWanted() else { throw compactionCancelled() }
       guard SystemCall.seconds < deadline else { throw openElsewhere() }
       SystemCall.sleep(microseconds: 2000)
     }
+  }
+
+  private func compactionCancelled() -> LMDBError {
+    LMDBError(
+      .cancelled, operation: "compact", path: folder,
+      detail: "nobody wants the store to be compacted any more")
   }
 
   private func openElsewhere() -> LMDBError {

@@ -96,6 +96,39 @@ import Testing
     try store.close()
   }
 
+  @Test("a log without a limit in bytes lets go of what is too old")
+  func noLimit() throws {
+    var options = StoreOptions(durability: .volatile)
+    let store = try Store(at: folder.store, options: options)
+    _ = try churn(store, rounds: 4)
+    try store.close()
+    options.changeLog = ChangeLogRetention(maximumByteCount: .max, maximumAgeSeconds: 0)
+    options.changeLog.maximumConsumerByteCount = .max
+    let again = try Store(at: folder.store, options: options)
+    let before = try logByteCount(again)
+
+    try again.repository(of: Parcel.self).save(Parcel(id: 0, note: "new"))
+
+    #expect(try logByteCount(again) < before)
+    try verifyAndClose(again)
+  }
+
+  @Test("a limit of the log that is below zero, or no number, is refused with its name")
+  func wrongLimits() {
+    func refused(_ change: (inout ChangeLogRetention) -> Void) -> String? {
+      var options = StoreOptions()
+      change(&options.changeLog)
+      let error = storeError { _ = try Store(at: folder.store, options: options) }
+      if case .invalidOption(let name, _)? = error { return name }
+      return nil
+    }
+    #expect(refused { $0.maximumByteCount = -1 } == "changeLog.maximumByteCount")
+    #expect(refused { $0.maximumAgeSeconds = .nan } == "changeLog.maximumAgeSeconds")
+    #expect(refused { $0.maximumConsumerByteCount = .min } == "changeLog.maximumConsumerByteCount")
+    #expect(
+      refused { $0.maximumConsumerAgeSeconds = -0.1 } == "changeLog.maximumConsumerAgeSeconds")
+  }
+
   @Test("what a consumer kept in the log goes in the background once it is forgotten")
   func background() async throws {
     var options = StoreOptions(durability: .volatile)

@@ -51,6 +51,37 @@ import Testing
     try verifyAndClose(store)
   }
 
+  @Test(
+    "an iteration waits for a busy name as long as it was told to, without end too",
+    arguments: [Double.infinity, 1e30, .nan, -1])
+  func busyTimeout(_ seconds: Double) async throws {
+    let store = try Store(at: folder.store)
+    let askedCount = Locked(0)
+    store.engine.leaseClock.use {
+      askedCount.withLock { $0 += 1 }
+      return 1_000_000
+    }
+    var changes = begin(store)
+    #expect(try await changes.next()?.isReset == true)
+
+    askedCount.withLock { $0 = 0 }
+    let waiting = Task {
+      for try await _ in store.changes(for: "index", busyTimeoutSeconds: seconds) { return true }
+      return false
+    }
+    if seconds > 0 {
+      // Each time that it asks it looks at the clock.
+      #expect(try await eventually { askedCount.withLock { $0 } >= 3 })
+      waiting.cancel()
+      #expect(try await waiting.value == false)
+    } else {
+      // No number is no time.
+      await #expect(throws: StoreError.self) { try await waiting.value }
+    }
+    #expect(try await isBusy(store))
+    try store.close()
+  }
+
   @Test("closing a store gives its consumers back, whoever still holds an iteration")
   func closed() async throws {
     var store = try Store(at: folder.store)

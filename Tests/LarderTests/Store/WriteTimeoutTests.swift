@@ -70,6 +70,25 @@ import Testing
     try store.close()
   }
 
+  @Test(
+    "a write that has nothing before it is written, however short the time to wait is",
+    arguments: [Duration.zero, .microseconds(100)])
+  func shortTime(_ timeout: Duration) async throws {
+    let store = try open(timeout)
+    let contacts = store.repository(of: Contact.self)
+    func saveHere(_ id: String) throws { try contacts.save(Contact(id: id)) }
+    try saveHere("first")
+    let count = repetitions(200)
+    for number in 0..<count {
+      try await contacts.save(Contact(id: "task-\(number)"))
+      if number % 5 == 0 { try await store.flush() }
+      // Right behind a task's, which may not have passed the line on.
+      try saveHere("thread-\(number)")
+    }
+    #expect(try contacts.count() == 2 * count + 1)
+    try store.close()
+  }
+
   #if os(Linux)
     @Test("writes that wait for another process say for which, end, and go on behind it")
     func otherProcess() async throws {

@@ -42,7 +42,7 @@ extension Store {
   /// Brings the documents of a type's collection from one version to the next, batch by batch, on
   /// the store's own thread; as the synchronous one. Other writes have their turn in between.
   ///
-  /// Cancelling the task ends it before the next batch.
+  /// Cancelling the task ends it before the next batch, also where that waits for other writers.
   ///
   /// - Throws: As the synchronous one, and `CancellationError`. The batches before are kept.
   @discardableResult
@@ -154,9 +154,7 @@ struct Migration: Sendable {
     if report.version >= version { return report }
     while true {
       try store.checkOpen()
-      let step = try await store.engine.writer.run {
-        try store.engine.storing { try nextBatch(change) }
-      }
+      let step = try await store.engine.inLine { _ in try nextBatch(change) }
       report.add(step.report)
       if let news = step.progress { try progress(news) }
       if step.isLast { return report }
@@ -182,6 +180,8 @@ struct Migration: Sendable {
       }
       engine.log.tell(of: step)
       return step
+    } catch let error as LMDBError where error.code == .cancelled {
+      throw error
     } catch {
       engine.log.tell(
         .error, "a migration has stopped", ["collection": name, "version": "\(version)"])

@@ -28,6 +28,8 @@ extension Store {
   /// Brings the whole store from one version to the next on the store's own thread; as the
   /// synchronous one.
   ///
+  /// Cancelling the task ends the wait for its turn, and for writers of other processes.
+  ///
   /// - Throws: As there, and `CancellationError` before its turn has come; nothing is kept then.
   @discardableResult
   public func migrate(
@@ -35,9 +37,7 @@ extension Store {
   ) async throws -> Bool {
     guard try migrationState(of: .store).version < version else { return false }
     let engine = engine
-    return try await engine.writer.run {
-      try engine.storing { try engine.migrate(to: version, body) }
-    }
+    return try await engine.inLine { _ in try engine.migrate(to: version, body) }
   }
 
   /// The version that the store as a whole stands at, 1 until it is migrated.

@@ -51,17 +51,8 @@ extension Store {
   ) async throws -> CompactionReport {
     try checkOpen()
     let engine = engine
-    let isCancelled = Locked(false)
-    return try await withTaskCancellationHandler {
-      try await engine.writer.run {
-        try engine.storing {
-          try engine.compact(timeoutSeconds: timeoutSeconds) { news in
-            !isCancelled.withLock { $0 } && progress(news)
-          }
-        }
-      }
-    } onCancel: {
-      isCancelled.withLock { $0 = true }
+    return try await engine.inLine { isWanted in
+      try engine.compact(timeoutSeconds: timeoutSeconds, isWanted: isWanted, progress: progress)
     }
   }
 }
@@ -69,13 +60,13 @@ extension Store {
 extension Engine {
   /// Called in the writer's line only.
   fileprivate func compact(
-    timeoutSeconds: Double, progress: (CopyProgress) -> Bool
+    timeoutSeconds: Double, isWanted: () -> Bool = { true }, progress: (CopyProgress) -> Bool
   ) throws -> CompactionReport {
     let start = log.isActive ? ContinuousClock.now : nil
-    let done = try environment.compact(timeoutSeconds: timeoutSeconds) { copy in
+    let done = try environment.compact(timeoutSeconds: timeoutSeconds, isWanted: isWanted) { copy in
       try copy.renewState(isSameTimeline: true)
     } progress: {
-      progress(CopyProgress(step: .copying, done: $0, total: $1))
+      isWanted() && progress(CopyProgress(step: .copying, done: $0, total: $1))
     }
     guard let done else { throw CancellationError() }
     fileGrowth.forget()

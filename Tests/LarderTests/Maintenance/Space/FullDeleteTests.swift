@@ -1,4 +1,5 @@
 import Foundation
+import LarderLMDB
 import LarderTestKit
 import LarderTestProcess
 import LarderTesting
@@ -77,6 +78,43 @@ struct FullDeleteTests {
     #expect(last.changes.map(\.kind) == [.deleted])
     #expect(last.changes.first?.old?["number"] == .integer(Int64(gone)))
     try store.close()
+  }
+
+  @Test(
+    "a deletion of much goes through also beside other writes that wait", arguments: [true, false])
+  func beside(isTask: Bool) async throws {
+    var options = StoreOptions()
+    options.quotaByteCount = 4 << 20
+    options.reserveByteCount = 64 << 10
+    let store = try Store(at: folder.store, options: options)
+    let accounts = store.repository(of: Account.self)
+    var count = 0
+    func saveMore() throws -> Int {
+      let text = String(repeating: "x", count: 900)
+      try accounts.save(
+        (count..<count + 100).map { Account(number: $0, balance: $0 % 2, text: text) })
+      return 100
+    }
+    do { while true { count += try saveMore() } } catch StoreError.full {}
+    let first = Locked<Task<Int, any Error>?>(nil)
+    let even = Locked<Task<Int, any Error>?>(nil)
+    var thread: OnThread<Int>?
+    try await together(store) { wait in
+      first.withLock { $0 = Task { try await accounts.delete(keys: [1]) } }
+      await wait(1)
+      if isTask {
+        even.withLock { $0 = Task { try await accounts.delete(Account.where { $0.balance == 0 }) } }
+      } else {
+        thread = OnThread { try accounts.delete(Account.where { $0.balance == 0 }) }
+      }
+      await wait(2)
+    }
+
+    #expect(try await first.withLock { $0 }?.value == 1)
+    let deleted = try await isTask ? even.withLock { $0 }?.value : thread?.value()
+    #expect(deleted == count / 2)
+    #expect(try accounts.count() == count / 2 - 1)
+    try verifyAndClose(store)
   }
 
   @Test("a write that also saves is refused as before, and keeps nothing")
