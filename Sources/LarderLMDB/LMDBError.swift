@@ -15,6 +15,8 @@ public struct LMDBError: Error, Equatable, Sendable, CustomStringConvertible {
     case lockFileReplaced, lockTableDamaged, nestedWrite, readOnly, missing, unfinishedQuarantine
     /// Another process writes, and the time to wait for it is over.
     case busy(by: WriteHolder?)
+    /// Another process opens the store, and the time to wait for it is over.
+    case openingElsewhere(by: WriteHolder?)
   }
 
   /// The kind of failure.
@@ -78,6 +80,7 @@ extension LMDBError.Code {
     case .usedAfterFork: "Open the store again in the child process."
     case .closed: "Open the store again."
     case .busy: "Nothing was written; try again, or have that process end its write."
+    case .openingElsewhere: "Nothing was changed; try again, or end that process."
     case .inUse: "End its transactions and close it where it should not be open; then try again."
     case .lockFileReplaced, .lockTableDamaged:
       "Nothing was written; close the store in every process and open it again."
