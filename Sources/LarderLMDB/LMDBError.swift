@@ -17,6 +17,8 @@ public struct LMDBError: Error, Equatable, Sendable, CustomStringConvertible {
     case busy(by: WriteHolder?)
     /// Whoever was to write does not want to any more.
     case cancelled
+    /// Another process opens the store, and the time to wait for it is over.
+    case openingElsewhere(by: WriteHolder?)
   }
 
   /// The kind of failure.
@@ -80,6 +82,7 @@ extension LMDBError.Code {
     case .usedAfterFork: "Open the store again in the child process."
     case .closed: "Open the store again."
     case .busy: "Nothing was written; try again, or have that process end its write."
+    case .openingElsewhere: "Nothing was changed; try again, or end that process."
     case .inUse: "End its transactions and close it where it should not be open; then try again."
     case .lockFileReplaced, .lockTableDamaged:
       "Nothing was written; close the store in every process and open it again."

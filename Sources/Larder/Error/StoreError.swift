@@ -102,6 +102,9 @@ public enum StoreError: Error, Equatable, Sendable {
   /// A write did not get its turn within ``StoreOptions/writeTimeout``. Nothing was written; it may be
   /// tried again.
   case writeTimedOut(path: String, waitedFor: WriteObstacle)
+  /// The store could not be opened within ``StoreOptions/openTimeout``, as another process opens it,
+  /// compacts or restores it; which one, as far as the system tells. Nothing was changed.
+  case openTimedOut(path: String, waitedFor: WriteHolder?)
   /// LMDB, the file system or the system's limits.
   case storage(LMDBError)
 
@@ -113,6 +116,8 @@ public enum StoreError: Error, Equatable, Sendable {
     case .optionsDiffer: self = .optionsDiffer(path: error.path ?? "")
     case .busy(let holder):
       self = .writeTimedOut(path: error.path ?? "", waitedFor: .otherProcess(holder))
+    case .openingElsewhere(let holder):
+      self = .openTimedOut(path: error.path ?? "", waitedFor: holder)
     case .corrupted, .pageNotFound:
       self = .damagedFile(path: error.path ?? "", reason: error.detail)
     case .unfinishedQuarantine:
@@ -279,6 +284,10 @@ extension StoreError: CustomStringConvertible {
     case .writeTimedOut(let path, let obstacle):
       "A write to \(path) did not get its turn in time, and nothing of it was written: \(obstacle). "
         + "Try again, or open the store with a longer `writeTimeout`."
+    case .openTimedOut(let path, let holder):
+      "The store at \(path) could not be opened in time: another process opens it, compacts or restores "
+        + "it\(holder.map { " (\($0))" } ?? ""). Try again, end that process, or open the store with a "
+        + "longer `openTimeout`."
     case .storage(let error): error.description
     }
   }

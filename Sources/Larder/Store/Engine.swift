@@ -130,7 +130,7 @@ extension Engine {
     do {
       return try Environment.open(
         at: folder, options: options.environment, checksPages: options.pageCheck == .always,
-        isSalvaging: isSalvaging
+        isSalvaging: isSalvaging, wait: options.openWait(at: folder)
       ) { transaction in
         let state = StoreState(
           transaction: UInt64(transaction.id), sequence: 0, catalogueVersion: 0, storeID: UUID())
@@ -253,13 +253,25 @@ extension Engine {
 
 extension StoreLog {
   fileprivate func tellOfWriter(_ holder: WriteHolder?) {
-    tell(
-      .warning, "a write waits for another process",
-      [
-        "process": holder.map { "\($0.processID)" } ?? "unknown",
-        "stopped": holder.map { "\($0.isStopped)" } ?? "unknown",
-        "seconds": "\(Int(WriteWait.longSeconds))",
-      ])
+    tell(.warning, "a write waits for another process", holder.metadata)
+  }
+}
+
+extension LogEvent {
+  static func waitsToOpen(_ folder: String, _ holder: WriteHolder?) -> LogEvent {
+    LogEvent(
+      level: .warning, message: "opening waits for another process that opens the store",
+      metadata: holder.metadata.merging(["folder": folder]) { first, _ in first })
+  }
+}
+
+extension WriteHolder? {
+  fileprivate var metadata: [String: String] {
+    [
+      "process": map { "\($0.processID)" } ?? "unknown",
+      "stopped": map { "\($0.isStopped)" } ?? "unknown",
+      "seconds": "\(Int(WriteWait.longSeconds))",
+    ]
   }
 }
 

@@ -23,7 +23,8 @@ public final class Store: Sendable {
   private let closing = Locked(false)
   private let temporaryFolder: URL?
 
-  /// Opens the store in `folder`, making both if there are none; the parent folder must exist.
+  /// Opens the store in `folder`, making both if there are none; the parent folder must exist. Waits
+  /// while another process opens it, as ``StoreOptions/openTimeout`` says.
   ///
   /// - Throws: ``StoreError``: the folder is not safe to use or holds something else, another
   ///   format, other options. Nothing that was there is changed.
@@ -79,10 +80,13 @@ public final class Store: Sendable {
 
   /// Closes the store; closing it again does nothing. When this is the last open one on its
   /// folder, waits up to `timeoutSeconds` for reads and writes that run. Afterwards every call
-  /// throws ``StoreError/closed``. Named consumers are given back first, for whoever comes next.
+  /// throws ``StoreError/closed``, and so does what begins meanwhile. A write that waits for another
+  /// process is not waited for, and throws it once the store is closed. Named consumers are given back
+  /// first, for whoever comes next.
   ///
   /// - Throws: ``StoreError/storage(_:)`` when reads or writes still run; the store is then as
-  ///   open as before, and its consumers begin another iteration.
+  ///   open as before, what waits for another process goes on waiting, and its consumers begin
+  ///   another iteration.
   public func close(timeoutSeconds: Double = 5) throws {
     // In a forked child nobody may be there who would end what is waited for.
     try engine.storing { try engine.environment.checkFork("close") }

@@ -1,7 +1,7 @@
 internal import LarderLMDB
 
 /// How a store is opened. All openings of one store in a process need the same options, but for
-/// ``log`` and ``pageCheck``, which belong to each.
+/// ``log``, ``pageCheck`` and ``openTimeout``, which belong to each.
 public struct StoreOptions: Equatable, Sendable {
   /// Refuses every write. The store must exist; it may belong to another user.
   public var isReadOnly = false
@@ -34,6 +34,12 @@ public struct StoreOptions: Equatable, Sendable {
   /// its end, and waits as long again where it has to begin once more. Nil to wait without end. Opening a
   /// store does not write, unless it makes the store.
   public var writeTimeout: Duration?
+  /// How long opening waits for another process that opens the store, compacts or restores it. That is
+  /// over in milliseconds nearly always; but all pages of a large file may be looked at meanwhile, and
+  /// a process can be stopped in the middle of it. After so long opening throws
+  /// ``StoreError/openTimedOut(path:waitedFor:)`` and has changed nothing. Nil to wait without end; one
+  /// that waits three seconds is told to ``log``.
+  public var openTimeout: Duration?
   /// Told what the store does; silent if nil, and then nothing is measured or put into words.
   ///
   /// ```swift
@@ -113,6 +119,9 @@ public struct StoreOptions: Equatable, Sendable {
     if let writeTimeout, writeTimeout < .zero {
       throw .invalidOption("writeTimeout", reason: "it must be 0 or more")
     }
+    if let openTimeout, openTimeout < .zero {
+      throw .invalidOption("openTimeout", reason: "it must be 0 or more")
+    }
     if maximumWaitingByteCount < 1 {
       throw .invalidOption("maximumWaitingByteCount", reason: "it must be 1 or more")
     }
@@ -127,6 +136,13 @@ public struct StoreOptions: Equatable, Sendable {
     }
     if let name = changeLog.wrongLimit {
       throw .invalidOption("changeLog.\(name)", reason: "it must be 0 or more")
+    }
+  }
+
+  /// How long opening waits, and who is told.
+  func openWait(at folder: String) -> OpenWait {
+    OpenWait(timeoutSeconds: openTimeout?.seconds) { [log] holder in
+      log?(.waitsToOpen(folder, holder))
     }
   }
 

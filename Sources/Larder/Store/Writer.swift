@@ -63,7 +63,7 @@ final class Writer: Sendable {
   }
 
   private let state = Locked(State())
-  private let queue = DispatchQueue(label: "larder.writer", qos: .userInitiated)
+  private let queue = WorkQueue("larder.writer")
   /// The thread that runs in the line, else zero.
   private let runningThread = Atomic<UInt>(0)
 
@@ -480,47 +480,29 @@ extension Writer.State {
 }
 
 /// A thread's place in the line.
-// Guard: `hasCome` is touched only while `mutex` is held; `jobs` is written before the turn comes
+// Guard: `hasCome` is touched only while `condition` is locked; `jobs` is written before the turn comes
 // and read after it.
 private final class Turn: @unchecked Sendable {
   /// Whether it runs the jobs before it itself.
   let takesJobs: Bool
   var jobs: [WriteJob] = []
   private var hasCome = false
-  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  private let condition = Condition()
 
-  init(takesJobs: Bool) {
-    self.takesJobs = takesJobs
-    let status = (pthread_mutex_init(mutex, nil), pthread_cond_init(condition, nil))
-    precondition(status == (0, 0), "a thread cannot wait: \(status)")
-  }
-
-  deinit {
-    pthread_cond_destroy(condition)
-    pthread_mutex_destroy(mutex)
-    condition.deallocate()
-    mutex.deallocate()
-  }
+  init(takesJobs: Bool) { self.takesJobs = takesJobs }
 
   /// Waits until it has come; false where it has not by `deadline`, in seconds of ``WriteWait/now``.
   func wait(until deadline: Double?) -> Bool {
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
+    condition.lock()
+    defer { condition.unlock() }
     while !hasCome {
       guard let deadline else {
-        pthread_cond_wait(condition, mutex)
+        condition.wait()
         continue
       }
       let seconds = deadline - WriteWait.now
       guard seconds > 0 else { return false }
-      var end = timespec()
-      clock_gettime(CLOCK_REALTIME, &end)
-      // At most a second at once: that clock may be set.
-      let nanoseconds = end.tv_nsec + Int(min(seconds, 1) * 1e9)
-      end.tv_sec += nanoseconds / 1_000_000_000
-      end.tv_nsec = nanoseconds % 1_000_000_000
-      pthread_cond_timedwait(condition, mutex, &end)
+      condition.wait(atMost: seconds)
     }
     return true
   }
@@ -532,9 +514,9 @@ private final class Turn: @unchecked Sendable {
   }
 
   func come() {
-    pthread_mutex_lock(mutex)
-    hasCome = true
-    pthread_cond_signal(condition)
-    pthread_mutex_unlock(mutex)
+    condition.withLock {
+      hasCome = true
+      condition.signal()
+    }
   }
 }

@@ -62,9 +62,11 @@ extension Environment {
     try checkFork("beginWrite")
     try refuseSecondWrite("beginWrite")
     // Before the gate: whoever waits for another process must not keep others from a larger map.
+    guard !gate.isShut else { throw closed("beginWrite") }
     try takeTurn()
     do throws(LMDBError) {
-      try enter("beginWrite")
+      // The store may be closing by now, and only who comes later is refused: it may stay open.
+      try enter("beginWrite", isLate: true)
       do throws(LMDBError) {
         let transaction = try beginInTurn()
         writingThread.store(SystemCall.threadNumber, ordering: .relaxed)
@@ -82,13 +84,12 @@ extension Environment {
 
   private func takeTurn() throws(LMDBError) {
     guard let turn else { return }
-    guard !gate.isShut else { throw closed("beginWrite") }
     let wait = writeWait.withLock { $0 }
     let outcome = turn.take(
-      wait, isFree: { isWriteLockFree }, isWanted: { !gate.isShut && wait.isWanted?() != false },
+      wait, isFree: { isWriteLockFree }, isWanted: { !gate.hasEnded && wait.isWanted?() != false },
       tellsOfLong: { wait.tellsOfLong?(writeHolder) })
     guard outcome != .taken else { return }
-    guard !gate.isShut else { throw closed("beginWrite") }
+    guard !gate.hasEnded else { throw closed("beginWrite") }
     if outcome == .unwanted {
       throw LMDBError(
         .cancelled, operation: "beginWrite", path: folder,
@@ -158,9 +159,9 @@ extension Environment {
 
 extension Environment {
   @inline(__always)
-  func enter(_ operation: StaticString) throws(LMDBError) {
+  func enter(_ operation: StaticString, isLate: Bool = false) throws(LMDBError) {
     guard forkCount == Forks.current else { throw usedAfterFork("\(operation)") }
-    guard gate.enter() else { throw closed("\(operation)") }
+    guard gate.enter() || isLate && gate.enterLate() else { throw closed("\(operation)") }
     if lockPages != nil { try enterCopied() }
   }
 
@@ -284,7 +285,7 @@ extension Environment {
   /// LMDB has no map any more, and cannot get another one while it is open. Called by who is alone.
   func loseMap() {
     hasLostMap.store(true, ordering: .releasing)
-    gate.shut()
+    gate.end()
   }
 
   private func panicked() -> LMDBError {

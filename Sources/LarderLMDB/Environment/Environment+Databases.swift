@@ -1,3 +1,5 @@
+internal import Synchronization
+
 extension Environment {
   /// The named database, opened or created in a transaction of its own; nil when it is missing
   /// and `create` is false.
@@ -18,11 +20,12 @@ extension Environment {
         detail: "a database's name must not be empty or contain a zero byte")
     }
     try refuseSecondWrite("database")
-    return try openingHandles.withLock { _ throws(LMDBError) -> Database? in
+    let found = try openingHandles.withLock { _ throws(LMDBError) -> Database? in
       if let known = handles.withLock({ $0[name] }) { return known }
-      if let existing = try openDatabases(inRead: [name]).first { return existing }
-      return create ? try createDatabase(named: name) : nil
+      return try openDatabases(inRead: [name]).first
     }
+    if found != nil || !create { return found }
+    return try createDatabase(named: name)
   }
 
   /// The handle of a named database that was asked for before; nil where it was not, or was
@@ -60,7 +63,23 @@ extension Environment {
   }
 
   private func createDatabase(named name: String) throws(LMDBError) -> Database? {
-    let transaction = try beginWrite()
+    while true {
+      let openingCount = handleOpenings.load(ordering: .acquiring)
+      // Behind writers of any process: nothing may be held meanwhile that a read could need.
+      let transaction = try beginWrite()
+      openingHandles.lock()
+      defer { openingHandles.unlock() }
+      if let known = handles.withLock({ $0[name] }) { return known }
+      // LMDB would give it the number of one that was opened since the transaction began.
+      guard handleOpenings.load(ordering: .acquiring) == openingCount else { continue }
+      return try createDatabase(named: name, in: transaction)
+    }
+  }
+
+  /// Ends the transaction, whatever happens.
+  private func createDatabase(
+    named name: String, in transaction: consuming WriteTransaction
+  ) throws(LMDBError) -> Database? {
     let database = try Calls.openDatabase(
       transaction.handle.pointer, named: name, create: true, maximum: options.maximumDatabases)
     try transaction.commit()
@@ -100,6 +119,7 @@ extension Environment {
 
   private func keep(_ found: [String: Database]) {
     handles.withLock { $0.merge(found) { _, new in new } }
+    if !found.isEmpty { handleOpenings.add(1, ordering: .releasing) }
   }
 
   private func openMainToRead() throws(LMDBError) {

@@ -29,17 +29,19 @@ extension Environment {
   /// - Parameter checksPages: Whether all pages are looked at first, whatever the store's past; not
   ///   when another process has it open, which ``checkPages(progress:)`` does.
   /// - Parameter isSalvaging: Opens also a store that a quarantine has begun and not filled yet.
+  /// - Parameter wait: How long it waits for another process that opens the store.
   /// - Throws: ``LMDBError`` or whatever `initialise` throws. Nothing is open then.
   public static func open(
     at folder: String, options: Options = Options(), checksPages: Bool = false,
-    isSalvaging: Bool = false, initialise: (inout WriteTransaction) throws -> Void
+    isSalvaging: Bool = false, wait: OpenWait = OpenWait(),
+    initialise: (inout WriteTransaction) throws -> Void
   ) throws -> Environment {
     try checkLibrary()
     Forks.watch()
     Registry.watchForExit()
     SystemCall.keepStandardDescriptors()
     let files = try StoreFiles(folder, isReadOnly: options.isReadOnly)
-    let lock = try OpeningLock.acquire(files, isReadOnly: options.isReadOnly)
+    let lock = try OpeningLock.acquire(files, isReadOnly: options.isReadOnly, wait)
     // What the files were may have changed while we waited.
     try files.check(isReadOnly: options.isReadOnly)
     if !isSalvaging { try lock?.refuseQuarantine(files) }
@@ -172,8 +174,7 @@ extension Environment {
     // has left that failed, until another one has written over it.
     let isKnown = preflight.session == .suspect || preflight.session == .failed
     guard preflight.session != open, !isHalf, preflight.isAlone || !isKnown else { return }
-    // On the disk before the first page is written: or a loss of power would go unnoticed.
-    try lock?.note(open, isDurable: true)
+    try lock?.noteOpen(identity)
   }
 
   /// Looks at all pages of a store that others have open, before anything of them is read.

@@ -207,7 +207,7 @@ extension Environment {
       try reopen(names.map(\.key), inPlace, mapByteCount: mapByteCount)
     } catch {
       // There is nothing left to close, and nobody may come in any more.
-      gate.shut()
+      gate.end()
       mark?.end()
       isFinished.store(true, ordering: .releasing)
       Registry.shared.remove(dataIdentity)

@@ -58,7 +58,7 @@ extension Environment {
 
 extension WriteHolder {
   /// The process of a thread; nil where the system does not tell.
-  fileprivate init?(thread: Int32) {
+  init?(thread: Int32) {
     #if canImport(Glibc)
       let descriptor = SystemCall.open("/proc/\(thread)/status", O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else { return nil }

@@ -53,6 +53,8 @@ public final class Environment: Sendable {
   let handles = Locked<[String: Database]>([:])
   /// Held while a handle is opened: LMDB allows one transaction at a time to do it.
   let openingHandles = Locked(false)
+  /// How often handles were opened.
+  let handleOpenings = Atomic<Int>(0)
   let freedReaders = Atomic<Int>(0)
   /// What the layer above has one of for each environment. Whoever makes it holds the lock, so that
   /// two who open the same folder make one.
@@ -98,7 +100,7 @@ public final class Environment: Sendable {
     transactionAtOpening = Calls.information(pointer.raw).lastTransactionID
     stampAtOpening = try? SafeFiles.stamp(files.data)
     mark = OpenMark(files, lockIdentity == nil ? .unseen : .open)
-    turn = options.isReadOnly ? nil : WriteTurn(files.opening)
+    turn = options.isReadOnly ? nil : WriteTurn.open(files.opening)
     folder = files.folder
     forkCount = Forks.current
     processID = Forks.processID
@@ -113,8 +115,9 @@ public final class Environment: Sendable {
   /// Closes the environment once all who opened it have closed it.
   ///
   /// The last close lets no new transaction begin and waits at most `timeoutSeconds` for those
-  /// that run. Closing again does nothing. Afterwards every begin throws
-  /// ``LMDBError/Code/closed``.
+  /// that run. A write that waits for one of another process is not waited for: it ends with the
+  /// environment, and goes on where that stays open. Closing again does nothing. Afterwards every
+  /// begin throws ``LMDBError/Code/closed``.
   ///
   /// - Throws: ``LMDBError`` with code ``LMDBError/Code/inUse`` when transactions still run,
   ///   ``LMDBError/Code/usedAfterFork``, or ``LMDBError/Code/system(errno:)`` where a disk without
@@ -133,7 +136,15 @@ public final class Environment: Sendable {
 
   private func closeLast(_ deadline: Double) throws(LMDBError) {
     gate.shut()
-    while gate.runningCount > 0 {
+    while true {
+      if gate.runningCount == 0 {
+        if !hasLostMap.load(ordering: .acquiring), let lockPages, !lockPages.makeReady() {
+          gate.reopen()
+          Registry.shared.didNotClose(dataIdentity)
+          throw LockPages.noRoom(files.lock)
+        }
+        if gate.endIfEmpty() { break }
+      }
       guard SystemCall.seconds < deadline else {
         let count = gate.runningCount
         if !hasLostMap.load(ordering: .acquiring) { gate.reopen() }
@@ -144,16 +155,12 @@ public final class Environment: Sendable {
       }
       SystemCall.sleep(microseconds: 200)
     }
-    if !hasLostMap.load(ordering: .acquiring), let lockPages, !lockPages.makeReady() {
-      gate.reopen()
-      Registry.shared.didNotClose(dataIdentity)
-      throw LockPages.noRoom(files.lock)
-    }
     finish()
   }
 
   /// Nobody is inside any more, and nobody can come.
   func finish() {
+    gate.end()
     while let handle = pool.take() { discard(handle) }
     mark?.end()
     Calls.close(environment: pointer.raw)

@@ -19,6 +19,24 @@ enum Forks {
 
   static var processID: Int32 { getpid() }
 
+  /// Whether this process was forked and runs its parent's program still. Only the thread that forked
+  /// is here, and what others were to do is not done: Dispatch may have no threads, and makes none.
+  static var isChild: Bool { current > 0 || wasForked }
+
+  /// Whether it was before anybody counted.
+  private static let wasForked: Bool = {
+    #if os(Linux)
+      // `123 (a name) S`, and six numbers further what the kernel has marked the process with. The
+      // name may have spaces and brackets of its own.
+      let text = SystemCall.text(of: "/proc/self/stat")
+      let words = text.split(separator: ")").last?.split(separator: " ") ?? []
+      guard words.count > 6, let flags = UInt64(words[6]) else { return false }
+      return flags & 0x40 != 0  // PF_FORKNOEXEC
+    #else
+      return false
+    #endif
+  }()
+
   /// Begins to count; once is enough, and more does nothing.
   static func watch() { _ = isWatching }
 
@@ -28,16 +46,19 @@ enum Forks {
     let status = pthread_atfork(
       {
         Registry.shared.entries.lock()
+        WriteTurn.left.lock()
         Forks.lockedFiles.lock()
       },
       {
         Forks.lockedFiles.unlock()
+        WriteTurn.left.unlock()
         Registry.shared.entries.unlock()
       },
       {
         Forks.count.add(1, ordering: .relaxed)
         for descriptor in Forks.lockedFiles.value { Forks.leave(descriptor) }
         Forks.lockedFiles.unlock()
+        WriteTurn.left.unlock()
         Registry.shared.entries.unlock()
       })
     precondition(status == 0, "pthread_atfork failed with \(status)")

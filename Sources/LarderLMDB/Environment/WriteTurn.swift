@@ -1,5 +1,3 @@
-internal import Dispatch
-
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -22,8 +20,9 @@ internal import Dispatch
 /// for this process, which one can only leave by getting to its end: trying again and again instead
 /// would lose against a process that writes one commit after the other. A writer who gives up leaves
 /// that thread behind. It gives the turn back when it comes and nobody wants it, and serves whoever
-/// asks before that.
-// Guard: `state` is touched only while `mutex` is held.
+/// asks before that, also whoever opens the store again meanwhile: there is never more than one for a
+/// file.
+// Guard: `state` is touched only while `condition` is locked.
 final class WriteTurn: @unchecked Sendable {
   enum Outcome { case taken, timedOut, unwanted }
 
@@ -39,18 +38,34 @@ final class WriteTurn: @unchecked Sendable {
   }
 
   /// How often those who wait look whether they still have to.
-  private static let lookNanoseconds = 50_000_000
+  private static let lookSeconds = 0.05
   /// How often they look whether whoever has the turn writes at all.
   private static let checkSeconds = 1.0
 
   private let descriptor: Int32
   private let forkCount = Forks.current
   private var state = State()
-  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  private let condition = Condition()
+  /// Of the file; nil where there is none.
+  private let identity: FileIdentity?
 
+  /// Those that were closed while a thread of theirs stood in the kernel's line, by their files. Locked
+  /// before any `condition`.
+  static let left = Locked<[FileIdentity: WriteTurn]>([:])
+
+  /// The turn at a file, with the thread that stands in the line for it where one was left behind.
+  ///
   /// - Parameter path: Of `larder.lock`. A file that cannot be opened makes nobody wait.
-  init(_ path: String) {
+  static func open(_ path: String) -> WriteTurn {
+    left.withLock { left in
+      guard let identity = try? SafeFiles.identity(path), let turn = left[identity], turn.reopen()
+      else { return WriteTurn(path) }
+      left[identity] = nil
+      return turn
+    }
+  }
+
+  private init(_ path: String) {
     #if os(Linux)
       // An opening of its own: it may outlive the store by as long as another process writes, and
       // nothing else that is locked through it should.
@@ -60,19 +75,14 @@ final class WriteTurn: @unchecked Sendable {
     #else
       descriptor = -1
     #endif
-    let status = (pthread_mutex_init(mutex, nil), pthread_cond_init(condition, nil))
-    precondition(status == (0, 0), "a thread cannot wait: \(status)")
+    var status = stat()
+    identity = descriptor >= 0 && fstat(descriptor, &status) == 0 ? FileIdentity(status) : nil
   }
 
   deinit {
-    // A thread that asks holds this object. In a forked child, where that thread is not, nobody may
-    // ask whether the mutex is free.
+    // A thread that asks holds this object. That of a forked child's parent is not the child's.
     guard forkCount == Forks.current else { return }
     if !state.isClosed, descriptor >= 0 { Forks.close(locked: descriptor) }
-    pthread_cond_destroy(condition)
-    pthread_mutex_destroy(mutex)
-    condition.deallocate()
-    mutex.deallocate()
   }
 
   /// Waits until no other process has it; ``giveBack()`` must follow where it is taken.
@@ -86,8 +96,8 @@ final class WriteTurn: @unchecked Sendable {
     _ wait: WriteWait, isFree: () -> Bool, isWanted: () -> Bool, tellsOfLong: () -> Void
   ) -> Outcome {
     guard descriptor >= 0 else { return .taken }
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
+    condition.lock()
+    defer { condition.unlock() }
     if state.isClosed { return .unwanted }
     if state.isHeld || state.count > 0 || (!state.isAsking && lockAtOnce()) {
       state.count += 1
@@ -101,7 +111,7 @@ final class WriteTurn: @unchecked Sendable {
     while true {
       // The one who stood in the line may have given the turn back as nobody waited.
       if !state.isAsking, !state.isHeld, !state.isClosed { ask() }
-      waitAWhile()
+      condition.wait(atMost: Self.lookSeconds)
       if state.isHeld || state.count > 0 {
         state.count += 1
         return .taken
@@ -111,11 +121,11 @@ final class WriteTurn: @unchecked Sendable {
       let isLong = !isTold && now >= start + WriteWait.longSeconds
       let isDue = now >= nextCheck
       // What is asked may take locks of its own.
-      pthread_mutex_unlock(mutex)
+      condition.unlock()
       let isStillWanted = isWanted()
       if isDue { freeCount = isFree() ? freeCount + 1 : 0 }
       if isLong { tellsOfLong() }
-      pthread_mutex_lock(mutex)
+      condition.lock()
       if isLong { isTold = true }
       if isDue { nextCheck = now + Self.checkSeconds }
       if !isStillWanted || state.isClosed { return .unwanted }
@@ -128,27 +138,38 @@ final class WriteTurn: @unchecked Sendable {
 
   /// Whether a thread of this process waits for it.
   var isAwaited: Bool {
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
-    return state.waiterCount > 0
+    condition.withLock { state.waiterCount > 0 }
   }
 
   func giveBack() {
     guard descriptor >= 0 else { return }
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
-    state.count -= 1
-    releaseIfUnused()
+    condition.withLock {
+      state.count -= 1
+      releaseIfUnused()
+    }
   }
 
   /// Gives the file back, at once or when the kernel's line is left.
   func close() {
     guard descriptor >= 0 else { return }
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
-    guard !state.isClosed else { return }
-    state.isClosed = true
-    if !state.isAsking { Forks.close(locked: descriptor) }
+    Self.left.withLock { left in
+      condition.withLock {
+        guard !state.isClosed else { return }
+        state.isClosed = true
+        if !state.isAsking { return Forks.close(locked: descriptor) }
+        if let identity { left[identity] = self }
+      }
+    }
+  }
+
+  /// Goes on with the thread that stands in the line; false where it is not this process's.
+  private func reopen() -> Bool {
+    guard forkCount == Forks.current else { return false }
+    return condition.withLock {
+      guard state.isClosed, state.isAsking else { return false }
+      state.isClosed = false
+      return true
+    }
   }
 
   private func endWaiting() {
@@ -160,16 +181,6 @@ final class WriteTurn: @unchecked Sendable {
     guard state.isHeld, state.count == 0, state.waiterCount == 0 else { return }
     state.isHeld = false
     if !state.isClosed { unlock() }
-  }
-
-  /// Until something has changed, or it is time to look.
-  private func waitAWhile() {
-    var end = timespec()
-    clock_gettime(CLOCK_REALTIME, &end)
-    let nanoseconds = end.tv_nsec + Self.lookNanoseconds
-    end.tv_sec += nanoseconds / 1_000_000_000
-    end.tv_nsec = nanoseconds % 1_000_000_000
-    pthread_cond_timedwait(condition, mutex, &end)
   }
 
   // MARK: The kernel's line
@@ -193,17 +204,27 @@ final class WriteTurn: @unchecked Sendable {
 
     private func ask() {
       state.isAsking = true
-      DispatchQueue(label: "larder.write-turn", qos: .userInitiated).async { [self] in
+      let isStarted = OwnThread.start { [self] in
         var lock = FileRange.lock(F_WRLCK, at: Self.place)
         while fcntl(descriptor, FileRange.setAndWait, &lock) == -1, errno == EINTR {}
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        state.isAsking = false
-        if state.isClosed { return Forks.close(locked: descriptor) }
-        state.isHeld = true
-        releaseIfUnused()
-        pthread_cond_broadcast(condition)
+        Self.left.withLock { left in condition.withLock { didAsk(&left) } }
       }
+      // Without a thread those who wait try for themselves, each time that they look.
+      if !isStarted {
+        state.isAsking = false
+        _ = lockAtOnce()
+      }
+    }
+
+    private func didAsk(_ left: inout [FileIdentity: WriteTurn]) {
+      state.isAsking = false
+      if state.isClosed {
+        if let identity, left[identity] === self { left[identity] = nil }
+        return Forks.close(locked: descriptor)
+      }
+      state.isHeld = true
+      releaseIfUnused()
+      condition.broadcast()
     }
   #else
     private func lockAtOnce() -> Bool { true }

@@ -87,7 +87,7 @@ struct LockPages: Sendable {
     /// Where this process has mapped the file to write to it, by the system's own list: LMDB does not
     /// tell. That list knows the device of a file by another number than `stat`.
     private static func map(of identity: FileIdentity) -> Range<Int>? {
-      for line in String(decoding: listOfMaps, as: UTF8.self).split(separator: "\n") {
+      for line in SystemCall.text(of: "/proc/self/maps").split(separator: "\n") {
         // `7f0a4000-7f0a6000 rw-s 00000000 00:2a 257  /path/lock.mdb`
         let words = line.split(separator: " ", maxSplits: 5)
         guard words.count == 6, words[1] == "rw-s", words[4] == "\(identity.inode)",
@@ -97,20 +97,6 @@ struct LockPages: Sendable {
         if bounds.count == 2, bounds[0] < bounds[1] { return bounds[0]..<bounds[1] }
       }
       return nil
-    }
-
-    private static var listOfMaps: [UInt8] {
-      let descriptor = SystemCall.open("/proc/self/maps", O_RDONLY | O_CLOEXEC)
-      guard descriptor >= 0 else { return [] }
-      defer { SystemCall.closeDescriptor(descriptor) }
-      var list: [UInt8] = []
-      var piece = [UInt8](repeating: 0, count: 16 << 10)
-      while true {
-        let count = read(descriptor, &piece, piece.count)
-        if count < 0, errno == EINTR { continue }
-        guard count > 0 else { return list }
-        list += piece[..<count]
-      }
     }
   #endif
 }

@@ -149,7 +149,7 @@ extension SafeFiles {
   /// Gives the holes of a file's first bytes a place on the disk, and makes the file so large.
   ///
   /// - Returns: Zero, or the number of the failure.
-  fileprivate static func fill(_ descriptor: Int32, byteCount: Int) -> Int32 {
+  static func fill(_ descriptor: Int32, byteCount: Int) -> Int32 {
     #if canImport(Darwin)
       var status = stat()
       guard fstat(descriptor, &status) == 0 else { return errno }
@@ -182,7 +182,7 @@ extension SafeFiles {
   /// there is nothing to do. Only a file that is empty can still be changed.
   ///
   /// - Returns: False for a file that goes on being copied.
-  fileprivate static func overwriteInPlace(_ descriptor: Int32) -> Bool {
+  static func overwriteInPlace(_ descriptor: Int32) -> Bool {
     #if os(Linux) && (arch(x86_64) || arch(arm64))
       let (ask, set, noCopy): (UInt, UInt, Int) = (0x8008_6601, 0x4008_6602, 0x80_0000)
       // FS_IOC_GETFLAGS, FS_IOC_SETFLAGS, FS_NOCOW_FL

@@ -40,16 +40,23 @@ struct OpeningLock: ~Copyable {
 
   /// Waits for the lock. Nil when the folder is another user's, opened to read only: nothing
   /// may be left behind there.
+  ///
+  /// - Throws: ``LMDBError``, with ``LMDBError/Code/openingElsewhere(by:)`` where another process has it
+  ///   for longer than `wait` says.
   static func acquire(
-    _ files: StoreFiles, isReadOnly: Bool
+    _ files: StoreFiles, isReadOnly: Bool, _ wait: OpenWait = OpenWait()
   ) throws(LMDBError) -> OpeningLock? {
+    let start = SystemCall.seconds
     while true {
       guard let descriptor = try open(files.opening, files.folder, isReadOnly: isReadOnly) else {
         return nil
       }
       let lock = OpeningLock(descriptor: descriptor, path: files.opening)
       // Another process may have removed the file while we waited, and then locks another one.
-      if try lock.isStillInPlace(isReadOnly: isReadOnly) { return lock }
+      if try lock.isStillInPlace(isReadOnly: isReadOnly, wait, since: start) {
+        if !isReadOnly { lock.reserveRoom() }
+        return lock
+      }
     }
   }
 
@@ -76,10 +83,12 @@ struct OpeningLock: ~Copyable {
 
   /// A disk that takes only a part of it is full.
   borrowing func write(_ bytes: [UInt8], at place: off_t) throws(LMDBError) {
-    let count = pwrite(descriptor, bytes, bytes.count, place)
-    guard count != bytes.count else { return }
-    let status = count < 0 ? errno : SystemCall.noSpace
-    throw SystemCall.failure(status, "pwrite", path: path)
+    let (descriptor, path) = (descriptor, path)
+    let status = Calls.made(.note, in: path) {
+      let count = pwrite(descriptor, bytes, bytes.count, place)
+      return count == bytes.count ? 0 : count < 0 ? errno : SystemCall.noSpace
+    }
+    guard status == 0 else { throw SystemCall.failure(status, "pwrite", path: path) }
   }
 
   private static func open(
@@ -105,13 +114,13 @@ struct OpeningLock: ~Copyable {
     }
   }
 
-  private borrowing func isStillInPlace(isReadOnly: Bool) throws(LMDBError) -> Bool {
+  private borrowing func isStillInPlace(
+    isReadOnly: Bool, _ wait: OpenWait, since start: Double
+  ) throws(LMDBError) -> Bool {
     #if LARDER_MUTANTS
       if Mutant.openGuard.isOn { return true }
     #endif
-    while flock(descriptor, LOCK_EX) != 0 {
-      guard errno == EINTR else { throw SystemCall.failure("flock", path: path) }
-    }
+    try lock(wait, since: start)
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw SystemCall.failure("fstat", path: path) }
     guard try SafeFiles.identity(path) == FileIdentity(status) else { return false }

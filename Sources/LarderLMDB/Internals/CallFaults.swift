@@ -1,7 +1,7 @@
 internal import CLarderLMDB
 
-/// The calls that can fail and that tests watch, by their own names: those to LMDB, and the one that
-/// makes files themselves last.
+/// The calls that can fail and that tests watch, by their own names: those to LMDB, the one that makes
+/// files themselves last, and the one that writes notes.
 enum Call: String, CaseIterable, Sendable {
   case createEnvironment = "mdb_env_create"
   case setMapSize = "mdb_env_set_mapsize"
@@ -28,6 +28,8 @@ enum Call: String, CaseIterable, Sendable {
   case deleteCursor = "mdb_cursor_del"
   /// On a folder, by its own path.
   case syncFolder = "fsync"
+  /// A note in `larder.lock`, by the path of that file.
+  case note = "pwrite"
 }
 
 // In a release build a call is made and nothing else. In a debug build a test can look at every

@@ -75,6 +75,21 @@ enum SystemCall {
     #endif
   }
 
+  /// What a file of the system says, which has no size; empty where it cannot be read.
+  static func text(of path: String) -> String {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return "" }
+    defer { closeDescriptor(descriptor) }
+    var text: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 16 << 10)
+    while true {
+      let count = read(descriptor, &piece, piece.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return String(decoding: text, as: UTF8.self) }
+      text += piece[..<count]
+    }
+  }
+
   /// For types whose own `write` hides the system's.
   static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     #if canImport(Darwin)

@@ -10,6 +10,7 @@ import Synchronization
 struct Gate: ~Copyable, Sendable {
   private static let shut = 1
   private static let paused = 2
+  private static let ended = 4
   private static let placeCount = 32
 
   private let counts = PaddedAtomics(count: placeCount)
@@ -17,6 +18,9 @@ struct Gate: ~Copyable, Sendable {
   private let marks = PaddedAtomics(count: 1)
   /// Those inside who wait for another one who is alone.
   private let waiters = PaddedAtomics(count: 1)
+
+  /// Held while it is decided whether one more comes in, or nobody any more.
+  private let deciding = Locked(false)
 
   private var mark: UnsafeMutablePointer<Atomic<Int>> { @inline(__always) get { marks[0] } }
 
@@ -62,6 +66,40 @@ struct Gate: ~Copyable, Sendable {
   }
 
   func shut() { mark.pointee.bitwiseOr(Self.shut, ordering: .sequentiallyConsistent) }
+
+  /// Shuts it for good.
+  func end() {
+    mark.pointee.bitwiseOr(Self.shut | Self.ended, ordering: .sequentiallyConsistent)
+  }
+
+  /// Shuts it for good if nobody is inside; it is shut already.
+  func endIfEmpty() -> Bool {
+    deciding.withLock { _ in
+      guard runningCount == 0 else { return false }
+      end()
+      return true
+    }
+  }
+
+  var hasEnded: Bool { mark.pointee.load(ordering: .acquiring) & Self.ended != 0 }
+
+  /// Lets in who came before the gate was shut, and had to wait for something else until now: it may
+  /// be opened again, as if nothing had been. False once it has ended.
+  @inline(never)
+  func enterLate() -> Bool {
+    while true {
+      let isIn = deciding.withLock { _ -> Bool? in
+        if hasEnded { return false }
+        counts[PaddedAtomics.placeOfThread % Self.placeCount].pointee
+          .add(1, ordering: .sequentiallyConsistent)
+        if mark.pointee.load(ordering: .sequentiallyConsistent) & ~Self.shut == 0 { return true }
+        leave()
+        return nil
+      }
+      if let isIn { return isIn }
+      SystemCall.sleep(microseconds: 50)
+    }
+  }
 
   func reopen() { mark.pointee.bitwiseAnd(~Self.shut, ordering: .sequentiallyConsistent) }
 

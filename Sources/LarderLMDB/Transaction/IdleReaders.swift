@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Synchronization
 
 // A reader at rest keeps its slot, of which all processes together have a few hundred. Processes that
@@ -23,8 +22,7 @@ extension Environment {
   }
 
   private func lookLater() {
-    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.idleSeconds) {
-      [weak self] in
+    WorkQueue.later(Self.idleSeconds) { [weak self] in
       guard let self else { return }
       // Before it looks: a reader that comes after it has looked begins to watch again.
       looksForIdleReaders.store(false, ordering: .sequentiallyConsistent)

@@ -237,6 +237,91 @@ struct CreationTests {
     }
   }
 
+  @Test("opening waits no longer than it may, and names the process that it waits for")
+  func openingTimesOut() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TestFolder()
+      try Environment.open(at: folder.store).close()
+      let (store, opening) = (folder.store, folder.opening)
+      let child = try Child {
+        let descriptor = Glibc.open(opening, O_RDWR)
+        guard flock(descriptor, LOCK_EX) == 0 else { return 0 }
+        return 1
+      }
+      #expect(child.report() == 1)
+      kill(child.id, SIGSTOP)
+      var status: Int32 = 0
+      waitpid(child.id, &status, WUNTRACED)
+      let told = Locked<[WriteHolder?]>([])
+      let holder = WriteHolder(processID: child.id, isStopped: true)
+      @Sendable func open(_ seconds: Double) throws -> Environment {
+        let wait = OpenWait(timeoutSeconds: seconds) { found in
+          told.withLock { $0.append(found) }
+        }
+        return try Environment.open(at: store, wait: wait) { _ in }
+      }
+
+      for seconds in [0, 0.05] {
+        let error = failure { _ = try open(seconds) }
+        #expect(error?.code == .openingElsewhere(by: holder))
+        #expect(error?.path == folder.store)
+        #expect(error?.detail.hasSuffix(": process \(child.id), which is stopped") == true)
+      }
+      #expect(told.withLock { $0.isEmpty })
+      // Until somebody is told, and then on.
+      let opener = OnThread { try open(1e9) }
+      while told.withLock({ $0.isEmpty }) { usleep(1000) }
+      #expect(told.withLock { $0 } == [holder])
+      child.kill()
+      try opener.value().close()
+    }
+  }
+
+  @Test("a store whose disk has no room for a note opens, and the next opening looks at all pages")
+  func noRoomForNotes() throws {
+    try Environment.open(at: folder.store).close()
+    func session() throws -> OpeningLock.Session? {
+      let files = try StoreFiles(folder.store, isReadOnly: false)
+      return try OpeningLock.acquire(files, isReadOnly: false)?.session()
+    }
+    guard case .closed = try session() else { return #expect(Bool(false), "it was not closed") }
+    _ = CallFaults.watch(folder.opening) { $0 == .note ? ENOSPC : nil }
+    do {
+      let environment = try Environment.open(at: folder.store)
+      #expect(try session() == .unknown)
+      try environment.store(["a": "1"])
+      #expect(try environment.read("a") == "1")
+      try environment.close()
+      #expect(try session() == .unknown)
+    }
+    CallFaults.stopWatching(folder.opening)
+    // A creation that cannot be noted does not begin.
+    let other = TestFolder()
+    _ = CallFaults.watch(other.opening) { $0 == .note ? ENOSPC : nil }
+    #expect(code { _ = try Environment.open(at: other.store) } == .system(errno: ENOSPC))
+    CallFaults.stopWatching(other.opening)
+
+    let environment = try Environment.open(at: folder.store)
+    #expect(try environment.read("a") == "1")
+    try environment.close()
+    guard case .closed = try session() else { return #expect(Bool(false), "it was not closed") }
+  }
+
+  @Test("the notes have their place on the disk from the first opening on")
+  func placeOfNotes() throws {
+    try Environment.open(at: folder.store).close()
+    var status = stat()
+    #expect(lstat(folder.opening, &status) == 0)
+    #expect(status.st_size >= 1024 && status.st_blocks > 0)
+    // A store that was copied here has no note, or an empty file.
+    try replaceContents(of: folder.opening, by: Data())
+    chmod(folder.opening, 0o600)
+    let environment = try Environment.open(at: folder.store)
+    #expect(lstat(folder.opening, &status) == 0)
+    #expect(status.st_size >= 1024 && status.st_blocks > 0)
+    try environment.close()
+  }
+
   @Test("a store is created inside a folder that exists, not inside one that does not")
   func missingParent() throws {
     let error = failure { _ = try Environment.open(at: folder.path + "/no/where") }

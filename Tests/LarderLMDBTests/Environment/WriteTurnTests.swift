@@ -157,6 +157,168 @@
       }
     }
 
+    @Test("waiting goes by a clock that nobody sets")
+    func clock() throws {
+      let environment = try Environment.open(at: folder.store)
+      let other = try OtherProcess(folder.opening)
+      #expect(other.takesTurn())
+      let probe = Locked<ThreadProbe?>(nil)
+      let waiting = OnThread {
+        let own = try ThreadProbe()
+        probe.withLock { $0 = own }
+        try environment.store(["a": "1"])
+      }
+      while probe.withLock({ $0 }) == nil { SystemCall.sleep(microseconds: 1000) }
+
+      let clock = probe.withLock { $0 }?.clockOfWait()
+
+      #expect(clock == CLOCK_MONOTONIC)
+      other.givesBack()
+      try waiting.value()
+      try environment.close()
+    }
+
+    @Test(
+      "openings behind a process that does not go on leave one thread and one descriptor in all")
+    func reopened() async {
+      await #expect(processExitsWith: .success) {
+        let folder = TestFolder()
+        let store = folder.store
+        let child = try Child {
+          let own = try Environment.open(at: store)
+          var transaction = try own.beginWrite()
+          try transaction.put("1", "a")
+          held.transaction = consume transaction
+          return 7
+        }
+        try #require(child.report() == 7)
+        func attempt() throws {
+          let environment = try Environment.open(at: store)
+          environment.writeWait.withLock { $0.timeoutSeconds = 0.06 }
+          #expect(
+            failure { try environment.store(["a": "2"]) }?.code
+              == .busy(by: WriteHolder(processID: child.id, isStopped: false)))
+          try environment.close()
+        }
+        for _ in 0..<2 { try attempt() }
+        let threadCount = try ThreadProbe.count()
+        let fileCount = try descriptorCount(of: folder.opening)
+        for _ in 0..<10 { try attempt() }
+
+        #expect(try ThreadProbe.count() <= threadCount)
+        #expect(try descriptorCount(of: folder.opening) == fileCount)
+        #expect(WriteTurn.left.withLock { $0.count } == 1)
+        // The one that was left behind serves who comes now.
+        let environment = try Environment.open(at: store)
+        #expect(WriteTurn.left.withLock { $0.isEmpty })
+        let isWaiting = Flag()
+        environment.writeWait.withLock { wait in
+          wait.isWanted = {
+            isWaiting.set()
+            return true
+          }
+        }
+        let writing = OnThread { try environment.store(["b": "1"]) }
+        while !isWaiting.isSet { SystemCall.sleep(microseconds: 1000) }
+        child.kill()
+        try writing.value()
+        #expect(try environment.read("b") == "1")
+        #expect(try environment.read("a") == nil)
+        try environment.close()
+        #expect(try descriptorCount(of: folder.opening) == 0)
+      }
+    }
+
+    @Test("a write that waits goes on where closing fails, and ends where it does not")
+    func closing() async {
+      await #expect(processExitsWith: .success) {
+        try Self.besideWriter { environment, child in
+          let looks = Locked(0)
+          environment.writeWait.withLock { wait in
+            wait.isWanted = {
+              looks.withLock { $0 += 1 }
+              return true
+            }
+          }
+          func waitToLook() {
+            let before = looks.withLock { $0 }
+            while looks.withLock({ $0 }) < before + 2 { SystemCall.sleep(microseconds: 1000) }
+          }
+          let first = OnThread { try environment.store(["a": "2"]) }
+          waitToLook()
+          do {
+            let snapshot = try environment.beginRead()
+            // Longer than those who wait need to look once.
+            #expect(code { try environment.close(timeoutSeconds: 0.2) } == .inUse)
+            waitToLook()
+            // The turn comes while the store is being closed: it is waited for then.
+            let closing = OnThread { code { try environment.close(timeoutSeconds: 0.5) } }
+            while !environment.gate.isShut { SystemCall.sleep(microseconds: 100) }
+            child.kill()
+            try first.value()
+            #expect(try closing.value() == .inUse)
+            #expect(try snapshot.value("a") == "1")
+          }
+          #expect(try environment.read("a") == "2")
+
+          let store = environment.folder
+          let other = try Child {
+            let own = try Environment.open(at: store)
+            held.transaction = try own.beginWrite()
+            return 7
+          }
+          try #require(other.report() == 7)
+          let second = OnThread { code { try environment.store(["a": "3"]) } }
+          waitToLook()
+          try environment.close(timeoutSeconds: 50)
+          #expect(try second.value() == .closed)
+        }
+      }
+    }
+
+    @Test("databases are looked up while one is made behind another process's write")
+    func lookingUp() async {
+      await #expect(processExitsWith: .success) {
+        let folder = TestFolder()
+        let environment = try Environment.open(at: folder.store)
+        let store = folder.store
+        let child = try Child {
+          let own = try Environment.open(at: store)
+          guard let other = try own.database(named: "other", create: true) else { return 0 }
+          try own.store(["a": "other"], in: other)
+          held.transaction = try own.beginWrite()
+          return 7
+        }
+        try #require(child.report() == 7)
+        let isWaiting = Flag()
+        environment.writeWait.withLock { wait in
+          wait.isWanted = {
+            isWaiting.set()
+            return true
+          }
+        }
+        let making = OnThread { try environment.database(named: "made", create: true) }
+        while !isWaiting.isSet { SystemCall.sleep(microseconds: 1000) }
+
+        // On a thread, which may be given up.
+        let found = try OnThread {
+          #expect(try environment.database(named: "none", create: false) == nil)
+          let names = try environment.databaseNames()
+          #expect(names == ["other"])
+          return try environment.database(named: "other", create: false)
+        }.value(timeoutSeconds: 50)
+        child.kill()
+        // LMDB gives numbers by what a transaction knew when it began.
+        let other = try #require(found)
+        let made = try #require(try making.value())
+        #expect(made != other)
+        try environment.store(["a": "made"], in: made)
+        #expect(try environment.read("a", in: other) == "other")
+        #expect(try environment.read("a", in: made) == "made")
+        try environment.close()
+      }
+    }
+
     @Test("a turn whose holder writes nothing any more is passed by")
     func abandoned() throws {
       let environment = try Environment.open(at: folder.store)

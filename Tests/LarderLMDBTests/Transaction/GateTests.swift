@@ -17,6 +17,8 @@ import Testing
     var runningCount: Int { gate.runningCount }
     var isShut: Bool { gate.isShut }
     func enter() -> Bool { gate.enter() }
+    func entersLate() -> Bool { gate.enterLate() }
+    func endsIfEmpty() -> Bool { gate.endIfEmpty() }
   }
 
   /// Runs `body` on threads of its own, and returns when all have ended.
@@ -131,6 +133,35 @@ import Testing
     shared.gate.leave()
     shared.gate.leave()
     #expect(shared.runningCount == 0)
+  }
+
+  @Test(
+    "who came before a gate was shut may enter it until it has ended, which it cannot around him")
+  func late() throws {
+    let shared = Shared()
+    shared.gate.shut()
+    #expect(!shared.enter())
+    #expect(shared.entersLate())
+    #expect(!shared.endsIfEmpty())
+    shared.gate.leave()
+    #expect(shared.endsIfEmpty())
+    #expect(!shared.entersLate())
+
+    for _ in 0..<2000 {
+      let shared = Shared()
+      shared.gate.shut()
+      // Each sees the other.
+      let ending = Atomic<Bool>(false)
+      try threads(2) { number in
+        if number == 0 {
+          if shared.entersLate() { shared.seen.add(1, ordering: .relaxed) }
+        } else if shared.endsIfEmpty() {
+          ending.store(true, ordering: .relaxed)
+        }
+      }
+      let hasEnded = ending.load(ordering: .relaxed)
+      #expect(hasEnded == (shared.seenCount == 0))
+    }
   }
 
   @Test("who waits for another to be alone stays counted, and does nothing in a gate that is shut")

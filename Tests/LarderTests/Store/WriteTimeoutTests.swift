@@ -52,6 +52,59 @@ import Testing
     try store.close()
   }
 
+  #if os(Linux)
+    @Test("a thread's wait for its turn goes by a clock that nobody sets")
+    func clock() async throws {
+      let store = try open(.seconds(600))
+      let contacts = store.repository(of: Contact.self)
+      try await contacts.save(Contact(id: "first"))
+      let probe = Locked<ThreadProbe?>(nil)
+      let hasWaited = Flag()
+      var saving: OnThread<Void>?
+      try await together(store) { wait in
+        saving = OnThread {
+          let own = try ThreadProbe()
+          probe.withLock { $0 = own }
+          try contacts.save(Contact(id: "second"))
+          hasWaited.set()
+        }
+        await wait(1)
+        #expect(probe.withLock { $0 }?.clockOfWait() == CLOCK_MONOTONIC)
+        #expect(!hasWaited.isSet)
+      }
+      while !hasWaited.isSet { await Task.yield() }
+      try saving?.value()
+      try store.close()
+    }
+  #endif
+
+  @Test("opening waits for another process no longer than it may, and says for which")
+  func opening() throws {
+    try open(nil).close()
+    let other = Glibc.open(folder.opening, O_RDWR | O_CLOEXEC)
+    defer { close(other) }
+    // Of this opening of the file, as another process would have it.
+    #expect(flock(other, LOCK_EX | LOCK_NB) == 0)
+    var options = StoreOptions()
+    options.openTimeout = .milliseconds(20)
+    let path = folder.store
+
+    let error = #expect(throws: StoreError.self) { try Store(at: path, options: options) }
+
+    let holder = WriteHolder(processID: getpid(), isStopped: false)
+    #expect(error == .openTimedOut(path: path, waitedFor: holder))
+    #expect(error?.description.contains("(process \(getpid())). Try again") == true)
+    #expect(flock(other, LOCK_UN) == 0)
+    let store = try Store(at: path, options: options)
+    // It belongs to each opening.
+    try Store(at: path).close()
+    try store.close()
+    options.openTimeout = .seconds(-1)
+    #expect(throws: StoreError.invalidOption("openTimeout", reason: "it must be 0 or more")) {
+      try Store(at: path, options: options)
+    }
+  }
+
   @Test("writes that wait for others of this process for too long say so, and are not written")
   func line() async throws {
     let store = try open(.milliseconds(50))
