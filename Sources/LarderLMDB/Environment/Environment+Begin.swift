@@ -65,6 +65,7 @@ extension Environment {
     do throws(LMDBError) {
       try enter("beginWrite")
       do throws(LMDBError) {
+        if let lockWord, lockWord.owner != 0 { try refuseLostLock(lockWord) }
         let transaction = try beginInTurn()
         writingThread.store(SystemCall.threadNumber, ordering: .relaxed)
         return WriteTransaction(TransactionHandle(transaction), self)
@@ -175,7 +176,7 @@ extension Environment {
     guard forkCount == Forks.current else { throw usedAfterFork(operation) }
   }
 
-  private func closed(_ operation: String) -> LMDBError {
+  func closed(_ operation: String) -> LMDBError {
     guard hasLostMap.load(ordering: .acquiring) else {
       return LMDBError(.closed, operation: operation, path: folder, detail: "the store is closed")
     }
