@@ -15,7 +15,10 @@ struct LockWord: Sendable {
         page != MAP_FAILED
       else { return nil }
       start = Int(bitPattern: page)
-      guard page.load(as: UInt32.self) == PageFormat.magic else {
+      // A map is a share in the open file, with which a forked child would keep the ``ReaderLock``.
+      guard madvise(page, SystemCall.pageByteCount, MADV_DONTFORK) == 0,
+        page.load(as: UInt32.self) == PageFormat.magic
+      else {
         unmap()
         return nil
       }
