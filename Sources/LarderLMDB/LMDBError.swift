@@ -13,6 +13,8 @@ public struct LMDBError: Error, Equatable, Sendable, CustomStringConvertible {
     // Ours.
     case libraryVersion, unsafeFile, optionsDiffer, usedAfterFork, closed, inUse
     case lockFileReplaced, lockTableDamaged, nestedWrite, readOnly, missing, unfinishedQuarantine
+    /// Another process with the same process id has the store open, in a container of its own.
+    case processIDTaken
     /// Another process writes, and the time to wait for it is over.
     case busy(by: WriteHolder?)
     /// Whoever was to write does not want to any more.
@@ -86,6 +88,9 @@ extension LMDBError.Code {
     case .inUse: "End its transactions and close it where it should not be open; then try again."
     case .lockFileReplaced, .lockTableDamaged:
       "Nothing was written; close the store in every process and open it again."
+    case .processIDTaken:
+      "Have the containers that share the store count processes together (`--pid`), or open it in one "
+        + "of them only."
     case .unfinishedQuarantine:
       "Run the quarantine again, which goes on, or restore a backup."
     case .nestedWrite:

@@ -43,7 +43,8 @@ public enum StoreError: Error, Equatable, Sendable {
   /// ``damagedRecord(collection:key:reason:)`` is; ``Query/skippingUnreadable(_:)`` leaves such
   /// documents out.
   case unknownCase(collection: String, key: String, reason: RecordError)
-  /// A record could not be read.
+  /// A record could not be read. The key is empty where it is not known, and may be one that no
+  /// document ever had where its bytes are damaged, too.
   case damagedRecord(collection: String, key: String, reason: RecordError)
   /// A document could not be written as a record.
   case unwritable(collection: String, key: String, reason: RecordError)
@@ -202,9 +203,14 @@ extension StoreError: CustomStringConvertible {
       (field.isEmpty ? "" : "Field `\(field)` of ")
         + (key.isEmpty ? collection : "\(collection) \(key)")
         + ": expected \(expected), found \(found)."
+    case .damagedRecord(let collection, "", let reason):
+      "A document of \(collection) whose key is not known cannot be read: \(reason). Close the store in "
+        + "every process; `Store.quarantine(at:)`, or `larder quarantine`, then saves what is whole into "
+        + "a new store. Or restore a backup."
     case .damagedRecord(let collection, let key, let reason):
       "The record of \(collection) \(key) cannot be read: \(reason). Save or delete the "
-        + "document to mend it."
+        + "document to mend it. If you never had a document with that key, the key is damaged as well: "
+        + "close the store in every process, and set the file aside with `larder quarantine`."
     case .unknownCase(let collection, let key, let reason):
       "\(collection) \(key) cannot be read by this version of the app: \(reason). It is not damaged; "
         + "a newer version of the app has probably written it. Update the app, or leave such "

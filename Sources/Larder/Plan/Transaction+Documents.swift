@@ -153,7 +153,8 @@ extension CollectionBinding {
   }
 
   func damaged(_ key: UnsafeRawBufferPointer, _ error: RecordError) -> StoreError {
-    let key = collection.keyKind.text(of: key)
+    // None is empty, but on a page that is damaged.
+    let key = key.isEmpty ? "" : collection.keyKind.text(of: key)
     if case .predicate(let reason) = error {
       return .predicateFailed(collection: collection.name, key: key, reason: reason)
     }

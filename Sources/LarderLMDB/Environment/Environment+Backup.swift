@@ -16,7 +16,8 @@ extension Environment {
   ///   - progress: Told how many bytes of about how many are written; false ends it.
   /// - Returns: Bytes of the copy; nil where `progress` ended it.
   /// - Throws: ``LMDBError``, with `EEXIST` where `path` is something else than an empty folder;
-  ///   what `prepare` throws. Nothing is left behind.
+  ///   what `prepare` throws. Nothing is left behind. What a backup has left whose process ended
+  ///   meanwhile is removed by the next one into the same parent folder.
   public func backup(
     to path: String, prepare: (Environment) throws -> Void,
     progress: (_ written: Int, _ total: Int) -> Bool
@@ -25,8 +26,8 @@ extension Environment {
     try Self.refuseOccupied(path)
     let parent = SafeFiles.parent(of: path)
     let name = path.split(separator: "/").last.map(String.init) ?? path
-    let staged = try StoreFiles(
-      "\(parent)/.\(name).larder-backup", isReadOnly: false)
+    UnfinishedBackup.removeAll(in: parent)
+    let staged = try StoreFiles(UnfinishedBackup.path(of: name, in: parent), isReadOnly: false)
     // Of two backups to one place the second waits, and is then refused.
     let lock = try OpeningLock.acquire(staged, isReadOnly: false)
     do {

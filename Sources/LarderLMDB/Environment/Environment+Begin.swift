@@ -68,6 +68,7 @@ extension Environment {
       // The store may be closing by now, and only who comes later is refused: it may stay open.
       try enter("beginWrite", isLate: true)
       do throws(LMDBError) {
+        if let lockWord, lockWord.owner != 0 { try refuseLostLock(lockWord) }
         let transaction = try beginInTurn()
         writingThread.store(SystemCall.threadNumber, ordering: .relaxed)
         hasWritten.store(true, ordering: .relaxed)
@@ -183,7 +184,7 @@ extension Environment {
     guard forkCount == Forks.current else { throw usedAfterFork(operation) }
   }
 
-  private func closed(_ operation: String) -> LMDBError {
+  func closed(_ operation: String) -> LMDBError {
     guard hasLostMap.load(ordering: .acquiring) else {
       return LMDBError(.closed, operation: operation, path: folder, detail: "the store is closed")
     }

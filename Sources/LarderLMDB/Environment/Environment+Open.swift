@@ -216,14 +216,17 @@ extension Environment {
     }
     let pointer = try Calls.openEnvironment(
       files.folder, options: options, withoutLocks: withoutLocks)
+    var probe: Int32?
     do throws(LMDBError) {
       let descriptor = try Calls.dataDescriptor(pointer)
       try SafeFiles.closeOnExec(descriptor, path: files.data)
+      if !withoutLocks { probe = try ReaderLock.take(pointer, files) }
       return Environment(
         OpaqueEnvironment(raw: pointer), files: files, options: options, dataIdentity: identity,
-        lockIdentity: withoutLocks ? nil : try SafeFiles.identity(files.lock))
+        lockIdentity: withoutLocks ? nil : try SafeFiles.identity(files.lock), lockProbe: probe)
     } catch {
       Calls.close(environment: pointer)
+      if let probe { ReaderLock.close(probe) }
       throw error
     }
   }

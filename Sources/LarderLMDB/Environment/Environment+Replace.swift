@@ -123,9 +123,12 @@ extension Environment {
       detail: "another process has the store open; close it there")
   }
 
+  /// Behind LMDB. Nobody is inside any more.
   func closeLockProbe() {
+    lockWord?.unmap()
+    lockWord = nil
     lockProbe.withLock { probe in
-      if let descriptor = probe { SystemCall.closeDescriptor(descriptor) }
+      if let descriptor = probe { ReaderLock.close(descriptor) }
       probe = nil
     }
   }
@@ -253,6 +256,8 @@ extension Environment {
     let opened = try Calls.openEnvironment(files.folder, options: options, withoutLocks: false)
     do throws(LMDBError) {
       try SafeFiles.closeOnExec(try Calls.dataDescriptor(opened), path: files.data)
+      let probe = try ReaderLock.take(opened, files)
+      lockProbe.withLock { $0 = probe }
       try reopenDatabases(names, in: opened)
       try files.check(expected)
       reservedEnd.withLock { $0 = 0 }
@@ -262,10 +267,12 @@ extension Environment {
       if old != new { Registry.shared.move(old, to: new) }
     } catch {
       Calls.close(environment: opened)
+      closeLockProbe()
       throw error
     }
     pointer = OpaqueEnvironment(raw: opened)
     lockPages = LockPages(files.lock, lockIdentity)
+    lockWord = lockProbe.withLock { LockWord($0) }
   }
 
   private func reopenDatabases(

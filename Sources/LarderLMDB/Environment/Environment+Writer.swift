@@ -31,18 +31,45 @@ extension Environment {
   /// Whether nobody alive has LMDB's lock; false where nobody can tell.
   var isWriteLockFree: Bool { writeLockWord.map { $0 & Self.ownerMask == 0 } ?? false }
 
-  private static var ownerMask: UInt32 { 0x3FFF_FFFF }
+  private static var ownerMask: UInt32 { LockWord.ownerMask }
 
   private var writeLockWord: UInt32? {
     #if canImport(Glibc) && _endian(little) && _pointerBitWidth(_64)
       guard lockIdentity != nil, forkCount == Forks.current else { return nil }
       return lockProbe.withLock { probe in
-        if probe == nil { probe = try? files.openLockProbe() }
         guard let probe, Self.word(of: probe, at: 0) == PageFormat.magic else { return nil }
         return Self.word(of: probe, at: LockTable.Place.writers)
       }
     #else
       return nil
+    #endif
+  }
+
+  /// How long LMDB's lock may be that of a thread that is not there, before it is taken for lost.
+  private static var lostSeconds: Double { 2 }
+
+  /// Where a disk without room takes a page of the lock file away, the kernel cannot clear the lock of
+  /// a thread that ends, and whoever asks for it sleeps for ever. Called by who has the turn, so that no
+  /// other writer of this library, of whatever container, can have the lock: what is left are threads of
+  /// this process, and programs that know no turns. The caller is inside.
+  ///
+  /// - Throws: ``LMDBError/Code/lockTableDamaged``; ``LMDBError/Code/closed``.
+  func refuseLostLock(_ word: LockWord) throws(LMDBError) {
+    #if canImport(Glibc)
+      let owner = word.owner
+      let deadline = SystemCall.seconds + Self.lostSeconds
+      while owner != 0, word.owner == owner, !SystemCall.isThread(owner), turn?.isConfirmed == true
+      {
+        guard !gate.isShut else { throw closed("beginWrite") }
+        guard SystemCall.seconds < deadline else {
+          throw LMDBError(
+            .lockTableDamaged, operation: "beginWrite", path: files.lock,
+            detail:
+              "the lock of writers is that of thread \(owner), which has ended without letting"
+              + " go of it, as on a disk that was full")
+        }
+        SystemCall.sleep(microseconds: 20_000)
+      }
     #endif
   }
 
@@ -55,6 +82,25 @@ extension Environment {
     #endif
   }
 }
+
+#if canImport(Glibc)
+  extension SystemCall {
+    /// Whether a thread of any process that this one can see has the number, and has not ended.
+    static func isThread(_ number: Int32) -> Bool {
+      if kill(number, 0) != 0, errno == ESRCH { return false }
+      let descriptor = open("/proc/\(number)/stat", O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { return true }
+      defer { closeDescriptor(descriptor) }
+      var bytes = [UInt8](repeating: 0, count: 512)
+      let count = read(descriptor, &bytes, bytes.count)
+      // `12 (name) Z 1`, for one that has ended and whose parent was not told yet.
+      guard count > 0, let name = bytes[..<count].lastIndex(of: UInt8(ascii: ")")),
+        name + 2 < count
+      else { return true }
+      return bytes[name + 2] != UInt8(ascii: "Z") && bytes[name + 2] != UInt8(ascii: "X")
+    }
+  }
+#endif
 
 extension WriteHolder {
   /// The process of a thread; nil where the system does not tell.

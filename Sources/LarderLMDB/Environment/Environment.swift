@@ -26,6 +26,8 @@ public final class Environment: Sendable {
   nonisolated(unsafe) var pointer: OpaqueEnvironment
   /// Nil where LMDB may always write to its lock file. Guarded as `pointer` is, which it belongs to.
   nonisolated(unsafe) var lockPages: LockPages?
+  /// Nil where it is not known who writes. Guarded as `pointer` is.
+  nonisolated(unsafe) var lockWord: LockWord?
   let identity: Locked<FileIdentity>
   var dataIdentity: FileIdentity { identity.withLock { $0 } }
   /// Another one when it is closed means that somebody wrote: somebody else than LMDB, where the
@@ -64,9 +66,10 @@ public final class Environment: Sendable {
     package weak var object: (any AnyObject & Sendable)?
   }
 
-  /// A descriptor of LMDB's lock file, once one was needed: closing it earlier than LMDB's own
-  /// would let go of LMDB's locks.
-  let lockProbe = Locked<Int32?>(nil)
+  /// A descriptor of LMDB's lock file, which has the ``ReaderLock``; where the system has no such locks,
+  /// one that is opened when it is needed. Closing it earlier than LMDB's own would let go of LMDB's
+  /// locks.
+  let lockProbe: Locked<Int32?>
   /// Where the disk that is kept for later ends in the file.
   let reservedEnd = Locked<Int>(0)
   /// Set once LMDB has lost its map, after which nobody may come in.
@@ -87,14 +90,16 @@ public final class Environment: Sendable {
 
   init(
     _ pointer: OpaqueEnvironment, files: StoreFiles, options: Options,
-    dataIdentity: FileIdentity, lockIdentity: FileIdentity?
+    dataIdentity: FileIdentity, lockIdentity: FileIdentity?, lockProbe: Int32?
   ) {
     self.pointer = pointer
     self.files = files
     self.options = options
     identity = Locked(dataIdentity)
     self.lockIdentity = lockIdentity
+    self.lockProbe = Locked(lockProbe)
     lockPages = LockPages(files.lock, lockIdentity)
+    lockWord = options.isReadOnly ? nil : LockWord(lockProbe)
     bell = CommitBell(files, isReadOnly: options.isReadOnly)
     // Before the stamp: a commit between the two must not look like a stranger's write.
     transactionAtOpening = Calls.information(pointer.raw).lastTransactionID

@@ -54,7 +54,14 @@ final class OpenMark: Sendable {
   /// To be called before LMDB closes: a mark without LMDB's lock means that this one was lost.
   func end() {
     descriptor.withLock { descriptor in
-      if let open = descriptor { Forks.close(locked: open) }
+      if let open = descriptor {
+        // A child that was just spawned has a share in the lock, which closing alone would leave.
+        #if os(Linux)
+          var none = FileRange.lock(F_UNLCK, at: kind.place)
+          _ = fcntl(open, FileRange.set, &none)
+        #endif
+        Forks.close(locked: open)
+      }
       descriptor = nil
     }
   }

@@ -197,6 +197,15 @@ final class WriteTurn: @unchecked Sendable {
       return state.isHeld
     }
 
+    /// Whether the kernel says that this process has it; not where it is passed by.
+    var isConfirmed: Bool {
+      pthread_mutex_lock(mutex)
+      defer { pthread_mutex_unlock(mutex) }
+      // It is asked for what it has given already.
+      var lock = FileRange.lock(F_WRLCK, at: Self.place)
+      return state.isHeld && fcntl(descriptor, FileRange.set, &lock) == 0
+    }
+
     private func unlock() {
       var lock = FileRange.lock(F_UNLCK, at: Self.place)
       _ = fcntl(descriptor, FileRange.set, &lock)
@@ -227,6 +236,7 @@ final class WriteTurn: @unchecked Sendable {
       condition.broadcast()
     }
   #else
+    var isConfirmed: Bool { false }
     private func lockAtOnce() -> Bool { true }
     private func unlock() {}
     private func ask() {}

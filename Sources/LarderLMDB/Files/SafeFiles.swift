@@ -115,7 +115,7 @@ enum SafeFiles {
     return Int(status.st_size)
   }
 
-  private static func names(in path: String) throws(LMDBError) -> [String] {
+  static func names(in path: String) throws(LMDBError) -> [String] {
     guard let stream = opendir(path) else { throw SystemCall.failure("opendir", path: path) }
     defer { closedir(stream) }
     var names: [String] = []

@@ -23,6 +23,8 @@
     case reserveOff = "reserve-off"
     /// The reader slots of processes that died are not given back.
     case readerCheckOff = "reader-check-off"
+    /// Other processes know of this one's snapshots by LMDB's own lock only.
+    case readerLock = "reader-lock"
     /// A commit that failed is said to have succeeded.
     case swallowedCommit = "swallowed-commit"
     /// A write does not look whether the lock file and the data file are still in place.

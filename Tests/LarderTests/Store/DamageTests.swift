@@ -61,6 +61,37 @@ import Testing
     try verifyAndClose(store)
   }
 
+  @Test("a record whose key is damaged as well is not told to be mended by its key")
+  func damagedKey() throws {
+    let store = try Store(at: folder.store)
+    let repository = store.repository(of: Note.self)
+    try repository.save(notes)
+    var bytes = [UInt8](try contents(of: folder.data))
+    let key = Array("note-15".utf8)
+    let descriptor = open(folder.data, O_WRONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    var count = 0
+    for place in 8..<(bytes.count - key.count) where bytes[place..<place + key.count] == key[...] {
+      // LMDB has the length of a key just before it.
+      guard bytes[place - 2] == 7, bytes[place - 1] == 0 else { continue }
+      bytes[place - 2] = 0
+      #expect(pwrite(descriptor, [0], 1, off_t(place - 2)) == 1)
+      count += 1
+    }
+    try #require(count > 0)
+
+    let error = storeError { _ = try repository.fetch(Note.all) }
+
+    guard case .damagedRecord("Note", "", _)? = error else {
+      Issue.record("thrown was \(String(describing: error))")
+      return
+    }
+    #expect(error?.description.contains("whose key is not known") == true)
+    #expect(error?.description.contains("larder quarantine") == true)
+    #expect(error?.description.contains("Save or delete") == false)
+    try store.close()
+  }
+
   @Test("a damaged record is gone once it is deleted, or its collection is erased")
   func deleting() throws {
     for step in 0..<2 {

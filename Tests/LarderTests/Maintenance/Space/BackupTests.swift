@@ -174,6 +174,42 @@ import Testing
     try verifyAndClose(store)
   }
 
+  @Test("what killed backups of other names have left is removed, and nothing else")
+  func otherLeftovers() throws {
+    let store = try Store(at: folder.store)
+    try save(10, nonce: "a", in: store)
+    func leave(_ name: String, _ files: [String]) throws {
+      let left = folder.path + "/" + name
+      try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: false)
+      for file in files {
+        try Data(repeating: 7, count: 9000).write(to: URL(filePath: left + "/" + file))
+      }
+    }
+    try leave(".monday.larder-backup", ["data.mdb", "larder.lock"])
+    try leave(".tuesday.larder-backup", ["data.mdb", "lock.mdb", "larder.lock"])
+    try leave(".running.larder-backup", ["data.mdb", "larder.lock"])
+    try leave(".beginning.larder-backup", ["larder.lock"])
+    try leave(".foreign.larder-backup", ["data.mdb", "larder.lock", "letter.txt"])
+    try leave(".linked-to", ["data.mdb", "larder.lock"])
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.path + "/.link.larder-backup",
+      withDestinationPath: folder.path + "/.linked-to")
+    let running = open(folder.path + "/.running.larder-backup/larder.lock", O_RDWR | O_CLOEXEC)
+    defer { close(running) }
+    try #require(flock(running, LOCK_EX) == 0)
+
+    try store.backup(to: target)
+
+    #expect(
+      try names(in: folder.path) == [
+        ".beginning.larder-backup", ".foreign.larder-backup", ".link.larder-backup", ".linked-to",
+        ".running.larder-backup", "backup", "store",
+      ])
+    #expect(try names(in: folder.path + "/.linked-to").count == 2)
+    #expect(try nonces(at: target) == ["a"])
+    try verifyAndClose(store)
+  }
+
   // MARK: Restoring
 
   /// A store with "new" and a backup with "old" documents, both closed.

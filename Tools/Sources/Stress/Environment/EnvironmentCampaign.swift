@@ -4,7 +4,9 @@ import Foundation
 struct EnvironmentCampaign: Campaign {
   static let name = "environment"
   static let summary = "links, pipes, foreign files, rights, forks, limits: typed errors, no victim"
-  static let mutants = [Mutation.library("follows-links"), .library("lock-inode")]
+  static let mutants = [
+    Mutation.library("follows-links"), .library("lock-inode"), .library("reader-lock"),
+  ]
 
   func run(_ trial: Trial) throws -> Tally {
     var tally = Tally()
@@ -38,5 +40,5 @@ struct EnvironmentCase: Sendable {
   }
 
   static let all =
-    links + kinds + replaced + rights + processes + paths + foreign + limits + backups
+    links + kinds + replaced + readers + rights + processes + paths + foreign + limits + backups
 }

@@ -20,6 +20,8 @@ extension HandWorker {
 
     switch name {
     case "read-file": return ["\(try Data(contentsOf: URL(fileURLWithPath: try word(0))).count)"]
+    case "copy-folder":
+      try FileManager.default.copyItem(atPath: try word(0), toPath: try word(1))
     case "chdir": try must(chdir(try word(0)), name)
     case "umask": umask(mode_t(try number(0)))
     case "unset": unsetenv(try word(0))

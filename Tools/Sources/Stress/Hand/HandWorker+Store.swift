@@ -61,7 +61,7 @@ extension HandWorker {
         }
       }
     case "hold": try stores.hold(try store())
-    case "release": stores.release()
+    case "release": try stores.release()
     case "fill":
       return try fill(try crates(), try word(1), byteCount: try number(2), most: try number(3))
     case "empty":

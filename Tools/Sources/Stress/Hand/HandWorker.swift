@@ -36,7 +36,10 @@ struct HandWorker: Worker {
 // Guard: everything but `holding` is touched by the main thread only.
 final class StoreShelf: @unchecked Sendable {
   private var stores: [String: Store] = [:]
-  private var holds: [(release: DispatchSemaphore, done: DispatchSemaphore)] = []
+  private var holds: [Hold] = []
+  private typealias Hold = (
+    release: DispatchSemaphore, done: DispatchSemaphore, failure: FailureBox
+  )
   var descriptors: [Int32] = []
 
   func put(_ store: Store, _ name: String) { stores[name] = store }
@@ -57,9 +60,14 @@ final class StoreShelf: @unchecked Sendable {
     let thread = Thread {
       do {
         try store.read { snapshot in
-          _ = try snapshot.count(Crate.all)
+          let before = try snapshot.fetch(Crate.all)
           begun.signal()
           release.wait()
+          let (count, after) = (try snapshot.count(Crate.all), try snapshot.fetch(Crate.all))
+          guard after == before, count == before.count else {
+            throw UsageError(
+              "a snapshot of \(before.count) has \(count) by its count, and \(after.count)")
+          }
         }
       } catch {
         failure.error = error
@@ -70,15 +78,17 @@ final class StoreShelf: @unchecked Sendable {
     thread.start()
     begun.wait()
     if let error = failure.error { throw error }
-    holds.append((release, done))
+    holds.append((release, done, failure))
   }
 
-  func release() {
+  /// Ends the snapshots, each of which must be what it was.
+  func release() throws {
+    defer { holds = [] }
     for hold in holds {
       hold.release.signal()
       hold.done.wait()
     }
-    holds = []
+    for hold in holds { if let error = hold.failure.error { throw error } }
   }
 }
 
