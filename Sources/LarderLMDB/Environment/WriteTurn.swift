@@ -199,8 +199,8 @@ final class WriteTurn: @unchecked Sendable {
 
     /// Whether the kernel says that this process has it; not where it is passed by.
     var isConfirmed: Bool {
-      pthread_mutex_lock(mutex)
-      defer { pthread_mutex_unlock(mutex) }
+      condition.lock()
+      defer { condition.unlock() }
       // It is asked for what it has given already.
       var lock = FileRange.lock(F_WRLCK, at: Self.place)
       return state.isHeld && fcntl(descriptor, FileRange.set, &lock) == 0
