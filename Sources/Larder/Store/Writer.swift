@@ -224,8 +224,8 @@ extension Writer {
     lookForLate()
   }
 
-  /// Ends a job that has not begun, and takes it out of the line. One that has begun does not begin
-  /// again.
+  /// Ends a job that has not begun, and takes it out of the line. One that has begun waits for no other
+  /// process any more.
   func cancel(_ job: WriteJob) {
     if job.endsForGood() { leave(job, CancellationError()) }
   }

@@ -6,7 +6,7 @@ final class WriteJob: Sendable {
 
   private struct State {
     var phase = Phase.waiting
-    /// Whether nobody wants it to begin once more.
+    /// Whether it waits for no other process any more where it has to begin once more.
     var isGivenUp = false
     var number: UInt64?
     var since = Double.infinity
@@ -43,7 +43,7 @@ final class WriteJob: Sendable {
   var isEnded: Bool { state.withLock { $0.phase == .ended } }
   /// Says the same, and does not keep it.
   var hasEnded: @Sendable () -> Bool { { [state] in state.withLock { $0.phase == .ended } } }
-  /// Whether it may still begin, or begin again.
+  /// Whether it waits for other processes before it begins, or begins again.
   var isWanted: Bool { state.withLock { $0.phase != .ended && !$0.isGivenUp } }
   /// Where it stands in the line; nil before it does.
   var number: UInt64? { state.withLock { $0.number } }
@@ -65,7 +65,8 @@ final class WriteJob: Sendable {
     }
   }
 
-  /// The same for good: one that has begun does not begin again.
+  /// The same; one that has begun runs to its end, but waits for no other process any more where it has
+  /// to begin again.
   func endsForGood() -> Bool {
     state.withLock { state in
       defer { if state.phase == .waiting { state.phase = .ended } else { state.isGivenUp = true } }
@@ -73,12 +74,11 @@ final class WriteJob: Sendable {
     }
   }
 
-  /// Begins it, or begins it again; false where it has ended before its turn came, or nobody wants it
-  /// any more.
+  /// Begins it, or begins it again; false where it has ended before its turn came.
   fileprivate func begins() -> Bool {
     state.withLock { state in
       if state.phase == .waiting { state.phase = .running }
-      return state.phase == .running && !state.isGivenUp
+      return state.phase == .running
     }
   }
 

@@ -431,8 +431,9 @@ extension Store {
   /// time share a flush of the disk; one that throws is undone alone, and one that is too large for
   /// the disk fails no other. `body` runs where no task is current: it sees no task-local values, and
   /// `Task.isCancelled` is false. Cancelling the task before the turn of `body` has come prevents it
-  /// and ends the wait at once; afterwards it runs to its end, unless it has to begin again. Where very
-  /// much waits already it waits for room first: ``StoreOptions/maximumWaitingByteCount``.
+  /// and ends the wait at once; afterwards it runs to its end, unless it has to begin again and another
+  /// process writes. Where very much waits already it waits for room first:
+  /// ``StoreOptions/maximumWaitingByteCount``.
   ///
   /// - Parameter origin: Where the changes come from.
   /// - Throws: Whatever `body` throws, `CancellationError`, or ``StoreError``; nothing is kept
