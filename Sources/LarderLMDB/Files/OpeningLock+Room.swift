@@ -7,7 +7,7 @@
 #endif
 
 // The notes are written again with each session, also on a disk that has become full: a store is opened
-// there to delete.
+// there to read, and to delete.
 extension OpeningLock {
   /// All notes lie in it.
   private static let roomByteCount = 4096
