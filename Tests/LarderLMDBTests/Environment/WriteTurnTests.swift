@@ -242,7 +242,14 @@
           }
           func waitToLook() {
             let before = looks.withLock { $0 }
-            while looks.withLock({ $0 }) < before + 2 { SystemCall.sleep(microseconds: 1000) }
+            let end = SystemCall.seconds + 50
+            while looks.withLock({ $0 }) < before + 2 {
+              guard SystemCall.seconds < end else {
+                Issue.record("nobody waits any more")
+                return
+              }
+              SystemCall.sleep(microseconds: 1000)
+            }
           }
           let first = OnThread { try environment.store(["a": "2"]) }
           waitToLook()
