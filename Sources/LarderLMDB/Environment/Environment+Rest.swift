@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Synchronization
 
 #if canImport(Darwin)
@@ -29,9 +28,7 @@ extension Environment {
     guard SystemCall.mayUseTimers else {
       return willNoteRest.store(false, ordering: .relaxed)
     }
-    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.restSeconds) {
-      [weak self] in self?.noteRest()
-    }
+    WorkQueue.later(Self.restSeconds) { [weak self] in self?.noteRest() }
   }
 
   /// Notes the file as it is, where a commit is not noted yet.
