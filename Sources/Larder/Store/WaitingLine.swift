@@ -11,7 +11,8 @@ struct WaitingLine<Element> {
   var isEmpty: Bool { count == 0 }
 
   /// All who wait.
-  var elements: some Sequence<Element> { places[head...].lazy.compactMap(\.element) }
+  // Not by a key path: of a generic type one is put together anew each time, in a microsecond or more.
+  var elements: some Sequence<Element> { places[head...].lazy.compactMap { $0.element } }
 
   /// All who wait, with the numbers to leave by.
   var numbered: some Sequence<(number: UInt64, element: Element)> {
