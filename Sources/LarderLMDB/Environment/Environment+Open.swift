@@ -66,8 +66,9 @@ extension Environment {
 
     let environment: Environment
     let isAlone: Bool
-    let session = try lock?.session()
+    let session: OpeningLock.Session?
     do throws(LMDBError) {
+      session = try lock?.session()
       isAlone = try Self.isAlone(files, lock, options)
       if !isNew {
         let preflight = Preflight(
