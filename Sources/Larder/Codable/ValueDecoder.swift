@@ -200,8 +200,8 @@ extension ValueDecoder {
     }
   }
 
-  /// What the compiler's own `init(from:)` of an enum means where it throws for a raw value or a
-  /// case that the type does not have; nil for other errors.
+  /// The error of the `init(from:)` that the compiler writes for an enum, when it meets a raw value or
+  /// a case that the type does not have; nil for any other error.
   @inline(never)
   private func unknownCase(of type: Any.Type, _ error: DecodingError) -> DecodingError? {
     // Errors of this decoder have an underlying one.

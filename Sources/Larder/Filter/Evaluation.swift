@@ -5,7 +5,7 @@ final class Evaluation: Sendable {
   /// The place that documents have to come behind.
   private let position: (test: PositionTest, order: [Place])?
   let matchesAll: Bool
-  /// Whether documents of which the filter or the order cannot read a field match and sort as nil.
+  /// Whether a document matches, and sorts as if the field were nil, when a field cannot be read.
   /// Whoever asks for this decodes them afterwards and leaves them out.
   private let passesUnreadable: Bool
 

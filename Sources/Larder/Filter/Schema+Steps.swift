@@ -1,8 +1,8 @@
 // What conditions are told by a schema: the way to a field, and values as conditions hold them.
 
 extension Schema {
-  /// The step to a stored field; nil for a property that has to be computed, and for arrays of embedded
-  /// documents with a default that is not empty, of which only the decoded document can be asked.
+  /// The step to a stored field; nil where only the decoded document knows the value: a property that
+  /// is computed, and an array of embedded documents whose default is not empty.
   func step(to path: PartialKeyPath<Owner>) -> FieldStep? {
     guard let name = name(of: path), let field = fields.first(where: { $0.name == name }) else {
       return nil
