@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// What went wrong in LMDB, or what this layer refused before LMDB could be harmed.
 public struct LMDBError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The kinds of failure a caller can tell apart.
@@ -106,4 +112,8 @@ extension LMDBError.Code {
     }
     return SystemCall.advice[number]
   }
+}
+
+extension LMDBError: LocalizedError {
+  public var errorDescription: String? { description }
 }

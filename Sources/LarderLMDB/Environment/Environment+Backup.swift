@@ -139,10 +139,20 @@ extension Environment {
     in files: StoreFiles, prepare: (Environment) throws -> Void,
     progress: (_ written: Int, _ total: Int) -> Bool
   ) throws -> Bool {
+    try Self.removeStaged(files)
+    guard try writeCopy(to: files.data, progress) else { return false }
+    try finishStaged(files, prepare: prepare)
+    return true
+  }
+
+  static func removeStaged(_ files: StoreFiles) throws(LMDBError) {
     for leftover in [files.data, files.data + ".copying", files.lock] {
       try SafeFiles.remove(leftover)
     }
-    guard try writeCopy(to: files.data, progress) else { return false }
+  }
+
+  /// Looks at all pages of a copy, and has it prepared.
+  func finishStaged(_ files: StoreFiles, prepare: (Environment) throws -> Void) throws {
     try Preflight(
       files: files, identity: nil, session: .unknown, rest: nil, isAlone: true, isRequested: true
     ).check()
@@ -151,7 +161,6 @@ extension Environment {
     try Self.withStaged(files, options, prepare)
     try SafeFiles.remove(files.lock)
     try SafeFiles.syncFolder(files.folder)
-    return true
   }
 
   private func writeCopy(

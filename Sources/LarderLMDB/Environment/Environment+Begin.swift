@@ -174,9 +174,11 @@ extension Environment {
       gate.leave()
       throw error
     }
+    endUnendedReads()
   }
 
-  private func expectLockPages() throws(LMDBError) {
+  /// Makes the pages of the lock file ready to be written to, where a full disk may refuse that.
+  func expectLockPages() throws(LMDBError) {
     if let lockPages, !lockPages.makeReady() { throw LockPages.noRoom(files.lock) }
   }
 
@@ -317,9 +319,30 @@ extension Environment {
     // In a forked child the slot is the parent's: not even a reset may touch it.
     guard forkCount == Forks.current else { return }
     handle.expectNoCursors()
+    if lockPages?.makeReady() == false {
+      unendedReads.withLock { $0.append(UInt(bitPattern: handle.state)) }
+    } else {
+      rest(handle)
+    }
+    gate.leave()
+  }
+
+  private func rest(_ handle: TransactionHandle) {
     Calls.reset(handle.pointer)
     if !pool.put(handle) { discard(handle) }
-    gate.leave()
+  }
+
+  /// Ends the reads whose end found no room in the lock file, now that there is some.
+  func endUnendedReads() {
+    let handles = unendedReads.withLock { reads in
+      defer { reads = [] }
+      return reads
+    }
+    for case let state? in handles.map(
+      UnsafeMutablePointer<TransactionHandle.State>.init(bitPattern:))
+    {
+      rest(TransactionHandle(state: state))
+    }
   }
 
   func renew(_ handle: TransactionHandle) throws(LMDBError) {
@@ -367,6 +390,8 @@ extension Environment {
 
   func abort(writing handle: TransactionHandle) {
     guard forkCount == Forks.current else { return }
+    // Without room for them it is tried all the same: the lock of writers must be given back.
+    _ = lockPages?.makeReady()
     Calls.abort(endWriting(handle))
     turn?.giveBack()
     gate.leave()

@@ -16,8 +16,8 @@ extension Environment {
     public let byteCountAfter: Int
   }
 
-  /// Writes a copy of the store without its free pages, and puts it in the place of the data file,
-  /// while the environment stays open for those who have it.
+  /// Writes the store anew without free pages, and with pages as full as they can be, and puts the copy
+  /// in the place of the data file, while the environment stays open for those who have it.
   ///
   /// Reading goes on but for the moment of the exchange, which waits for the transactions that run.
   /// The caller keeps this process from writing; no other process may have the store open, and none
@@ -57,7 +57,7 @@ extension Environment {
     try SafeFiles.removeFolder(files.staging)
     do {
       let staged = try StoreFiles(files.staging, isReadOnly: false)
-      guard try stage(in: staged, prepare: prepare, progress: progress) else {
+      guard try stageRewritten(in: staged, prepare: prepare, progress: progress) else {
         try SafeFiles.removeFolder(files.staging)
         return nil
       }
@@ -201,6 +201,7 @@ extension Environment {
     // Keeps the old file's number from going to another one while this process knows the store by
     // it: a store that is made meanwhile would be taken for this one.
     let old = try PageFile(files.data)
+    endUnendedReads()
     while let handle = pool.take() { discard(handle) }
     Calls.close(environment: pointer.raw)
     closeLockProbe()

@@ -47,6 +47,8 @@ public final class Environment: Sendable {
   package let writeWait = Locked(WriteWait())
   let gate = Gate()
   let pool = ReaderPool()
+  /// Handles of reads that are over and keep their slots, until the lock file can be written to.
+  let unendedReads = Locked<[UInt]>([])
   /// The number of the thread that holds the write transaction, else zero.
   let writingThread = Atomic<UInt>(0)
   let forkCount: Int
@@ -143,10 +145,14 @@ public final class Environment: Sendable {
     gate.shut()
     while true {
       if gate.runningCount == 0 {
-        if !hasLostMap.load(ordering: .acquiring), let lockPages, !lockPages.makeReady() {
-          gate.reopen()
-          Registry.shared.didNotClose(dataIdentity)
-          throw LockPages.noRoom(files.lock)
+        if !hasLostMap.load(ordering: .acquiring) {
+          do throws(LMDBError) {
+            try expectLockPages()
+          } catch {
+            gate.reopen()
+            Registry.shared.didNotClose(dataIdentity)
+            throw error
+          }
         }
         if gate.endIfEmpty() { break }
       }
@@ -166,6 +172,7 @@ public final class Environment: Sendable {
   /// Nobody is inside any more, and nobody can come.
   func finish() {
     gate.end()
+    endUnendedReads()
     while let handle = pool.take() { discard(handle) }
     mark?.end()
     Calls.close(environment: pointer.raw)

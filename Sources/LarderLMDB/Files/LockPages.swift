@@ -9,10 +9,10 @@
 /// Such a file system needs room for its own notes whenever a page of a map is written to for the
 /// first time since it was on the disk, even if the page itself has its place. Without that room the
 /// system ends the process (SIGBUS). So the pages are made ready before LMDB writes to them, and a
-/// lack of room is an error.
+/// lack of room is an error. A read that ends without room keeps its slot until there is some.
 ///
-/// This takes one or two microseconds for each transaction. What is left is a page that goes to the
-/// disk while a transaction runs, whose end writes to it once more.
+/// This takes one or two microseconds at both ends of each transaction. What is left is a page that goes
+/// to the disk in between: btrfs writes all pages to it when it looks for room, also for another process.
 struct LockPages: Sendable {
   private let start: Int
   private let byteCount: Int

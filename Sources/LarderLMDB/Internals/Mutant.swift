@@ -43,6 +43,16 @@
     case cutBounds = "cut-bounds"
     /// Equal elements of an array are put into a unique index one by one.
     case repeatedEntries = "repeated-entries"
+    /// Decimals are compared as the doubles that are next to them.
+    case decimalsAsDoubles = "decimals-as-doubles"
+    /// An integer that no double equals is compared as the nearest one, where fields were widened.
+    case roundedIntegers = "rounded-integers"
+    /// Behind an embedded document that is nil, index entries have the default of its field.
+    case defaultBehindNil = "default-behind-nil"
+    /// Dictionaries of embedded documents are saved without what the type does not know.
+    case unmergedDictionaries = "unmerged-dictionaries"
+    /// Limit and offset hold in the order of the sections instead of the query's own.
+    case limitedSections = "limited-sections"
 
     /// Whether the environment of this process names it: `LARDER_MUTANT=open-guard`; several stand
     /// with commas between them.

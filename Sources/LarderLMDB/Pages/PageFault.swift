@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// Something that is wrong with a page of a store's file.
 public struct PageFault: Error, Equatable, Sendable, CustomStringConvertible {
   /// The number of the page, from 0.
@@ -24,4 +30,8 @@ public struct PageReport: Equatable, Sendable {
   public static let maximumFaultCount = 100
 
   public var isSound: Bool { faults.isEmpty }
+}
+
+extension PageFault: LocalizedError {
+  public var errorDescription: String? { description }
 }

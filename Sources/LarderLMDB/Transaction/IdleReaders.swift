@@ -35,6 +35,7 @@ extension Environment {
   func endIdleReaders() -> Bool {
     guard forkCount == Forks.current, gate.enter() else { return false }
     defer { gate.leave() }
+    if lockPages?.makeReady() == false { return true }
     var used: [TransactionHandle] = []
     while let handle = pool.take() {
       // Taking it here counts as well.

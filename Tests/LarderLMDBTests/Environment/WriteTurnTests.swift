@@ -12,8 +12,8 @@
     @Test("a write waits for the process whose turn it is, and no longer once that has died")
     func waiting() throws {
       let environment = try Environment.open(at: folder.store)
-      let other = try OtherProcess(folder.opening)
-      #expect(other.takesTurn())
+      let other = try ForeignTurn(folder.opening)
+      #expect(other.take())
       let isWritten = DispatchSemaphore(value: 0)
 
       Thread.detachNewThread {
@@ -36,26 +36,26 @@
     @Test("commits, aborts and writes that cannot begin give the turn back")
     func givingBack() throws {
       let environment = try Environment.open(at: folder.store)
-      let other = try OtherProcess(folder.opening)
+      let other = try ForeignTurn(folder.opening)
 
       do {
         let transaction = try environment.beginWrite()
-        #expect(!other.takesTurn())
+        #expect(!other.take())
         try transaction.commit()
       }
-      #expect(other.takesTurn())
-      other.givesBack()
+      #expect(other.take())
+      other.giveBack()
       do {
         let transaction = try environment.beginWrite()
-        #expect(!other.takesTurn())
+        #expect(!other.take())
         _ = consume transaction
       }
-      #expect(other.takesTurn())
-      other.givesBack()
+      #expect(other.take())
+      other.giveBack()
       try FileManager.default.moveItem(atPath: folder.data, toPath: folder.data + ".aside")
       #expect(throws: LMDBError.self) { try environment.store(["a": "1"]) }
-      #expect(other.takesTurn())
-      other.givesBack()
+      #expect(other.take())
+      other.giveBack()
       try FileManager.default.moveItem(atPath: folder.data + ".aside", toPath: folder.data)
       try environment.close()
     }
@@ -112,10 +112,10 @@
           #expect(try environment.read("a") == "3")
           #expect(try environment.read("b") == nil)
           // The turn is given back, also by the thread that asked for those who gave up.
-          let other = try OtherProcess(environment.bellPath)
+          let other = try ForeignTurn(environment.bellPath)
           let end = SystemCall.seconds + 60
-          var isFree = other.takesTurn()
-          while !isFree, SystemCall.seconds < end { isFree = other.takesTurn() }
+          var isFree = other.take()
+          while !isFree, SystemCall.seconds < end { isFree = other.take() }
           #expect(isFree)
         }
       }
@@ -160,8 +160,8 @@
     @Test("waiting goes by a clock that nobody sets")
     func clock() throws {
       let environment = try Environment.open(at: folder.store)
-      let other = try OtherProcess(folder.opening)
-      #expect(other.takesTurn())
+      let other = try ForeignTurn(folder.opening)
+      #expect(other.take())
       let probe = Locked<ThreadProbe?>(nil)
       let waiting = OnThread {
         let own = try ThreadProbe()
@@ -173,7 +173,7 @@
       let clock = probe.withLock { $0 }?.clockOfWait()
 
       #expect(clock == CLOCK_MONOTONIC)
-      other.givesBack()
+      other.giveBack()
       try waiting.value()
       try environment.close()
     }
@@ -329,8 +329,8 @@
     @Test("a turn whose holder writes nothing any more is passed by")
     func abandoned() throws {
       let environment = try Environment.open(at: folder.store)
-      let other = try OtherProcess(folder.opening)
-      #expect(other.takesTurn())
+      let other = try ForeignTurn(folder.opening)
+      #expect(other.take())
 
       try environment.store(["a": "1"])
 
@@ -357,12 +357,12 @@
         }
         defer { kill(-parent.id, SIGKILL) }
         #expect(parent.report() == 6)
-        let other = try OtherProcess(folder.opening)
-        #expect(!other.takesTurn())
+        let other = try ForeignTurn(folder.opening)
+        #expect(!other.take())
         parent.kill()
 
-        #expect(other.takesTurn())
-        other.givesBack()
+        #expect(other.take())
+        other.giveBack()
         try environment.store(["a": "1"])
       }
     }
@@ -382,7 +382,7 @@
           return 0
         }
         defer { kill(-parent.id, SIGKILL) }
-        #expect(parent.report() == nil)
+        parent.waitUntilDead()
         parent.kill()
 
         let opened = OnThread { try Environment.open(at: store) }
@@ -397,37 +397,4 @@
     var child: Child?
   }
   nonisolated(unsafe) private let held = Held()
-
-  /// What another process would have of the file: the kernel tells them apart by how it was opened.
-  private final class OtherProcess {
-    private let descriptor: Int32
-    private var isAlive = true
-
-    init(_ path: String) throws {
-      descriptor = open(path, O_RDWR | O_CLOEXEC)
-      try #require(descriptor >= 0)
-    }
-
-    deinit { die() }
-
-    func takesTurn() -> Bool { set(F_WRLCK) }
-
-    func givesBack() { _ = set(F_UNLCK) }
-
-    func die() {
-      guard isAlive else { return }
-      isAlive = false
-      close(descriptor)
-    }
-
-    /// Without waiting.
-    private func set(_ kind: Int32) -> Bool {
-      var lock = flock()
-      lock.l_type = Int16(kind)
-      lock.l_whence = Int16(SEEK_SET)
-      lock.l_start = 1 << 20
-      lock.l_len = 1
-      return fcntl(descriptor, 37, &lock) == 0  // F_OFD_SETLK
-    }
-  }
 #endif

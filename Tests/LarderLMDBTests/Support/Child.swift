@@ -43,6 +43,13 @@ final class Child {
     return report
   }
 
+  /// Waits until the child has died by itself. Its report would not come to an end before that of its
+  /// own children.
+  func waitUntilDead() {
+    var information = siginfo_t()
+    while waitid(P_PID, id_t(id), &information, WEXITED | WNOWAIT) == -1, errno == EINTR {}
+  }
+
   private var isKilled = false
 
   func kill() {
