@@ -82,9 +82,10 @@ extension DocumentMacro {
   }
 
   private func schema(_ model: DocumentModel) -> [String] {
-    let key = model.key.map { " key: \\.\($0.property)," } ?? ""
+    let key = model.key.map { " documentKey: \\.\($0.property)," } ?? ""
     var lines = [
-      "\(model.access)nonisolated static let schema = Larder.Schema<Self>(",
+      // With its type, which then does not depend on that of a field `schema`.
+      "\(model.access)nonisolated static let schema: Larder.Schema<Self> = Larder.Schema(",
       "  \(model.name),\(key)",
       "  fields: [",
     ]

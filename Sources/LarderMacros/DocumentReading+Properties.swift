@@ -152,6 +152,13 @@ extension DocumentReading {
     }
     if key.isOptional(type) {
       fail("a key cannot be nil. Write its type without the optional", at: key.name.offset)
+    } else if Self.isNoKey(type) {
+      fail(
+        """
+        a `\(type)` cannot be a key: a key is a `String`, an integer or a `UUID`, or an enum or struct \
+        with such a raw value that is declared `DocumentKey`. Give `\(key.name.plainName)` such a \
+        type, or mark another property with `@Key`
+        """, at: key.name.offset)
     }
     // A record without its key is damaged, whatever a new document's key is at first.
     fields = fields.map { field in
@@ -161,6 +168,16 @@ extension DocumentReading {
         type: field.type)
     }
     return DocumentModel.Key(property: key.name.text, type: type)
+  }
+}
+
+extension DocumentReading {
+  /// Whether a written type is one of those that are fields and can be no key. Of others the compiler
+  /// knows it.
+  private static func isNoKey(_ type: String) -> Bool {
+    let name = type.split(separator: ".").last.map(String.init) ?? type
+    return type.hasPrefix("[") || type.hasPrefix("Set<") || type.hasPrefix("Dictionary<")
+      || ["Double", "Float", "Bool", "Date", "Data", "Decimal", "URL"].contains(name)
   }
 }
 

@@ -62,4 +62,46 @@ import Testing
 
     #expect(messages == [])
   }
+
+  @Test("calls that mean nothing are refused with what to write instead")
+  func calls() throws {
+    let parts = try Compiler.source("Calls").components(separatedBy: "\n")
+    let expected = parts.enumerated().compactMap { index, line in
+      line.components(separatedBy: "✗ ").dropFirst().first.map { (line: index + 1, text: $0) }
+    }
+    #expect(expected.count == 10)
+
+    let errors = try Compiler.messages(parts.joined(separator: "\n"), "-swift-version", "6")
+      .filter { $0.severity == "error" }.sorted { $0.line < $1.line }
+
+    #expect(errors.map(\.line) == expected.map(\.line))
+    for (error, expected) in zip(errors, expected) {
+      #expect(error.text.contains(expected.text), "\(error)")
+    }
+  }
+
+  @Test("a key of a type that cannot be one is refused with those that can, whatever its name")
+  func keys() throws {
+    let source = try Compiler.source("Keys")
+
+    let errors = try Compiler.messages(source, "-swift-version", "6")
+      .filter { $0.severity == "error" }
+
+    let keys = errors.filter {
+      $0.text.contains("the type of this property cannot be a key: a key is")
+    }
+    #expect(keys.count == 3)
+  }
+
+  @Test("where everything belongs to the main actor a plain type has to be nonisolated")
+  func isolatedPlainTypes() throws {
+    let messages = try Compiler.messages(
+      try Compiler.source("PlainTypes"), "-swift-version", "6", "-default-isolation", "MainActor")
+
+    #expect(!messages.isEmpty)
+    // Those of `Isolated`; `Free` is taken.
+    #expect(messages.allSatisfy { $0.line == 7 })
+    #expect(
+      messages.allSatisfy { $0.text.contains("main actor-isolated conformance of 'Isolated'") })
+  }
 }

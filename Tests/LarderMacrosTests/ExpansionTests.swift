@@ -30,8 +30,8 @@ import Testing
     #expect(expansion.problems.isEmpty)
     #expect(
       expansion.source == #"""
-        nonisolated static let schema = Larder.Schema<Self>(
-          "Contact", key: \.id,
+        nonisolated static let schema: Larder.Schema<Self> = Larder.Schema(
+          "Contact", documentKey: \.id,
           fields: [
             Larder.Field("id", \.id),
             Larder.Field(stored: "tel", \.phone, default: ""),
@@ -87,7 +87,7 @@ import Testing
 
     #expect(
       try plugin.expand("EmbeddedDocument", role: "member", at: source).source == #"""
-        public nonisolated static let schema = Larder.Schema<Self>(
+        public nonisolated static let schema: Larder.Schema<Self> = Larder.Schema(
           "Geo",
           fields: [
             Larder.Field(stored: "lat", \.lat),
@@ -187,8 +187,8 @@ import Testing
       try plugin.expand(at: type, in: context).source?.hasPrefix(
         "@available(iOS 99, *)\n@available(macOS 99, *)\nextension Contact: nonisolated") == true)
     let members = try #require(try plugin.expand(role: "member", at: type, in: context).source)
-    #expect(members.hasPrefix("package nonisolated static let schema"))
-    #expect(members.contains("\n  \"people\", key: \\.id,\n"))
+    #expect(members.hasPrefix("package nonisolated static let schema: "))
+    #expect(members.contains("\n  \"people\", documentKey: \\.id,\n"))
     #expect(
       try plugin.expand(at: "open struct A { let id: Int }").source?.contains("open") == false)
   }

@@ -108,6 +108,27 @@ import Testing
       source: "struct A { @Key var §a: Optional<Int> }",
       message: "a key cannot be nil. Write its type without the optional"),
     Case(
+      source: "struct A { var §id: Double }",
+      message: """
+        a `Double` cannot be a key: a key is a `String`, an integer or a `UUID`, or an enum or \
+        struct with such a raw value that is declared `DocumentKey`. Give `id` such a type, or \
+        mark another property with `@Key`
+        """),
+    Case(
+      source: "struct A { @Key var §day: Foundation.Date }",
+      message: """
+        a `Foundation.Date` cannot be a key: a key is a `String`, an integer or a `UUID`, or an \
+        enum or struct with such a raw value that is declared `DocumentKey`. Give `day` such a \
+        type, or mark another property with `@Key`
+        """),
+    Case(
+      source: "struct A { var §id: [Int] }",
+      message: """
+        a `[Int]` cannot be a key: a key is a `String`, an integer or a `UUID`, or an enum or \
+        struct with such a raw value that is declared `DocumentKey`. Give `id` such a type, or \
+        mark another property with `@Key`
+        """),
+    Case(
       source: "struct A { var id: Int\n var §(a, b) = (1, 2) }",
       message: "`@Document` stores no tuples: write a `var` for each of (a, b)"),
     Case(
@@ -218,7 +239,7 @@ import Testing
         "struct A { @Other.Key var a: Int; @Larder.Key var b: Int; @SwiftData.Transient var c: Int }"
     ).source
 
-    #expect(source?.contains("key: \\.b") == true)
+    #expect(source?.contains("documentKey: \\.b") == true)
     #expect(source?.contains("\"c\", \\.c)") == true)
   }
 }

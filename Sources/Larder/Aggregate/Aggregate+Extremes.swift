@@ -6,7 +6,8 @@
 
 extension Aggregate {
   /// The smallest value of a field, as queries sort; nil where there is none. Nil and
-  /// a number that is NaN are none; a zero is 0.0, whatever the sign of what is stored.
+  /// a number that is NaN are none. A zero is 0.0, whatever the sign of what is stored, and text is in
+  /// normalization form C, whatever the spelling.
   public static func min<Value: FieldValue>(
     _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>
   ) -> Self where Value.Bare: Comparable, Result == Value.Bare? {
@@ -14,11 +15,42 @@ extension Aggregate {
   }
 
   /// The largest value of a field, as queries sort; nil where there is none. Nil and
-  /// a number that is NaN are none; a zero is 0.0, whatever the sign of what is stored.
+  /// a number that is NaN are none. A zero is 0.0, whatever the sign of what is stored, and text is in
+  /// normalization form C, whatever the spelling.
   public static func max<Value: FieldValue>(
     _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>
   ) -> Self where Value.Bare: Comparable, Result == Value.Bare? {
     extreme(Fields()[keyPath: field].operand, isLargest: true)
+  }
+
+  /// The smallest value of an enum, by its own order; nil where there is none. Costs what
+  /// `distinct(_:)` costs.
+  public static func min<Value: RawRepresentable & Comparable & Storable & Sendable>(
+    _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>
+  ) -> Self where Value.RawValue: Comparand, Result == Value? {
+    Aggregate<Entity, [Value]>.distinct(field).map { $0.min() }
+  }
+
+  /// The smallest value of an enum that may be nil, by its own order; nil where there is none.
+  public static func min<Value: RawRepresentable & Comparable & Storable & Sendable>(
+    _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value?>>
+  ) -> Self where Value.RawValue: Comparand, Result == Value? {
+    Aggregate<Entity, [Value?]>.distinct(field).map { $0.compactMap(\.self).min() }
+  }
+
+  /// The largest value of an enum, by its own order; nil where there is none. Costs what
+  /// `distinct(_:)` costs.
+  public static func max<Value: RawRepresentable & Comparable & Storable & Sendable>(
+    _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>
+  ) -> Self where Value.RawValue: Comparand, Result == Value? {
+    Aggregate<Entity, [Value]>.distinct(field).map { $0.max() }
+  }
+
+  /// The largest value of an enum that may be nil, by its own order; nil where there is none.
+  public static func max<Value: RawRepresentable & Comparable & Storable & Sendable>(
+    _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value?>>
+  ) -> Self where Value.RawValue: Comparand, Result == Value? {
+    Aggregate<Entity, [Value?]>.distinct(field).map { $0.compactMap(\.self).max() }
   }
 
   private static func extreme<Value: Comparand>(
@@ -31,20 +63,19 @@ extension Aggregate {
           of: operand, isLargest: isLargest, selection.filter, binding)
         // Nothing found may be for what the index was not asked.
         guard let found else { return nil }
-        return .some(try found.withoutMinusZero.decoded(as: Value.self, in: binding.collection))
+        return .some(try found.oneSpelling.decoded(as: Value.self, in: binding.collection))
       },
       { collection, rows in
         let values = Evaluation(reading: [operand], in: collection)
-        var best: (sortable: Larder.Value, value: Larder.Value)?
+        var best: Larder.Value?
         try rows { _, record in
-          let value = try values.value(0, record)
+          let value = try values.value(0, record).sortable
           guard value.isSomething else { return true }
-          let sortable = value.sortable
-          let order = best.map { sortable.totalOrder($0.sortable) } ?? (isLargest ? 1 : -1)
-          if isLargest ? order > 0 : order < 0 { best = (sortable, value) }
+          let order = best.map { value.totalOrder($0) } ?? (isLargest ? 1 : -1)
+          if isLargest ? order > 0 : order < 0 { best = value }
           return true
         }
-        return try best.map { try $0.value.withoutMinusZero.decoded(in: collection) }
+        return try best.map { try $0.oneSpelling.decoded(in: collection) }
       })
   }
 }
@@ -61,13 +92,14 @@ extension Value {
     }
   }
 
-  /// -0.0 equals 0.0: which of them comes first would depend on the plan.
-  fileprivate var withoutMinusZero: Value {
+  /// The one value that stands for all that are equal: of 0.0 and -0.0, and of texts that are
+  /// canonically equivalent, it would depend on the plan which is found first.
+  var oneSpelling: Value {
     switch self {
     case .double(0): .double(0)
     case .date(let value) where value.timeIntervalSinceReferenceDate == 0:
       .date(Date(timeIntervalSinceReferenceDate: 0))
-    default: self
+    default: sortable
     }
   }
 
@@ -84,7 +116,7 @@ extension Value {
       guard let start = bytes.baseAddress else { return .failure(.truncated) }
       do throws(RecordError) {
         var reader = ValueReader(start, start + bytes.count, binding: .none, depth: 0)
-        return .success(try Field.load(from: &reader))
+        return .success(try Field._load(from: &reader))
       } catch {
         return .failure(error)
       }

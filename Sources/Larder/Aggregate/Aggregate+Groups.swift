@@ -1,6 +1,6 @@
 extension Aggregate {
   /// The different values of a field, in the order of the values: nil first, NaN once and last.
-  /// Texts that are canonically equivalent are one value.
+  /// Texts that are canonically equivalent are one value, in normalization form C.
   public static func distinct<Key: FieldValue & Storable & Sendable>(
     _ field: KeyPath<Fields<Entity>, QueryField<Entity, Key>>
   ) -> Self where Result == [Key] {
@@ -63,6 +63,21 @@ extension Aggregate {
   {
     sums(Fields()[keyPath: field].operand, Value.Bare.self, Fields()[keyPath: other].rawOperand)
   }
+
+  /// The sum of a field for each value of an enum that may be nil, nil first.
+  public static func sums<
+    Value: FieldValue, Key: RawRepresentable & Equatable & Storable & Sendable
+  >(
+    of field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>,
+    by other: KeyPath<Fields<Entity>, QueryField<Entity, Key?>>
+  ) -> Self
+  where
+    Value.Bare: Summable, Key.RawValue: Comparand, Result == [ValueGroup<Key?, Value.Bare.Sum>]
+  {
+    sums(
+      Fields()[keyPath: field].operand, Value.Bare.self,
+      Fields()[keyPath: other].optionalRawOperand())
+  }
 }
 
 // MARK: Making them
@@ -85,7 +100,8 @@ extension Aggregate {
             of: operand, isCounting: isCounting, selection.filter, binding)
         else { return nil }
         return try groups.map {
-          ValueGroup(key: try $0.value.decoded(in: binding.collection), value: $0.count)
+          ValueGroup(
+            key: try $0.value.oneSpelling.decoded(in: binding.collection), value: $0.count)
         }
       },
       { RunningGroups(by: operand, in: $0) { count, _ in count } })

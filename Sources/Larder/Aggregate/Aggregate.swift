@@ -120,7 +120,9 @@ extension Moment {
     let selection = aggregate.selection(of: query)
     let form = form.skipping(selection.unreadable)
     try selection.checkDepth()
-    guard let binding = try form.binding(catalogue) else { return try aggregate.ofNothing() }
+    guard let binding = try binding(of: form, matching: selection.filter) else {
+      return try aggregate.ofNothing()
+    }
     if form.isWhole, let result = try aggregate.fromIndex(self, selection, binding) {
       return result
     }

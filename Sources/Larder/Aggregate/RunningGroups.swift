@@ -65,7 +65,8 @@ struct RunningGroups<Key: Storable & Sendable, Value: Sendable>: RunningAggregat
   private mutating func place(of key: [UInt8], _ record: borrowing RecordReader) throws -> Int {
     if let place = places[key] { return place }
     places[key] = groups.count
-    groups.append(Group(bytes: key, key: try values.value(0, record).decoded(in: collection)))
+    let value = try values.value(0, record).oneSpelling
+    groups.append(Group(bytes: key, key: try value.decoded(in: collection)))
     return groups.count - 1
   }
 

@@ -40,9 +40,9 @@ extension CodableDocument: Identifiable {
 
 // In a field of another document it is a value like any that is `Codable`.
 extension CodableDocument {
-  public static var kind: Kind<SchemaReference> { .any }
-  public func store(into writer: inout RecordWriter) { writer.putCoded(model) }
-  public static func load(from reader: inout ValueReader) throws(RecordError) -> Self {
+  public static var _kind: Kind<SchemaReference> { .any }
+  public func _store(into writer: inout RecordWriter) { writer.putCoded(model) }
+  public static func _load(from reader: inout ValueReader) throws(RecordError) -> Self {
     let model = try reader.coded(Model.self)
     try reader.skip()
     return Self(model)

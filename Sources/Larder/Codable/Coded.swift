@@ -17,22 +17,22 @@ extension Coded: Equatable where Value: Equatable {}
 extension Coded: Hashable where Value: Hashable {}
 
 extension Coded: Storable {
-  public static var kind: Kind<SchemaReference> { .any }
+  public static var _kind: Kind<SchemaReference> { .any }
 
   /// Writes the value, or notes with the writer that it cannot be encoded: the save then throws
   /// ``StoreError/unwritable(collection:key:reason:)`` with the coding path.
-  public func store(into writer: inout RecordWriter) {
+  public func _store(into writer: inout RecordWriter) {
     writer.putCoded(value)
   }
 
-  public static func load(from reader: inout ValueReader) throws(RecordError) -> Self {
+  public static func _load(from reader: inout ValueReader) throws(RecordError) -> Self {
     let value = try reader.coded(Value.self)
     try reader.skip()
     return Self(value)
   }
 
   /// nil for an optional; other values have none.
-  public static var absent: Self? {
+  public static var _absent: Self? {
     func none<Wrapped: ExpressibleByNilLiteral>(_: Wrapped.Type) -> Self {
       Self(unsafeBitCast(Wrapped(nilLiteral: ()), to: Value.self))
     }
@@ -40,7 +40,7 @@ extension Coded: Storable {
     return (Value.self as? any ExpressibleByNilLiteral.Type).map { none($0) }
   }
 
-  public static var mayStoreNil: Bool { true }
+  public static var _mayStoreNil: Bool { true }
 }
 
 extension RecordWriter {

@@ -35,7 +35,7 @@ struct CodingTraits: Sendable {
     native = type as? any NativeValue.Type
     let contents = (type as? any CodedContainer.Type)?.contents
     // Native values hold no documents.
-    kind = native?.kind.mapReferences { _ in 0 } ?? contents?.kind ?? .null
+    kind = native?._kind.mapReferences { _ in 0 } ?? contents?.kind ?? .null
     elementType = contents?.elementType
     order = contents?.order ?? .asWritten
     hasIntegerKeys = contents?.hasIntegerKeys ?? false

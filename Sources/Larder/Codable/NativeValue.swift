@@ -37,14 +37,14 @@ extension Dictionary: NativeValue where Key == String, Value: NativeValue {}
 extension NativeValue {
   /// - Parameter value: A value of this very type.
   static func store<Value>(_ value: Value, into writer: inout RecordWriter) {
-    unsafeBitCast(value, to: Self.self).store(into: &writer)
+    unsafeBitCast(value, to: Self.self)._store(into: &writer)
   }
 
   /// - Parameter type: This very type.
   static func load<Value>(
     _ type: Value.Type, from reader: inout ValueReader
   ) throws(RecordError) -> Value {
-    unsafeBitCast(try load(from: &reader), to: type)
+    unsafeBitCast(try _load(from: &reader), to: type)
   }
 }
 
@@ -67,7 +67,7 @@ extension RecordWriter {
     @inline(__always) func put<Native: Storable>(
       _ type: Native.Type, _ isIt: Bool = Value.self == Native.self
     ) -> Bool {
-      if isIt { unsafeBitCast(value, to: type).store(into: &self) }
+      if isIt { unsafeBitCast(value, to: type)._store(into: &self) }
       return isIt
     }
     let id = ObjectIdentifier(Value.self)
@@ -88,16 +88,16 @@ extension ValueReader {
       unsafeBitCast(value, to: type)
     }
     if type == String.self { return same(try string()) }
-    if type == Int.self { return same(try Int.load(from: &self)) }
+    if type == Int.self { return same(try Int._load(from: &self)) }
     if type == Double.self { return same(try double()) }
     if type == Bool.self { return same(try bool()) }
     if type == Int64.self { return same(try int64()) }
-    if type == Date.self { return same(try Date.load(from: &self)) }
-    if type == UUID.self { return same(try UUID.load(from: &self)) }
+    if type == Date.self { return same(try Date._load(from: &self)) }
+    if type == UUID.self { return same(try UUID._load(from: &self)) }
     let id = ObjectIdentifier(type)
-    if id == FrequentArray.strings { return same(try [String].load(from: &self)) }
-    if id == FrequentArray.ints { return same(try [Int].load(from: &self)) }
-    if id == FrequentArray.doubles { return same(try [Double].load(from: &self)) }
+    if id == FrequentArray.strings { return same(try [String]._load(from: &self)) }
+    if id == FrequentArray.ints { return same(try [Int]._load(from: &self)) }
+    if id == FrequentArray.doubles { return same(try [Double]._load(from: &self)) }
     return nil
   }
 }

@@ -13,12 +13,17 @@ enum Operand: Sendable, Equatable {
     private let reading: Reading
     /// What descriptions call it.
     let name: String
+    /// The stored field whose values it puts in their own order, which is not that of what is stored.
+    let orderedPath: [FieldStep]?
 
     /// - Parameter reading: Given a reader in front of the document, or of the element that a
     ///   condition is about.
-    init(_ name: String = "computed", _ reading: @escaping Reading) {
+    init(
+      _ name: String = "computed", orderOf path: [FieldStep]? = nil, _ reading: @escaping Reading
+    ) {
       self.reading = reading
       self.name = name
+      orderedPath = path
     }
 
     func value(_ element: ValueReader) throws(RecordError) -> Value { try reading(element) }

@@ -77,7 +77,7 @@ extension Value {
   /// A default as conditions look at it: an embedded document with its fields, and of an array of these
   /// only that it is empty. Nil where that is not all that a condition may ask.
   init?(comparing value: some Storable) {
-    let kind = type(of: value).kind
+    let kind = type(of: value)._kind
     guard kind.holdsDocuments else {
       self.init(storing: value)
       return
@@ -107,10 +107,10 @@ extension Value {
 
   private init(encoding value: some Storable) {
     precondition(
-      !type(of: value).kind.holdsDocuments,
+      !type(of: value)._kind.holdsDocuments,
       "\(type(of: value)) holds embedded documents, which are not compared: compare their fields")
     var writer = RecordWriter(binding: .none, capacity: 64)
-    value.store(into: &writer)
+    value._store(into: &writer)
     self = writer.withBytes { bytes in
       guard let start = bytes.baseAddress else { return .null }
       var reader = ValueReader(start, start + bytes.count, binding: .none, depth: 0)

@@ -7,6 +7,8 @@
   /// Who is told of documents that cannot be read, which are then left out; nil where they are
   /// errors.
   var unreadable: UnreadableHandler?
+  /// For watchers, what ``maximum`` becomes in the course of time; nil where it stays.
+  var growth: Growth?
 
   @usableFromInline init() {}
 

@@ -41,6 +41,7 @@ struct IndexDefinition: Sendable, Equatable {
     func refuse(_ reason: String) -> StoreError {
       .indexNotAllowed(collection: description.name, index: declaration.name, reason: reason)
     }
+    let place = declaration.place.map { " in \($0)" } ?? ""
     if declaration.parts.isEmpty { throw refuse("it names no field") }
     if declaration.name.utf8.count > Self.maximumNameByteCount {
       throw refuse("its name takes more than \(Self.maximumNameByteCount) bytes; give it one")
@@ -48,7 +49,10 @@ struct IndexDefinition: Sendable, Equatable {
     var parts: [Part] = []
     for part in declaration.parts {
       guard let operand = part.operand else {
-        throw refuse("a property that is computed, or coded by its own type, has no stored value")
+        throw refuse(
+          "it names \(part.subject)\(place), which is computed from what is stored, or stored in its "
+            + "type's own coding. Store what the index is to hold in a property of its own, and name "
+            + "that one")
       }
       let path = operand.map(\.name)
       guard let found = description.indexable(path) else {
@@ -76,7 +80,8 @@ struct IndexDefinition: Sendable, Equatable {
     isUnique = declaration.isUnique
     if let filter = declaration.filter {
       guard let encoded = filter.encoded() else {
-        throw refuse("its condition looks at a property that is computed")
+        throw refuse(
+          "its condition\(place) looks at a property that is computed. Let it look at stored ones")
       }
       self.filter = encoded
     } else {

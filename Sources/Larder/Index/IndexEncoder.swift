@@ -1,3 +1,7 @@
+#if LARDER_MUTANTS
+  internal import LarderLMDB
+#endif
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
@@ -145,7 +149,7 @@ struct IndexEncoder {
   ) {
     let path = part.definition.path
     for place in path.indices.dropFirst() {
-      if reader.nextIsNil { return bytes.append(IndexTag.null) }
+      if reader.nextIsNil, !Self.hasDefaultsBehindNil { return bytes.append(IndexTag.null) }
       guard let inner = inner(path[place], &reader) else {
         let absent =
           place < path.count - 1 ? part.definition.outerAbsent[place] : part.definition.absent
@@ -154,6 +158,14 @@ struct IndexEncoder {
       reader = inner
     }
     bytes.put(&reader, as: part.definition.scalar, limit: limit)
+  }
+
+  private static var hasDefaultsBehindNil: Bool {
+    #if LARDER_MUTANTS
+      Mutant.defaultBehindNil.isOn
+    #else
+      false
+    #endif
   }
 
   /// A reader in front of a field of the embedded document that `reader` stands in front of.
@@ -215,7 +227,7 @@ extension OrderedBytes {
       guard let value = try? reader.double() else { return append(IndexTag.unreadable) }
       put(value)
     case (.date, 0xD7):
-      guard let value = try? Date.load(from: &reader) else { return append(IndexTag.unreadable) }
+      guard let value = try? Date._load(from: &reader) else { return append(IndexTag.unreadable) }
       put(value)
     default: putAny(&reader, as: scalar, limit: limit)
     }

@@ -26,31 +26,35 @@ public struct Index<Entity: Document>: Sendable {
   ///     that is NaN, among them are never equal; of equal elements of one array there may be several.
   ///   - condition: Which documents are in the index; all if nil. Only queries whose condition
   ///     has this one among its `&&` parts can use it.
+  ///   - fileID: Where errors say that the index is declared.
+  ///   - line: The line there.
   public init<each Value>(
     _ paths: repeat KeyPath<Fields<Entity>, QueryField<Entity, each Value>>,
     name: String? = nil, unique: Bool = false,
-    where condition: ((Fields<Entity>) -> Filter<Entity>)? = nil
+    where condition: ((Fields<Entity>) -> Filter<Entity>)? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
   ) {
     var parts: [IndexPart<Entity>] = []
     for path in repeat each paths { parts.append(.ascending(path)) }
-    self.init(parts, name: name, unique: unique, where: condition)
+    self.init(parts, name: name, unique: unique, where: condition, fileID, line)
   }
 
   /// An index over fields, each in its direction.
   public init(
     _ parts: IndexPart<Entity>..., name: String? = nil, unique: Bool = false,
-    where condition: ((Fields<Entity>) -> Filter<Entity>)? = nil
+    where condition: ((Fields<Entity>) -> Filter<Entity>)? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    self.init(parts, name: name, unique: unique, where: condition)
+    self.init(parts, name: name, unique: unique, where: condition, fileID, line)
   }
 
   private init(
     _ parts: [IndexPart<Entity>], name: String?, unique: Bool,
-    where condition: ((Fields<Entity>) -> Filter<Entity>)?
+    where condition: ((Fields<Entity>) -> Filter<Entity>)?, _ fileID: StaticString, _ line: UInt
   ) {
     definition = IndexDeclaration(
       name: name, parts: parts.map(\.part), isUnique: unique,
-      filter: condition.map { $0(Fields()).node })
+      filter: condition.map { $0(Fields()).node }, place: "\(fileID):\(line)")
   }
 }
 
@@ -63,14 +67,14 @@ public struct IndexPart<Entity: Document>: Sendable {
   public static func ascending<Value>(
     _ path: KeyPath<Fields<Entity>, QueryField<Entity, Value>>
   ) -> Self {
-    Self(part: .init(operand: Fields()[keyPath: path].storedPath, isDescending: false))
+    Self(part: .init(Fields()[keyPath: path], isDescending: false))
   }
 
   /// From the largest to the smallest: for queries that sort by this field in reverse.
   public static func descending<Value>(
     _ path: KeyPath<Fields<Entity>, QueryField<Entity, Value>>
   ) -> Self {
-    Self(part: .init(operand: Fields()[keyPath: path].storedPath, isDescending: true))
+    Self(part: .init(Fields()[keyPath: path], isDescending: true))
   }
 }
 
@@ -88,27 +92,48 @@ extension Field {
 }
 
 /// An index as a type declares it.
-struct IndexDeclaration: Sendable, Equatable {
-  struct Part: Sendable, Equatable {
+struct IndexDeclaration: Sendable {
+  struct Part: Sendable {
     /// The way down to the field; nil for a property that is not stored.
     let operand: [FieldStep]?
     let isDescending: Bool
+    /// The name of the property within the index's name, whether it is stored or not.
+    let property: String
+    /// The name, for error messages, of a property that is not stored.
+    let subject: String
 
-    var name: String {
-      (isDescending ? "-" : "")
-        + (operand.map { $0.map(\.name).joined(separator: ".") } ?? "<computed>")
+    init(operand: [FieldStep], isDescending: Bool) {
+      self.operand = operand
+      self.isDescending = isDescending
+      property = operand.map(\.name).joined(separator: ".")
+      subject = "`\(property)`"
     }
+
+    init<Entity, Value>(_ field: QueryField<Entity, Value>, isDescending: Bool) {
+      operand = field.storedPath
+      self.isDescending = isDescending
+      property = field.nameInErrors ?? "<computed>"
+      subject =
+        field.nameInErrors.map { "`\($0)`" } ?? "a computed property of type `\(Value.self)`"
+    }
+
+    var name: String { (isDescending ? "-" : "") + property }
   }
 
   let name: String
   let parts: [Part]
   let isUnique: Bool
   let filter: FilterNode?
+  /// File and line; nil where no `Index` says it.
+  let place: String?
 
-  init(name: String?, parts: [Part], isUnique: Bool, filter: FilterNode?) {
+  init(
+    name: String?, parts: [Part], isUnique: Bool, filter: FilterNode?, place: String? = nil
+  ) {
     self.parts = parts
     self.isUnique = isUnique
     self.filter = filter
+    self.place = place
     let columns = parts.map(\.name).joined(separator: ",")
     self.name = (name ?? columns + (filter.map { " where \($0)" } ?? "")).normalized()
   }

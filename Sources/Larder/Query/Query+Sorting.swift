@@ -92,6 +92,26 @@ extension Query {
   }
 }
 
+// MARK: What to write instead
+
+extension Query {
+  @_disfavoredOverload
+  @available(
+    *, unavailable,
+    message: """
+      values of this type have no order. Sort by a string, a number, a date, a `Bool` or another \
+      `Comparable` scalar, by an enum with a raw value that is declared `Comparable` and \
+      `CaseIterable`, or by something about the value, as in `sorted(by: \\.tags.count)`
+      """
+  )
+  public func sorted<Value>(
+    by path: KeyPath<Fields<Entity>, QueryField<Entity, Value>>, _ order: SortOrder = .forward,
+    nils: NilPlacement? = nil
+  ) -> Self {
+    fatalError("unavailable")
+  }
+}
+
 extension QueryField {
   fileprivate func sortKeys(_ order: SortOrder) -> [SortKey] where Value: Comparand {
     [SortKey(operand: operand, isReversed: order == .reverse)]

@@ -102,10 +102,10 @@ extension QueryField where Value: Storable & Sendable {
   /// The element that a condition is about.
   static var element: Self {
     QueryField(
-      stored: .field([.element(Value.kind)]),
+      stored: .field([.element(Value._kind)]),
       read: { (reader) throws(RecordError) in
         var reader = reader
-        return try Value.load(from: &reader)
+        return try Value._load(from: &reader)
       })
   }
 }
@@ -119,7 +119,7 @@ extension FilterProgram {
   ) throws(RecordError) -> Bool where Elements.Element: Storable {
     for element in elements {
       var writer = RecordWriter(binding: binding, capacity: 128)
-      element.store(into: &writer)
+      element._store(into: &writer)
       if let failure = writer.failure { throw failure }
       let outcome: Result<Bool, RecordError> = writer.withBytes { bytes in
         guard let start = bytes.baseAddress else { return .success(false) }

@@ -96,8 +96,7 @@ private func everyCase<Value>(of type: Value.Type) -> [Value]? {
 extension QueryField
 where Value: RawRepresentable & Comparable & CaseIterable & Sendable, Value.RawValue: Comparand {
   func enumSortKey(isReversed: Bool) -> SortKey {
-    let operand =
-      Value.isInRawOrder ? rawOperand : map(stored: nil) { $0.place }.operand { .integer($0) }
+    let operand = Value.isInRawOrder ? rawOperand : orderOperand { .integer($0.place) }
     return SortKey(operand: operand, isReversed: isReversed)
   }
 }
@@ -108,9 +107,17 @@ extension QueryField {
   ) -> SortKey where Value == Wrapped?, Wrapped.RawValue: Comparand {
     let operand: Operand =
       Wrapped.isInRawOrder
-      ? optionalRawOperand()
-      : map(stored: nil) { $0?.place }.operand { $0.map { .integer($0) } ?? .null }
+      ? optionalRawOperand() : orderOperand { $0.map { .integer($0.place) } ?? .null }
     return SortKey(operand: operand, isReversed: isReversed)
+  }
+
+  /// The values in an order that is not that of what is stored.
+  fileprivate func orderOperand(_ place: @escaping @Sendable (Value) -> Larder.Value) -> Operand {
+    let read = read
+    return .computed(
+      Operand.Computed(orderOf: storedPath) { (reader) throws(RecordError) in
+        place(try read(reader))
+      })
   }
 }
 
