@@ -15,6 +15,8 @@ let package = Package(
   products: [
     // With LarderLMDB, whose errors a `StoreError` may hold.
     .library(name: "Larder", targets: ["Larder", "LarderLMDB"]),
+    // What the services of an app may know: a protocol, without the store behind it.
+    .library(name: "LarderModels", targets: ["LarderModels"]),
     .library(name: "LarderSync", targets: ["LarderSync"]),
     .library(name: "LarderImport", targets: ["LarderImport"]),
     .library(name: "LarderTesting", targets: ["LarderTesting"]),
@@ -30,7 +32,10 @@ let package = Package(
     // The plugin speaks the compiler's protocol itself: no swift-syntax to download and build.
     .target(name: "LarderScanner", swiftSettings: strict),
     .macro(name: "LarderMacros", dependencies: ["LarderScanner"], swiftSettings: strict),
-    .target(name: "Larder", dependencies: ["LarderLMDB", "LarderMacros"], swiftSettings: strict),
+    .target(name: "LarderModels", swiftSettings: strict),
+    .target(
+      name: "Larder", dependencies: ["LarderLMDB", "LarderMacros", "LarderModels"],
+      swiftSettings: strict),
     // Of LarderLMDB only its lock.
     .target(name: "LarderSync", dependencies: ["Larder", "LarderLMDB"], swiftSettings: strict),
     .target(name: "LarderImport", dependencies: ["Larder"], swiftSettings: strict),
@@ -52,12 +57,14 @@ let package = Package(
     // Not on LarderMacros itself: SwiftPM then builds everything a second time, as tools. The plugin
     // is built with Larder, and run as the compiler runs it.
     .testTarget(
-      name: "LarderMacrosTests", dependencies: ["Larder", "LarderTestKit"], exclude: ["Sources"],
-      swiftSettings: strict),
+      name: "LarderMacrosTests",
+      dependencies: ["Larder", "LarderImport", "LarderSync", "LarderTestKit", "LarderTesting"],
+      exclude: ["Sources"], swiftSettings: strict),
     .testTarget(
       name: "LarderTests",
       dependencies: [
-        "Larder", "LarderLMDB", "LarderTestKit", "LarderTesting", "LarderTestProcess",
+        "Larder", "LarderLMDB", "LarderModels", "LarderTestKit", "LarderTesting",
+        "LarderTestProcess",
       ],
       swiftSettings: strict),
     // The other process of the tests with several.
@@ -75,7 +82,10 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "LarderCLITests",
-      dependencies: ["Larder", "LarderCLI", "LarderImport", "LarderTestKit", "LarderTesting"],
+      dependencies: [
+        "Larder", "LarderCLI", "LarderImport", "LarderLMDB", "LarderSync", "LarderTestKit",
+        "LarderTesting",
+      ],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
@@ -95,8 +105,9 @@ if let sanitizer = Context.environment["LARDER_SANITIZER"] {
   let record = ["Models/EarlierEverything.swift", "Models/One.swift", "Record"]
   let layer = ["CLarderLMDB", "LarderLMDB", "LarderTestKit", "LarderLMDBTests"]
   let all = [
-    "CLarderLMDB", "LarderLMDB", "LarderScanner", "LarderMacros", "Larder", "LarderSync",
-    "LarderTesting", "LarderTestKit", "LarderLMDBTests", "LarderTestProcess", "LarderTests",
+    "CLarderLMDB", "LarderLMDB", "LarderScanner", "LarderMacros", "LarderModels", "Larder",
+    "LarderSync", "LarderTesting", "LarderTestKit", "LarderLMDBTests", "LarderTestProcess",
+    "LarderTests",
   ]
   let targets = sanitizer == "address-lmdb" ? layer : all
   package.targets.removeAll { !targets.contains($0.name) }

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// Why an import refused its input, and where.
 ///
 /// Reads as one sentence: `contacts.json:12:7: found "}", expected a value`.
@@ -97,4 +103,8 @@ func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
   case .spaceSeparator: scalar == " "
   default: true
   }
+}
+
+extension ImportError: LocalizedError {
+  public var errorDescription: String? { description }
 }

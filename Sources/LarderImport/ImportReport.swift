@@ -1,5 +1,11 @@
 public import Larder
 
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// What an import did.
 public struct ImportReport: Sendable {
   /// What became of the documents; all zero in a dry run.
@@ -60,4 +66,8 @@ extension ImportInterrupted: CustomStringConvertible {
     return "\(cause); \(documentCount)\(total) documents were saved before. Import the file again "
       + "to go on: those will be unchanged"
   }
+}
+
+extension ImportInterrupted: LocalizedError {
+  public var errorDescription: String? { description }
 }

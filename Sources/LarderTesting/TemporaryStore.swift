@@ -1,5 +1,11 @@
 public import Larder
 
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// Lends a store in a temporary folder, which is checked when `body` is done with it and then
 /// deleted.
 ///
@@ -45,4 +51,8 @@ public struct UnsoundStore: Error, CustomStringConvertible {
   public var description: String {
     "the store is unsound: " + report.problems.map(\.description).joined(separator: "; ")
   }
+}
+
+extension UnsoundStore: LocalizedError {
+  public var errorDescription: String? { description }
 }

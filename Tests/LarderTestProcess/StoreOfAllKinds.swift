@@ -17,6 +17,7 @@ enum StoreOfAllKinds {
     try untyped(store)
     try unlogged(store)
     try twins(store)
+    try moved(store)
     try consume(store)
     try store.write { try $0.setNote("fetch/kinds", to: [1, 2, 3, 4, 5, 6, 7, 8]) }
     try halfMigrated(store)
@@ -57,6 +58,17 @@ enum StoreOfAllKinds {
     try store.collection("Twin").save(
       [["id": 1, "mail": "a"], ["id": 2, "mail": "a"]], keyField: "id")
     try store.repository(of: Twin.self).save(Twin(id: 3, mail: "b"))
+  }
+
+  /// Documents from before an embedded document with an initial value was added, and indexes over the
+  /// fields of that one: the first definition of version 3.
+  private static func moved(_ store: Store) throws {
+    try store.collection("Moved").save((0..<9).map { ["id": .integer($0)] }, keyField: "id")
+    let typed = store.repository(of: Moved.self)
+    try typed.save([Moved(id: 9), Moved(id: 10, at: Place(name: "there", height: -1, marks: [7]))])
+    try store.collection("Moved").buildIndexes()
+    guard try typed.count(Moved.where { $0.at.name == "here" && $0.at.height == 2.5 }) == 10
+    else { TestProcess.fail("the initial value is not found") }
   }
 
   private static func consume(_ store: Store) throws {
@@ -174,6 +186,16 @@ extension Kinds {
       state: number % 2 == 0
         ? .open : .closed(at: Date(timeIntervalSinceReferenceDate: 0.5), by: Self.uuid(number)))
   }
+}
+
+@Document
+struct Moved {
+  var id: Int
+  var at = Place(name: "here", height: 2.5, marks: [3, 4])
+
+  static let indexes: [Index<Moved>] = [
+    Index(\.at.name, \.id), Index(.descending(\.at.height)),
+  ]
 }
 
 @Document

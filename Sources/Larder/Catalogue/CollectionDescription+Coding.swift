@@ -12,7 +12,7 @@ extension CollectionDescription {
     writer.putArray(count: isMigrated ? 7 : isLogged ? 4 : 5)
     writer.put(isMigrated ? Self.versionWithMigrations : Self.version)
     writer.put(Int64(keyKind.rawValue))
-    keyField.store(into: &writer)
+    keyField._store(into: &writer)
     writer.putArray(count: tables.count)
     for table in tables {
       writer.putArray(count: table.fields.count)
@@ -26,7 +26,7 @@ extension CollectionDescription {
     if isMigrated || !isLogged { writer.put(Int64(isLogged ? 0 : 1)) }
     if isMigrated {
       writer.put(Int64(documentTable))
-      migratingTo.store(into: &writer)
+      migratingTo._store(into: &writer)
     }
     let hash = writer.withBytes { Checksum.hash($0, seed: Self.seed(name)) }
     writer.appendInteger(hash.littleEndian)
@@ -62,7 +62,7 @@ extension CollectionDescription {
     else { throw .invalid("the key kind is unknown") }
     self.name = name
     self.keyKind = keyKind
-    keyField = try String?.load(from: &reader)
+    keyField = try String?._load(from: &reader)
     tables = []
     for _ in 0..<(try reader.arrayCount()) {
       var table = FieldTable()
@@ -81,8 +81,8 @@ extension CollectionDescription {
     if count > 4 { isLogged = try reader.int64() & 1 == 0 }
     guard !tables.isEmpty else { throw .invalid("there is no field table") }
     if isMigrated {
-      documentTable = try Int.load(from: &reader)
-      migratingTo = try Int?.load(from: &reader)
+      documentTable = try Int._load(from: &reader)
+      migratingTo = try Int?._load(from: &reader)
       guard tables.indices.contains(documentTable) else {
         throw .invalid("the documents' field table is missing")
       }

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// The fields of documents without a type, as their values show them.
 public struct InferredShape: DocumentShape {
   private(set) var fields: [ShapeField<InferredShape>] = []
@@ -245,4 +251,12 @@ extension Value {
 extension InferredShape {
   /// What the catalogue knows of the documents; nil where it does not know the collection.
   package var place: FieldPlace? { table < tables.count ? FieldPlace(tables, table: table) : nil }
+}
+
+extension InferredShape.Conflict: CustomStringConvertible, LocalizedError {
+  public var description: String {
+    "Field `\(steps.joined(separator: "."))`: found \(found), where others hold \(seen)."
+  }
+
+  public var errorDescription: String? { description }
 }

@@ -53,7 +53,7 @@ extension MigrationState {
     writer.putArray(count: 6)
     writer.put(Self.format)
     writer.put(Int64(version))
-    target.store(into: &writer)
+    target._store(into: &writer)
     if let lastKey { lastKey.withUnsafeBytes { writer.put($0) } } else { writer.putNil() }
     writer.put(Int64(doneCount))
     writer.put(Int64(totalCount))
@@ -79,11 +79,11 @@ extension MigrationState {
       guard elements == 6, format == Self.format else {
         throw RecordError.invalid("format \(format) is unknown")
       }
-      version = try Int.load(from: &reader)
-      target = try Int?.load(from: &reader)
+      version = try Int._load(from: &reader)
+      target = try Int?._load(from: &reader)
       lastKey = reader.skipNil() ? nil : [UInt8](try reader.bytes())
-      doneCount = try Int.load(from: &reader)
-      totalCount = try Int.load(from: &reader)
+      doneCount = try Int._load(from: &reader)
+      totalCount = try Int._load(from: &reader)
     } catch {
       throw .damagedCatalogue("where the migration of \(subject.name) stands: \(error)")
     }

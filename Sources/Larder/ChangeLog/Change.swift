@@ -1,15 +1,3 @@
-/// Where a change came from.
-public enum ChangeOrigin: UInt8, Sendable, Hashable, CaseIterable {
-  /// The app itself.
-  case local = 0
-  /// An importer.
-  case imported = 1
-  /// A pull from a remote.
-  case sync = 2
-  /// Ageing: the document was too old, or one too many.
-  case expiry = 3
-}
-
 /// What became of one document.
 enum ChangeKind: UInt8, Sendable, Equatable {
   case inserted = 1

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// Which documents of a collection without a type, in which order, and how many of them.
 ///
 /// ```swift
@@ -105,4 +111,8 @@ extension DynamicQueryError: CustomStringConvertible {
   public var description: String {
     "In a query of \(collection), at `\(path)`: found \(found), expected \(expected)."
   }
+}
+
+extension DynamicQueryError: LocalizedError {
+  public var errorDescription: String? { description }
 }

@@ -1,5 +1,11 @@
 internal import LarderLMDB
 
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// A save of documents without a type, tried before anything is written.
 ///
 /// Given every document of a long save in batches, it finds out what the catalogue would have to
@@ -158,4 +164,12 @@ extension Declaration {
     description.keyField = description.keyField ?? keyField
     return description
   }
+}
+
+extension SaveRehearsal.Refusal: CustomStringConvertible, LocalizedError {
+  public var description: String {
+    "Field `\(field)` of document \(index): found \(found), expected \(expected)."
+  }
+
+  public var errorDescription: String? { description }
 }

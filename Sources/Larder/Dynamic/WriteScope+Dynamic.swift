@@ -93,6 +93,14 @@ extension WriteScope {
     return try delete(keys.compactMap { $0.encodedKey(of: stored.keyKind) }, in: stored)
   }
 
+  /// Deletes the document under `key`; false where there is none.
+  ///
+  /// - Throws: ``StoreError/storage(_:)``.
+  @discardableResult
+  public mutating func delete(key: Value, in collection: DynamicCollection) throws -> Bool {
+    try delete(keys: CollectionOfOne(key), in: collection) == 1
+  }
+
   @discardableResult
   mutating func delete(_ keys: [[UInt8]], in collection: Collection) throws -> Int {
     try change(of: collection) { scope, changes in
@@ -125,6 +133,14 @@ extension WriteScope {
 }
 
 extension DynamicCollection {
+  /// Deletes the document under `key`; false where there is none.
+  ///
+  /// - Throws: ``StoreError``; nothing is deleted then.
+  @discardableResult
+  public func delete(key: Value, as origin: ChangeOrigin = .local) throws -> Bool {
+    try delete(keys: [key], as: origin) == 1
+  }
+
   /// Deletes the documents under `keys`; returns how many there were. Also in the midst of a
   /// migration, to be rid of a document that cannot be read.
   ///

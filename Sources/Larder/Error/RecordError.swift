@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// What is wrong with a record's bytes, or with one field of it.
 ///
 /// Thrown while a document is read from its record. ``field(_:_:)`` wraps the reason once per
@@ -73,4 +79,8 @@ extension RecordError: CustomStringConvertible {
     if case .field(_, let inner) = reason { return innermost(inner) }
     return reason
   }
+}
+
+extension RecordError: LocalizedError {
+  public var errorDescription: String? { description }
 }

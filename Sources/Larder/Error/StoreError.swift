@@ -1,5 +1,11 @@
 public import LarderLMDB
 
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// What a store refuses or could not do. Nothing is changed by a call that throws one, but where its
 /// own documentation says otherwise: migrations, eviction and salvage work in steps and keep those
 /// that were done, and a save of documents without a type may have made fields known.
@@ -297,4 +303,8 @@ extension StoreError: CustomStringConvertible {
     case .storage(let error): error.description
     }
   }
+}
+
+extension StoreError: LocalizedError {
+  public var errorDescription: String? { description }
 }

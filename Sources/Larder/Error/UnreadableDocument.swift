@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// A stored document that a query left out because it could not be read, as
 /// ``Query/skippingUnreadable(_:)`` reports it.
 public struct UnreadableDocument: Error, Equatable, Sendable {
@@ -63,4 +69,8 @@ struct UnreadableHandler: Sendable, Equatable {
   }
 
   static func == (left: Self, right: Self) -> Bool { true }
+}
+
+extension UnreadableDocument: LocalizedError {
+  public var errorDescription: String? { description }
 }

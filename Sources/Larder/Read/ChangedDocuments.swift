@@ -75,12 +75,14 @@ extension Engine {
   ///
   /// - Throws: ``StoreError/damagedChangeLog(_:)`` where something was saved and there is no log.
   func withChangeLog<Result>(
+    file: StaticString = #fileID, line: UInt = #line, noting notes: ReadNotes? = nil,
     _ body: (borrowing Snapshot, Database?) throws -> Result
   ) throws -> Result {
-    defer { withExtendedLifetime(self) {} }
+    defer { withExtendedLifetime((self, notes)) {} }
     while true {
       let log = try changeLog()
-      let snapshot = try snapshot()
+      let snapshot = try snapshot(
+        file: file, line: line, noting: notes.map { .passUnretained($0) })
       guard log == nil, snapshot.sequence > 0 else { return try body(snapshot, log) }
       // The first save of all came in between, or else the log has lost its name, and no other
       // snapshot would find it.

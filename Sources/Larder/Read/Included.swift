@@ -30,11 +30,13 @@ extension Reading where Self: ~Copyable {
     _ type: Entity.Type, keys: some Sequence<Entity.Key>, skipping unreadable: UnreadableHandler?
   ) throws -> [Entity.Key: Entity] {
     try withMoment { moment in
-      guard let binding = try moment.catalogue.binding(of: type) else { return [:] }
-      var wanted: [(key: Entity.Key, bytes: [UInt8])] = []
-      for key in Set(keys) { wanted.append((key, key.withEncodedKey { [UInt8]($0) })) }
-      wanted.sort { $0.bytes.lexicographicallyPrecedes($1.bytes) }
       let form = ModelForm<Entity, Entity>.documents.skipping(unreadable)
+      let keys = Set(keys)
+      guard let binding = try moment.lastingBinding(of: form, keys: keys)?.takeUnretainedValue()
+      else { return [:] }
+      var wanted: [(key: Entity.Key, bytes: [UInt8])] = []
+      for key in keys { wanted.append((key, key.withEncodedKey { [UInt8]($0) })) }
+      wanted.sort { $0.bytes.lexicographicallyPrecedes($1.bytes) }
       var documents: [Entity.Key: Entity] = [:]
       documents.reserveCapacity(wanted.count)
       var cursor = try moment.transaction.cursor(in: binding.collection.documents)

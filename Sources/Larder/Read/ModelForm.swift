@@ -5,7 +5,7 @@ internal import LarderLMDB
 ///
 /// Whatever reads, counts, pages or watches models takes one of these, and is written once;
 /// ``ModelSaver`` is its counterpart for saves.
-struct ModelForm<Model: Sendable, Entity: Document>: Sendable {
+@usableFromInline struct ModelForm<Model: Sendable, Entity: Document>: Sendable {
   /// The collection that the documents are in.
   let collection: String
   /// How the entity's fields stand in the collection's records; nil where there is no collection. The
@@ -90,13 +90,17 @@ extension ModelForm where Model == Entity {
 
 extension ModelForm {
   /// Domain models that a mapper makes of documents, and not of all of them.
-  static func mapped<Mapper: EntityMapper>(by mapper: Mapper) -> Self
+  @inlinable static func mapped<Mapper: EntityMapper>(by mapper: Mapper) -> Self
   where Mapper.Model == Model, Mapper.Entity == Entity {
-    Self(
-      collection: Entity.schema.name,
-      lastingBinding: { try $0.lastingBinding(of: Entity.self) },
-      model: { mapper.convert(try Entity(from: $0)) },
-      isWhole: false)
+    Self { mapper.convert(try Entity(from: $0)) }
+  }
+
+  @usableFromInline init(
+    ofSome model: @escaping @Sendable (borrowing RecordReader) throws -> Model?
+  ) {
+    self.init(
+      collection: Entity.schema.name, lastingBinding: { try $0.lastingBinding(of: Entity.self) },
+      model: model, isWhole: false)
   }
 }
 

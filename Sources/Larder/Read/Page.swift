@@ -69,7 +69,8 @@ extension Moment {
     let query = try cursor.map { try query.after($0) } ?? query
     let form = form.skipping(query.selection.unreadable)
     var builder = PageBuilder<Model>(query.selection)
-    guard builder.limit > 0, let binding = try form.binding(catalogue) else {
+    let filter = query.selection.filter
+    guard builder.limit > 0, let binding = try binding(of: form, matching: filter) else {
       return Page(models: [], next: nil)
     }
     let execution = try transaction.execution(of: query.selection, binding)

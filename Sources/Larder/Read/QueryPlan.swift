@@ -106,7 +106,7 @@ extension Query {
   /// - Throws: ``StoreError``.
   public func explain(in reading: borrowing some Reading & ~Copyable) throws -> QueryPlan {
     try reading.withMoment { moment in
-      guard let binding = try moment.catalogue.binding(of: Entity.self) else {
+      guard let binding = try moment.binding(of: Entity.self, matching: selection.filter) else {
         return QueryPlan(
           source: .nothing, order: .keys, residual: nil, decodesToFilter: false, estimatedRows: 0,
           examinedRows: 0, matchedRows: 0)

@@ -11,7 +11,7 @@ extension Reading where Self: ~Copyable {
     _ body: (borrowing DocumentView<Entity>) throws -> Result
   ) throws -> Result? {
     try withMoment { moment in
-      guard let binding = try moment.catalogue.binding(of: type) else { return nil }
+      guard let binding = try moment.binding(of: type, key: key) else { return nil }
       return try key.withEncodedKey { key in
         guard (1...KeyKind.maximumByteCount).contains(key.count) else { return nil }
         return try moment.transaction.withValue(for: key, in: binding.collection.documents) {
@@ -29,8 +29,10 @@ extension Reading where Self: ~Copyable {
     _ query: Query<Entity>, _ body: (borrowing DocumentView<Entity>) throws -> Bool
   ) throws {
     try withMoment { moment in
-      guard let binding = try moment.catalogue.binding(of: Entity.self) else { return }
       let selection = query.selection
+      guard let binding = try moment.binding(of: Entity.self, matching: selection.filter) else {
+        return
+      }
       let limit = selection.maximum ?? .max
       if limit == 0 { return }
       let wanted = limit.addingReportingOverflow(selection.skipped)
@@ -62,7 +64,8 @@ extension Reading where Self: ~Copyable {
     }
     try withMoment { moment in
       let form = ModelForm<Entity, Entity>.documents.skipping(query.selection.unreadable)
-      guard let binding = try form.binding(moment.catalogue) else { return }
+      let filter = query.selection.filter
+      guard let binding = try moment.binding(of: form, matching: filter) else { return }
       try moment.forEachSelected(
         query.selection, binding, unless: { try form.skips($1, key: $0, binding) }, as: form.model
       ) { _, _, document in try body(document) }

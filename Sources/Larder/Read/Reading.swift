@@ -16,19 +16,6 @@ public protocol Reading: ~Copyable {
   ) rethrows -> Result
 }
 
-/// A transaction and the catalogue that goes with it, lent by a snapshot or a write.
-public struct Moment: ~Copyable {
-  let transaction: LentTransaction
-  // Guard: the snapshot or the write, which outlives this, holds it. Threads that count references to
-  // one catalogue would wait for each other.
-  unowned(unsafe) let catalogue: Catalogue
-
-  init(_ transaction: borrowing some Transaction & ~Copyable, _ catalogue: Catalogue) {
-    self.transaction = LentTransaction(transaction)
-    self.catalogue = catalogue
-  }
-}
-
 extension Snapshot: Reading {
   public borrowing func withMoment<Result>(
     _ body: (borrowing Moment) throws -> Result
@@ -37,7 +24,7 @@ extension Snapshot: Reading {
   }
 
   /// To be used while the snapshot lives.
-  var moment: Moment { Moment(transaction, catalogue) }
+  var moment: Moment { Moment(transaction, catalogue, noting: notes) }
 }
 
 // MARK: Documents
@@ -50,7 +37,7 @@ extension Reading where Self: ~Copyable {
     _ type: Entity.Type = Entity.self, _ key: Entity.Key
   ) throws -> Entity? {
     try withMoment { moment in
-      guard let binding = try moment.catalogue.binding(of: type) else { return nil }
+      guard let binding = try moment.binding(of: type, key: key) else { return nil }
       return try key.withEncodedKey { key in
         try moment.transaction.withRecord(for: key, binding) { try Entity(from: $0) }
       }
@@ -90,7 +77,8 @@ extension Reading where Self: ~Copyable {
   public borrowing func fetch<Entity: Document>(_ query: Query<Entity>) throws -> [Entity] {
     try withMoment { moment in
       if query.selection.unreadable != nil { return try moment.fetch(query, .documents) }
-      guard let binding = try moment.catalogue.binding(of: Entity.self) else { return [] }
+      let filter = query.selection.filter
+      guard let binding = try moment.binding(of: Entity.self, matching: filter) else { return [] }
       var documents: [Entity] = []
       try moment.transaction.select(query.selection, binding) {
         documents.reserveCapacity($0)
@@ -151,7 +139,7 @@ extension Moment {
     keys: [Entity.Key], _ form: ModelForm<Model, Entity>
   ) throws -> [Model] {
     guard form.unreadable == nil else { return try get(readableKeys: keys, form) }
-    guard let binding = try form.lastingBinding(catalogue) else { return [] }
+    guard let binding = try lastingBinding(of: form, keys: keys) else { return [] }
     var models: [Model] = []
     try binding._withUnsafeGuaranteedRef { binding in
       for key in keys {
@@ -168,7 +156,9 @@ extension Moment {
   private borrowing func get<Model, Entity>(
     readableKeys keys: [Entity.Key], _ form: ModelForm<Model, Entity>
   ) throws -> [Model] {
-    guard let binding = try form.binding(catalogue) else { return [] }
+    guard let binding = try lastingBinding(of: form, keys: keys)?.takeUnretainedValue() else {
+      return []
+    }
     var models: [Model] = []
     var documents = try transaction.cursor(in: binding.collection.documents)
     for key in keys {
@@ -186,7 +176,8 @@ extension Moment {
     _ query: Query<Entity>, _ form: ModelForm<Model, Entity>
   ) throws -> [Model] {
     let form = form.skipping(query.selection.unreadable)
-    guard let binding = try form.binding(catalogue) else { return [] }
+    let filter = query.selection.filter
+    guard let binding = try binding(of: form, matching: filter) else { return [] }
     var models: [Model] = []
     guard form.isWhole else {
       try forEachSelected(
@@ -209,7 +200,8 @@ extension Moment {
     _ query: Query<Entity>, _ form: ModelForm<Model, Entity>
   ) throws -> Int {
     let form = form.skipping(query.selection.unreadable)
-    guard let binding = try form.binding(catalogue) else { return 0 }
+    let filter = query.selection.filter
+    guard let binding = try binding(of: form, matching: filter) else { return 0 }
     if form.isWhole { return try transaction.count(query.selection, binding) }
     var selection = query.selection
     selection.order = []

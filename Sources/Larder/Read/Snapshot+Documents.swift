@@ -67,6 +67,9 @@ extension Snapshot {
     of type: Entity.Type, _ key: UnsafeRawBufferPointer,
     _ body: (borrowing RecordReader) throws -> Void
   ) throws {
+    notes?._withUnsafeGuaranteedRef {
+      $0.note(type, in: Entity.schema.name, key: key) { try $0.binding(of: type) }
+    }
     guard let binding = try binding(of: type) else { return }
     try binding._withUnsafeGuaranteedRef { binding in
       _ = try transaction.withRecord(for: key, binding, body)
@@ -78,6 +81,11 @@ extension Snapshot {
     _ selection: Selection, _ type: Entity.Type, expect: (Int) -> Void,
     _ body: (borrowing RecordReader) throws -> Void
   ) throws {
+    notes?._withUnsafeGuaranteedRef {
+      $0.note(type, in: Entity.schema.name, matching: selection.filter) {
+        try $0.binding(of: type)
+      }
+    }
     guard let binding = try catalogue.binding(of: type) else { return }
     try transaction.select(selection, binding, expect: expect, body)
   }

@@ -13,6 +13,8 @@ public struct Snapshot: ~Copyable {
   let state: StoreState
   /// Says where it was opened; nil where nobody wants to hear of it.
   private let held: HeldSnapshot?
+  /// Where it is noted what is read; nil where nobody wants to know. Whoever wants to know holds it.
+  let notes: Unmanaged<ReadNotes>?
 
   var catalogue: Catalogue { known.takeUnretainedValue() }
 
@@ -21,13 +23,14 @@ public struct Snapshot: ~Copyable {
 
   fileprivate init(
     _ transaction: consuming ReadTransaction, _ engine: Engine, _ known: Unmanaged<Catalogue>,
-    _ state: StoreState, _ held: HeldSnapshot?
+    _ state: StoreState, _ held: HeldSnapshot?, _ notes: Unmanaged<ReadNotes>?
   ) {
     self.transaction = transaction
     self.engine = engine
     self.known = known
     self.state = state
     self.held = held
+    self.notes = notes
   }
 
   /// The binding of a document type; nil where its collection does not exist. It lives as long as the
@@ -48,6 +51,13 @@ extension Engine {
   /// Whoever asks holds the engine until the snapshot has ended.
   @usableFromInline func snapshot(
     file: StaticString = #fileID, line: UInt = #line
+  ) throws -> Snapshot {
+    try snapshot(file: file, line: line, noting: nil)
+  }
+
+  /// The same, which notes what is read of it.
+  func snapshot(
+    file: StaticString, line: UInt, noting notes: Unmanaged<ReadNotes>?
   ) throws -> Snapshot {
     var transaction = try environment.beginLentRead()
     for attempt in 1...Self.maximumAttempts {
@@ -71,7 +81,8 @@ extension Engine {
           if Mutant.snapshotHeld.isOn { try transaction.hold() }
         #endif
         return Snapshot(
-          transaction, self, known, state, log.isActive ? heldSnapshots.open(file, line) : nil)
+          transaction, self, known, state, log.isActive ? heldSnapshots.open(file, line) : nil,
+          notes)
       }
       // The reader is new, or another process has declared something, or this one just did.
       // Databases are opened first: a handle must not be used in a snapshot that began before it.

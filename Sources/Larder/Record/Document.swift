@@ -59,15 +59,15 @@ public protocol EmbeddedDocument: Storable, Sendable {
 }
 
 extension EmbeddedDocument {
-  public static var kind: Kind<SchemaReference> { .document(SchemaReference(Self.self)) }
+  public static var _kind: Kind<SchemaReference> { .document(SchemaReference(Self.self)) }
 
-  @inlinable public func store(into writer: inout RecordWriter) {
+  @inlinable public func _store(into writer: inout RecordWriter) {
     guard let outer = writer.beginEmbedded(ObjectIdentifier(Self.self)) else { return }
     encode(into: &writer)
     writer.endEmbedded(outer)
   }
 
-  @inlinable public static func load(
+  @inlinable public static func _load(
     from reader: inout ValueReader
   ) throws(RecordError) -> Self {
     let record = try reader.embeddedRecord(ObjectIdentifier(Self.self))

@@ -25,14 +25,43 @@ public protocol EntityMapper<Model, Entity>: Sendable {
 
   /// Changes a new or stored entity to what the model says. Fields that it does not touch, as
   /// those that only the device knows, stay as they are. Must not change the key.
+  ///
+  /// Every save writes these fields, whoever makes it, unless ``update(_:by:as:)`` says otherwise.
   func update(_ entity: inout Entity, by model: Model)
+
+  /// Changes an entity as ``update(_:by:)`` does, with regard to where the model comes from.
+  ///
+  /// ```swift
+  /// func update(
+  ///   _ entity: inout SellerContactEntity, by model: SellerContact, as origin: ChangeOrigin
+  /// ) {
+  ///   update(&entity, by: model)
+  ///   if origin == .local { entity.isFavourite = model.isFavourite }
+  /// }
+  /// ```
+  /// Write it where the app edits fields that a remote does not send: what the app saves itself has
+  /// the origin ``ChangeOrigin/local``, and a refresh has ``ChangeOrigin/sync``. A field that neither
+  /// writes cannot be changed through the mapper: an edit of it is not kept.
+  ///
+  /// - Parameter origin: That of the save, or of the write that it is a part of.
+  func update(_ entity: inout Entity, by model: Model, as origin: ChangeOrigin)
 
   /// The key of the entity that this model is stored as.
   func entityAccessorKey(_ model: Model) -> Entity.Key
+
+  /// The key of an entity, as the mapper finds it: by default the entity's own.
+  ///
+  /// Every save asks for it after ``update(_:by:as:)``. An entity is stored under its own key, which
+  /// is what queries and indexes go by. So it must be this one, and the model's: otherwise the save
+  /// throws ``StoreError/keyChanged(collection:key:found:)``.
+  func entityAccessorKey(_ entity: Entity) -> Entity.Key
 }
 
 extension EntityMapper {
-  /// The key that an entity is stored under: its own.
+  public func update(_ entity: inout Entity, by model: Model, as origin: ChangeOrigin) {
+    update(&entity, by: model)
+  }
+
   public func entityAccessorKey(_ entity: Entity) -> Entity.Key { entity.entityAccessorKey }
 }
 
@@ -40,17 +69,38 @@ extension EntityMapper {
   /// What is to be stored for `model`, where `stored` is there already, or nothing.
   ///
   /// - Throws: What the policy throws; ``StoreError/keyChanged(collection:key:found:)``.
-  func entity(
-    for model: Model, over stored: Entity?, onConflict policy: ConflictPolicy<Model>
+  @inlinable func entity(
+    for model: Model, under key: Entity.Key, over stored: Entity?,
+    onConflict policy: ConflictPolicy<Model>, as origin: ChangeOrigin
   ) throws -> Entity {
-    let key = entityAccessorKey(model)
-    var model = model
     if case .merge(let merge) = policy, let old = stored.flatMap(convert) {
-      model = try merge(old, model)
-      try key.checkUnchanged(entityAccessorKey(model), in: Entity.self)
+      let merged = try merge(old, model)
+      try key.checkUnchanged(entityAccessorKey(merged), in: Entity.self)
+      return try entity(for: merged, under: key, over: stored, as: origin)
     }
+    return try entity(for: model, under: key, over: stored, as: origin)
+  }
+
+  /// What is to be stored where `body` changes the model of `stored`; nil where it has none, and
+  /// `body` was not called.
+  ///
+  /// - Throws: What `body` throws; ``StoreError/keyChanged(collection:key:found:)``.
+  func entity(
+    changing stored: Entity, under key: Entity.Key, as origin: ChangeOrigin,
+    _ body: (inout Model) throws -> Void
+  ) throws -> Entity? {
+    guard var model = convert(stored) else { return nil }
+    try body(&model)
+    try key.checkUnchanged(entityAccessorKey(model), in: Entity.self)
+    return try entity(for: model, under: key, over: stored, as: origin)
+  }
+
+  @inlinable func entity(
+    for model: Model, under key: Entity.Key, over stored: Entity?, as origin: ChangeOrigin
+  ) throws -> Entity {
     var entity = stored ?? newEntity(for: model)
-    update(&entity, by: model)
+    update(&entity, by: model, as: origin)
+    try key.checkUnchanged(entityAccessorKey(entity), in: Entity.self)
     try key.checkUnchanged(entity.entityAccessorKey, in: Entity.self)
     return entity
   }
@@ -59,17 +109,21 @@ extension EntityMapper {
 extension DocumentKey {
   /// - Throws: ``StoreError/keyChanged(collection:key:found:)`` where the encoded keys differ:
   ///   the bytes decide, as they do in the store.
-  func checkUnchanged<Entity: Document>(
+  @inlinable func checkUnchanged<Entity: Document>(
     _ found: Entity.Key, in type: Entity.Type
   ) throws where Entity.Key == Self {
-    try withEncodedKey { key in
-      try found.withEncodedKey { found in
-        guard !Bytes.equal(key, found) else { return }
-        let kind = Self.keyKind
-        throw StoreError.keyChanged(
-          collection: Entity.schema.name, key: kind.text(of: key), found: kind.text(of: found))
-      }
+    var isEqual = false
+    withEncodedKey { key in
+      found.withEncodedKey { (found) -> Void in isEqual = Bytes.equal(key, found) }
     }
+    if !isEqual { throw changed(to: found, in: Entity.schema.name) }
+  }
+
+  @usableFromInline func changed(to found: Self, in collection: String) -> StoreError {
+    let kind = Self.keyKind
+    return .keyChanged(
+      collection: collection, key: withEncodedKey { kind.text(of: $0) },
+      found: found.withEncodedKey { kind.text(of: $0) })
   }
 }
 

@@ -59,6 +59,30 @@ extension Field {
   }
 }
 
+extension Schema {
+  /// A schema whose key's type is checked: what ``Document(as:)`` writes.
+  public convenience init<Key: DocumentKey>(
+    _ name: String, documentKey key: KeyPath<Owner, Key>, fields: [Field<Owner>]
+  ) {
+    self.init(name, key: key, fields: fields)
+  }
+
+  @_disfavoredOverload
+  @available(
+    *, unavailable,
+    message: """
+      the type of this property cannot be a key: a key is a `String`, an integer or a `UUID`, or an \
+      enum or struct with such a raw value that is declared `DocumentKey`. Give the property such a \
+      type, or mark another one with `@Key`
+      """
+  )
+  public convenience init<Key>(
+    _ name: String, documentKey key: KeyPath<Owner, Key>, fields: [Field<Owner>]
+  ) {
+    fatalError("unavailable")
+  }
+}
+
 extension RecordWriter {
   /// Puts a value natively where it is ``Storable``, and by way of its `Codable` otherwise: what
   /// ``Document(as:)`` writes.

@@ -15,7 +15,7 @@ extension Lent where Value: Document {
 }
 
 extension Lent where Value: Storable {
-  @inlinable @inline(__always) borrowing func store(into writer: inout RecordWriter) {
-    value.store(into: &writer)
+  @inlinable @inline(__always) borrowing func _store(into writer: inout RecordWriter) {
+    value._store(into: &writer)
   }
 }

@@ -1,3 +1,7 @@
+#if LARDER_MUTANTS
+  internal import LarderLMDB
+#endif
+
 extension RecordWriter {
   /// Writes the new record of a document with the fields of the old one that its type does not
   /// know, so that an app of an older version loses nothing that a newer one has stored.
@@ -130,13 +134,21 @@ extension RecordWriter {
       guard try RecordHeader(new.rest).table == inner.table else { return try append(new) }
       let frame = try putMerged(old: old.rest, new: new.rest, schema: inner, depth: depth)
       endEmbedded(frame)
-    case .dictionary(_, let inner) where new.nextIsMap:
+    case .dictionary(_, let inner) where new.nextIsMap && Self.mergesDictionaries:
       try putMergedPairs(old: old, new: new) {
         (writer, old, new) throws(RecordError) in
         try writer.putMerged(old: old, new: new, inner, depth: depth + 1)
       }
     default: try append(new)
     }
+  }
+
+  private static var mergesDictionaries: Bool {
+    #if LARDER_MUTANTS
+      !Mutant.unmergedDictionaries.isOn
+    #else
+      true
+    #endif
   }
 
   /// Writes the dictionary `new`, where `body` writes the values whose keys `old` has too.

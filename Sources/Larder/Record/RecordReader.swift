@@ -105,7 +105,7 @@
     expectField(field)
     do {
       guard var reader = try value(inSlot: Int(slots[field])) else { return try absent(field) }
-      return try Value.load(from: &reader)
+      return try Value._load(from: &reader)
     } catch {
       throw named(error, field)
     }
@@ -131,7 +131,7 @@
   @inline(never) @usableFromInline
   func absent<Value: Storable>(_ field: Int) throws(RecordError) -> Value {
     if let value = schema.fields[field].defaultValue as? Value { return value }
-    if let value = Value.absent { return value }
+    if let value = Value._absent { return value }
     throw .missing
   }
 

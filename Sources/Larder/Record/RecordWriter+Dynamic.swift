@@ -166,11 +166,11 @@ extension RecordWriter {
     case .unsigned(let value): put(value)
     case .double(let value): put(value)
     case .string(let value): put(value)
-    case .data(let value): value.store(into: &self)
+    case .data(let value): value._store(into: &self)
     case .date(let value): put(value)
     case .uuid(let value): put(value)
-    case .url(let value): value.store(into: &self)
-    case .decimal(let value): value.store(into: &self)
+    case .url(let value): value._store(into: &self)
+    case .decimal(let value): value._store(into: &self)
     case .array(let values):
       putArray(count: values.count)
       for value in values { putNatural(value) }

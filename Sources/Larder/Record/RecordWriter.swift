@@ -45,7 +45,7 @@
   public mutating func put<Value: Storable>(_ value: Value, at field: Int) {
     expectField(field)
     beginValue(slot: Int(frame.slots[field]))
-    value.store(into: &self)
+    value._store(into: &self)
   }
 
   /// Traps on a number that the type's schema does not have, a negative one too.

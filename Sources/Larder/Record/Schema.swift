@@ -80,7 +80,7 @@ public struct Field<Owner> {
   /// its type is optional.
   public init<Value: Storable>(_ name: String, _ path: KeyPath<Owner, Value>) {
     self.path = path
-    description = FieldDescription(name: name, kind: Value.kind, defaultValue: nil)
+    description = FieldDescription(name: name, kind: Value._kind, defaultValue: nil)
     isLowered = true
   }
 
@@ -89,7 +89,7 @@ public struct Field<Owner> {
     _ name: String, _ path: KeyPath<Owner, Value>, default value: Value
   ) {
     self.path = path
-    description = FieldDescription(name: name, kind: Value.kind, defaultValue: value)
+    description = FieldDescription(name: name, kind: Value._kind, defaultValue: value)
     isLowered = true
   }
 }

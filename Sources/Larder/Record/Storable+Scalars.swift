@@ -5,44 +5,44 @@
 #endif
 
 extension String: Storable {
-  public static var kind: Kind<SchemaReference> { .string }
-  @inlinable public func store(into writer: inout RecordWriter) { writer.put(self) }
-  @inlinable public static func load(
+  public static var _kind: Kind<SchemaReference> { .string }
+  @inlinable public func _store(into writer: inout RecordWriter) { writer.put(self) }
+  @inlinable public static func _load(
     from reader: inout ValueReader
   ) throws(RecordError) -> String { try reader.string() }
 }
 
 extension Bool: Storable {
-  public static var kind: Kind<SchemaReference> { .bool }
-  @inlinable public func store(into writer: inout RecordWriter) { writer.put(self) }
-  @inlinable public static func load(from reader: inout ValueReader) throws(RecordError) -> Bool {
+  public static var _kind: Kind<SchemaReference> { .bool }
+  @inlinable public func _store(into writer: inout RecordWriter) { writer.put(self) }
+  @inlinable public static func _load(from reader: inout ValueReader) throws(RecordError) -> Bool {
     try reader.bool()
   }
 }
 
 extension Double: Storable {
-  public static var kind: Kind<SchemaReference> { .double }
-  @inlinable public func store(into writer: inout RecordWriter) { writer.put(self) }
-  @inlinable public static func load(
+  public static var _kind: Kind<SchemaReference> { .double }
+  @inlinable public func _store(into writer: inout RecordWriter) { writer.put(self) }
+  @inlinable public static func _load(
     from reader: inout ValueReader
   ) throws(RecordError) -> Double { try reader.double() }
 }
 
 extension Float: Storable {
-  public static var kind: Kind<SchemaReference> { .float }
-  @inlinable public func store(into writer: inout RecordWriter) { writer.put(self) }
+  public static var _kind: Kind<SchemaReference> { .float }
+  @inlinable public func _store(into writer: inout RecordWriter) { writer.put(self) }
   /// A double that was stored by an older or newer type is rounded to the nearest `Float`.
-  @inlinable public static func load(
+  @inlinable public static func _load(
     from reader: inout ValueReader
   ) throws(RecordError) -> Float { try reader.float() }
 }
 
 extension Storable where Self: FixedWidthInteger & SignedInteger {
-  public static var kind: Kind<SchemaReference> { .integer(IntegerKind(Self.self)) }
-  @inlinable public func store(into writer: inout RecordWriter) {
+  public static var _kind: Kind<SchemaReference> { .integer(IntegerKind(Self.self)) }
+  @inlinable public func _store(into writer: inout RecordWriter) {
     writer.put(Int64(truncatingIfNeeded: self))
   }
-  @inlinable public static func load(from reader: inout ValueReader) throws(RecordError) -> Self {
+  @inlinable public static func _load(from reader: inout ValueReader) throws(RecordError) -> Self {
     guard let value = Self(exactly: try reader.int64()) else {
       throw .outOfRange(expected: "\(Self.self)")
     }
@@ -51,11 +51,11 @@ extension Storable where Self: FixedWidthInteger & SignedInteger {
 }
 
 extension Storable where Self: FixedWidthInteger & UnsignedInteger {
-  public static var kind: Kind<SchemaReference> { .integer(IntegerKind(Self.self)) }
-  @inlinable public func store(into writer: inout RecordWriter) {
+  public static var _kind: Kind<SchemaReference> { .integer(IntegerKind(Self.self)) }
+  @inlinable public func _store(into writer: inout RecordWriter) {
     writer.put(UInt64(truncatingIfNeeded: self))
   }
-  @inlinable public static func load(from reader: inout ValueReader) throws(RecordError) -> Self {
+  @inlinable public static func _load(from reader: inout ValueReader) throws(RecordError) -> Self {
     guard let value = Self(exactly: try reader.uint64()) else {
       throw .outOfRange(expected: "\(Self.self)")
     }
@@ -85,19 +85,19 @@ extension IntegerKind {
 }
 
 extension Data: Storable {
-  public static var kind: Kind<SchemaReference> { .data }
-  @inlinable public func store(into writer: inout RecordWriter) {
+  public static var _kind: Kind<SchemaReference> { .data }
+  @inlinable public func _store(into writer: inout RecordWriter) {
     withUnsafeBytes { writer.put($0) }
   }
-  @inlinable public static func load(from reader: inout ValueReader) throws(RecordError) -> Data {
+  @inlinable public static func _load(from reader: inout ValueReader) throws(RecordError) -> Data {
     Data(try reader.bytes())
   }
 }
 
 extension Date: Storable {
-  public static var kind: Kind<SchemaReference> { .date }
-  @inlinable public func store(into writer: inout RecordWriter) { writer.put(self) }
-  @inlinable public static func load(from reader: inout ValueReader) throws(RecordError) -> Date {
+  public static var _kind: Kind<SchemaReference> { .date }
+  @inlinable public func _store(into writer: inout RecordWriter) { writer.put(self) }
+  @inlinable public static func _load(from reader: inout ValueReader) throws(RecordError) -> Date {
     let bytes = try reader.fixedExtension(
       tag: 0xD7, type: RecordFormat.Extension.date, count: 8, "date")
     return Date(
@@ -107,9 +107,9 @@ extension Date: Storable {
 }
 
 extension UUID: Storable {
-  public static var kind: Kind<SchemaReference> { .uuid }
-  @inlinable public func store(into writer: inout RecordWriter) { writer.put(self) }
-  @inlinable public static func load(from reader: inout ValueReader) throws(RecordError) -> UUID {
+  public static var _kind: Kind<SchemaReference> { .uuid }
+  @inlinable public func _store(into writer: inout RecordWriter) { writer.put(self) }
+  @inlinable public static func _load(from reader: inout ValueReader) throws(RecordError) -> UUID {
     let bytes = try reader.fixedExtension(
       tag: 0xD8, type: RecordFormat.Extension.uuid, count: 16, "UUID")
     return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self))
@@ -117,11 +117,11 @@ extension UUID: Storable {
 }
 
 extension Decimal: Storable {
-  public static var kind: Kind<SchemaReference> { .decimal }
-  public func store(into writer: inout RecordWriter) {
+  public static var _kind: Kind<SchemaReference> { .decimal }
+  public func _store(into writer: inout RecordWriter) {
     writer.put(text: isNaN ? "NaN" : description, extension: RecordFormat.Extension.decimal)
   }
-  public static func load(from reader: inout ValueReader) throws(RecordError) -> Decimal {
+  public static func _load(from reader: inout ValueReader) throws(RecordError) -> Decimal {
     let text = try reader.textExtension(type: RecordFormat.Extension.decimal, "a decimal")
     if text == "NaN" { return .nan }
     guard let value = Decimal(string: text) else { throw .invalid("`\(text)` is no decimal") }
@@ -130,12 +130,12 @@ extension Decimal: Storable {
 }
 
 extension URL: Storable {
-  public static var kind: Kind<SchemaReference> { .url }
+  public static var _kind: Kind<SchemaReference> { .url }
   /// A URL relative to another is stored, and read back, as the absolute one.
-  public func store(into writer: inout RecordWriter) {
+  public func _store(into writer: inout RecordWriter) {
     writer.put(text: absoluteString, extension: RecordFormat.Extension.url)
   }
-  public static func load(from reader: inout ValueReader) throws(RecordError) -> URL {
+  public static func _load(from reader: inout ValueReader) throws(RecordError) -> URL {
     let text = try reader.textExtension(type: RecordFormat.Extension.url, "a URL")
     guard let value = URL(string: text) else { throw .invalid("`\(text)` is no URL") }
     return value

@@ -40,10 +40,10 @@ extension ValueReader {
   private mutating func extensionValue() throws(RecordError) -> Value {
     var ahead = self
     switch try ahead.extensionBytes("a value").type {
-    case RecordFormat.Extension.date: return .date(try Date.load(from: &self))
-    case RecordFormat.Extension.uuid: return .uuid(try UUID.load(from: &self))
-    case RecordFormat.Extension.decimal: return .decimal(try Decimal.load(from: &self))
-    case RecordFormat.Extension.url: return .url(try URL.load(from: &self))
+    case RecordFormat.Extension.date: return .date(try Date._load(from: &self))
+    case RecordFormat.Extension.uuid: return .uuid(try UUID._load(from: &self))
+    case RecordFormat.Extension.decimal: return .decimal(try Decimal._load(from: &self))
+    case RecordFormat.Extension.url: return .url(try URL._load(from: &self))
     case let type: throw .invalid("extension type \(type) is unknown")
     }
   }

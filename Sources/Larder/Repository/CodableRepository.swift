@@ -21,6 +21,9 @@ public typealias CodableRepository<Model: Codable & Identifiable & Sendable> =
 extension Store {
   /// The values of a plain `Codable` type, in a collection that is named after the type. Costs
   /// nothing: the collection comes into being with its first save, and until then reads as empty.
+  ///
+  /// In a module whose default isolation is the main actor, declare the type `nonisolated`: its values
+  /// are coded where the store is read and written.
   @_disfavoredOverload  // Of a type that is a `Document` as well, the documents are meant.
   public func repository<Model: Codable & Identifiable & Sendable>(
     of type: Model.Type = Model.self
@@ -34,7 +37,7 @@ extension Store {
   ) -> CodableRepository<Model> where Model.ID: DocumentKey {
     let collection = collection.normalized()
     return CodableRepository(
-      store: self, form: .coded(in: collection), saver: .coded(in: collection))
+      store: self, form: .coded(in: collection), saver: .coded(in: collection), key: \.id)
   }
 }
 

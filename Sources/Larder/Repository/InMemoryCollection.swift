@@ -58,10 +58,7 @@ struct InMemoryCollection<Entity: Document>: Sendable {
         matches.append(try match())
       }
     }
-    matches.sort {
-      evaluation.precedes($0.values, $1.values) ?? $0.key.lexicographicallyPrecedes($1.key)
-    }
-    return matches
+    return evaluation.sorted(matches)
   }
 
   /// Entities that are kept nowhere, for an aggregate of them.
@@ -69,7 +66,7 @@ struct InMemoryCollection<Entity: Document>: Sendable {
     _ aggregate: Aggregate<Entity, Result>, of entities: [Entity]
   ) throws -> Result {
     var collection = InMemoryCollection()
-    _ = try collection.save(entities, Unmapped(), clearing: nil, .replace)
+    _ = try collection.save(entities, Unmapped(), clearing: nil, .replace, as: .local)
     return try collection.aggregate(
       aggregate,
       of: entities.map {
@@ -142,7 +139,7 @@ extension InMemoryCollection {
 extension InMemoryCollection {
   mutating func save<Model>(
     _ models: [Model], _ mapper: some EntityMapper<Model, Entity>, clearing selection: Selection?,
-    _ policy: ConflictPolicy<Model>
+    _ policy: ConflictPolicy<Model>, as origin: ChangeOrigin
   ) throws -> SaveReport {
     if binding == nil, models.isEmpty { return SaveReport() }
     var binding = try binding ?? CollectionBinding(undeclared: Entity.self)
@@ -156,7 +153,8 @@ extension InMemoryCollection {
         record = stored
       } else {
         let stored = try entity(under: key)
-        let entity = try mapper.entity(for: model, over: stored, onConflict: policy)
+        let entity = try mapper.entity(
+          for: model, under: key, over: stored, onConflict: policy, as: origin)
         record = try Self.record(of: entity, &binding)
         self.binding = binding
       }
@@ -174,6 +172,24 @@ extension InMemoryCollection {
     try refuseEqualValues(among: batch)
     sequence += UInt64(report.inserted + report.updated)
     return report
+  }
+
+  /// Changes the model under `key`; nil where there is none.
+  mutating func update<Model>(
+    _ key: Entity.Key, _ mapper: some EntityMapper<Model, Entity>, as origin: ChangeOrigin,
+    _ body: (inout Model) throws -> Void
+  ) throws -> Model? {
+    guard var binding, let stored = try entity(under: key),
+      let entity = try mapper.entity(changing: stored, under: key, as: origin, body)
+    else { return nil }
+    let record = try Self.record(of: entity, &binding)
+    self.binding = binding
+    let key = key.encodedBytes
+    if records.updateValue(record, forKey: key) != record {
+      try refuseEqualValues(among: [key: record])
+      sequence += 1
+    }
+    return mapper.convert(entity)
   }
 
   /// Holds unique indexes as a store does, by looking at every record.
@@ -235,7 +251,7 @@ extension InMemoryCollection {
   }
 
   /// - Parameter binding: Gets the fields that it lacks, where the type is a `Codable` one.
-  private static func record(
+  static func record(
     of entity: Entity, _ binding: inout CollectionBinding
   ) throws -> [UInt8] {
     if let record = try record(of: entity, binding) { return record }
@@ -258,8 +274,19 @@ extension InMemoryCollection {
   }
 }
 
+extension Evaluation {
+  /// In the evaluated order; ties in that of the keys.
+  func sorted<Entity>(
+    _ matches: [InMemoryCollection<Entity>.Match]
+  ) -> [InMemoryCollection<Entity>.Match] {
+    matches.sorted {
+      precedes($0.values, $1.values) ?? $0.key.lexicographicallyPrecedes($1.key)
+    }
+  }
+}
+
 extension DocumentKey {
-  fileprivate var encodedBytes: [UInt8] { withEncodedKey { [UInt8]($0) } }
+  var encodedBytes: [UInt8] { withEncodedKey { [UInt8]($0) } }
 }
 
 extension Aggregate {

@@ -62,7 +62,19 @@ extension InMemoryRepository {
     onConflict policy: ConflictPolicy<Model>, as origin: ChangeOrigin
   ) throws -> SaveReport {
     try query?.selection.checkMatchesWhole("clearBeforeSaving")
-    return try write(as: origin) { try $0.save(models, mapper, clearing: query?.selection, policy) }
+    return try write(as: origin) {
+      try $0.save(models, mapper, clearing: query?.selection, policy, as: origin)
+    }
+  }
+
+  /// Changes the model under `key` in one step, as every repository does.
+  ///
+  /// - Throws: ``StoreError``, or whatever `body` throws; nothing is changed then.
+  @discardableResult
+  public func update(
+    _ key: Entity.Key, as origin: ChangeOrigin, _ body: (inout Model) throws -> Void
+  ) throws -> Model? {
+    try write(as: origin) { try $0.update(key, mapper, as: origin, body) }
   }
 
   /// The model under `key`, or nil.
@@ -138,6 +150,9 @@ extension InMemoryRepository {
   /// - Throws: As ``get(_:)``.
   public func count(_ query: Query<Entity>) throws -> Int { try fetch(query).count }
 
+  /// The key of the entity that a model is kept as.
+  public func entityAccessorKey(_ model: Model) -> Entity.Key { mapper.entityAccessorKey(model) }
+
   /// Deletes the entities that `query` matches; returns how many they were.
   ///
   /// - Throws: ``StoreError/queryNotAllowed(operation:reason:)`` for a limit or an offset; nothing
@@ -188,9 +203,11 @@ extension InMemoryRepository {
       let work = InMemoryWatch(
         query.selection, reader, ignoring: ignored
       ) { contents.withLock { $0 } }
-      return Watcher(work, at: seat) { [self] in
+      let watcher = Watcher(work, at: seat) { [self] in
         seats.withLock { $0[ObjectIdentifier(seat)] = nil }
       }
+      watcher.follow(query.selection.growth?.limit)
+      return watcher
     }
   }
 }
@@ -210,6 +227,18 @@ extension InMemoryRepository {
     try unlessCancelled {
       try save(models, clearBeforeSaving: query, onConflict: policy, as: origin)
     }
+  }
+
+  /// Changes the model under `key` in one step, off the caller's actor, as the synchronous one does.
+  ///
+  /// - Throws: As the synchronous one, and `CancellationError` before it began; nothing is changed
+  ///   then.
+  @discardableResult
+  @concurrent public func update(
+    _ key: Entity.Key, as origin: ChangeOrigin,
+    _ body: @escaping @Sendable (inout Model) throws -> Void
+  ) async throws -> Model? {
+    try unlessCancelled { try update(key, as: origin, body) }
   }
 
   /// Deletes the entities that `query` matches; returns how many they were.

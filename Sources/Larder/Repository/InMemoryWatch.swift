@@ -1,7 +1,8 @@
 /// Watches a query of a repository in memory, by reading and comparing everything.
 struct InMemoryWatch<Entity: Document, Model: Sendable>: WatchWork {
   private let reader: RowReader<Entity, Model>
-  private let window: Range<Int>
+  private let growth: Growth?
+  private var window: ResultRows
   /// Changes of these origins are no news; they come with the next that are.
   private let ignored: Set<ChangeOrigin>
   private let contents: @Sendable () -> InMemoryCollection<Entity>
@@ -17,16 +18,21 @@ struct InMemoryWatch<Entity: Document, Model: Sendable>: WatchWork {
     self.reader = reader
     self.ignored = ignored
     self.contents = contents
-    window = ResultRows(selection).window
+    window = ResultRows(selection)
+    growth = selection.growth
   }
 
   mutating func next(skippingTo skipped: UInt64) throws -> ResultChange<Model>? {
     let moment = contents()
-    if rows != nil, !moment.hasNews(after: position, ignoring: ignored) { return nil }
+    let limit = growth?.count ?? window.limit
+    if rows != nil, limit == window.limit, !moment.hasNews(after: position, ignoring: ignored) {
+      return nil
+    }
+    window.reach(limit)
     position = moment.sequence
     let all = try moment.rows(reader)
-    let low = min(window.lowerBound, all.count)
-    let found = Array(all[low..<max(low, min(window.upperBound, all.count))])
+    let low = min(window.window.lowerBound, all.count)
+    let found = Array(all[low..<max(low, min(window.window.upperBound, all.count))])
     let new = found.map(\.row)
     defer { rows = new }
     guard let rows else {

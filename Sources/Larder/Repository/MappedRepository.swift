@@ -8,10 +8,11 @@ public typealias MappedRepository<Mapper: EntityMapper> =
 
 extension Store {
   /// Domain models, by way of the entities that `mapper` makes of them. Costs nothing.
-  public func repository<Mapper: EntityMapper>(
+  @inlinable public func repository<Mapper: EntityMapper>(
     of type: Mapper.Entity.Type = Mapper.Entity.self, mappedBy mapper: Mapper
   ) -> MappedRepository<Mapper> {
     MappedRepository<Mapper>(
-      store: self, form: .mapped(by: mapper), saver: .mapped(by: mapper))
+      store: self, form: .mapped(by: mapper), saver: .mapped(by: mapper),
+      key: { mapper.entityAccessorKey($0) })
   }
 }

@@ -1,3 +1,7 @@
+#if LARDER_MUTANTS
+  internal import LarderLMDB
+#endif
+
 /// Models that follow each other and have the same value in a field, as a list shows them under one
 /// heading.
 public struct ModelSection<Key: Sendable, Model: Sendable>: Sendable {
@@ -17,7 +21,9 @@ extension Repository where Model == Entity {
   public func sections<Key: Comparand & Comparable>(
     by path: any KeyPath<Entity, Key> & Sendable, of query: Query<Entity> = Entity.all
   ) throws -> [ModelSection<Key, Model>] {
-    try sections(QueryField<Entity, Key>(path).operand, query) { $0[keyPath: path] }
+    try sections(of: query, by: QueryField<Entity, Key>(path).operand, path, Value.init(sorting:)) {
+      $0.totalOrder($1)
+    }
   }
 
   /// What `query` selects, in sections by a field that may be nil; nil comes first.
@@ -26,44 +32,109 @@ extension Repository where Model == Entity {
   public func sections<Key: Comparand & Comparable>(
     by path: any KeyPath<Entity, Key?> & Sendable, of query: Query<Entity> = Entity.all
   ) throws -> [ModelSection<Key?, Model>] {
-    try sections(QueryField<Entity, Key?>(path).operand, query) { $0[keyPath: path] }
+    try sections(of: query, by: QueryField<Entity, Key?>(path).operand, path, Value.init(sorting:))
+    {
+      $0.totalOrder($1)
+    }
   }
 
-  private func sections<Key: FieldValue & Sendable>(
-    _ operand: Operand, _ query: Query<Entity>, _ key: (Model) -> Key
-  ) throws -> [ModelSection<Key, Model>] {
-    var rows = try fetch(query).map { model in
-      let key = key(model)
-      return (key: key, stored: key.stored.sortable, model: model)
+  /// What `query` selects, in sections by an enum: the sections in its own order, those that it does
+  /// not tell apart in the order of their raw values. As for other fields otherwise.
+  ///
+  /// - Throws: ``StoreError`` when a document cannot be read.
+  public func sections<Key: RawRepresentable & Comparable & Sendable>(
+    by path: any KeyPath<Entity, Key> & Sendable, of query: Query<Entity> = Entity.all
+  ) throws -> [ModelSection<Key, Model>] where Key.RawValue: Comparand {
+    try sections(of: query, by: QueryField<Entity, Key>(path).rawOperand, path, { $0 }) {
+      $0.order($1)
     }
-    if query.selection.order.first?.operand.isSameField(as: operand) != true {
+  }
+
+  /// What `query` selects, in sections by an enum that may be nil; nil comes first.
+  ///
+  /// - Throws: ``StoreError`` when a document cannot be read.
+  public func sections<Key: RawRepresentable & Comparable & Sendable>(
+    by path: any KeyPath<Entity, Key?> & Sendable, of query: Query<Entity> = Entity.all
+  ) throws -> [ModelSection<Key?, Model>] where Key.RawValue: Comparand {
+    let operand: Operand = QueryField<Entity, Key?>(path).optionalRawOperand()
+    return try sections(of: query, by: operand, path, { $0 }) { left, right in
+      switch (left, right) {
+      case (let left?, let right?): left.order(right)
+      case (nil, nil): 0
+      case (nil, _): -1
+      case (_, nil): 1
+      }
+    }
+  }
+
+  /// - Parameters:
+  ///   - operand: The field as it is stored.
+  ///   - place: What a value is compared by.
+  ///   - order: Below zero where the first comes before the second; zero where both are in one section.
+  private func sections<Key: Sendable, Place>(
+    of query: Query<Entity>, by operand: Operand, _ path: KeyPath<Entity, Key>,
+    _ place: (Key) -> Place, _ order: (Place, Place) -> Int
+  ) throws -> [ModelSection<Key, Model>] {
+    #if LARDER_MUTANTS
+      var query = query
+      if Mutant.limitedSections.isOn {
+        query.selection.order.insert(SortKey(operand: operand, isReversed: false), at: 0)
+      }
+    #endif
+    var rows = try fetch(query).map { model in
+      let key = model[keyPath: path]
+      return (key: key, place: place(key), model: model)
+    }
+    let first = query.selection.order.first
+    if first?.operand != operand {
+      let isReversed = first.map { $0.isReversed && $0.operand.isOrder(of: operand) } ?? false
       // After the limit, which holds in the query's own order. Ties keep that order: Swift's sort is
       // stable, but does not promise it.
       rows = rows.enumerated()
         .sorted { left, right in
-          let order = left.element.stored.totalOrder(right.element.stored)
-          return order != 0 ? order < 0 : left.offset < right.offset
+          let order = order(left.element.place, right.element.place)
+          return order != 0 ? (order < 0) != isReversed : left.offset < right.offset
         }
         .map(\.element)
     }
     var sections: [ModelSection<Key, Model>] = []
-    var current: (key: Key, stored: Value, models: [Model])?
-    for (key, stored, model) in rows {
-      if let open = current, open.stored.totalOrder(stored) == 0 {
+    var current: (key: Key, place: Place, models: [Model])?
+    for (key, place, model) in rows {
+      if let open = current, order(open.place, place) == 0 {
         current?.models.append(model)
         continue
       }
       if let current { sections.append(ModelSection(key: current.key, models: current.models)) }
-      current = (key, stored, [model])
+      current = (key, place, [model])
     }
     if let current { sections.append(ModelSection(key: current.key, models: current.models)) }
     return sections
   }
 }
 
+extension Value {
+  init(sorting key: some FieldValue) { self = key.stored.sortable }
+}
+
+extension RawRepresentable where Self: Comparable, RawValue: Comparand {
+  /// Below zero where this value comes before another, by the type's own order and then by the raw
+  /// values; zero for equal ones.
+  func order(_ other: Self) -> Int {
+    if self < other { return -1 }
+    if other < self { return 1 }
+    return Value(storing: rawValue).sortable.totalOrder(Value(storing: other.rawValue).sortable)
+  }
+}
+
 extension Operand {
   /// Whether both are one stored field: what is computed is never known to be the same.
-  fileprivate func isSameField(as other: Operand) -> Bool {
+  func isSameField(as other: Operand) -> Bool {
     if case .field = self { self == other } else { false }
+  }
+
+  /// Whether this puts the values of a stored field in their own order, which is not the stored one.
+  func isOrder(of field: Operand) -> Bool {
+    guard case .computed(let computed) = self, case .field(let path) = field else { return false }
+    return computed.orderedPath == path
   }
 }

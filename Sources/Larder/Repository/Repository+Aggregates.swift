@@ -84,3 +84,111 @@ extension Repository {
     try aggregate(.sums(of: field, by: other), of: query)
   }
 }
+
+// MARK: Enums
+
+extension Repository {
+  /// The smallest value of an enum, by its own order; nil where there is none.
+  ///
+  /// - Throws: As ``aggregate(_:of:)``.
+  public func min<Value: RawRepresentable & Comparable & Storable & Sendable>(
+    _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>,
+    of query: Query<Entity> = Entity.all
+  ) throws -> Value? where Value.RawValue: Comparand {
+    try aggregate(.min(field), of: query)
+  }
+
+  /// The smallest value of an enum that may be nil, by its own order; nil where there is none.
+  ///
+  /// - Throws: As ``aggregate(_:of:)``.
+  public func min<Value: RawRepresentable & Comparable & Storable & Sendable>(
+    _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value?>>,
+    of query: Query<Entity> = Entity.all
+  ) throws -> Value? where Value.RawValue: Comparand {
+    try aggregate(.min(field), of: query)
+  }
+
+  /// The largest value of an enum, by its own order; nil where there is none.
+  ///
+  /// - Throws: As ``aggregate(_:of:)``.
+  public func max<Value: RawRepresentable & Comparable & Storable & Sendable>(
+    _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>,
+    of query: Query<Entity> = Entity.all
+  ) throws -> Value? where Value.RawValue: Comparand {
+    try aggregate(.max(field), of: query)
+  }
+
+  /// The largest value of an enum that may be nil, by its own order; nil where there is none.
+  ///
+  /// - Throws: As ``aggregate(_:of:)``.
+  public func max<Value: RawRepresentable & Comparable & Storable & Sendable>(
+    _ field: KeyPath<Fields<Entity>, QueryField<Entity, Value?>>,
+    of query: Query<Entity> = Entity.all
+  ) throws -> Value? where Value.RawValue: Comparand {
+    try aggregate(.max(field), of: query)
+  }
+
+  /// The different values of an enum, in the order of their raw values.
+  ///
+  /// - Throws: As ``aggregate(_:of:)``.
+  public func distinct<Key: RawRepresentable & Equatable & Storable & Sendable>(
+    _ field: KeyPath<Fields<Entity>, QueryField<Entity, Key>>,
+    of query: Query<Entity> = Entity.all
+  ) throws -> [Key] where Key.RawValue: Comparand {
+    try aggregate(.distinct(field), of: query)
+  }
+
+  /// The different values of an enum that may be nil, nil first, then in the order of their raw values.
+  ///
+  /// - Throws: As ``aggregate(_:of:)``.
+  public func distinct<Key: RawRepresentable & Equatable & Storable & Sendable>(
+    _ field: KeyPath<Fields<Entity>, QueryField<Entity, Key?>>,
+    of query: Query<Entity> = Entity.all
+  ) throws -> [Key?] where Key.RawValue: Comparand {
+    try aggregate(.distinct(field), of: query)
+  }
+
+  /// How many documents have each value of an enum, in the order of the raw values.
+  ///
+  /// - Throws: As ``aggregate(_:of:)``.
+  public func counts<Key: RawRepresentable & Equatable & Storable & Sendable>(
+    by field: KeyPath<Fields<Entity>, QueryField<Entity, Key>>,
+    of query: Query<Entity> = Entity.all
+  ) throws -> [ValueGroup<Key, Int>] where Key.RawValue: Comparand {
+    try aggregate(.counts(by: field), of: query)
+  }
+
+  /// How many documents have each value of an enum that may be nil, in the order of the raw values, nil first.
+  ///
+  /// - Throws: As ``aggregate(_:of:)``.
+  public func counts<Key: RawRepresentable & Equatable & Storable & Sendable>(
+    by field: KeyPath<Fields<Entity>, QueryField<Entity, Key?>>,
+    of query: Query<Entity> = Entity.all
+  ) throws -> [ValueGroup<Key?, Int>] where Key.RawValue: Comparand {
+    try aggregate(.counts(by: field), of: query)
+  }
+
+  /// The sum of a field for each value of an enum, in the order of the raw values.
+  ///
+  /// - Throws: As ``aggregate(_:of:)``; ``StoreError/sumOverflow(collection:field:sum:)``.
+  public func sums<Value: FieldValue, Key: RawRepresentable & Equatable & Storable & Sendable>(
+    of field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>,
+    by other: KeyPath<Fields<Entity>, QueryField<Entity, Key>>,
+    in query: Query<Entity> = Entity.all
+  ) throws -> [ValueGroup<Key, Value.Bare.Sum>]
+  where Value.Bare: Summable, Key.RawValue: Comparand {
+    try aggregate(.sums(of: field, by: other), of: query)
+  }
+
+  /// The sum of a field for each value of an enum that may be nil, in the order of the raw values, nil first.
+  ///
+  /// - Throws: As ``aggregate(_:of:)``; ``StoreError/sumOverflow(collection:field:sum:)``.
+  public func sums<Value: FieldValue, Key: RawRepresentable & Equatable & Storable & Sendable>(
+    of field: KeyPath<Fields<Entity>, QueryField<Entity, Value>>,
+    by other: KeyPath<Fields<Entity>, QueryField<Entity, Key?>>,
+    in query: Query<Entity> = Entity.all
+  ) throws -> [ValueGroup<Key?, Value.Bare.Sum>]
+  where Value.Bare: Summable, Key.RawValue: Comparand {
+    try aggregate(.sums(of: field, by: other), of: query)
+  }
+}

@@ -14,10 +14,12 @@ extension Store {
     _ query: Query<Entity>, ignoring ignored: Set<ChangeOrigin>, _ form: ModelForm<Model, Entity>
   ) -> WatchSequence<ResultChange<Model>> {
     WatchSequence { [self] in
-      watcher(
+      let watcher = watcher(
         WatchInterest(form, query.selection.filter, ignoring: ignored),
         ResultWatch(
           self, query.selection, RowReader(query.selection, form), ignoring: ignored))
+      watcher.follow(query.selection.growth?.limit)
+      return watcher
     }
   }
 }
@@ -64,6 +66,24 @@ extension Repository {
     watch(query, ignoring: [])
   }
 
+  /// What `query` selects up to a limit that can grow, and from then on how that changes.
+  ///
+  /// When the limit grows, the next step has the rows that were missing. Those that there are, are not
+  /// read again: a store reads on behind the last one. A limit and an offset of the query hold as well.
+  /// Each iteration begins with the limit of its moment.
+  ///
+  /// A repository of your own that does not pass the query on to another one ignores that the limit
+  /// grows (``GrowingLimit/grow(by:)`` says so): iterate anew then.
+  ///
+  /// - Parameter ignored: Changes of these origins are no reason for a step; they come with the
+  ///   next one that is made for others, or when the limit grows.
+  public func watch(
+    _ query: Query<Entity>, upTo limit: GrowingLimit, ignoring ignored: Set<ChangeOrigin> = []
+  ) -> WatchSequence<ResultChange<Model>> {
+    // The limit of the moment at which the iteration begins.
+    WatchSequence { watch(query.upTo(limit), ignoring: ignored).makeAsyncIterator().step }
+  }
+
   /// The whole result of `query`, each time that it has changed, for those who want no
   /// differences.
   ///
@@ -73,18 +93,7 @@ extension Repository {
   public func values(
     of query: Query<Entity>, ignoring ignored: Set<ChangeOrigin> = []
   ) -> WatchSequence<Rows<Model>> {
-    let changes = watch(query, ignoring: ignored)
-    return WatchSequence {
-      let step = changes.makeAsyncIterator().step
-      let rows = Locked(Rows<Model>())
-      return {
-        guard let change = try await step() else { return nil }
-        return rows.withLock { rows in
-          rows.apply(change)
-          return rows
-        }
-      }
-    }
+    watch(query, ignoring: ignored).whole()
   }
 
   /// The model under `key`, nil where there is none, each time that it has changed.
@@ -104,7 +113,31 @@ extension Repository {
   }
 }
 
+extension WatchSequence {
+  /// The whole result after each step.
+  func whole<Model>() -> WatchSequence<Rows<Model>> where Element == ResultChange<Model> {
+    WatchSequence<Rows<Model>> {
+      let step = makeAsyncIterator().step
+      let rows = Locked(Rows<Model>())
+      return {
+        guard let change = try await step() else { return nil }
+        return rows.withLock { rows in
+          rows.apply(change)
+          return rows
+        }
+      }
+    }
+  }
+}
+
 extension Query {
+  /// What a watch of this query shows whose limit grows.
+  func upTo(_ limit: GrowingLimit) -> Self {
+    var query = self.limit(limit.count)
+    query.selection.growth = Growth(limit: limit, ceiling: selection.maximum ?? .max)
+    return query
+  }
+
   /// The document under a key. By the key field where there is one, which needs no search.
   fileprivate init(under key: Entity.Key) {
     self.init()
@@ -117,7 +150,7 @@ extension Query {
     } else {
       let isUnderKey = Operand.Computed { document throws(RecordError) in
         var document = document
-        let found = try Entity.load(from: &document).entityAccessorKey
+        let found = try Entity._load(from: &document).entityAccessorKey
         return .bool(found.withEncodedKey { [UInt8]($0) } == encoded)
       }
       selection.filter = .test(.computed(isUnderKey), .equal(.bool(true)))

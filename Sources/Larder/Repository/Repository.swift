@@ -38,6 +38,34 @@ public protocol Repository<Model, Entity>: Sendable {
     onConflict policy: ConflictPolicy<Model>, as origin: ChangeOrigin
   ) async throws -> SaveReport
 
+  /// Changes the model under `key` in one step: nothing is changed between what `body` reads and what
+  /// is saved of it. What the repository keeps and the model does not have stays.
+  ///
+  /// - Parameters:
+  ///   - origin: Where the change comes from.
+  ///   - body: Runs inside the write, so it should be quick, and must not write itself. It may run
+  ///     again from its start, with the model as it is then.
+  /// - Returns: The model as ``get(_:)`` gives it now; nil where there was none, and `body` was not
+  ///   called. A change that leaves no model, as of an entity that the mapper then hides, gives nil
+  ///   too.
+  /// - Throws: Whatever `body` throws; ``StoreError``, among them
+  ///   ``StoreError/keyChanged(collection:key:found:)`` when `body` gives the model another key.
+  ///   Nothing is changed then.
+  @discardableResult
+  func update(
+    _ key: Entity.Key, as origin: ChangeOrigin, _ body: (inout Model) throws -> Void
+  ) throws -> Model?
+
+  /// Changes the model under `key` in one step, as the synchronous one does.
+  ///
+  /// - Throws: As the synchronous one, and `CancellationError` before it began. Nothing is changed
+  ///   then.
+  @discardableResult
+  func update(
+    _ key: Entity.Key, as origin: ChangeOrigin,
+    _ body: @escaping @Sendable (inout Model) throws -> Void
+  ) async throws -> Model?
+
   /// The model under `key`, or nil.
   ///
   /// - Throws: ``StoreError`` when it cannot be read.
@@ -100,6 +128,9 @@ public protocol Repository<Model, Entity>: Sendable {
     _ aggregate: Aggregate<Entity, Result>, of query: Query<Entity>,
     ignoring ignored: Set<ChangeOrigin>
   ) -> WatchSequence<Result>
+
+  /// The key of the entity that a model is kept as, whether it is kept already or not.
+  func entityAccessorKey(_ model: Model) -> Entity.Key
 
   /// Deletes the entities that `query` matches, whether they have a model or not; returns how
   /// many they were. Its order is ignored.
@@ -201,156 +232,4 @@ extension Aggregate where Result == [Value] {
       return values
     }
   }
-}
-
-// MARK: Shorter calls
-
-extension Repository {
-  /// Saves models; those that are stored already are replaced.
-  ///
-  /// - Throws: As `save(_:clearBeforeSaving:onConflict:as:)`. Nothing is changed then.
-  @discardableResult
-  public func save(
-    _ models: [Model], as origin: ChangeOrigin = .local
-  ) throws -> SaveReport {
-    try save(models, clearBeforeSaving: nil, onConflict: .replace, as: origin)
-  }
-
-  /// Saves models; those that are stored already are replaced.
-  ///
-  /// - Throws: As `save(_:clearBeforeSaving:onConflict:as:)`. Nothing is changed then.
-  @discardableResult
-  public func save(
-    _ models: [Model], as origin: ChangeOrigin = .local
-  ) async throws -> SaveReport {
-    try await save(models, clearBeforeSaving: nil, onConflict: .replace, as: origin)
-  }
-
-  /// Saves one model.
-  ///
-  /// - Throws: As `save(_:clearBeforeSaving:onConflict:as:)`. Nothing is changed then.
-  @discardableResult
-  public func save(
-    _ model: Model, as origin: ChangeOrigin = .local
-  ) throws -> SaveReport {
-    try save([model], clearBeforeSaving: nil, onConflict: .replace, as: origin)
-  }
-
-  /// Saves one model.
-  ///
-  /// - Throws: As `save(_:clearBeforeSaving:onConflict:as:)`. Nothing is changed then.
-  @discardableResult
-  public func save(
-    _ model: Model, as origin: ChangeOrigin = .local
-  ) async throws -> SaveReport {
-    try await save([model], clearBeforeSaving: nil, onConflict: .replace, as: origin)
-  }
-
-  /// Replaces what `query` matches by `models`.
-  ///
-  /// - Throws: As `save(_:clearBeforeSaving:onConflict:as:)`. Nothing is changed then.
-  @discardableResult
-  public func save(
-    _ models: [Model], clearBeforeSaving query: Query<Entity>, as origin: ChangeOrigin = .local
-  ) throws -> SaveReport {
-    try save(models, clearBeforeSaving: query, onConflict: .replace, as: origin)
-  }
-
-  /// Replaces what `query` matches by `models`.
-  ///
-  /// - Throws: As `save(_:clearBeforeSaving:onConflict:as:)`. Nothing is changed then.
-  @discardableResult
-  public func save(
-    _ models: [Model], clearBeforeSaving query: Query<Entity>, as origin: ChangeOrigin = .local
-  ) async throws -> SaveReport {
-    try await save(models, clearBeforeSaving: query, onConflict: .replace, as: origin)
-  }
-
-  /// Saves models, with a say in what becomes of those that are stored already.
-  ///
-  /// - Throws: As `save(_:clearBeforeSaving:onConflict:as:)`. Nothing is changed then.
-  @discardableResult
-  public func save(
-    _ models: [Model], onConflict policy: ConflictPolicy<Model>, as origin: ChangeOrigin = .local
-  ) throws -> SaveReport {
-    try save(models, clearBeforeSaving: nil, onConflict: policy, as: origin)
-  }
-
-  /// Saves models, with a say in what becomes of those that are stored already.
-  ///
-  /// - Throws: As `save(_:clearBeforeSaving:onConflict:as:)`. Nothing is changed then.
-  @discardableResult
-  public func save(
-    _ models: [Model], onConflict policy: ConflictPolicy<Model>, as origin: ChangeOrigin = .local
-  ) async throws -> SaveReport {
-    try await save(models, clearBeforeSaving: nil, onConflict: policy, as: origin)
-  }
-
-  /// Saves models as the app's own change, with a say in what becomes of those that are stored
-  /// already.
-  ///
-  /// - Throws: As `save(_:clearBeforeSaving:onConflict:as:)`. Nothing is changed then.
-  @discardableResult
-  public func save(
-    _ models: [Model], clearBeforeSaving query: Query<Entity>?,
-    onConflict policy: ConflictPolicy<Model>
-  ) throws -> SaveReport {
-    try save(models, clearBeforeSaving: query, onConflict: policy, as: .local)
-  }
-
-  /// Saves models as the app's own change, as the synchronous one does.
-  ///
-  /// - Throws: As `save(_:clearBeforeSaving:onConflict:as:)`. Nothing is changed then.
-  @discardableResult
-  public func save(
-    _ models: [Model], clearBeforeSaving query: Query<Entity>?,
-    onConflict policy: ConflictPolicy<Model>
-  ) async throws -> SaveReport {
-    try await save(models, clearBeforeSaving: query, onConflict: policy, as: .local)
-  }
-
-  /// Deletes what `query` matches, as the app's own change; returns how many entities that were.
-  ///
-  /// - Throws: As `delete(_:as:)`. Nothing is deleted then.
-  @discardableResult
-  public func delete(_ query: Query<Entity>) throws -> Int { try delete(query, as: .local) }
-
-  /// Deletes what `query` matches, as the app's own change; returns how many entities that were.
-  ///
-  /// - Throws: As `delete(_:as:)`. Nothing is deleted then.
-  @discardableResult
-  public func delete(_ query: Query<Entity>) async throws -> Int {
-    try await delete(query, as: .local)
-  }
-
-  /// Deletes the entities under `keys`, as the app's own change; returns how many there were.
-  ///
-  /// - Throws: As `delete(keys:as:)`. Nothing is deleted then.
-  @discardableResult
-  public func delete(keys: [Entity.Key]) throws -> Int { try delete(keys: keys, as: .local) }
-
-  /// Deletes the entities under `keys`, as the app's own change; returns how many there were.
-  ///
-  /// - Throws: As `delete(keys:as:)`. Nothing is deleted then.
-  @discardableResult
-  public func delete(keys: [Entity.Key]) async throws -> Int {
-    try await delete(keys: keys, as: .local)
-  }
-
-  /// Deletes every entity, as the app's own change; returns how many there were.
-  ///
-  /// - Throws: As `eraseAllData(as:)`. Nothing is deleted then.
-  @discardableResult
-  public func eraseAllData() throws -> Int { try eraseAllData(as: .local) }
-
-  /// Deletes every entity, as the app's own change; returns how many there were.
-  ///
-  /// - Throws: As `eraseAllData(as:)`. Nothing is deleted then.
-  @discardableResult
-  public func eraseAllData() async throws -> Int { try await eraseAllData(as: .local) }
-
-  /// How many models there are.
-  ///
-  /// - Throws: ``StoreError`` when one cannot be read.
-  public func count() throws -> Int { try count(Entity.all) }
 }

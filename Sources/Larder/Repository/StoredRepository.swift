@@ -7,7 +7,15 @@ public struct StoredRepository<Model: Sendable, Entity: Document>: Repository {
   /// The store that the documents are in.
   public let store: Store
   let form: ModelForm<Model, Entity>
-  let saver: ModelSaver<Model>
+  let saver: ModelSaver<Model, Entity>
+  let key: @Sendable (Model) -> Entity.Key
+
+  @usableFromInline init(
+    store: Store, form: ModelForm<Model, Entity>, saver: ModelSaver<Model, Entity>,
+    key: @escaping @Sendable (Model) -> Entity.Key
+  ) {
+    (self.store, self.form, self.saver, self.key) = (store, form, saver, key)
+  }
 
   /// The name of the collection that they are in.
   public var collection: String { form.collection }
@@ -47,7 +55,7 @@ extension StoredRepository {
     let entry = try await store.roomEntry()
     let batch = try encoded(save)
     return try await store.submit(
-      as: origin,
+      as: origin, isLarge: batch == nil && models.count > Batch.largestCount,
       byteCount: batch?.batch.byteCount ?? models.count * MemoryLayout<Model>.stride, entry: entry
     ) { try saver.save(&$0, save, batch) }
   }
@@ -55,6 +63,37 @@ extension StoredRepository {
   private func encoded(_ save: PendingSave<Model>) throws -> BoundBatch? {
     try store.checkOpen()
     return try saver.encode(save, store.engine.catalogue)
+  }
+}
+
+// MARK: Changing in place
+
+extension StoredRepository {
+  /// Changes the model under `key` in place, in one transaction: reads it, lends it to `body`, and
+  /// writes what the mapper makes of it where the bytes have changed.
+  ///
+  /// - Returns: The model as ``get(_:)`` gives it now; nil where there was none, and `body` was not
+  ///   called.
+  /// - Throws: Whatever `body` throws; ``StoreError``, among them
+  ///   ``StoreError/keyChanged(collection:key:found:)`` when it gives the model another key. Nothing
+  ///   is changed then.
+  @discardableResult
+  public func update(
+    _ key: Entity.Key, as origin: ChangeOrigin, _ body: (inout Model) throws -> Void
+  ) throws -> Model? {
+    try store.write(as: origin) { try saver.update(&$0, key, body) }
+  }
+
+  /// Changes the model under `key` in place, as the synchronous one does.
+  ///
+  /// - Throws: As the synchronous one, and `CancellationError` before it began; nothing is changed
+  ///   then.
+  @discardableResult
+  public func update(
+    _ key: Entity.Key, as origin: ChangeOrigin,
+    _ body: @escaping @Sendable (inout Model) throws -> Void
+  ) async throws -> Model? {
+    try await store.write(as: origin) { try saver.update(&$0, key, body) }
   }
 }
 
@@ -122,6 +161,9 @@ extension StoredRepository {
 // MARK: Deleting
 
 extension StoredRepository {
+  /// The key of the entity that a model is kept as.
+  public func entityAccessorKey(_ model: Model) -> Entity.Key { key(model) }
+
   /// Deletes the entities that `query` matches, also those that have no model; returns how many
   /// they were. Its order is ignored.
   ///

@@ -86,6 +86,19 @@ extension WriteScope {
     return try encodeAndSave(save.models, clearing: save.cleared, binding)
   }
 
+  /// Changes the value under `key` in place. `body` runs again where the changed value has fields
+  /// that the catalogue lacks.
+  mutating func update<Model: Codable & Identifiable & Sendable>(
+    _ key: Model.ID, in name: String, _ body: (inout Model) throws -> Void
+  ) throws -> Model? where Model.ID: DocumentKey {
+    guard let binding = try catalogue.binding(of: CodableDocument<Model>.self, in: name),
+      let stored = try key.withEncodedKey({ key in
+        try transaction.withRecord(for: key, binding) { try CodableDocument<Model>(from: $0) }
+      })
+    else { return nil }
+    return try update(stored, under: key, mappedBy: CodableMapper(), binding, body)
+  }
+
   /// Encodes and writes piece by piece, so that memory does not grow with the batch; all at once
   /// where something is to be cleared, or where one key might stand in two pieces.
   private mutating func encodeAndSave<Model: Codable & Identifiable & Sendable>(

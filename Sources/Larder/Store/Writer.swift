@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import LarderLMDB
 internal import Synchronization
 
@@ -17,14 +16,14 @@ internal import Synchronization
 /// for its turn is lent the line, and does everything from begin to commit itself: what it runs
 /// may belong to its actor.
 final class Writer: Sendable {
-  fileprivate enum Entry {
+  enum Entry {
     case job(WriteJob)
     case block(Block)
-    case turn(Turn)
+    case turn(WriterTurn)
   }
 
   /// Something else that is run in the line.
-  fileprivate struct Block: Sendable {
+  struct Block: Sendable {
     /// Since when it stands there.
     var since = 0.0
     /// Tells whoever waits for it that it will not be run; nil where nobody waits.
@@ -34,9 +33,9 @@ final class Writer: Sendable {
   }
 
   /// What has the line.
-  fileprivate enum Running { case nothing, jobs, other }
+  enum Running { case nothing, jobs, other }
 
-  fileprivate struct State {
+  struct State {
     /// Those who wait.
     var entries = WaitingLine<Entry>()
     /// Jobs that have left the line, and may not have begun: what they share a transaction with may
@@ -55,24 +54,24 @@ final class Writer: Sendable {
   }
 
   /// What comes next once the line is free.
-  fileprivate enum Next {
+  enum Next {
     case jobs([WriteJob])
     case block(Block)
-    case turn(Turn)
+    case turn(WriterTurn)
     case nothing
   }
 
-  private let state = Locked(State())
+  let state = Locked(State())
   private let queue = WorkQueue("larder.writer")
   /// The thread that runs in the line, else zero.
   private let runningThread = Atomic<UInt>(0)
 
   /// How long a write waits for its turn; nil for without end.
-  private let timeoutSeconds: Double?
+  let timeoutSeconds: Double?
   /// Makes the error of one that has waited for so long.
-  private let timedOut: @Sendable () -> any Error
+  let timedOut: @Sendable () -> any Error
   /// Whether what runs in the line waits for another process.
-  private let waitsElsewhere: @Sendable () -> Bool
+  let waitsElsewhere: @Sendable () -> Bool
   /// Throws where nobody may stand in the line: in a forked child it is a copy, and whoever had it in
   /// the parent never passes it on.
   private let admit: @Sendable () throws -> Void
@@ -131,13 +130,13 @@ extension Writer {
     try admit()
     if isInLine { throw StoreError.nestedWrite }
     let start = now
-    let place = state.withLock { state -> (turn: Turn, number: UInt64)? in
+    let place = state.withLock { state -> (turn: WriterTurn, number: UInt64)? in
       guard state.isTaken else {
         state.isTaken = true
         state.begin(.other, at: start)
         return nil
       }
-      let turn = Turn(takesJobs: takingJobs)
+      let turn = WriterTurn(takesJobs: takingJobs)
       return (turn, state.entries.append(.turn(turn)))
     }
     if let place { try wait(for: place.turn, at: place.number, since: start) }
@@ -149,7 +148,7 @@ extension Writer {
   /// Waits until a turn has come.
   ///
   /// - Throws: ``StoreError/writeTimedOut(path:waitedFor:)``; it has left the line then.
-  private func wait(for turn: Turn, at number: UInt64, since start: Double) throws {
+  private func wait(for turn: WriterTurn, at number: UInt64, since start: Double) throws {
     guard let timeoutSeconds else { return _ = turn.wait(until: nil) }
     var deadline = Double?.some(start + timeoutSeconds)
     while !turn.wait(until: deadline) {
@@ -230,13 +229,13 @@ extension Writer {
     if job.endsForGood() { leave(job, CancellationError()) }
   }
 
-  private func leave(_ job: WriteJob, _ error: any Error) {
+  func leave(_ job: WriteJob, _ error: any Error) {
     if let number = job.number { _ = state.withLock { $0.entries.remove(number) } }
     job.finish(error)
   }
 
   /// Ends a block that is still in the line.
-  private func endBlock(at number: UInt64, _ error: @autoclosure () -> any Error) {
+  func endBlock(at number: UInt64, _ error: @autoclosure () -> any Error) {
     guard case .block(let block)? = state.withLock({ $0.entries.remove(number) }) else { return }
     block.giveUp?(error())
   }
@@ -269,7 +268,7 @@ extension Writer {
       // Guard: touched by one of the two threads at a time; the caller waits meanwhile. Emptied before
       // it goes on: the queue may let go of what it ran later than that.
       nonisolated(unsafe) var lent: (() -> Void)? = body
-      let isDone = Turn(takesJobs: false)
+      let isDone = WriterTurn(takesJobs: false)
       queue.async {
         self.running { lent?() }
         lent = nil
@@ -278,93 +277,6 @@ extension Writer {
       _ = isDone.wait(until: nil)
     }
     runningThread.store(Self.thisThread, ordering: .relaxed)
-  }
-}
-
-// MARK: Having waited for too long
-
-// Time counts only while something is before those who wait. What is just being handed from one to the
-// next holds up nobody: however short the time is, a write that has nothing before it is written.
-
-extension Writer {
-  /// Ends what has waited for too long, now and again, as long as some wait.
-  private func lookForLate() {
-    guard let timeoutSeconds else { return }
-    let isFirst = state.withLock { state in
-      defer { state.looksForLate = true }
-      return !state.looksForLate
-    }
-    if isFirst { lookForLate(in: timeoutSeconds) }
-  }
-
-  private func lookForLate(in seconds: Double) {
-    DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in
-      guard let self, let timeoutSeconds else { return }
-      let isElsewhere = waitsElsewhere()
-      let now = WriteWait.now
-      let late = state.withLock { state in
-        let late = state.late(after: timeoutSeconds, isElsewhere: isElsewhere, at: now)
-        state.looksForLate = late.next != nil
-        return late
-      }
-      for job in late.jobs where job.endsEarly() { leave(job, timedOut()) }
-      for number in late.blocks { endBlock(at: number, timedOut()) }
-      if let next = late.next { lookForLate(in: max(next - now, 0.001)) }
-    }
-  }
-}
-
-extension Writer.State {
-  /// Whether those in the line wait for something that runs.
-  private var holdsUp: Bool {
-    switch running {
-    case .nothing: false
-    // Those who wait for them hear of their end, and may come again, before they give the line back.
-    case .jobs: isLenderEnded?() == false || group.contains { !$0.isEnded }
-    case .other: true
-    }
-  }
-
-  /// When something in the line has waited for too long, or when to look again.
-  fileprivate func end(of seconds: Double, since start: Double, at now: Double) -> Double {
-    end(of: seconds, since: start, at: now, isHeldUp: holdsUp)
-  }
-
-  private func end(
-    of seconds: Double, since start: Double, at now: Double, isHeldUp: Bool
-  ) -> Double {
-    isHeldUp ? max(start, takenSince ?? now) + seconds : now + max(seconds, 0.01)
-  }
-
-  /// What has waited for too long, and when to look again; nil where nothing waits.
-  ///
-  /// - Parameter isElsewhere: Whether what runs in the line waits for another process.
-  fileprivate func late(
-    after seconds: Double, isElsewhere: Bool, at now: Double
-  ) -> (jobs: [WriteJob], blocks: [UInt64], next: Double?) {
-    var (jobs, blocks) = ([WriteJob](), [UInt64]())
-    var next: Double?
-    func isLate(since start: Double, _ isHeldUp: Bool) -> Bool {
-      // One that has not been told yet where it stands has just come.
-      let moment = end(of: seconds, since: min(start, now), at: now, isHeldUp: isHeldUp)
-      if moment > now { next = min(next ?? moment, moment) }
-      return moment <= now
-    }
-    let isHeldUp = holdsUp
-    let isGroupHeldUp = isElsewhere || group.contains(where: \.isRunning)
-    for job in group where job.isWaiting {
-      if isLate(since: job.since, isGroupHeldUp) { jobs.append(job) }
-    }
-    for (number, entry) in entries.numbered {
-      switch entry {
-      case .job(let job):
-        if job.isWaiting, isLate(since: job.since, isHeldUp) { jobs.append(job) }
-      case .block(let block):
-        if block.giveUp != nil, isLate(since: block.since, isHeldUp) { blocks.append(number) }
-      case .turn: continue
-      }
-    }
-    return (jobs, blocks, next)
   }
 }
 
@@ -408,115 +320,5 @@ extension Writer {
     runningThread.store(Self.thisThread, ordering: .relaxed)
     defer { runningThread.store(0, ordering: .relaxed) }
     return try body()
-  }
-}
-
-extension Writer.State {
-  /// Something has got the line.
-  fileprivate mutating func begin(_ running: Writer.Running, at now: Double) {
-    self.running = running
-    takenSince = takenSince ?? now
-  }
-
-  /// It has ended.
-  fileprivate mutating func end() {
-    group = []
-    isLenderEnded = nil
-    running = .nothing
-  }
-
-  /// Nothing is left to be run.
-  fileprivate mutating func free() {
-    isTaken = false
-    takenSince = nil
-  }
-
-  /// What is next, or nothing, and the line is free then.
-  fileprivate mutating func takeNext(at now: Double) -> Writer.Next {
-    let jobs = jobsTogether()
-    if let turn = takeTurn(behind: jobs, at: now) { return .turn(turn) }
-    if !jobs.isEmpty {
-      entries.removeFirst(jobs.count)
-      group = jobs
-      begin(.jobs, at: now)
-      return .jobs(jobs)
-    }
-    if case .block(let block)? = entries.popFirst() {
-      begin(.other, at: now)
-      return .block(block)
-    }
-    free()
-    return .nothing
-  }
-
-  /// The turn that is next, with the jobs before it that it runs; nil where it is not next.
-  fileprivate mutating func takeTurn(at now: Double) -> Turn? {
-    takeTurn(behind: jobsTogether(), at: now)
-  }
-
-  private mutating func takeTurn(behind jobs: [WriteJob], at now: Double) -> Turn? {
-    guard jobs.count < min(entries.count, Writer.largestGroupCount),
-      case .turn(let turn)? = entries.elements.dropFirst(jobs.count).first(where: { _ in true }),
-      jobs.isEmpty || turn.takesJobs && !jobs[0].isLarge
-    else { return nil }
-    entries.removeFirst(jobs.count + 1)
-    group = jobs
-    begin(.other, at: now)
-    turn.jobs = jobs
-    return turn
-  }
-
-  /// The jobs that stand first in the line, as far as they share a transaction.
-  private func jobsTogether() -> [WriteJob] {
-    var jobs: [WriteJob] = []
-    for entry in entries.elements {
-      guard case .job(let job) = entry, jobs.count < Writer.largestGroupCount else { break }
-      // A large one runs alone.
-      if !jobs.isEmpty, job.isLarge || jobs[0].isLarge { break }
-      jobs.append(job)
-    }
-    return jobs
-  }
-}
-
-/// A thread's place in the line.
-// Guard: `hasCome` is touched only while `condition` is locked; `jobs` is written before the turn comes
-// and read after it.
-private final class Turn: @unchecked Sendable {
-  /// Whether it runs the jobs before it itself.
-  let takesJobs: Bool
-  var jobs: [WriteJob] = []
-  private var hasCome = false
-  private let condition = Condition()
-
-  init(takesJobs: Bool) { self.takesJobs = takesJobs }
-
-  /// Waits until it has come; false where it has not by `deadline`, in seconds of ``WriteWait/now``.
-  func wait(until deadline: Double?) -> Bool {
-    condition.lock()
-    defer { condition.unlock() }
-    while !hasCome {
-      guard let deadline else {
-        condition.wait()
-        continue
-      }
-      let seconds = deadline - WriteWait.now
-      guard seconds > 0 else { return false }
-      condition.wait(atMost: seconds)
-    }
-    return true
-  }
-
-  /// The jobs to be run first, once it has come.
-  func takeJobs() -> [WriteJob] {
-    defer { jobs = [] }
-    return jobs
-  }
-
-  func come() {
-    condition.withLock {
-      hasCome = true
-      condition.signal()
-    }
   }
 }

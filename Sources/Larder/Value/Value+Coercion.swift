@@ -1,3 +1,7 @@
+#if LARDER_MUTANTS
+  internal import LarderLMDB
+#endif
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
@@ -55,10 +59,18 @@ extension Value {
   /// greater, for an integer that no double is equal to, such as 2^53 + 1.
   var number: Double? {
     switch self {
-    case .integer(let value): Double(exactly: value) ?? .nan
-    case .unsigned(let value): Double(exactly: value) ?? .nan
+    case .integer(let value): Double(exactly: value) ?? Self.unequal(Double(value))
+    case .unsigned(let value): Double(exactly: value) ?? Self.unequal(Double(value))
     default: nearestNumber
     }
+  }
+
+  /// What stands for an integer that no double is equal to.
+  private static func unequal(_ nearest: Double) -> Double {
+    #if LARDER_MUTANTS
+      if Mutant.roundedIntegers.isOn { return nearest }
+    #endif
+    return .nan
   }
 
   /// The number as a field of floats compares it: NaN for an integer that no float is equal to, and

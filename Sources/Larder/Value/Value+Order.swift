@@ -1,3 +1,7 @@
+#if LARDER_MUTANTS
+  internal import LarderLMDB
+#endif
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
@@ -28,7 +32,7 @@ extension Value {
     case (.bool(let left), .bool(let right)):
       return Self.sign(left ? 1 : 0, right ? 1 : 0)
     case (.uuid(let left), .uuid(let right)): return Self.sign(left, right)
-    case (.decimal(let left), .decimal(let right)): return Self.sign(left, right)
+    case (.decimal(let left), .decimal(let right)): return Self.order(left, right)
     case (.unsigned(let left), .unsigned(let right)): return Self.sign(left, right)
     case (.integer, .unsigned): return -1
     case (.unsigned, .integer): return 1
@@ -102,6 +106,15 @@ extension Value {
     // No such integer: `right` is one more than the greatest, to which `left` was rounded up.
     guard let exact = type(of: left).init(exactly: right) else { return -1 }
     return sign(left, exact)
+  }
+
+  private static func order(_ left: Decimal, _ right: Decimal) -> Int? {
+    #if LARDER_MUTANTS
+      if Mutant.decimalsAsDoubles.isOn {
+        return order(Double("\(left)") ?? .nan, Double("\(right)") ?? .nan)
+      }
+    #endif
+    return sign(left, right)
   }
 
   private static func order(_ left: Double, _ right: Double) -> Int? {

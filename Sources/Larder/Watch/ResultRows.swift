@@ -5,21 +5,32 @@
 /// rows which leave the window can be followed by others without asking the store.
 struct ResultRows: Sendable {
   /// The offsets that the query selects.
-  let window: Range<Int>
+  private(set) var window: Range<Int>
   private var rows = OrderedRows()
   /// Whether these are all rows of the result; otherwise all up to the last of them.
   private(set) var isComplete = true
 
   /// How many more rows than the window needs are asked for.
-  private let marginCount: Int
+  private var marginCount = 0
+  private let wantedMarginCount: Int?
 
   /// - Parameter marginCount: More rows than the window needs; what is worth while if nil.
   init(_ selection: Selection, marginCount: Int? = nil) {
-    let limit = selection.maximum ?? .max
-    let end = selection.skipped.addingReportingOverflow(limit)
-    window = selection.skipped..<(end.overflow ? Int.max : end.partialValue)
-    self.marginCount = limit == .max ? 0 : marginCount ?? min(max(limit / 2, 32), 4096)
+    window = selection.skipped..<selection.skipped
+    wantedMarginCount = marginCount
+    reach(selection.maximum ?? .max)
   }
+
+  /// Lets the window have so many rows. The rows that there are stay; whether they are enough is then
+  /// for ``isMissingRows`` to say.
+  mutating func reach(_ limit: Int) {
+    let end = window.lowerBound.addingReportingOverflow(limit)
+    window = window.lowerBound..<(end.overflow ? Int.max : end.partialValue)
+    marginCount = limit == .max ? 0 : wantedMarginCount ?? min(max(limit / 2, 32), 4096)
+  }
+
+  /// How many rows the window has at most.
+  var limit: Int { window.upperBound == .max ? .max : window.count }
 
   var count: Int { rows.count }
 
@@ -40,6 +51,23 @@ struct ResultRows: Sendable {
   }
 
   var visibleRows: [Row] { rows[visible] }
+
+  /// Whether the window has room for rows that were not read.
+  var isMissingRows: Bool { !isComplete && rows.count < window.upperBound }
+
+  var last: Row? { rows.last }
+
+  subscript(range: Range<Int>) -> [Row] { rows[range] }
+
+  /// Takes rows from the store that come behind those that there are.
+  ///
+  /// - Parameters:
+  ///   - new: The first ones, in their order.
+  ///   - wanted: How many were asked for.
+  mutating func append(_ new: [Row], wanted: Int) {
+    rows.append(new)
+    isComplete = new.count < wanted || wanted == .max
+  }
 
   /// Takes rows from the store for those that there are.
   ///
@@ -77,7 +105,11 @@ extension ResultRows {
   /// - Throws: ``Inconsistent``; the rows are as they were then.
   mutating func begin(_ changes: [Change]) throws(Inconsistent) -> Step {
     var step = Step(oldCount: rows.count)
-    if window.isEmpty { return step }
+    if window.isEmpty {
+      // Not followed, and so to be read should the window grow.
+      isComplete = false
+      return step
+    }
     let bound = isComplete ? nil : rows.last?.place
     var replaced: [(OrderedRows.Position, Row)] = []
     for change in changes {
@@ -101,7 +133,7 @@ extension ResultRows {
     }
     for removal in step.removed { rows.remove(removal.row.place) }
     for row in step.inserted { rows.insert(row) }
-    step.needsRows = !isComplete && rows.count < window.upperBound
+    step.needsRows = isMissingRows
     return step
   }
 

@@ -12,6 +12,7 @@ protocol WatchWork<Element> {
 /// Watches a query of a store: from one snapshot to the next, by the change log.
 struct ResultWatch<Entity: Document, Model: Sendable>: WatchWork {
   private let store: Store
+  private let growth: Growth?
   private let reader: RowReader<Entity, Model>
   private var rows: ResultRows
   private var follower: LogFollower
@@ -19,6 +20,8 @@ struct ResultWatch<Entity: Document, Model: Sendable>: WatchWork {
   /// How often the rows were read anew, for tests of how it is done.
   private(set) var rereadCount = 0
   private(set) var refillCount = 0
+  /// How many rows were read because the limit has grown, likewise.
+  private(set) var grownCount = 0
   /// How many changes were looked at in the log, likewise.
   var examinedCount: UInt64 { follower.examinedCount }
 
@@ -28,7 +31,9 @@ struct ResultWatch<Entity: Document, Model: Sendable>: WatchWork {
   ) {
     self.store = store
     self.reader = reader
+    growth = selection.growth
     rows = ResultRows(selection, marginCount: marginCount)
+    if let growth { rows.reach(growth.count) }
     follower = LogFollower(reader.form.collection, ignoring: ignored)
   }
 
@@ -36,12 +41,13 @@ struct ResultWatch<Entity: Document, Model: Sendable>: WatchWork {
     try store.checkOpen()
     return try store.engine.storing {
       try store.engine.withChangeLog { snapshot, log in
-        try next(skippingTo: skipped, snapshot, log)
+        if let change = try news(skippingTo: skipped, snapshot, log) { return change }
+        return try grow(snapshot)
       }
     }
   }
 
-  private mutating func next(
+  private mutating func news(
     skippingTo skipped: UInt64, _ snapshot: borrowing Snapshot, _ log: Database?
   ) throws -> ResultChange<Model>? {
     if follower.position == nil { return try begin(snapshot) }
@@ -98,11 +104,13 @@ extension ResultWatch {
   }
 
   /// Reads the whole result and compares it with the one before.
+  ///
+  /// - Parameter shown: The offsets that were seen of the rows; nil for those of the window.
   private mutating func reread(
-    _ snapshot: borrowing Snapshot, isReset: Bool
+    _ snapshot: borrowing Snapshot, isReset: Bool, showing shown: Range<Int>? = nil
   ) throws -> ResultChange<Model>? {
     rereadCount += 1
-    let before = rows.visibleRows
+    let before = shown.map { rows[$0] } ?? rows.visibleRows
     var models = RowsBuilder<Model>()
     var new: [Row] = []
     let bound = try binding(in: snapshot)
@@ -141,6 +149,39 @@ extension ResultWatch {
     }
     let found = rows.finish(step)
     return found.isEmpty ? nil : found
+  }
+
+  /// Takes the rows that a limit which has grown asks for. Reads on behind those that it has.
+  ///
+  /// - Returns: Nil where there are no more.
+  private mutating func grow(_ snapshot: borrowing Snapshot) throws -> ResultChange<Model>? {
+    guard let limit = growth?.count, limit > rows.limit else { return nil }
+    let shown = rows.visible
+    rows.reach(limit)
+    if !follower.ignored.isEmpty {
+      // The rows may be of an earlier moment; what was ignored comes with this step.
+      follower.begin(snapshot)
+      return try reread(snapshot, isReset: false, showing: shown)
+    }
+    guard let bound = try binding(in: snapshot) else { return nil }
+    if rows.isMissingRows {
+      let wanted = rows.wantedCount == .max ? .max : rows.wantedCount - rows.count
+      do {
+        let more = try reader.rows(wanted, behind: rows.last, bound, snapshot.transaction)
+        rows.append(more, wanted: wanted)
+        grownCount += more.count
+      } catch {
+        return try reread(snapshot, isReset: false, showing: shown)
+      }
+    }
+    let visible = rows.visible
+    let new = max(shown.upperBound, visible.lowerBound)..<visible.upperBound
+    if new.isEmpty { return nil }
+    var found = RowDifference()
+    found.insertions = zip(new, rows[new]).map {
+      RowDifference.Insertion(offset: $0 - rows.window.lowerBound, row: $1)
+    }
+    return .update(try difference(found, bound, snapshot))
   }
 
   /// What the changes are for the query: the row before, of the record in the log, and the row

@@ -93,14 +93,20 @@ struct RowReader<Entity: Document, Model: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - wanted: How many, at most.
+  ///   - last: A row of this moment that they come behind; nil for the first ones of all.
   ///   - body: Lent each row with its place and its model, for those whose place is in `visible`.
   /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)``.
   func rows(
-    _ wanted: Int, _ bound: Bound, _ transaction: borrowing some Transaction & ~Copyable,
-    visible: Range<Int> = 0..<0, _ body: (Model) -> Void = { _ in }
+    _ wanted: Int, behind last: Row? = nil, _ bound: Bound,
+    _ transaction: borrowing some Transaction & ~Copyable, visible: Range<Int> = 0..<0,
+    _ body: (Model) -> Void = { _ in }
   ) throws -> [Row] {
     if wanted == 0 { return [] }
     var selection = selection
+    if let last {
+      let (_, rest) = selection.filter.splitAtPosition
+      selection.filter = .all([rest, .behind(try position(of: last, bound, transaction))])
+    }
     selection.maximum = wanted == .max ? nil : wanted
     selection.skipped = 0
     let binding = bound.binding
@@ -117,5 +123,19 @@ struct RowReader<Entity: Document, Model: Sendable>: Sendable {
         return rows.count < wanted
       }
     return rows
+  }
+
+  /// Where a row of this moment stands, for who reads on behind it.
+  private func position(
+    of row: Row, _ bound: Bound, _ transaction: borrowing some Transaction & ~Copyable
+  ) throws -> Position {
+    let values = try row.key.withUnsafeBytes { key in
+      try transaction.withRecord(for: key, bound.binding) { record in
+        try bound.evaluation.sortValues(record)
+      }
+    }
+    // Its record is gone, which the log has not told: whoever reads anew finds out what there is.
+    guard let values else { throw ResultRows.Inconsistent() }
+    return Position(order: selection.order, values: values, key: Array(row.key))
   }
 }

@@ -5,6 +5,8 @@ internal import LarderLMDB
 struct WatchInterest: Sendable {
   let collection: String
   let filter: FilterNode
+  /// Where not nil, only documents under these keys are meant.
+  var keys: Set<[UInt8]>? = nil
   /// Changes of these origins are no news.
   let ignored: Set<ChangeOrigin>
   /// How the watcher's type stands to the collection.
@@ -18,6 +20,19 @@ struct WatchInterest: Sendable {
     self.ignored = ignored
     binding = { try form.binding($0) }
   }
+
+  init(_ range: ReadRange, ignoring ignored: Set<ChangeOrigin>) {
+    collection = range.collection
+    self.ignored = ignored
+    binding = range.binding
+    switch range.extent {
+    case .keys(let keys):
+      filter = .constant(true)
+      self.keys = keys
+    case .matches(let filter):
+      self.filter = filter
+    }
+  }
 }
 
 /// The watchers of one collection, and which of them a change is for.
@@ -26,25 +41,27 @@ struct WatchInterest: Sendable {
 /// only at the watchers of the two values that it has, before and after. The filters of all
 /// others are asked, which is cheaper than waking their tasks.
 final class WatchGroup: @unchecked Sendable {  // Guard: the lock of the hub.
-  private final class Member {
-    let seat: WatchSeat
+  /// One interest of a watcher, which may have several.
+  final class Member {
+    fileprivate let seat: WatchSeat
     let interest: WatchInterest
     /// The filter as it is asked of records, for one binding.
     private var evaluation: (binding: CollectionBinding, filter: Evaluation)?
     /// The last round in which it was told.
-    var round: UInt64 = 0
+    fileprivate var round: UInt64 = 0
     /// Whether the filter has code of the app in it: what has none can be written down.
-    let runsCode: Bool
+    fileprivate let runsCode: Bool
 
-    init(_ seat: WatchSeat, _ interest: WatchInterest) {
+    fileprivate init(_ seat: WatchSeat, _ interest: WatchInterest) {
       self.seat = seat
       self.interest = interest
       runsCode = interest.filter.encoded() == nil
     }
 
-    func concerns(
+    fileprivate func concerns(
       _ key: UnsafeRawBufferPointer, _ records: [UnsafeRawBufferPointer], _ catalogue: Catalogue
     ) throws -> Bool {
+      if let keys = interest.keys { return keys.contains([UInt8](key)) }
       guard let binding = try interest.binding(catalogue) else { return true }
       if evaluation?.binding !== binding {
         evaluation = (binding, Evaluation(interest.filter, in: binding.collection))
@@ -100,13 +117,15 @@ final class WatchGroup: @unchecked Sendable {  // Guard: the lock of the hub.
 // MARK: Members
 
 extension WatchGroup {
-  func add(_ seat: WatchSeat, _ interest: WatchInterest) {
+  /// - Parameter isExact: Whether all of the filter is asked, also where it wants one value of a field:
+  ///   whoever is told then need not look whether it is concerned. It cannot be removed.
+  func add(_ seat: WatchSeat, _ interest: WatchInterest, isExact: Bool = false) -> Member {
     let member = Member(seat, interest)
     count += 1
-    guard let (step, value) = interest.filter.askedValue else {
-      others[ObjectIdentifier(seat)] = member
+    guard !isExact, let (step, value) = interest.filter.askedValue else {
+      others[ObjectIdentifier(member)] = member
       if member.runsCode { codeCount += 1 }
-      return
+      return member
     }
     let route: Route
     if let known = routes.first(where: { $0.step == step }) {
@@ -115,13 +134,14 @@ extension WatchGroup {
       route = Route(step)
       routes.append(route)
     }
-    route.members[value, default: [:]][ObjectIdentifier(seat)] = member
+    route.members[value, default: [:]][ObjectIdentifier(member)] = member
+    return member
   }
 
-  func remove(_ seat: WatchSeat, _ interest: WatchInterest) {
-    let id = ObjectIdentifier(seat)
+  func remove(_ member: Member) {
+    let id = ObjectIdentifier(member)
     count -= 1
-    guard let (step, value) = interest.filter.askedValue,
+    guard let (step, value) = member.interest.filter.askedValue,
       let place = routes.firstIndex(where: { $0.step == step })
     else {
       if others.removeValue(forKey: id)?.runsCode == true { codeCount -= 1 }

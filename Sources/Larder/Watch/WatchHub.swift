@@ -23,8 +23,8 @@ final class WatchHub: Sendable {
   struct Member {
     let seat: WatchSeat
     let store: ObjectIdentifier
-    /// Nil for those who listen to everything.
-    let interest: WatchInterest?
+    /// Where it is asked about changes; empty for those who listen to everything.
+    var places: [WatchGroup.Member]
   }
 
   let state = Locked(State())
@@ -70,7 +70,11 @@ extension WatchHub {
   func listen(in store: Store) -> WatchSeat { sit(in: store, nil) }
 
   /// A seat for a watcher.
-  func sit(in store: Store, _ interest: WatchInterest?) -> WatchSeat {
+  func sit(in store: Store, _ interest: WatchInterest) -> WatchSeat { sit(in: store, [interest]) }
+
+  /// A seat for a watcher that is told of changes that any of these is about, if there are any;
+  /// of every commit where nil is given.
+  func sit(in store: Store, _ interests: [WatchInterest]?) -> WatchSeat {
     let seat = WatchSeat()
     // Who looks first looks behind this, so that the first commit need not wake everybody.
     let start = isEmpty ? try? store.engine.withChangeLog { snapshot, _ in snapshot.sequence } : nil
@@ -79,28 +83,32 @@ extension WatchHub {
         state.position = start
         startPolling(&state, store.engine)
       }
+      let places = (interests ?? []).map { state.add(seat, $0) }
       state.seats[ObjectIdentifier(seat)] = Member(
-        seat: seat, store: ObjectIdentifier(store), interest: interest)
-      if let interest {
-        let group = state.groups[interest.collection] ?? WatchGroup(interest.collection)
-        state.groups[interest.collection] = group
-        group.add(seat, interest)
-      } else {
-        state.listeners[ObjectIdentifier(seat)] = seat
-      }
+        seat: seat, store: ObjectIdentifier(store), places: places)
+      if interests == nil { state.listeners[ObjectIdentifier(seat)] = seat }
       count(state)
     }
     return seat
+  }
+
+  /// From now on the watcher is told of changes that any of these is about. It has to look at the store
+  /// once more itself: nobody has told it of what they are about and has happened before.
+  func change(_ seat: WatchSeat, to interests: [WatchInterest]) {
+    state.withLock { state in
+      guard let member = state.seats[ObjectIdentifier(seat)] else { return }
+      for place in member.places { state.remove(place) }
+      let places = interests.map { state.add(seat, $0) }
+      state.seats[ObjectIdentifier(seat)]?.places = places
+      count(state)
+    }
   }
 
   func leave(_ seat: WatchSeat) {
     state.withLock { state in
       guard let member = state.seats.removeValue(forKey: ObjectIdentifier(seat)) else { return }
       state.listeners[ObjectIdentifier(seat)] = nil
-      if let interest = member.interest, let group = state.groups[interest.collection] {
-        group.remove(seat, interest)
-        if group.count == 0 { state.groups[interest.collection] = nil }
-      }
+      for place in member.places { state.remove(place) }
       count(state)
       if state.seats.isEmpty { stopPolling(&state) }
     }
@@ -213,6 +221,18 @@ extension WatchHub {
 }
 
 extension WatchHub.State {
+  fileprivate mutating func add(_ seat: WatchSeat, _ interest: WatchInterest) -> WatchGroup.Member {
+    let group = groups[interest.collection] ?? WatchGroup(interest.collection)
+    groups[interest.collection] = group
+    return group.add(seat, interest)
+  }
+
+  fileprivate mutating func remove(_ place: WatchGroup.Member) {
+    guard let group = groups[place.interest.collection] else { return }
+    group.remove(place)
+    if group.count == 0 { groups[place.interest.collection] = nil }
+  }
+
   fileprivate func signalAll() {
     for member in seats.values { member.seat.signal(after: 0) }
   }

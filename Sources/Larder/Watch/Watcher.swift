@@ -24,6 +24,14 @@ final class Watcher<Element: Sendable>: Sendable {
 
   deinit { leave() }
 
+  /// Looks again when a limit has grown.
+  func follow(_ limit: GrowingLimit?) {
+    limit?.follow { [weak seat] in
+      seat?.signal(after: 0)
+      return seat != nil
+    }
+  }
+
   /// The next element; nil once the task is cancelled, or after an error.
   ///
   /// - Throws: ``StoreError``, such as ``StoreError/closed``.

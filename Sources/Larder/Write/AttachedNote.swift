@@ -1,9 +1,10 @@
 internal import LarderLMDB
 
 /// A note that goes into the transaction of a save whose caller does not know of it: of the first one
-/// of the task, of the origin `.sync`, that changes documents of the store. Both are kept, or none.
+/// of the task, of the origin `.sync`, that changes documents of the store. Both are kept, or none. A save
+/// takes along all notes that are attached to it.
 package final class AttachedNote: Sendable {
-  @TaskLocal private static var current: AttachedNote?
+  @TaskLocal private static var current: [AttachedNote] = []
 
   private let engine: Engine
   fileprivate let name: String
@@ -28,36 +29,36 @@ package final class AttachedNote: Sendable {
   package func attached<Result>(
     to body: () async throws -> Result
   ) async rethrows -> Result {
-    try await Self.$current.withValue(self, operation: body)
+    try await Self.$current.withValue(Self.current + [self], operation: body)
   }
 
   /// What a write of the current task has to take along. To be asked on the caller's side: bodies run
   /// where no task is current.
   static func rider(_ origin: ChangeOrigin, _ engine: Engine) -> NoteRider? {
-    guard origin == .sync, let note = current, note.engine === engine, !note.isKept else {
-      return nil
-    }
-    return NoteRider(note)
+    guard origin == .sync else { return nil }
+    let notes = current.filter { $0.engine === engine && !$0.isKept }
+    return notes.isEmpty ? nil : NoteRider(notes)
   }
 }
 
-/// A note that rides with one write.
+/// Notes that ride with one write.
 final class NoteRider: Sendable {
-  private let note: AttachedNote
+  private let notes: [AttachedNote]
   /// Whether the body, as it was run last, has changed documents, so that the note is with them.
   private let isWritten = Locked(false)
 
-  fileprivate init(_ note: AttachedNote) { self.note = note }
+  fileprivate init(_ notes: [AttachedNote]) { self.notes = notes }
 
   fileprivate func put(into scope: inout WriteScope, after changeCount: UInt64) throws {
     let hasChanged = scope.changeCount > changeCount
-    if hasChanged { try scope.setNote(note.name, to: note.bytes) }
+    if hasChanged { for note in notes { try scope.setNote(note.name, to: note.bytes) } }
     isWritten.withLock { $0 = hasChanged }
   }
 
   /// The transaction of the write was committed.
   func arrived() {
-    if isWritten.withLock({ $0 }) { note.kept.withLock { $0 = true } }
+    guard isWritten.withLock({ $0 }) else { return }
+    for note in notes { note.kept.withLock { $0 = true } }
   }
 }
 

@@ -22,6 +22,15 @@ extension WriteScope {
     return try delete(keys: keys, collection)
   }
 
+  /// Deletes what is stored under the document's key, whether it is equal to the document or not; false
+  /// where there is nothing.
+  ///
+  /// - Throws: ``StoreError/storage(_:)``.
+  @discardableResult
+  public mutating func delete<Entity: Document>(_ document: Entity) throws -> Bool {
+    try delete(Entity.self, document.entityAccessorKey)
+  }
+
   mutating func delete(
     keys: some Sequence<some DocumentKey>, _ collection: Collection
   ) throws -> Int {

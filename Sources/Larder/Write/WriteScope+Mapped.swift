@@ -35,49 +35,125 @@ extension WriteScope {
     return try save(models, mappedBy: mapper, clearing: query?.selection, policy)
   }
 
-  mutating func save<Mapper: EntityMapper>(
+  @inlinable mutating func save<Mapper: EntityMapper>(
     _ models: [Mapper.Model], mappedBy mapper: Mapper, clearing selection: Selection?,
     _ policy: ConflictPolicy<Mapper.Model>
   ) throws -> SaveReport {
-    if models.isEmpty, try catalogue.binding(of: Mapper.Entity.self) == nil { return SaveReport() }
+    if models.isEmpty, try isUnknown(Mapper.Entity.self) { return SaveReport() }
     return try save(
       models, mappedBy: mapper, clearing: selection, onConflict: policy,
       declared(Mapper.Entity.self))
   }
 
-  mutating func save<Mapper: EntityMapper>(
+  @usableFromInline borrowing func isUnknown<Entity: Document>(_ type: Entity.Type) throws -> Bool {
+    try catalogue.binding(of: type) == nil
+  }
+
+  /// Maps, encodes and writes. Many models go piece by piece in the order of their keys, so that a
+  /// piece is still in the processor's cache when it is written, and memory does not grow with them;
+  /// all at once where something is to be cleared.
+  @inlinable mutating func save<Mapper: EntityMapper>(
     _ models: [Mapper.Model], mappedBy mapper: Mapper, clearing selection: Selection?,
     onConflict policy: ConflictPolicy<Mapper.Model>, _ binding: CollectionBinding
   ) throws -> SaveReport {
-    var builder = BatchBuilder(binding, count: models.count)
-    for model in models {
-      let key = mapper.entityAccessorKey(model)
-      if try keepExisting(key, policy, binding, &builder) { continue }
-      let stored = try key.withEncodedKey { key in
-        try transaction.withRecord(for: key, binding) { try Mapper.Entity(from: $0) }
-      }
-      try builder.append(mapper.entity(for: model, over: stored, onConflict: policy))
-    }
     do {
-      try builder.checkDeclared()
+      guard selection == nil, models.count > Batch.largestCount else {
+        let batch = try batch(
+          of: models, mappedBy: mapper, onConflict: policy, .given, models.indices, binding)
+        return try apply(batch, clearing: selection, binding)
+      }
+      let order = SaveOrder(count: models.count) { place, body in
+        mapper.entityAccessorKey(models[place]).withEncodedKey(body)
+      }
+      return try change(of: binding.collection) { scope, changes in
+        var report = SaveReport()
+        var start = 0
+        while start < models.count {
+          let end = order.end(ofPieceFrom: start, count: models.count)
+          let piece = try scope.batch(
+            of: models, mappedBy: mapper, onConflict: policy, order, start..<end, binding)
+          report += try scope.apply(piece, clearing: nil, binding, &changes)
+          start = end
+        }
+        return report
+      }
     } catch {
       throw noted(error)
     }
-    return try apply(Batch(builder), clearing: selection, binding)
   }
 
-  /// Puts the record that is stored under `key` into the batch, if the policy wants it kept: one
-  /// with equal bytes is not written, and is not cleared either.
-  private borrowing func keepExisting<Model>(
-    _ key: some DocumentKey, _ policy: ConflictPolicy<Model>, _ binding: CollectionBinding,
-    _ builder: inout BatchBuilder
-  ) throws -> Bool {
-    guard case .keepExisting = policy else { return false }
-    return try key.withEncodedKey { key in
-      guard (1...KeyKind.maximumByteCount).contains(key.count) else { return false }
-      return try transaction.withValue(for: key, in: binding.collection.documents) { record in
-        try builder.append(record: record, key: key)
-      } != nil
+  /// The records of what is to be stored for some models, where their entities are read as they are.
+  ///
+  /// - Parameter places: Of the models in `order`.
+  @inlinable mutating func batch<Mapper: EntityMapper>(
+    of models: [Mapper.Model], mappedBy mapper: Mapper,
+    onConflict policy: ConflictPolicy<Mapper.Model>, _ order: SaveOrder, _ places: Range<Int>,
+    _ binding: CollectionBinding
+  ) throws -> Batch {
+    let origin = origin
+    var builder = BatchBuilder(binding, count: places.count)
+    var stored = try storedRecords(binding)
+    var keepsExisting = false
+    if case .keepExisting = policy { keepsExisting = true }
+    for place in places {
+      let model = models[order[place]]
+      let key = mapper.entityAccessorKey(model)
+      try key.withEncodedKey { (bytes) -> Void in
+        if keepsExisting, try stored.append(bytes, to: &builder) { return }
+        // By way of a variable: the closure is specialised for the type where this is called.
+        var entity: Mapper.Entity?
+        try stored.withRecord(for: bytes) { record in entity = try Mapper.Entity(from: record) }
+        try builder.append(
+          mapper.entity(for: model, under: key, over: entity, onConflict: policy, as: origin))
+      }
     }
+    try builder.checkDeclared()
+    return Batch(builder)
+  }
+
+  @usableFromInline borrowing func storedRecords(
+    _ binding: CollectionBinding
+  ) throws -> StoredRecords {
+    try StoredRecords(transaction.cursor(in: binding.collection.documents), binding)
+  }
+}
+
+/// The records that are stored under some keys, found faster where these ascend.
+@usableFromInline struct StoredRecords: ~Copyable {
+  private var cursor: Cursor
+  private let binding: CollectionBinding
+  private var neighbours = Neighbours()
+  /// The last key of the collection: nothing is behind it.
+  private let last: [UInt8]
+
+  init(_ cursor: consuming Cursor, _ binding: CollectionBinding) throws {
+    self.binding = binding
+    self.cursor = cursor
+    last = try self.cursor.last() ? [UInt8](self.cursor.key) : []
+  }
+
+  private mutating func seek(_ key: UnsafeRawBufferPointer) throws -> Bool {
+    guard (1...KeyKind.maximumByteCount).contains(key.count),
+      last.withUnsafeBytes({ Bytes.compare(key, $0) }) <= 0
+    else { return false }
+    return try neighbours.seek(key, &cursor)
+  }
+
+  /// Lends the record under a key, verified, where there is one.
+  @usableFromInline mutating func withRecord(
+    for key: UnsafeRawBufferPointer, _ body: (borrowing RecordReader) throws -> Void
+  ) throws {
+    guard try seek(key) else { return }
+    try binding.reading(cursor.value, key: key, body)
+  }
+
+  /// Adds the record under a key to a batch as it is; false where there is none. What has equal bytes is
+  /// not written, and not cleared either.
+  @usableFromInline mutating func append(
+    _ key: UnsafeRawBufferPointer, to builder: inout BatchBuilder
+  ) throws -> Bool {
+    guard try seek(key) else { return false }
+    try builder.append(record: cursor.value, key: key)
+    return true
   }
 }

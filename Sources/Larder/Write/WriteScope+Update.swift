@@ -16,12 +16,44 @@ extension WriteScope {
   public mutating func update<Entity: Document>(
     _ type: Entity.Type, _ key: Entity.Key, _ body: (inout Entity) throws -> Void
   ) throws -> Entity? {
-    guard var document = try get(type, key) else { return nil }
-    _ = try declared(type)  // Before `body`, which should not run twice.
-    try body(&document)
-    try key.checkUnchanged(document.entityAccessorKey, in: type)
-    try save(document)
-    return document
+    try update(key, mappedBy: Unmapped<Entity>(), body)
+  }
+
+  /// Changes the domain model of the entity under `key` in place: reads it, lends it to `body`, and
+  /// writes what the mapper makes of it where the entity's bytes have changed.
+  ///
+  /// The mapper is told the origin of the write: ``EntityMapper/update(_:by:as:)``.
+  ///
+  /// - Returns: The model of the entity as it is now, as a `get` would give it. Nil when there is no
+  ///   entity, or none with a model, and `body` was not called; also when the changed entity has no
+  ///   model any more.
+  /// - Throws: As the one for documents.
+  @discardableResult
+  public mutating func update<Mapper: EntityMapper>(
+    _ key: Mapper.Entity.Key, mappedBy mapper: Mapper,
+    _ body: (inout Mapper.Model) throws -> Void
+  ) throws -> Mapper.Model? {
+    guard let stored = try get(Mapper.Entity.self, key) else { return nil }
+    let binding = try declared(Mapper.Entity.self)  // Before `body`, which should not run twice.
+    return try update(stored, under: key, mappedBy: mapper, binding, body)
+  }
+
+  mutating func update<Mapper: EntityMapper>(
+    _ stored: Mapper.Entity, under key: Mapper.Entity.Key, mappedBy mapper: Mapper,
+    _ binding: CollectionBinding, _ body: (inout Mapper.Model) throws -> Void
+  ) throws -> Mapper.Model? {
+    guard let entity = try mapper.entity(changing: stored, under: key, as: origin, body) else {
+      return nil
+    }
+    var builder = BatchBuilder(binding, count: 1)
+    try builder.append(entity)
+    do {
+      try builder.checkDeclared()
+    } catch {
+      throw noted(error)
+    }
+    try apply(Batch(builder), clearing: nil, binding)
+    return mapper.convert(entity)
   }
 
   /// Saves a document and returns the one that it replaces; nil when there was none.

@@ -14,7 +14,7 @@ public struct WriteScope: ~Copyable {
   /// a migration stands.
   var hasWrittenMore = false
   /// Where the changes that follow come from, as the change log says it; ``writing(as:_:)`` sets it.
-  private(set) var origin = ChangeOrigin.local
+  @usableFromInline private(set) var origin = ChangeOrigin.local
   let log: Database
   /// The database of the named consumers, if it was known when the transaction began: a handle
   /// that is younger cannot be used in it.
@@ -399,9 +399,10 @@ extension Engine {
 extension Store {
   /// Runs `body` in one transaction; all of it is kept, or none. Waits for its turn.
   ///
-  /// Returns once the change is durable. `body` runs on the caller's thread; it may be run again
-  /// from its start when a collection is used for the first time, so it should change nothing but
-  /// the store. It may read the store, which shows what was before, and start tasks that write,
+  /// Returns once the change is durable. `body` runs on the caller's thread. It is run again from its
+  /// start, and what it has written so far is undone, once for each type of which something is new to the
+  /// store (``init(at:documents:options:)-(URL,_,_)`` declares types beforehand), and when the file
+  /// has to grow; so it should change nothing but the store. It may read the store, which shows what was before, and start tasks that write,
   /// but must not wait for them.
   ///
   /// The writes of tasks that wait before it share its flush of the disk; their bodies run on another

@@ -56,3 +56,7 @@ extension ExportError: CustomStringConvertible {
     }
   }
 }
+
+extension ExportError: LocalizedError {
+  public var errorDescription: String? { description }
+}

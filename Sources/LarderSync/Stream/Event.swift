@@ -1,7 +1,10 @@
-/// One element of a stream that failures do not end: a value, or something that went wrong.
+/// One element of a stream that failures do not end: a value, something that went wrong, or how fresh
+/// the values are.
 public enum Event<Value: Sendable>: Sendable {
   case value(Value)
   case failure(any Error)
+  /// When the values were last refreshed, and whether they are being refreshed.
+  case refresh(RefreshState)
 }
 
 extension Event {
@@ -9,23 +12,33 @@ extension Event {
   public var value: Value? {
     switch self {
     case .value(let value): value
-    case .failure: nil
+    case .failure, .refresh: nil
     }
   }
 
   /// What went wrong, if something did.
   public var error: (any Error)? {
     switch self {
-    case .value: nil
+    case .value, .refresh: nil
     case .failure(let error): error
     }
   }
 
-  /// The event of what `transform` makes of a value; nil where it makes nothing. Failures stay.
+  /// How fresh the values are, if it says so.
+  public var refresh: RefreshState? {
+    switch self {
+    case .value, .failure: nil
+    case .refresh(let state): state
+    }
+  }
+
+  /// The event of what `transform` makes of a value; nil where it makes nothing. Other events
+  /// stay.
   public func compactMap<Other>(_ transform: (Value) -> Other?) -> Event<Other>? {
     switch self {
     case .value(let value): transform(value).map { .value($0) }
     case .failure(let error): .failure(error)
+    case .refresh(let state): .refresh(state)
     }
   }
 }
@@ -36,6 +49,7 @@ extension Event: Equatable where Value: Equatable {
     switch (left, right) {
     case (.value(let left), .value(let right)): left == right
     case (.failure(let left), .failure(let right)): "\(left)" == "\(right)"
+    case (.refresh(let left), .refresh(let right)): left == right
     default: false
     }
   }

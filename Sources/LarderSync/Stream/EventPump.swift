@@ -1,10 +1,10 @@
 internal import Larder
 
-/// The work behind one iteration of a stream: reads the watch when a value is wanted, and lets the
-/// updater sync once the first one is there.
+/// The work behind one iteration of a stream: reads the watch when a value is wanted, and has the
+/// updater sync once the first one is there, and then each time that it is due.
 struct EventPump<Value: Sendable>: Sendable {
   let watch: WatchSequence<Value>
-  let updater: (any Updater)?
+  let refresh: RefreshLoop?
   let clock: any SyncClock
 
   /// How long after a failure the watch is begun again; the double after each further one, up to
@@ -14,12 +14,19 @@ struct EventPump<Value: Sendable>: Sendable {
 
   /// Returns when the task is cancelled or nothing more can come.
   func run(into mailbox: Mailbox<Value>) async {
+    let end = WatchEnd()
     await withDiscardingTaskGroup { group in
-      var updater = updater
-      func refreshOnce() {
-        guard let due = updater else { return }
-        updater = nil
-        group.addTask { await refresh(due, mailbox) }
+      var refresh = refresh
+      func beginRefresh() {
+        guard let due = refresh else { return }
+        refresh = nil
+        group.addTask {
+          await due.run(until: end) { error in
+            mailbox.put(.failure(error), from: .updater)
+          } onState: { state in
+            mailbox.put(.refresh(state), from: .state)
+          }
+        }
       }
       var pause = Self.firstPause
       var told: String?
@@ -31,7 +38,7 @@ struct EventPump<Value: Sendable>: Sendable {
             mailbox.put(.value(value))
             pause = Self.firstPause
             told = nil
-            refreshOnce()
+            beginRefresh()
           }
           break watching
         } catch StoreError.closed {
@@ -44,23 +51,14 @@ struct EventPump<Value: Sendable>: Sendable {
           // The same again would be news to nobody.
           if told != "\(error)" { mailbox.put(.failure(error)) }
           told = "\(error)"
-          refreshOnce()
+          beginRefresh()
         }
         // Fails when the task is cancelled only, which ends the loop.
         try? await clock.sleep(for: pause)
         pause = min(pause * 2, Self.longestPause)
       }
+      end.come()
     }
     mailbox.finish()
-  }
-
-  private func refresh(_ updater: any Updater, _ mailbox: Mailbox<Value>) async {
-    do {
-      _ = try await updater.sync()
-    } catch is CancellationError {
-      // Nobody waits any more, or somebody has stopped it on purpose.
-    } catch {
-      mailbox.put(.failure(error))
-    }
   }
 }

@@ -2,36 +2,46 @@
 /// happened and says what is to be done. It knows no lock, task or clock.
 ///
 /// The watch is asked for a value only when the consumer waits for one, so that nothing piles up
-/// here: at most one value, and the failures of one sync and one watch.
+/// here: at most one value, the latest failure of the updater, those of one watch, and how fresh the
+/// values are.
 struct EventQueue<Value: Sendable> {
   typealias Consumer = UnsafeContinuation<Event<Value>?, Never>
-  typealias Source = UnsafeContinuation<Bool, Never>
+  typealias Offer = UnsafeContinuation<Bool, Never>
 
   enum Action {
     case none
     /// Gives the consumer an event, or the end.
     case give(Event<Value>?, Consumer)
     /// Tells the source that a value is wanted, or that none will be any more.
-    case tell(Bool, Source)
-    case giveEnd([Consumer], Source?)
+    case tell(Bool, Offer)
+    case giveEnd([Consumer], Offer?)
   }
 
-  private var events: [Event<Value>] = []
+  /// Whose event it is.
+  enum Source {
+    case watch
+    /// Of whose failures the latest is of interest.
+    case updater
+    /// Of which the latest is of interest.
+    case state
+  }
+
+  private var events: [(event: Event<Value>, source: Source)] = []
   /// One, unless somebody lets two tasks wait at one iterator.
   private var consumers: [Consumer] = []
-  private var source: Source?
+  private var source: Offer?
   private var isFinished = false
 
   /// A consumer waits for an event.
   mutating func ask(_ consumer: Consumer) -> Action {
-    if !events.isEmpty { return .give(events.removeFirst(), consumer) }
+    if !events.isEmpty { return .give(events.removeFirst().event, consumer) }
     if isFinished { return .give(nil, consumer) }
     consumers.append(consumer)
     return releaseSource(isWanted: true)
   }
 
   /// The source waits to be asked for a value.
-  mutating func offer(_ source: Source) -> Action {
+  mutating func offer(_ source: Offer) -> Action {
     if isFinished { return .tell(false, source) }
     if !consumers.isEmpty { return .tell(true, source) }
     self.source = source
@@ -39,10 +49,11 @@ struct EventQueue<Value: Sendable> {
   }
 
   /// Something happened.
-  mutating func put(_ event: Event<Value>) -> Action {
+  mutating func put(_ event: Event<Value>, from source: Source) -> Action {
     if isFinished { return .none }
     if !consumers.isEmpty { return .give(event, consumers.removeFirst()) }
-    events.append(event)
+    if source != .watch { events.removeAll { $0.source == source } }
+    events.append((event, source))
     return .none
   }
 

@@ -1,10 +1,11 @@
-/// Values and failures, in the order in which they come.
+/// Values, failures, and how fresh the values are, in the order in which they come.
 ///
 /// ```swift
 /// for await event in contacts.stream(query, refreshedBy: updater) {
 ///   switch event {
 ///   case .value(let contacts): show(contacts)
 ///   case .failure(let error): complain(error)
+///   case .refresh(let state): spinner.isHidden = !state.isRefreshing
 ///   }
 /// }
 /// ```

@@ -24,6 +24,7 @@ where Base.Element: EventConvertible {
           switch element.event {
           case .value(let value): return value
           case .failure(let error): desk?.take(error)
+          case .refresh: break
           }
         }
       } catch {

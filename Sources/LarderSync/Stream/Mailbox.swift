@@ -18,7 +18,9 @@ final class Mailbox<Value: Sendable>: Sendable {
     }
   }
 
-  func put(_ event: Event<Value>) { act(queue.withLock { $0.put(event) }) }
+  func put(_ event: Event<Value>, from source: EventQueue<Value>.Source = .watch) {
+    act(queue.withLock { $0.put(event, from: source) })
+  }
 
   func finish() { act(queue.withLock { $0.finish() }) }
 

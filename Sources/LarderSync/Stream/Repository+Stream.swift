@@ -11,9 +11,15 @@ extension Repository {
   /// }
   /// ```
   /// Values come from the repository and from nowhere else. What is stored comes first and at once;
-  /// then the updater is asked to sync, once for each iteration. What it saves comes as values,
-  /// because it has changed the repository; what it throws comes as ``Event/failure(_:)``, but for
-  /// `CancellationError`, which is nobody's failure.
+  /// then the updater is asked to sync. What it saves comes as values, because it has changed the
+  /// repository; what it throws comes as ``Event/failure(_:)``, except for `CancellationError`, which
+  /// is nobody's failure. No value waits for a sync.
+  ///
+  /// An updater with a limiter (``Updater/schedule``) is asked again for as long as the stream is
+  /// iterated: when the limiter's interval has ended, when the pause after a failure is over, and when a
+  /// ``RefreshTrigger`` fires. All streams of one limiter share its requests. A failure that says the
+  /// same as the one before, with no success between them, is not given again. How fresh the data are
+  /// comes as ``Event/refresh(_:)``.
   ///
   /// No failure ends the stream. When the repository cannot be read, such as for a damaged record,
   /// this comes as a failure once, and reading is tried again after a second, then after longer
@@ -27,33 +33,39 @@ extension Repository {
   ///
   /// - Parameters:
   ///   - updater: Asked to sync when an iteration has its first value; nil for nobody.
+  ///   - timing: Of the first sync: whether it joins one that is running, is skipped then, or begins
+  ///     another. Later ones join.
   ///   - ignored: Changes of these origins are no reason for a value; they come with the next one.
   public func stream(
     _ query: Query<Entity>, refreshedBy updater: (any Updater)? = nil,
-    ignoring ignored: Set<ChangeOrigin> = []
+    timing: SyncTiming = .joining, ignoring ignored: Set<ChangeOrigin> = []
   ) -> EventStream<Rows<Model>> {
-    EventStream(values(of: query, ignoring: ignored), updater, clock: SystemClock())
+    EventStream(
+      values(of: query, ignoring: ignored), updater, timing: timing, clock: SystemClock())
   }
 
-  /// As ``stream(_:refreshedBy:ignoring:)``, in steps: first the result, then how it changes, for
+  /// As ``stream(_:refreshedBy:timing:ignoring:)``, in steps: first the result, then how it changes, for
   /// lists that are animated. Keeps no models in memory.
   ///
   /// After a failure to read, values begin with a new `.initial`.
   public func stream(
     changesOf query: Query<Entity>, refreshedBy updater: (any Updater)? = nil,
-    ignoring ignored: Set<ChangeOrigin> = []
+    timing: SyncTiming = .joining, ignoring ignored: Set<ChangeOrigin> = []
   ) -> EventStream<ResultChange<Model>> {
-    EventStream(watch(query, ignoring: ignored), updater, clock: SystemClock())
+    EventStream(
+      watch(query, ignoring: ignored), updater, timing: timing, clock: SystemClock())
   }
 }
 
 extension EventStream {
-  /// What `watch` gives, merged with the failures of `updater`.
+  /// What `watch` gives, merged with what comes of `updater`'s syncs.
   package init(
-    _ watch: WatchSequence<Value>, _ updater: (any Updater)?, clock: any SyncClock
+    _ watch: WatchSequence<Value>, _ updater: (any Updater)?, timing: SyncTiming = .joining,
+    clock: any SyncClock
   ) {
+    let refresh = updater.map { RefreshLoop(updater: $0, timing: timing) }
     self.init {
-      let reader = EventReader(EventPump(watch: watch, updater: updater, clock: clock))
+      let reader = EventReader(EventPump(watch: watch, refresh: refresh, clock: clock))
       return { await reader.next() }
     }
   }

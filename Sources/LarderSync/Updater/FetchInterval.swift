@@ -1,88 +1,177 @@
-internal import Larder
-
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
   internal import Foundation
 #endif
 
-/// How long it is since a fetch has succeeded: by the clock that nobody can set where this process
-/// saw it, by the time of day where it was another one, before a restart or beside this one.
+/// How long it is since a fetch has succeeded or failed: by the clock that nobody can set where this
+/// process saw it, by the time of day where it was another one, before a restart or beside this one.
 struct FetchInterval {
-  /// Where the last success is kept for others; nil for nowhere.
-  struct Memory: Sendable {
-    let store: Store
-    let name: String
-
-    private var noteName: String { "fetch/" + name }
-
-    /// Seconds since the reference date, of the time of day; nil for never.
-    ///
-    /// - Throws: `StoreError`.
-    func read() throws -> Double? {
-      try store.read { try $0.note(noteName) }.flatMap { bytes in
-        guard bytes.count == 8 else { return nil }
-        return Double(bitPattern: bytes.reduce(0) { $0 << 8 | UInt64($1) })
-      }
-    }
-
-    /// - Throws: `StoreError`; what was kept before stays then.
-    func write(_ seconds: Double?) async throws {
-      let (noteName, bytes) = (noteName, seconds.map(Self.bytes))
-      try await store.write { try $0.setNote(noteName, to: bytes) }
-    }
-
-    /// For the transaction of the save that makes it true.
-    func note(_ seconds: Double) -> AttachedNote {
-      AttachedNote(noteName, Self.bytes(seconds), in: store)
-    }
-
-    private static func bytes(_ seconds: Double) -> [UInt8] {
-      withUnsafeBytes(of: seconds.bitPattern.bigEndian) { [UInt8]($0) }
-    }
-  }
-
-  struct Success {
+  /// A moment by both clocks.
+  struct Moment {
     let elapsed: Duration
     /// Seconds since the reference date, of the time of day.
     let seconds: Double
+  }
+
+  struct Success {
+    let moment: Moment
     /// Whether others can read it.
     var isKept = false
   }
 
+  struct Failure {
+    let error: any Error
+    let moment: Moment
+    /// In a row, this one among them.
+    var count: Int
+    /// How long after it nobody tries again.
+    var pause: Duration
+  }
+
+  /// How things stand, by what was seen here and by what others have noted.
+  struct Standing {
+    /// Seconds since the reference date; nil for never.
+    var success: Double?
+    /// Since the last success.
+    var failure: (error: any Error, count: Int)?
+    /// How long callers are told of the failure and make no request.
+    var failureRemaining = Duration.zero
+    /// How long callers are skipped.
+    var remaining = Duration.zero
+  }
+
   let minimum: Duration
-  let memory: Memory?
+  /// Nil for limiters that keep nobody from trying again at once.
+  let backoff: Backoff?
+  let memory: FetchMemory?
   let clock: any SyncClock
   /// The last success that was seen here.
   var success: Success?
+  /// What was seen here to fail since.
+  var failure: Failure?
+  /// Failures of others up to this moment keep nobody waiting any more.
+  private var lifted = -Double.infinity
 
-  /// When a fetch last succeeded, here or elsewhere.
+  init(minimum: Duration, backoff: Backoff?, memory: FetchMemory?, clock: any SyncClock) {
+    self.minimum = minimum
+    self.backoff = backoff
+    self.memory = memory
+    self.clock = clock
+  }
+
+  var now: Moment {
+    Moment(elapsed: clock.elapsed, seconds: clock.date.timeIntervalSinceReferenceDate)
+  }
+
+  /// - Throws: `StoreError` where the store cannot be read and nothing was seen here.
+  func standing() throws -> Standing {
+    let now = now
+    let kept = try record()
+    var standing = Standing()
+    let keptSuccess = kept?.success.flatMap { counts($0, now) ? $0 : nil }
+    // One that others could read, and that is noted no more, was forgotten.
+    standing.success = keptSuccess ?? (success?.isKept == false ? success?.moment.seconds : nil)
+    standing.remaining = remaining(of: standing.success, now)
+    fail(&standing, keptSuccess, kept?.failure, now)
+    return standing
+  }
+
+  /// Whether a caller is needed.
   ///
-  /// - Throws: `StoreError`.
-  func lastSuccess() throws -> Double? {
-    guard let memory else { return success?.seconds }
-    guard let success, !success.isKept else { return try memory.read() }
-    // Others may have succeeded since, unless their clock is another one. If the store cannot be read
-    // this one counts.
-    guard let kept = try? memory.read(), kept > success.seconds, kept <= now.seconds else {
-      return success.seconds
+  /// - Throws: The failure that is not to be tried again yet; `StoreError`.
+  func isDue() throws -> Bool {
+    let standing = try standing()
+    guard backoff != nil, let failure = standing.failure else { return standing.remaining <= .zero }
+    if standing.failureRemaining > .zero { throw failure.error }
+    // Who asked before has not got what there is at the remote, however lately that was asked.
+    return true
+  }
+
+  /// A failure of this moment.
+  ///
+  /// - Parameter isOutdated: Whether it is worth trying again at once.
+  mutating func fail(_ error: any Error, isOutdated: Bool) {
+    // If the store cannot be read, nothing was seen to fail before.
+    let count = isOutdated ? 0 : ((try? standing())?.failure?.count ?? 0) + 1
+    let pause = isOutdated ? .zero : backoff?.pause(after: count) ?? .zero
+    failure = Failure(error: error, moment: now, count: count, pause: pause)
+  }
+
+  /// Lets what has failed be tried again at once, and the pauses begin anew.
+  mutating func lift() {
+    lifted = now.seconds
+    failure?.pause = .zero
+    failure?.count = 0
+  }
+
+  /// What others are to know.
+  func record(_ standing: Standing) -> FetchRecord {
+    FetchRecord(
+      success: standing.success,
+      failure: failure.map { failure in
+        FetchRecord.Failure(
+          seconds: failure.moment.seconds, pause: failure.pause / .seconds(1),
+          count: failure.count, kind: "\(type(of: failure.error))")
+      })
+  }
+
+  // MARK: Here and elsewhere
+
+  private func record() throws -> FetchRecord? {
+    guard let memory else { return nil }
+    // If the store cannot be read, what was seen here counts.
+    if failure != nil || success?.isKept == false { return try? memory.read() }
+    return try memory.read()
+  }
+
+  /// Whether a success that others have noted counts here: if it is later than the one that was seen
+  /// here, unless their clock is another one.
+  private func counts(_ seconds: Double, _ now: Moment) -> Bool {
+    guard let success, !success.isKept else { return true }
+    return seconds > success.moment.seconds && seconds <= now.seconds
+  }
+
+  private func remaining(of last: Double?, _ now: Moment) -> Duration {
+    guard minimum > .zero, let last else { return .zero }
+    if let success, success.moment.seconds == last {
+      return minimum - (now.elapsed - success.moment.elapsed)
     }
-    return kept
-  }
-
-  /// A success at this moment, that nobody else knows of.
-  var now: Success {
-    Success(elapsed: clock.elapsed, seconds: clock.date.timeIntervalSinceReferenceDate)
-  }
-
-  /// Whether the minimum has passed.
-  ///
-  /// - Throws: `StoreError`.
-  func isOver() throws -> Bool {
-    guard minimum > .zero, let last = try lastSuccess() else { return true }
-    if let success, success.seconds == last { return clock.elapsed - success.elapsed >= minimum }
-    let passed = clock.date.timeIntervalSinceReferenceDate - last
+    let passed = now.seconds - last
     // A success in the future is of a clock that was turned back since, and says nothing.
-    return passed < 0 || passed.isNaN || passed >= minimum / .seconds(1)
+    if passed < 0 || passed.isNaN || passed >= minimum / .seconds(1) { return .zero }
+    return minimum - .seconds(passed)
   }
+
+  private func fail(
+    _ standing: inout Standing, _ keptSuccess: Double?, _ kept: FetchRecord.Failure?, _ now: Moment
+  ) {
+    // Others may have succeeded since.
+    let own = failure.flatMap { failure in
+      if let keptSuccess, keptSuccess > failure.moment.seconds, keptSuccess <= now.seconds {
+        return nil as Failure?
+      }
+      return failure
+    }
+    if let kept, kept.seconds <= now.seconds, kept.seconds > own?.moment.seconds ?? -.infinity,
+      kept.seconds >= success?.moment.seconds ?? -.infinity
+    {
+      let date = Date(timeIntervalSinceReferenceDate: kept.seconds)
+      let left = kept.pause - (now.seconds - kept.seconds)
+      let isLifted = kept.seconds <= lifted
+      standing.failure = (
+        EarlierFailure(kind: kept.kind, date: date), isLifted ? 0 : kept.count
+      )
+      // Nothing is larger than what is not a number.
+      if left > 0, !isLifted {
+        standing.failureRemaining = .seconds(min(left, Self.longestPause))
+      }
+    } else if let own {
+      standing.failure = (own.error, own.count)
+      standing.failureRemaining = own.pause - (now.elapsed - own.moment.elapsed)
+    }
+  }
+
+  /// In seconds. A note that says more is of no limiter of ours, or of one with another idea.
+  private static var longestPause: Double { 86_400 }
 }

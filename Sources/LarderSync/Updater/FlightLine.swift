@@ -37,16 +37,18 @@ struct FlightLine {
 
   /// A caller comes.
   ///
-  /// - Parameter isDue: Whether the interval has passed; asked only where it matters.
+  /// - Parameter isDue: Whether it is time for one; asked only where it matters.
   mutating func arrive(
     _ waiter: Waiter, _ timing: SyncTiming, _ fetch: @escaping Fetch, isDue: () throws -> Bool
   ) rethrows -> Arrival {
     if let flight {
       switch timing {
       case .ifDue: return .skipped
-      case .joining where !flight.isCancelled: self.flight?.waiters.insert(waiter)
+      case .joining where !flight.isCancelled, .scheduled where !flight.isCancelled:
+        self.flight?.waiters.insert(waiter)
       // What is being cancelled has no outcome that could be shared.
       case .joining, .afterNow: trailing[waiter] = fetch
+      case .scheduled: return .skipped
       }
       return .waits
     }

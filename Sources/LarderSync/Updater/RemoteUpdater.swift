@@ -26,6 +26,7 @@ extension Fetched: Equatable where Content: Equatable {}
 public struct RemoteUpdater: Updater {
   /// Decides which calls make a request.
   public let limiter: FetchLimiter
+  public var schedule: FetchLimiter? { limiter }
   private let update: @Sendable () async throws -> UpdateStatus
 
   /// - Parameters:
@@ -44,19 +45,28 @@ public struct RemoteUpdater: Updater {
     decode: @escaping @Sendable (Content) throws -> Models,
     save: @escaping @Sendable (Models, ChangeOrigin) async throws -> SaveReport
   ) {
+    self.init(limiter: limiter, log: log) {
+      guard case .fromRemote(let content) = try await fetch() else {
+        log?(.nothingNew)
+        return .alreadyCurrent
+      }
+      let models = try decode(content)
+      // The save would be the first to leave something behind.
+      try Task.checkCancellation()
+      let report = try await limiter.noting { try await save(models, .sync) }
+      log?(.saved(report))
+      return report.changes > 0 ? .updated : .alreadyCurrent
+    }
+  }
+
+  init(
+    limiter: FetchLimiter, log: (@Sendable (LogEvent) -> Void)?,
+    update: @escaping @Sendable () async throws -> UpdateStatus
+  ) {
     self.limiter = limiter
-    update = {
+    self.update = {
       do {
-        guard case .fromRemote(let content) = try await fetch() else {
-          log?(LogEvent(level: .debug, message: "the remote has nothing new"))
-          return .alreadyCurrent
-        }
-        let models = try decode(content)
-        // The save would be the first to leave something behind.
-        try Task.checkCancellation()
-        let report = try await limiter.noting { try await save(models, .sync) }
-        log?(.saved(report))
-        return report.changes > 0 ? .updated : .alreadyCurrent
+        return try await update()
       } catch {
         if let log { for event in LogEvent.failed(error) { log(event) } }
         throw error
@@ -81,6 +91,37 @@ public struct RemoteUpdater: Updater {
     self.init(limiter: limiter, log: log, fetch: fetch, decode: { $0 }, save: save)
   }
 
+  /// An updater that takes all models of a source, such as a server or a file, and puts them in a
+  /// repository, in one transaction.
+  ///
+  /// ```swift
+  /// let updater = RemoteUpdater(contacts, clearBeforeSaving: Contact.all) {
+  ///   try await server.contacts()
+  /// }
+  /// ```
+  /// - Parameters:
+  ///   - repository: Where models are saved, as changes of the origin ``ChangeOrigin/sync``.
+  ///   - limiter: Shared by updaters that ask the same source for the same thing, and by no others.
+  ///   - query: What it matches and the source no longer has is deleted in the same transaction; the
+  ///     source is asked before anything is cleared. Nil deletes nothing.
+  ///   - policy: Which one wins, of a stored model and one of the source.
+  ///   - log: Told what became of each request, once for all who waited; silent if nil.
+  ///   - source: Gives the models.
+  public init<Model: Sendable, Entity>(
+    _ repository: any Repository<Model, Entity>, limiter: FetchLimiter = FetchLimiter(),
+    clearBeforeSaving query: Query<Entity>? = nil,
+    onConflict policy: ConflictPolicy<Model> = .replace,
+    log: (@Sendable (LogEvent) -> Void)? = nil,
+    source: @escaping @Sendable () async throws -> [Model]
+  ) {
+    self.init(limiter: limiter, log: log) {
+      .fromRemote(try await source())
+    } save: { (models: [Model], origin) in
+      try await repository.save(
+        models, clearBeforeSaving: query, onConflict: policy, as: origin)
+    }
+  }
+
   @discardableResult
   public func sync(_ timing: SyncTiming) async throws -> UpdateStatus {
     try await limiter.run(timing, update)
@@ -88,7 +129,11 @@ public struct RemoteUpdater: Updater {
 }
 
 extension LogEvent {
-  fileprivate static func saved(_ report: SaveReport) -> LogEvent {
+  static var nothingNew: LogEvent {
+    LogEvent(level: .debug, message: "the remote has nothing new")
+  }
+
+  static func saved(_ report: SaveReport) -> LogEvent {
     LogEvent(
       level: report.changes > 0 ? .info : .debug, message: "what the remote has was saved",
       metadata: ["report": "\(report)"])

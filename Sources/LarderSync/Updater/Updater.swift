@@ -12,9 +12,16 @@ public protocol Updater: Sendable {
   ///   others.
   @discardableResult
   func sync(_ timing: SyncTiming) async throws -> UpdateStatus
+
+  /// The limiter through which every ``sync(_:)`` runs, with the timing that it is given: it says when
+  /// streams sync again, and how fresh the data are. Without one, streams sync once for each iteration,
+  /// and do not know how fresh the data are.
+  var schedule: FetchLimiter? { get }
 }
 
 extension Updater {
+  public var schedule: FetchLimiter? { nil }
+
   /// Syncs when no sync is running and the interval has passed.
   ///
   /// - Throws: As ``sync(_:)``.
@@ -32,15 +39,20 @@ extension Updater {
 
 /// What a call of ``Updater/sync(_:)`` does beside a sync that is running, and soon after one.
 public enum SyncTiming: Sendable, Hashable, CaseIterable {
-  /// Is skipped while a sync is running, and until the interval has passed: for screens that appear.
+  /// Is skipped while a sync is running, and until the interval has passed: for those who do not need
+  /// to know what comes of it. Where the last sync has failed, throws that until it is time to try
+  /// again.
   case ifDue
-  /// Joins a sync that is running and shares its outcome; otherwise as ``ifDue``: for those who
-  /// need to know when it is over.
+  /// Joins a sync that is running and shares its outcome; otherwise as ``ifDue``: for screens that
+  /// appear.
   case joining
   /// Is sure of what the remote has from now on: one that is running may have asked too early, so
-  /// that another follows it, which all callers of this kind share. Does not heed the interval: for
-  /// pulling to refresh, and after something was changed at the remote.
+  /// that another follows it, which all callers of this kind share. Heeds neither the interval nor a
+  /// failure: for pulling to refresh, and after something was changed at the remote.
   case afterNow
+  /// Joins a sync that is running and shares its outcome; otherwise syncs only if the limiter has one
+  /// due by itself: what streams ask for after their first sync.
+  case scheduled
 }
 
 /// What became of a sync that did not fail.

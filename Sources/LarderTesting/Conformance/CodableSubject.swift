@@ -14,6 +14,7 @@ public struct CodableSample: Codable, Identifiable, Sendable, Equatable {
   public var note: String?
   var isHidden: Bool
   var firstGroup: String
+  var label: String
 }
 
 struct CodableSubject: ConformanceSubject {
@@ -22,13 +23,13 @@ struct CodableSubject: ConformanceSubject {
   func model(_ sample: Sample) -> CodableSample {
     CodableSample(
       id: sample.id, group: sample.group, rank: sample.rank, note: sample.note,
-      isHidden: sample.isHidden, firstGroup: sample.firstGroup)
+      isHidden: sample.isHidden, firstGroup: sample.firstGroup, label: sample.label)
   }
 
-  func entity(_ model: CodableSample, over stored: Sample?) -> Sample {
+  func entity(_ model: CodableSample, over stored: Sample?, as origin: ChangeOrigin) -> Sample {
     Sample(
       id: model.id, group: model.group, rank: model.rank, note: model.note,
-      isHidden: model.isHidden, firstGroup: model.firstGroup)
+      isHidden: model.isHidden, firstGroup: model.firstGroup, label: model.label)
   }
 
   func convert(_ entity: Sample) -> CodableSample? { model(entity) }

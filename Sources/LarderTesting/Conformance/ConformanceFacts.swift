@@ -14,16 +14,16 @@ struct ConformanceFact<Subject: ConformanceSubject> {
 
 extension ConformanceSubject {
   static var facts: [ConformanceFact<Self>] {
-    savingFacts + conflictFacts + readingFacts + pagingFacts + deletingFacts + asynchronousFacts
-      + watchingFacts
+    savingFacts + conflictFacts + updatingFacts + readingFacts + pagingFacts + deletingFacts
+      + asynchronousFacts + cancelledUpdateFacts + watchingFacts
   }
 
-  private func samples(_ ids: String...) -> [Model] {
+  func samples(_ ids: String...) -> [Model] {
     ids.map { model(Sample(id: $0, group: "red", rank: 1)) }
   }
 
   /// What is read of a sample that was saved once.
-  private func read(_ sample: Sample) -> Model? {
+  func read(_ sample: Sample) -> Model? {
     convert(entity(model(sample), over: nil))
   }
 
@@ -306,7 +306,20 @@ extension ConformanceSubject {
         try expect(repository.delete(subject.matching(.idAbove("b"))), 1)
         try expect(repository.eraseAllData(), 1)
         try expect(repository.save(subject.samples("a")), report(inserted: 1))
-      }
+      },
+      .init(sentence: "one is deleted by its key, or by a model that has its key") {
+        subject, repository in
+        try repository.save(subject.samples("a", "b", "c", "d"))
+        try expect(repository.delete(key: "x"), false)
+        try expect(repository.delete(key: "a"), true)
+        let other = subject.changing(subject.samples("b")[0], id: nil, rank: 70)
+        try expect(repository.entityAccessorKey(other), "b")
+        try expect(repository.delete(other), true)
+        try expect(repository.delete(other), false)
+        try expect(repository.delete(subject.samples("b", "c")), 1)
+        try expect(repository.get(keys: ["a", "b", "c"]).count, 0)
+        try expect(repository.count(), 1)
+      },
     ]
   }
 
@@ -333,7 +346,13 @@ extension ConformanceSubject {
         } catch is StoreError {}
         let deleted = try await repository.delete(keys: ["b", "c"])
         try expect(deleted, 1)
-        try await repository.save(subject.samples("a", "b"))
+        try await repository.save(subject.samples("a", "b", "c", "d", "e"))
+        let isDeleted = try await repository.delete(key: "c")
+        try expect(isDeleted, true)
+        let isAgain = try await repository.delete(subject.samples("c")[0])
+        try expect(isAgain, false)
+        let several = try await repository.delete(subject.samples("d", "e"))
+        try expect(several, 2)
         let matched = try await repository.delete(subject.matching(.id("a")))
         try expect(matched, 1)
         let erased = try await repository.eraseAllData()
@@ -357,10 +376,10 @@ extension ConformanceSubject {
   }
 }
 
-private struct Stop: Error {}
+struct Stop: Error {}
 
 /// A report of what is not zero.
-private func report(
+func report(
   inserted: Int = 0, updated: Int = 0, unchanged: Int = 0, deleted: Int = 0, duplicates: Int = 0
 ) -> SaveReport {
   var report = SaveReport()

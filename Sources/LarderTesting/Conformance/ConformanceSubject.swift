@@ -13,8 +13,8 @@ protocol ConformanceSubject: Sendable {
 
   /// The model that says what `sample` says, but for what only the device knows.
   func model(_ sample: Sample) -> Model
-  /// What is stored for `model` where `stored` was before.
-  func entity(_ model: Model, over stored: Sample?) -> Sample
+  /// What a change of this origin stores for `model` where `stored` was before.
+  func entity(_ model: Model, over stored: Sample?, as origin: ChangeOrigin) -> Sample
   /// What is read of an entity.
   func convert(_ entity: Sample) -> Model?
   /// The model with another rank.
@@ -29,6 +29,10 @@ protocol ConformanceSubject: Sendable {
 
 extension ConformanceSubject {
   var all: Query<Entity> { Entity.all }
+
+  func entity(_ model: Model, over stored: Sample?) -> Sample {
+    entity(model, over: stored, as: .local)
+  }
 }
 
 /// The conditions of the facts.
@@ -81,7 +85,7 @@ struct PlainSubject: ConformanceSubject {
   typealias Entity = Sample
 
   func model(_ sample: Sample) -> Sample { sample }
-  func entity(_ model: Sample, over stored: Sample?) -> Sample { model }
+  func entity(_ model: Sample, over stored: Sample?, as origin: ChangeOrigin) -> Sample { model }
   func convert(_ entity: Sample) -> Sample? { entity }
   func rank(of model: Sample) -> Int { model.rank }
 
@@ -99,14 +103,15 @@ struct MappedSubject: ConformanceSubject {
   func model(_ sample: Sample) -> SampleModel {
     SampleModel(
       id: sample.id, group: sample.group, rank: sample.rank, note: sample.note,
-      isHidden: sample.isHidden)
+      isHidden: sample.isHidden, label: sample.label)
   }
 
   // Written out, and not the mapper's own functions: they are what is tested.
-  func entity(_ model: SampleModel, over stored: Sample?) -> Sample {
+  func entity(_ model: SampleModel, over stored: Sample?, as origin: ChangeOrigin) -> Sample {
     Sample(
       id: stored?.id ?? model.id, group: model.group, rank: model.rank, note: model.note,
-      isHidden: model.isHidden, firstGroup: stored?.firstGroup ?? model.group)
+      isHidden: model.isHidden, firstGroup: stored?.firstGroup ?? model.group,
+      label: origin == .local ? model.label : stored?.label ?? "")
   }
 
   func convert(_ entity: Sample) -> SampleModel? {

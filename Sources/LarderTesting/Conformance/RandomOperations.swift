@@ -26,11 +26,12 @@ struct RandomOperations<Subject: ConformanceSubject> {
 
   /// Does one operation and compares its result, and what is stored after it.
   mutating func next() throws {
-    switch Int.random(in: 0..<12, using: &random) {
+    switch Int.random(in: 0..<14, using: &random) {
     case 0...5: try save()
     case 6: try deleteMatches()
     case 7: try deleteKeys()
-    case 8 where Int.random(in: 0..<4, using: &random) == 0:
+    case 8, 9: try update()
+    case 10 where Int.random(in: 0..<4, using: &random) == 0:
       log.append("eraseAllData")
       try expect(try repository.eraseAllData(), entities.count, "erased")
       entities = [:]
@@ -46,21 +47,45 @@ struct RandomOperations<Subject: ConformanceSubject> {
     let models = (0..<Int.random(in: 0..<6, using: &random)).map { _ in randomModel() }
     let condition = Bool.random(using: &random) ? randomCondition() : nil
     let policy = Policy.allCases.randomElement(using: &random) ?? .replace
-    log.append("save \(models) clearing \(condition?.name ?? "nothing") on conflict \(policy)")
-    let expected = expectedReport(models, condition, policy)
+    let origin = randomOrigin()
+    log.append(
+      "save \(models) clearing \(condition?.name ?? "nothing") on conflict \(policy) as \(origin)")
+    let expected = expectedReport(models, condition, policy, origin)
     let found = try repository.save(
-      models, clearBeforeSaving: condition?.query, onConflict: policy.policy(subject))
+      models, clearBeforeSaving: condition?.query, onConflict: policy.policy(subject), as: origin)
     try expect(found, expected, "report")
   }
 
+  private mutating func update() throws {
+    let id = randomID()
+    let changed = randomModel()
+    let origin = randomOrigin()
+    log.append("update \(id) to \(changed) with its own id as \(origin)")
+    var expected: Subject.Model?
+    if let stored = entities[id], let model = subject.convert(stored) {
+      let new = subject.entity(renamed(changed, as: model), over: stored, as: origin)
+      entities[id] = nil
+      entities[new.id] = new
+      expected = subject.convert(new)
+    }
+    let found = try repository.update(id, as: origin) { $0 = renamed(changed, as: $0) }
+    try expect(found, expected, "updated")
+  }
+
+  /// A model that says what `model` says, of what `other` is about.
+  private func renamed(_ model: Subject.Model, as other: Subject.Model) -> Subject.Model {
+    let id = subject.entity(other, over: nil).id
+    return subject.changing(model, id: id, rank: subject.rank(of: model))
+  }
+
   private mutating func expectedReport(
-    _ models: [Subject.Model], _ condition: Condition?, _ policy: Policy
+    _ models: [Subject.Model], _ condition: Condition?, _ policy: Policy, _ origin: ChangeOrigin
   ) -> SaveReport {
     var report = SaveReport()
     var batch: [String: Sample] = [:]
     for model in models {
       let id = subject.entity(model, over: nil).id
-      var entity = subject.entity(model, over: entities[id])
+      var entity = subject.entity(model, over: entities[id], as: origin)
       if let stored = entities[id] {
         switch policy {
         case .replace: break
@@ -68,7 +93,8 @@ struct RandomOperations<Subject: ConformanceSubject> {
         case .sum:
           if let old = subject.convert(stored) {
             let sum = subject.rank(of: old) + subject.rank(of: model)
-            entity = subject.entity(subject.changing(model, id: nil, rank: sum), over: stored)
+            entity = subject.entity(
+              subject.changing(model, id: nil, rank: sum), over: stored, as: origin)
           }
         }
       }
@@ -150,7 +176,12 @@ struct RandomOperations<Subject: ConformanceSubject> {
         id: randomID(), group: ["red", "blue", ""].randomElement(using: &random) ?? "",
         rank: .random(in: 0..<4, using: &random),
         note: Bool.random(using: &random) ? nil : "note",
-        isHidden: Int.random(in: 0..<4, using: &random) == 0))
+        isHidden: Int.random(in: 0..<4, using: &random) == 0,
+        label: Bool.random(using: &random) ? "" : "label"))
+  }
+
+  private mutating func randomOrigin() -> ChangeOrigin {
+    Bool.random(using: &random) ? .local : .sync
   }
 
   /// A condition twice: as a query, and as what Swift says.

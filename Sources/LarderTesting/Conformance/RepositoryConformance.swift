@@ -1,5 +1,11 @@
 public import Larder
 
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// Says whether a repository behaves as those of Larder do.
 ///
 /// ```swift
@@ -105,4 +111,8 @@ func expect(throws expected: StoreError, _ body: () throws -> some Any) throws {
     throw Unequal(description: "expected the error \(expected), found \(error)")
   }
   throw Unequal(description: "expected the error \(expected), and nothing was thrown")
+}
+
+extension ConformanceFailure: LocalizedError {
+  public var errorDescription: String? { description }
 }

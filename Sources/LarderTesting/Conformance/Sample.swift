@@ -10,10 +10,12 @@ public struct Sample: Document, Identifiable, Equatable {
   public var isHidden: Bool
   /// Known to the device only: the group that it was first saved with.
   public var firstGroup: String
+  /// Put in by the user: where a mapper is used, only changes of the app's own write it.
+  public var label: String
 
   public init(
     id: String, group: String = "", rank: Int = 0, note: String? = nil, isHidden: Bool = false,
-    firstGroup: String = ""
+    firstGroup: String = "", label: String = ""
   ) {
     self.id = id
     self.group = group
@@ -21,6 +23,7 @@ public struct Sample: Document, Identifiable, Equatable {
     self.note = note
     self.isHidden = isHidden
     self.firstGroup = firstGroup
+    self.label = label
   }
 
   public static let schema = Schema<Sample>(
@@ -28,7 +31,7 @@ public struct Sample: Document, Identifiable, Equatable {
     fields: [
       Field("id", \.id), Field("group", \.group), Field("rank", \.rank), Field("note", \.note),
       Field("hidden", \.isHidden, default: false),
-      Field("firstGroup", \.firstGroup, default: ""),
+      Field("firstGroup", \.firstGroup, default: ""), Field("label", \.label, default: ""),
     ])
 
   public func encode(into record: inout RecordWriter) {
@@ -38,6 +41,7 @@ public struct Sample: Document, Identifiable, Equatable {
     record.put(note, at: 3)
     record.put(isHidden, at: 4)
     record.put(firstGroup, at: 5)
+    record.put(label, at: 6)
   }
 
   public init(from record: borrowing RecordReader) throws(RecordError) {
@@ -47,6 +51,7 @@ public struct Sample: Document, Identifiable, Equatable {
     note = try record.get(3)
     isHidden = try record.get(4)
     firstGroup = try record.get(5)
+    label = try record.get(6)
   }
 }
 
@@ -59,10 +64,12 @@ public struct SampleModel: Sendable, Equatable {
   public var isHidden: Bool
   /// What the device noted; no save changes it.
   public var firstGroup: String
+  /// What the user put in.
+  public var label: String
 
   public init(
     id: String, group: String = "", rank: Int = 0, note: String? = nil, isHidden: Bool = false,
-    firstGroup: String = ""
+    firstGroup: String = "", label: String = ""
   ) {
     self.id = id
     self.group = group
@@ -70,10 +77,12 @@ public struct SampleModel: Sendable, Equatable {
     self.note = note
     self.isHidden = isHidden
     self.firstGroup = firstGroup
+    self.label = label
   }
 }
 
-/// Keeps a field that only the device knows, and has no model for entities that are hidden.
+/// Keeps a field that only the device knows, lets only the app's own changes write the one that the user
+/// puts in, and has no model for entities that are hidden.
 public struct SampleMapper: EntityMapper {
   public init() {}
 
@@ -81,7 +90,7 @@ public struct SampleMapper: EntityMapper {
     guard !entity.isHidden else { return nil }
     return SampleModel(
       id: entity.id, group: entity.group, rank: entity.rank, note: entity.note,
-      firstGroup: entity.firstGroup)
+      firstGroup: entity.firstGroup, label: entity.label)
   }
 
   public func newEntity(for model: SampleModel) -> Sample {
@@ -93,6 +102,11 @@ public struct SampleMapper: EntityMapper {
     entity.rank = model.rank
     entity.note = model.note
     entity.isHidden = model.isHidden
+  }
+
+  public func update(_ entity: inout Sample, by model: SampleModel, as origin: ChangeOrigin) {
+    update(&entity, by: model)
+    if origin == .local { entity.label = model.label }
   }
 
   public func entityAccessorKey(_ model: SampleModel) -> String { model.id }

@@ -32,6 +32,7 @@ extension ConformanceSubject {
           {},
           { try repository.save((1...6).map { sample("\($0)", $0) }) },
           { try repository.save(sample("6", 0)) },
+          { try repository.update("5") { $0 = subject.changing($0, id: nil, rank: 1) } },
           { try repository.save([sample("1", 9), sample("2", 10)]) },
           { try repository.save(sample("4", 4, isHidden: true)) },
           { try repository.delete(keys: ["3", "6"]) },
@@ -113,6 +114,7 @@ extension ConformanceSubject {
         try await repository.save(models[2], as: .sync)
         try await repository.save(
           [models[3]], clearBeforeSaving: subject.matching(.id("0")), as: .sync)
+        try await repository.update("2", as: .sync) { $0 = subject.changing($0, id: nil, rank: 8) }
         try await repository.delete(keys: ["1"], as: .sync)
         try await repository.delete(subject.matching(.id("5")), as: .sync)
         // Time for a step that should not be made.

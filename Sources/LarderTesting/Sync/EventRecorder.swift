@@ -26,6 +26,8 @@ public final class EventRecorder<Value: Sendable>: Sendable {
   public var events: [Event<Value>] { recorded.elements }
   public var values: [Value] { events.compactMap(\.value) }
   public var errors: [any Error] { events.compactMap(\.error) }
+  /// How fresh the stream said that its values were.
+  public var refreshStates: [RefreshState] { events.compactMap(\.refresh) }
   /// Whether the stream has come to its end.
   public var isFinished: Bool { !ends.elements.isEmpty }
 
@@ -34,6 +36,20 @@ public final class EventRecorder<Value: Sendable>: Sendable {
 
   /// Returns when there were so many events.
   public func waitForEvents(_ count: Int) async { await recorded.wait(for: count) }
+
+  /// Returns when there were so many values, whatever came between them.
+  public func waitForValues(_ count: Int) async { await wait { values.count >= count } }
+
+  /// Returns when there were so many failures, whatever came between them.
+  public func waitForErrors(_ count: Int) async { await wait { errors.count >= count } }
+
+  private func wait(until condition: () -> Bool) async {
+    while true {
+      let count = events.count
+      if condition() { return }
+      await waitForEvents(count + 1)
+    }
+  }
 
   /// Returns when the stream has come to its end.
   public func waitForEnd() async { await ends.wait(for: 1) }

@@ -33,3 +33,11 @@ func show(
     screen(stations)
   }
 }
+
+/// The app makes one trigger at launch, `RefreshTrigger(NetworkReachability())`, and calls its `fire()`
+/// when it becomes active.
+func limiter(in store: Store, listeningTo trigger: RefreshTrigger) -> FetchLimiter {
+  FetchLimiter(
+    minimumInterval: .seconds(900), named: "stations", in: store,
+    retrying: Backoff(first: .seconds(1), longest: .seconds(300)), trigger: trigger)
+}

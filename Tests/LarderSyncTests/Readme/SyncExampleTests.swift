@@ -24,10 +24,15 @@ import Testing
       contentsOf: tests.appending(path: "SyncExample.swift"), encoding: .utf8)
     let article = code(
       try text("Sources/LarderSync/Documentation.docc/SingleSourceOfTruth.md"))
+    let updaters = code(try text("Sources/LarderSync/Documentation.docc/Updaters.md"))
+    let updaterSource = try String(
+      contentsOf: tests.appending(path: "UpdaterExamples.swift"), encoding: .utf8)
     let readme = code(try text("README.md")).filter { $0.contains("refreshedBy:") }
 
     #expect(readme.count == 1)
-    #expect(article.count == 3)
+    #expect(article.count == 4)
+    #expect(updaters.count == 3)
+    for shown in updaters { #expect(updaterSource.contains(shown), "\(shown)") }
     for shown in readme + article {
       for part in shown.components(separatedBy: "\n\n") {
         #expect(source.contains(part.trimmingCharacters(in: .newlines)), "\(part)")
@@ -63,6 +68,20 @@ import Testing
     }
   }
 
+  @Test("the article's limiter tries again when its trigger fires")
+  func triggered() async throws {
+    try await withTemporaryStore { store in
+      let trigger = RefreshTrigger()
+      let limiter = limiter(in: store, listeningTo: trigger)
+      await #expect(throws: Offline()) { try await limiter.run { throw Offline() } }
+
+      trigger.fire()
+
+      let status = try await limiter.run { .updated }
+      #expect(status == .updated)
+    }
+  }
+
   @Test("the program in the README shows what is stored, then what is new, and errors beside it")
   func runs() async throws {
     try await withTemporaryStore { store in
@@ -78,11 +97,15 @@ import Testing
         }
       }
 
-      let failing = task(updater(of: stations, in: store) { throw Offline() })
+      let offline = updater(of: stations, in: store) { throw Offline() }
+      let failing = task(offline)
       await presenter.waitForMessages(1)
       #expect(log.lines == ["Oslo S"])
       failing.cancel()
       await failing.value
+      // Otherwise the next one would wait for a second, or less.
+      await settle { !offline.limiter.isFetching }
+      try await offline.limiter.forgetLastSuccess()
       let working = updater(of: stations, in: store) {
         Data(#"[{"id": 1, "name": "Oslo S"}, {"id": 2, "name": "Bergen"}]"#.utf8)
       }

@@ -15,6 +15,25 @@ import Testing
     for event in events { #expect(await mailbox.next() == event) }
   }
 
+  @Test("who does not ask is kept the updater's latest failure, and how fresh the values are now")
+  func latest() async {
+    mailbox.put(.value(1))
+    for number in 1...100 {
+      mailbox.put(.failure(Offline(number: number)), from: .updater)
+      mailbox.put(.refresh(RefreshState(isRefreshing: number % 2 == 1)), from: .state)
+    }
+    mailbox.put(.failure(Offline()))
+    mailbox.finish()
+
+    var events: [Event<Int>] = []
+    while let event = await mailbox.next() { events.append(event) }
+
+    #expect(
+      events == [
+        .value(1), .failure(Offline(number: 100)), .refresh(RefreshState()), .failure(Offline()),
+      ])
+  }
+
   @Test("after the end what came before it is given, and then nothing; what comes later is not")
   func end() async {
     mailbox.put(.value(1))

@@ -23,7 +23,7 @@ import Testing
       await recorder.waitForEvents(2)
 
       #expect(recorder.events == [.value(Rows(page)), .value(Rows(Seller.many(4)))])
-      #expect(updater.timings == [.ifDue])
+      #expect(updater.timings == [.joining])
     }
   }
 
@@ -132,9 +132,9 @@ import Testing
       let updater = RemoteUpdater(fetch: remote.fetch) { try await sellers.save($0, as: $1) }
       let recorder = EventRecorder(sellers.stream(Seller.byOrder, refreshedBy: updater))
 
-      await recorder.waitForEvents(2)
+      await recorder.waitForValues(2)
 
-      #expect(recorder.events == [.value([]), .value(Rows(page))])
+      #expect(recorder.values == [[], Rows(page)])
     }
   }
 
@@ -151,14 +151,14 @@ import Testing
         try await sellers.save($0, clearBeforeSaving: Seller.all, as: $1)
       }
       let recorder = EventRecorder(sellers.stream(Seller.byOrder, refreshedBy: updater))
-      await recorder.waitForEvents(1)
+      await recorder.waitForValues(1)
       await remote.waitForEnds(1)
 
       #expect(try await updater.sync(.afterNow) == .alreadyCurrent)
 
       #expect(try store.lastTransaction() == before)
       try await sellers.save(Seller.many(4))
-      await recorder.waitForEvents(2)
+      await recorder.waitForValues(2)
       #expect(recorder.values == [Rows(page), Rows(Seller.many(4))])
     }
   }
@@ -222,14 +222,14 @@ import Testing
       let first = EventRecorder(stream)
       await remote.waitForRequests(1)
       let second = EventRecorder(stream)
-      await second.waitForEvents(1)
+      await second.waitForValues(1)
 
       first.cancel()
       await first.waitForEnd()
       remote.answer(.success(.fromRemote(page)))
-      await second.waitForEvents(2)
+      await second.waitForValues(2)
 
-      #expect(second.events == [.value([]), .value(Rows(page))])
+      #expect(second.values == [[], Rows(page)])
       #expect(remote.requestCount == 1)
     }
   }

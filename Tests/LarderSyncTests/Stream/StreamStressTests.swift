@@ -71,7 +71,7 @@ import Testing
           : .failure(Offline(number: request))
       }
       let limiter = FetchLimiter(
-        minimumInterval: .seconds(1), named: "sellers", in: store, clock: clock)
+        minimumInterval: .seconds(1), named: "sellers", in: store, retrying: nil, clock: clock)
       let updater = RemoteUpdater(limiter: limiter, fetch: remote.fetch) {
         try await sellers.save($0, as: $1)
       }
@@ -133,7 +133,8 @@ import Testing
 
       for recorder in recorders {
         #expect(recorder.values.last == Rows(Seller.many(1_000)))
-        #expect(recorder.errors.count <= 1)
+        // Every second request has failed, and each failure is told once.
+        #expect(recorder.errors.count <= (remote.requestCount + 1) / 2)
         recorder.cancel()
       }
       await settle { !updater.limiter.isFetching }

@@ -27,7 +27,7 @@ import Testing
 
   @Test("a failure, a cancelled fetch and one that skips do not use up the interval")
   func failure() async throws {
-    let limiter = FetchLimiter(minimumInterval: quarter, clock: ManualClock())
+    let limiter = FetchLimiter(minimumInterval: quarter, retrying: nil, clock: ManualClock())
 
     await #expect(throws: Offline()) { try await limiter.run { throw Offline() } }
     await #expect(throws: CancellationError.self) {
@@ -42,7 +42,7 @@ import Testing
   @Test("a failure after the interval leaves the last success as it was")
   func failureLater() async throws {
     let clock = ManualClock()
-    let limiter = FetchLimiter(minimumInterval: quarter, clock: clock)
+    let limiter = FetchLimiter(minimumInterval: quarter, retrying: nil, clock: clock)
     _ = try await limiter.run { .updated }
     let first = clock.date
     clock.advance(by: quarter)

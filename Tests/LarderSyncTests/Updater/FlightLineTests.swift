@@ -37,6 +37,7 @@ import Testing
         switch (arrival, timing) {
         case (.skipped, .ifDue): #expect(isFlying || !isDue, hint)
         case (.skipped, .joining): #expect(!isFlying && !isDue, hint)
+        case (.skipped, .scheduled): #expect(isFlying ? isCancelled : !isDue, hint)
         case (.skipped, .afterNow): Issue.record("skipped: \(hint)")
         case (.takesOff(let number), _):
           #expect(!isFlying && (isDue || timing == .afterNow), hint)
@@ -45,6 +46,9 @@ import Testing
           isCancelled = false
           expected[nextWaiter] = Expectation(flights: number...number)
         case (.waits, .ifDue): Issue.record("waits: \(hint)")
+        case (.waits, .scheduled):
+          #expect(isFlying && !isCancelled, hint)
+          expected[nextWaiter] = Expectation(flights: flightCount...flightCount)
         case (.waits, .joining):
           #expect(isFlying, hint)
           let number = flightCount + (isCancelled ? 1 : 0)

@@ -13,7 +13,7 @@ import Testing
     let store: Store
     let remote = ScriptedRemote<Data>()
     let decoder: RecordingDecoder<Data, [Seller]>
-    let limiter = FetchLimiter()
+    let limiter = FetchLimiter(retrying: nil)
     let updater: RemoteUpdater
     let saves = Log()
 
@@ -378,8 +378,10 @@ import Testing
         }
       }
       let updater = RemoteUpdater(
-        log: { log.add("\($0)") }, fetch: remote.fetch, save: { try await sellers.save($0, as: $1) }
-      )
+        limiter: FetchLimiter(retrying: nil), log: { log.add("\($0)") }, fetch: remote.fetch
+      ) {
+        try await sellers.save($0, as: $1)
+      }
 
       for _ in 1...4 {
         // The first one fails.
@@ -399,5 +401,41 @@ import Testing
       let count = try sellers.count()
       #expect(count == 2)
     }
+  }
+
+  // MARK: A source and a repository
+
+  @Test("the models of a source are saved as a pull, and what it has no more is cleared")
+  func source() async throws {
+    try await withTemporaryStore { store in
+      let sellers: any Repository<Seller, Seller> = store.repository(of: Seller.self)
+      try await sellers.save(Seller(id: 9, phone: "9", address: "gone"))
+      let token = try store.changeToken()
+      let page = page
+      let updater = RemoteUpdater(sellers, clearBeforeSaving: Seller.all) { page }
+
+      #expect(try await updater.sync() == .updated)
+      #expect(try await updater.sync(.afterNow) == .alreadyCurrent)
+
+      let rows = try sellers.fetch(Seller.byOrder)
+      #expect(rows == page)
+      #expect(try store.history(since: token).changes.allSatisfy { $0.origin == .sync })
+    }
+  }
+
+  @Test("a source that fails clears nothing, and one that may not overwrite adds only what is new")
+  func sourcePolicies() async throws {
+    let sellers: any Repository<Seller, Seller> = InMemoryRepository(of: Seller.self)
+    let own = Seller(id: 0, phone: "mine", address: "")
+    try await sellers.save(own)
+    let page = page
+    let failing = RemoteUpdater(sellers, clearBeforeSaving: Seller.all) { throw Offline() }
+    await #expect(throws: Offline()) { try await failing.sync() }
+    #expect(try sellers.fetch(Seller.all) == [own])
+
+    let adding = RemoteUpdater(sellers, onConflict: .keepExisting) { page }
+    try await adding.sync()
+
+    #expect(try sellers.fetch(Seller.all) == [own, page[1]])
   }
 }

@@ -201,6 +201,18 @@ private struct Case {
     try extreme(\.name) { TextOracle.normal($0.name) }
     try extreme(\.note) { $0.note.map(TextOracle.normal) }
     try extreme(\.title) { TextOracle.normal($0.title) }
+    try extreme(ofEnum: \.rank, \.rank)
+    try extreme(ofEnum: \.grade, \.grade)
+    try extreme(ofEnum: \.code, \.code)
+  }
+
+  private func extreme<Value: RawRepresentable & Comparable & Storable & Sendable>(
+    ofEnum field: KeyPath<Fields<Specimen>, QueryField<Specimen, Value>>,
+    _ value: (Specimen) -> Value
+  ) throws where Value.RawValue: Comparand {
+    let values = specimens.map(value)
+    try #require(try repository.min(field, of: query) == values.min(), hint)
+    try #require(try repository.max(field, of: query) == values.max(), hint)
   }
 
   private func extreme<Value: Comparand & Comparable>(
@@ -233,15 +245,27 @@ private struct Case {
     try group(\.base.place.word, \.base.place.word)
     try group(\.site.alias) { $0.site?.alias }
     try group(\.isHeavy, \.isHeavy)
-    let colors = try repository.aggregate(.counts(by: \.color), of: query)
+    let colors = try repository.counts(by: \.color, of: query)
     try compare(
       colors.map { (.string($0.key.rawValue), $0.value) }, { .string($0.color.rawValue) })
-    let shades = try repository.aggregate(.counts(by: \.shade), of: query)
+    let shades = try repository.counts(by: \.shade, of: query)
     try compare(
       shades.map { ($0.key.map { .string($0.rawValue) } ?? .null, $0.value) },
       { $0.shade.map { .string($0.rawValue) } ?? .null })
-    try #require(
-      try repository.aggregate(.distinct(\.color), of: query) == colors.map(\.key), hint)
+    try #require(try repository.distinct(\.color, of: query) == colors.map(\.key), hint)
+    try #require(try repository.distinct(\.shade, of: query) == shades.map(\.key), hint)
+    for (key, sum) in try repository.sums(of: \.small, by: \.color, in: query).map({
+      ($0.key, $0.value)
+    }) {
+      let expected = specimens.filter { $0.color == key }.reduce(0) { $0 + Int($1.small) }
+      try #require(sum == expected, hint)
+    }
+    let shadeSums = try repository.sums(of: \.small, by: \.shade, in: query)
+    try #require(shadeSums.map(\.key) == shades.map(\.key), hint)
+    for sum in shadeSums {
+      let expected = specimens.filter { $0.shade == sum.key }.reduce(0) { $0 + Int($1.small) }
+      try #require(sum.value == expected, hint)
+    }
 
     let sums = try repository.sums(of: \.small, by: \.isOpen, in: query)
     for sum in sums {

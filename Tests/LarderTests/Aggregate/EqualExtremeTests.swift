@@ -27,6 +27,62 @@ import Testing
     }
   }
 
+  @Test("of texts that are canonically equivalent every plan gives the composed one")
+  func spellings() throws {
+    let (composed, decomposed) = ("\u{E9}", "e\u{301}")
+    for texts in [[composed, decomposed], [decomposed, composed], [decomposed]] {
+      try withTemporaryStore { store in
+        let documents = texts.enumerated().map { One($0.element, id: "\($0.offset)") }
+        let repository = store.repository(of: One<String>.self)
+        let memory = InMemoryRepository(of: One<String>.self)
+        try repository.save(documents)
+        try memory.save(documents)
+        let collection = store.collection("One")
+        let indexes: [[DynamicIndexPart]] = [
+          ["value"], [DynamicIndexPart(FieldPath(field: "value"), isDescending: true)],
+          ["value", DynamicIndexPart(FieldPath(field: "id"), isDescending: true)], ["id"],
+        ]
+
+        var answers = try self.texts(in: memory) + self.texts(in: repository)
+        for parts in indexes {
+          try collection.createIndex(on: parts, name: "one")
+          answers += try self.texts(in: repository)
+          try collection.dropIndex("one")
+        }
+
+        #expect(answers.allSatisfy { $0.utf8.elementsEqual(composed.utf8) })
+      }
+    }
+  }
+
+  private func texts(in repository: some Repository<One<String>, One<String>>) throws -> [String] {
+    let queries = [
+      One<String>.all, One<String>.where { $0.value == "\u{E9}" },
+      One<String>.where { $0.id >= "" },
+      One<String>.all.sorted(by: \.value, .reverse).limit(5),
+    ]
+    return try queries.flatMap { (query: Query<One<String>>) in
+      try [repository.min(\.value, of: query), repository.max(\.value, of: query)].compactMap { $0 }
+        + repository.distinct(\.value, of: query)
+        + repository.counts(by: \.value, of: query).map(\.key)
+    }
+  }
+
+  @Test("zeros are one group, under 0.0, whichever was saved first")
+  func groupsOfZeros() throws {
+    for zeros in [[0.0, -0.0], [-0.0, 0.0], [-0.0]] {
+      try withTemporaryStore { store in
+        let repository = store.repository(of: One<Double>.self)
+        try repository.save(zeros.enumerated().map { One($0.element, id: "\($0.offset)") })
+        for isIndexed in [false, true] {
+          if isIndexed { try store.collection("One").createIndex(on: "value") }
+          let found = try repository.distinct(\.value) + repository.counts(by: \.value).map(\.key)
+          #expect(found.map(\.sign) == [.plus, .plus])
+        }
+      }
+    }
+  }
+
   @Test("an average is finite where all of its values are, also where their sum is not")
   func largeAverages() throws {
     let largest = Double.greatestFiniteMagnitude

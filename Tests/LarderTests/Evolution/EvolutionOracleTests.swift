@@ -255,32 +255,30 @@ private struct ItemModel: Equatable {
 
   static let names = ["a", "b", "\u{E9}"]
 
-  /// The field of an embedded document that the saving version does not know stays, where there was
-  /// one; of elements nobody knows which were there before.
   mutating func take(_ item: OldItem) {
     (name, gone, number) = (item.name, item.gone, .integer(Int128(item.number)))
-    place = item.place.map { PlaceModel($0, over: place) }
-    let inside = deep ?? nil
-    deep = item.deep.map { $0.map { PlaceModel($0, over: inside) } }
-    let before = places
-    places = Dictionary(
-      uniqueKeysWithValues: item.places.map { ($0.key, PlaceModel($0.value, over: before[$0.key])) }
-    )
-    rows = item.rows.map { PlaceModel($0, over: nil) }
+    take(item.place, item.deep, item.places, item.rows, as: PlaceModel.init)
     coded = CodedModel(a: item.coded.a, gone: item.coded.gone)
   }
 
   mutating func take(_ item: NewItem) {
     (name, added, number) = (item.name, item.added, .double(item.number))
-    place = item.place.map { PlaceModel($0, over: place) }
-    let inside = deep ?? nil
-    deep = item.deep.map { $0.map { PlaceModel($0, over: inside) } }
-    let before = places
-    places = Dictionary(
-      uniqueKeysWithValues: item.places.map { ($0.key, PlaceModel($0.value, over: before[$0.key])) }
-    )
-    rows = item.rows.map { PlaceModel($0, over: nil) }
+    take(item.place, item.deep, item.places, item.rows, as: PlaceModel.init)
     coded = CodedModel(a: item.coded.a, added: item.coded.added)
+  }
+
+  /// The field of an embedded document that the saving version does not know stays, where there was
+  /// one; of elements nobody knows which were there before.
+  private mutating func take<Place>(
+    _ newPlace: Place?, _ newDeep: Place??, _ newPlaces: [String: Place], _ newRows: [Place],
+    as model: (Place, _ over: PlaceModel?) -> PlaceModel
+  ) {
+    let (place, deep, places) = (self.place, self.deep ?? nil, self.places)
+    self.place = newPlace.map { model($0, place) }
+    self.deep = newDeep.map { $0.map { model($0, deep) } }
+    self.places = Dictionary(
+      uniqueKeysWithValues: newPlaces.map { ($0.key, model($0.value, places[$0.key])) })
+    rows = newRows.map { model($0, nil) }
   }
 
   /// A number is the same as an integer and as a double.
@@ -347,10 +345,8 @@ extension OldItem {
       number: Int32(random.int(-3..<4)),
       place: random.once(in: 3) ? nil : OldPlace(using: &random),
       deep: random.pick([.none, .some(nil), .some(OldPlace(using: &random))]),
-      places: Dictionary(
-        uniqueKeysWithValues: ["x", "y", "z"].prefix(random.int(0..<4)).map {
-          ($0, OldPlace(using: &random))
-        }), rows: random.array(0..<3) { OldPlace(using: &$0) },
+      places: random.places { OldPlace(using: &$0) },
+      rows: random.array(0..<3) { OldPlace(using: &$0) },
       coded: OldCoded(a: random.int(0..<9), gone: random.bool() ? 3 : nil))
   }
 }
@@ -385,10 +381,8 @@ extension NewItem {
       number: Double(random.int(-3..<4)) + random.pick([0, 0, 0, 0.5, 0x1p40]),
       added: random.int(6..<9), place: random.once(in: 3) ? nil : NewPlace(using: &random),
       deep: random.pick([.none, .some(nil), .some(NewPlace(using: &random))]),
-      places: Dictionary(
-        uniqueKeysWithValues: ["x", "y", "z"].prefix(random.int(0..<4)).map {
-          ($0, NewPlace(using: &random))
-        }), rows: random.array(0..<3) { NewPlace(using: &$0) },
+      places: random.places { NewPlace(using: &$0) },
+      rows: random.array(0..<3) { NewPlace(using: &$0) },
       coded: NewCoded(a: random.int(0..<9), added: random.bool() ? 4 : nil))
   }
 }
@@ -404,6 +398,17 @@ extension NewPlace {
     self.init(
       x: random.int(-3..<4) + (random.once(in: 8) ? 1 << 40 : 0), added: random.pick(["p", "q"]),
       inner: random.bool() ? NewInner(a: random.int(-3..<4), added: random.bool() ? 5 : nil) : nil)
+  }
+}
+
+extension RandomSource {
+  /// Up to three, by their names.
+  fileprivate mutating func places<Place>(
+    _ make: (inout RandomSource) -> Place
+  ) -> [String: Place] {
+    var places: [String: Place] = [:]
+    for name in ["x", "y", "z"].prefix(int(0..<4)) { places[name] = make(&self) }
+    return places
   }
 }
 

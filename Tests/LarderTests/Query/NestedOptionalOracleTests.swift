@@ -45,17 +45,21 @@ import Testing
     var query = Tree.all.where { _ in condition.typed }
     var untyped = DynamicQuery(where: condition.untyped)
     var answer = trees.filter(condition.holds)
-    switch random.int(0..<4) {
+    let isReversed = random.bool()
+    let direction: SortOrder = isReversed ? .reverse : .forward
+    switch random.int(0..<5) {
     case 0:
-      let isReversed = random.bool()
-      query = query.sorted(by: \.stem.leaf.size, isReversed ? .reverse : .forward)
+      query = query.sorted(by: \.stem.leaf.size, direction)
       untyped = untyped.sorted(by: FieldPath("stem.leaf.size")!, isReversed: isReversed)
       answer = sort(answer, isReversed) { $0.stem?.leaf?.size }
     case 1:
-      let isReversed = random.bool()
-      query = query.sorted(by: \.stem.name, isReversed ? .reverse : .forward)
+      query = query.sorted(by: \.stem.name, direction)
       untyped = untyped.sorted(by: FieldPath("stem.name")!, isReversed: isReversed)
       answer = sort(answer, isReversed) { $0.stem?.name }
+    case 2:
+      query = query.sorted(by: \.stem.leaf.weight, direction)
+      untyped = untyped.sorted(by: FieldPath("stem.leaf.weight")!, isReversed: isReversed)
+      answer = sort(answer, isReversed) { $0.stem?.leaf?.weight }
     default: break
     }
     let hint = "\(query), \(random.hint)"
@@ -121,7 +125,7 @@ import Testing
       let (size, name) = (random.int(0..<4), random.pick(Tree.names))
       let (number, text) = (Value.integer(Int64(size)), Value.string(name))
       let (stem, leaf) = (free.stem, free.stem.leaf)
-      switch random.int(0..<14) {
+      switch random.int(0..<13) {
       case 0: return Condition(typed: fields.stem == nil, untyped: stem == .null) { $0.stem == nil }
       case 1:
         return Condition(typed: fields.stem.leaf == nil, untyped: leaf == .null) {
@@ -132,16 +136,19 @@ import Testing
           $0.stem?.leaf != nil
         }
       case 3:
-        return Condition(typed: fields.stem.leaf.size == nil, untyped: leaf.size == .null) {
-          $0.stem?.leaf?.size == nil
+        let size = random.once(in: 3) ? nil : size
+        return equality(fields.stem.leaf.size, leaf.size, size, using: &random) {
+          $0.stem?.leaf?.size
         }
       case 4:
-        return Condition(typed: fields.stem.leaf.size == size, untyped: leaf.size == number) {
-          $0.stem?.leaf?.size == size
+        let name = random.once(in: 3) ? nil : name
+        return equality(fields.stem.leaf.label, leaf.label, name, using: &random) {
+          $0.stem?.leaf?.label
         }
       case 5:
-        return Condition(typed: fields.stem.leaf.size != size, untyped: leaf.size != number) {
-          $0.stem?.leaf?.size != size
+        let weight = random.once(in: 3) ? nil : size
+        return equality(fields.stem.leaf.weight, leaf.weight, weight, using: &random) {
+          $0.stem?.leaf?.weight
         }
       case 6:
         return Condition(typed: fields.stem.leaf.size < size, untyped: leaf.size < number) {
@@ -152,22 +159,17 @@ import Testing
           $0.stem?.leaf?.size.map { $0 >= size } ?? false
         }
       case 8:
-        return Condition(typed: fields.stem.leaf.label == name, untyped: leaf.label == text) {
-          $0.stem?.leaf?.label == name
+        return Condition(typed: fields.stem.leaf.weight < size, untyped: leaf.weight < number) {
+          $0.stem?.leaf.map { $0.weight < size } ?? false
         }
       case 9:
-        return Condition(typed: fields.stem.leaf.label != name, untyped: leaf.label != text) {
-          $0.stem?.leaf?.label != name
-        }
+        let name = random.once(in: 3) ? nil : name
+        return equality(fields.stem.name, stem.name, name, using: &random) { $0.stem?.name }
       case 10:
         return Condition(typed: fields.stem.name < name, untyped: stem.name < text) {
           $0.stem?.name.map { $0 < name } ?? false
         }
       case 11:
-        return Condition(typed: fields.stem.name == name, untyped: stem.name == text) {
-          $0.stem?.name == name
-        }
-      case 12:
         return Condition(
           typed: fields.stem.leaf.spots.contains(size), untyped: leaf.spots.contains(number)
         ) { $0.stem?.leaf?.spots.contains(size) ?? false }
@@ -176,6 +178,17 @@ import Testing
           typed: fields.root.leaf.size == size, untyped: free.root.leaf.size == number
         ) { $0.root.leaf?.size == size }
       }
+    }
+
+    /// That a field is, or is not, a value or nil.
+    private static func equality<Value: Comparand>(
+      _ typed: QueryField<Tree, Value?>, _ untyped: DynamicField, _ value: Value?,
+      using random: inout RandomSource, _ read: @escaping (Tree) -> Value?
+    ) -> Condition {
+      let stored = value.map { Larder.Value(storing: $0) } ?? .null
+      return random.bool()
+        ? Condition(typed: typed == value, untyped: untyped == stored) { read($0) == value }
+        : Condition(typed: typed != value, untyped: untyped != stored) { read($0) != value }
     }
   }
 }
@@ -189,6 +202,7 @@ private struct Tree: Equatable {
   static let indexes: [Index<Tree>] = [
     Index(\.stem.leaf.size), Index(.descending(\.stem.leaf.size), .ascending(\.stem.name)),
     Index(\.stem.name), Index(\.stem.leaf.label, \.root.leaf.size), Index(\.stem.leaf.spots),
+    Index(\.stem.leaf.weight), Index(.descending(\.stem.leaf.weight), .ascending(\.stem.name)),
     Index(\.stem.name, where: { $0.stem.leaf == nil }),
     Index(\.root.leaf.size, where: { $0.stem.leaf.size != nil }),
   ]
@@ -229,10 +243,13 @@ private struct Leaf: Equatable {
   var size: Int?
   var label: String
   var spots: [Int] = []
+  /// What a record lacks has this; what stands behind nil has not.
+  var weight = 1
 
   init(using random: inout RandomSource) {
     size = random.once(in: 3) ? nil : random.int(0..<4)
     label = random.pick(Tree.names)
     spots = random.array(0..<4) { $0.int(0..<4) }
+    weight = random.int(0..<4)
   }
 }

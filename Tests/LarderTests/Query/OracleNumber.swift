@@ -7,10 +7,21 @@ import LarderTestKit
 enum ExactNumber: Equatable {
   case integer(Int128)
   case double(Double)
+  case decimal(Decimal)
 
-  /// Below zero, zero or above zero; nil where one is not a number.
+  /// Below zero, zero or above zero; nil where one is not a number. A double beside a decimal is the
+  /// number that its shortest text says, and a decimal that is none is below all others, as in Swift.
   func compare(_ other: ExactNumber) -> Int? {
     switch (self, other) {
+    case (.decimal(let left), .decimal(let right)): left < right ? -1 : left == right ? 0 : 1
+    case (.decimal(let left), .integer(let right)):
+      left.isNaN ? -1 : DecimalDigits("\(left)").compare(DecimalDigits("\(right)"))
+    case (.decimal, .double(let right)) where right.isNaN: nil
+    case (.decimal(let left), .double(let right)) where right.isInfinite || left.isNaN:
+      left.isNaN || right > 0 ? -1 : 1
+    case (.decimal(let left), .double(let right)):
+      DecimalDigits("\(left)").compare(DecimalDigits("\(right)"))
+    case (_, .decimal): other.compare(self).map { -$0 }
     case (.integer(let left), .integer(let right)): left < right ? -1 : left == right ? 0 : 1
     case (.double(let left), .double(let right)):
       left.isNaN || right.isNaN ? nil : left < right ? -1 : left == right ? 0 : 1
@@ -33,8 +44,49 @@ enum ExactNumber: Equatable {
     case .integer(let number):
       Int64(exactly: number).map(Value.integer) ?? .unsigned(UInt64(number))
     case .double(let number): .double(number)
+    case .decimal(let number): .decimal(number)
     }
   }
+
+  var isNumber: Bool {
+    switch self {
+    case .integer: true
+    case .double(let number): !number.isNaN
+    case .decimal(let number): !number.isNaN
+    }
+  }
+}
+
+/// A number as its text has it, with digits without end.
+private struct DecimalDigits {
+  private let isNegative: Bool
+  /// Without zeros at either end; none for zero.
+  private let digits: [UInt8]
+  /// Of ten, for the first digit.
+  private let exponent: Int
+
+  /// - Parameter text: Such as "-12", "0.5" or "1.5e-07".
+  init(_ text: String) {
+    let parts = text.drop { $0 == "-" }.split(separator: "e")
+    let halves = parts[0].split(separator: ".")
+    let all = Array(halves.joined().utf8)
+    let zeros = all.prefix { $0 == UInt8(ascii: "0") }.count
+    isNegative = text.hasPrefix("-")
+    digits = Array(all[zeros...].reversed().drop { $0 == UInt8(ascii: "0") }.reversed())
+    exponent = halves[0].utf8.count - zeros + (parts.count > 1 ? Int(parts[1]) ?? 0 : 0)
+  }
+
+  func compare(_ other: DecimalDigits) -> Int {
+    if sign != other.sign { return sign < other.sign ? -1 : 1 }
+    if sign == 0 { return 0 }
+    let isSmaller =
+      exponent == other.exponent
+      ? digits.lexicographicallyPrecedes(other.digits) : exponent < other.exponent
+    if digits == other.digits, exponent == other.exponent { return 0 }
+    return isSmaller == isNegative ? 1 : -1
+  }
+
+  private var sign: Int { digits.isEmpty ? 0 : isNegative ? -1 : 1 }
 }
 
 /// A type of a field of numbers.
@@ -44,6 +96,19 @@ protocol OracleNumber: Comparand, Comparable {
   /// What conditions take a number for that this type does not read.
   static var unreadable: Self? { get }
   var exact: ExactNumber { get }
+  static func random(using random: inout RandomSource) -> Self
+  /// What a field of this type is compared with.
+  static func randomOperand(using random: inout RandomSource) -> ExactNumber
+}
+
+extension OracleNumber {
+  static func random(using random: inout RandomSource) -> Self {
+    while true { if let number = read(random.exactNumber()) { return number } }
+  }
+
+  static func randomOperand(using random: inout RandomSource) -> ExactNumber {
+    random.exactNumber()
+  }
 }
 
 extension OracleNumber where Self: FixedWidthInteger {
@@ -51,6 +116,7 @@ extension OracleNumber where Self: FixedWidthInteger {
     switch number {
     case .integer(let number): Self(exactly: number)
     case .double(let number): Self(exactly: number)
+    case .decimal: nil
     }
   }
   static var unreadable: Self? { nil }
@@ -69,6 +135,7 @@ extension Double: OracleNumber {
     switch number {
     case .integer(let number): Double(exactly: number)
     case .double(let number): number
+    case .decimal: nil
     }
   }
   static var unreadable: Double? { .nan }
@@ -83,10 +150,50 @@ extension Float: OracleNumber {
       let float = Float(number)
       if float.isInfinite, number.isFinite { return nil }
       return float == 0 && number != 0 ? nil : float
+    case .decimal: return nil
     }
   }
   static var unreadable: Float? { .nan }
   var exact: ExactNumber { .double(Double(self)) }
+
+  static func randomOperand(using random: inout RandomSource) -> ExactNumber {
+    // A double becomes the nearest float.
+    let number = random.exactNumber()
+    if case .double = number { return read(number)?.exact ?? number }
+    return number
+  }
+}
+
+extension Decimal: OracleNumber {
+  static func read(_ number: ExactNumber) -> Decimal? {
+    if case .decimal(let number) = number { number } else { nil }
+  }
+  static var unreadable: Decimal? { nil }
+  var exact: ExactNumber { .decimal(self) }
+
+  /// Numbers that doubles do not tell apart, and those at the ends of what decimals can say.
+  static func random(using random: inout RandomSource) -> Decimal {
+    if random.once(in: 15) { return .nan }
+    let texts = [
+      "0", "0.1", "0.10000000000000000000000000000000000001", "0.3", "1e-128", "12e-128", "1e127",
+      "9007199254740993", "9007199254740993.5", "18446744073709551616", "9223372036854775807.25",
+      "12345678901234567890123456789012345678", "12345678901234567890123456789012345679",
+      "1.2345678901234567890123456789012345678",
+    ]
+    let number = Decimal(string: random.pick(texts)) ?? .nan
+    let steps = random.pick([0, 0, 1, 2])
+    return (random.bool() ? number : -number) + Decimal(steps)
+  }
+
+  static func randomOperand(using random: inout RandomSource) -> ExactNumber {
+    if random.bool() { return .decimal(Self.random(using: &random)) }
+    while true {
+      // NaN that is no decimal is refused.
+      let double = random.pick([0.1, 0.3, -0.1, 1e200, -1e200, 1e-200])
+      let number = random.bool() ? random.exactNumber() : .double(double)
+      if number.isNumber { return number }
+    }
+  }
 }
 
 extension RandomSource {
@@ -107,6 +214,6 @@ extension RandomSource {
 
   /// One that a type can hold.
   mutating func number<Number: OracleNumber>(_ type: Number.Type) -> Number {
-    while true { if let number = Number.read(exactNumber()) { return number } }
+    type.random(using: &self)
   }
 }

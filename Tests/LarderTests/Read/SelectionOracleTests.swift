@@ -30,12 +30,14 @@ import Testing
           try store.collection("Purchase").createIndex(on: "amount")
         }
         let memory = InMemoryRepository(of: Contact.self)
+        let memoryBills = InMemoryRepository(of: Purchase.self)
         try memory.save(contacts)
+        try memoryBills.save(purchases)
         let sorted = contacts.sorted { $0.id < $1.id }
         for _ in 0..<30 {
           try askSections(sorted, [people, memory], store, &tally, using: &random)
           try askPages(sorted, [people, memory], &tally, using: &random)
-          try askRelated(sorted, purchases, people, bills, &tally, using: &random)
+          try askRelated(sorted, purchases, people, bills, memoryBills, &tally, using: &random)
         }
       }
     }
@@ -171,7 +173,8 @@ import Testing
 
   private func askRelated(
     _ contacts: [Contact], _ purchases: [Purchase], _ people: StoreRepository<Contact>,
-    _ bills: StoreRepository<Purchase>, _ tally: inout Tally, using random: inout RandomSource
+    _ bills: StoreRepository<Purchase>, _ memory: InMemoryRepository<Purchase, Purchase>,
+    _ tally: inout Tally, using random: inout RandomSource
   ) throws {
     let byID = Dictionary(uniqueKeysWithValues: contacts.map { ($0.id, $0) })
     let amount = random.int(0..<50)
@@ -183,6 +186,7 @@ import Testing
     let chosen = Array(
       purchases.filter { $0.amount >= amount }
         .sorted { ($1.amount, $0.id) < ($0.amount, $1.id) }.dropFirst(skipped).prefix(limit))
+    #expect(try memory.fetch(query) == chosen, "\(hint)")
     let buyers = try bills.fetch(query, including: \.contactID, of: Contact.self)
     #expect(buyers.map(\.model) == chosen, "\(hint)")
     #expect(buyers.map(\.related) == chosen.map { byID[$0.contactID] }, "\(hint)")

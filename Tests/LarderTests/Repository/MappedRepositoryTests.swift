@@ -31,6 +31,89 @@ import Testing
     }
   }
 
+  /// Finds an entity's key in a way of its own.
+  private struct KeyedMapper: EntityMapper {
+    let suffix: String
+    let asked = Locked(0)
+
+    func convert(_ entity: Sample) -> SampleModel? { SampleMapper().convert(entity) }
+    func newEntity(for model: SampleModel) -> Sample { SampleMapper().newEntity(for: model) }
+
+    func update(_ entity: inout Sample, by model: SampleModel) {
+      SampleMapper().update(&entity, by: model)
+    }
+
+    func entityAccessorKey(_ model: SampleModel) -> String { model.id }
+
+    func entityAccessorKey(_ entity: Sample) -> String {
+      asked.withLock { $0 += 1 }
+      return entity.id + suffix
+    }
+  }
+
+  @Test("a mapper's own key of an entity is asked for, and must be the one that it is stored under")
+  func ownKey() throws {
+    try withTemporaryStore { store in
+      for suffix in ["", "-other"] {
+        let mapper = KeyedMapper(suffix: suffix)
+        let mapped = store.repository(of: Sample.self, mappedBy: mapper)
+        let inMemory = InMemoryRepository(of: Sample.self, mappedBy: mapper)
+        for repository in [mapped, inMemory] as [any Repository<SampleModel, Sample>] {
+          let before = mapper.asked.withLock { $0 }
+          if suffix.isEmpty {
+            try repository.save(SampleModel(id: "a"))
+            try repository.update("a") { $0.rank = 1 }
+            #expect(mapper.asked.withLock { $0 } == before + 2)
+          } else {
+            let error = StoreError.keyChanged(
+              collection: "Sample", key: "\"a\"", found: "\"a-other\"")
+            #expect(throws: error) { try repository.save(SampleModel(id: "a", rank: 2)) }
+          }
+        }
+        #expect(try mapped.get("a")?.rank == 1)
+      }
+    }
+  }
+
+  @Test("an update keeps fields that a newer version of the type has stored, however it is mapped")
+  func unknownFields() throws {
+    struct ShortFreightMapper: EntityMapper {
+      func convert(_ entity: ShortCargo) -> Freight? { Freight(id: entity.id, text: entity.text) }
+      func newEntity(for model: Freight) -> ShortCargo { ShortCargo(id: model.id, text: "") }
+      func update(_ entity: inout ShortCargo, by model: Freight) { entity.text = model.text }
+      func entityAccessorKey(_ model: Freight) -> Int { model.id }
+    }
+    try withTemporaryStore { store in
+      let cargo = store.repository(of: Cargo.self)
+      try cargo.save((1...3).map { Cargo(id: $0, place: 7, text: "old") })
+
+      let documents = store.repository(of: ShortCargo.self)
+      let mapped = store.repository(of: ShortCargo.self, mappedBy: ShortFreightMapper())
+      let plain = store.repository(of: ShortCargo.self, collection: "Cargo")
+      try documents.update(1) { $0.text = "new" }
+      try mapped.update(2) { $0.text = "new" }
+      try plain.update(3) { $0.text = "new" }
+
+      #expect(try cargo.fetch(Cargo.all).map(\.text) == ["new", "new", "new"])
+      #expect(try cargo.fetch(Cargo.all).map(\.place) == [7, 7, 7])
+    }
+  }
+
+  @Test("an update of what is not there makes no collection and writes nothing")
+  func absent() throws {
+    try withTemporaryStore { store in
+      let mapped = store.repository(of: Sample.self, mappedBy: SampleMapper())
+      let plain = store.repository(of: CodableSample.self)
+
+      let missingModel = try mapped.update("a") { _ in Issue.record("it ran") }
+      let missingValue = try plain.update("a") { _ in Issue.record("it ran") }
+      let missing = try store.repository(of: Sample.self).update("a") { $0.rank = 1 }
+
+      #expect(missingModel == nil && missingValue == nil && missing == nil)
+      #expect(try store.collectionNames() == [])
+    }
+  }
+
   /// Changes its mind: it has a model for an entity when it is asked the first time, and then none.
   private final class FickleMapper: EntityMapper {
     private let asked = Locked<Set<String>>([])

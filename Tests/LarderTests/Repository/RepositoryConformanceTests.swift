@@ -65,6 +65,16 @@ import Testing
     try await conformance.checkCodable { InMemoryRepository(of: CodableSample.self) }
   }
 
+  @Test("a repository that is no part of Larder can behave as every repository does")
+  func foreign() async throws {
+    let folder = TestFolder()
+    var count = 0
+    try await conformance.checkCodable {
+      count += 1
+      return FileRepository<CodableSample>(folder.url.appending(path: "\(count).json"))
+    }
+  }
+
   @Test(
     "what a repository does wrong is found, and said in a sentence",
     arguments: Flaw.allCases)
@@ -79,6 +89,7 @@ import Testing
 enum Flaw: CaseIterable {
   case ignoresLimit, countsUnchangedAsUpdated, clearsBothSets, allowsLimitInDelete
   case returnsKeysSorted, forgetsConflicts, losesDuplicates
+  case keepsHalfUpdates, renamesInUpdates
   case ignoresCancellation
 
   /// Part of what is said about it.
@@ -91,6 +102,7 @@ enum Flaw: CaseIterable {
     case .returnsKeysSorted: "in that of the keys asked for"
     case .forgetsConflicts: "keeps what exists"
     case .losesDuplicates: "the others are duplicates"
+    case .keepsHalfUpdates, .renamesInUpdates: "an update that throws, or changes the key"
     case .ignoresCancellation: "cancelled before its save begins"
     }
   }
@@ -124,6 +136,24 @@ struct FlawedRepository: Repository {
       report.unchanged = 0
     }
     return report
+  }
+
+  func update(
+    _ key: String, as origin: ChangeOrigin, _ body: (inout Sample) throws -> Void
+  ) throws -> Sample? {
+    switch flaw {
+    case .keepsHalfUpdates:
+      guard var model = try sound.get(key) else { return nil }
+      defer { _ = try? sound.save(model, as: origin) }
+      try body(&model)
+      return model
+    case .renamesInUpdates:
+      guard var model = try sound.get(key) else { return nil }
+      try body(&model)
+      try sound.save(model, as: origin)
+      return model
+    default: return try sound.update(key, as: origin, body)
+    }
   }
 
   func get(_ key: String) throws -> Sample? { try sound.get(key) }

@@ -1,17 +1,8 @@
 import Foundation
 import Larder
+import LarderModels
 
-// The sellers' contacts of `Mappers.md`, which shows this file.
-
-/// What the app works with. It knows nothing of storage.
-struct SellerContact: Sendable, Equatable {
-  var id: String
-  var name: String
-  var city: String
-  var phone: String?
-  /// What the user put in; no server sends it.
-  var isFavourite = false
-}
+// The sellers' contacts of `Mappers.md`, which shows this file and `SellerContactsService.swift`.
 
 /// What is stored.
 @Document
@@ -37,42 +28,51 @@ struct SellerContactMapper: EntityMapper {
     SellerContactEntity(id: model.id)
   }
 
+  /// Every save writes the fields that the server sends.
   func update(_ entity: inout SellerContactEntity, by model: SellerContact) {
     entity.name = model.name
     entity.city = model.city
     entity.phone = model.phone
-    // `isFavourite` and `isBlocked` are the device's own: what is stored stays.
+    // `isBlocked` is in no model: what is stored stays.
+  }
+
+  /// An edit also writes the field that only the user changes.
+  func update(
+    _ entity: inout SellerContactEntity, by model: SellerContact, as origin: ChangeOrigin
+  ) {
+    update(&entity, by: model)
+    if origin == .local { entity.isFavourite = model.isFavourite }
   }
 
   func entityAccessorKey(_ model: SellerContact) -> String { model.id }
 }
 
-/// A part of the app that is handed its repository, and does not know where it keeps things.
-struct SellerContactsService: Sendable {
-  let contacts: any Repository<SellerContact, SellerContactEntity>
-
-  func inCity(_ city: String) throws -> [SellerContact] {
-    try contacts.fetch(SellerContactEntity.where { $0.city == city }.sorted(by: \.name))
+extension SellerContactMapper {
+  func query(for request: SellerContactsRequest) -> Query<SellerContactEntity> {
+    switch request {
+    case .everyone: SellerContactEntity.all.sorted(by: \.name)
+    case .inCity(let city): SellerContactEntity.where { $0.city == city }.sorted(by: \.name)
+    }
   }
 }
 
 func sellers(in store: Store, server: @escaping @Sendable () async throws -> [SellerContact])
   async throws -> [SellerContact]
 {
-  let contacts = store.repository(of: SellerContactEntity.self, mappedBy: SellerContactMapper())
-  let service = SellerContactsService(contacts: contacts)
+  let mapper = SellerContactMapper()
+  let contacts = store.repository(of: SellerContactEntity.self, mappedBy: mapper)
+  let service = SellerContactsService(contacts: contacts.hidingEntity(mapper.query(for:)))
 
-  // Takes what the server has, and puts it in the repository in one transaction.
-  let provider = DataProvider(contacts, source: server)
-  try await provider.refresh(clearBeforeSaving: SellerContactEntity.all)
+  // Takes what the server has, and puts it in the repository in one transaction: a refresh.
+  try await contacts.save(
+    try await server(), clearBeforeSaving: SellerContactEntity.all, as: .sync)
 
-  // The user picks a favourite, which only the device knows.
-  try await store.write { tx in
-    try tx.update(SellerContactEntity.self, "seller-1") { $0.isFavourite = true }
-  }
+  // The user picks a favourite: an edit.
+  try await service.markAsFavourite("seller-1")
 
-  // The next answer of the server changes what it knows of, and leaves the favourite alone.
-  let report = try await provider.refresh(clearBeforeSaving: SellerContactEntity.all)
+  // The next answer of the server changes the fields that it sends, and leaves the favourite alone.
+  let report = try await contacts.save(
+    try await server(), clearBeforeSaving: SellerContactEntity.all, as: .sync)
   print(report)  // 0 inserted, 0 updated, 2 unchanged, 0 deleted
   return try service.inCity("Oslo")
 }

@@ -10,8 +10,9 @@ import Testing
   @Test("the program in the article on mappers is the one that is tested")
   func isTheSame() throws {
     let here = URL(filePath: #filePath).deletingLastPathComponent()
-    let source = try String(
-      contentsOf: here.appending(path: "SellerContacts.swift"), encoding: .utf8)
+    let sources = try ["SellerContacts.swift", "SellerContactsService.swift"].map {
+      try String(contentsOf: here.appending(path: $0), encoding: .utf8)
+    }
     let article = try String(
       contentsOf: here.appending(
         path: "../../../Sources/Larder/Documentation.docc/Mappers.md"
@@ -20,9 +21,40 @@ import Testing
     let shown = article.components(separatedBy: "```swift\n").dropFirst().compactMap {
       $0.components(separatedBy: "```").first
     }
+    let program = shown.filter { !Self.lines.contains($0) }
 
-    #expect(shown.count == 5)
-    for code in shown { #expect(source.contains(code), "\(code)") }
+    #expect(program.count == 7)
+    #expect(shown.count == program.count + Self.lines.count)
+    for code in program { #expect(sources.contains { $0.contains(code) }, "\(code)") }
+  }
+
+  /// What the article shows by itself; ``changedByLine()`` and `FileRepository` do the same.
+  private static let lines = [
+    "let changed = try await contacts.update(\"seller-1\") { $0.city = \"Bergen\" }\n",
+    "func fetch(_ query: Query<Note>) throws -> [Note] { try query.results(of: notesInFile) }\n",
+  ]
+
+  @Test("the part of the article's program that asks does not import Larder")
+  func importsNoLarder() throws {
+    let source = try String(
+      contentsOf: URL(filePath: #filePath).deletingLastPathComponent().appending(
+        path: "SellerContactsService.swift"), encoding: .utf8)
+
+    let imports = source.split(separator: "\n").filter { $0.contains("import ") }
+
+    #expect(imports == ["import LarderModels"])
+  }
+
+  @Test("the line that the article shows for one model changes that one")
+  func changedByLine() async throws {
+    let contacts = InMemoryRepository(
+      of: SellerContactEntity.self, mappedBy: SellerContactMapper())
+    try await contacts.save([astrid, bjorn])
+
+    let changed = try await contacts.update("seller-1") { $0.city = "Bergen" }
+
+    #expect(changed?.city == "Bergen")
+    #expect(try contacts.fetch(SellerContactEntity.all).map(\.city) == ["Bergen", "Bergen"])
   }
 
   @Test("a server's answer keeps what only the device knows")
@@ -38,44 +70,46 @@ import Testing
     }
   }
 
-  @Test("a service takes a repository in memory as well as one of a store")
-  func injected() throws {
-    let contacts = InMemoryRepository(
-      of: SellerContactEntity.self, mappedBy: SellerContactMapper())
-    let service = SellerContactsService(contacts: contacts)
-    try contacts.save([astrid, bjorn])
+  @Test("an edit is kept however it is saved, and a refresh leaves it alone")
+  func favourites() async throws {
+    try await withTemporaryStore { store in
+      let stored = store.repository(of: SellerContactEntity.self, mappedBy: SellerContactMapper())
+      let inMemory = InMemoryRepository(
+        of: SellerContactEntity.self, mappedBy: SellerContactMapper())
+      for contacts in [stored, inMemory] as [any Repository<SellerContact, SellerContactEntity>] {
+        try await contacts.save([astrid, bjorn], as: .sync)
+        var mine = astrid
+        mine.isFavourite = true
 
-    #expect(try service.inCity("Bergen") == [bjorn])
+        let saved = try await contacts.save(mine)
+        let updated = try await contacts.update("seller-2") { $0.isFavourite = true }
+        var moved = astrid
+        moved.city = "Bergen"
+        let refreshed = try await contacts.save(
+          [moved, bjorn], clearBeforeSaving: SellerContactEntity.all, as: .sync)
+
+        #expect(saved.updated == 1)
+        #expect(updated?.isFavourite == true)
+        #expect(refreshed.updated == 1 && refreshed.unchanged == 1)
+        let read = try contacts.fetch(SellerContactEntity.all)
+        #expect(read.map(\.isFavourite) == [true, true])
+        #expect(read.map(\.city) == ["Bergen", "Bergen"])
+      }
+    }
   }
 
-  @Test("what a provider takes is no change of the app's own: an outbox does not send it back")
-  func providedOrigin() async throws {
+  @Test("what is saved as a pull is no change of the app's own: an outbox does not send it back")
+  func pulledOrigin() async throws {
     try await withTemporaryStore { store in
       let contacts = store.repository(of: SellerContactEntity.self, mappedBy: SellerContactMapper())
       try await contacts.save(astrid)
-      let provider = DataProvider(contacts) { [bjorn] in [bjorn] }
 
-      try await provider.refresh(clearBeforeSaving: SellerContactEntity.all)
+      try await contacts.save([bjorn], clearBeforeSaving: SellerContactEntity.all, as: .sync)
 
       let changes = try store.history().changes
       #expect(changes.map(\.origin) == [.local, .sync, .sync])
       #expect(try store.history(origins: [.local]).changes.map(\.kind) == [.inserted])
     }
-  }
-
-  @Test("a source that fails leaves the repository as it was")
-  func failingSource() async throws {
-    struct Offline: Error {}
-    let contacts = InMemoryRepository(
-      of: SellerContactEntity.self, mappedBy: SellerContactMapper())
-    try await contacts.save(astrid)
-    let provider = DataProvider(contacts) { throw Offline() }
-
-    await #expect(throws: Offline.self) {
-      try await provider.refresh(clearBeforeSaving: SellerContactEntity.all)
-    }
-
-    #expect(try provider.repository.fetch(SellerContactEntity.all) == [astrid])
   }
 
   @Test("what a mapped save reads and writes is one transaction, whoever saves beside it")
@@ -89,7 +123,7 @@ import Testing
           group.addTask {
             var changed = astrid
             changed.phone = "\(number)"
-            try await contacts.save(changed)
+            try await contacts.save(changed, as: .sync)
           }
           group.addTask {
             _ = try await store.write { tx in

@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import LarderTestProcess
+import LarderTesting
 
 extension CallFaultTests {
   /// Something that an app does with a store.
@@ -73,6 +74,13 @@ extension CallFaultTests {
     },
     Operation("clear before save") {
       _ = try await $0.repository(of: Contact.self).save(many, clearBeforeSaving: oslo)
+    },
+    Operation("update one") {
+      _ = try await $0.repository(of: Contact.self).update("3") { $0.city = "Tromsø" }
+    },
+    Operation("save through a mapper") { store in
+      let models = (0..<20).map { SampleModel(id: "\($0 * 7 % 20)", rank: $0) }
+      _ = try store.repository(of: Sample.self, mappedBy: SampleMapper()).save(models)
     },
     Operation("delete a query") { _ = try $0.repository(of: Contact.self).delete(oslo) },
     Operation("delete keys") {

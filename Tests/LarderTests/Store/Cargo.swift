@@ -56,12 +56,42 @@ struct KeptCargo: Document, Identifiable, Equatable {
   init(from record: borrowing RecordReader) throws(RecordError) { cargo = try Cargo(from: record) }
 }
 
+/// What an older version of the app knows of it; also as a plain type.
+struct ShortCargo: Document, Identifiable, Equatable, Codable {
+  var id: Int
+  var text: String
+
+  static let schema = Schema<ShortCargo>(
+    "Cargo", key: \.id, fields: [Field("id", \.id), Field("text", \.text)])
+
+  init(id: Int, text: String) {
+    self.id = id
+    self.text = text
+  }
+
+  func encode(into record: inout RecordWriter) {
+    record.put(id, at: 0)
+    record.put(text, at: 1)
+  }
+
+  init(from record: borrowing RecordReader) throws(RecordError) {
+    self.init(id: try record.get(0), text: try record.get(1))
+  }
+}
+
 /// The same as a plain type.
 struct PlainCargo: Codable, Identifiable, Equatable {
   var id: Int
   var place: Int
   var text: String
   var since: Date
+}
+
+/// A type that no store has before.
+@Document
+struct NewCargo: Identifiable {
+  var id: Int
+  @Indexed var place = 0
 }
 
 /// What an app works with that maps it.

@@ -108,6 +108,42 @@ extension CorridorPath {
           changed.map { Freight(id: $0.id, text: $0.text) })
       }),
     CorridorPath(
+      description: "save through a mapper, cleared before", origin: .sync,
+      run: now { store in
+        _ = try store.repository(of: Cargo.self, mappedBy: FreightMapper()).save(
+          changed.map { Freight(id: $0.id + count / 2, text: $0.text) },
+          clearBeforeSaving: Cargo.all, as: .sync)
+      }),
+    CorridorPath(
+      description: "update by a repository", origin: .sync,
+      run: now { store in
+        let cargo = store.repository(of: Cargo.self)
+        for id in 0..<count { try cargo.update(id, as: .sync) { $0.text = "new \(long)" } }
+      }),
+    CorridorPath(
+      description: "update through a mapper",
+      run: now { store in
+        let freight = store.repository(of: Cargo.self, mappedBy: FreightMapper())
+        for id in 0..<count { try freight.update(id) { $0.text = "new \(long)" } }
+      }),
+    CorridorPath(
+      description: "update of a plain type", without: [.ageing: untyped],
+      run: now { store in
+        let cargo = store.repository(of: PlainCargo.self, collection: "Cargo")
+        for id in 0..<count { try cargo.update(id) { $0.text = "new \(long)" } }
+      }),
+    CorridorPath(
+      description: "updates of tasks that share a transaction",
+      run: { store in
+        let freight = store.repository(of: Cargo.self, mappedBy: FreightMapper())
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          for id in 0..<count {
+            group.addTask { try await freight.update(id) { $0.text = "new \(long)" } }
+          }
+          try await group.waitForAll()
+        }
+      }),
+    CorridorPath(
       description: "save of a plain type", without: [.ageing: untyped],
       run: now { store in
         _ = try store.repository(of: PlainCargo.self, collection: "Cargo").save(
@@ -127,6 +163,16 @@ extension CorridorPath {
     CorridorPath(
       description: "delete by key", isDeleting: true, without: [.ageing: deleting],
       run: now { _ = try $0.repository(of: Cargo.self).delete(keys: Array(0..<count)) }),
+    CorridorPath(
+      description: "delete by model", isDeleting: true, without: [.ageing: deleting],
+      run: now { _ = try $0.repository(of: Cargo.self).delete(changed) }),
+    CorridorPath(
+      description: "delete one by one, by model", isDeleting: true, without: [.ageing: deleting],
+      run: now { store in
+        try store.write { tx in
+          for document in changed { try tx.delete(document) }
+        }
+      }),
     CorridorPath(
       description: "delete by key of a plain type", isDeleting: true,
       without: [.ageing: untyped],
@@ -178,6 +224,10 @@ extension CorridorPath {
           (0..<100).map { ["id": .integer($0), "text": .string(long)] }, keyField: "id")
       },
       run: now { try $0.collection("Small").createIndex(on: "text") }),
+    CorridorPath(
+      description: "declare a type",
+      without: noDocuments.merging([.growth: "it writes some records and makes databases"]) { $1 },
+      run: now { try $0.declare(NewCargo.self) }),
     CorridorPath(
       description: "drop an index", isDeleting: true,
       without: noDocuments.merging([.growth: "it gives pages back and needs hardly one"]) { $1 },

@@ -12,6 +12,7 @@ import Testing
       "Environment+Databases.swift":
         "makes an empty database, whose handle no open write could use",
       "Store+Compact.swift": "the state record of a copy that nobody has open yet",
+      "Environment+Rewrite.swift": "the records of a copy that nobody has open yet",
       "LogApart.swift": "a mutant, which breaks the rule for the campaigns to notice",
     ],
     ".commit()": [
@@ -20,6 +21,7 @@ import Testing
       "Environment+Open.swift": "as above",
       "Environment+Databases.swift": "as above",
       "Store+Compact.swift": "as above",
+      "Environment+Rewrite.swift": "as above",
       "LogApart.swift": "as above",
     ],
     "WriteScope(": ["WriteScope.swift": "`Engine.transact`, which ends it too"],

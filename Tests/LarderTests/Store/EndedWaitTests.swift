@@ -203,30 +203,4 @@
       try store.close()
     }
   }
-
-  /// The turn of processes that write, taken as another process would.
-  private final class ForeignTurn: Sendable {
-    private let descriptor: Int32
-
-    init(_ path: String) throws {
-      descriptor = open(path, O_RDWR | O_CLOEXEC)
-      try #require(descriptor >= 0)
-    }
-
-    deinit { close(descriptor) }
-
-    /// Without waiting.
-    func take() -> Bool { set(F_WRLCK) }
-
-    func giveBack() { #expect(set(F_UNLCK)) }
-
-    private func set(_ kind: Int32) -> Bool {
-      var lock = flock()
-      lock.l_type = Int16(kind)
-      lock.l_whence = Int16(SEEK_SET)
-      lock.l_start = 1 << 20
-      lock.l_len = 1
-      return fcntl(descriptor, 37, &lock) == 0  // F_OFD_SETLK
-    }
-  }
 #endif

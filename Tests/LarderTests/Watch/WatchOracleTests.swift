@@ -11,14 +11,23 @@ import Testing
 @Suite struct WatchOracleTests {
   /// A watched query without its task: asked for its next step by the test.
   private struct Watched {
-    let query: Query<Specimen>
+    private let ungrown: Query<Specimen>
+    /// What the query is limited to, and grows; nil for a query that does not.
+    let limit: GrowingLimit?
     var watch: ResultWatch<Specimen, Specimen>
     var list: [Specimen] = []
 
-    init(_ query: Query<Specimen>, in store: Store, marginCount: Int?) {
-      self.query = query
-      watch = ResultWatch(
-        store, query.selection, RowReader(query.selection), marginCount: marginCount)
+    /// What the watch shows.
+    var query: Query<Specimen> { limit.map { ungrown.limit($0.count) } ?? ungrown }
+
+    init(
+      _ query: Query<Specimen>, upTo limit: GrowingLimit?, in store: Store, marginCount: Int?
+    ) {
+      ungrown = query
+      self.limit = limit
+      var selection = query.selection
+      selection.growth = limit.map { Growth(limit: $0, ceiling: selection.maximum ?? .max) }
+      watch = ResultWatch(store, selection, RowReader(selection), marginCount: marginCount)
     }
   }
 
@@ -29,6 +38,7 @@ import Testing
     var moves = 0
     var rereads = 0
     var refills = 0
+    var grown = 0
     var found = 0
   }
 
@@ -46,7 +56,8 @@ import Testing
         if random.bool() { try declareIndexes(in: store, using: &random) }
         var watches = (0..<60).map { _ in
           Watched(
-            Self.query(pool, using: &random), in: store,
+            Self.query(pool, using: &random),
+            upTo: random.once(in: 3) ? GrowingLimit(random.int(0..<4)) : nil, in: store,
             marginCount: random.pick([0, 1, 5, nil]))
         }
         for step in 0..<30 {
@@ -55,12 +66,14 @@ import Testing
           for place in watches.indices {
             // Some take several commits in one step.
             if random.once(in: 4) { continue }
+            if random.once(in: 4) { watches[place].limit?.grow(by: random.pick([0, 1, 2, 7])) }
             try look(&watches[place], store, &tally, random.hint)
           }
           if tally.compared >= total { break }
         }
         tally.rereads += watches.reduce(0) { $0 + $1.watch.rereadCount }
         tally.refills += watches.reduce(0) { $0 + $1.watch.refillCount }
+        tally.grown += watches.reduce(0) { $0 + $1.watch.grownCount }
       }
     }
     print("watch: \(tally)")
@@ -69,6 +82,7 @@ import Testing
     #expect(tally.found > total / 4)
     #expect(tally.moves > total / 100)
     #expect(tally.refills > total / 2_000)
+    #expect(tally.grown > total / 2_000)
     // Only erasures may need the whole result.
     #expect(tally.resets == 0)
     #expect(tally.rereads < total / 8)
@@ -77,24 +91,24 @@ import Testing
   private func look(
     _ watched: inout Watched, _ store: Store, _ tally: inout Tally, _ hint: String
   ) throws {
-    let before = watched.list
-    let change = try watched.watch.next(skippingTo: 0)
-    if let change {
+    // What has changed, and then the rows of a limit that has grown.
+    for _ in 0..<2 {
+      let before = watched.list
+      guard let change = try watched.watch.next(skippingTo: 0) else { break }
       watched.list.apply(change)
       #expect(try store.read { $0.sequence } == change.sequence)
+      if case .reset = change { tally.resets += 1 }
+      guard case .update(let difference) = change else { continue }
+      tally.updates += 1
+      tally.moves += difference.insertions.count { $0.origin != nil }
+      let swift = before.applying(difference.collectionDifference(from: before))
+      let isSame = swift?.map(\.face) == watched.list.map(\.face)
+      if !isSame { try #require(isSame, "\(watched.query), \(hint)") }
     }
     let expected = try store.repository(of: Specimen.self).fetch(watched.query)
     let faces = expected.map(\.face)
     let isSame = watched.list.map(\.face) == faces
     if !isSame { try #require(isSame, "\(watched.query), \(hint)") }
-    if case .update(let difference)? = change {
-      tally.updates += 1
-      tally.moves += difference.insertions.count { $0.origin != nil }
-      let swift = before.applying(difference.collectionDifference(from: before))
-      let isSame = swift?.map(\.face) == faces
-      if !isSame { try #require(isSame, "\(watched.query), \(hint)") }
-    }
-    if case .reset? = change { tally.resets += 1 }
     tally.compared += 1
     if !expected.isEmpty { tally.found += 1 }
   }

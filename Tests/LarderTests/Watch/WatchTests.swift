@@ -112,11 +112,10 @@ import Testing
         Contact.where { $0.city == "city 2" && $0.order > 5 },
         Contact.where { $0.order > 5 }, Contact.all,
       ]
-      let seats = filters.map { filter in
-        let seat = WatchSeat()
+      let seats = filters.map { _ in WatchSeat() }
+      let members = zip(seats, filters).map { seat, filter in
         group.add(
           seat, WatchInterest(ModelForm<Contact, Contact>.documents, filter.selection.filter))
-        return seat
       }
       func told(_ changes: () throws -> Void) throws -> [Int] {
         let before = try store.read { $0.sequence }
@@ -137,10 +136,7 @@ import Testing
       #expect(try told { try contacts.save(contact(1, order: 1, city: "city 2")) } == [1, 2, 3])
       #expect(try told { try contacts.delete(keys: ["5"]) } == [3])
       #expect(try told { try contacts.eraseAllData() } == [0, 1, 2, 3])
-      for (seat, filter) in zip(seats, filters) {
-        group.remove(
-          seat, WatchInterest(ModelForm<Contact, Contact>.documents, filter.selection.filter))
-      }
+      for member in members { group.remove(member) }
       #expect(group.count == 0)
     }
   }

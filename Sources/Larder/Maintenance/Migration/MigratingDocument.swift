@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// A document on its way from one version to the next, lent to the closure of a migration.
 ///
 /// ```swift
@@ -82,4 +88,8 @@ public struct MigrationError: Error, CustomStringConvertible {
     "\(collection) \(key) cannot be migrated to version \(version): \(underlying). The batches "
       + "before this one are kept. Mend the migration, and run it again: it goes on from there."
   }
+}
+
+extension MigrationError: LocalizedError {
+  public var errorDescription: String? { description }
 }

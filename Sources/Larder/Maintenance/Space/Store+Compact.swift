@@ -13,8 +13,8 @@ public struct CompactionReport: Sendable, Equatable {
 }
 
 extension Store {
-  /// Gives the free pages of the store's file back to the disk, by writing the file anew without
-  /// them; deleted documents are then gone from the disk, too.
+  /// Gives what the store's file does not need back to the disk, by writing it anew without free pages
+  /// and with pages that are full; deleted documents are then gone from the disk, too.
   ///
   /// The store stays open: reading goes on but for a moment at the end, and writes of this process
   /// wait until it is done. No other process may have the store open; one that tries to open it

@@ -1,0 +1,145 @@
+/// Two watched results, of which each row of the first is shown with the rows of the second that belong
+/// to it: a state machine that is given the changes of both, and says how the joined rows change.
+///
+/// Rows belong together by a value that both have. A change costs what it is of: rows are found by this
+/// value, and rows of the first by their places.
+struct JoinedRows<
+  Model: Sendable, Other: Sendable, Key: Hashable & Sendable, Related: Sendable
+> {
+  typealias Joined = Included<Model, Related>
+  private typealias OtherRow = PlacedRows<Other>.Row
+  private typealias ModelRow = PlacedRows<Model>.Row
+
+  /// How rows belong together.
+  struct Link: Sendable {
+    /// The values that a model asks for.
+    let wanted: @Sendable (Model) -> [Key]
+    /// The value that one of the others has, if any.
+    let key: @Sendable (Other) -> Key?
+    /// What belongs to a model: for each of the values that it asks for, the others that have it, in
+    /// their order.
+    let related: @Sendable ([[Other]]) -> Related
+  }
+
+  private let link: Link
+  private var models = PlacedRows<Model>()
+  private var others = PlacedRows<Other>()
+  /// The models that ask for a value, and the others that have it.
+  private var asking: [Key: [ObjectIdentifier: ModelRow]] = [:]
+  private var having: [Key: [ObjectIdentifier: OtherRow]] = [:]
+  /// The last changes of the two that were seen; nil before the first result.
+  private var sequences: (models: UInt64?, others: UInt64?) = (nil, nil)
+  /// How many models were joined with others, for tests of the cost.
+  private(set) var joinedCount = 0
+
+  init(_ link: Link) { self.link = link }
+
+  private var sequence: UInt64? {
+    guard let first = sequences.models, let second = sequences.others else { return nil }
+    return max(first, second)
+  }
+}
+
+// MARK: Changes
+
+extension JoinedRows {
+  /// The models have changed.
+  ///
+  /// - Returns: Nil until both results were read.
+  mutating func take(models change: ResultChange<Model>) -> ResultChange<Joined>? {
+    let isFirst = sequence == nil
+    sequences.models = change.sequence
+    let step = models.apply(change)
+    for row in step.removed { forget(row, row.model) }
+    for (row, old) in step.updated {
+      forget(row, old)
+      note(row)
+    }
+    for row in step.inserted { note(row) }
+    guard let sequence else { return nil }
+    if isFirst { return .initial(all(), sequence: sequence) }
+    switch change {
+    case .initial: return .initial(all(), sequence: sequence)
+    case .update(let difference): return .update(joined(difference, sequence))
+    case .reset(_, let difference): return .reset(all(), joined(difference, sequence))
+    }
+  }
+
+  /// The others have changed.
+  ///
+  /// - Returns: Nil until both results were read, and where no model asks for what has changed.
+  mutating func take(others change: ResultChange<Other>) -> ResultChange<Joined>? {
+    let isFirst = sequence == nil
+    sequences.others = change.sequence
+    let step = others.apply(change)
+    var concerned: Set<Key> = []
+    for row in step.removed { forget(row, row.model, &concerned) }
+    for (row, old) in step.updated {
+      forget(row, old, &concerned)
+      note(row, &concerned)
+    }
+    for row in step.inserted { note(row, &concerned) }
+    guard let sequence else { return nil }
+    if isFirst { return .initial(all(), sequence: sequence) }
+    var rows: [ObjectIdentifier: ModelRow] = [:]
+    for key in concerned { rows.merge(asking[key] ?? [:]) { first, _ in first } }
+    if rows.isEmpty { return nil }
+    let updates = rows.values.map { (offset: models.offset(of: $0), model: joined($0.model)) }
+    return .update(
+      ResultDifference(removals: [], insertions: [], updates: updates, sequence: sequence))
+  }
+}
+
+// MARK: What belongs together
+
+extension JoinedRows {
+  private mutating func note(_ row: ModelRow) {
+    for key in link.wanted(row.model) { asking[key, default: [:]][ObjectIdentifier(row)] = row }
+  }
+
+  private mutating func forget(_ row: ModelRow, _ model: Model) {
+    for key in link.wanted(model) {
+      asking[key]?[ObjectIdentifier(row)] = nil
+      if asking[key]?.isEmpty == true { asking[key] = nil }
+    }
+  }
+
+  private mutating func note(_ row: OtherRow, _ concerned: inout Set<Key>) {
+    guard let key = link.key(row.model) else { return }
+    having[key, default: [:]][ObjectIdentifier(row)] = row
+    concerned.insert(key)
+  }
+
+  private mutating func forget(_ row: OtherRow, _ other: Other, _ concerned: inout Set<Key>) {
+    guard let key = link.key(other) else { return }
+    having[key]?[ObjectIdentifier(row)] = nil
+    if having[key]?.isEmpty == true { having[key] = nil }
+    concerned.insert(key)
+  }
+
+  private mutating func joined(_ model: Model) -> Joined {
+    joinedCount += 1
+    let related = link.wanted(model).map { key -> [Other] in
+      guard let rows = having[key]?.values else { return [] }
+      if rows.count == 1 { return rows.map(\.model) }
+      return rows.map { (offset: others.offset(of: $0), model: $0.model) }
+        .sorted { $0.offset < $1.offset }.map(\.model)
+    }
+    return Included(model: model, related: link.related(related))
+  }
+
+  private mutating func all() -> Rows<Joined> {
+    var builder = RowsBuilder<Joined>()
+    for row in models.all { builder.append(joined(row.model)) }
+    return builder.rows()
+  }
+
+  private mutating func joined(
+    _ difference: ResultDifference<Model>, _ sequence: UInt64
+  ) -> ResultDifference<Joined> {
+    ResultDifference(
+      removals: difference.removals.map { ($0.offset, $0.destination) },
+      insertions: difference.insertions.map { ($0.offset, joined($0.model), $0.origin) },
+      updates: difference.updates.map { ($0.offset, joined($0.model)) }, sequence: sequence)
+  }
+}

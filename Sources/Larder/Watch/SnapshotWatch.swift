@@ -1,0 +1,119 @@
+internal import LarderLMDB
+
+/// Watches whatever a closure reads of a snapshot. It notes what that is, and runs the closure again
+/// when a change is about something of it.
+struct SnapshotWatch<Result: Sendable>: WatchWork {
+  private let store: Store
+  private let seat: WatchSeat
+  private let ignored: Set<ChangeOrigin>
+  private let (file, line): (StaticString, UInt)
+  private let body: @Sendable (borrowing Snapshot) throws -> Result
+  /// The last change that was looked at; nil before the closure has run.
+  private var position: UInt64?
+  /// What the closure has read when it ran last.
+  private var ranges: [ReadRange] = []
+  /// The same, as the hub asks about changes, and who is told there.
+  private var groups: [String: WatchGroup] = [:]
+  private let probe = WatchSeat()
+  private var round: UInt64 = 0
+  /// How often the closure ran, for tests of how it is done.
+  private(set) var runCount = 0
+
+  init(
+    _ store: Store, at seat: WatchSeat, ignoring ignored: Set<ChangeOrigin>, file: StaticString,
+    line: UInt, _ body: @escaping @Sendable (borrowing Snapshot) throws -> Result
+  ) {
+    self.store = store
+    self.seat = seat
+    self.ignored = ignored
+    (self.file, self.line) = (file, line)
+    self.body = body
+  }
+
+  // What the hub has passed over is about other ranges, where these have changed since.
+  mutating func next(skippingTo _: UInt64) throws -> Result? {
+    try store.checkOpen()
+    let notes = ReadNotes()
+    return try store.engine.storing {
+      try store.engine.withChangeLog(file: file, line: line, noting: notes) { snapshot, log in
+        try next(snapshot, log, notes)
+      }
+    }
+  }
+
+  private mutating func next(
+    _ snapshot: borrowing Snapshot, _ log: Database?, _ notes: ReadNotes
+  ) throws -> Result? {
+    try Self.checkLogged(ranges, snapshot)
+    if let position, !isConcerned(after: position, snapshot, log) {
+      self.position = snapshot.sequence
+      return nil
+    }
+    runCount += 1
+    let result = try body(snapshot)
+    position = snapshot.sequence
+    try Self.checkLogged(notes.ranges, snapshot)
+    if notes.ranges != ranges { follow(notes.ranges) }
+    return .some(result)
+  }
+
+  /// - Throws: ``StoreError/unlogged(collection:)``.
+  private static func checkLogged(
+    _ ranges: [ReadRange], _ snapshot: borrowing Snapshot
+  ) throws(StoreError) {
+    let catalogue = snapshot.catalogue
+    for range in ranges where catalogue[range.collection]?.description.isLogged == false {
+      throw .unlogged(collection: range.collection)
+    }
+  }
+}
+
+// MARK: Ranges
+
+extension SnapshotWatch {
+  private mutating func follow(_ ranges: [ReadRange]) {
+    self.ranges = ranges
+    let interests = ranges.map { WatchInterest($0, ignoring: ignored) }
+    groups = [:]
+    for interest in interests {
+      let group = groups[interest.collection] ?? WatchGroup(interest.collection)
+      groups[interest.collection] = group
+      _ = group.add(probe, interest, isExact: true)
+    }
+    // What was committed since the snapshot began was told to those who sat there then. The watcher
+    // sees it: it looks once more before it waits.
+    store.engine.watchHub.change(seat, to: interests)
+  }
+
+  /// Whether something that was read has changed, or cannot be known not to have.
+  private mutating func isConcerned(
+    after position: UInt64, _ snapshot: borrowing Snapshot, _ log: Database?
+  ) -> Bool {
+    let head = snapshot.sequence
+    if head == position { return false }
+    // A store that went back in time was replaced by a copy of an earlier moment.
+    guard head > position, head - position <= UInt64(LogFollower.patience), let log else {
+      return true
+    }
+    round += 1
+    let (groups, probe, round) = (groups, probe, round)
+    do {
+      let isWhole = try snapshot.transaction.forEachChange(
+        after: position, head: head, in: log
+      ) { header, change in
+        groups[header.collection]?.tell(header, change, snapshot, after: 0, round: round)
+        return !probe.isMarked
+      }
+      defer { _ = probe.take() }
+      return !isWhole || probe.isMarked
+    } catch {
+      // A damaged log is as good as one that was pruned.
+      _ = probe.take()
+      return true
+    }
+  }
+}
+
+extension WatchSeat {
+  fileprivate var isMarked: Bool { state.withLock { $0.isPending } }
+}

@@ -1,0 +1,67 @@
+internal import LarderLMDB
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+extension Store {
+  /// Opens the store in `folder`, as ``init(at:options:)-(URL,_)`` does, and makes the collections,
+  /// fields and indexes of these types known to it.
+  ///
+  /// A collection, a field or an index that is new has to be declared before the first document that
+  /// needs it is written. A write that meets an undeclared type declares it and runs its body again,
+  /// once for each such type: on a fresh install, and after an update of the app that adds fields.
+  /// List your types here, and the body of a write runs once.
+  ///
+  /// Costs a transaction for each type of which something is new, and nothing otherwise. A store that
+  /// is opened only to be read declares nothing.
+  ///
+  /// ```swift
+  /// let store = try Store(at: folder, documents: [Contact.self, Order.self])
+  /// ```
+  /// - Parameter types: Document types. Values of a plain `Codable` type say which fields they have only
+  ///   as they are saved, so that listing theirs would not help.
+  /// - Throws: ``StoreError``, as without the types, and for a type that does not fit what is stored, such
+  ///   as ``StoreError/kindMismatch(collection:field:stored:declared:)``. The types before that one
+  ///   are declared then, and the store is closed.
+  public convenience init(
+    at folder: URL, documents types: [any Document.Type], options: StoreOptions = StoreOptions()
+  ) throws {
+    try self.init(at: folder, options: options)
+    try declare(types)
+  }
+
+  /// Opens the store in the folder at this path, and makes these types known to it; see
+  /// ``init(at:documents:options:)-(URL,_,_)``.
+  ///
+  /// - Throws: ``StoreError``, as there.
+  public convenience init(
+    at path: String, documents types: [any Document.Type], options: StoreOptions = StoreOptions()
+  ) throws {
+    try self.init(at: path, options: options)
+    try declare(types)
+  }
+
+  /// A store as ``temporary()`` makes it, to which these types are known.
+  ///
+  /// - Throws: ``StoreError``, as ``init(at:documents:options:)-(URL,_,_)``.
+  public static func temporary(documents types: [any Document.Type]) throws -> Store {
+    let store = try temporary()
+    try store.declare(types)
+    return store
+  }
+
+  private func declare(_ types: [any Document.Type]) throws {
+    for type in types { try declareUnlessKnown(type) }
+  }
+
+  /// Does not wait for a turn to write where nothing is new.
+  private func declareUnlessKnown<Entity: Document>(_ type: Entity.Type) throws {
+    if engine.environment.options.isReadOnly { return }
+    let binding = try engine.storing { try engine.catalogue.binding(of: type) }
+    if binding?.isDeclared == true { return }
+    try write { _ = try $0.declared(type) }
+  }
+}

@@ -1,0 +1,100 @@
+internal import Larder
+internal import LarderLMDB
+
+// How a limiter's fetch runs, and what is noted of its outcome.
+
+extension FetchLimiter {
+  func fly(_ number: UInt64, _ fetch: @escaping FlightLine.Fetch) {
+    tellObservers()
+    // Not a child of any caller's task: none of them may stop it.
+    let task = Task { [self] in
+      let result: Result<UpdateStatus, any Error>
+      do {
+        let status = try await fetch()
+        if status != .skipped { await noteSuccess(status) }
+        result = .success(status)
+      } catch {
+        if !(error is CancellationError) { await noteFailure(error) }
+        result = .failure(error)
+      }
+      land(result)
+    }
+    let isCancelled = state.withLock { state in
+      guard state.line.flight?.number == number else { return false }  // It has landed already.
+      state.task = task
+      return state.line.flight?.isCancelled == true
+    }
+    if isCancelled { task.cancel() }
+  }
+
+  private func land(_ result: Result<UpdateStatus, any Error>) {
+    let (waiters, next) = state.withLock { state in
+      state.task = nil
+      state.rest.land(
+        result, isRetried: state.interval.backoff != nil,
+        hasInterval: state.interval.minimum > .zero)
+      let landing = state.line.land()
+      if landing.next != nil { state.rest.takeOff() }
+      return (landing.waiters.compactMap { state.waiters.removeValue(forKey: $0) }, landing.next)
+    }
+    if let next { fly(next.number, next.fetch) } else { tellObservers() }
+    for waiter in waiters { waiter.resume(with: result) }
+  }
+
+  /// Runs the save of the fetch under way, which notes in its own transaction that the fetch has
+  /// succeeded. Where it finds nothing to change, it writes no note either.
+  ///
+  /// - Throws: What `save` throws; the note is as it was before then.
+  func noting<Result>(_ save: () async throws -> Result) async throws -> Result {
+    let (memory, moment) = state.withLock { ($0.interval.memory, $0.interval.now) }
+    guard let memory else { return try await save() }
+    // If it cannot be read nothing is known of a success, and the next caller fetches.
+    let before = try? memory.read()
+    let note = memory.note(FetchRecord(success: moment.seconds))
+    do {
+      let result = try await note.attached(to: save)
+      if note.isKept { state.withLock { $0.noted = moment } }
+      return result
+    } catch {
+      // It has saved something and failed after that. If the note cannot be taken back either, the
+      // store cannot be written to, and the next fetch waits for the interval.
+      if note.isKept { try? await memory.write(before) }
+      throw error
+    }
+  }
+
+  private func noteSuccess(_ status: UpdateStatus) async {
+    let (memory, moment, isKept) = state.withLock { state in
+      let moment = state.noted ?? state.interval.now
+      let isKept = state.noted != nil
+      state.noted = nil
+      state.interval.success = FetchInterval.Success(moment: moment, isKept: isKept)
+      state.interval.failure = nil
+      return (state.interval.memory, moment, isKept)
+    }
+    guard let memory, !isKept else { return }
+    do {
+      // What a fetch that found nothing is worth to others is not worth a write; but they must not go
+      // on waiting for a remote that is back.
+      guard try status == .updated || memory.read()?.failure != nil else { return }
+      try await memory.write(FetchRecord(success: moment.seconds))
+      state.withLock { $0.interval.success?.isKept = true }
+    } catch {
+      // The fetch has succeeded, its data are saved, and this process knows when. Others and later
+      // ones fetch once more than they would have to.
+    }
+  }
+
+  private func noteFailure(_ error: any Error) async {
+    let (memory, record) = state.withLock { state in
+      state.noted = nil
+      state.interval.fail(error, isOutdated: state.rest.isOutdated)
+      guard state.interval.backoff != nil, let standing = try? state.interval.standing() else {
+        return (nil, nil) as (FetchMemory?, FetchRecord?)
+      }
+      return (state.interval.memory, state.interval.record(standing))
+    }
+    // If it cannot be written, others try once more than they would have to.
+    try? await memory?.write(record)
+  }
+}

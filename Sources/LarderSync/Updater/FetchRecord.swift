@@ -1,0 +1,80 @@
+internal import Larder
+
+/// What a limiter with a name keeps in its store for others: for other processes, and for this one after
+/// a restart. Times are of the time of day, in seconds since the reference date, big-endian doubles.
+///
+/// ```
+/// note = success                                        8
+///      | success  failure  pause  count  kind           8, 8, 8, 1, 0 to 200 of UTF-8
+/// ```
+/// A success that never was is not a number. The longer form stands as long as the last fetch has failed.
+struct FetchRecord: Equatable {
+  struct Failure: Equatable {
+    /// When it was.
+    var seconds: Double
+    /// How long after it nobody tries again, in seconds.
+    var pause: Double
+    /// Failures in a row, up to 255.
+    var count: Int
+    /// The type of the error.
+    var kind: String
+  }
+
+  var success: Double?
+  var failure: Failure?
+}
+
+extension FetchRecord {
+  private static let maximumKindByteCount = 200
+
+  /// Nil for bytes that are no record.
+  init?(_ bytes: [UInt8]) {
+    func double(at offset: Int) -> Double {
+      Double(bitPattern: bytes[offset..<offset + 8].reduce(0) { $0 << 8 | UInt64($1) })
+    }
+    guard bytes.count == 8 || bytes.count >= 25 else { return nil }
+    let success = double(at: 0)
+    self.success = success.isNaN ? nil : success
+    if bytes.count > 8 {
+      failure = Failure(
+        seconds: double(at: 8), pause: double(at: 16), count: Int(bytes[24]),
+        kind: String(decoding: bytes[25...], as: UTF8.self))
+    }
+  }
+
+  var bytes: [UInt8] {
+    func bytes(_ double: Double) -> [UInt8] {
+      withUnsafeBytes(of: double.bitPattern.bigEndian) { [UInt8]($0) }
+    }
+    let success = bytes(success ?? .nan)
+    guard let failure else { return success }
+    return success + bytes(failure.seconds) + bytes(failure.pause)
+      + [UInt8(clamping: failure.count)] + failure.kind.utf8.prefix(Self.maximumKindByteCount)
+  }
+}
+
+/// Where a limiter's record is kept.
+struct FetchMemory: Sendable {
+  let store: Store
+  let name: String
+
+  private var noteName: String { "fetch/" + name }
+
+  /// Nil where nothing is known.
+  ///
+  /// - Throws: `StoreError`.
+  func read() throws -> FetchRecord? {
+    try store.read { try $0.note(noteName) }.flatMap(FetchRecord.init)
+  }
+
+  /// - Throws: `StoreError`; what was kept before stays then.
+  func write(_ record: FetchRecord?) async throws {
+    let (noteName, bytes) = (noteName, record?.bytes)
+    try await store.write { try $0.setNote(noteName, to: bytes) }
+  }
+
+  /// For the transaction of the save that makes it true.
+  func note(_ record: FetchRecord) -> AttachedNote {
+    AttachedNote(noteName, record.bytes, in: store)
+  }
+}

@@ -1,0 +1,30 @@
+#if os(Linux)
+  import Foundation
+
+  /// The turn of processes that write, taken as another process would: the kernel tells them apart by
+  /// how the file was opened.
+  package final class ForeignTurn: Sendable {
+    private let file: FileHandle
+
+    package init(_ path: String) throws {
+      file = try FileHandle(forUpdating: URL(filePath: path))
+    }
+
+    /// Takes it without waiting; false where somebody else has it.
+    package func take() -> Bool { set(F_WRLCK) }
+
+    package func giveBack() { precondition(set(F_UNLCK), "the kernel does not take back a lock") }
+
+    /// Gives it back as the kernel does for a process that has died.
+    package func die() { try? file.close() }
+
+    private func set(_ kind: Int32) -> Bool {
+      var lock = flock()
+      lock.l_type = Int16(kind)
+      lock.l_whence = Int16(SEEK_SET)
+      lock.l_start = 1 << 20
+      lock.l_len = 1
+      return fcntl(file.fileDescriptor, 37, &lock) == 0  // F_OFD_SETLK
+    }
+  }
+#endif

@@ -1,0 +1,151 @@
+import LarderTestKit
+import LarderTesting
+import Testing
+
+@testable import Larder
+@testable import LarderLMDB
+
+/// What the catalogue keeps of an index, with bytes that nobody wrote.
+@Suite struct DamagedIndexRecordTests {
+  let folder = TestFolder()
+
+  /// A store with an index over a field of an embedded document that has an initial value, and the
+  /// bytes of that index, which are of version 3.
+  private func make() throws -> (number: UInt32, body: [UInt8]) {
+    let store = try Store(at: folder.store)
+    try store.collection("Locker").save((0..<20).map { ["id": .integer($0)] }, keyField: "id")
+    try store.repository(of: Locker.self).save([
+      Locker(id: 20), Locker(id: 21, at: LockerPlace(row: 7)),
+    ])
+    try store.collection("Locker").buildIndexes()
+    let database = try #require(
+      try store.engine.environment.database(named: Layout.indexesName, create: false))
+    var found: (UInt32, [UInt8])?
+    try store.read { snapshot in
+      var cursor = try snapshot.transaction.cursor(in: database)
+      while try cursor.next() {
+        let number = UInt32(bigEndian: cursor.key.loadUnaligned(as: UInt32.self))
+        found = (number, Array(cursor.value.dropLast(RecordFormat.checksumByteCount)))
+      }
+    }
+    try store.close()
+    let (number, body) = try #require(found)
+    // An array of nine, the first of which is the version.
+    #expect(body.starts(with: [0x99, 3]))
+    return (number, body)
+  }
+
+  /// Bytes that are not what somebody wrote, and say of themselves that they are whole.
+  private func sealed(_ body: [UInt8], _ number: UInt32) -> [UInt8] {
+    let hash = body.withUnsafeBytes { Checksum.hash($0, seed: UInt64(number)) }
+    return body + withUnsafeBytes(of: hash.littleEndian) { [UInt8]($0) }
+  }
+
+  private func read(_ bytes: [UInt8], _ number: UInt32) throws(StoreError) -> IndexRecord {
+    let result: Result<IndexRecord, StoreError> = bytes.withUnsafeBytes { bytes in
+      do throws(StoreError) {
+        return .success(try IndexRecord(bytes, number: number))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
+  @Test("every changed bit of an index's record is a damaged catalogue, by its checksum")
+  func checksum() throws {
+    let (number, body) = try make()
+    let whole = sealed(body, number)
+    #expect(try read(whole, number).encoded(number: number) == whole)
+    for bit in 0..<whole.count * 8 {
+      var bytes = whole
+      bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+      let error = storeError { _ = try read(bytes, number) }
+      guard case .damagedCatalogue? = error else {
+        Issue.record("bit \(bit): \(String(describing: error))")
+        return
+      }
+    }
+  }
+
+  @Test("a record of an index that ends too early, whatever its checksum, is a damaged catalogue")
+  func truncated() throws {
+    let (number, body) = try make()
+    for count in 0..<body.count {
+      let error = storeError { _ = try read(sealed(Array(body[..<count]), number), number) }
+      guard case .damagedCatalogue? = error else {
+        Issue.record("\(count) bytes: \(String(describing: error))")
+        return
+      }
+    }
+  }
+
+  @Test("a hostile record of an index is an error of the store's, or an index, and never a crash")
+  func hostile() throws {
+    var random = RandomSource()
+    let (number, body) = try make()
+    var outcomes = (refused: 0, read: 0)
+    for _ in 0..<repetitions(120) {
+      var bytes = body
+      for _ in 0..<random.int(1..<4) {
+        let place = random.int(0..<bytes.count)
+        switch random.int(0..<3) {
+        case 0: bytes[place] ^= 1 << UInt8(random.int(0..<8))
+        case 1: bytes[place] = random.pick([0, 0x90, 0x91, 0xC0, 0xC4, 0xDD, 0xDF, 0xFF])
+        default: bytes.remove(at: place)
+        }
+      }
+      try put(sealed(bytes, number), number)
+      do {
+        try work()
+        outcomes.read += 1
+      } catch is StoreError {
+        outcomes.refused += 1
+      }
+    }
+    // Both, or too little was changed, or too much.
+    #expect(outcomes.refused > 0 && outcomes.read > 0, "\(outcomes), \(random.hint)")
+    try put(sealed(body, number), number)
+    try work()
+  }
+
+  private func put(_ bytes: [UInt8], _ number: UInt32) throws {
+    try withEnvironment(folder.store) { environment in
+      let database = try #require(
+        try environment.database(named: Layout.indexesName, create: false))
+      var transaction = try environment.beginWrite()
+      try bytes.withUnsafeBytes { bytes in
+        try withUnsafeBytes(of: number.bigEndian) { key in
+          try transaction.put(bytes, for: key, in: database)
+        }
+      }
+      try transaction.commit()
+    }
+  }
+
+  /// Reads and writes by the index, with its type and without.
+  private func work() throws {
+    let store = try Store(at: folder.store)
+    defer { try? store.close() }
+    let lockers = store.repository(of: Locker.self)
+    _ = try lockers.fetch(Locker.where { $0.at.row == 5 })
+    _ = try lockers.distinct(\.at.row)
+    try lockers.save(Locker(id: 30, at: LockerPlace(row: 1)))
+    try lockers.delete(keys: [30])
+    _ = try store.collection("Locker").indexes()
+    _ = try store.check()
+  }
+}
+
+@Document
+private struct Locker {
+  var id: Int
+  var at = LockerPlace(row: 5)
+
+  static let indexes: [Index<Locker>] = [Index(\.at.row)]
+}
+
+@EmbeddedDocument
+private struct LockerPlace {
+  var row = 1
+}

@@ -1,0 +1,25 @@
+import Foundation
+import Testing
+
+@Suite struct ErrorsArticleTests {
+  private static func text(_ path: String) throws -> String {
+    let root = URL(filePath: #filePath).appending(path: "../../../..").standardizedFileURL
+    return try String(contentsOf: root.appending(path: "Sources/Larder/\(path)"), encoding: .utf8)
+  }
+
+  @Test("the article on errors has a row for every case of StoreError, and for nothing else")
+  func isComplete() throws {
+    let source = try Self.text("Error/StoreError.swift")
+    let article = try Self.text("Documentation.docc/Errors.md")
+
+    let declaration = try #require(source.firstRange(of: "public enum StoreError"))
+    let cases = source[declaration.upperBound...].prefix { $0 != "@" }
+      .matches(of: /\n  case (\w+)/).map { String($0.output.1) }
+    let begin = try #require(article.firstRange(of: "## All cases")).upperBound
+    let end = try #require(article.firstRange(of: "## Storage errors")).lowerBound
+    let rows = article[begin..<end].matches(of: /\n\| `(\w+)` \|/).map { String($0.output.1) }
+
+    #expect(cases.count > 40)
+    #expect(cases.sorted() == rows.sorted())
+  }
+}
