@@ -57,7 +57,8 @@ let package = Package(
       ],
       // The diagrams, which the tests read.
       exclude: [
-        "Operation/Operation.md", "Router/Router.md", "Scenario/Scenario.md", "Service/Service.md",
+        "README.md", "Operation/Operation.md", "Router/Router.md", "Scenario/Scenario.md",
+        "Service/Service.md",
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -67,6 +68,7 @@ let package = Package(
       dependencies: [
         "Bookshop", "BookshopApp",
         .product(name: "Larder", package: "larder"),
+        .product(name: "LarderImport", package: "larder"),
         .product(name: "LarderSync", package: "larder"),
         .product(name: "LarderTesting", package: "larder"),
       ],

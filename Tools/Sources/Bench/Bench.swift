@@ -34,6 +34,7 @@ struct Bench {
       try SQLiteEngine(workload, in: folder),
       try LarderEngine(workload, in: folder, mapByteCount: options.mapByteCount),
       try CodableEngine(workload, in: folder, mapByteCount: options.mapByteCount),
+      try MappedEngine(workload, in: folder, mapByteCount: options.mapByteCount),
     ]
   }
 

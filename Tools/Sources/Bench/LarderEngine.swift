@@ -38,7 +38,13 @@ final class LarderEngine: Engine {
     case .bulkSave: return try bulkSave(workload.contacts) { $0.digest }
     case .bulkSaveIndexed: return try bulkSave(indexedContacts) { $0.contact.digest }
     case .saveHalfChanged: return try saveHalfChanged()
-    case .saveUnchanged: return try saveUnchanged()
+    case .saveUnchanged, .saveMappedUnchanged: return try saveUnchanged()
+    case .saveMapped: return try bulkSave(workload.contacts) { $0.digest }
+    case .saveMappedShuffled: return try bulkSave(workload.shuffled) { $0.digest }
+    case .memoryOfMappedSave:
+      return try bulkSave(workload.contacts, watchesMemory: true) { $0.digest }
+    case .memoryOfMappedShuffled:
+      return try bulkSave(workload.shuffled, watchesMemory: true) { $0.digest }
     case .replaceCity: return try replaceCity()
     case .writeSingly: return try writeSingly()
     case .getByKey: return try getByKey()

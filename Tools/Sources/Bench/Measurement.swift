@@ -16,5 +16,5 @@ struct Measurement {
   /// The limit: LMDB driven from C.
   static let limit = "lmdb-c"
   /// The engines that the others are compared with, nearest to the metal first.
-  static let references = [limit, "lmdb-swift", "sqlite-c"]
+  static let references = [limit, "lmdb-swift", "sqlite-c", "larder"]
 }

@@ -16,6 +16,17 @@ enum Operation: String, CaseIterable, Sendable {
   /// Save the 10,000 contacts of ``Workload/batch`` over themselves, unchanged, as one batch.
   case saveUnchanged = "save-unchanged"
 
+  /// Save the whole workload as domain models through a mapper, into an empty store, as one batch;
+  /// without a mapper for comparison.
+  case saveMapped = "save-mapped"
+
+  /// The same in an order that is not that of the keys.
+  case saveMappedShuffled = "save-mapped-shuffled"
+
+  /// Save the 10,000 contacts of ``Workload/batch`` over themselves, unchanged, through a mapper;
+  /// without one for comparison.
+  case saveMappedUnchanged = "save-mapped-unchanged"
+
   /// Replace the contacts of one city by a page of which most are there already, in the store with
   /// two indexes.
   case replaceCity = "clear-before-save"
@@ -62,9 +73,16 @@ enum Operation: String, CaseIterable, Sendable {
   /// The most that anonymous memory grows by in ``scanFiltered``.
   case memoryOfScan = "memory-of-filtered-scan"
 
+  /// The most that anonymous memory grows by in ``saveMapped``.
+  case memoryOfMappedSave = "memory-of-mapped-save"
+
+  /// The most that anonymous memory grows by in ``saveMappedShuffled``.
+  case memoryOfMappedShuffled = "memory-of-mapped-save-shuffled"
+
   var unit: Measurement.Unit {
     switch self {
-    case .fileSize, .memoryOfSave, .memoryOfScan: .bytes
+    case .fileSize, .memoryOfSave, .memoryOfScan, .memoryOfMappedSave, .memoryOfMappedShuffled:
+      .bytes
     default: .seconds
     }
   }
@@ -74,10 +92,11 @@ enum Operation: String, CaseIterable, Sendable {
   func documents(in workload: Workload) -> Int {
     switch self {
     case .bulkSave, .bulkSaveIndexed, .scanDecoded, .scanFiltered, .scanFilteredByInteger,
-      .scanFilteredByText, .fileSize, .memoryOfSave, .memoryOfScan:
+      .scanFilteredByText, .fileSize, .memoryOfSave, .memoryOfScan, .saveMapped,
+      .saveMappedShuffled, .memoryOfMappedSave, .memoryOfMappedShuffled:
       workload.count
     case .getByKey: workload.lookups.count
-    case .saveUnchanged, .saveHalfChanged: workload.batch.count
+    case .saveUnchanged, .saveHalfChanged, .saveMappedUnchanged: workload.batch.count
     case .replaceCity: workload.laterPage.count
     case .writeSingly: 2 * Workload.singleCount
     case .queryCity: Int(workload.expectedCounts) / Workload.countRepetitions
@@ -96,7 +115,9 @@ enum Operation: String, CaseIterable, Sendable {
   func expectedChecksum(in workload: Workload) -> UInt64 {
     switch self {
     case .getByKey: workload.expectedLookups
-    case .bulkSave, .bulkSaveIndexed, .memoryOfSave, .scanDecoded, .saveUnchanged, .writeSingly:
+    case .bulkSave, .bulkSaveIndexed, .memoryOfSave, .scanDecoded, .saveUnchanged, .writeSingly,
+      .saveMapped, .saveMappedShuffled, .saveMappedUnchanged, .memoryOfMappedSave,
+      .memoryOfMappedShuffled:
       workload.expectedAll
     case .saveHalfChanged: workload.expectedAfterHalf
     case .replaceCity: workload.expectedAfterReplace

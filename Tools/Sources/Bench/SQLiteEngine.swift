@@ -52,6 +52,9 @@ final class SQLiteEngine: Engine {
       let database = try database(BENCH_NO_INDEX)
       let watched = MemoryWatch.peak { bench_sqlite_scan_filtered(database) }
       return Sample(value: watched.bytes, checksum: watched.value.checksum)
+    case .saveMapped, .saveMappedShuffled, .saveMappedUnchanged, .memoryOfMappedSave,
+      .memoryOfMappedShuffled:
+      return nil
     }
   }
 

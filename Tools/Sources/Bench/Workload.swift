@@ -25,6 +25,12 @@ final class Workload {
   /// All contacts as Swift structs, in order of arrival. Made when first asked for.
   private(set) lazy var contacts: [Contact] = (0..<count).map { Contact(raw.pointee.contacts[$0]) }
 
+  /// All contacts in another order.
+  private(set) lazy var shuffled: [Contact] = {
+    // Coprime to any scale, which is a power of ten.
+    (0..<count).map { contacts[$0 * 7_919 % count] }
+  }()
+
   /// The indexes of the contacts that `get-by-key` asks for.
   private(set) lazy var lookups: [Int] = (0..<Int(BENCH_LOOKUP_COUNT)).map {
     bench_lookup_index(raw, $0)

@@ -6,7 +6,7 @@
 
   /// - Throws: `StoreError` when the store cannot be opened.
   func start(_ configuration: Configuration, router: any Router) throws {
-    let scenarios = BookshopScenarios(operations: operations)
+    let scenarios = configuration.product.scenarios(operations)
     let services = try operations.makeServices(scenarios).launch(
       configuration, router: router, onQuit: { [outcome] in outcome.settle(()) })
     operations.setServices(services)

@@ -9,7 +9,8 @@ public enum Bookshop {
                     [--timeout SECONDS] [--product original|discount|open] [--code CODE]
                     [--link LINK] [--control]
 
-      --store     the folder of the store; made if there is none
+      --store     the folder of the store; made if there is none. The token of who has signed in is
+                  kept beside it, in FOLDER.keychain
       --books     the catalogue that the store begins with
       --remote    where the catalogue is refreshed from, over HTTP
       --every     how many seconds after a refresh no screen asks for the next one; 30
@@ -24,6 +25,10 @@ public enum Bookshop {
   /// Runs the app until the reader leaves; returns the exit code.
   @MainActor public static func run(_ arguments: [String]) async -> Int32 {
     signal(SIGPIPE, SIG_IGN)
+    if arguments == ["--help"] {
+      say(usage, to: .standardOutput)
+      return 0
+    }
     let start: Start
     do {
       start = try Start(arguments)
@@ -65,9 +70,11 @@ public enum Bookshop {
     lines.cancel()
   }
 
-  private static func complain(_ text: String) {
+  private static func complain(_ text: String) { say("bookshop: \(text)", to: .standardError) }
+
+  private static func say(_ text: String, to output: FileHandle) {
     // Nobody is left to be told that this could not be said.
-    try? FileHandle.standardError.write(contentsOf: Data("bookshop: \(text)".utf8))
+    try? output.write(contentsOf: Data(text.utf8))
   }
 }
 

@@ -4,6 +4,12 @@ internal import LarderSync
 struct Configuration {
   /// The folder of the store.
   var store: String
+  /// The folder of the keychain: beside the store, as whatever is in the store is a cache.
+  var keychain: String {
+    var path = store[...]
+    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+    return path + ".keychain"
+  }
   /// The books that come with the app.
   var fixture: String?
   /// Where the catalogue is refreshed from.

@@ -5,6 +5,7 @@ import Testing
 
 /// What the four nouns may know of each other, read from the source: no type can hold it.
 struct HouseRuleTests {
+  static let folders = ["Service", "Operation", "Scenario", "Router"]
   static let services: Set<String> = [
     "Storage", "AuthService", "PaymentService", "CatalogueService", "Router", "AppService",
   ]
@@ -38,7 +39,7 @@ struct HouseRuleTests {
   @Test("scenarios see the operation factory and the app service, and no other service")
   func scenariosAreGood() throws {
     for file in try SourceFile.all(in: "Scenario") where file.name != "Scenario.swift" {
-      for (name, body) in file.types {
+      for (name, body) in file.types where name.hasSuffix("Scenario") {
         let known = words(body)
         #expect(known.intersection(Self.services) == ["AppService"], "\(name)")
         #expect(!known.contains("Services"))
@@ -53,9 +54,32 @@ struct HouseRuleTests {
       for word in ["Terminal", "TerminalRouter", "RemoteControlRouter", "ScreenStack", "Key"] {
         #expect(!file.words.contains(word), "\(file.name) knows \(word)")
       }
+      // The one file that gives products their names.
+      if file.name != "Products.swift" {
+        #expect(!file.words.contains("Product"), "\(file.name) knows the product")
+      }
       if file.name.hasPrefix("ViewModel/") {
         #expect(!file.words.contains("OperationFactory"))
         #expect(!file.words.contains("AppService"))
+      }
+    }
+  }
+
+  @Test("routers know view models by their interfaces alone")
+  func routersKnowInterfaces() throws {
+    let files = try SourceFile.all(in: "Service").filter { $0.name.hasPrefix("ViewModel/") }
+    let classes = files.flatMap(\.types).map(\.name).filter { $0.hasSuffix("ViewModel") }
+    #expect(classes.count == 6)
+    for file in try SourceFile.all(in: "Router") {
+      #expect(file.words.isDisjoint(with: classes), "\(file.name)")
+    }
+  }
+
+  @Test("services keep their documents in repositories, and do not know what these rest on")
+  func servicesHoldRepositories() throws {
+    for file in try SourceFile.all(in: "Service") where file.name != "BookImporter.swift" {
+      for word in ["Store", "StoreRepository", "StoredRepository", "InMemoryRepository"] {
+        #expect(!file.words.contains(word), "\(file.name) knows \(word)")
       }
     }
   }
@@ -67,10 +91,11 @@ struct HouseRuleTests {
     var faces: Set<[String]> = []
     for line in diagram.lines {
       let words = line.split(separator: " ").map(String.init)
+      try #require(words.count == 3, "no arrow: \(line)")
       if words[1] == "-->" { needs[words[0], default: []].insert(words[2]) }
-      if words[1] == "<|.." { faces.insert([words[2], words[0]]) }
+      if words[1].hasPrefix("<|") { faces.insert([words[2], words[0]]) }
     }
-    let files = try ["Service", "Operation", "Scenario", "Router"].flatMap(SourceFile.all(in:))
+    let files = try Self.folders.flatMap(SourceFile.all(in:))
     let known = Set(needs.values.joined())
     for (name, body) in files.flatMap(\.types)
     where !name.hasSuffix("Op") && !name.hasSuffix("Scenario") && name != "Services" {
@@ -90,6 +115,28 @@ struct HouseRuleTests {
       }
     }
     #expect(found == faces)
+  }
+
+  @Test("everything is made by whom it is drawn to be made by")
+  func creation() throws {
+    let services = try #require(Diagram.all("Services", of: "Service/Service.md").first)
+    let drawn = try Set(Diagram.creations().map { [$0.creator, $0.made] })
+    let files = try Self.folders.flatMap(SourceFile.all(in:)) + SourceFile.top()
+    // Services, operations, scenarios and factories, and what is drawn besides them.
+    let made = Set(files.flatMap(\.types).map(\.name))
+      .filter { $0.hasSuffix("Op") || $0.hasSuffix("Scenario") }
+      .union(
+        services.lines.filter { $0.contains("<|") }
+          .compactMap { $0.split(separator: " ").last.map(String.init) }
+      )
+      .union(drawn.map { $0[1] })
+    var found: Set<[String]> = []
+    for (name, body) in files.flatMap({ $0.types + $0.enums }) {
+      for word in SourceFile.calls(in: body) where made.contains(word) {
+        found.insert([name, word])
+      }
+    }
+    #expect(found == drawn)
   }
 
   private func operationBodies() throws -> [(name: String, body: String)] {

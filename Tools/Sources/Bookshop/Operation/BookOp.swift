@@ -4,7 +4,7 @@ struct BookOp: Operation {
   let router: any Router
 
   func launch(_ id: Book.ID) async {
-    let viewModel = BookViewModel(catalogue: catalogue, id: id)
+    let viewModel = BookshopBookViewModel(catalogue: catalogue, id: id)
     viewModel.onMessage = router.tell
     viewModel.start()
     router.show(.book(viewModel))

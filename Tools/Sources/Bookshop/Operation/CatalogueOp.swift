@@ -10,7 +10,7 @@ struct CatalogueOp: Operation {
   let router: any Router
 
   func launch(_ actions: CatalogueActions) async {
-    let viewModel = CatalogueViewModel(catalogue: catalogue)
+    let viewModel = BookshopCatalogueViewModel(catalogue: catalogue)
     viewModel.onBook = actions.onBook
     viewModel.onSettings = actions.onSettings
     viewModel.onMessage = router.tell

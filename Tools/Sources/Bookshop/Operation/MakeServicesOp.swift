@@ -11,21 +11,24 @@ struct MakeServicesOp {
     _ configuration: Configuration, router: any Router, onQuit: @escaping () -> Void
   ) throws -> Services {
     let store = try Store(at: configuration.store)
+    let books = store.repository(of: Book.self)
     let limiter = FetchLimiter(
       minimumInterval: .seconds(configuration.refreshSeconds), named: "catalogue", in: store,
       clock: configuration.clock)
     return Services(
-      storage: DeviceStorage(store: store),
+      storage: DeviceStorage(
+        states: store.repository(of: DeviceState.self),
+        keychain: FileKeychain(folder: configuration.keychain)),
       auth: PhoneAuthService(gateway: configuration.gateway, clock: configuration.clock),
       payment: CardPaymentService(gateway: DemoPaymentGateway()),
       catalogue: LarderCatalogue(
-        store: store,
+        books: books, stars: store.repository(of: Rating.self),
         updater: configuration.server.map { server in
-          RemoteUpdater.catalogue(from: server, into: store, limiter: limiter)
-        }),
+          RemoteUpdater.catalogue(from: server, into: books, limiter: limiter)
+        },
+        firstBooks: configuration.fixture.map { FixtureImporter(file: $0, store: store) }),
       router: router,
       app: BookshopAppService(
-        operations: operations, scenarios: scenarios, product: configuration.product,
-        onQuit: onQuit))
+        operations: operations, scenarios: scenarios, onQuit: onQuit))
   }
 }

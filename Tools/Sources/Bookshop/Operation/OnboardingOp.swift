@@ -4,7 +4,7 @@ struct OnboardingOp: Operation {
   let storage: any Storage
 
   func launch(_ offer: Offer?) async -> OnboardingAnswer {
-    let viewModel = OnboardingViewModel(offer: offer)
+    let viewModel = BookshopOnboardingViewModel(offer: offer)
     router.show(.onboarding(viewModel))
     let answer = await viewModel.outcome.value
     storage.markOnboarded()

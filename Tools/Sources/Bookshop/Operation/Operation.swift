@@ -28,7 +28,7 @@ extension Operation where Input == Void {
   func payWhenSignedIn() -> any Operation<Void, Bool>
   /// Returns whether it is paid.
   func payInOnboarding() -> any Operation<Void, Bool>
-  func settings() -> any Operation<Product, SettingsAnswer>
+  func settings() -> any Operation<Void, SettingsAnswer>
   /// Nil for a link to nothing, which the reader was told.
   func resolveLink() -> any Operation<String, Book.ID?>
 }
@@ -77,7 +77,7 @@ final class BookshopOperations: OperationFactory {
   func payInOnboarding() -> any Operation<Void, Bool> {
     PayInOnboardingOp(payment: services.payment, router: services.router)
   }
-  func settings() -> any Operation<Product, SettingsAnswer> {
+  func settings() -> any Operation<Void, SettingsAnswer> {
     SettingsOp(auth: services.auth, payment: services.payment, router: services.router)
   }
   func resolveLink() -> any Operation<String, Book.ID?> {

@@ -14,7 +14,7 @@ struct PayWhenSignedInOp: Operation {
   let router: any Router
 
   func launch(_ input: Void) async -> Bool {
-    let viewModel = PaymentViewModel(payment: payment, offer: .regular)
+    let viewModel = BookshopPaymentViewModel(payment: payment, offer: .regular)
     router.show(.payment(viewModel))
     let isPaid = await viewModel.outcome.value
     router.close(viewModel)
@@ -28,7 +28,7 @@ struct PayInOnboardingOp: Operation {
   let router: any Router
 
   func launch(_ input: Void) async -> Bool {
-    let viewModel = PaymentViewModel(payment: payment, offer: .onboarding)
+    let viewModel = BookshopPaymentViewModel(payment: payment, offer: .onboarding)
     router.show(.payment(viewModel))
     let isPaid = await viewModel.outcome.value
     router.close(viewModel)

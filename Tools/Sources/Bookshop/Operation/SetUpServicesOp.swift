@@ -14,7 +14,7 @@ struct SetUpServicesOp {
     services.router.onLink = services.app.open(link:)
     services.router.onQuit = services.app.quit
     configuration.gateway.onSMS = services.router.tell
-    services.catalogue.fill(from: configuration.fixture)
+    services.catalogue.fill()
   }
 }
 

@@ -4,8 +4,8 @@ struct SettingsOp: Operation {
   let payment: any PaymentService
   let router: any Router
 
-  func launch(_ product: Product) async -> SettingsAnswer {
-    let viewModel = SettingsViewModel(auth: auth, payment: payment, product: product)
+  func launch(_ input: Void) async -> SettingsAnswer {
+    let viewModel = BookshopSettingsViewModel(auth: auth, payment: payment)
     router.show(.settings(viewModel))
     let answer = await viewModel.outcome.value
     router.close(viewModel)

@@ -4,7 +4,7 @@ struct SignInOp: Operation {
   let router: any Router
 
   func launch(_ isOptional: Bool) async -> Bool {
-    let viewModel = SignInViewModel(auth: auth, isOptional: isOptional)
+    let viewModel = BookshopSignInViewModel(auth: auth, isOptional: isOptional)
     router.show(.signIn(viewModel))
     let isSignedIn = await viewModel.outcome.value
     router.close(viewModel)

@@ -22,12 +22,12 @@ internal import LarderSync
 
 /// What can be shown: a view model each.
 enum Screen {
-  case onboarding(OnboardingViewModel)
-  case signIn(SignInViewModel)
-  case payment(PaymentViewModel)
-  case catalogue(CatalogueViewModel)
-  case book(BookViewModel)
-  case settings(SettingsViewModel)
+  case onboarding(any OnboardingViewModel)
+  case signIn(any SignInViewModel)
+  case payment(any PaymentViewModel)
+  case catalogue(any CatalogueViewModel)
+  case book(any BookViewModel)
+  case settings(any SettingsViewModel)
 
   var viewModel: any ViewModel {
     switch self {
@@ -40,7 +40,7 @@ enum Screen {
     }
   }
 
-  var name: ScreenName {
+  @MainActor var name: ScreenName {
     switch self {
     case .onboarding: .onboarding
     case .signIn: .signIn

@@ -12,7 +12,7 @@ enum Transition: String, Sendable, CaseIterable {
 
 /// Which screens are open, the one that is seen last. Decides how the next one is shown, and knows
 /// nothing of terminals: both routers have one.
-struct ScreenStack {
+@MainActor struct ScreenStack {
   struct Entry {
     let screen: Screen
     let transition: Transition

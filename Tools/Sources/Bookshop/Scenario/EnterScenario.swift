@@ -1,20 +1,38 @@
-/// Lets the reader in, as far as the catalogue.
+/// Lets the reader in: onboarding for who is new, sign-in, catalogue.
 struct EnterScenario: Scenario {
   let operations: any OperationFactory
 
-  func launch(_ product: Product, _ app: any AppService) async {
+  func launch(_ input: Void, _ app: any AppService) async {
     let status = await operations.entryStatus().launch()
-    if !status.isOnboarded {
-      // The first change: an offer, and the payment before sign-in.
-      let answer = await operations.onboarding().launch(product == .original ? nil : .onboarding)
-      if answer == .tookOffer { _ = await app.pay() }
+    if !status.isOnboarded { _ = await operations.onboarding().launch(nil) }
+    if !status.isSignedIn { _ = await operations.signIn().launch(false) }
+    app.showCatalogue()
+  }
+}
+
+/// Lets the reader in, with an offer in the onboarding that can be paid before signing in.
+struct EnterWithOfferScenario: Scenario {
+  let operations: any OperationFactory
+
+  func launch(_ input: Void, _ app: any AppService) async {
+    let status = await operations.entryStatus().launch()
+    if !status.isOnboarded, await operations.onboarding().launch(.onboarding) == .tookOffer {
+      _ = await app.pay()
     }
-    // The second change: the catalogue instead of sign-in.
-    if product == .open {
-      await operations.catalogue().launch(CatalogueActions(app))
-    } else {
-      if !status.isSignedIn { _ = await operations.signIn().launch(false) }
-      app.showCatalogue()
+    if !status.isSignedIn { _ = await operations.signIn().launch(false) }
+    app.showCatalogue()
+  }
+}
+
+/// Lets the reader into the catalogue without signing in; the offer is in the onboarding.
+struct EnterOpenScenario: Scenario {
+  let operations: any OperationFactory
+
+  func launch(_ input: Void, _ app: any AppService) async {
+    let status = await operations.entryStatus().launch()
+    if !status.isOnboarded, await operations.onboarding().launch(.onboarding) == .tookOffer {
+      _ = await app.pay()
     }
+    await operations.catalogue().launch(CatalogueActions(app))
   }
 }

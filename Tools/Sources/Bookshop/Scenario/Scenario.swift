@@ -9,26 +9,13 @@
   func launch(_ input: Input, _ app: any AppService) async -> Output
 }
 
-/// Makes scenarios; the app service alone has it.
+/// Makes scenarios; the app service alone has it. Which product the app is depends on which factory
+/// it was given, and on nothing else.
 @MainActor protocol ScenarioFactory: AnyObject {
-  func enter() -> any Scenario<Product, Void>
-  func viewBook() -> any Scenario<(id: Book.ID, product: Product), Void>
+  func enter() -> any Scenario<Void, Void>
+  func viewBook() -> any Scenario<Book.ID, Void>
   /// Returns whether it is paid.
   func pay() -> any Scenario<Void, Bool>
-  func settings() -> any Scenario<Product, Void>
+  func settings() -> any Scenario<Void, Void>
   func openLink() -> any Scenario<String, Void>
-}
-
-final class BookshopScenarios: ScenarioFactory {
-  private let operations: any OperationFactory
-
-  init(operations: any OperationFactory) { self.operations = operations }
-
-  func enter() -> any Scenario<Product, Void> { EnterScenario(operations: operations) }
-  func viewBook() -> any Scenario<(id: Book.ID, product: Product), Void> {
-    ViewBookScenario(operations: operations)
-  }
-  func pay() -> any Scenario<Void, Bool> { PayScenario(operations: operations) }
-  func settings() -> any Scenario<Product, Void> { SettingsScenario(operations: operations) }
-  func openLink() -> any Scenario<String, Void> { OpenLinkScenario(operations: operations) }
 }

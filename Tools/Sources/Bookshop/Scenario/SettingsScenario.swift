@@ -2,8 +2,8 @@
 struct SettingsScenario: Scenario {
   let operations: any OperationFactory
 
-  func launch(_ product: Product, _ app: any AppService) async {
-    guard await operations.settings().launch(product) == .signOut else { return }
+  func launch(_ input: Void, _ app: any AppService) async {
+    guard await operations.settings().launch() == .signOut else { return }
     await operations.signOut().launch()
     app.enter()
   }

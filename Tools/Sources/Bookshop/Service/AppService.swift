@@ -18,21 +18,19 @@
 final class BookshopAppService: AppService {
   private let operations: any OperationFactory
   private let scenarios: any ScenarioFactory
-  private let product: Product
   private let onQuit: () -> Void
 
   init(
-    operations: any OperationFactory, scenarios: any ScenarioFactory, product: Product,
+    operations: any OperationFactory, scenarios: any ScenarioFactory,
     onQuit: @escaping () -> Void
   ) {
     self.operations = operations
     self.scenarios = scenarios
-    self.product = product
     self.onQuit = onQuit
   }
 
   func enter() {
-    Task { await scenarios.enter().launch(product, self) }
+    Task { await scenarios.enter().launch((), self) }
   }
 
   func showCatalogue() {
@@ -40,13 +38,13 @@ final class BookshopAppService: AppService {
   }
 
   func showBook(_ id: Book.ID) {
-    Task { await scenarios.viewBook().launch((id, product), self) }
+    Task { await scenarios.viewBook().launch(id, self) }
   }
 
   func pay() async -> Bool { await scenarios.pay().launch((), self) }
 
   func showSettings() {
-    Task { await scenarios.settings().launch(product, self) }
+    Task { await scenarios.settings().launch((), self) }
   }
 
   func open(link: String) {

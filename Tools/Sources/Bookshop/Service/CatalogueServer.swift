@@ -92,19 +92,20 @@ actor HTTPCatalogueServer: CatalogueServer {
 }
 
 extension RemoteUpdater {
-  /// Brings a server's catalogue into the store: what it no longer has goes, but for what is in the
-  /// basket.
+  /// Brings a server's catalogue into a repository. What the server no longer has goes, except for
+  /// books in the basket.
   static func catalogue(
-    from server: any CatalogueServer, into store: Store, limiter: FetchLimiter
+    from server: any CatalogueServer, into books: any Repository<Book, Book>,
+    limiter: FetchLimiter
   ) -> RemoteUpdater {
-    let listings = store.repository(mappedBy: ListingMapper())
-    return RemoteUpdater(limiter: limiter) {
+    RemoteUpdater(limiter: limiter) {
       try await server.fetch()
     } decode: { page in
-      (page: page, listings: try Listing.decode(page.data))
+      (page: page, books: try Listing.decode(page.data).map(Book.init))
     } save: { decoded, origin in
-      let report = try await listings.save(
-        decoded.listings, clearBeforeSaving: Book.where { !$0.isInBasket }, as: origin)
+      let report = try await books.save(
+        decoded.books, clearBeforeSaving: Book.where { !$0.isInBasket }, onConflict: .refresh,
+        as: origin)
       // Not before: a page that could not be saved has to come again.
       await server.noteSaved(decoded.page)
       return report

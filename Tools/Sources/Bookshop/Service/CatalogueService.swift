@@ -1,6 +1,4 @@
-internal import Foundation
 internal import Larder
-internal import LarderImport
 internal import LarderSync
 
 enum CatalogueError: Error, Equatable, CustomStringConvertible {
@@ -20,17 +18,25 @@ enum CatalogueError: Error, Equatable, CustomStringConvertible {
   /// Told when the first books could not be brought in.
   var onFailure: (String) -> Void { get set }
 
-  /// Imports the books that come with the app, where there are none yet.
-  func fill(from fixture: String?)
+  /// Begins to bring in the books that come with the app, where there are none yet, and returns at
+  /// once: nobody waits for them to see the first screen.
+  func fill()
+  /// Ends when the first books are in, or could not be brought in; nil where there is nothing to
+  /// wait for.
+  var filling: Task<Void, Never>? { get }
   /// What the search finds, at once from the store and then each time that it has changed, also by
   /// another terminal. Meanwhile the server is asked for news, if that is wanted; its failures come
   /// between.
   func books(_ search: Search, isRefreshed: Bool) -> EventStream<Rows<Book>>
-  /// The book under an id, as ``books(_:isRefreshed:)``, but that the server is not asked; empty where there is
-  /// none.
+  /// The book under an id, as ``books(_:isRefreshed:)`` without asking the server; empty where there
+  /// is none.
   func book(_ id: Book.ID) -> EventStream<Rows<Book>>
   /// The books of the basket, as ``book(_:)``.
   func basket() -> EventStream<Rows<Book>>
+  /// The stars that the reader has given, and how they change.
+  func ratings() -> EventStream<ResultChange<Rating>>
+  /// The stars of a book, as ``book(_:)``; empty where the reader has given none.
+  func rating(of id: Book.ID) -> EventStream<Rows<Rating>>
   /// Asks the server now.
   ///
   /// - Throws: What became of it; the catalogue is as it was.
@@ -48,46 +54,76 @@ enum CatalogueError: Error, Equatable, CustomStringConvertible {
 }
 
 final class LarderCatalogue: CatalogueService {
-  private let store: Store
+  private let books: any Repository<Book, Book>
+  private let stars: any Repository<Rating, Rating>
   private let updater: (any Updater)?
-  private var repository: StoreRepository<Book> { store.repository(of: Book.self) }
+  private let firstBooks: (any BookImporter)?
+  private(set) var filling: Task<Void, Never>?
   var onFailure: (String) -> Void = { _ in }
 
-  /// - Parameter updater: Brings news into the store; nil where there is no server. A syncing remote
-  ///   plugs in here: whatever it pulls into the store is seen by everyone who looks.
-  init(store: Store, updater: (any Updater)?) {
-    self.store = store
+  /// - Parameters:
+  ///   - updater: Brings news into the repository; nil where there is no server. A syncing remote
+  ///     plugs in here: whatever it pulls into the repository is seen by everyone who looks.
+  ///   - firstBooks: Brings in the books that come with the app; nil where there are none.
+  init(
+    books: any Repository<Book, Book>, stars: any Repository<Rating, Rating>,
+    updater: (any Updater)?, firstBooks: (any BookImporter)?
+  ) {
+    self.books = books
+    self.stars = stars
     self.updater = updater
+    self.firstBooks = firstBooks
   }
 
-  func fill(from fixture: String?) {
-    do {
-      guard let fixture, try repository.count() == 0 else { return }
-      try store.load(fixture: URL(filePath: fixture), into: Book.self)
-    } catch {
-      onFailure("The first books cannot be brought in: \(error)")
+  func fill() {
+    guard filling == nil, let firstBooks else { return }
+    filling = Task {
+      do {
+        guard try books.count() == 0 else { return }
+        try await firstBooks.importBooks()
+      } catch {
+        onFailure("The first books cannot be brought in: \(error)")
+      }
     }
   }
 
   func books(_ search: Search, isRefreshed: Bool) -> EventStream<Rows<Book>> {
-    repository.stream(
-      search.query, refreshedBy: isRefreshed ? updater.map(JoiningUpdater.init) : nil)
+    let updater = isRefreshed ? updater : nil
+    return books.stream(
+      search.query, refreshedBy: updater.map { JoiningUpdater(updater: $0, filling: filling) })
   }
 
-  func book(_ id: Book.ID) -> EventStream<Rows<Book>> {
-    repository.stream(Book.where { $0.id == id })
+  func book(_ id: Book.ID) -> EventStream<Rows<Book>> { books.stream(Book.where { $0.id == id }) }
+
+  func basket() -> EventStream<Rows<Book>> { books.stream(Book.where { $0.isInBasket }) }
+
+  func ratings() -> EventStream<ResultChange<Rating>> { stars.stream(changesOf: Rating.all) }
+
+  func rating(of id: Book.ID) -> EventStream<Rows<Rating>> {
+    stars.stream(Rating.where { $0.book == id })
   }
 
-  func basket() -> EventStream<Rows<Book>> { repository.stream(Book.where { $0.isInBasket }) }
-
-  func refresh() async throws { try await updater?.sync(.afterNow) }
-
-  func rate(_ id: Book.ID, stars: Int?) async throws {
-    if let stars, !(1...5).contains(stars) { throw CatalogueError.notStars(stars) }
-    try await change(id) { $0.rating = stars }
+  func refresh() async throws {
+    // News first and the books that came with the app on top of them would be the wrong way round.
+    await filling?.value
+    try await updater?.sync(.afterNow)
   }
 
-  func toggleBasket(_ id: Book.ID) async throws { try await change(id) { $0.isInBasket.toggle() } }
+  func rate(_ id: Book.ID, stars count: Int?) async throws {
+    _ = try require(id)
+    guard let count else {
+      try await stars.delete(keys: [id])
+      return
+    }
+    guard (1...5).contains(count) else { throw CatalogueError.notStars(count) }
+    try await stars.save(Rating(book: id, stars: count))
+  }
+
+  func toggleBasket(_ id: Book.ID) async throws {
+    guard try await books.update(id, { $0.isInBasket.toggle() }) != nil else {
+      throw CatalogueError.notInCatalogue(id)
+    }
+  }
 
   func resolve(link text: String, orTell complain: (String) -> Void) -> Book.ID? {
     guard let link = Link(text) else {
@@ -101,7 +137,7 @@ final class LarderCatalogue: CatalogueService {
         // The cheapest of what costs anything.
         case .bookOfTheMonth: Book.where { $0.price > 0 }.sorted(by: \.price).limit(1)
         }
-      if let book = try repository.fetch(query).first { return book.id }
+      if let book = try books.fetch(query).first { return book.id }
       complain("The link \(text) leads to no book of the catalogue.")
     } catch {
       complain("The catalogue cannot be read: \(error)")
@@ -109,21 +145,20 @@ final class LarderCatalogue: CatalogueService {
     return nil
   }
 
-  /// In one transaction, so that another terminal's change of the same book is not undone.
-  private func change(
-    _ id: Book.ID, _ body: @escaping @Sendable (inout Book) -> Void
-  ) async throws {
-    let book = try await store.write { scope in try scope.update(Book.self, id) { body(&$0) } }
-    if book == nil { throw CatalogueError.notInCatalogue(id) }
+  private func require(_ id: Book.ID) throws -> Book {
+    guard let book = try books.get(id) else { throw CatalogueError.notInCatalogue(id) }
+    return book
   }
 }
 
-/// Shares the outcome of a refresh that is under way: who begins another search while the server
-/// thinks has to be told what became of it.
+/// Begins when the first books are in, and shares the outcome of a refresh that is under way: who
+/// begins another search while the server thinks has to be told what became of it.
 private struct JoiningUpdater: Updater {
   let updater: any Updater
+  let filling: Task<Void, Never>?
 
   func sync(_ timing: SyncTiming) async throws -> UpdateStatus {
-    try await updater.sync(timing == .ifDue ? .joining : timing)
+    await filling?.value
+    return try await updater.sync(timing == .ifDue ? .joining : timing)
   }
 }

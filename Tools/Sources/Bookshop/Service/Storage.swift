@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Larder
 
-/// Keeps what the app remembers beside books.
+/// Keeps what the app remembers besides books.
 @MainActor protocol Storage: AnyObject {
   var isOnboarded: Bool { get }
   var token: Token? { get }
@@ -16,48 +16,50 @@ internal import Larder
   func save(lastCode: Date?)
 }
 
-/// Keeps it in a store, where a second terminal sees it too.
+/// Keeps the token in a keychain, and the rest in a repository, where a second terminal sees it too.
 final class DeviceStorage: Storage {
-  private let store: Store
+  private let states: any Repository<DeviceState, DeviceState>
+  private let keychain: any Keychain
   var onFailure: (String) -> Void = { _ in }
 
-  init(store: Store) { self.store = store }
+  init(states: any Repository<DeviceState, DeviceState>, keychain: any Keychain) {
+    self.states = states
+    self.keychain = keychain
+  }
 
   var isOnboarded: Bool { state.isOnboarded }
   var token: Token? {
-    let state = state
-    guard let phone = state.phone, let value = state.token else { return nil }
-    return Token(phone: phone, value: value)
+    do {
+      return try keychain.token()
+    } catch {
+      onFailure("You are signed out, because the token cannot be read: \(error)")
+      return nil
+    }
   }
   var receipt: String? { state.receipt }
   var lastCode: Date? { state.lastCode }
 
   func markOnboarded() { change { $0.isOnboarded = true } }
-  func save(token: Token?) {
-    change {
-      $0.phone = token?.phone
-      $0.token = token?.value
-    }
-  }
+  func save(token: Token?) { keep { try keychain.save(token) } }
   func save(receipt: String) { change { $0.receipt = receipt } }
   func save(lastCode: Date?) { change { $0.lastCode = lastCode } }
 
   private var state: DeviceState {
     do {
-      return try store.repository(of: DeviceState.self).get(DeviceState.theKey) ?? DeviceState()
+      return try states.get(DeviceState.theKey) ?? DeviceState()
     } catch {
       onFailure("What this device remembers cannot be read: \(error)")
       return DeviceState()
     }
   }
 
-  private func change(_ body: (inout DeviceState) -> Void) {
+  private func change(_ body: @escaping @Sendable (inout DeviceState) -> Void) {
+    keep { try states.change(DeviceState(), body) }
+  }
+
+  private func keep(_ body: () throws -> Void) {
     do {
-      try store.write { scope in
-        var state = try scope.get(DeviceState.self, DeviceState.theKey) ?? DeviceState()
-        body(&state)
-        try scope.save(state)
-      }
+      try body()
     } catch {
       onFailure("This cannot be remembered: \(error)")
     }

@@ -11,6 +11,9 @@ final class Scene {
   private var generator: SeededGenerator
   private(set) var tally = Tally()
   private var first: Hand?
+  /// Whether the file system may end a process, once in the case, for lack of room (SIGBUS).
+  var mayEndByDisk = false
+  private var wasEndedByDisk = false
 
   /// - Parameter base: Where its folder is made; nil for the trial's own.
   init(_ name: String, _ trial: Trial, part: Int, in base: URL? = nil) throws {
@@ -78,6 +81,11 @@ final class Scene {
   }
 
   private func ended(_ status: Int32, _ what: String) {
+    if wasEndedByDisk, status >= 0 { return }  // The same process, which does nothing more.
+    if mayEndByDisk, !wasEndedByDisk, status == -SIGBUS {
+      wasEndedByDisk = true
+      return count("ended-by-disk")
+    }
     if status < 0 { tally.signals += 1 }
     fault("\(what) ended the process with \(status < 0 ? "signal \(-status)" : "\(status)")")
   }

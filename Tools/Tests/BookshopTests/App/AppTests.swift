@@ -14,7 +14,7 @@ extension WholeAppTests {
         let app = try TestApp(in: folder, product: .original, fixture: fixture("books.json"))
         await app.passOnboarding()
         await app.signIn()
-        await app.wait(for: "catalogue")
+        await app.waitForBooks()
         #expect(await app.screen?.books?.count == 60)
         let id = try #require(await app.screen?.books?.first?.id)
         await app.perform("open", id)
@@ -43,7 +43,7 @@ extension WholeAppTests {
         #expect(await app.screen?.price == 200)
         await app.pay()
         await app.signIn()
-        await app.wait(for: "catalogue")
+        await app.waitForBooks()
         let id = try #require(await app.screen?.books?.last?.id)
         await app.perform("open", id)
         await app.wait(for: "book")
@@ -60,7 +60,7 @@ extension WholeAppTests {
       try await withStoreFolder { folder in
         let app = try TestApp(in: folder, fixture: fixture("books.json"))
         await app.passOnboarding()
-        await app.wait(for: "catalogue")
+        await app.waitForBooks()
         await app.perform("find", "the ladder")
         await app.wait { $0.books?.count == 6 }
         let id = try #require(await app.screen?.books?.first?.id)
@@ -92,7 +92,7 @@ extension WholeAppTests {
       try await withStoreFolder { folder in
         let first = try TestApp(in: folder, fixture: fixture("books.json"))
         await first.passOnboarding()
-        await first.wait(for: "catalogue")
+        await first.waitForBooks()
         let id = try #require(await first.screen?.books?.first?.id)
         await first.perform("open", id)
         await first.signIn()
@@ -103,6 +103,7 @@ extension WholeAppTests {
 
         let second = try TestApp(in: folder, fixture: fixture("books.json"))
         await second.wait(for: "catalogue")
+        await second.wait { $0.books?.first?.rating == 4 }
         await second.wait { $0.basketCount == 1 }
         await second.perform("open", id)
         await second.wait(for: "book")
@@ -120,7 +121,7 @@ extension WholeAppTests {
           let app = try TestApp(in: folder, product: product, fixture: fixture("books.json"))
           await app.passOnboarding()
           if product == .original { await app.signIn() }
-          await app.wait(for: "catalogue")
+          await app.waitForBooks()
           let id = try #require(await app.screen?.books?.first?.id)
           await app.perform("open", id)
           if product == .open { await app.signIn() }
@@ -157,7 +158,7 @@ extension WholeAppTests {
       try await withStoreFolder { folder in
         let app = try TestApp(in: folder, fixture: fixture("books.json"))
         await app.passOnboarding()
-        await app.wait(for: "catalogue")
+        await app.waitForBooks()
         let link = "bookshop://book-of-the-month"
         await app.perform("link", link)
         await app.signIn()
@@ -199,7 +200,7 @@ extension WholeAppTests {
         let app = try TestApp(in: folder, product: .original, fixture: fixture("books.json"))
         await app.passOnboarding()
         await app.signIn()
-        await app.wait(for: "catalogue")
+        await app.waitForBooks()
         await app.perform("link", "bookshop://book-of-the-month")
         await app.perform("link", "bookshop://book-of-the-month")
         await app.events.wait { $0.open == ["catalogue", "payment", "payment"] }

@@ -42,13 +42,23 @@ enum Program {
     return Outcome(status: status, events: events, errors: errors)
   }
 
+  /// Runs it to its end with nothing to read, and no terminal.
+  static func plain(
+    _ arguments: [String]
+  ) async throws -> (status: Int32, output: String, errors: String) {
+    let (status, output, errors) = try await run(executable(), arguments, input: "")
+    return (status, String(decoding: output, as: UTF8.self), errors)
+  }
+
   /// Runs it in a terminal of its own; "ok", or what was wrong.
-  static func runInTerminal(_ arguments: [String]) async throws -> String {
+  static func runInTerminal(
+    _ story: String, store: String, books: String
+  ) async throws -> String {
     let script = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "in-terminal").path(percentEncoded: false)
     let program = try executable().path(percentEncoded: false)
     let (_, output, errors) = try await run(
-      URL(filePath: "/usr/bin/env"), ["python3", script, program] + arguments, input: "")
+      URL(filePath: "/usr/bin/env"), ["python3", script, program, story, store, books], input: "")
     return String(decoding: output, as: UTF8.self) + errors
   }
 

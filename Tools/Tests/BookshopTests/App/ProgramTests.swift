@@ -14,7 +14,8 @@ extension WholeAppTests {
           ["--store", folder.path(percentEncoded: false), "--books", fixture("books.json")],
           [
             #"{"do": "wait", "text": "onboarding"}"#, #"{"do": "next"}"#, #"{"do": "next"}"#,
-            #"{"do": "next"}"#, #"{"do": "wait", "text": "catalogue"}"#, #"{"do": "quit"}"#,
+            #"{"do": "next"}"#, #"{"do": "wait", "text": "catalogue", "number": 60}"#,
+            #"{"do": "quit"}"#,
           ])
         #expect(lines.status == 0)
         #expect(lines.events.last?.screen?.books?.count == 60)
@@ -39,7 +40,7 @@ extension WholeAppTests {
       try await withStoreFolder { folder in
         let app = try TestApp(in: folder, product: .open, fixture: fixture("books.json"))
         await app.passOnboarding()
-        await app.wait(for: "catalogue")
+        await app.waitForBooks()
         let id = try #require(await app.screen?.books?.first?.id)
         await app.perform("open", id)
         await app.signIn()
@@ -61,14 +62,33 @@ extension WholeAppTests {
       }
     }
 
-    @Test("in a terminal the program draws, hears keys, follows the size, and leaves all as it was")
-    func terminal() async throws {
+    @Test(
+      "in a terminal",
+      arguments: [
+        ("tour", "the program draws, hears keys, follows the size, and leaves all as it was"),
+        ("first_start", "the first screen is there before the books, which follow"),
+        ("quit_while_importing", "a reader who leaves meanwhile finds the books the next time"),
+        ("tiny", "no window is too small, and one that grows again shows all again"),
+        ("killed", "what a killed program was told, the next one knows"),
+      ])
+    func terminal(_ story: String, _ fact: String) async throws {
       try await withStoreFolder { folder in
-        let outcome = try await Program.runInTerminal([
-          "--store", folder.path(percentEncoded: false), "--books", fixture("books.json"),
-        ])
-        #expect(outcome == "ok\n", "\(outcome)")
+        // A folder's path ends with a slash, and the pipe lies beside it.
+        let store = String(folder.path(percentEncoded: false).dropLast())
+        let outcome = try await Program.runInTerminal(
+          story, store: store, books: fixture("books.json"))
+        #expect(outcome == "ok\n", "\(fact): \(outcome)")
       }
+    }
+
+    @Test("who asks for help gets it, and an app without a terminal says what to do")
+    func help() async throws {
+      let help = try await Program.plain(["--help"])
+      #expect(help.status == 0)
+      #expect(help.output.hasPrefix("usage: bookshop"))
+      let piped = try await Program.plain(["--store", "/no/such/folder/store"])
+      #expect(piped.status == 1)
+      #expect(piped.errors == "bookshop: this is no terminal: give --control for a script\n")
     }
   }
 }

@@ -91,6 +91,7 @@ extension WholeAppTests {
       try await withStoreFolder { folder in
         let app = try await start(folder, server)
         await app.waitForMessage("nobody is there")
+        await app.waitForBooks()
         #expect(await app.screen?.books?.count == 60)
       }
     }
@@ -128,7 +129,8 @@ extension WholeAppTests {
       try await withStoreFolder { folder in
         let app = try await start(folder, server, timeoutSeconds: 2)
         // The books are there while the server is still thinking.
-        #expect(await app.screen?.books?.count == 60)
+        await app.waitForBooks()
+        #expect(app.messages == [])
         await app.perform("find", "the ladder")
         await app.wait { $0.books?.count == 6 }
         await app.waitForMessage("it does not answer")
@@ -157,9 +159,7 @@ extension WholeAppTests {
         await app.perform("refresh")
         await app.wait { self.titles($0) == ["Atlas", "Barometer"] }
 
-        let book = await app.screen?.books?.first
-        #expect(book?.rating == 5)
-        #expect(book?.isInBasket == true)
+        await app.wait { $0.books?.first?.rating == 5 && $0.books?.first?.isInBasket == true }
       }
     }
   }

@@ -10,6 +10,8 @@ import Testing
   let events = EventLog()
   let clock = ManualClock(date: Date(timeIntervalSinceReferenceDate: 800_000_000))
   let folder: URL
+  let store: String
+  let keychain: String
   let router: RemoteControlRouter
   private let app = AppController()
 
@@ -19,9 +21,10 @@ import Testing
   ) throws {
     self.folder = folder
     router = RemoteControlRouter { [events] in events.note($0) }
+    store = folder.path(percentEncoded: false)
     var configuration = Configuration(
-      store: folder.path(percentEncoded: false), fixture: fixture,
-      gateway: DemoAuthGateway(fixedCode: "1234"))
+      store: store, fixture: fixture, gateway: DemoAuthGateway(fixedCode: "1234"))
+    keychain = configuration.keychain
     configuration.product = product
     configuration.server = server
     configuration.refreshSeconds = refreshSeconds
@@ -37,6 +40,9 @@ import Testing
   }
 
   func wait(for screen: String) async { await perform("wait", screen) }
+
+  /// Waits until the catalogue shows the books that came with the app.
+  func waitForBooks() async { await perform("wait", "catalogue", number: 60) }
 
   /// Waits until the screen that is seen is as it should be.
   func wait(
@@ -96,7 +102,11 @@ import Testing
   let folder = FileManager.default.temporaryDirectory.appending(
     path: "bookshop-\(UUID().uuidString)", directoryHint: .isDirectory)
   // What is left of a failed test is the system's to tidy up.
-  defer { try? FileManager.default.removeItem(at: folder) }
+  defer {
+    for url in [folder, folder.deletingPathExtension().appendingPathExtension("keychain")] {
+      try? FileManager.default.removeItem(at: url)
+    }
+  }
   try await body(folder)
   try verifyAndClose(Store(at: folder))
 }

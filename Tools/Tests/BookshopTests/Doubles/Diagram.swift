@@ -63,6 +63,26 @@ extension Diagram {
     }
   }
 
+  /// Who makes what, as it is drawn.
+  static func creations() throws -> [(creator: String, made: String)] {
+    let diagram = try #require(all("Creation", of: "Service/Service.md").first)
+    return try diagram.lines.map { line in
+      let words = line.split(separator: " ").map(String.init)
+      try #require(
+        words.count == 5 && words[1] == "..>" && words[3...] == [":", "creates"],
+        "no creation: \(line)")
+      return (words[0], words[2])
+    }
+  }
+
+  /// The arrows between screens, for the arguments of a test.
+  static var screenEdges: [Edge] {
+    let text = (try? text("Router/Router.md")) ?? ""
+    let block = text.components(separatedBy: "```mermaid\n").dropFirst().first ?? ""
+    let lines = block.components(separatedBy: "```")[0].split(separator: "\n")
+    return Diagram(lines: lines.map { $0.trimmingCharacters(in: .whitespaces) }).edges
+  }
+
   /// The arrows of a service, for the arguments of a test; none, and the test fails, without a
   /// diagram.
   static func edges(of service: String) -> [Edge] {

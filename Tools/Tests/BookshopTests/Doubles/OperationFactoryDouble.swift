@@ -48,7 +48,7 @@
   }
   func payWhenSignedIn() -> any Operation<Void, Bool> { operation("payWhenSignedIn", true) }
   func payInOnboarding() -> any Operation<Void, Bool> { operation("payInOnboarding", true) }
-  func settings() -> any Operation<Product, SettingsAnswer> {
+  func settings() -> any Operation<Void, SettingsAnswer> {
     operation("settings", answers.signsOut ? .signOut : .closed)
   }
   func resolveLink() -> any Operation<String, Book.ID?> { operation("resolveLink", answers.link) }

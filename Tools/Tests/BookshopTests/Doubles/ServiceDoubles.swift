@@ -4,6 +4,22 @@ import LarderSync
 
 @testable import Bookshop
 
+/// What services answer, in the order in which they are asked; a message that nothing is said of, and
+/// nil, succeed.
+struct Failures {
+  private var answers: [String: [(any Error)?]] = [:]
+
+  mutating func add(_ receiver: String, _ message: String, _ answer: (any Error)?) {
+    answers["\(receiver): \(message)", default: []].append(answer)
+  }
+
+  mutating func next(_ receiver: String, _ message: String) -> (any Error)? {
+    let key = "\(receiver): \(message)"
+    guard answers[key]?.isEmpty == false else { return nil }
+    return answers[key]?.removeFirst()
+  }
+}
+
 struct Refused: Error, CustomStringConvertible {
   var description: String { "refused" }
 }
@@ -43,6 +59,7 @@ struct Refused: Error, CustomStringConvertible {
 @MainActor final class AuthDouble: AuthService {
   let journal: Journal
   var givenState = AuthState.signedOut
+  var failures = Failures()
   var secondsUntilNextCode = 0
   var onToken: (Token?) -> Void = { _ in } {
     didSet { journal.note("AuthService", "set onToken") }
@@ -59,13 +76,19 @@ struct Refused: Error, CustomStringConvertible {
   }
 
   func restore(token: Token?, lastCode: Date?) { journal.note("AuthService", "restore") }
-  func requestCode(phone: String) async throws { journal.note("AuthService", "requestCode") }
-  func submit(code: String) async throws { journal.note("AuthService", "submit(code)") }
+  func requestCode(phone: String) async throws { try answer("requestCode") }
+  func submit(code: String) async throws { try answer("submit(code)") }
   func signOut() { journal.note("AuthService", "signOut") }
+
+  private func answer(_ message: String) throws {
+    journal.note("AuthService", message)
+    if let failure = failures.next("AuthService", message) { throw failure }
+  }
 }
 
 @MainActor final class PaymentDouble: PaymentService {
   let journal: Journal
+  var failures = Failures()
   var onReceipt: (String) -> Void = { _ in } {
     didSet { journal.note("PaymentService", "set onReceipt") }
   }
@@ -79,7 +102,9 @@ struct Refused: Error, CustomStringConvertible {
 
   func restore(receipt: String?) { journal.note("PaymentService", "restore") }
   func pay(_ offer: Offer, card: String) async throws {
-    journal.note("PaymentService", "pay(\(offer.rawValue))")
+    let message = "pay(\(offer.rawValue))"
+    journal.note("PaymentService", message)
+    if let failure = failures.next("PaymentService", message) { throw failure }
   }
 }
 
@@ -87,14 +112,19 @@ struct Refused: Error, CustomStringConvertible {
   let journal: Journal
   /// What the streams give; nothing when they were made without.
   var given: [Book] = []
-  var failure: (any Error)?
+  var failures = Failures()
+  var isLinkDead = false
   var onFailure: (String) -> Void = { _ in } {
     didSet { journal.note("CatalogueService", "set onFailure") }
   }
 
   init(_ journal: Journal) { self.journal = journal }
 
-  func fill(from fixture: String?) { journal.note("CatalogueService", "fill") }
+  func fill() { journal.note("CatalogueService", "fill") }
+  var filling: Task<Void, Never>? {
+    journal.note("CatalogueService", "filling")
+    return nil
+  }
   func books(_ search: Search, isRefreshed: Bool) -> EventStream<Rows<Book>> {
     stream("books", given)
   }
@@ -102,6 +132,15 @@ struct Refused: Error, CustomStringConvertible {
     stream("book", given.filter { $0.id == id })
   }
   func basket() -> EventStream<Rows<Book>> { stream("basket", given.filter(\.isInBasket)) }
+
+  func ratings() -> EventStream<ResultChange<Rating>> {
+    journal.note("CatalogueService", "ratings")
+    return EventStream { { nil } }
+  }
+  func rating(of id: Book.ID) -> EventStream<Rows<Rating>> {
+    journal.note("CatalogueService", "rating")
+    return EventStream { { nil } }
+  }
 
   private func stream(_ name: String, _ books: [Book]) -> EventStream<Rows<Book>> {
     journal.note("CatalogueService", name)
@@ -116,12 +155,13 @@ struct Refused: Error, CustomStringConvertible {
   func toggleBasket(_ id: Book.ID) async throws { try answer("toggleBasket") }
   func resolve(link: String, orTell complain: (String) -> Void) -> Book.ID? {
     journal.note("CatalogueService", "resolve(link)")
-    return "a"
+    if isLinkDead { complain(link) }
+    return isLinkDead ? nil : "a"
   }
 
   private func answer(_ message: String) throws {
     journal.note("CatalogueService", message)
-    if let failure { throw failure }
+    if let failure = failures.next("CatalogueService", message) { throw failure }
   }
 }
 

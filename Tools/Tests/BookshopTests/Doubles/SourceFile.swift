@@ -27,13 +27,37 @@ struct SourceFile {
     types.map(\.name).filter { $0.hasSuffix(suffix) }
   }
 
+  /// The files beside the folders.
+  static func top() throws -> [SourceFile] {
+    try all(in: "").filter { !$0.name.contains("/") }
+  }
+
   /// The structs, classes and actors of the file, with their bodies.
-  var types: [(name: String, body: String)] {
+  var types: [(name: String, body: String)] { types(["struct", "class", "actor"]) }
+  var enums: [(name: String, body: String)] { types(["enum"]) }
+
+  /// The names that stand before an opening bracket: types that are made, and functions.
+  static func calls(in body: String) -> Set<String> {
+    var calls: Set<String> = []
+    for part in body.components(separatedBy: "(").dropLast() {
+      let name = String(part.reversed().prefix { $0.isLetter || $0.isNumber }.reversed())
+      // Its own declaration, and a case of an enum, are no calls.
+      if part.dropLast(name.count).hasSuffix(".") { continue }
+      calls.insert(name)
+    }
+    // `map(FixtureImporter.init)`
+    for part in body.components(separatedBy: ".init)").dropLast() {
+      calls.insert(String(part.reversed().prefix { $0.isLetter || $0.isNumber }.reversed()))
+    }
+    return calls
+  }
+
+  private func types(_ kinds: [String]) -> [(name: String, body: String)] {
     var types: [(String, String)] = []
     for part in code.components(separatedBy: "\n}") {
       for line in part.split(separator: "\n") where line.hasSuffix("{") && !line.hasPrefix(" ") {
         let words = line.split { !($0.isLetter || $0.isNumber) }
-        guard let index = words.firstIndex(where: { ["struct", "class", "actor"].contains($0) })
+        guard let index = words.firstIndex(where: { kinds.contains(String($0)) })
         else { continue }
         types.append((String(words[index + 1]), part))
       }
@@ -60,7 +84,7 @@ struct SourceFile {
     return Set(
       types.map { type in
         String(
-          type.replacing("any ", with: "").prefix { $0 != "=" && $0 != "\n" }
+          type.replacing("any ", with: "").prefix { $0 != "=" && $0 != "<" && $0 != "\n" }
             .filter { $0.isLetter || $0 == "." })
       })
   }

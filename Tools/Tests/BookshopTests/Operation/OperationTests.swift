@@ -11,6 +11,8 @@ import Testing
   let catalogue: CatalogueDouble
   let router: RouterDouble
   let app: AppServiceDouble
+  /// The errors that the reader was shown.
+  private let seen = Seen()
 
   init() {
     storage = StorageDouble(journal)
@@ -36,8 +38,15 @@ import Testing
 
   @Test("every operation has a diagram, and every diagram an operation")
   func drawn() throws {
+    let path = "Operation/Operation.md"
     let names = try SourceFile.all(in: "Operation").flatMap { $0.typeNames(endingWith: "Op") }
-    #expect(try Set(Diagram.headings(of: "Operation/Operation.md")) == Set(names))
+    #expect(try Set(Diagram.headings(of: path)) == Set(names))
+    for name in names where name != "MakeServicesOp" {
+      #expect(try !Diagram.all(name, of: path).isEmpty, "\(name)")
+    }
+    // The one that is drawn elsewhere is drawn there.
+    #expect(try Diagram.section("MakeServicesOp", of: path).joined().contains("#creation"))
+    #expect(try Diagram.creations().contains { $0.creator == "MakeServicesOp" })
   }
 
   @Test("services are linked in the drawn order")
@@ -73,167 +82,118 @@ import Testing
     try expectDiagram("StartOp")
   }
 
-  @Test("the entry status is asked for in the drawn order")
-  func entryStatus() async throws {
-    auth.givenState = .signedIn(phone: "+1")
-    let status = await EntryStatusOp(storage: storage, auth: auth).launch()
-    #expect(status == EntryStatus(isOnboarded: false, isSignedIn: true))
-    try expectDiagram("EntryStatusOp")
+  /// The diagrams of the operations that scenarios launch.
+  nonisolated static let diagrams = MessageDiagram.all(of: "Operation/Operation.md").filter {
+    !["SetUpServicesOp", "StartOp"].contains($0.operation)
   }
 
-  @Test("a new reader is greeted in the drawn order")
-  func onboarding() async throws {
-    let work = Task { await OnboardingOp(router: router, storage: storage).launch(nil) }
-    guard case .onboarding(let viewModel) = await router.screen() else { throw Refused() }
+  @Test("every message diagram is walked, arrow by arrow", arguments: diagrams)
+  func walked(_ diagram: MessageDiagram) async throws {
+    for (receiver, message, answer) in diagram.answers {
+      let failure = answer.flatMap(failure)
+      auth.failures.add(receiver, message, failure)
+      payment.failures.add(receiver, message, failure)
+      catalogue.failures.add(receiver, message, failure)
+    }
+    if diagram.input == "launch(signed in)" { auth.givenState = .signedIn(phone: "+1") }
+    let input = try #require(diagram.input)
 
-    for _ in 0..<2 {
-      journal.note("OnboardingViewModel", "next")
-      viewModel.next()
+    let work = Task { try await launch(diagram.operation, input) }
+    for arrow in diagram.arrows where arrow.to.hasSuffix("ViewModel") && arrow.from == "Router" {
+      try await perform(arrow)
     }
 
-    #expect(await work.value == .finished)
-    try expectDiagram("OnboardingOp")
+    let output = try await work.value
+    #expect(output == diagram.output ?? "()")
+    let shown = diagram.arrows.filter { $0.to == "Router" && $0.isAnswer }.map(\.text)
+    #expect(seen.texts == shown)
+    #expect(journal.lines == diagram.messages)
+    for screen in router.shown {
+      let made = try Diagram.creations().filter { $0.creator == diagram.operation }.map(\.made)
+      #expect(made == ["\(type(of: screen.viewModel))"])
+    }
   }
 
-  @Test("an offer that is taken is the answer of the onboarding")
-  func offer() async throws {
-    let work = Task { await OnboardingOp(router: router, storage: storage).launch(.onboarding) }
-    guard case .onboarding(let viewModel) = await router.screen() else { throw Refused() }
-
-    viewModel.takeOffer()
-    viewModel.next()
-    viewModel.next()
-    viewModel.takeOffer()
-
-    #expect(await work.value == .tookOffer)
+  @Test("wrong codes, declined cards and failed refreshes are drawn")
+  func failuresAreDrawn() {
+    let answers = Self.diagrams.flatMap { diagram in
+      diagram.arrows.filter { $0.isAnswer && $0.from.hasSuffix("Service") }
+        .map { "\(diagram.operation) \($0.text)" }
+    }
+    #expect(
+      Set(answers) == [
+        "SignInOp wrongCode", "SignInOp unreachable", "CatalogueOp status 500",
+        "BookOp notInCatalogue", "PayWhenSignedInOp declined", "PayInOnboardingOp declined",
+      ])
   }
 
-  @Test("a reader signs in in the drawn order")
-  func signIn() async throws {
-    let work = Task { await SignInOp(auth: auth, router: router).launch(false) }
-    guard case .signIn(let viewModel) = await router.screen() else { throw Refused() }
-
-    journal.note("SignInViewModel", "submit(phone)")
-    await viewModel.submit(phone: "+4790000000")
-    viewModel.close()
-    journal.note("SignInViewModel", "submit(code)")
-    await viewModel.submit(code: "1234")
-
-    #expect(await work.value)
-    try expectDiagram("SignInOp")
+  private func failure(_ name: String) -> (any Error)? {
+    let failures: [String: any Error] = [
+      "wrongCode": AuthError.wrongCode, "unreachable": AuthError.unreachable("no network"),
+      "declined": PaymentError.declined, "status 500": ServerError.status(500),
+      "notInCatalogue": CatalogueError.notInCatalogue("a"),
+    ]
+    // An answer of a view model is what the reader sees, and no failure.
+    return failures[name]
   }
 
-  @Test("a reader goes on without signing in in the drawn order")
-  func signInRefused() async throws {
-    let work = Task { await SignInOp(auth: auth, router: router).launch(true) }
-    guard case .signIn(let viewModel) = await router.screen() else { throw Refused() }
-
-    journal.note("SignInViewModel", "close")
-    viewModel.close()
-
-    #expect(await !work.value)
-    try expectDiagram("SignInOp", 1)
-  }
-
-  @Test("a reader signs out in the drawn order")
-  func signOut() async throws {
-    await SignOutOp(auth: auth).launch()
-    try expectDiagram("SignOutOp")
-  }
-
-  @Test("the catalogue is looked at in the drawn order")
-  func lookAtCatalogue() async throws {
-    catalogue.failure = Refused()
+  /// Launches an operation as it is drawn; returns its output.
+  private func launch(_ operation: String, _ input: String) async throws -> String {
+    let factory = BookshopOperations()
+    factory.setServices(services)
     let actions = CatalogueActions(
       onBook: { [journal] _ in journal.note("CatalogueActions", "onBook") },
       onSettings: { [journal] in journal.note("CatalogueActions", "onSettings") })
-    let work = Task {
-      await CatalogueOp(catalogue: catalogue, router: router).launch(actions)
+    catalogue.isLinkDead = input == "launch(dead link)"
+    switch operation {
+    case "EntryStatusOp": return "\(await factory.entryStatus().launch())"
+    case "OnboardingOp":
+      return "\(await factory.onboarding().launch(input == "launch(offer)" ? .onboarding : nil))"
+    case "SignInOp": return "\(await factory.signIn().launch(input == "launch(optional)"))"
+    case "SignOutOp": return "\(await factory.signOut().launch())"
+    case "CatalogueOp": return "\(await factory.catalogue().launch(actions))"
+    case "BookOp": return "\(await factory.book().launch("a"))"
+    case "PaymentStatusOp": return "\(await factory.paymentStatus().launch())"
+    case "PayWhenSignedInOp": return "\(await factory.payWhenSignedIn().launch())"
+    case "PayInOnboardingOp": return "\(await factory.payInOnboarding().launch())"
+    case "SettingsOp": return "\(await factory.settings().launch())"
+    case "ResolveLinkOp": return await factory.resolveLink().launch("link") ?? "nil"
+    default: throw Refused()
     }
-    guard case .catalogue(let viewModel) = await router.screen() else { throw Refused() }
-
-    journal.note("CatalogueViewModel", "find")
-    viewModel.find("harbour")
-    journal.note("CatalogueViewModel", "refresh")
-    await viewModel.refresh()
-    journal.note("CatalogueViewModel", "open")
-    viewModel.open("a")
-    journal.note("CatalogueViewModel", "openSettings")
-    viewModel.openSettings()
-    journal.note("CatalogueViewModel", "close")
-    viewModel.close()
-
-    await work.value
-    try expectDiagram("CatalogueOp")
   }
 
-  @Test("a book is looked at in the drawn order")
-  func lookAtBook() async throws {
-    let work = Task { await BookOp(catalogue: catalogue, router: router).launch("a") }
-    guard case .book(let viewModel) = await router.screen() else { throw Refused() }
-
-    journal.note("BookViewModel", "rate")
-    await viewModel.rate(4)
-    catalogue.failure = Refused()
-    journal.note("BookViewModel", "toggleBasket")
-    await viewModel.toggleBasket()
-    journal.note("BookViewModel", "close")
-    viewModel.close()
-
-    await work.value
-    try expectDiagram("BookOp")
-  }
-
-  @Test("the payment status is asked for in the drawn order")
-  func paymentStatus() async throws {
-    let status = await PaymentStatusOp(auth: auth, payment: payment).launch()
-    #expect(status == .unpaid(isSignedIn: false))
-    try expectDiagram("PaymentStatusOp")
-  }
-
-  @Test("the subscription is paid in the drawn order, at the price of the occasion")
-  func pay() async throws {
-    let work = Task { await PayWhenSignedInOp(payment: payment, router: router).launch() }
-    guard case .payment(let viewModel) = await router.screen() else { throw Refused() }
-
-    journal.note("PaymentViewModel", "pay")
-    await viewModel.pay(card: "4111")
-
-    #expect(await work.value)
-    try expectDiagram("PayWhenSignedInOp")
-  }
-
-  @Test("the subscription is paid in the onboarding in the drawn order")
-  func payInOnboarding() async throws {
-    let work = Task { await PayInOnboardingOp(payment: payment, router: router).launch() }
-    guard case .payment(let viewModel) = await router.screen() else { throw Refused() }
-
-    journal.note("PaymentViewModel", "pay")
-    await viewModel.pay(card: "4111")
-
-    #expect(await work.value)
-    try expectDiagram("PayInOnboardingOp")
-  }
-
-  @Test("the settings are looked at in the drawn order")
-  func settings() async throws {
-    auth.givenState = .signedIn(phone: "+1")
-    let work = Task {
-      await SettingsOp(auth: auth, payment: payment, router: router).launch(.open)
+  /// Does what the reader does, and looks at what the reader is shown.
+  private func perform(_ arrow: MessageDiagram.Arrow) async throws {
+    let screen = await router.screen()
+    journal.note(arrow.to, arrow.text)
+    var shown: String?
+    switch (screen, arrow.text) {
+    case (.onboarding(let viewModel), "next"): viewModel.next()
+    case (.onboarding(let viewModel), "takeOffer"): viewModel.takeOffer()
+    case (.signIn(let viewModel), "submit(phone)"):
+      await viewModel.submit(phone: "+4790000000")
+      shown = viewModel.error
+    case (.signIn(let viewModel), "submit(code)"):
+      await viewModel.submit(code: "1234")
+      shown = viewModel.error
+    case (.payment(let viewModel), "pay"):
+      await viewModel.pay(card: "4111")
+      shown = viewModel.error
+    case (.catalogue(let viewModel), "find"): viewModel.find("harbour")
+    case (.catalogue(let viewModel), "refresh"): await viewModel.refresh()
+    case (.catalogue(let viewModel), "open"): viewModel.open("a")
+    case (.catalogue(let viewModel), "openSettings"): viewModel.openSettings()
+    case (.book(let viewModel), "rate"): await viewModel.rate(4)
+    case (.book(let viewModel), "toggleBasket"): await viewModel.toggleBasket()
+    case (.settings(let viewModel), "signOut"): viewModel.signOut()
+    case (_, "close"): screen.viewModel.close()
+    default: Issue.record("no reader can do this: \(arrow.text)")
     }
-    guard case .settings(let viewModel) = await router.screen() else { throw Refused() }
-
-    journal.note("SettingsViewModel", "signOut")
-    viewModel.signOut()
-
-    #expect(await work.value == .signOut)
-    try expectDiagram("SettingsOp")
+    if let shown { seen.texts.append(shown) }
   }
+}
 
-  @Test("a link is resolved in the drawn order")
-  func link() async throws {
-    let id = await ResolveLinkOp(catalogue: catalogue, router: router).launch("bookshop://book/a")
-    #expect(id == "a")
-    try expectDiagram("ResolveLinkOp")
-  }
+/// What the reader has seen so far.
+@MainActor private final class Seen {
+  var texts: [String] = []
 }

@@ -1,3 +1,4 @@
+import Larder
 import Testing
 
 @testable import Bookshop
@@ -13,7 +14,7 @@ import Testing
   @Test("a screen that is shown, changes and is closed is told of")
   func told() async {
     let router = router()
-    let viewModel = OnboardingViewModel(offer: nil)
+    let viewModel = OnboardingDouble(journal)
     router.show(.onboarding(viewModel))
     await router.perform(line: #"{"do": "next"}"#)
     router.close(viewModel)
@@ -27,13 +28,12 @@ import Testing
   @Test("what stays closes the view model that is not shown, and forgets it")
   func stay() async {
     let router = router()
-    let catalogue = CatalogueDouble(journal)
-    let first = BookViewModel(catalogue: catalogue, id: "a")
-    let second = BookViewModel(catalogue: catalogue, id: "a")
+    let first = BookModelDouble(journal, "a")
+    let second = BookModelDouble(journal, "a")
     router.show(.book(first))
     router.show(.book(second))
-    #expect(!first.outcome.isSettled)
-    #expect(second.outcome.isSettled)
+    #expect(!first.isClosed)
+    #expect(second.isClosed)
     #expect(events.all.map(\.how) == ["root", "stay"])
     #expect(router.openScreens == ["book"])
   }
@@ -47,7 +47,7 @@ import Testing
     ])
   func refused(_ line: String) async {
     let router = router()
-    router.show(.book(BookViewModel(catalogue: CatalogueDouble(journal), id: "a")))
+    router.show(.book(BookModelDouble(journal, "a")))
     await router.perform(line: line)
     #expect(events.all.map(\.event) == ["shown", "refused"])
     #expect(journal.lines == [])
@@ -66,7 +66,7 @@ import Testing
     let router = router()
     let waiting = Task { await router.perform(line: #"{"do": "wait", "text": "onboarding"}"#) }
     await Task.yield()
-    router.show(.onboarding(OnboardingViewModel(offer: nil)))
+    router.show(.onboarding(OnboardingDouble(journal)))
     await waiting.value
     #expect(events.all.map(\.event) == ["shown"])
 
@@ -78,9 +78,40 @@ import Testing
   @Test("a catalogue has nothing behind it")
   func back() async {
     let router = router()
-    let viewModel = CatalogueViewModel(catalogue: CatalogueDouble(journal))
+    let viewModel = CatalogueModelDouble(journal)
     router.show(.catalogue(viewModel))
     await router.perform(line: #"{"do": "back"}"#)
-    #expect(!viewModel.outcome.isSettled)
+    #expect(!viewModel.isClosed)
+  }
+
+  @Test("a script that waits for books goes on when there are so many")
+  func waitForBooks() async {
+    let router = router()
+    let viewModel = CatalogueModelDouble(journal)
+    router.show(.catalogue(viewModel))
+    let waiting = Task {
+      await router.perform(line: #"{"do": "wait", "text": "catalogue", "number": 2}"#)
+    }
+    await Task.yield()
+    for count in 1...2 {
+      viewModel.books = Rows((0..<count).map { Book.example("\($0)") })
+      viewModel.onChange()
+    }
+    await waiting.value
+    #expect(events.all.map(\.screen?.books?.count) == [0, 1, 2])
+  }
+
+  @Test(
+    "a command is what a reader does on the screen that is seen",
+    arguments: [
+      (#"{"do": "find", "text": "x"}"#, "find x"), (#"{"do": "basketOnly"}"#, "toggleBasketOnly"),
+      (#"{"do": "open", "text": "a"}"#, "open a"), (#"{"do": "refresh"}"#, "refresh"),
+      (#"{"do": "settings"}"#, "openSettings"),
+    ])
+  func commands(_ line: String, _ message: String) async {
+    let router = router()
+    router.show(.catalogue(CatalogueModelDouble(journal)))
+    await router.perform(line: line)
+    #expect(journal.lines == ["ViewModel: \(message)"])
   }
 }

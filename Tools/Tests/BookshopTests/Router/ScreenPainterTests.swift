@@ -5,24 +5,8 @@ import Testing
 @MainActor @Suite(.timeLimit(.minutes(1))) struct ScreenPainterTests {
   private let journal = Journal()
 
-  private func catalogue(_ books: [Book]) async -> CatalogueViewModel {
-    let service = CatalogueDouble(journal)
-    service.given = books
-    let viewModel = CatalogueViewModel(catalogue: service)
-    viewModel.start()
-    while !viewModel.isLoaded || viewModel.basket.count < books.count(where: \.isInBasket) {
-      await Task.yield()
-    }
-    return viewModel
-  }
-
-  private func book(_ book: Book) async -> BookViewModel {
-    let service = CatalogueDouble(journal)
-    service.given = [book]
-    let viewModel = BookViewModel(catalogue: service, id: book.id)
-    viewModel.start()
-    while !viewModel.isLoaded { await Task.yield() }
-    return viewModel
+  private func catalogue(_ books: [Book]) -> CatalogueModelDouble {
+    CatalogueModelDouble(journal, books)
   }
 
   private func frame(
@@ -30,10 +14,11 @@ import Testing
     isModal: Bool = false, message: String? = nil
   ) -> [Line] {
     let painter = ScreenPainter(columns: columns, rows: rows)
+    let notice = message.map { Notice(text: $0, more: 1) }
     let drawing = painter.drawing(
-      screen, &face, isModal: isModal, painter.bodyRows(hasMessage: message != nil))
+      screen, &face, isModal: isModal, painter.bodyRows(notice))
     return painter.frame(
-      drawing, isModal: isModal, message: message.map { Notice(text: $0, more: 1) })
+      drawing, isModal: isModal, message: notice)
   }
 
   private static let hardBook = Book(
@@ -41,20 +26,23 @@ import Testing
     author: "田辺 美咲\u{202E}", price: 123_456_789, year: -350, genre: "g\u{7}",
     blurb: "a\r\nb\n\n" + String(repeating: "猫", count: 100) + " 👩‍👩‍👧 "
       + String(repeating: "x", count: 99),
-    rating: 3, isInBasket: true)
+    isInBasket: true)
 
   @Test("a frame has as many rows and columns as the terminal, whatever is shown and however small")
-  func sizes() async {
+  func sizes() {
     let books = [Self.hardBook, .example("a"), .example("b", "")]
+    let onboarding = OnboardingDouble(journal)
+    onboarding.offer = .onboarding
+    onboarding.index = 1
+    let signIn = SignInDouble(journal)
+    signIn.error = "\(AuthError.wrongCode)"
+    let filling = catalogue([])
+    filling.isFilling = true
     let screens: [Screen] = [
-      .catalogue(await catalogue(books)), .book(await book(Self.hardBook)),
-      .book(BookViewModel(catalogue: CatalogueDouble(journal), id: "none")),
-      .onboarding(OnboardingViewModel(offer: .onboarding)),
-      .signIn(SignInViewModel(auth: AuthDouble(journal), isOptional: true)),
-      .payment(PaymentViewModel(payment: PaymentDouble(journal), offer: .regular)),
-      .settings(
-        SettingsViewModel(
-          auth: AuthDouble(journal), payment: PaymentDouble(journal), product: .open)),
+      .catalogue(catalogue(books)), .catalogue(filling),
+      .book(BookModelDouble(journal, "h", Self.hardBook, stars: 3)),
+      .book(BookModelDouble(journal, "none")), .onboarding(onboarding), .signIn(signIn),
+      .payment(PaymentModelDouble(journal)), .settings(SettingsDouble(journal)),
     ]
     for screen in screens {
       for columns in [1, 2, 3, 5, 7, 11, 20, 33, 40, 59, 80, 200] {
@@ -62,7 +50,8 @@ import Testing
           for isModal in [false, true] {
             var face = ScreenFace(draft: String(repeating: "猫a", count: 90))
             face.isSearching = rows == 8
-            let message = rows == 5 ? "猫 \u{1B}[31m no network" : nil
+            let messages = [5: "猫 \u{1B}[31m no network", 8: String(repeating: "猫 ab", count: 99)]
+            let message = messages[rows]
             let lines = frame(screen, columns, rows, &face, isModal: isModal, message: message)
             #expect(lines.count == rows, "\(screen.name) in \(columns)x\(rows)")
             for line in lines {
@@ -76,11 +65,11 @@ import Testing
   }
 
   @Test("a row of the catalogue has what there is room for, and always the price")
-  func rows() async {
+  func rows() {
     var book = Book.example("a", "A Title", price: 1290)
-    book.rating = 2
     book.isInBasket = true
-    let viewModel = await catalogue([book])
+    let viewModel = catalogue([book])
+    viewModel.givenStars["a"] = 2
     var face = ScreenFace()
     let wide = frame(.catalogue(viewModel), 90, 6, &face).map(\.text)
     #expect(wide[0].hasPrefix(" Catalogue"))
@@ -92,6 +81,32 @@ import Testing
     #expect(narrow[1].contains("A Title"))
     #expect(narrow[1].contains("12.90"))
     #expect(!narrow[1].contains("An Author"))
+  }
+
+  @Test("an empty catalogue says whether its first books are still coming")
+  func filling() {
+    let viewModel = catalogue([])
+    var face = ScreenFace()
+    for (isFilling, text) in [
+      (true, " The first books are being brought in…"), (false, " No books here."),
+    ] {
+      viewModel.isFilling = isFilling
+      #expect(frame(.catalogue(viewModel), 60, 6, &face)[1].text.hasPrefix(text))
+    }
+  }
+
+  @Test("a message is read to its end where the window has room, and ends with dots where not")
+  func messages() {
+    var face = ScreenFace()
+    let text = "The shop's server cannot be reached (nobody is there). The books are as they were."
+    let settings = Screen.settings(SettingsDouble(journal))
+    let wide = frame(settings, 60, 12, &face, message: text).map(\.text)
+    #expect(wide[9].hasPrefix(" ! The shop's server cannot be reached (nobody is"))
+    #expect(wide[10].hasPrefix("   there). The books are as they were. "))
+    #expect(wide[10].hasSuffix(" (+1) [x] "))
+    let low = frame(settings, 60, 5, &face, message: text).map(\.text)
+    #expect(low[3].hasPrefix(" ! The shop's server cannot be reached (nobody is"))
+    #expect(low[3].hasSuffix("… (+1) [x] "))
   }
 
   @Test("the selection stays on its book while others come and go, and in sight")
@@ -132,17 +147,15 @@ import Testing
   }
 
   @Test("letters that are typed are text where text is asked for, and commands elsewhere")
-  func keys() async {
-    let viewModel = await catalogue([.example("a"), .example("b")])
-    var opened: [Book.ID] = []
-    viewModel.onBook = { opened.append($0) }
+  func keys() {
+    let viewModel = catalogue([.example("a"), .example("b")])
     let screen = Screen.catalogue(viewModel)
     var face = ScreenFace()
     _ = frame(screen, 80, 10, &face)
 
     _ = screen.press(.down, &face, 10)
     _ = screen.press(.enter, &face, 10)
-    #expect(opened == ["b"])
+    #expect(journal.lines == ["ViewModel: open b"])
     _ = screen.press(.character("/"), &face, 10)
     _ = screen.press(.character("q"), &face, 10)
     #expect(viewModel.search.text == "q")

@@ -8,18 +8,13 @@ import Testing
 
   private func screen(_ name: String) -> Screen {
     switch name {
-    case "onboarding": .onboarding(OnboardingViewModel(offer: nil))
-    case "signIn": .signIn(SignInViewModel(auth: AuthDouble(journal), isOptional: true))
-    case "payment":
-      .payment(PaymentViewModel(payment: PaymentDouble(journal), offer: .regular))
-    case "catalogue":
-      .catalogue(CatalogueViewModel(catalogue: CatalogueDouble(journal)))
-    case "settings":
-      .settings(
-        SettingsViewModel(
-          auth: AuthDouble(journal), payment: PaymentDouble(journal), product: .open))
-    case "another book": .book(BookViewModel(catalogue: CatalogueDouble(journal), id: "b"))
-    default: .book(BookViewModel(catalogue: CatalogueDouble(journal), id: "a"))
+    case "onboarding": .onboarding(OnboardingDouble(journal))
+    case "signIn": .signIn(SignInDouble(journal))
+    case "payment": .payment(PaymentModelDouble(journal))
+    case "catalogue": .catalogue(CatalogueModelDouble(journal))
+    case "settings": .settings(SettingsDouble(journal))
+    case "another book": .book(BookModelDouble(journal, "b"))
+    default: .book(BookModelDouble(journal, "a"))
     }
   }
 
@@ -36,6 +31,7 @@ import Testing
     let wanted = rows[0].dropFirst()
     #expect(wanted.count == 7)
     #expect(rows.count == 9)
+    #expect(Diagram.screenEdges.count == 8)
     for row in rows.dropFirst(2) {
       for (name, cell) in zip(wanted, row.dropFirst()) {
         var stack = ScreenStack()
@@ -100,5 +96,33 @@ import Testing
     let answers = [stack.close(book.viewModel), stack.close(book.viewModel)]
     #expect(answers == [true, false])
     #expect(stack.entries.map { $0.screen.name } == [.catalogue, .book("b")])
+  }
+
+  @Test("every arrow between screens is gone", arguments: Diagram.screenEdges)
+  func arrows(_ edge: Diagram.Edge) {
+    // Where the reader stands before the arrow is gone.
+    let places = [
+      "[*]": [], "catalogue": ["catalogue"], "book": ["catalogue", "book"],
+      "settings": ["catalogue", "settings"],
+      "bookAbove": ["catalogue", "settings", "book"],
+    ]
+    let wanted = [
+      "root": "catalogue", "push": "book", "modal": edge.to == "settings" ? "settings" : "book",
+      "push (another book)": "another book", "stay (the same book)": "book",
+    ]
+    var stack = ScreenStack()
+    for name in places[edge.from] ?? ["nowhere"] { _ = stack.show(screen(name)) }
+
+    if edge.label == "back" {
+      if let seen = stack.top?.screen.viewModel { _ = stack.close(seen) }
+    } else if let name = wanted[edge.label] {
+      let (transition, _) = stack.show(screen(name))
+      #expect("\(edge.label) ".hasPrefix("\(transition.rawValue) "))
+    } else {
+      Issue.record("nobody goes this way: \(edge.label)")
+    }
+
+    #expect("\(stack.top?.screen.name ?? .payment)" == edge.to.replacing("Above", with: ""))
+    #expect((stack.top?.transition == .modal) == ["settings", "bookAbove"].contains(edge.to))
   }
 }

@@ -14,7 +14,7 @@ import Testing
     operations = OperationFactoryDouble(journal, .init())
     scenarios = ScenarioFactoryDouble(journal)
     service = BookshopAppService(
-      operations: operations, scenarios: scenarios, product: .discount,
+      operations: operations, scenarios: scenarios,
       onQuit: { [journal] in journal.note("", "onQuit") })
   }
 
@@ -26,15 +26,15 @@ import Testing
   @Test("every use case starts one scenario, or one operation")
   func starts() async {
     service.enter()
-    #expect(await line(1).last == "ScenarioFactory: enter discount")
+    #expect(await line(1).last == "ScenarioFactory: enter")
     service.showCatalogue()
     #expect(await line(2).last == "OperationFactory: catalogue")
     service.showBook("a")
-    #expect(await line(3).last == "ScenarioFactory: viewBook a discount")
+    #expect(await line(3).last == "ScenarioFactory: viewBook a")
     #expect(await service.pay())
     #expect(await line(4).last == "ScenarioFactory: pay")
     service.showSettings()
-    #expect(await line(5).last == "ScenarioFactory: settings discount")
+    #expect(await line(5).last == "ScenarioFactory: settings")
     service.open(link: "l")
     #expect(await line(6).last == "ScenarioFactory: openLink l")
     service.quit()
@@ -62,8 +62,8 @@ import Testing
 
     var led: Set<[String]> = [["showCatalogue", "showBook"], ["showCatalogue", "showSettings"]]
     let scenarios = [
-      "enter": ["EnterScenario original", "EnterScenario discount", "EnterScenario open"],
-      "showBook": ["ViewBookScenario original", "ViewBookScenario open"],
+      "enter": ["EnterScenario", "EnterWithOfferScenario", "EnterOpenScenario"],
+      "showBook": ["ViewBookScenario", "ViewBookSignedInScenario"],
       "pay": ["PayScenario"], "showSettings": ["SettingsScenario"], "open": ["OpenLinkScenario"],
     ]
     for (useCase, names) in scenarios {
@@ -88,14 +88,10 @@ import Testing
     }
   }
 
-  func enter() -> any Scenario<Product, Void> { scenario("enter", ()) { " \($0.rawValue)" } }
-  func viewBook() -> any Scenario<(id: Book.ID, product: Product), Void> {
-    scenario("viewBook", ()) { " \($0.id) \($0.product.rawValue)" }
-  }
+  func enter() -> any Scenario<Void, Void> { scenario("enter", ()) { "" } }
+  func viewBook() -> any Scenario<Book.ID, Void> { scenario("viewBook", ()) { " \($0)" } }
   func pay() -> any Scenario<Void, Bool> { scenario("pay", true) { "" } }
-  func settings() -> any Scenario<Product, Void> {
-    scenario("settings", ()) { " \($0.rawValue)" }
-  }
+  func settings() -> any Scenario<Void, Void> { scenario("settings", ()) { "" } }
   func openLink() -> any Scenario<String, Void> { scenario("openLink", ()) { " \($0)" } }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderImport
 import LarderSync
 import LarderTesting
 import Testing
@@ -9,53 +10,73 @@ import Testing
 @MainActor @Suite(.timeLimit(.minutes(1))) struct CatalogueServiceTests {
   let server = ScriptedServer([.example("a", "Almanac"), .example("b", "Barometer")])
 
-  private func catalogue(_ store: Store) -> LarderCatalogue {
+  private func catalogue(
+    _ kept: Repositories, firstBooks: (any BookImporter)? = nil
+  ) -> LarderCatalogue {
     LarderCatalogue(
-      store: store,
-      updater: RemoteUpdater.catalogue(from: server, into: store, limiter: FetchLimiter()))
+      books: kept.books, stars: kept.stars,
+      updater: RemoteUpdater.catalogue(
+        from: server, into: kept.books, limiter: FetchLimiter()),
+      firstBooks: firstBooks)
   }
 
-  private func books(_ store: Store) throws -> [Book] {
-    try store.repository(of: Book.self).fetch(Book.all)
+  /// As many stars as each book has, in the order of the books.
+  private func stars(_ kept: Repositories) throws -> [Int?] {
+    try kept.books.fetch(Book.all).map { try kept.stars.get($0.id)?.stars }
   }
 
   @Test(
-    "every arrow of the states diagram is gone", arguments: Diagram.edges(of: "CatalogueService"))
-  func states(_ edge: Diagram.Edge) async throws {
-    try await withTemporaryStore { store in
-      let catalogue = catalogue(store)
+    "every arrow of the states diagram is gone", arguments: Diagram.edges(of: "CatalogueService"),
+    Kept.allCases)
+  func states(_ edge: Diagram.Edge, _ kept: Kept) async throws {
+    try await kept.with { kept in
+      let importer = HeldImporter(into: kept.books, [Book.example("x"), Book.example("y")])
+      let catalogue = catalogue(kept, firstBooks: importer)
       var failures: [String] = []
       catalogue.onFailure = { failures.append($0) }
       if edge.from == "filled" { try await catalogue.refresh() }
-      let before = try books(store)
+      let before = try kept.books.fetch(Book.all)
 
       switch edge.label {
       case "": break
       case "fill":
-        catalogue.fill(from: fixture("books.json"))
-        #expect(try books(store).count == 60)
+        catalogue.fill()
+        #expect(try kept.books.count() == 0, "nobody waits for the first books")
+        await importer.go()
+        await catalogue.filling?.value
+        #expect(try kept.books.fetch(Book.all).map(\.id) == ["x", "y"])
+      case "fill, failed":
+        catalogue.fill()
+        await importer.fail()
+        await catalogue.filling?.value
+        #expect(failures == ["The first books cannot be brought in: refused"])
       case "fill, nothing is imported":
-        catalogue.fill(from: fixture("books.json"))
-        #expect(try books(store) == before)
+        catalogue.fill()
+        await catalogue.filling?.value
+        #expect(try kept.books.fetch(Book.all) == before)
       case "refresh":
         await server.serve([.example("a", "Atlas"), .example("c")])
         try await catalogue.refresh()
-        #expect(try books(store).map(\.id) == ["a", "c"])
+        #expect(try kept.books.fetch(Book.all).map(\.id) == ["a", "c"])
       case "refresh, failed":
         await server.fail(ServerError.status(500))
         await #expect(throws: ServerError.status(500)) { try await catalogue.refresh() }
-        #expect(try books(store) == before)
+        #expect(try kept.books.fetch(Book.all) == before)
       case "rate":
         try await catalogue.rate("a", stars: 4)
-        #expect(try books(store).map(\.rating) == [4, nil])
+        #expect(try stars(kept) == [4, nil])
+        try await catalogue.rate("a", stars: nil)
+        #expect(try stars(kept) == [nil, nil])
       case "toggleBasket":
         try await catalogue.toggleBasket("b")
-        #expect(try books(store).map(\.isInBasket) == [false, true])
+        #expect(try kept.books.fetch(Book.all).map(\.isInBasket) == [false, true])
+        try await catalogue.toggleBasket("b")
+        #expect(try kept.books.fetch(Book.all).map(\.isInBasket) == [false, false])
       default: Issue.record("nobody goes this way: \(edge.label)")
       }
 
-      #expect(try books(store).isEmpty == (edge.to == "empty"))
-      #expect(failures == [])
+      #expect(try kept.books.fetch(Book.all).isEmpty == (edge.to == "empty"))
+      if edge.label != "fill, failed" { #expect(failures == []) }
     }
   }
 
@@ -64,10 +85,10 @@ import Testing
     #expect(Set(Diagram.edges(of: "CatalogueService").map(\.to)) == ["empty", "filled"])
   }
 
-  @Test("stars and basket survive a refresh that changes everything else")
-  func deviceFields() async throws {
-    try await withTemporaryStore { store in
-      let catalogue = catalogue(store)
+  @Test("stars and basket survive a refresh that changes everything else", arguments: Kept.allCases)
+  func deviceFields(_ kept: Kept) async throws {
+    try await kept.with { kept in
+      let catalogue = catalogue(kept)
       try await catalogue.refresh()
       try await catalogue.rate("a", stars: 5)
       try await catalogue.toggleBasket("a")
@@ -79,32 +100,76 @@ import Testing
       try await catalogue.refresh()
 
       #expect(
-        try books(store) == [
+        try kept.books.fetch(Book.all) == [
           Book(
             id: "a", title: "T", author: "A", price: 7, year: 8, genre: "g", blurb: "new blurb",
-            rating: 5, isInBasket: true)
+            isInBasket: true)
         ])
+      #expect(try stars(kept) == [5])
     }
   }
 
-  @Test("a book that the server no longer has goes, unless it is in the basket")
-  func goneBooks() async throws {
-    try await withTemporaryStore { store in
-      let catalogue = catalogue(store)
+  @Test("stars survive a book that the shop leaves out for a day", arguments: Kept.allCases)
+  func starsSurvive(_ kept: Kept) async throws {
+    try await kept.with { kept in
+      let catalogue = catalogue(kept)
+      try await catalogue.refresh()
+      try await catalogue.rate("a", stars: 5)
+      await server.serve([.example("b", "Barometer")])
+      try await catalogue.refresh()
+      #expect(try kept.books.fetch(Book.all).map(\.id) == ["b"])
+
+      await server.serve([.example("a", "Almanac"), .example("b", "Barometer")])
+      try await catalogue.refresh()
+
+      #expect(try stars(kept) == [5, nil])
+    }
+  }
+
+  @Test(
+    "the stars of a list follow what is given, changed and taken back", arguments: Kept.allCases)
+  func starsFollow(_ kept: Kept) async throws {
+    try await kept.with { kept in
+      let catalogue = catalogue(kept)
+      await server.serve((0..<12).map { Listing.example("\($0)") })
+      try await catalogue.refresh()
+      try await catalogue.rate("7", stars: 1)
+      var events = catalogue.ratings().makeAsyncIterator()
+      var stars = Stars()
+      for step in 0..<40 {
+        if let change = await events.next(isolation: #isolation)?.value { stars.apply(change) }
+        let given = try kept.stars.fetch(Rating.all)
+        for id in (0..<12).map(String.init) {
+          try #require(stars[id] == given.first { $0.book == id }?.stars, "\(id), step \(step)")
+        }
+        // Books get their first stars, others, and lose them, in turn.
+        let id = "\(step * 5 % 12)"
+        let old = try kept.stars.get(id)?.stars
+        try await catalogue.rate(id, stars: step % 3 == 2 && old != nil ? nil : (old ?? 0) % 5 + 1)
+      }
+    }
+  }
+
+  @Test(
+    "a book that the server no longer has goes, unless it is in the basket",
+    arguments: Kept.allCases)
+  func goneBooks(_ kept: Kept) async throws {
+    try await kept.with { kept in
+      let catalogue = catalogue(kept)
       try await catalogue.refresh()
       try await catalogue.toggleBasket("a")
       await server.serve([.example("c")])
 
       try await catalogue.refresh()
 
-      #expect(try books(store).map(\.id) == ["a", "c"])
+      #expect(try kept.books.fetch(Book.all).map(\.id) == ["a", "c"])
     }
   }
 
-  @Test("a page is asked for anew until it was saved")
-  func savedVersions() async throws {
-    try await withTemporaryStore { store in
-      let catalogue = catalogue(store)
+  @Test("a page is asked for anew until it was saved", arguments: Kept.allCases)
+  func savedVersions(_ kept: Kept) async throws {
+    try await kept.with { kept in
+      let catalogue = catalogue(kept)
       await server.serve(rubbish: "[{}]")
       await #expect(throws: ServerError.self) { try await catalogue.refresh() }
       #expect(await server.savedVersions == [])
@@ -116,10 +181,10 @@ import Testing
     }
   }
 
-  @Test("stars that are none, and books that are none, are refused")
-  func refused() async throws {
-    try await withTemporaryStore { store in
-      let catalogue = catalogue(store)
+  @Test("stars that are none, and books that are none, are refused", arguments: Kept.allCases)
+  func refused(_ kept: Kept) async throws {
+    try await kept.with { kept in
+      let catalogue = catalogue(kept)
       try await catalogue.refresh()
       await #expect(throws: CatalogueError.notStars(6)) { try await catalogue.rate("a", stars: 6) }
       await #expect(throws: CatalogueError.notStars(0)) { try await catalogue.rate("a", stars: 0) }
@@ -129,75 +194,64 @@ import Testing
       await #expect(throws: CatalogueError.notInCatalogue("z")) {
         try await catalogue.toggleBasket("z")
       }
-      #expect(try books(store).map(\.id) == ["a", "b"])
+      #expect(try kept.books.fetch(Book.all).map(\.id) == ["a", "b"])
     }
   }
 
-  @Test("the stored books come first, then a failure of the server, and then life goes on")
-  func offlineFirst() async throws {
-    try await withTemporaryStore { store in
-      let catalogue = catalogue(store)
+  @Test(
+    "the stored books come first, then a failure of the server, and then life goes on",
+    arguments: Kept.allCases)
+  func offlineFirst(_ kept: Kept) async throws {
+    try await kept.with { kept in
+      let catalogue = catalogue(kept)
       try await catalogue.refresh()
       await server.fail(ServerError.unreachable("nobody is there"))
 
       var events = catalogue.books(Search(), isRefreshed: true).makeAsyncIterator()
       let first = await events.next(isolation: #isolation)
       let second = await events.next(isolation: #isolation)
-      try await catalogue.rate("b", stars: 1)
+      try await catalogue.toggleBasket("b")
       let third = await events.next(isolation: #isolation)
 
       #expect(first?.value?.map(\.id) == ["a", "b"])
       #expect(second?.error as? ServerError == .unreachable("nobody is there"))
-      #expect(third?.value?.map(\.rating) == [nil, 1])
+      #expect(third?.value?.map(\.isInBasket) == [false, true])
     }
   }
 
-  @Test("who begins another search while the server thinks is told what became of it")
-  func otherSearch() async throws {
-    try await withTemporaryStore { store in
-      let server = ThinkingServer()
+  @Test(
+    "who begins another search while the server thinks is told what became of it",
+    arguments: Kept.allCases)
+  func otherSearch(_ kept: Kept) async throws {
+    try await kept.with { kept in
+      let updater = RecordingUpdater(nil)
       let catalogue = LarderCatalogue(
-        store: store,
-        updater: RemoteUpdater.catalogue(from: server, into: store, limiter: FetchLimiter()))
+        books: kept.books, stars: kept.stars, updater: updater, firstBooks: nil)
       var first = catalogue.books(Search(), isRefreshed: true).makeAsyncIterator()
       _ = await first.next(isolation: #isolation)
-      await server.remote.waitForRequests(1)
+      await updater.waitForCalls(1)
 
-      let second = Task {
-        var failures: [String] = []
-        for await event in catalogue.books(Search(text: "a"), isRefreshed: true) {
-          guard let error = event.error else { continue }
-          failures.append("\(error)")
-          break
-        }
-        return failures
-      }
-      // Time to join; who comes later asks anew, and hears the same.
-      try await Task.sleep(for: .milliseconds(300))
-      let answering = Task {
-        while !Task.isCancelled {
-          server.remote.answer(.failure(Refused()))
-          try await Task.sleep(for: .milliseconds(10))
-        }
-      }
-      let watchdog = Task {
-        try await Task.sleep(for: .seconds(20))
-        second.cancel()
-      }
+      var second = catalogue.books(Search(text: "a"), isRefreshed: true).makeAsyncIterator()
+      _ = await second.next(isolation: #isolation)
+      await updater.waitForCalls(2)
+      // That is: to share what becomes of the one that is under way.
+      #expect(updater.timings == [.joining, .joining])
+      for _ in 0..<2 { updater.finish(.failure(Refused())) }
 
-      #expect(await second.value == ["refused"])
-      watchdog.cancel()
-      answering.cancel()
+      #expect(await first.next(isolation: #isolation)?.error is Refused)
+      #expect(await second.next(isolation: #isolation)?.error is Refused)
     }
   }
 
-  @Test("a server that fails is told of once, however much is searched, until a reader asks again")
-  func failsOnce() async throws {
-    try await withTemporaryStore { store in
-      let catalogue = catalogue(store)
+  @Test(
+    "a server that fails is told of once, however much is searched, until a reader asks again",
+    arguments: Kept.allCases)
+  func failsOnce(_ kept: Kept) async throws {
+    try await kept.with { kept in
+      let catalogue = catalogue(kept)
       try await catalogue.refresh()
       await server.fail(ServerError.status(500))
-      let viewModel = CatalogueViewModel(catalogue: catalogue)
+      let viewModel = BookshopCatalogueViewModel(catalogue: catalogue)
       var messages: [String] = []
       viewModel.onMessage = { messages.append($0) }
       viewModel.start()
@@ -220,9 +274,9 @@ import Testing
   @Test("a search finds words of title, author and genre in any case, all of them")
   func search() throws {
     try withTemporaryStore { store in
-      let catalogue = LarderCatalogue(store: store, updater: nil)
-      catalogue.fill(from: fixture("books.json"))
-      let all = try books(store)
+      try store.load(fixture: URL(filePath: fixture("books.json")), into: Book.self)
+      let all = try store.repository(of: Book.self).fetch(Book.all)
+      #expect(all.count == 60)
       for text in [
         "the", "LADDER", "crime ladder", "šimková", "猫", "  ", "no such book",
       ] {
@@ -238,10 +292,10 @@ import Testing
     }
   }
 
-  @Test("links lead to books, and those that lead nowhere are told of")
-  func links() async throws {
-    try await withTemporaryStore { store in
-      let catalogue = catalogue(store)
+  @Test("links lead to books, and those that lead nowhere are told of", arguments: Kept.allCases)
+  func links(_ kept: Kept) async throws {
+    try await kept.with { kept in
+      let catalogue = catalogue(kept)
       await server.serve([
         .example("a", price: 300), .example("b", price: 200), .example("free", price: 0),
       ])
@@ -267,48 +321,6 @@ import Testing
       #expect(told.count == dead.count)
     }
   }
-
-  @Test("a file that is no catalogue is told of, and the app goes on without books")
-  func badFixture() throws {
-    try withTemporaryStore { store in
-      let catalogue = LarderCatalogue(store: store, updater: nil)
-      var failures: [String] = []
-      catalogue.onFailure = { failures.append($0) }
-      catalogue.fill(from: fixture("contacts.json"))
-      catalogue.fill(from: "/no/such/books.json")
-      let books = try books(store)
-      #expect(failures.count == 2)
-      #expect(books.isEmpty)
-    }
-  }
-
-  @Test(
-    "rubbish of a server is refused with its reason",
-    arguments: [
-      ("", "it is no JSON"), ("<html>", "it is no JSON"), ("[", "it is no JSON"),
-      ("{}", "it is of another kind"), ("[]", "it has no books"), ("null", "it is no JSON"),
-      ("[7]", "Index 0 is of another kind"),
-      (#"[{"id":"a"}]"#, "a book has no title"),
-      (
-        #"[{"id":"a","title":1,"author":"","price":1,"year":1,"genre":"","blurb":""}]"#,
-        "Index 0.title is of another kind"
-      ),
-      (
-        #"[{"id":"","title":"","author":"","price":1,"year":1,"genre":"","blurb":""}]"#,
-        "a book has no id that can be one"
-      ),
-    ])
-  func rubbish(_ text: String, _ reason: String) {
-    #expect(throws: ServerError.rubbish(reason)) { try Listing.decode(Data(text.utf8)) }
-  }
-}
-
-/// A server that answers when a test says so.
-private struct ThinkingServer: CatalogueServer {
-  let remote = ScriptedRemote<CataloguePage>()
-
-  func fetch() async throws -> Fetched<CataloguePage> { try await remote.fetch() }
-  func noteSaved(_ page: CataloguePage) {}
 }
 
 func fixture(_ name: String) -> String {

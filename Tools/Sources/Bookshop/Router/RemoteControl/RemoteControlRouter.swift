@@ -7,7 +7,7 @@ final class RemoteControlRouter: Router {
   private let output: (RemoteEvent) -> Void
   /// What was told of the screen that is seen.
   private var told: ScreenState?
-  private var waiting: (name: String, continuation: CheckedContinuation<Bool, Never>)?
+  private var waiting: (wanted: Wanted, continuation: CheckedContinuation<Bool, Never>)?
   var onLink: (String) -> Void = { _ in }
   var onQuit: () -> Void = {}
   /// How long `wait` waits.
@@ -15,6 +15,8 @@ final class RemoteControlRouter: Router {
 
   init(output: @escaping (RemoteEvent) -> Void) { self.output = output }
 
+  /// The screen that is seen.
+  var screen: Screen? { stack.top?.screen }
   var openScreens: [String] { stack.entries.map { "\($0.screen.name)" } }
 
   func setUp() {}
@@ -53,7 +55,9 @@ final class RemoteControlRouter: Router {
     case "quit": onQuit()
     case "link": onLink(try command.requireText())
     case "look": tellScreen("shown")
-    case "wait": try await wait(for: command.requireText())
+    case "wait":
+      try await wait(
+        for: Wanted(name: command.requireText(), bookCount: command.number ?? 0))
     case "back":
       guard let top = stack.top else { throw RemoteRefusal("nothing is shown") }
       // A catalogue has nothing behind it.
@@ -81,20 +85,27 @@ final class RemoteControlRouter: Router {
 
   // MARK: Waiting
 
-  private func isShown(_ name: String) -> Bool {
+  /// What a script waits for: a screen that was read, and shows at least so many books.
+  private struct Wanted {
+    let name: String
+    let bookCount: Int
+  }
+
+  private func isShown(_ wanted: Wanted) -> Bool {
     guard let state = stack.top.map({ ScreenState($0.screen) }) else { return false }
-    return state.name == name && state.isLoaded != false
+    return state.name == wanted.name && state.isLoaded != false
+      && state.books?.count ?? 0 >= wanted.bookCount
   }
 
   private func endWait() {
-    guard let (name, continuation) = waiting, isShown(name) else { return }
+    guard let (wanted, continuation) = waiting, isShown(wanted) else { return }
     waiting = nil
     continuation.resume(returning: true)
   }
 
   /// - Throws: ``RemoteRefusal`` when the screen does not come.
-  private func wait(for name: String) async throws {
-    if isShown(name) { return }
+  private func wait(for wanted: Wanted) async throws {
+    if isShown(wanted) { return }
     guard waiting == nil else { throw RemoteRefusal("somebody waits already") }
     let watchdog = Task {
       try await Task.sleep(for: patience)
@@ -102,9 +113,11 @@ final class RemoteControlRouter: Router {
       waiting = nil
       continuation?.resume(returning: false)
     }
-    let isThere = await withCheckedContinuation { waiting = (name, $0) }
+    let isThere = await withCheckedContinuation { waiting = (wanted, $0) }
     watchdog.cancel()
-    if !isThere { throw RemoteRefusal("\"\(name)\" did not come; open are \(openScreens)") }
+    if !isThere {
+      throw RemoteRefusal("\"\(wanted.name)\" did not come; open are \(openScreens)")
+    }
   }
 }
 

@@ -27,12 +27,12 @@ struct ScreenState: Codable, Equatable {
   var search: String?
   var isBasketOnly: Bool?
   var isLoaded: Bool?
+  var isFilling: Bool?
   var books: [BookState]?
   var book: BookState?
   var basketCount: Int?
   var basketPrice: Int?
   var isPaid: Bool?
-  var product: String?
 }
 
 struct BookState: Codable, Equatable {
@@ -46,7 +46,7 @@ struct BookState: Codable, Equatable {
   var rating: Int?
   var isInBasket: Bool
 
-  init(_ book: Book, hasBlurb: Bool) {
+  init(_ book: Book, stars: Int?, hasBlurb: Bool) {
     id = book.id
     title = book.title
     author = book.author
@@ -54,7 +54,7 @@ struct BookState: Codable, Equatable {
     year = book.year
     genre = book.genre
     blurb = hasBlurb ? book.blurb : nil
-    rating = book.rating
+    rating = stars
     isInBasket = book.isInBasket
   }
 }
@@ -82,17 +82,21 @@ extension ScreenState {
       search = viewModel.search.text
       isBasketOnly = viewModel.search.isBasketOnly
       isLoaded = viewModel.isLoaded
+      isFilling = viewModel.isFilling
       isBusy = viewModel.isRefreshing
-      books = viewModel.books.map { BookState($0, hasBlurb: false) }
+      books = viewModel.books.map {
+        BookState($0, stars: viewModel.stars(of: $0.id), hasBlurb: false)
+      }
       basketCount = viewModel.basket.count
       basketPrice = viewModel.basketPrice
     case .book(let viewModel):
       isLoaded = viewModel.isLoaded
-      book = viewModel.book.map { BookState($0, hasBlurb: true) }
+      book = viewModel.book.map {
+        BookState($0, stars: viewModel.stars, hasBlurb: true)
+      }
     case .settings(let viewModel):
       phone = viewModel.phone
       isPaid = viewModel.isPaid
-      product = viewModel.product.rawValue
     }
   }
 }

@@ -7,6 +7,7 @@ struct Look: OptionSet, Sendable {
   static let reversed = Look(rawValue: 4)
   static let alert = Look(rawValue: 8)
   static let gold = Look(rawValue: 16)
+  static let message: Look = [.reversed, .alert]
 
   /// As a terminal wants to hear it.
   var escape: String {

@@ -55,7 +55,7 @@ enum KeyAction {
   }
 
   private func search(
-    _ viewModel: CatalogueViewModel, _ key: Key, _ face: inout ScreenFace
+    _ viewModel: any CatalogueViewModel, _ key: Key, _ face: inout ScreenFace
   ) -> KeyAction {
     if face.edit(key) {
       viewModel.find(face.draft)
@@ -70,9 +70,9 @@ enum KeyAction {
   }
 
   private func browse(
-    _ viewModel: CatalogueViewModel, _ key: Key, _ face: inout ScreenFace, _ rows: Int
+    _ viewModel: any CatalogueViewModel, _ key: Key, _ face: inout ScreenFace, _ rows: Int
   ) -> KeyAction {
-    let ids = viewModel.books.map(\.id)
+    let ids = viewModel.books.lazy.map(\.id)
     switch key {
     case .up: face.move(by: -1, in: ids)
     case .down: face.move(by: 1, in: ids)
@@ -95,7 +95,7 @@ enum KeyAction {
   }
 
   private func read(
-    _ viewModel: BookViewModel, _ key: Key, _ face: inout ScreenFace, _ rows: Int
+    _ viewModel: any BookViewModel, _ key: Key, _ face: inout ScreenFace, _ rows: Int
   ) -> KeyAction {
     switch key {
     case .character(let digit) where ("1"..."5").contains(digit):

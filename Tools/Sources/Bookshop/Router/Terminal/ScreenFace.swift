@@ -35,26 +35,38 @@ struct ScreenPainter {
   let rows: Int
 
   /// The rows between the title and the help.
-  func bodyRows(hasMessage: Bool) -> Int { max(0, rows - (hasMessage ? 3 : 2)) }
+  func bodyRows(_ message: Notice?) -> Int { max(0, rows - 2 - lines(of: message).count) }
+
+  /// What the reader is told, in as many rows as it needs: up to a third of a window of some size.
+  private func lines(of message: Notice?) -> [Line] {
+    guard let message else { return [] }
+    let more = message.more > 0 ? " (+\(message.more))" : ""
+    let answer = more + " [\(message.answer)] "
+    let room = max(0, columns - answer.columnCount)
+    var texts = message.text.wrapped(to: room - 4)
+    let maximum = max(1, rows / 3)
+    if texts.isEmpty || texts.count > maximum {
+      // The last row says by its end that there would be more.
+      let rest = texts.dropFirst(maximum - 1).joined(separator: " ")
+      texts = texts.prefix(maximum - 1) + [texts.isEmpty ? message.text.printable : rest]
+    }
+    return texts.enumerated().map { index, text in
+      let line = Line(((index == 0 ? " ! " : "   ") + text).fitted(to: room), .message)
+      let end = index == texts.count - 1 ? answer : ""
+      return (line + Line(end.fitted(to: columns - room), .message)).fitted(to: columns)
+    }
+  }
 
   /// A whole frame: exactly so many rows of exactly so many columns.
   func frame(
     _ drawing: Drawing, isModal: Bool, message: Notice?
   ) -> [Line] {
     var lines = [titleLine(drawing)]
-    let count = bodyRows(hasMessage: message != nil)
+    let count = bodyRows(message)
     // A box needs room for its edges.
     let isBoxed = isModal && columns > 6 && count > 2
     lines += isBoxed ? boxed(drawing, count) : filled(drawing, count)
-    if let message {
-      let more = message.more > 0 ? " (+\(message.more))" : ""
-      let answer = more + " [\(message.answer)] "
-      let text = " ! " + message.text.printable
-      let room = max(0, columns - answer.columnCount)
-      lines.append(
-        (Line(text.fitted(to: room), [.reversed, .alert]) + Line(answer, [.reversed, .alert]))
-          .fitted(to: columns))
-    }
+    lines += self.lines(of: message)
     lines.append(Line(" " + drawing.help, .dim).fitted(to: columns))
     return Array(lines.prefix(rows))
   }

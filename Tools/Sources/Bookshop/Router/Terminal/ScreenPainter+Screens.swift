@@ -27,7 +27,7 @@
     return Line(label) + Line(seen, .bold) + Line(" ", .reversed)
   }
 
-  private func onboarding(_ viewModel: OnboardingViewModel, _ columns: Int) -> Drawing {
+  private func onboarding(_ viewModel: any OnboardingViewModel, _ columns: Int) -> Drawing {
     var drawing = Drawing(
       title: "Bookshop", note: "\(viewModel.index + 1)/\(viewModel.pages.count)",
       help: "Enter next   ^C quit")
@@ -40,7 +40,7 @@
   }
 
   private func signIn(
-    _ viewModel: SignInViewModel, _ face: inout ScreenFace, _ columns: Int
+    _ viewModel: any SignInViewModel, _ face: inout ScreenFace, _ columns: Int
   ) -> Drawing {
     // A phone that was refused stays to be mended; the code has a field of its own.
     if face.phone != viewModel.phone {
@@ -66,7 +66,7 @@
   }
 
   private func payment(
-    _ viewModel: PaymentViewModel, _ face: ScreenFace, _ columns: Int
+    _ viewModel: any PaymentViewModel, _ face: ScreenFace, _ columns: Int
   ) -> Drawing {
     var drawing = Drawing(title: "Subscription", help: "Enter pay   Esc not now")
     drawing.body = [""]
@@ -83,18 +83,17 @@
     return [""] + paragraph(error, columns, .alert)
   }
 
-  private func settings(_ viewModel: SettingsViewModel, _ columns: Int) -> Drawing {
+  private func settings(_ viewModel: any SettingsViewModel, _ columns: Int) -> Drawing {
     var drawing = Drawing(title: "Settings", help: "Esc back")
     drawing.body = [""]
     drawing.body += paragraph("Signed in: \(viewModel.phone ?? "no")", columns)
     drawing.body += paragraph("Subscription: \(viewModel.isPaid ? "paid" : "not paid")", columns)
-    drawing.body += paragraph("Product: \(viewModel.product.rawValue)", columns)
     if viewModel.phone != nil { drawing.help = "o sign out   Esc back" }
     return drawing
   }
 
   private func catalogue(
-    _ viewModel: CatalogueViewModel, _ face: inout ScreenFace, _ columns: Int, _ rows: Int
+    _ viewModel: any CatalogueViewModel, _ face: inout ScreenFace, _ columns: Int, _ rows: Int
   ) -> Drawing {
     let count = viewModel.books.count
     var drawing = Drawing(
@@ -112,19 +111,20 @@
     }
     if !viewModel.isLoaded { drawing.body += paragraph("…", columns, .dim) }
     if viewModel.isLoaded, viewModel.books.isEmpty {
-      drawing.body += paragraph("No books here.", columns, .dim)
+      let text = viewModel.isFilling ? "The first books are being brought in…" : "No books here."
+      drawing.body += paragraph(text, columns, .dim)
     }
-    face.follow(viewModel.books.map(\.id), seen: max(1, rows - drawing.body.count))
+    face.follow(viewModel.books.lazy.map(\.id), seen: max(1, rows - drawing.body.count))
     let seen = viewModel.books.dropFirst(face.scroll).prefix(max(0, rows - drawing.body.count))
     drawing.body += seen.map { book in
-      let line = row(book, columns + 2)
+      let line = row(book, viewModel.stars(of: book.id) ?? 0, columns + 2)
       return book.id == face.selected ? line.with(.reversed) : line
     }
     return drawing
   }
 
   /// A book in a row: what there is no room for is left out, the price never.
-  private func row(_ book: Book, _ columns: Int) -> Line {
+  private func row(_ book: Book, _ starCount: Int, _ columns: Int) -> Line {
     let price = money(book.price).fitted(to: max(8, money(book.price).count), atEnd: true) + " "
     let mark = book.isInBasket ? " + " : "   "
     var room = columns - mark.columnCount - price.columnCount
@@ -132,7 +132,7 @@
     var stars = ""
     var author = ""
     if room >= 34 {
-      stars = " " + String(repeating: "★", count: book.rating ?? 0).fitted(to: 5)
+      stars = " " + String(repeating: "★", count: starCount).fitted(to: 5)
       room -= 6
     }
     if room >= 48 {
@@ -150,7 +150,7 @@
   }
 
   private func book(
-    _ viewModel: BookViewModel, _ face: inout ScreenFace, _ columns: Int, _ rows: Int
+    _ viewModel: any BookViewModel, _ face: inout ScreenFace, _ columns: Int, _ rows: Int
   ) -> Drawing {
     var drawing = Drawing(
       title: "Book", help: "1-5 stars  b basket  Esc back  ^L book of the month")
@@ -165,7 +165,7 @@
     lines += paragraph(book.author, columns)
     lines += paragraph("\(book.genre), \(book.year)", columns, .dim)
     lines.append("")
-    let stars = book.rating ?? 0
+    let stars = viewModel.stars ?? 0
     lines.append(
       Line(" " + String(repeating: "★", count: stars), .gold)
         + Line(String(repeating: "☆", count: 5 - stars), .dim) + Line("   \(money(book.price))"))
@@ -177,10 +177,14 @@
   }
 }
 
+// A list of any length is drawn at one cost: of its ids only a few are looked at.
 extension ScreenFace {
   /// Keeps the selection on its book, or near where that was, and in sight.
-  mutating func follow(_ ids: [Book.ID], seen count: Int) {
-    if let index = selected.flatMap(ids.firstIndex(of:)) {
+  mutating func follow<IDs>(_ ids: IDs, seen count: Int)
+  where IDs: RandomAccessCollection<Book.ID>, IDs.Index == Int {
+    if ids.indices.contains(row), ids[row] == selected {
+      // Where it was: nobody has to look for it.
+    } else if let index = selected.flatMap(ids.firstIndex(of:)) {
       row = index
     } else {
       row = max(0, min(row, ids.count - 1))
@@ -189,7 +193,8 @@ extension ScreenFace {
     scroll = max(0, min(max(min(scroll, row), row - count + 1), ids.count - count))
   }
 
-  mutating func move(by rows: Int, in ids: [Book.ID]) {
+  mutating func move<IDs>(by rows: Int, in ids: IDs)
+  where IDs: RandomAccessCollection<Book.ID>, IDs.Index == Int {
     guard !ids.isEmpty else { return }
     row = max(0, min(row + rows, ids.count - 1))
     selected = ids[row]

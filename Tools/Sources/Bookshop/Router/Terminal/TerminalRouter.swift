@@ -92,7 +92,7 @@ final class TerminalRouter: Router {
     // All that stand on a modal screen stand in its box.
     let isModal = stack.entries.contains { $0.transition == .modal }
     let drawing = painter.drawing(
-      top.screen, &face, isModal: isModal, painter.bodyRows(hasMessage: message != nil))
+      top.screen, &face, isModal: isModal, painter.bodyRows(message))
     faces[key] = face
     terminal.draw(painter.frame(drawing, isModal: isModal, message: message))
   }

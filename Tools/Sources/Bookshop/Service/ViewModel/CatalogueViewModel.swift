@@ -2,16 +2,41 @@ internal import Larder
 internal import LarderSync
 
 /// The books that a search finds, as they are now.
-final class CatalogueViewModel: ViewModel {
+@MainActor protocol CatalogueViewModel: ViewModel {
+  var books: Rows<Book> { get }
+  var basket: Rows<Book> { get }
+  /// The stars that the reader has given to a book.
+  func stars(of id: Book.ID) -> Int?
+  /// Whether the store was read: until then no books mean nothing.
+  var isLoaded: Bool { get }
+  /// Whether the books that come with the app are being brought in.
+  var isFilling: Bool { get }
+  var isRefreshing: Bool { get }
+  var search: Search { get }
+
+  func find(_ text: String)
+  func toggleBasketOnly()
+  func open(_ id: Book.ID)
+  func openSettings()
+  /// Asks the shop's server for news.
+  func refresh() async
+}
+
+extension CatalogueViewModel {
+  var basketPrice: Int { basket.reduce(0) { $0 + $1.price } }
+}
+
+final class BookshopCatalogueViewModel: CatalogueViewModel {
   private let catalogue: any CatalogueService
   private(set) var books: Rows<Book> = []
   private(set) var basket: Rows<Book> = []
-  /// Whether the store was read: until then no books mean nothing.
+  private var stars = Stars()
   private(set) var isLoaded = false
+  private(set) var isFilling = false
   private(set) var isRefreshing = false
   private(set) var search = Search()
-  private var watching: [Task<Void, Never>] = []
-  private var searching: Task<Void, Never>?
+  private var searching: Follower?
+  private var following: [Follower] = []
   /// Whether a failure was told: the next word that is searched for is no reason to fail again.
   private var hasFailed = false
   var onChange: () -> Void = {}
@@ -25,29 +50,40 @@ final class CatalogueViewModel: ViewModel {
 
   /// Begins to watch.
   func start() {
-    watchSearch()
-    let baskets = catalogue.basket()
-    watching.append(
-      Task { [weak self] in
-        for await event in baskets {
-          guard let self, !Task.isCancelled else { return }
-          if let books = event.value { basket = books }
-          onChange()
-        }
-      })
+    followSearch()
+    let tell: @MainActor @Sendable (any Error) -> Void = { [weak self] error in
+      self?.onMessage("\(error)")
+    }
+    following = [
+      Follower(catalogue.basket(), onFailure: tell) { [weak self] books in
+        self?.basket = books
+        self?.onChange()
+      },
+      Follower(catalogue.ratings(), onFailure: tell) { [weak self] change in
+        self?.stars.apply(change)
+        self?.onChange()
+      },
+    ]
+    guard let filling = catalogue.filling else { return }
+    isFilling = true
+    Task { [weak self] in
+      await filling.value
+      self?.isFilling = false
+      self?.onChange()
+    }
   }
 
-  var basketPrice: Int { basket.reduce(0) { $0 + $1.price } }
+  func stars(of id: Book.ID) -> Int? { stars[id] }
 
   func find(_ text: String) {
     guard search.text != text else { return }
     search.text = text
-    watchSearch()
+    followSearch()
   }
 
   func toggleBasketOnly() {
     search.isBasketOnly.toggle()
-    watchSearch()
+    followSearch()
   }
 
   func open(_ id: Book.ID) { onBook(id) }
@@ -73,28 +109,23 @@ final class CatalogueViewModel: ViewModel {
   /// go back to.
   func close() {
     outcome.settle(())
-    searching?.cancel()
-    for task in watching { task.cancel() }
+    searching = nil
+    following = []
   }
 
-  private func watchSearch() {
+  private func followSearch() {
     guard !outcome.isSettled else { return }
-    searching?.cancel()
-    let events = catalogue.books(search, isRefreshed: !hasFailed)
-    searching = Task { [weak self] in
-      for await event in events {
-        guard let self, !Task.isCancelled else { return }
-        switch event {
-        case .value(let books):
-          self.books = books
-          isLoaded = true
-          onChange()
-        case .failure(let error):
-          hasFailed = true
-          onMessage("\(error)")
-        }
-      }
-    }
+    searching = Follower(
+      catalogue.books(search, isRefreshed: !hasFailed),
+      onFailure: { [weak self] error in
+        self?.hasFailed = true
+        self?.onMessage("\(error)")
+      },
+      onValue: { [weak self] books in
+        self?.books = books
+        self?.isLoaded = true
+        self?.onChange()
+      })
     onChange()
   }
 }

@@ -5,7 +5,21 @@ enum OnboardingAnswer: Sendable, Equatable {
 }
 
 /// A few pages that greet a new reader; the last one may have an offer.
-final class OnboardingViewModel: ViewModel {
+@MainActor protocol OnboardingViewModel: ViewModel {
+  var pages: [String] { get }
+  var index: Int { get }
+  var offer: Offer? { get }
+
+  func next()
+  /// Does nothing on a page without an offer.
+  func takeOffer()
+}
+
+extension OnboardingViewModel {
+  var isLast: Bool { index == pages.count - 1 }
+}
+
+final class BookshopOnboardingViewModel: OnboardingViewModel {
   static let greetings = [
     "Welcome to the Bookshop. The catalogue is on your device: it opens at once, with or without a "
       + "network, and is refreshed behind.",
@@ -23,15 +37,12 @@ final class OnboardingViewModel: ViewModel {
     pages = Self.greetings + (offer.map { ["Read everything for \(money($0.price)), once."] } ?? [])
   }
 
-  var isLast: Bool { index == pages.count - 1 }
-
   func next() {
     if isLast { return outcome.settle(.finished) }
     index += 1
     onChange()
   }
 
-  /// Does nothing on a page without an offer.
   func takeOffer() {
     if isLast, offer != nil { outcome.settle(.tookOffer) }
   }

@@ -1,5 +1,13 @@
 /// A price and a card.
-final class PaymentViewModel: ViewModel {
+@MainActor protocol PaymentViewModel: ViewModel {
+  var offer: Offer { get }
+  var error: String? { get }
+  var isBusy: Bool { get }
+
+  func pay(card: String) async
+}
+
+final class BookshopPaymentViewModel: PaymentViewModel {
   private let payment: any PaymentService
   let offer: Offer
   private(set) var error: String?

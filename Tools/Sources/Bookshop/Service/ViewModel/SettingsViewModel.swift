@@ -4,17 +4,24 @@ enum SettingsAnswer: Sendable, Equatable {
 }
 
 /// Who is signed in, and what is paid.
-final class SettingsViewModel: ViewModel {
+@MainActor protocol SettingsViewModel: ViewModel {
+  /// Nil for who is not signed in.
+  var phone: String? { get }
+  var isPaid: Bool { get }
+
+  /// Does nothing for who is not signed in.
+  func signOut()
+}
+
+final class BookshopSettingsViewModel: SettingsViewModel {
   private let auth: any AuthService
   private let payment: any PaymentService
-  let product: Product
   var onChange: () -> Void = {}
   let outcome = Outcome<SettingsAnswer>()
 
-  init(auth: any AuthService, payment: any PaymentService, product: Product) {
+  init(auth: any AuthService, payment: any PaymentService) {
     self.auth = auth
     self.payment = payment
-    self.product = product
   }
 
   var phone: String? {
@@ -22,7 +29,6 @@ final class SettingsViewModel: ViewModel {
   }
   var isPaid: Bool { payment.isPaid }
 
-  /// Does nothing for who is not signed in.
   func signOut() {
     if phone != nil { outcome.settle(.signOut) }
   }

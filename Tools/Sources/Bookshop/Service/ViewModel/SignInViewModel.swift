@@ -1,7 +1,21 @@
 /// Phone, then code.
-final class SignInViewModel: ViewModel {
-  private let auth: any AuthService
+@MainActor protocol SignInViewModel: ViewModel {
   /// Whether the reader may go on without it.
+  var isOptional: Bool { get }
+  /// The phone that a code was sent to; nil while one is to be given.
+  var phone: String? { get }
+  var secondsUntilNextCode: Int { get }
+  var error: String? { get }
+  var isBusy: Bool { get }
+
+  func submit(phone: String) async
+  /// Asks for another code to the same phone.
+  func resend() async
+  func submit(code: String) async
+}
+
+final class BookshopSignInViewModel: SignInViewModel {
+  private let auth: any AuthService
   let isOptional: Bool
   private(set) var error: String?
   private(set) var isBusy = false
@@ -13,7 +27,6 @@ final class SignInViewModel: ViewModel {
     self.isOptional = isOptional
   }
 
-  /// The phone that a code was sent to; nil while one is to be given.
   var phone: String? {
     if case .awaitingCode(let phone) = auth.state { phone } else { nil }
   }
@@ -21,7 +34,6 @@ final class SignInViewModel: ViewModel {
 
   func submit(phone: String) async { await attempt { try await auth.requestCode(phone: phone) } }
 
-  /// Asks for another code to the same phone.
   func resend() async {
     guard let phone else { return }
     await submit(phone: phone)

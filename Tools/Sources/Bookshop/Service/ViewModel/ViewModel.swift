@@ -1,10 +1,36 @@
+internal import LarderSync
+
 /// A context service: made for one screen, and told by the router what the reader does there.
+///
+/// Each screen has an interface that refines this one, which routers see, and an implementation,
+/// which its operation makes.
 @MainActor protocol ViewModel: AnyObject {
   /// Told when something that a screen shows has changed.
   var onChange: () -> Void { get set }
   /// Ends it with nothing done: the reader goes back, or the router has no place for it. Does
   /// nothing where there is no way back.
   func close()
+}
+
+/// Follows a stream until it is let go of: values go to the one function, failures to the other. While
+/// a failure is being told of, values go on.
+@MainActor final class Follower {
+  private let task: Task<Void, Never>
+
+  init<Value>(
+    _ events: EventStream<Value>, onFailure: @escaping @MainActor @Sendable (any Error) -> Void,
+    onValue: @escaping @MainActor (Value) -> Void
+  ) {
+    task = Task {
+      for await value in events.flatMapError({ await onFailure($0) }) {
+        // Somebody else has taken its place meanwhile.
+        if Task.isCancelled { return }
+        onValue(value)
+      }
+    }
+  }
+
+  deinit { task.cancel() }
 }
 
 /// The one answer of something that is waited for. Later ones are not heard.
