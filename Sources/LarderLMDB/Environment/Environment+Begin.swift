@@ -319,12 +319,19 @@ extension Environment {
     // In a forked child the slot is the parent's: not even a reset may touch it.
     guard forkCount == Forks.current else { return }
     handle.expectNoCursors()
-    if lockPages?.makeReady() == false {
+    if let lockPages, !mayEnd(lockPages) {
       unendedReads.withLock { $0.append(UInt(bitPattern: handle.state)) }
+      watchForIdleReaders()
     } else {
       rest(handle)
     }
     gate.leave()
+  }
+
+  /// Where one already waits for room, the next transaction or the look at idle readers asks for it:
+  /// on a full disk, asking takes the file system long.
+  private func mayEnd(_ lockPages: LockPages) -> Bool {
+    unendedReads.withLock(\.isEmpty) && lockPages.makeReady()
   }
 
   private func rest(_ handle: TransactionHandle) {

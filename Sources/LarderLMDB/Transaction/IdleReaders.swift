@@ -36,6 +36,7 @@ extension Environment {
     guard forkCount == Forks.current, gate.enter() else { return false }
     defer { gate.leave() }
     if lockPages?.makeReady() == false { return true }
+    endUnendedReads()
     var used: [TransactionHandle] = []
     while let handle = pool.take() {
       // Taking it here counts as well.
