@@ -86,21 +86,46 @@ package struct ByteSource: ~Copyable, Sendable {
 
   private var readCount = 0
 
+  /// Reads behind the bytes of `buffer` as many as there is room for, and says how many came; 0 at
+  /// the end.
+  ///
+  /// - Throws: ``ImportError`` without a position, of kind ``ImportError/Kind/io(code:)``. The
+  ///   buffer is unchanged.
+  mutating func read(into buffer: inout Slab<UInt8>) throws(ImportError) -> Int {
+    let room = UnsafeMutableRawBufferPointer(
+      start: buffer.base + buffer.count, count: buffer.capacity - buffer.count)
+    let count = try read(into: room)
+    buffer.count += count
+    return count
+  }
+
   /// Reads into `buffer` from `index` on, and says how many bytes came; 0 at the end.
   ///
   /// - Throws: ``ImportError`` without a position, of kind ``ImportError/Kind/io(code:)``. The
   ///   buffer is unchanged.
   mutating func read(into buffer: inout [UInt8], at index: Int) throws(ImportError) -> Int {
-    let room = min(buffer.count - index, Self.chunkByteCount)
+    let outcome = buffer.withUnsafeMutableBytes { bytes in
+      Result { () throws(ImportError) in
+        try read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[index...]))
+      }
+    }
+    return try outcome.get()
+  }
+
+  private mutating func read(
+    into room: UnsafeMutableRawBufferPointer
+  ) throws(ImportError) -> Int {
+    let most = min(room.count, Self.chunkByteCount)
     let count: Int
     switch origin {
     case .descriptor(let descriptor, _):
-      count = try readDescriptor(descriptor, into: &buffer, range: index..<index + room)
+      count = try readDescriptor(
+        descriptor, into: UnsafeMutableRawBufferPointer(rebasing: room[..<most]))
     case .memory(let bytes, let pieceByteCounts):
       let piece = pieceByteCounts[readCount % pieceByteCounts.count]
-      count = min(room, piece, bytes.count - consumedByteCount)
+      count = min(most, piece, bytes.count - consumedByteCount)
       let end = consumedByteCount + count
-      buffer.replaceSubrange(index..<index + count, with: bytes[consumedByteCount..<end])
+      bytes.withUnsafeBytes { room.copyMemory(from: .init(rebasing: $0[consumedByteCount..<end])) }
     }
     readCount += 1
     consumedByteCount += count
@@ -108,12 +133,10 @@ package struct ByteSource: ~Copyable, Sendable {
   }
 
   private func readDescriptor(
-    _ descriptor: Int32, into buffer: inout [UInt8], range: Range<Int>
+    _ descriptor: Int32, into room: UnsafeMutableRawBufferPointer
   ) throws(ImportError) -> Int {
     while true {
-      let count = buffer.withUnsafeMutableBytes { bytes in
-        platformRead(descriptor, UnsafeMutableRawBufferPointer(rebasing: bytes[range]))
-      }
+      let count = platformRead(descriptor, room)
       if count >= 0 { return count }
       switch errno {
       case EINTR: continue

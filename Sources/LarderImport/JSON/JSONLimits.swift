@@ -19,13 +19,16 @@ public struct JSONLimits: Equatable, Sendable {
   /// Bytes of one number as written; more than 32,768 means 32,768.
   public var numberByteCount = 1_024
 
-  /// Bytes of one line of an NDJSON file, without its line feed.
+  /// Bytes of one line of an NDJSON file, without its line feed; more than 4 GiB less 64 KiB means
+  /// that.
   public var lineByteCount = 64 << 20
 
-  /// Bytes of one document of an array or of a keyed file, from `{` to `}`.
+  /// Bytes of one document of an array or of a keyed file, from `{` to `}`; more than 4 GiB less
+  /// 64 KiB means that.
   ///
-  /// It bounds memory: a document is held as a whole, and its tree takes some four times its text
-  /// in ordinary documents and up to thirty in contrived ones (arrays inside arrays).
+  /// It bounds memory. A document is held as a whole, in buffers that double: its text, and 16 bytes
+  /// for each value and name. A tree of it takes some four times its text in ordinary documents and
+  /// up to thirty in contrived ones (arrays inside arrays).
   public var documentByteCount = 64 << 20
 
   /// The default limits.
@@ -40,8 +43,11 @@ public struct JSONLimits: Equatable, Sendable {
     limits.stringByteCount = min(max(stringByteCount, 0), most)
     limits.memberCount = min(max(memberCount, 0), most)
     limits.numberByteCount = min(max(numberByteCount, 0), 32_768)
-    limits.lineByteCount = min(max(lineByteCount, 0), most)
-    limits.documentByteCount = min(max(documentByteCount, 0), most)
+    limits.lineByteCount = min(max(lineByteCount, 0), Self.mostByteCount)
+    limits.documentByteCount = min(max(documentByteCount, 0), Self.mostByteCount)
     return limits
   }
+
+  /// What the places on a tape, of 32 bits, can tell apart.
+  static let mostByteCount = 1 << 32 - 1 << 16
 }

@@ -1,41 +1,85 @@
+// What the latest document holds, for those who ask for a tree of it.
+
 extension JSONReader {
-  /// The whole value that `event`, the latest, begins.
+  /// Lends the bytes of a string, a name or a number that is kept as written.
+  @inline(__always)
+  func withBytes<Result>(
+    of entry: JSONTape.Entry, _ body: (UnsafeBufferPointer<UInt8>) -> Result
+  ) -> Result {
+    let isResolved = entry.kind == .resolvedString || entry.kind == .resolvedName
+    let first = isResolved ? scanner.tape.resolved.base : text.bytes.base + text.start
+    return body(UnsafeBufferPointer(start: first + entry.start, count: entry.count))
+  }
+
+  /// The string, name or number as written at an index of the tape.
+  func string(at index: Int) -> String {
+    withBytes(of: scanner.tape.entries[index]) { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// The value at an index of the tape, without the places of members.
+  func value(at index: Int) -> JSONValue {
+    var mark: TextMark?
+    return value(at: index, &mark)
+  }
+
+  private func value(at index: Int, _ mark: inout TextMark?) -> JSONValue {
+    let entry = scanner.tape.entries[index]
+    switch entry.kind {
+    case .null: return .null
+    case .false: return .bool(false)
+    case .true: return .bool(true)
+    case .integer: return .integer(entry.integer)
+    case .unsigned: return .unsigned(entry.payload)
+    case .double: return .double(entry.double)
+    case .number: return .number(string(at: index))
+    case .string, .resolvedString, .name, .resolvedName: return .string(string(at: index))
+    case .array:
+      var elements: [JSONValue] = []
+      elements.reserveCapacity(entry.count)
+      var element = index + 1
+      for _ in 0..<entry.count {
+        elements.append(value(at: element, &mark))
+        element += scanner.tape.span(at: element)
+      }
+      return .array(elements)
+    case .object: return .object(members(of: index, &mark))
+    }
+  }
+
+  /// The members of the object at an index of the tape.
   ///
-  /// Goes as deep as values are nested, which the reader limits.
-  mutating func value(beginningWith event: JSONEvent) throws(ImportError) -> JSONValue {
-    switch event {
-    case .scalar(let value): return value
-    case .beginArray: return .array(try elements())
-    case .beginObject: return .object(try members())
-    case .name, .endObject, .endArray:
-      preconditionFailure("a value begins with a scalar or an opening bracket")
-    }
-  }
-
-  /// The elements of the array that was just begun, to its end.
-  private mutating func elements() throws(ImportError) -> [JSONValue] {
-    var elements: [JSONValue] = []
-    while let event = try next(), event != .endArray {
-      elements.append(try value(beginningWith: event))
-    }
-    return elements
-  }
-
-  /// The members of the object that was just begun, or the rest of them, to its end.
-  mutating func members(after first: [JSONMember] = []) throws(ImportError) -> [JSONMember] {
-    var members = first
-    while case .name(let name) = try next() {
-      members.append(try member(named: name))
+  /// Goes as deep as values are nested, which the scanner limits.
+  private func members(of index: Int, _ mark: inout TextMark?) -> [JSONMember] {
+    let count = scanner.tape.entries[index].count
+    var members: [JSONMember] = []
+    members.reserveCapacity(count)
+    var name = index + 1
+    for _ in 0..<count {
+      let offset = scanner.tape.entries[name + 1].offset
+      let position =
+        mark == nil ? .start : text.move(&mark!, to: text.start + offset)
+      members.append(
+        JSONMember(
+          name: string(at: name), value: value(at: name + 1, &mark), position: position))
+      name += 1 + scanner.tape.span(at: name + 1)
     }
     return members
   }
 
-  /// The member whose name was just read.
-  mutating func member(named name: String) throws(ImportError) -> JSONMember {
-    guard let event = try next() else { preconditionFailure("a name is followed by a value") }
-    let position = position
-    return JSONMember(
-      name: name, value: try value(beginningWith: event), position: position)
+  /// The latest value with all its places.
+  mutating func tree() -> (value: JSONValue, position: TextPosition) {
+    var mark: TextMark? = text.markStart()
+    let position = text.position(of: text.start)
+    return (value(at: 0, &mark), position)
+  }
+}
+
+extension JSONTape {
+  /// How many entries the value at an index takes.
+  @inline(__always)
+  func span(at index: Int) -> Int {
+    let entry = entries[index]
+    return entry.kind == .array || entry.kind == .object ? entry.span : 1
   }
 }
 
@@ -47,8 +91,7 @@ extension JSONValue {
     readingFrom source: consuming ByteSource, limits: JSONLimits = JSONLimits()
   ) throws(ImportError) {
     var reader = JSONReader(source, limits: limits)
-    guard let event = try reader.next() else { preconditionFailure("a reader begins with a value") }
-    self = try reader.value(beginningWith: event)
-    _ = try reader.next()
+    try reader.value()
+    self = reader.tree().value
   }
 }

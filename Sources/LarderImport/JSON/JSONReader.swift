@@ -1,203 +1,327 @@
-/// One step through a JSON text.
-package enum JSONEvent: Equatable, Sendable {
-  /// A `{`.
-  case beginObject
-  /// The name of a member, whose value comes next.
-  case name(String)
-  /// The `}` of the innermost object.
-  case endObject
-  /// A `[`.
-  case beginArray
-  /// The `]` of the innermost array.
-  case endArray
-  /// A null, bool, number or string; never an array or object.
-  case scalar(JSONValue)
-}
-
-/// A strict JSON reader (RFC 8259) that gives one event at a time.
+/// A strict JSON reader (RFC 8259) that gives one document at a time as a ``JSONTape``.
 ///
-/// It holds one chunk of its source, the string it is in and the names of the objects it is in,
-/// however large the file. Input that is not exactly JSON in UTF-8 is refused, as are names that
-/// stand twice in one object and whatever exceeds ``JSONLimits``.
-///
-/// A string that lies in one chunk becomes a `String` straight from there. One that a chunk's end
-/// cuts, or that has escapes, is gathered run by run in a buffer that is used again. A scalar, an
-/// escape, a literal or a number that is cut is brought into one piece by sliding the unread
-/// bytes to the front before more are read.
+/// It holds one document and one chunk of its source, however large the file. Only a keyed file
+/// costs more, about 40 bytes for each key, to refuse a key that stands twice. Input that is not
+/// exactly JSON in UTF-8 is refused, as are names that stand twice in one object and whatever
+/// exceeds ``JSONLimits``.
 package struct JSONReader: ~Copyable, Sendable {
-  var text: TextWindow
-  let limits: JSONLimits
+  /// The shape of the file; ``JSONShape/automatic`` until the first document is asked for.
+  package private(set) var shape: JSONShape
 
-  /// Where the latest event began; where the refused thing stands is in the error.
-  package internal(set) var position = TextPosition.start
-
-  /// How many arrays and objects may be inside one another, those around documents included.
-  var mostContainers: Int
-
-  /// Whether the outermost object may have any number of members.
-  var rootIsUnlimited = false
-
-  /// The arrays and objects that are open; true for an object.
-  var containers: [Bool] = []
-  var names = MemberNames()
-
-  /// Where a string is gathered that does not lie in one piece.
-  var gathered: [UInt8] = []
-
-  var state = State.beforeText
+  var text: JSONText
+  private(set) var scanner: TapeScanner
+  private let limits: JSONLimits
+  private var stage = Stage.beforeFirst
   private var failure: ImportError?
+  /// The key of the latest document, in a keyed file.
+  private(set) var key: String?
+  private var keys = SeenNames()
 
-  /// What may come next.
-  enum State {
-    case beforeText
-    /// Just behind `[` or `{`.
+  private enum Stage {
+    case beforeFirst
+    /// Just behind the bracket around all documents.
     case opened
-    /// Behind the `:` of a member, or at the beginning of a line.
-    case beforeValue
-    /// Behind a value inside an array or object.
-    case afterValue
-    /// Behind the outermost value.
-    case afterText
+    /// Behind the `:` of the first key, which is already read.
+    case atFirstKeyed
+    /// Behind the first name of an object that has turned out to be a line.
+    case inFirstLine
+    case afterDocument
+    case atLine
+    case afterLast
   }
 
-  /// A reader at the beginning of `source`.
-  package init(_ source: consuming ByteSource, limits: JSONLimits = JSONLimits()) {
-    text = TextWindow(source)
+  /// The documents of `source`; nothing is read yet.
+  package init(
+    _ source: consuming ByteSource, shape: JSONShape = .automatic,
+    limits: JSONLimits = JSONLimits()
+  ) {
+    text = JSONText(source)
     self.limits = limits.honoured
-    mostContainers = self.limits.depth
+    scanner = TapeScanner(limits: self.limits)
+    self.shape = shape
+    if shape == .automatic, let named = JSONShape.named(by: text.source.name) { self.shape = named }
   }
 
   /// What errors call the source.
   package var file: String { text.source.name }
 
-  /// How many bytes the source has handed out, and has in all; for progress.
+  /// How many bytes the source has handed out; for progress.
   package var consumedByteCount: Int { text.source.consumedByteCount }
 
   /// How many bytes the source has in all; `nil` when only the end will tell.
   package var totalByteCount: Int? { text.source.totalByteCount }
 
-  /// The next event, or `nil` when the file holds one value and nothing behind it.
+  /// Reads the next document; false behind the last when nothing else follows.
   ///
-  /// - Throws: ``ImportError`` for input that is refused or cannot be read. The reader stays
-  ///   where it is: every further call throws the same error.
-  package mutating func next() throws(ImportError) -> JSONEvent? {
+  /// - Throws: ``ImportError`` for input that is refused or cannot be read. Documents that were
+  ///   given before stay good; every further call throws the same error.
+  package mutating func next() throws(ImportError) -> Bool {
     if let failure { throw failure }
     do {
-      return try step()
+      text.release()
+      if case .beforeFirst = stage { try begin() }
+      return try document()
     } catch {
       failure = error
       throw error
     }
   }
 
-  private mutating func step() throws(ImportError) -> JSONEvent? {
-    switch state {
-    case .afterValue:
-      return try afterValue()
-    case .beforeValue:
-      return try begin(try text.significantByte())
-    case .opened:
-      let byte = try text.significantByte()
-      if let end = end(byte) { return end }
-      return try isInObject ? name(byte) : begin(byte)
-    case .beforeText:
+  private mutating func document() throws(ImportError) -> Bool {
+    switch stage {
+    case .beforeFirst, .afterLast: return false
+    case .opened, .afterDocument: return try enclosedDocument()
+    case .atFirstKeyed:
+      text.release()
+      try root()
+    case .inFirstLine:
+      try scan()
+      try endLine()
+      return true
+    case .atLine: return try line()
+    }
+    return true
+  }
+
+  /// The whole text as one value.
+  mutating func value() throws(ImportError) {
+    try text.requirePlainUTF8()
+    try skipToValue()
+    text.keep()
+    text.boundDocument(byteCount: JSONLimits.mostByteCount)
+    scanner.begin()
+    try scan()
+    text.unbound()
+    guard try text.significantByte() == nil else {
+      throw text.unexpected("the end of the file after its one value")
+    }
+  }
+
+  // MARK: The beginning
+
+  private mutating func begin() throws(ImportError) {
+    switch shape {
+    case .automatic: try beginAutomatically()
+    case .array: try begin(.array)
+    case .keyed: try begin(.keyed)
+    case .lines:
       try text.requirePlainUTF8()
-      return try begin(try text.significantByte())
-    case .afterText:
+      beginLines()
+    }
+  }
+
+  private mutating func begin(_ shape: JSONShape) throws(ImportError) {
+    try text.requirePlainUTF8()
+    let bracket = shape == .array ? UInt8(ascii: "[") : UInt8(ascii: "{")
+    try skipToValue()
+    guard try text.peek() == bracket else {
+      throw try shapeError(
+        "`\(Unicode.Scalar(bracket))`, with which a file of shape \(shape) begins")
+    }
+    text.next += 1
+    self.shape = shape
+    stage = .opened
+    keys.open()
+  }
+
+  private mutating func beginLines() {
+    shape = .lines
+    stage = .atLine
+    text.linesAreSignificant = true
+    text.boundLine(byteCount: limits.lineByteCount)
+  }
+
+  private mutating func beginAutomatically() throws(ImportError) {
+    try text.requirePlainUTF8()
+    switch try text.significantByte() {
+    case UInt8(ascii: "["): try begin(.array)
+    case UInt8(ascii: "{"): try beginObject()
+    default: throw text.unexpected("`[` or `{`")
+    }
+  }
+
+  /// Tells a keyed file from a first line by the value of the first member.
+  private mutating func beginObject() throws(ImportError) {
+    shape = .keyed
+    text.keep()
+    // As long as it may be what is around all documents.
+    (scanner.mostContainers, scanner.mostMembers) = (1, .max)
+    scanner.begin()
+    try scan(stopsAtName: true)
+    (scanner.mostContainers, scanner.mostMembers) = (limits.depth, limits.memberCount)
+    guard scanner.state != .end else {
+      text.release()
+      return try finish()
+    }
+    try skipColon()
+    if try text.significantByte() == UInt8(ascii: "{") {
+      keys.open()
+      try takeKey(scanner.tape.entries[1])
+      stage = .atFirstKeyed
+      return
+    }
+    guard text.position.line == text.position(of: text.start).line else {
+      throw text.error(
+        .shape, at: text.position(of: text.start),
+        found: "an object in several lines whose first member is no object",
+        expected: "documents in an array, under keys, or one in each line")
+    }
+    beginLines()
+    stage = .inFirstLine
+  }
+
+  // MARK: Documents
+
+  /// The next document of an array, or with its key that of a keyed file.
+  private mutating func enclosedDocument() throws(ImportError) -> Bool {
+    let end = shape == .array ? UInt8(ascii: "]") : UInt8(ascii: "}")
+    var byte = try text.significantByte()
+    if byte == end {
+      text.next += 1
+      try finish()
+      return false
+    }
+    if stage == .afterDocument {
+      guard byte == UInt8(ascii: ",") else {
+        throw text.unexpected(shape == .array ? "`,` or `]`" : "`,` or `}`")
+      }
+      text.next += 1
+      byte = try text.significantByte()
+    }
+    if shape == .keyed {
+      text.keep()
+      scanner.mostMembers = .max
+      scanner.begin(.name)
+      try scan(stopsAtName: true)
+      scanner.mostMembers = limits.memberCount
+      try takeKey(scanner.tape.entries[0])
+      try skipColon()
+      text.release()
+    }
+    try root()
+    return true
+  }
+
+  private mutating func skipColon() throws(ImportError) {
+    guard try text.significantByte() == UInt8(ascii: ":") else { throw text.unexpected("`:`") }
+    text.next += 1
+  }
+
+  private mutating func takeKey(_ entry: JSONTape.Entry) throws(ImportError) {
+    let bytes = withBytes(of: entry) { Array($0) }
+    key = String(decoding: bytes, as: UTF8.self)
+    guard bytes.withUnsafeBufferPointer({ keys.insert(NameFingerprint($0)) }) else {
+      throw text.error(
+        .duplicateKey, at: text.position(of: text.start + entry.offset),
+        found: "a second \(quoted(key ?? "")) in one object", expected: "each name once")
+    }
+  }
+
+  /// The document that comes next in an array or behind a key.
+  private mutating func root() throws(ImportError) {
+    try skipToValue()
+    if try text.peek() == UInt8(ascii: "{"), limits.depth > 0 {
+      text.boundDocument(byteCount: limits.documentByteCount)
+    }
+    try requireObject()
+    text.keep()
+    scanner.begin()
+    try scan()
+    text.unbound()
+    stage = .afterDocument
+  }
+
+  private mutating func line() throws(ImportError) -> Bool {
+    while let byte = try text.significantByte() {
+      guard byte == 0x0A else {
+        try requireObject()
+        text.keep()
+        scanner.begin()
+        try scan()
+        try endLine()
+        return true
+      }
+      text.endLine()
+      text.boundLine(byteCount: limits.lineByteCount)
+    }
+    try finish()
+    return false
+  }
+
+  /// Makes sure that nothing follows in the line.
+  private mutating func endLine() throws(ImportError) {
+    stage = .atLine
+    guard let byte = try text.significantByte() else { return }
+    guard byte == 0x0A else { throw text.unexpected("the end of the line after its document") }
+  }
+
+  /// Makes sure that nothing follows.
+  private mutating func finish() throws(ImportError) {
+    if shape != .lines {
       guard try text.significantByte() == nil else {
         throw text.unexpected("the end of the file after its one value")
       }
-      return nil
+    }
+    stage = .afterLast
+  }
+
+  // MARK: Values
+
+  private mutating func skipToValue() throws(ImportError) {
+    guard try text.significantByte() != nil else { throw text.unexpected("a value") }
+  }
+
+  /// Makes sure that an object comes next; what else is there is refused for itself, if it can be.
+  private mutating func requireObject() throws(ImportError) {
+    guard try text.peek() != UInt8(ascii: "{") else { return }
+    throw try shapeError("an object, for each document is one")
+  }
+
+  /// The refusal of the value that comes next, or the error that is in it.
+  private mutating func shapeError(_ expected: String) throws(ImportError) -> ImportError {
+    text.keep()
+    let byte = try text.peek()
+    let found: String
+    switch byte {
+    case UInt8(ascii: "["), UInt8(ascii: "{"):
+      if limits.depth == 0, stage != .beforeFirst {
+        throw text.error(.tooDeep, at: 0, limits)
+      }
+      found = byte == UInt8(ascii: "[") ? "an array" : "an object"
+    default:
+      scanner.begin()
+      try scan()
+      found = value(at: 0).phrase
+    }
+    return text.error(
+      .shape, at: text.position(of: text.start), found: found, expected: expected)
+  }
+
+  // MARK: Scanning
+
+  /// Scans up to the end of what the scanner has begun.
+  private mutating func scan(stopsAtName: Bool = false) throws(ImportError) {
+    var isFinal = false
+    while true {
+      let outcome = scanner.scan(
+        UnsafePointer(text.bytes.base + text.start), to: text.end - text.start, isFinal: isFinal,
+        linesEnd: text.linesAreSignificant, stopsAtName: stopsAtName)
+      text.next = text.start + scanner.next
+      switch outcome {
+      case .done: return
+      case .cut:
+        // A long token is scanned from its beginning again: only when twice as much is there.
+        isFinal = !(try text.more(text.end - text.next))
+      case .fault(let fault):
+        let name = fault == .duplicateName ? latestName : ""
+        throw text.error(fault, at: scanner.next, limits, name: name)
+      }
     }
   }
 
-  private var isInObject: Bool { containers[containers.count - 1] }
-
-  private mutating func afterValue() throws(ImportError) -> JSONEvent {
-    let byte = try text.significantByte()
-    if byte == UInt8(ascii: ",") {
-      text.next += 1
-      let following = try text.significantByte()
-      return try isInObject ? name(following) : begin(following)
-    }
-    guard let end = end(byte) else {
-      throw text.unexpected(isInObject ? "`,` or `}`" : "`,` or `]`")
-    }
-    return end
-  }
-
-  /// The end of the current array or object, if `byte` is that.
-  private mutating func end(_ byte: UInt8?) -> JSONEvent? {
-    guard byte == UInt8(ascii: isInObject ? "}" : "]") else { return nil }
-    position = text.position
-    text.next += 1
-    let wasObject = containers.removeLast()
-    if wasObject { names.close() }
-    state = containers.isEmpty ? .afterText : .afterValue
-    return wasObject ? .endObject : .endArray
-  }
-
-  /// A member's name that begins with `byte`, and the colon behind it.
-  private mutating func name(_ byte: UInt8?) throws(ImportError) -> JSONEvent {
-    guard byte == UInt8(ascii: "\"") else {
-      throw text.unexpected("a member's name in `\"`")
-    }
-    position = text.position
-    if names.count >= limits.memberCount, !(rootIsUnlimited && containers.count == 1) {
-      throw text.error(.memberCount, limits.memberCount, of: "members in an object", at: position)
-    }
-    let name = try string()
-    guard names.insert(name) else {
-      throw text.error(
-        .duplicateKey, at: position, found: "a second \(quoted(name)) in one object",
-        expected: "each name once")
-    }
-    guard try text.significantByte() == UInt8(ascii: ":") else {
-      throw text.unexpected("`:`")
-    }
-    text.next += 1
-    state = .beforeValue
-    return .name(name)
-  }
-
-  /// The value that begins with `byte`.
-  private mutating func begin(_ byte: UInt8?) throws(ImportError) -> JSONEvent {
-    position = text.position
-    let value: JSONValue
-    switch byte ?? 0 {
-    case UInt8(ascii: "{"): return try open(isObject: true)
-    case UInt8(ascii: "["): return try open(isObject: false)
-    case UInt8(ascii: "\""): value = .string(try string())
-    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): value = try number()
-    case UInt8(ascii: "t"): value = try literal("true", .bool(true))
-    case UInt8(ascii: "f"): value = try literal("false", .bool(false))
-    case UInt8(ascii: "n"): value = try literal("null", .null)
-    default: throw text.unexpected("a value")
-    }
-    state = containers.isEmpty ? .afterText : .afterValue
-    return .scalar(value)
-  }
-
-  private mutating func open(isObject: Bool) throws(ImportError) -> JSONEvent {
-    guard containers.count < mostContainers else {
-      throw text.error(
-        .depth, limits.depth, of: "arrays and objects inside one another", at: position)
-    }
-    text.next += 1
-    containers.append(isObject)
-    if isObject { names.open() }
-    state = .opened
-    return isObject ? .beginObject : .beginArray
-  }
-
-  private mutating func literal(
-    _ spelling: StaticString, _ value: JSONValue
-  ) throws(ImportError) -> JSONValue {
-    let count = spelling.utf8CodeUnitCount
-    guard try text.has(count),
-      spelling.withUTF8Buffer({ text.buffer[text.next..<text.next + count].elementsEqual($0) })
-    else { throw text.unexpected("a value") }
-    text.next += count
-    return value
+  /// The name that was scanned last, for the refusal of it.
+  private var latestName: String {
+    let last = scanner.tape.entries.count - 1
+    return last < 0 ? "" : string(at: last)
   }
 }

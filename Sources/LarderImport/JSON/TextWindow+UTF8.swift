@@ -26,33 +26,16 @@ extension TextWindow {
     return count
   }
 
-  /// Brings as much into sight as the scalar at `next` has by its first byte, and no more: right behind
-  /// it may be what a bound refuses.
+  /// Brings as much into sight as the scalar at `next` has by its first byte.
   mutating func seeScalar() throws(ImportError) {
-    let count =
-      switch buffer[next] {
-      case 0xC2...0xDF: 2
-      case 0xE0...0xEF: 3
-      case 0xF0...0xF4: 4
-      default: 1
-      }
-    _ = try has(count)
+    _ = try has(LarderImport.scalarByteCount(of: buffer[next]))
   }
 
   /// Refuses what begins like UTF-16, UTF-32 or with a byte order mark; call it at the beginning.
   mutating func requirePlainUTF8() throws(ImportError) {
     _ = try has(4)
     let head = Array(buffer[next..<min(end, next + 4)])
-    if head.starts(with: [0xEF, 0xBB, 0xBF]) {
-      throw error(
-        .encoding, found: "a byte order mark",
-        expected: "UTF-8 without one; remove the first three bytes")
-    }
-    // No text of ours begins with NUL or has it as second byte.
-    let wide: [[UInt8]] = [[0xFE, 0xFF], [0xFF, 0xFE]]
-    if wide.contains(where: head.starts(with:)) || head.prefix(2).contains(0) {
-      throw error(
-        .encoding, found: "what looks like UTF-16 or UTF-32", expected: "UTF-8; convert the file")
-    }
+    guard let (found, expected) = foreignEncoding(of: head) else { return }
+    throw error(.encoding, found: found, expected: expected)
   }
 }

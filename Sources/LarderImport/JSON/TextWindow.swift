@@ -1,4 +1,4 @@
-/// The part of a source that a reader looks at: its bytes, its place and how far it may look.
+/// The part of a source that the reader of tables looks at: its bytes and its place.
 ///
 /// Bytes lie in `buffer`; those from `next` up to `end` are not yet read. ``more()`` slides the
 /// unread bytes to the front and reads behind them, so a token that is shorter than the buffer
@@ -22,9 +22,6 @@ struct TextWindow: ~Copyable, Sendable {
 
   private var isSourceAtEnd = false
 
-  /// Whether a line feed is significant: it then ends what may be read as white space.
-  var linesAreSignificant = false
-
   private var line = 1
   private var lineOffset = 0
 
@@ -32,17 +29,6 @@ struct TextWindow: ~Copyable, Sendable {
   ///
   /// Whoever moves `next` over a scalar of several bytes adds them.
   var continuationByteCount = 0
-
-  private var bound: Bound?
-
-  /// Bytes that a line or a document may not exceed.
-  private struct Bound {
-    var limit: ImportError.Limit
-    var offset: Int
-    var byteCount: Int
-    var position: TextPosition
-    var isAtLineEnd = false
-  }
 
   init(_ source: consuming ByteSource) {
     // A value in a field of a table should not cost a buffer for a file.
@@ -74,26 +60,6 @@ struct TextWindow: ~Copyable, Sendable {
     return true
   }
 
-  /// Moves over white space and gives the byte behind it, or `nil` at the end.
-  @inline(__always)
-  mutating func significantByte() throws(ImportError) -> UInt8? {
-    if next < end, buffer[next] > 0x20 { return buffer[next] }
-    return try skipWhiteSpace()
-  }
-
-  private mutating func skipWhiteSpace() throws(ImportError) -> UInt8? {
-    while true {
-      while next < end {
-        switch buffer[next] {
-        case 0x20, 0x09, 0x0D: next += 1
-        case 0x0A where !linesAreSignificant: endLine()
-        case let byte: return byte
-        }
-      }
-      guard try more() else { return nil }
-    }
-  }
-
   /// Moves over the line feed at `next`.
   mutating func endLine() {
     next += 1
@@ -108,10 +74,9 @@ struct TextWindow: ~Copyable, Sendable {
   ///
   /// Moves `next` and `end` together when it slides the unread bytes to the front.
   ///
-  /// - Throws: ``ImportError`` when reading fails or a bound is exceeded. The window is as before.
+  /// - Throws: ``ImportError`` when reading fails. The window is as before.
   @inline(never)
   mutating func more() throws(ImportError) -> Bool {
-    if end < loaded { return try passBound() }
     guard !isSourceAtEnd else { return false }
     slide()
     let count: Int
@@ -127,9 +92,8 @@ struct TextWindow: ~Copyable, Sendable {
       return false
     }
     loaded += count
-    let before = end
-    end = min(loaded, (bound?.offset ?? .max) - base)
-    return try end > before ? true : passBound()
+    end = loaded
+    return true
   }
 
   /// Makes room behind the unread bytes, when it is short.
@@ -142,47 +106,5 @@ struct TextWindow: ~Copyable, Sendable {
     next = 0
     end = kept
     loaded = kept
-  }
-
-  // MARK: Bounds
-
-  /// Refuses whatever follows `byteCount` bytes behind the beginning of the line.
-  mutating func boundLine(byteCount: Int) {
-    bound(.lineByteCount, from: lineOffset, byteCount, TextPosition(line: line, column: 1))
-  }
-
-  /// Refuses whatever follows `byteCount` bytes behind the byte before `next`.
-  mutating func boundDocument(byteCount: Int, position: TextPosition) {
-    bound(.documentByteCount, from: base + next - 1, byteCount, position)
-  }
-
-  /// Lets everything be read again.
-  mutating func unbound() {
-    bound = nil
-    end = loaded
-  }
-
-  private mutating func bound(
-    _ limit: ImportError.Limit, from offset: Int, _ byteCount: Int, _ position: TextPosition
-  ) {
-    bound = Bound(
-      limit: limit, offset: offset + byteCount, byteCount: byteCount, position: position)
-    end = max(next, min(loaded, offset + byteCount - base))
-  }
-
-  /// What lies behind the bound is refused, except the line feed that ends the bounded line.
-  private mutating func passBound() throws(ImportError) -> Bool {
-    guard let bound, !bound.isAtLineEnd else { return false }
-    if bound.limit == .lineByteCount, buffer[end] == 0x0A {
-      self.bound?.isAtLineEnd = true
-      self.bound?.offset += 1
-      end += 1
-      return true
-    }
-    let noun = bound.limit == .lineByteCount ? "line" : "document"
-    throw ImportError(
-      .limit(bound.limit), file: source.name, position: bound.position,
-      found: "a \(noun) of more than \(bound.byteCount) bytes",
-      expected: "at most \(bound.byteCount) bytes in one \(noun) (\(bound.limit.rawValue))")
   }
 }

@@ -122,25 +122,6 @@ struct JSONValueTests {
     #expect(members.map { "\($0.position)" } == ["2:8", "3:7", "4:13"])
   }
 
-  @Test("events come in the order of the text")
-  func events() throws {
-    var reader = JSONReader(ByteSource(bytes: Array(#"{"a":[1,"x"],"b":{}}"#.utf8), name: "t"))
-    var events: [JSONEvent] = []
-    var columns: [Int] = []
-
-    while let event = try reader.next() {
-      events.append(event)
-      columns.append(reader.position.column)
-    }
-
-    #expect(
-      events == [
-        .beginObject, .name("a"), .beginArray, .scalar(.integer(1)), .scalar(.string("x")),
-        .endArray, .name("b"), .beginObject, .endObject, .endObject,
-      ])
-    #expect(columns == [1, 2, 6, 7, 9, 12, 14, 18, 19, 20])
-  }
-
   @Test("any value may stand alone", arguments: ["1", " null ", "\"\"", "[]", "{}", "\r\n true\t"])
   func anyValue(_ text: String) {
     #expect(throws: Never.self) { try JSONProbe.value(text) }

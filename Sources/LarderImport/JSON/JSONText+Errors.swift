@@ -1,0 +1,103 @@
+// How a text tells what is wrong. Nothing here runs unless an import fails.
+
+extension JSONText {
+  /// A refusal of `kind` at `position`.
+  func error(
+    _ kind: ImportError.Kind, at position: TextPosition, found: String, expected: String
+  ) -> ImportError {
+    ImportError(
+      kind, file: source.name, position: position, found: found, expected: expected)
+  }
+
+  /// A refusal of more than a limit allows of something that begins at `next`.
+  private func error(
+    _ limit: ImportError.Limit, _ most: Int, of things: String
+  ) -> ImportError {
+    error(
+      .limit(limit), at: position, found: "more than \(most) \(things)",
+      expected: "at most \(most) (\(limit.rawValue))")
+  }
+
+  /// A refusal of what is at `index`, counted from ``start``.
+  ///
+  /// When that cannot be read, the error of reading it is returned instead.
+  @inline(never)
+  mutating func error(
+    _ fault: JSONFault, at index: Int, _ limits: JSONLimits, name: String = ""
+  ) -> ImportError {
+    next = start + index
+    switch fault {
+    case .unexpected(let expectation): return unexpected(phrase(expectation))
+    case .notUTF8: return notUTF8()
+    case .loneSurrogate(let unit):
+      return error(
+        .encoding, at: position,
+        found: "`\\u\(String(unit, radix: 16))`, half of a pair of surrogates",
+        expected: "both halves, or the character itself")
+    case .tooDeep:
+      return error(.depth, limits.depth, of: "arrays and objects inside one another")
+    case .tooManyMembers:
+      return error(.memberCount, limits.memberCount, of: "members in an object")
+    case .stringTooLong:
+      return error(.stringByteCount, limits.stringByteCount, of: "bytes in a string")
+    case .numberTooLong:
+      return error(.numberByteCount, limits.numberByteCount, of: "bytes in a number")
+    case .duplicateName:
+      return error(
+        .duplicateKey, at: position, found: "a second \(quoted(name)) in one object",
+        expected: "each name once")
+    }
+  }
+
+  private func phrase(_ expectation: JSONFault.Expectation) -> String {
+    switch expectation {
+    case .value: "a value"
+    case .name: "a member's name in `\"`"
+    case .colon: "`:`"
+    case .commaOrBrace: "`,` or `}`"
+    case .commaOrBracket: "`,` or `]`"
+    case .stringEnd(let index):
+      "`\"` to end the string that begins at \(position(of: start + index))"
+    case .noControl: "`\"` or an escape: control characters are written as `\\u00XX`"
+    case .escape: "an escape behind `\\`"
+    case .escapeLetter: "one of `\"\\/bfnrtu` behind `\\`"
+    case .fourDigits: "four hexadecimal digits behind `\\u`"
+    case .inNumber(let expected): expected
+    }
+  }
+
+  /// A refusal of what stands at `next`.
+  ///
+  /// When that cannot be read, the error of reading it is returned instead.
+  @inline(never)
+  mutating func unexpected(_ expected: String) -> ImportError {
+    do {
+      let byteCount = sightByteCount(try peek() ?? 0)
+      // Letters that cannot be read are missing in a message that is thrown anyway.
+      if byteCount > 4 { _ = try? has(byteCount) } else { _ = try has(byteCount) }
+      guard let found = sight(of: head(byteCount)) else { return notUTF8() }
+      return error(.syntax, at: position, found: found, expected: expected)
+    } catch {
+      return error
+    }
+  }
+
+  /// A refusal of the bytes at `next`, which are no scalar in UTF-8.
+  private mutating func notUTF8() -> ImportError {
+    do { _ = try has(4) } catch { return error }
+    return error(
+      .encoding, at: position, found: brokenSight(of: head(4)), expected: "UTF-8")
+  }
+
+  /// Refuses what begins like UTF-16, UTF-32 or with a byte order mark; call it at the beginning.
+  mutating func requirePlainUTF8() throws(ImportError) {
+    _ = try has(4)
+    guard let (found, expected) = foreignEncoding(of: head(4)) else { return }
+    throw error(.encoding, at: position, found: found, expected: expected)
+  }
+
+  /// The bytes in sight from `next` on, at most `count`.
+  private func head(_ count: Int) -> [UInt8] {
+    Array(UnsafeBufferPointer(start: bytes.base + next, count: min(end - next, count)))
+  }
+}
