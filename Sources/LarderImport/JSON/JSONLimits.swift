@@ -40,7 +40,7 @@ public struct JSONLimits: Equatable, Sendable {
     let most = 1 << 48
     var limits = self
     limits.depth = min(max(depth, 0), 128)
-    limits.stringByteCount = min(max(stringByteCount, 0), most)
+    limits.stringByteCount = min(max(stringByteCount, 0), Self.mostByteCount)
     limits.memberCount = min(max(memberCount, 0), most)
     limits.numberByteCount = min(max(numberByteCount, 0), 32_768)
     limits.lineByteCount = min(max(lineByteCount, 0), Self.mostByteCount)

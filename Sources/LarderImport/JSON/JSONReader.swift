@@ -143,12 +143,17 @@ package struct JSONReader: ~Copyable, Sendable {
   /// Tells a keyed file from a first line by the value of the first member.
   private mutating func beginObject() throws(ImportError) {
     shape = .keyed
+    // Once more behind white space, as before an array.
+    try text.requirePlainUTF8()
     text.keep()
+    // White space without end must not fill the memory.
+    text.boundDocument(byteCount: max(limits.documentByteCount, 64 << 20))
     // As long as it may be what is around all documents.
     (scanner.mostContainers, scanner.mostMembers) = (1, .max)
     scanner.begin()
     try scan(stopsAtName: true)
     (scanner.mostContainers, scanner.mostMembers) = (limits.depth, limits.memberCount)
+    text.unbound()
     guard scanner.state != .end else {
       text.release()
       return try finish()
