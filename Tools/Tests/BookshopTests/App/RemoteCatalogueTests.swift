@@ -6,7 +6,7 @@ import Testing
 
 extension WholeAppTests {
   /// The catalogue over HTTP, from a real server that is started, stopped and ill.
-  @MainActor @Suite(.timeLimit(.minutes(2))) struct RemoteCatalogueTests {
+  @MainActor @Suite(.timeLimit(.minutes(20))) struct RemoteCatalogueTests {
     private func text(_ listings: [Listing]) throws -> String {
       String(decoding: try JSONEncoder().encode(listings), as: UTF8.self)
     }

@@ -48,7 +48,7 @@ struct Story: CustomTestStringConvertible, Sendable {
 }
 
 extension WholeAppTests {
-  @MainActor @Suite(.timeLimit(.minutes(1))) struct StoryTests {
+  @MainActor @Suite(.timeLimit(.minutes(20))) struct StoryTests {
     @Test("the page has its stories, with the three failures among them")
     func told() throws {
       #expect(

@@ -6,7 +6,7 @@ import Testing
 
 /// Creation arrows: what is really made by whom. That the source makes nothing else is one of the
 /// house's rules.
-@MainActor @Suite(.timeLimit(.minutes(1))) struct CreationTests {
+@MainActor @Suite(.timeLimit(.minutes(20))) struct CreationTests {
   private func drawn(by creator: String) throws -> Set<String> {
     try Set(Diagram.creations().filter { $0.creator == creator }.map(\.made))
   }

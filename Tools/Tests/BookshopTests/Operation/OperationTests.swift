@@ -3,7 +3,7 @@ import Testing
 @testable import Bookshop
 
 /// Message diagrams: what services are told, in this order and no other.
-@MainActor @Suite(.timeLimit(.minutes(1))) struct OperationTests {
+@MainActor @Suite(.timeLimit(.minutes(20))) struct OperationTests {
   let journal = Journal()
   let storage: StorageDouble
   let auth: AuthDouble

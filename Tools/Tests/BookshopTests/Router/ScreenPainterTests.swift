@@ -2,7 +2,7 @@ import Testing
 
 @testable import Bookshop
 
-@MainActor @Suite(.timeLimit(.minutes(1))) struct ScreenPainterTests {
+@MainActor @Suite(.timeLimit(.minutes(20))) struct ScreenPainterTests {
   private let journal = Journal()
 
   private func catalogue(_ books: [Book]) -> CatalogueModelDouble {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Bookshop
 
-@MainActor @Suite(.timeLimit(.minutes(1))) struct CatalogueServiceTests {
+@MainActor @Suite(.timeLimit(.minutes(20))) struct CatalogueServiceTests {
   let server = ScriptedServer([.example("a", "Almanac"), .example("b", "Barometer")])
 
   private func catalogue(

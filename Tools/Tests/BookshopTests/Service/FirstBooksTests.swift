@@ -8,7 +8,7 @@ import Testing
 @testable import Bookshop
 
 /// How the books that come with the app are brought in.
-@MainActor @Suite(.timeLimit(.minutes(1))) struct FirstBooksTests {
+@MainActor @Suite(.timeLimit(.minutes(20))) struct FirstBooksTests {
   let server = ScriptedServer([.example("a", "Almanac"), .example("b", "Barometer")])
 
   @Test("a refresh waits for the first books, so that they do not come on top of its news")

@@ -5,7 +5,7 @@ import Testing
 @testable import Bookshop
 
 /// View models over a catalogue in memory: what their screens see.
-@MainActor @Suite(.timeLimit(.minutes(1))) struct ViewModelTests {
+@MainActor @Suite(.timeLimit(.minutes(20))) struct ViewModelTests {
   private let books = InMemoryRepository(of: Book.self)
   private let stars = InMemoryRepository(of: Rating.self)
 
