@@ -65,7 +65,9 @@ import Testing
         services.storage, services.auth, services.payment, services.catalogue, services.app,
       ])
       // The others are made for these, and kept by them.
-      let kept: Set = ["FileKeychain", "DemoPaymentGateway", "FixtureImporter"]
+      let kept: Set = [
+        "FileKeychain", "DemoPaymentGateway", "FixtureImporter", "RefreshTrigger",
+      ]
       #expect(try made.union(kept) == drawn(by: "MakeServicesOp"))
       #expect(services.router === router)
     }

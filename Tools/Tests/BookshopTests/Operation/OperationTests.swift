@@ -69,6 +69,7 @@ import Testing
     catalogue.onFailure("f")
     router.onLink("l")
     router.onQuit()
+    router.onReturn()
 
     let diagram = try Diagram.all("SetUpServicesOp", of: "Operation/Operation.md")[1]
     #expect(Array(journal.lines.dropFirst(made)) == diagram.messages)

@@ -95,6 +95,18 @@ import Testing
     }
   }
 
+  @Test("a catalogue that could not be refreshed says that it may be old")
+  func stale() {
+    let viewModel = catalogue([.example("a")])
+    var face = ScreenFace()
+    for isStale in [false, true] {
+      viewModel.isStale = isStale
+      let title = frame(.catalogue(viewModel), 80, 6, &face)[0].text
+      #expect(title.contains("1 book"))
+      #expect(title.contains("may be old") == isStale)
+    }
+  }
+
   @Test("a message is read to its end where the window has room, and ends with dots where not")
   func messages() {
     var face = ScreenFace()

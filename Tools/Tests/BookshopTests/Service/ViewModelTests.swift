@@ -12,7 +12,8 @@ import Testing
   private func catalogue(
     updater: (any Updater)? = nil, firstBooks: (any BookImporter)? = nil
   ) -> LarderCatalogue {
-    LarderCatalogue(books: books, stars: stars, updater: updater, firstBooks: firstBooks)
+    LarderCatalogue(
+      books: books, stars: stars, updater: updater, trigger: nil, firstBooks: firstBooks)
   }
 
   private func list(_ catalogue: LarderCatalogue) -> BookshopCatalogueViewModel {
