@@ -39,14 +39,19 @@ extension TextWindow {
     _ = try has(count)
   }
 
-  /// Refuses what begins like UTF-16, UTF-32 or with a byte order mark; call it at the beginning.
+  /// Moves over a byte order mark, and refuses what begins like UTF-16 or UTF-32; call it at the
+  /// beginning.
   mutating func requirePlainUTF8() throws(ImportError) {
     _ = try has(4)
     let head = Array(buffer[next..<min(end, next + 4)])
     if head.starts(with: [0xEF, 0xBB, 0xBF]) {
-      throw error(
-        .encoding, found: "a byte order mark",
-        expected: "UTF-8 without one; remove the first three bytes")
+      guard !hasMark else {
+        throw error(.encoding, found: "a byte order mark", expected: "one at most")
+      }
+      hasMark = true
+      next += 3
+      continuationByteCount += 3  // A mark takes no column.
+      return try requirePlainUTF8()
     }
     // No text of ours begins with NUL or has it as second byte.
     let wide: [[UInt8]] = [[0xFE, 0xFF], [0xFF, 0xFE]]

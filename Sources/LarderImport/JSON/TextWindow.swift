@@ -33,6 +33,9 @@ struct TextWindow: ~Copyable, Sendable {
   /// Whoever moves `next` over a scalar of several bytes adds them.
   var continuationByteCount = 0
 
+  /// Whether a byte order mark was moved over.
+  var hasMark = false
+
   private var bound: Bound?
 
   /// Bytes that a line or a document may not exceed.
