@@ -69,12 +69,16 @@ let package = Package(
       swiftSettings: strict),
     // The other process of the tests with several.
     .executableTarget(
-      name: "LarderTestProcess", dependencies: ["Larder", "LarderLMDB"],
+      name: "LarderTestProcess",
+      dependencies: ["Larder", "LarderLMDB", "LarderSync", "LarderTesting"],
       path: "Tests/LarderTestProcess",
       swiftSettings: strict),
     .testTarget(
       name: "LarderSyncTests",
-      dependencies: ["Larder", "LarderLMDB", "LarderSync", "LarderTestKit", "LarderTesting"],
+      dependencies: [
+        "Larder", "LarderLMDB", "LarderSync", "LarderTestKit", "LarderTestProcess",
+        "LarderTesting",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "LarderImportTests",

@@ -12,6 +12,8 @@ public struct ImportReport: Sendable {
   public var saved = SaveReport()
   /// Documents in the file.
   public var documentCount = 0
+  /// Documents in the file that another one after them has the key of; see ``RepeatedKeys/lastWins``.
+  public var repeatedKeyCount = 0
   /// Bytes of the file.
   public var byteCount = 0
   /// From the first byte read to the last commit.

@@ -36,7 +36,8 @@ struct ImportRun {
     }
     report.byteCount = file.byteCount
     report.inferredFields = rehearsal.shape.summary
-    if !options.isDryRun { try save(file) }
+    // Only a save can tell whether a unique index refuses a document.
+    if !options.isDryRun || rehearsal.hasUniqueIndex { try save(file) }
     report.duration = clock.now - start
     return report
   }
@@ -89,6 +90,8 @@ struct ImportRun {
       }
     }
     try rehearse(&step, file.name)
+    try checkRules(file.name)
+    try checkKeys(file)
     try file.checkUnchanged()
     try tell(news(.checking, file.byteCount, file, report.documentCount, part: part))
   }
@@ -114,57 +117,135 @@ struct ImportRun {
       throw ImportError(
         .value, file: file, position: place?.position ?? item.position,
         found: "\(place?.phrase ?? refusal.found) in \(quoted(refusal.field))",
-        expected: refusal.expected)
+        expected: refusal.expected
+          + (refusal.isMixed ? "; or that the field may hold any kind (`--mixed`)" : ""))
     }
     report.documentCount += step.count
     step.removeAll(keepingCapacity: true)
   }
 
+  /// - Throws: ``ImportError`` for a kind that was given to a field of which there is none.
+  private func checkRules(_ file: String) throws(ImportError) {
+    guard table == nil, report.documentCount > 0 else { return }
+    for name in options.types.keys.sorted() {
+      let path = FieldPath(name) ?? FieldPath(field: name)
+      guard !rehearsal.shape.hasSeen(path.names) else { continue }
+      throw ImportError(
+        .shape, file: file, position: .start,
+        found: "no field \(quoted(name)), whose type is declared",
+        expected: "the way down to a field, such as `geo.lat`")
+    }
+  }
+
+  /// - Throws: ``ImportError`` for a key that stands twice.
+  private mutating func checkKeys(_ file: borrowing ImportFile) throws {
+    guard var keys = rehearsal.repeatedKeys() else { return }
+    var documents = try reader(of: file)
+    var positions: [Int: TextPosition] = [:]
+    var second: (document: ImportItem, first: Int)?
+    var number = 0
+    while let item = try documents.next() {
+      if let earlier = keys.earlier(than: item.document, number: number) {
+        report.repeatedKeyCount += 1
+        second = second ?? (item, earlier)
+      } else if second == nil {
+        positions[number] = keys.mayRepeat ? item.position : nil
+      }
+      number += 1
+    }
+    guard let second, options.repeatedKeys == .refused else { return }
+    let key = second.document.document[rehearsal.keyField]
+    let place = positions[second.first].map { ", as the document at \($0) has" } ?? ""
+    throw ImportError(
+      .duplicateKey, file: file.name,
+      position: second.document.place(of: rehearsal.keyField)?.position
+        ?? second.document.position,
+      found: "the key \(quoted(key?.plainText ?? ""))\(place); "
+        + "\(report.repeatedKeyCount) of \(number) documents have the key of one before them",
+      expected: "a key of its own for each; or that the last one is taken (`--repeated last`), or "
+        + "that keys are made (`--key -`)")
+  }
+
   // MARK: The second pass
 
+  /// What ends a dry run that had to save.
+  private struct Rehearsed: Error {}
+
   private mutating func save(_ file: borrowing ImportFile) throws {
-    let store = rehearsal.collection.store
     let total = report.documentCount
     do {
-      try rehearsal.declare()
-      if options.atomically {
-        report.saved = try store.write(as: .imported) { scope in
-          var saved = SaveReport()
-          try forEachBatch(of: file) { batch in
-            saved += try scope.save(batch, in: rehearsal.collection)
-            return 0
-          }
-          try file.checkUnchanged()
-          return saved
-        }
+      if options.atomically || options.makesKeys || rehearsal.hasUniqueIndex {
+        report.saved = try saveAtOnce(file)
       } else {
-        var saved = SaveReport()
-        defer { report.saved = saved }
-        var count = 0
-        try forEachBatch(of: file) { batch in
-          saved += try store.write(as: .imported) {
-            try $0.save(batch, in: rehearsal.collection)
-          }
-          count += batch.count
-          return count
-        }
-        try file.checkUnchanged()
+        try rehearsal.declare()
+        try saveInBatches(file)
       }
+    } catch is Rehearsed {
+      return
+    } catch let refusal as ImportError where refusal.kind == .value {
+      throw refusal
     } catch {
       throw interrupted(error, total: total)
     }
   }
 
+  private func saveAtOnce(_ file: borrowing ImportFile) throws -> SaveReport {
+    try rehearsal.write(as: .imported) { scope in
+      var saved = SaveReport()
+      try forEachBatch(of: file) { batch, positions in
+        do {
+          saved += try scope.save(batch, in: rehearsal.collection)
+        } catch let error as StoreError {
+          throw located(error, batch, positions, file.name)
+        }
+        return 0
+      }
+      try file.checkUnchanged()
+      if options.isDryRun { throw Rehearsed() }
+      return saved
+    }
+  }
+
+  private mutating func saveInBatches(_ file: borrowing ImportFile) throws {
+    let store = rehearsal.collection.store
+    var saved = SaveReport()
+    defer { report.saved = saved }
+    var count = 0
+    try forEachBatch(of: file) { batch, _ in
+      saved += try store.write(as: .imported) {
+        try $0.save(batch, in: rehearsal.collection)
+      }
+      count += batch.count
+      return count
+    }
+    try file.checkUnchanged()
+  }
+
+  /// A refusal with the place of the document that it is for.
+  private func located(
+    _ error: StoreError, _ batch: [DynamicDocument], _ positions: [TextPosition], _ file: String
+  ) -> any Error {
+    guard case .uniqueViolation(let collection, let index, let value, let key, let other) = error,
+      let place = rehearsal.index(of: key, in: batch)
+    else { return error }
+    return ImportError(
+      .value, file: file, position: positions[place],
+      found: "\(value) in the unique index `\(index)`, as \(collection) \(other) has",
+      expected: "another value in \(collection) \(key)")
+  }
+
   /// - Parameter body: Returns how many documents are committed.
   private func forEachBatch(
-    of file: borrowing ImportFile, _ body: ([DynamicDocument]) throws -> Int
+    of file: borrowing ImportFile, _ body: ([DynamicDocument], [TextPosition]) throws -> Int
   ) throws {
     var documents = try reader(of: file)
     var batch: [DynamicDocument] = []
+    var positions: [TextPosition] = []
     var batchStart = 0
     var committed = 0
     while let item = try documents.next() {
       batch.append(item.document)
+      positions.append(item.position)
       let byteCount = documents.consumedByteCount
       if batch.count % Self.stepDocumentCount == 0 {
         try tell(news(.saving, byteCount, file, committed))
@@ -172,13 +253,14 @@ struct ImportRun {
       if batch.count >= options.batchDocumentCount
         || byteCount - batchStart >= options.batchByteCount
       {
-        committed = try body(batch)
+        committed = try body(try rehearsal.asTyped(batch), positions)
         batch.removeAll(keepingCapacity: true)
+        positions.removeAll(keepingCapacity: true)
         batchStart = byteCount
         try tell(news(.saving, byteCount, file, committed))
       }
     }
-    if !batch.isEmpty { committed = try body(batch) }
+    if !batch.isEmpty { committed = try body(try rehearsal.asTyped(batch), positions) }
     // Everything is saved: a wish to stop comes too late.
     _ = progress(news(.saving, file.byteCount, file, committed))
   }
@@ -193,7 +275,8 @@ struct ImportRun {
       documents,
       DocumentConversion(
         file: file.name, keyField: rehearsal.keyField, keyKind: rehearsal.keyKind,
-        place: rehearsal.shape.place))
+        place: rehearsal.shape.place, rules: options.rules(isTable: false),
+        makesKeys: options.makesKeys))
   }
 
   private func news(

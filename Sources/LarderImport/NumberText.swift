@@ -102,9 +102,9 @@ package struct NumberText {
       return .double(isNegative ? -magnitude : magnitude)
     }
     let written = String(decoding: bytes, as: UTF8.self)
-    guard let double = Double(written), double.isFinite, double != 0 else {
-      return .number(written)
-    }
+    guard let double = Double(written), double.isFinite, double != 0,
+      power < 0 || digits.count < 16 || double.keepsDigits(Array("\(digits.value)".utf8))
+    else { return .number(written) }
     return .double(double)
   }
 
@@ -117,7 +117,7 @@ package struct NumberText {
 }
 
 /// The digits of a number from the first that is not zero to the last that is not zero.
-private struct SignificantDigits {
+struct SignificantDigits {
   /// As many as always come back from a `Double`.
   static let most = 17
 

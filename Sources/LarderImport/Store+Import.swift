@@ -8,9 +8,13 @@ extension Store {
   /// ```
   /// The file is read twice. The first time finds out that every document can be saved, and which
   /// kinds the fields have that the catalogue does not know; the second time saves them in batches.
-  /// So bad input changes nothing, and memory holds one batch however large the file is. A pipe is
-  /// first copied to a temporary file. Of documents with one key the last one wins. A CSV file with
-  /// columns whose kind neither the collection nor the caller tells is read once more, before.
+  /// So bad input changes nothing, and memory holds one batch and 8 bytes for each document, however
+  /// large the file is. A pipe is first copied to a temporary file. Documents with one key are refused,
+  /// unless ``ImportOptions/repeatedKeys`` says otherwise. A CSV file with columns whose kind neither the
+  /// collection nor the caller tells is read once more, before.
+  ///
+  /// An object inside a document becomes an embedded document, or a dictionary where its names keep
+  /// coming: more than 128 of them, of which each object has few.
   ///
   /// In a file of documents under keys, a document that lacks the field `key` gets it from the key
   /// that it stands under.
@@ -29,9 +33,10 @@ extension Store {
     options: ImportOptions = ImportOptions(),
     progress: (ImportProgress) -> Bool = { _ in true }
   ) throws -> ImportReport {
+    let isTable = options.format.resolved(for: source.name) == .csv
     let rehearsal = try SaveRehearsal(
-      self.collection(collection), keyField: key,
-      minusZeroIsInteger: options.format.resolved(for: source.name) == .json)
+      self.collection(collection), keyField: key, minusZeroIsInteger: !isTable,
+      allowsMixed: options.allowsMixedKinds, rules: options.rules(isTable: isTable))
     return try importDocuments(from: source, rehearsal, options, progress)
   }
 
@@ -49,8 +54,11 @@ extension Store {
     options: ImportOptions = ImportOptions(),
     progress: (ImportProgress) -> Bool = { _ in true }
   ) throws -> ImportReport {
+    let isTable = options.format.resolved(for: source.name) == .csv
     let rehearsal = try SaveRehearsal(
-      collection(Entity.schema.name), keyField: Entity.schema.keyField ?? "", declaring: type)
+      collection(Entity.schema.name), keyField: Entity.schema.keyField ?? "", declaring: type,
+      minusZeroIsInteger: true, allowsMixed: options.allowsMixedKinds,
+      rules: options.rules(isTable: isTable))
     return try importDocuments(from: source, rehearsal, options, progress)
   }
 

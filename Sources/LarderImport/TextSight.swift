@@ -40,12 +40,15 @@ func brokenSight(of bytes: [UInt8]) -> String {
   return "\(text), which is not UTF-8"
 }
 
-/// What a text is that begins with `bytes`, if it is not UTF-8 without a byte order mark, and what to
-/// do about it.
+/// Whether three bytes at the beginning of a file only say that it is UTF-8.
+func isByteOrderMark(_ bytes: some Sequence<UInt8>) -> Bool {
+  bytes.elementsEqual([0xEF, 0xBB, 0xBF])
+}
+
+/// What a text is that begins with `bytes`, behind a byte order mark, if it is not UTF-8, and what to do
+/// about it.
 func foreignEncoding(of bytes: [UInt8]) -> (found: String, expected: String)? {
-  if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
-    return ("a byte order mark", "UTF-8 without one; remove the first three bytes")
-  }
+  if isByteOrderMark(bytes.prefix(3)) { return ("a byte order mark", "one at most") }
   // No text of ours begins with NUL or has it as second byte.
   let wide: [[UInt8]] = [[0xFE, 0xFF], [0xFF, 0xFE]]
   guard wide.contains(where: bytes.starts(with:)) || bytes.prefix(2).contains(0) else { return nil }

@@ -41,13 +41,8 @@ package enum ValueText {
     guard case .decimal(let decimal)? = Value.string(text).coerced(to: .decimal), decimal.isFinite
     else { return nil }
     // As many digits as a decimal always holds; it holds some of those with one more.
-    guard significantDigits(text).count > 38 else { return .decimal(decimal) }
-    return significantDigits(text) == significantDigits("\(decimal)") ? .decimal(decimal) : nil
-  }
-
-  private static func significantDigits(_ text: String) -> [UInt8] {
-    let digits = text.utf8.prefix { $0 | 0x20 != UInt8(ascii: "e") }
-      .filter { (0x30...0x39).contains($0) }.drop { $0 == 0x30 }
-    return Array(digits.reversed().drop { $0 == 0x30 }.reversed())
+    guard SignificantDigits.of(text).count > 38 else { return .decimal(decimal) }
+    let isKept = SignificantDigits.of(text) == SignificantDigits.of("\(decimal)")
+    return isKept ? .decimal(decimal) : nil
   }
 }

@@ -104,7 +104,13 @@ package final class OtherProcess {
   }
 
   /// Lets it go on where it waits for a line.
-  package func goOn() { _ = write(input, "\n", 1) }
+  package func goOn() { say("") }
+
+  /// Gives it a line.
+  package func say(_ line: String) {
+    let bytes = Array("\(line)\n".utf8)
+    _ = write(input, bytes, bytes.count)
+  }
 
   // MARK: Ending
 

@@ -34,6 +34,7 @@ import LarderLMDB
       case "quarantine": try quarantine(folder)
       case "restore": try restore(folder, from: rest[0])
       case "consume": try consume(folder, rest[0])
+      case "refresh": try refresh(folder)
       case "make-all-kinds": try StoreOfAllKinds.make(at: folder)
       default: fail("unknown command \(command)")
       }

@@ -6,7 +6,7 @@ internal import LarderLMDB
   let keyKind: KeyKind
   let keyField: String?
   /// Adds the fields to what the catalogue has.
-  let merge: @Sendable (inout CollectionDescription) throws(StoreError) -> Void
+  var merge: @Sendable (inout CollectionDescription) throws(StoreError) -> Void
   /// Indexes that the collection is to have besides those that it has.
   var indexes: [IndexDeclaration] = []
   /// Whether they take the place of what an app has declared, be it newer.
@@ -33,6 +33,18 @@ internal import LarderLMDB
     self.keyKind = keyKind
     self.keyField = keyField
     merge = { (description) throws(StoreError) in try description.merge(shape) }
+  }
+
+  /// This declaration and, after it, another one of the same collection.
+  func followed(by other: Declaration) -> Declaration {
+    var both = self
+    let first = merge
+    both.merge = { (description) throws(StoreError) in
+      try first(&description)
+      try other.merge(&description)
+    }
+    both.indexes += other.indexes
+    return both
   }
 
   /// An index that no type declares, of a collection that exists.

@@ -52,6 +52,32 @@ package struct FieldPlace: Sendable {
     }
   }
 
+  /// Whether a value of any kind may stand here or further in.
+  package var holdsAny: Bool { holds(.any) }
+
+  /// Whether a `Float` may stand here or further in.
+  package var holdsFloats: Bool { holds(.float) }
+
+  private func holds(_ kind: Kind<Int>) -> Bool {
+    var seen: Set<Int> = []
+    return holds(kind, in: stored, &seen)
+  }
+
+  private func holds(_ kind: Kind<Int>, in stored: Kind<Int>, _ seen: inout Set<Int>) -> Bool {
+    switch stored {
+    case kind: return true
+    case .optional(let inner), .array(let inner), .set(let inner):
+      return holds(kind, in: inner, &seen)
+    case .dictionary(let key, let value):
+      return holds(kind, in: key, &seen) || holds(kind, in: value, &seen)
+    case .document(let table):
+      // A type may hold itself.
+      guard seen.insert(table).inserted else { return false }
+      return tables[table].fields.contains { holds(kind, in: $0.kind, &seen) }
+    default: return false
+    }
+  }
+
   /// The names of the document's fields, in the catalogue's order.
   package var fieldNames: [String] {
     guard case .document(let table) = kind else { return [] }

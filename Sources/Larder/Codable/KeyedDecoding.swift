@@ -58,7 +58,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     do throws(RecordError) {
       if let value = try reader.frequent(type) { return value }
     } catch {
-      throw members.decodingError(error, type, at: start, key)
+      return try decoder.decodeText(type, at: start, key, insteadOf: error)
     }
     return try decoder.decodeOther(type, from: &reader, key)
   }

@@ -5,14 +5,19 @@ final class CodableInput: Sendable {
   let userInfo: [CodingUserInfoKey: any Sendable]
   /// Whether the value is a document, which only a keyed container can be.
   let isDocument: Bool
+  /// Set where a value may be text of what its type asks for.
+  let textReading: TextReading?
   private let lent = Atomic(true)
 
   /// Whether the bytes may still be read: a type may keep its decoder for longer.
   @inline(__always) var isLent: Bool { lent.load(ordering: .relaxed) }
 
-  private init(_ userInfo: [CodingUserInfoKey: any Sendable], isDocument: Bool) {
+  private init(
+    _ userInfo: [CodingUserInfoKey: any Sendable], isDocument: Bool, _ textReading: TextReading?
+  ) {
     self.userInfo = userInfo
     self.isDocument = isDocument
+    self.textReading = textReading
   }
 
   /// Lends a decoder of the value in front of which `reader` stands.
@@ -20,7 +25,7 @@ final class CodableInput: Sendable {
     _ reader: ValueReader, _ userInfo: [CodingUserInfoKey: any Sendable] = [:],
     isDocument: Bool = false, _ body: (ValueDecoder) throws -> Result
   ) rethrows -> Result {
-    let input = CodableInput(userInfo, isDocument: isDocument)
+    let input = CodableInput(userInfo, isDocument: isDocument, reader.binding.textReading)
     defer { input.lent.store(false, ordering: .relaxed) }
     return try body(ValueDecoder(input, reader))
   }
@@ -34,7 +39,7 @@ final class ValueDecoder: Decoder {
   /// What the value stands under there; nil inside an optional.
   private let key: (any CodingKey)?
   /// In front of the value. Only while the bytes are lent.
-  private let reader: ValueReader
+  let reader: ValueReader
   /// Containers that the value is inside of.
   private let depth: Int
   /// Whether the value is the one in a dictionary's place, so that pairs may be read from it.
@@ -159,10 +164,12 @@ extension ValueDecoder {
     _ type: Value.Type, from reader: inout ValueReader, _ key: @autoclosure () -> any CodingKey
   ) throws -> Value {
     let start = reader
-    let value = try coding(type, at: start, key()) { () throws(RecordError) in
-      try reader.frequent(type)
+    do throws(RecordError) {
+      if let value = try reader.frequent(type) { return value }
+    } catch {
+      reader = start
+      return try decodeText(type, at: start, key(), insteadOf: error)
     }
-    if let value { return value }
     return try decodeOther(type, from: &reader, key())
   }
 
@@ -179,8 +186,11 @@ extension ValueDecoder {
   ) throws -> Value {
     let start = reader
     if let native = traits.native {
-      return try coding(type, at: start, key) { () throws(RecordError) in
-        try native.load(type, from: &reader)
+      do throws(RecordError) {
+        return try native.load(type, from: &reader)
+      } catch {
+        reader = start
+        return try decodeText(type, at: start, key, insteadOf: error)
       }
     }
     return try inner(reader, key, isDictionary: traits.isDictionary).decodeWhole(type, traits)
@@ -253,10 +263,12 @@ extension ValueDecoder: SingleValueDecodingContainer {
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     let traits = CodingTraits.of(type)
     if let native = traits.native {
-      return try coding(type) { () throws(RecordError) in
+      do throws(RecordError) {
         try checkLent()
         var reader = reader
         return try native.load(type, from: &reader)
+      } catch {
+        return try decodeText(type, at: nil, nil, insteadOf: error)
       }
     }
     guard traits.isDictionary else { return try decodeWhole(type, traits) }

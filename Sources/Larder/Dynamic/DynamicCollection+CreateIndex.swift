@@ -32,8 +32,9 @@ extension DynamicCollection {
   /// ``buildIndexes(progress:)`` waits for it. Without effect where the collection has the very
   /// same index; one of the same name that says something else is replaced, and built anew.
   ///
-  /// A unique one over documents of which two have equal values is there, but neither used nor kept:
-  /// ``indexes()`` says why, and ``buildIndexes(progress:)`` throws it.
+  /// A unique one over documents of which two have equal values refuses further documents with a value
+  /// that is taken, but queries do not use it: ``indexes()`` says why, and ``buildIndexes(progress:)``
+  /// throws it. Change the documents, then call ``rebuildIndexes(progress:)``.
   ///
   /// A field that a document lacks counts as nil here, for only a type knows of defaults: queries
   /// of a type that has a default for such a field go on without the index.

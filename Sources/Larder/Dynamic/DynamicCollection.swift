@@ -172,16 +172,21 @@ extension DynamicCollection {
 
   /// The documents as records.
   ///
+  /// - Parameter tellKey: Told every key.
   /// - Throws: ``StoreError`` for the first that cannot be one.
   func batch(
-    of documents: [DynamicDocument], keyField: String, _ binding: CollectionBinding
+    of documents: [DynamicDocument], keyField: String, _ binding: CollectionBinding,
+    tellKey: (UnsafeRawBufferPointer) -> Void = { _ in }
   ) throws -> Batch {
     var builder = BatchBuilder(binding, count: documents.count)
     for document in documents {
       guard let key = document[keyField]?.encodedKey(of: binding.collection.keyKind) else {
         throw keyRefused(document, keyField, binding.collection.keyKind)
       }
-      try key.withUnsafeBytes { try builder.append(document, key: $0) }
+      try key.withUnsafeBytes { key in
+        try builder.append(document, key: key)
+        tellKey(key)
+      }
     }
     return Batch(builder)
   }

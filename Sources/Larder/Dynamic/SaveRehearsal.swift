@@ -19,9 +19,13 @@ public struct SaveRehearsal: Sendable {
   public private(set) var keyKind: KeyKind?
   /// What the documents show so far.
   public private(set) var shape: InferredShape
+  /// Whether documents may be refused for what others hold: the collection has a unique index, or gets
+  /// one. That only a save can find out.
+  public let hasUniqueIndex: Bool
   /// The collection as it would be before the first document; nil where there is none.
   private let stored: CollectionDescription?
   private let type: (any Document.Type)?
+  var keyHashes = KeyHashes()
 
   /// Why a document cannot be stored.
   public struct Refusal: Error {
@@ -31,6 +35,8 @@ public struct SaveRehearsal: Sendable {
     public let field: String
     public let found: String
     public let expected: String
+    /// Whether the field could hold the value besides the others if it took any kind.
+    public var isMixed = false
   }
 
   /// Begins without any document.
@@ -46,10 +52,30 @@ public struct SaveRehearsal: Sendable {
     _ collection: DynamicCollection, keyField: String, declaring type: (any Document.Type)? = nil,
     minusZeroIsInteger: Bool = true
   ) throws {
+    try self.init(
+      collection, keyField: keyField, declaring: type, minusZeroIsInteger: minusZeroIsInteger,
+      allowsMixed: false)
+  }
+
+  /// Begins without any document.
+  ///
+  /// - Parameters:
+  ///   - allowsMixed: Whether a field whose values have two kinds takes any.
+  ///   - rules: The kinds that fields are to have, whatever their values look like.
+  /// - Throws: As ``init(_:keyField:declaring:minusZeroIsInteger:)``.
+  package init(
+    _ collection: DynamicCollection, keyField: String, declaring type: (any Document.Type)? = nil,
+    minusZeroIsInteger: Bool, allowsMixed: Bool, rules: KindRules? = nil
+  ) throws {
     self.collection = collection
     self.keyField = keyField
     self.type = type
-    var stored = try collection.store.read { $0.catalogue[collection.name]?.description }
+    var (stored, hasUniqueIndex) = try collection.store.read { snapshot in
+      let stored = snapshot.catalogue[collection.name]
+      return (stored?.description, stored?.mayRefuse == true)
+    }
+    hasUniqueIndex = hasUniqueIndex || type.map { Self.hasUniqueIndex($0) } == true
+    self.hasUniqueIndex = hasUniqueIndex
     if let type {
       stored = try Declaration(type).applied(to: stored)
     } else {
@@ -61,7 +87,15 @@ public struct SaveRehearsal: Sendable {
     }
     self.stored = stored
     keyKind = stored?.keyKind
-    shape = InferredShape(stored, minusZeroIsInteger: minusZeroIsInteger)
+    shape = InferredShape(
+      stored,
+      Inference.Policy(
+        minusZeroIsInteger: minusZeroIsInteger, isExact: true, allowsMixed: allowsMixed,
+        findsDictionaries: true, rules: rules))
+  }
+
+  private static func hasUniqueIndex<Entity: Document>(_ type: Entity.Type) -> Bool {
+    Entity.declaredIndexes.contains(where: \.isUnique)
   }
 
   /// Tries the next documents.
@@ -86,6 +120,27 @@ public struct SaveRehearsal: Sendable {
     }
   }
 
+  /// The documents as they are to be saved: where the type says of text in a field of any kind that it
+  /// is a date, a UUID, a URL, data or a decimal, it is one.
+  ///
+  /// - Throws: ``StoreError``, or ``RecordError`` for a document that ``add(_:)`` was not given.
+  public func asTyped(_ documents: [DynamicDocument]) throws -> [DynamicDocument] {
+    guard let type, let keyKind, shape.place?.holdsAny == true else { return documents }
+    return try asTyped(documents, type, keyKind)
+  }
+
+  private func asTyped<Entity: Document>(
+    _ documents: [DynamicDocument], _ type: Entity.Type, _ keyKind: KeyKind
+  ) throws -> [DynamicDocument] {
+    let reading = TypedReading(type, try described(keyKind))
+    return try documents.map { document in
+      guard let key = document[keyField]?.encodedKey(of: keyKind) else {
+        throw keyRefused(document)
+      }
+      return try reading.document(document, key)
+    }
+  }
+
   /// Makes the collection, and the fields seen, known to the store. Does nothing where no document
   /// has told what the keys are.
   ///
@@ -96,13 +151,50 @@ public struct SaveRehearsal: Sendable {
     try collection.declare(shape, keyField: keyField, keyKind: keyKind)
   }
 
-  private func encode(_ documents: ArraySlice<DynamicDocument>, _ keyKind: KeyKind) throws {
-    let shape = shape
+  /// Runs `body` in one transaction that makes the collection, and the fields seen, known to the store
+  /// first: all of it is kept, or nothing.
+  ///
+  /// - Throws: Whatever `body` throws; ``StoreError``, when somebody else has declared otherwise
+  ///   meanwhile.
+  public func write<Result>(
+    as origin: ChangeOrigin, _ body: (inout WriteScope) throws -> Result
+  ) throws -> Result {
+    guard let declaration = try declaration() else {
+      return try collection.store.write(as: origin, body)
+    }
+    return try collection.store.write(declaring: declaration, as: origin, body)
+  }
+
+  /// Nil where neither a type nor a document has told what the keys are.
+  private func declaration() throws -> Declaration? {
+    let typed = try type.map { try Declaration($0) }
+    guard let keyKind else { return typed }
+    let seen = try Declaration(
+      name: collection.name, keyKind: keyKind, keyField: keyField, shape: shape)
+    return typed?.followed(by: seen) ?? seen
+  }
+
+  private mutating func encode(
+    _ documents: ArraySlice<DynamicDocument>, _ keyKind: KeyKind
+  ) throws {
+    let described = try described(keyKind)
+    let batch = try collection.batch(
+      of: Array(documents), keyField: keyField, CollectionBinding(described)
+    ) { keyHashes.append($0) }
+    if let type { try check(batch, type, described) }
+  }
+
+  private func check<Entity: Document>(
+    _ batch: Batch, _ type: Entity.Type, _ described: Collection
+  ) throws {
+    try TypedReading(type, described).check(batch)
+  }
+
+  /// The collection with what the documents show so far.
+  private func described(_ keyKind: KeyKind) throws -> Collection {
     let declaration = try Declaration(
       name: collection.name, keyKind: keyKind, keyField: keyField, shape: shape)
-    let description = try declaration.applied(to: stored)
-    let binding = CollectionBinding(Collection(description, documents: .main))
-    _ = try collection.batch(of: Array(documents), keyField: keyField, binding)
+    return Collection(try declaration.applied(to: stored), documents: .main)
   }
 
   // MARK: Refusals
@@ -126,17 +218,23 @@ public struct SaveRehearsal: Sendable {
     case let conflict as InferredShape.Conflict:
       return Refusal(
         index: index, field: conflict.steps.joined(separator: "."), found: conflict.found,
-        expected: "\(conflict.seen), as in the documents before")
+        expected: conflict.isFinal ? conflict.seen : "\(conflict.seen), as in the documents before",
+        isMixed: !conflict.isFinal)
     case StoreError.valueRefused(_, _, let field, let found, let expected):
       return Refusal(index: index, field: field, found: found, expected: expected)
     case StoreError.kindMismatch(_, let field, let stored, let declared):
       return Refusal(
         index: index, field: field, found: declared,
-        expected: "\(stored), which the collection holds in this field")
+        expected: "\(stored), which the collection holds in this field", isMixed: true)
     case StoreError.keyLength(_, _, let byteCount, let limit):
       return Refusal(
         index: index, field: keyField, found: "\(byteCount) bytes",
         expected: "a key of 1 to \(limit) bytes, not of \(byteCount)")
+    case let unreadable as RecordError:
+      return Refusal(
+        index: index, field: unreadable.path.joined(separator: "."),
+        found: "a value that \(collection.name) cannot read",
+        expected: "one that \(collection.name) can read (\(unreadable.reason))")
     case StoreError.unwritable(_, _, let reason):
       return Refusal(
         index: index, field: "", found: "a document that cannot be stored (\(reason))",

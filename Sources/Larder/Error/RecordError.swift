@@ -56,7 +56,7 @@ extension RecordError: CustomStringConvertible {
     case .tooLarge(let byteCount, let limit):
       "the document takes \(byteCount) bytes, most of them here, and may take \(limit)"
     case .predicate(let reason): "the predicate threw: \(reason)"
-    case .field(let name, let reason): "\(path(from: name, reason)): \(innermost(reason))"
+    case .field(let name, let reason): "\(path(from: name, reason)): \(reason.reason)"
     }
   }
 
@@ -66,18 +66,18 @@ extension RecordError: CustomStringConvertible {
     return []
   }
 
+  /// What is wrong, without the fields down to it.
+  var reason: RecordError {
+    if case .field(_, let inner) = self { inner.reason } else { self }
+  }
+
   /// Whether the innermost reason is an ``unknownCase(_:type:)``.
   var isUnknownCase: Bool {
-    if case .unknownCase = innermost(self) { true } else { false }
+    if case .unknownCase = reason { true } else { false }
   }
 
   private func path(from name: String, _ reason: RecordError) -> String {
     ([name] + reason.path).joined(separator: ".")
-  }
-
-  private func innermost(_ reason: RecordError) -> RecordError {
-    if case .field(_, let inner) = reason { return innermost(inner) }
-    return reason
   }
 }
 

@@ -5,7 +5,10 @@ internal import LarderLMDB
 /// choice rests on the data as it is, costs little beside the query itself, and keeps no
 /// statistics that could be out of date.
 struct Planner {
+  /// Without an order where that is the order of the keys, in which documents lie.
   let selection: Selection
+  /// The order as it was asked for, which cursors are made with.
+  private let givenOrder: [SortKey]
   let collection: Collection
   /// What holds together.
   let conditions: [FilterNode]
@@ -22,6 +25,10 @@ struct Planner {
   private static let largestKeyCount = 1024
 
   init(_ selection: Selection, _ collection: Collection) {
+    givenOrder = selection.order
+    var selection = selection
+    // No two documents have the same key, so that nothing behind it matters.
+    if givenOrder.first?.isOrder(ofKeysIn: collection) == true { selection.order = [] }
     self.selection = selection
     self.collection = collection
     conditions =
@@ -81,8 +88,9 @@ struct Planner {
 
   /// The place in the selection's order that documents have to come behind.
   private var position: Position? {
-    for case .behind(let position) in conditions where position.order == selection.order {
-      return position
+    for case .behind(let position) in conditions where position.order == givenOrder {
+      return selection.order.isEmpty
+        ? Position(order: [], values: [], key: position.key) : position
     }
     return nil
   }
@@ -289,8 +297,14 @@ struct Planner {
     _ usable: [IndexAccess], _ unions: [[IndexAccess]], of total: Int,
     _ transaction: borrowing LentTransaction
   ) throws -> Counted? {
+    // Of those with equally many entries the first is taken: rather one that has the order, too.
+    var narrowed = usable.filter { $0.isNarrowed }
+    let ordered = narrowed.filter { $0.direction(for: selection.order) != nil }
+    if !ordered.isEmpty {
+      narrowed = ordered + narrowed.filter { $0.direction(for: selection.order) == nil }
+    }
     let candidates =
-      usable.filter { $0.isNarrowed }.map { Counted(access: $0, union: [$0], count: 0) }
+      narrowed.map { Counted(access: $0, union: [$0], count: 0) }
       + unions.map { Counted(access: nil, union: $0, count: 0) }
     if candidates.isEmpty { return nil }
     let enough = enoughToCount(usable, of: total)
@@ -308,6 +322,20 @@ struct Planner {
       if let best { return best }
       if limit > enough { return nil }
       limit *= 4
+    }
+  }
+}
+
+extension SortKey {
+  /// Whether documents lie in this order: that of their keys, ascending.
+  fileprivate func isOrder(ofKeysIn collection: Collection) -> Bool {
+    guard !isReversed, case .field(let path) = operand, path.count == 1,
+      path[0].name == collection.description.keyField
+    else { return false }
+    // Another kind, such as an optional, may be a question that the stored values have no answer to.
+    return switch (path[0].kind, collection.keyKind) {
+    case (.string, .string), (.integer, .integer), (.integer, .unsigned), (.uuid, .uuid): true
+    default: false
     }
   }
 }

@@ -23,11 +23,15 @@ internal import LarderLMDB
   let type: ObjectIdentifier
   /// ``Collection/checksumSeed``, one step nearer too.
   let checksumSeed: UInt64
+  /// Set where documents are read that an import has made of text.
+  let textReading: TextReading?
 
   /// - Parameter type: What the document type's schema is found under.
   init(
-    _ type: ObjectIdentifier, _ schema: AnySchema, in collection: Collection, isDeclared: Bool
+    _ type: ObjectIdentifier, _ schema: AnySchema, in collection: Collection, isDeclared: Bool,
+    textReading: TextReading? = nil
   ) {
+    self.textReading = textReading
     var found: [SchemaBinding] = []
     var seen: Set<ObjectIdentifier> = []
     var waiting = [(type, schema, collection.documentTable)]

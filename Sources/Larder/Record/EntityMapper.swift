@@ -66,50 +66,73 @@ extension EntityMapper {
 }
 
 extension EntityMapper {
-  /// What is to be stored for `model`, where `stored` is there already, or nothing.
+  /// What is to be stored for `model`, where nothing is stored yet.
   ///
-  /// - Throws: What the policy throws; ``StoreError/keyChanged(collection:key:found:)``.
-  @inlinable func entity(
-    for model: Model, under key: Entity.Key, over stored: Entity?,
-    onConflict policy: ConflictPolicy<Model>, as origin: ChangeOrigin
+  /// - Throws: ``StoreError/keyChanged(collection:key:found:)``.
+  @inlinable @inline(__always) func newEntity(
+    for model: Model, under key: Entity.Key, as origin: ChangeOrigin
   ) throws -> Entity {
-    if case .merge(let merge) = policy, let old = stored.flatMap(convert) {
-      let merged = try merge(old, model)
-      try key.checkUnchanged(entityAccessorKey(merged), in: Entity.self)
-      return try entity(for: merged, under: key, over: stored, as: origin)
-    }
-    return try entity(for: model, under: key, over: stored, as: origin)
+    var entity = newEntity(for: model)
+    try update(&entity, by: model, under: key, as: origin)
+    return entity
   }
 
-  /// What is to be stored where `body` changes the model of `stored`; nil where it has none, and
+  /// Changes what is stored to what is to be stored for `model`.
+  ///
+  /// - Throws: What the policy throws; ``StoreError/keyChanged(collection:key:found:)``.
+  @inlinable func update(
+    _ stored: inout Entity, by model: Model, under key: Entity.Key,
+    onConflict policy: ConflictPolicy<Model>, as origin: ChangeOrigin
+  ) throws {
+    guard case .merge(let merge) = policy, let old = convert(stored) else {
+      return try update(&stored, by: model, under: key, as: origin)
+    }
+    let merged = try merge(old, model)
+    try key.checkUnchanged(entityAccessorKey(merged), in: Entity.self)
+    try update(&stored, by: merged, under: key, as: origin)
+  }
+
+  /// Changes the entity that is stored to what `body` makes of its model; false where it has none, and
   /// `body` was not called.
   ///
   /// - Throws: What `body` throws; ``StoreError/keyChanged(collection:key:found:)``.
-  func entity(
-    changing stored: Entity, under key: Entity.Key, as origin: ChangeOrigin,
+  func change(
+    _ stored: inout Entity, under key: Entity.Key, as origin: ChangeOrigin,
     _ body: (inout Model) throws -> Void
-  ) throws -> Entity? {
-    guard var model = convert(stored) else { return nil }
+  ) throws -> Bool {
+    guard var model = convert(stored) else { return false }
     try body(&model)
     try key.checkUnchanged(entityAccessorKey(model), in: Entity.self)
-    return try entity(for: model, under: key, over: stored, as: origin)
+    try update(&stored, by: model, under: key, as: origin)
+    return true
   }
 
-  @inlinable func entity(
-    for model: Model, under key: Entity.Key, over stored: Entity?, as origin: ChangeOrigin
-  ) throws -> Entity {
-    var entity = stored ?? newEntity(for: model)
+  @inlinable @inline(__always) func update(
+    _ entity: inout Entity, by model: Model, under key: Entity.Key, as origin: ChangeOrigin
+  ) throws {
     update(&entity, by: model, as: origin)
     try key.checkUnchanged(entityAccessorKey(entity), in: Entity.self)
     try key.checkUnchanged(entity.entityAccessorKey, in: Entity.self)
-    return entity
   }
 }
 
 extension DocumentKey {
   /// - Throws: ``StoreError/keyChanged(collection:key:found:)`` where the encoded keys differ:
   ///   the bytes decide, as they do in the store.
-  @inlinable func checkUnchanged<Entity: Document>(
+  @inlinable @inline(__always) func checkUnchanged<Entity: Document>(
+    _ found: Entity.Key, in type: Entity.Type
+  ) throws where Entity.Key == Self {
+    if hasSameBits(as: found) { return }
+    try checkEncoded(found, in: type)
+  }
+
+  /// Whether both are the same in memory, and so encoded alike. Others may be encoded alike, too; but
+  /// mappers mostly hand on the key that they were given, and encoding it four times was a tenth of a save.
+  @inlinable @inline(__always) func hasSameBits(as other: Self) -> Bool {
+    withUnsafeBytes(of: self) { mine in withUnsafeBytes(of: other) { Bytes.equal(mine, $0) } }
+  }
+
+  @inline(never) @inlinable func checkEncoded<Entity: Document>(
     _ found: Entity.Key, in type: Entity.Type
   ) throws where Entity.Key == Self {
     var isEqual = false

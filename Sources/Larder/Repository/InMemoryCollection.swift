@@ -152,9 +152,13 @@ extension InMemoryCollection {
       if case .keepExisting = policy, let stored = records[key.encodedBytes] {
         record = stored
       } else {
-        let stored = try entity(under: key)
-        let entity = try mapper.entity(
-          for: model, under: key, over: stored, onConflict: policy, as: origin)
+        let entity: Entity
+        if var stored = try self.entity(under: key) {
+          try mapper.update(&stored, by: model, under: key, onConflict: policy, as: origin)
+          entity = stored
+        } else {
+          entity = try mapper.newEntity(for: model, under: key, as: origin)
+        }
         record = try Self.record(of: entity, &binding)
         self.binding = binding
       }
@@ -179,8 +183,8 @@ extension InMemoryCollection {
     _ key: Entity.Key, _ mapper: some EntityMapper<Model, Entity>, as origin: ChangeOrigin,
     _ body: (inout Model) throws -> Void
   ) throws -> Model? {
-    guard var binding, let stored = try entity(under: key),
-      let entity = try mapper.entity(changing: stored, under: key, as: origin, body)
+    guard var binding, var entity = try entity(under: key),
+      try mapper.change(&entity, under: key, as: origin, body)
     else { return nil }
     let record = try Self.record(of: entity, &binding)
     self.binding = binding

@@ -57,14 +57,7 @@ extension Repository where Model == Entity {
     by path: any KeyPath<Entity, Key?> & Sendable, of query: Query<Entity> = Entity.all
   ) throws -> [ModelSection<Key?, Model>] where Key.RawValue: Comparand {
     let operand: Operand = QueryField<Entity, Key?>(path).optionalRawOperand()
-    return try sections(of: query, by: operand, path, { $0 }) { left, right in
-      switch (left, right) {
-      case (let left?, let right?): left.order(right)
-      case (nil, nil): 0
-      case (nil, _): -1
-      case (_, nil): 1
-      }
-    }
+    return try sections(of: query, by: operand, path, { $0 }) { $0.order($1) }
   }
 
   /// - Parameters:
@@ -123,6 +116,18 @@ extension RawRepresentable where Self: Comparable, RawValue: Comparand {
     if self < other { return -1 }
     if other < self { return 1 }
     return Value(storing: rawValue).sortable.totalOrder(Value(storing: other.rawValue).sortable)
+  }
+}
+
+extension Optional where Wrapped: RawRepresentable & Comparable, Wrapped.RawValue: Comparand {
+  /// As of the values themselves; nil comes before all of them.
+  func order(_ other: Self) -> Int {
+    switch (self, other) {
+    case (let value?, let other?): value.order(other)
+    case (nil, nil): 0
+    case (nil, _): -1
+    case (_, nil): 1
+    }
   }
 }
 

@@ -50,6 +50,20 @@ extension Repository where Model == Entity {
       key: { $0[keyPath: path] }, place: { $0 }, order: { $0.order($1) })
   }
 
+  /// What `query` selects, in sections by an enum that may be nil, each time that it has changed; nil
+  /// comes first.
+  ///
+  /// As the other ones.
+  public func watch<Key: RawRepresentable & Comparable & CaseIterable & Sendable>(
+    sections query: Query<Entity>, by path: any KeyPath<Entity, Key?> & Sendable,
+    ignoring ignored: Set<ChangeOrigin> = []
+  ) -> WatchSequence<Rows<RowSection<Key?, Model>>> where Key.RawValue: Comparand {
+    let field = QueryField<Entity, Key?>(path)
+    return watch(
+      query, field.optionalRawOperand(), [field.enumSortKey(isReversed: false)], ignored,
+      key: { $0[keyPath: path] }, place: { $0 }, order: { $0.order($1) })
+  }
+
   private func watch<Key: FieldValue & Sendable>(
     _ query: Query<Entity>, _ operand: Operand, _ ignored: Set<ChangeOrigin>,
     key: @escaping @Sendable (Model) -> Key

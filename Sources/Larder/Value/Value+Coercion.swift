@@ -129,7 +129,9 @@ extension Value {
   private var urlValue: Value? {
     switch self {
     case .url: self
-    case .string(let text): URL(string: text).map(Value.url)
+    // One that needed to be encoded would be another text.
+    case .string(let text):
+      URL(string: text).flatMap { $0.absoluteString == text ? .url($0) : nil }
     default: nil
     }
   }
@@ -181,6 +183,7 @@ extension Kind {
     case .document: "an object"
     case .array, .set: "an array"
     case .null: "null"
+    case .url: "a URL (with spaces, and letters beyond ASCII, percent-encoded)"
     default: "\(self)"
     }
   }

@@ -112,12 +112,17 @@ final class Chunks {
 
   /// Adds a document where it stands; throws as ``append(_:)`` does.
   @inlinable mutating func append<Entity: Document>(at document: UnsafePointer<Entity>) throws {
-    try document.pointee.entityAccessorKey.withEncodedKey { key in
-      try begin(key)
-      writer.beginDocument()
-      writer.putFields(of: document)
-      try end(key)
-    }
+    try document.pointee.entityAccessorKey.withEncodedKey { try append(at: document, key: $0) }
+  }
+
+  /// Adds a document where it stands, under its encoded key; throws as ``append(_:)`` does.
+  @inlinable @inline(__always) mutating func append<Entity: Document>(
+    at document: UnsafePointer<Entity>, key: UnsafeRawBufferPointer
+  ) throws {
+    try begin(key)
+    writer.beginDocument()
+    writer.putFields(of: document)
+    try end(key)
   }
 
   /// Adds a document without a type.

@@ -10,13 +10,23 @@ extension Engine {
     while !(try declareOnce(declaration)) {}
   }
 
-  /// - Returns: False where another process came first, so that the plan is another one.
-  private func declareOnce(_ declaration: Declaration) throws -> Bool {
+  /// Makes the databases that a declaration needs, before the write that makes the declaration. Called
+  /// in the writer's line only.
+  ///
+  /// - Returns: What the collection is to be, and the indexes that change.
+  fileprivate func prepare(
+    _ declaration: Declaration
+  ) throws -> (expected: CollectionDescription, numbers: Set<UInt32>) {
     let known = catalogue
     let (expected, plan) = try plan(declaration, in: known)
     try refuseTooMany(declaration, plan, in: known)
     try makeDatabases(of: declaration.name, plan)
-    let numbers = Set(plan.records.keys)
+    return (expected, Set(plan.records.keys))
+  }
+
+  /// - Returns: False where another process came first, so that the plan is another one.
+  private func declareOnce(_ declaration: Declaration) throws -> Bool {
+    let (expected, numbers) = try prepare(declaration)
     do {
       return try perform {
         try $0.declare(declaration, expected, numbers, buildsAtOnce: true)
@@ -81,6 +91,34 @@ extension Engine {
         + (left > 0 ? ", and \(left) that were refused," : ",")
         + " so \(declaration.name) cannot have \(newCount) more; "
         + "raise `maximumDatabases` of the store's options")
+  }
+}
+
+extension Store {
+  /// Runs `body` in one transaction that makes a declaration first: both are kept, or neither.
+  ///
+  /// New indexes of a small collection are complete when `body` begins.
+  ///
+  /// - Throws: Whatever `body` throws, or ``StoreError``; what is left then are empty databases that the
+  ///   catalogue does not name.
+  func write<Result>(
+    declaring declaration: Declaration, as origin: ChangeOrigin,
+    _ body: (inout WriteScope) throws -> Result
+  ) throws -> Result {
+    while true {
+      try checkOpen()
+      let (expected, numbers) = try engine.storing {
+        try engine.writer.run { try engine.prepare(declaration) }
+      }
+      let result = try write(as: origin) { scope -> Result? in
+        // Where another process came first the plan is another one.
+        guard try scope.declare(declaration, expected, numbers, buildsAtOnce: true) else {
+          return nil
+        }
+        return try body(&scope)
+      }
+      if let result { return result }
+    }
   }
 }
 

@@ -197,11 +197,20 @@ extension Batch {
   @inlinable static func areAscending<Entity: Document>(
     _ documents: UnsafeBufferPointer<Entity>
   ) -> Bool {
+    areAscending(count: documents.count) { place, body in
+      documents[place].entityAccessorKey.withEncodedKey(body)
+    }
+  }
+
+  /// - Parameter withKey: Lends the encoded key of the document at a place.
+  @inlinable @inline(__always) static func areAscending(
+    count: Int, _ withKey: (_ place: Int, (UnsafeRawBufferPointer) -> Void) -> Void
+  ) -> Bool {
     withUnsafeTemporaryAllocation(byteCount: KeyKind.maximumByteCount, alignment: 8) { last in
       var lastCount = 0
       var isAscending = true
-      for index in documents.indices {
-        documents[index].entityAccessorKey.withEncodedKey { key in
+      for place in 0..<count {
+        withKey(place) { key in
           guard key.count <= last.count,
             Bytes.compare(UnsafeRawBufferPointer(rebasing: last[..<lastCount]), key) < 0
           else {

@@ -16,26 +16,23 @@
   }
 
   /// - Parameter withKey: Lends the encoded key of the model at a place.
-  @usableFromInline init(
+  @inlinable @inline(__always) init(
     count: Int, _ withKey: (_ place: Int, (UnsafeRawBufferPointer) -> Void) -> Void
   ) {
+    if Batch.areAscending(count: count, withKey) {
+      self = .ascending
+    } else {
+      self.init(sorting: count, withKey)
+    }
+  }
+
+  @usableFromInline static var ascending: Self { Self(places: nil, repeated: [], isWhole: false) }
+
+  @usableFromInline init(
+    sorting count: Int, _ withKey: (_ place: Int, (UnsafeRawBufferPointer) -> Void) -> Void
+  ) {
     var keys = KeyList()
-    var (isAscending, isValid) = (true, true)
-    var last: [UInt8] = []
-    for place in 0..<count {
-      withKey(place) { key in
-        isValid = isValid && !key.isEmpty
-        isAscending = isAscending && last.withUnsafeBytes { Bytes.compare($0, key) < 0 }
-        last.removeAll(keepingCapacity: true)
-        last.append(contentsOf: key)
-      }
-      if !isAscending { break }
-    }
-    guard !isAscending, isValid else {
-      // A key that cannot be stored is refused where it is encoded.
-      self.init(places: nil, repeated: [], isWhole: !isValid)
-      return
-    }
+    var isValid = true
     for place in 0..<count {
       withKey(place) { key in
         isValid = isValid && !key.isEmpty
@@ -43,6 +40,7 @@
       }
     }
     guard isValid else {
+      // A key that cannot be stored is refused where it is encoded.
       self = .given
       return
     }

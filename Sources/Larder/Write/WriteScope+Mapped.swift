@@ -57,25 +57,27 @@ extension WriteScope {
     onConflict policy: ConflictPolicy<Mapper.Model>, _ binding: CollectionBinding
   ) throws -> SaveReport {
     do {
-      guard selection == nil, models.count > Batch.largestCount else {
-        let batch = try batch(
-          of: models, mappedBy: mapper, onConflict: policy, .given, models.indices, binding)
-        return try apply(batch, clearing: selection, binding)
-      }
-      let order = SaveOrder(count: models.count) { place, body in
-        mapper.entityAccessorKey(models[place]).withEncodedKey(body)
-      }
-      return try change(of: binding.collection) { scope, changes in
-        var report = SaveReport()
-        var start = 0
-        while start < models.count {
-          let end = order.end(ofPieceFrom: start, count: models.count)
-          let piece = try scope.batch(
-            of: models, mappedBy: mapper, onConflict: policy, order, start..<end, binding)
-          report += try scope.apply(piece, clearing: nil, binding, &changes)
-          start = end
+      return try models.withUnsafeBufferPointer { models in
+        guard selection == nil, models.count > Batch.largestCount else {
+          let batch = try batch(
+            of: models, mappedBy: mapper, onConflict: policy, .given, models.indices, binding)
+          return try apply(batch, clearing: selection, binding)
         }
-        return report
+        let order = SaveOrder(count: models.count) { place, body in
+          models.lend(at: place) { $0.pointee.key(by: mapper).withEncodedKey(body) }
+        }
+        return try change(of: binding.collection) { scope, changes in
+          var report = SaveReport()
+          var start = 0
+          while start < models.count {
+            let end = order.end(ofPieceFrom: start, count: models.count)
+            let piece = try scope.batch(
+              of: models, mappedBy: mapper, onConflict: policy, order, start..<end, binding)
+            report += try scope.apply(piece, clearing: nil, binding, &changes)
+            start = end
+          }
+          return report
+        }
       }
     } catch {
       throw noted(error)
@@ -86,7 +88,7 @@ extension WriteScope {
   ///
   /// - Parameter places: Of the models in `order`.
   @inlinable mutating func batch<Mapper: EntityMapper>(
-    of models: [Mapper.Model], mappedBy mapper: Mapper,
+    of models: UnsafeBufferPointer<Mapper.Model>, mappedBy mapper: Mapper,
     onConflict policy: ConflictPolicy<Mapper.Model>, _ order: SaveOrder, _ places: Range<Int>,
     _ binding: CollectionBinding
   ) throws -> Batch {
@@ -96,15 +98,23 @@ extension WriteScope {
     var keepsExisting = false
     if case .keepExisting = policy { keepsExisting = true }
     for place in places {
-      let model = models[order[place]]
-      let key = mapper.entityAccessorKey(model)
-      try key.withEncodedKey { (bytes) -> Void in
-        if keepsExisting, try stored.append(bytes, to: &builder) { return }
-        // By way of a variable: the closure is specialised for the type where this is called.
-        var entity: Mapper.Entity?
-        try stored.withRecord(for: bytes) { record in entity = try Mapper.Entity(from: record) }
-        try builder.append(
-          mapper.entity(for: model, under: key, over: entity, onConflict: policy, as: origin))
+      try models.lend(at: order[place]) { model in
+        let key = model.pointee.key(by: mapper)
+        // Encoded once for all: for the look-up, the comparison and the record.
+        try key.withEncodedKey { (bytes) -> Void in
+          guard try stored.find(bytes) else {
+            var entity = try model.pointee.newEntity(by: mapper, under: key, as: origin)
+            return try withUnsafePointer(to: &entity) { try builder.append(at: $0, key: bytes) }
+          }
+          if keepsExisting { return try stored.append(bytes, to: &builder) }
+          // By way of a variable: the closure is specialised for the type where this is called.
+          var found: Mapper.Entity?
+          try stored.withRecord(bytes) { record in found = try Mapper.Entity(from: record) }
+          guard var entity = found.take() else { return }
+          try model.pointee.update(
+            &entity, by: mapper, under: key, onConflict: policy, as: origin)
+          try withUnsafePointer(to: &entity) { try builder.append(at: $0, key: bytes) }
+        }
       }
     }
     try builder.checkDeclared()
@@ -132,28 +142,26 @@ extension WriteScope {
     last = try self.cursor.last() ? [UInt8](self.cursor.key) : []
   }
 
-  private mutating func seek(_ key: UnsafeRawBufferPointer) throws -> Bool {
+  /// Looks for the record under a key; false where there is none.
+  @usableFromInline mutating func find(_ key: UnsafeRawBufferPointer) throws -> Bool {
     guard (1...KeyKind.maximumByteCount).contains(key.count),
       last.withUnsafeBytes({ Bytes.compare(key, $0) }) <= 0
     else { return false }
     return try neighbours.seek(key, &cursor)
   }
 
-  /// Lends the record under a key, verified, where there is one.
-  @usableFromInline mutating func withRecord(
-    for key: UnsafeRawBufferPointer, _ body: (borrowing RecordReader) throws -> Void
+  /// Lends the record that was found under a key, verified.
+  @usableFromInline func withRecord(
+    _ key: UnsafeRawBufferPointer, _ body: (borrowing RecordReader) throws -> Void
   ) throws {
-    guard try seek(key) else { return }
     try binding.reading(cursor.value, key: key, body)
   }
 
-  /// Adds the record under a key to a batch as it is; false where there is none. What has equal bytes is
-  /// not written, and not cleared either.
-  @usableFromInline mutating func append(
+  /// Adds the record that was found under a key to a batch as it is. What has equal bytes is not
+  /// written, and not cleared either.
+  @usableFromInline func append(
     _ key: UnsafeRawBufferPointer, to builder: inout BatchBuilder
-  ) throws -> Bool {
-    guard try seek(key) else { return false }
+  ) throws {
     try builder.append(record: cursor.value, key: key)
-    return true
   }
 }

@@ -42,9 +42,8 @@ extension WriteScope {
     _ stored: Mapper.Entity, under key: Mapper.Entity.Key, mappedBy mapper: Mapper,
     _ binding: CollectionBinding, _ body: (inout Mapper.Model) throws -> Void
   ) throws -> Mapper.Model? {
-    guard let entity = try mapper.entity(changing: stored, under: key, as: origin, body) else {
-      return nil
-    }
+    var entity = stored
+    guard try mapper.change(&entity, under: key, as: origin, body) else { return nil }
     var builder = BatchBuilder(binding, count: 1)
     try builder.append(entity)
     do {

@@ -16,16 +16,22 @@ enum ImportCommand: Command {
       --into COLLECTION  the collection
       --key FIELD        the field that is the documents' key; may be left out where the collection
                          exists. In a file of objects under keys, those that lack it get it from
-                         the key that they stand under.
+                         the key that they stand under. `-` makes keys that grow with time in the
+                         field id, `-NAME` in another one: for rows of which no column is unique
       --store DIR        the store's folder; else the environment's LARDER_STORE
       --format FORMAT    auto (default), array, keyed, lines or csv; auto takes files named .csv and
                          .tsv for CSV
       --delimiter CHAR   of CSV: comma (default), semicolon, tab (default for .tsv), pipe, or itself
-      --types LIST       of CSV: kinds of columns, as in `zip=string,price=decimal`; others are those
-                         of the collection, or else what the whole file shows, from a pipe too. The
-                         kinds: \(CSVType.allCases.map(\.rawValue).joined(separator: ", "))
+      --types LIST       kinds of fields, as in `zip=string,geo.alt=decimal,votes=dictionary`; others
+                         are those of the collection, or else what the whole file shows, from a pipe
+                         too. The kinds: \(kinds(0..<6)),
+                         \(kinds(6..<12))
+      --mixed            fields whose values have several kinds take any; else they are refused
+      --repeated last    of documents with one key the last is saved; else they are refused
       --columns LIST     of CSV without a header: the names of the columns, as in `id,name,geo.lat`
-      --atomic           one transaction: an import that is interrupted saves nothing
+      --max-bytes SIZE   the largest document, text or line that is read, as in 512M; 64M by default
+      --atomic           one transaction: an import that is interrupted saves nothing. With a unique
+                         index, or keys that are made, it always is one
       --dry-run          say what would be imported, and change nothing
 
     In CSV an empty field is nil, `""` empty text, `\\N` no value at all; what is quoted is text, and
@@ -36,15 +42,21 @@ enum ImportCommand: Command {
     Examples:
       larder import contacts.json --into contacts --key id --store ./data
       larder import prices.csv --delimiter ';' --types sku=string --into prices --key sku
+      larder import iris.csv --key - --into iris --store ./data
       zcat books.ndjson.gz | larder import - --format lines --into books --key isbn --store ./data
 
     Exit codes: 0 imported, 1 bad input or failure, 2 wrong usage.
     """
   static let options: [Option] = [
     .store, Option("into", takes: "COLLECTION"), Option("key", takes: "FIELD"),
-    Option("format", takes: "FORMAT"), .delimiter, Option("types", takes: "LIST"),
-    Option("columns", takes: "LIST"), Option("atomic"), Option("dry-run"),
+    Option("format", takes: "FORMAT"), .delimiter, Option("types", takes: "LIST"), Option("mixed"),
+    Option("repeated", takes: "last"), Option("columns", takes: "LIST"),
+    Option("max-bytes", takes: "SIZE"), Option("atomic"), Option("dry-run"),
   ]
+
+  private static func kinds(_ places: Range<Int>) -> String {
+    ImportType.allCases[places].map(\.rawValue).joined(separator: ", ")
+  }
 
   static func run(_ arguments: Arguments) throws -> ExitCode {
     let path = try arguments.operands("FILE")[0]
@@ -54,16 +66,26 @@ enum ImportCommand: Command {
     var options = ImportOptions()
     options.atomically = arguments.has("atomic")
     options.isDryRun = arguments.has("dry-run")
+    options.allowsMixedKinds = arguments.has("mixed")
     try setFormat(arguments["format"] ?? "auto", of: &options)
-    try setCSV(arguments, of: &options.csv)
+    try setTypes(arguments["types"], of: &options)
+    try setRepeatedKeys(arguments["repeated"], of: &options)
+    try setLimits(arguments["max-bytes"], of: &options)
+    options.csv.delimiter = try arguments.delimiter()
+    options.csv.columns = arguments["columns"].map { $0.split(separator: ",").map(String.init) }
     let storePath = try arguments.storePath()
     // A file that is missing should leave no new store behind.
     if path != "-" { _ = try ByteSource(path: path) }
 
     Interruption.watch()
     let store = try Store(at: storePath, options: .toChange)
-    guard let key = try arguments["key"] ?? store.collection(collection).keyField() else {
-      throw UsageError("which field is the key? Give --key FIELD")
+    guard var key = try arguments["key"] ?? store.collection(collection).keyField() else {
+      throw UsageError(
+        "which field is the key? Give --key FIELD, or --key - for keys that are made")
+    }
+    if arguments["key"]?.first == "-" {
+      options.makesKeys = true
+      key = key == "-" ? "id" : String(key.dropFirst())
     }
     let failed = try store.collection(collection).failedIndexes()
     var line = ProgressLine()
@@ -115,24 +137,45 @@ enum ImportCommand: Command {
     options.shape = JSONShape(rawValue: name) ?? .automatic
   }
 
-  private static func setCSV(
-    _ arguments: Arguments, of options: inout CSVOptions
+  private static func setTypes(
+    _ list: String?, of options: inout ImportOptions
   ) throws(UsageError) {
-    options.delimiter = try arguments.delimiter()
-    options.columns = arguments["columns"].map { $0.split(separator: ",").map(String.init) }
-    for part in arguments["types"]?.split(separator: ",") ?? [] {
-      let names = CSVType.allCases.map(\.rawValue)
+    for part in list?.split(separator: ",") ?? [] {
+      let names = ImportType.allCases.map(\.rawValue)
       guard let sign = part.lastIndex(of: "="), sign > part.startIndex else {
         throw UsageError("--types takes a list such as `zip=string,price=decimal`")
       }
       let name = String(part[part.index(after: sign)...])
-      guard let type = CSVType(rawValue: name) else {
+      guard let type = ImportType(rawValue: name) else {
         throw UsageError(
           "there is no kind \(name.inQuotes); there are \(names.joined(separator: ", "))"
             + Spelling.suggestion(name, among: names))
       }
       options.types[String(part[..<sign])] = type
     }
+  }
+
+  private static func setRepeatedKeys(
+    _ choice: String?, of options: inout ImportOptions
+  ) throws(UsageError) {
+    guard let choice else { return }
+    guard choice == "last" else {
+      throw UsageError("--repeated takes `last`, and not \(choice.inQuotes)")
+    }
+    options.repeatedKeys = .lastWins
+  }
+
+  private static func setLimits(
+    _ size: String?, of options: inout ImportOptions
+  ) throws(UsageError) {
+    guard let size else { return }
+    let units: [Character: Int] = ["K": 10, "M": 20, "G": 30]
+    let shift = size.last.flatMap { units[Character($0.uppercased())] }
+    let digits = shift == nil ? size[...] : size.dropLast()
+    guard let count = Int(digits), count > 0, count < 1 << 20 else {
+      throw UsageError("--max-bytes takes a size such as 512M, and not \(size.inQuotes)")
+    }
+    options.allowDocuments(ofByteCount: count << (shift ?? 0))
   }
 
   private static func report(
@@ -150,7 +193,9 @@ enum ImportCommand: Command {
     try Console.print(
       "\(collection): \(count) documents read, \(Console.number(saved.inserted)) inserted, "
         + "\(Console.number(saved.updated)) updated, \(Console.number(saved.unchanged)) unchanged"
-        + (saved.duplicates > 0 ? ", \(Console.number(saved.duplicates)) duplicates" : "")
+        + (report.repeatedKeyCount > 0
+          ? "; \(Console.number(report.repeatedKeyCount)) left out for one after them with their key"
+          : "")
         + " (\(Console.number(report.byteCount)) bytes, \(Console.seconds(report.duration)) s)")
   }
 }

@@ -21,7 +21,11 @@ struct CSVDocuments: ~Copyable {
   /// - Throws: ``ImportError`` for input that is refused or cannot be read.
   mutating func next() throws(ImportError) -> ImportItem? {
     guard try reader.next() else { return nil }
-    let document = DynamicDocument(uniqueFields: try fields(table.fields))
+    var fields = try fields(table.fields)
+    if table.makesKeys {
+      fields.insert(DynamicDocument.Field(table.keyField, .uuid(.timeOrdered())), at: 0)
+    }
+    let document = DynamicDocument(uniqueFields: fields)
     return ImportItem(
       document, of: CSVRow(positions: reader.cells.map(\.position), columns: table.columns))
   }
@@ -96,7 +100,8 @@ struct CSVDocuments: ~Copyable {
         found: "\(error.found)\(place) in \(quoted(column.name)), which holds JSON",
         expected: error.expected)
     }
-    return try conversion.value(value, column.notation.place, at: position)
+    let rules = column.path.names.reduce(table.rules) { $0?.member($1) }
+    return try conversion.value(value, column.notation.place, rules, at: position)
   }
 
   @inline(never)

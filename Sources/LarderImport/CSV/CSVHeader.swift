@@ -21,7 +21,8 @@ struct CSVHeader {
   ///
   /// - Throws: ``ImportError`` for input that is refused or cannot be read.
   init(
-    _ options: CSVOptions, _ reader: inout CSVReader, place: FieldPlace?
+    _ options: CSVOptions, _ types: [String: ImportType], _ reader: inout CSVReader,
+    place: FieldPlace?
   ) throws(ImportError) {
     file = reader.text.source.name
     var names = (options.columns ?? []).map { (name: $0, position: TextPosition.start) }
@@ -32,7 +33,8 @@ struct CSVHeader {
       }
       for (index, cell) in reader.cells.enumerated() {
         let name = reader.withCell(index) { String(decoding: $0, as: UTF8.self) }
-        names.append((name, cell.position))
+        // As the index of a data frame has none.
+        names.append((name.isEmpty ? "column \(index + 1)" : name, cell.position))
       }
     }
     for (name, position) in names {
@@ -60,19 +62,29 @@ struct CSVHeader {
       }
     }
     let known = Set(columns.map(\.name))
-    if let unknown = options.types.keys.sorted().first(where: { !known.contains($0) }) {
+    if let unknown = types.keys.sorted().first(where: { !known.contains($0) }) {
       throw error(
         .shape, .start, found: "no column \(quoted(unknown)), whose type is declared",
         expected: "the name of a column: \(known.sorted().prefix(20).joined(separator: ", "))")
     }
   }
 
-  /// - Throws: ``ImportError`` where no column is the key's.
-  func require(_ keyField: String) throws(ImportError) {
-    guard !columns.contains(where: { $0.path.names == [keyField] }) else { return }
-    throw error(
-      .shape, .start, found: "no column \(quoted(keyField))",
-      expected: "one of that name, for it is the key")
+  /// - Parameter isMade: Whether the documents get new keys.
+  /// - Throws: ``ImportError`` where no column is the key's; or one is, although keys are made.
+  func require(_ keyField: String, isMade: Bool) throws(ImportError) {
+    let column = columns.first { $0.path.names == [keyField] }
+    switch column {
+    case let column? where isMade:
+      throw error(
+        .shape, column.position, found: "a column \(quoted(keyField))",
+        expected: "none of that name, for the keys that are made stand in it")
+    case nil where !isMade:
+      let names = columns.map(\.name).prefix(20).joined(separator: ", ")
+      throw error(
+        .shape, .start, found: "no column \(quoted(keyField))",
+        expected: "one of that name, for it is the key; there are \(names)")
+    default: break
+    }
   }
 
   /// The field that a column's name means.

@@ -13,6 +13,9 @@ struct CSVInference {
     static let double = Seen(rawValue: 8)
     static let date = Seen(rawValue: 16)
     static let text = Seen(rawValue: 32)
+    static let negative = Seen(rawValue: 64)
+    /// An integer above `Int64.max`.
+    static let unsigned = Seen(rawValue: 128)
   }
 
   /// Whether no further field can change the kind.
@@ -20,12 +23,23 @@ struct CSVInference {
 
   /// The kind of the column; `null` while every field was empty.
   var kind: Kind<Int> {
-    switch seen {
+    switch seen.subtracting(.negative) {
     case []: .null
     case .bool: .bool
     case .date: .date
     case .integer, .wideInteger, [.integer, .wideInteger]: .integer(.int64)
     case .double, [.integer, .double]: .double
+    case let kinds where kinds.isSubset(of: [.integer, .wideInteger, .unsigned]):
+      // Among these, one is above `Int64.max`.
+      seen.contains(.negative) ? .string : .integer(.uint64)
+    default: .string
+    }
+  }
+
+  /// The kind of the column where it is the key's.
+  var kindOfKey: Kind<Int> {
+    switch kind {
+    case .integer: kind
     default: .string
     }
   }
@@ -59,15 +73,24 @@ struct CSVInference {
     guard case .success(let number) = NumberText.read(cell) else {
       if CSVNotation.endlessDouble(cell) != nil { return .double }
       guard cell.count >= 10, cell[4] == UInt8(ascii: "-"), cell[7] == UInt8(ascii: "-"),
-        DateText.date(from: String(decoding: cell, as: UTF8.self)) != nil
+        isWrittenAsExported(String(decoding: cell, as: UTF8.self))
       else { return .text }
       return .date
     }
     switch number {
-    case .integer(let value): return Double(exactly: value) == nil ? .wideInteger : .integer
+    case .integer(let value):
+      let kind: Seen = Double(exactly: value) == nil ? .wideInteger : .integer
+      return value < 0 ? [kind, .negative] : kind
+    case .unsigned: return .unsigned
     case .double: return hasBareExponent(cell) ? .text : .double
     default: return .text
     }
+  }
+
+  /// Whether a date would be written again as it stands: a day without a time would not, nor a time in
+  /// another zone or with more digits than a date keeps.
+  private static func isWrittenAsExported(_ text: String) -> Bool {
+    DateText.date(from: text).map { DateText.text(of: $0) == text } ?? false
   }
 
   /// Whether an exponent has no sign: `1e5` is an article number as likely as not.

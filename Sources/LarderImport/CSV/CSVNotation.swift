@@ -29,7 +29,7 @@ struct CSVNotation: Sendable {
   ///   - type: What the caller declares.
   ///   - place: What the catalogue knows.
   ///   - inferred: What the whole file shows.
-  init(_ type: CSVType?, _ place: FieldPlace?, inferred: Kind<Int>) {
+  init(_ type: ImportType?, _ place: FieldPlace?, inferred: Kind<Int>) {
     kind = Self.declaredKind(type, place) ?? Self.kind(inferred, place)
     self.place = place
     empty =
@@ -41,7 +41,7 @@ struct CSVNotation: Sendable {
   }
 
   /// The kind of a column for which the file need not be looked at; nil for the others.
-  static func declaredKind(_ type: CSVType?, _ place: FieldPlace?) -> Kind<Int>? {
+  static func declaredKind(_ type: ImportType?, _ place: FieldPlace?) -> Kind<Int>? {
     if let type { return type.kind }
     guard let place, place.kind != .null else { return nil }
     return place.isDeclared || !place.kind.isNumber ? place.kind : nil
@@ -60,7 +60,6 @@ struct CSVNotation: Sendable {
     case .integer: "an integer (\(kind))"
     case .float, .double: "a number that a \(kind) can hold"
     case .uuid: "a UUID"
-    case .url: "a URL"
     case .array, .set: "an array in JSON, such as []"
     case .document, .dictionary: "an object in JSON"
     case .decimal: "a decimal number of at most 38 digits"
@@ -85,7 +84,9 @@ struct CSVNotation: Sendable {
     switch NumberText.read(cell) {
     case .success(.integer(let value)): return Value.integer(value).coerced(to: kind)
     case .success(.unsigned(let value)): return Value.unsigned(value).coerced(to: kind)
-    case .success(.double(let value)): return Value.double(value).coerced(to: kind)
+    case .success(.double(let value)):
+      guard kind != .float || Float.keepsDigits(of: value) else { return nil }
+      return Value.double(value).coerced(to: kind)
     default: break
     }
     // The other spellings, which only a declared column can mean: `007`, `+5`, `.5`.
@@ -97,7 +98,8 @@ struct CSVNotation: Sendable {
     if let endless = Self.endlessDouble(cell) { return .double(endless) }
     guard cell.allSatisfy({ $0 < 0x3A || $0 | 0x20 == UInt8(ascii: "e") }),
       let double = Double(text), double.isFinite,
-      double != 0 || !cell.contains(where: { (0x31...0x39).contains($0) })
+      double != 0 || !cell.contains(where: { (0x31...0x39).contains($0) }),
+      double.keepsDigits(of: text), kind != .float || Float.keepsDigits(of: double)
     else { return nil }
     return Value.double(double).coerced(to: kind)
   }
@@ -130,23 +132,6 @@ extension Kind {
     switch self {
     case .integer, .float, .double: true
     default: false
-    }
-  }
-}
-
-extension CSVType {
-  fileprivate var kind: Kind<Int> {
-    switch self {
-    case .string: .string
-    case .bool: .bool
-    case .integer: .integer(.int64)
-    case .double: .double
-    case .decimal: .decimal
-    case .date: .date
-    case .uuid: .uuid
-    case .url: .url
-    case .data: .data
-    case .json: .any
     }
   }
 }

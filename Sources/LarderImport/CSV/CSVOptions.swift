@@ -9,11 +9,13 @@
 /// - A header `geo.lat` is the field `lat` of the embedded document `geo`, where its parts are made
 ///   of letters, digits, `_` and `-`; a name with a dot of its own stands between backquotes.
 ///
-/// The kinds of the columns are, in this order of precedence: those in ``types``; those that the
+/// The kinds of the columns are, in this order of precedence: those in ``ImportOptions/types``; those that the
 /// collection holds; those that the whole file shows, which is then read once more: `bool` for
-/// `true` and `false`, `integer`, `double`, `date` (ISO 8601), else text. What is quoted is text.
-/// So are numbers that would change: `007`, `+47`, `1e5` (an exponent needs its sign), integers
-/// beyond 64 bits, more than 17 digits, integers among doubles that no double is equal to.
+/// `true` and `false`, `integer`, `double`, `date`, else text. What is quoted is text. So are numbers
+/// that would change: `007`, `+47`, `1e5` (an exponent needs its sign), integers beyond 64 bits, more
+/// than 17 digits, integers among doubles that no double is equal to; and dates that an export would
+/// write in another way than `2026-03-01T09:30:00.250Z`. The key is text or an integer. A column
+/// without a name is called `column 1`, by its place.
 /// Arrays, sets, dictionaries and embedded documents stand as JSON in one field, where the
 /// collection holds these or the column's type is `json`.
 public struct CSVOptions: Sendable {
@@ -22,9 +24,6 @@ public struct CSVOptions: Sendable {
 
   /// The names of the columns, for a file without a header line; nil when the first row has them.
   public var columns: [String]?
-
-  /// The kinds of columns, by the names in the header. A name that the header lacks is refused.
-  public var types: [String: CSVType] = [:]
 
   /// What a file may hold before it is refused.
   public var limits = CSVLimits()
@@ -57,25 +56,18 @@ public struct CSVDelimiter: Hashable, Sendable {
   }
 }
 
-/// What the fields of a column hold.
-public enum CSVType: String, CaseIterable, Sendable {
-  case string, bool, integer, double, decimal, date, uuid, url, data
-  /// JSON in each field: arrays, objects, anything that JSON has.
-  case json
-}
-
 /// How much of anything a CSV file may hold before it is refused.
 ///
 /// Every limit is the largest size that is still accepted.
 public struct CSVLimits: Equatable, Sendable {
   /// Bytes of one field, without the quotes around it.
-  public var fieldByteCount = 16 << 20
+  public var fieldByteCount = 64 << 20
 
   /// Bytes of all fields of a row together. It bounds memory: a row is held as a whole.
   public var rowByteCount = 64 << 20
 
   /// Columns.
-  public var columnCount = 4_096
+  public var columnCount = 65_536
 
   /// The default limits.
   public init() {}

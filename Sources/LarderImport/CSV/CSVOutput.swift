@@ -12,6 +12,8 @@ struct CSVOutput {
     let path: FieldPath
     /// Whether its fields stand as JSON, even where they hold a scalar.
     let isJSON: Bool
+    /// What the catalogue knows of it, if there may be values of any kind in it.
+    let place: FieldPlace?
   }
 
   /// Writes the header.
@@ -21,7 +23,8 @@ struct CSVOutput {
     columns = fields.map { path in
       let place = path.names.reduce(place) { $0?.member($1) }
       return Column(
-        path: path, isJSON: CSVNotation(nil, place, inferred: .null).isJSON)
+        path: path, isJSON: CSVNotation(nil, place, inferred: .null).isJSON,
+        place: place?.holdsAny == true ? place : nil)
     }
     delimiter = options.delimiter.byte
     isForTerminal = options.isForTerminal
@@ -52,7 +55,7 @@ struct CSVOutput {
     if value == .null { return }
     guard let text = value.plainText, !column.isJSON else {
       json.removeAll()
-      json.write(value)
+      json.write(value, in: column.place)
       return write(text: String(decoding: json.bytes, as: UTF8.self), isAmbiguous: false)
     }
     switch value {

@@ -74,10 +74,6 @@ struct CSVReader: ~Copyable, Sendable {
 
   private mutating func begin() throws(ImportError) {
     isAtBeginning = false
-    if try text.has(3), text.buffer[text.next..<text.next + 3].elementsEqual([0xEF, 0xBB, 0xBF]) {
-      text.next += 3
-      text.continuationByteCount += 3  // A mark takes no column.
-    }
     try text.requirePlainUTF8()
   }
 

@@ -10,6 +10,9 @@ struct CSVTable: Sendable {
   private(set) var isInferred = false
   let options: CSVOptions
   let jsonLimits: JSONLimits
+  let rules: KindRules?
+  let makesKeys: Bool
+  let keyField: String
   private let delimiter: CSVDelimiter
 
   /// Finds the columns; reads the file to its end where only that tells a column's kind.
@@ -24,16 +27,20 @@ struct CSVTable: Sendable {
     file = source.name
     self.options = options.csv
     jsonLimits = options.limits
+    rules = options.rules(isTable: true)
+    makesKeys = options.makesKeys
+    keyField = rehearsal.keyField
     delimiter =
       options.csv.delimiter ?? (file.lowercased().hasSuffix(".tsv") ? .tab : .comma)
     var reader = CSVReader(
       source, delimiter: delimiter, columnCount: self.options.columns?.count,
       limits: self.options.limits)
-    let header = try CSVHeader(self.options, &reader, place: rehearsal.shape.place)
-    try header.require(rehearsal.keyField)
+    let header = try CSVHeader(
+      self.options, options.types, &reader, place: rehearsal.shape.place)
+    try header.require(rehearsal.keyField, isMade: options.makesKeys)
     let unknown = header.columns.indices.filter { index in
       let column = header.columns[index]
-      return CSVNotation.declaredKind(options.csv.types[column.name], column.place) == nil
+      return CSVNotation.declaredKind(options.types[column.name], column.place) == nil
     }
     var inferences = [CSVInference](repeating: CSVInference(), count: header.columns.count)
     if !unknown.isEmpty {
@@ -54,7 +61,9 @@ struct CSVTable: Sendable {
       CSVColumn(
         name: column.name, path: column.path,
         notation: CSVNotation(
-          options.csv.types[column.name], column.place, inferred: inference.kind))
+          options.types[column.name], column.place,
+          inferred: column.path.names == [rehearsal.keyField]
+            ? inference.kindOfKey : inference.kind))
     }
     fields = header.fields
   }

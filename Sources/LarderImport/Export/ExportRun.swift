@@ -8,6 +8,8 @@ struct ExportRun: ~Copyable {
   private var json = JSONOutput()
   private let format: ExportFormat
   private let fields: [FieldPath]?
+  /// What the catalogue knows of the documents, if there may be values of any kind in them.
+  private let place: FieldPlace?
   private let progress: (Int) -> Bool
   private var documentCount = 0
 
@@ -25,6 +27,7 @@ struct ExportRun: ~Copyable {
     file = try ExportFile(target)
     self.format = format
     fields = options.fields
+    self.place = place?.holdsAny == true ? place : nil
     self.progress = progress
     guard format == .csv else { return }
     csv = CSVOutput(options.fields ?? fieldNames.map(FieldPath.init(field:)), place, options)
@@ -43,7 +46,7 @@ struct ExportRun: ~Copyable {
 
   private mutating func addJSON(_ document: DynamicDocument) {
     if format == .json { json.put(documentCount == 0 ? "[\n" : ",\n") }
-    json.write(.document(fields.map(document.only) ?? document))
+    json.write(fields.map(document.only) ?? document, in: place)
     if format == .ndjson { json.put("\n") }
   }
 

@@ -9,6 +9,25 @@ struct DocumentConversion {
   var keyKind: KeyKind?
   /// What the catalogue knows of the documents.
   let place: FieldPlace?
+  /// The kinds that the caller gives to fields.
+  var rules: KindRules?
+  /// Whether documents get new keys.
+  var makesKeys = false
+  /// Whether some numbers are to be floats, which hold fewer digits than a double.
+  private let hasFloats: Bool
+
+  init(
+    file: String, keyField: String, keyKind: KeyKind?, place: FieldPlace?,
+    rules: KindRules? = nil, makesKeys: Bool = false
+  ) {
+    self.file = file
+    self.keyField = keyField
+    self.keyKind = keyKind
+    self.place = place
+    self.rules = rules
+    self.makesKeys = makesKeys
+    hasFloats = place?.holdsFloats == true
+  }
 
   /// The document with its key in its key field.
   ///
@@ -17,13 +36,23 @@ struct DocumentConversion {
   func document(_ document: JSONDocument) throws(ImportError) -> DynamicDocument {
     var fields: [DynamicDocument.Field] = []
     fields.reserveCapacity(document.members.count + 1)
-    if !document.members.contains(where: { $0.name == keyField }) {
-      fields.append(DynamicDocument.Field(keyField, try outerKey(of: document)))
+    let ownKey = document.members.first { $0.name == keyField }
+    if let ownKey, makesKeys {
+      throw ImportError(
+        .value, file: file, position: ownKey.position, found: "a field \(quoted(keyField))",
+        expected: "none of that name, for the keys that are made stand in it")
+    }
+    if ownKey == nil {
+      let key = makesKeys ? .uuid(.timeOrdered()) : try outerKey(of: document)
+      fields.append(DynamicDocument.Field(keyField, key))
     }
     for member in document.members {
       fields.append(
         DynamicDocument.Field(
-          member.name, try value(member.value, place?.member(member.name), at: member.position)))
+          member.name,
+          try value(
+            member.value, place?.anyMember(member.name), rules?.member(member.name),
+            at: member.position)))
     }
     return try unique(fields, document.members)
   }
@@ -46,53 +75,103 @@ struct DocumentConversion {
   /// - Parameter place: What the catalogue knows of where the value stands; asked only of values
   ///   that it makes something else of.
   func value(
-    _ value: JSONValue, _ place: @autoclosure () -> FieldPlace?, at position: TextPosition
+    _ value: JSONValue, _ place: @autoclosure () -> FieldPlace?, _ rules: KindRules?,
+    at position: TextPosition
   ) throws(ImportError) -> Value {
     switch value {
     case .null: return .null
     case .bool(let value): return .bool(value)
     case .integer(let value): return .integer(value)
     case .unsigned(let value): return .unsigned(value)
-    case .double(let value): return .double(value)
+    case .double(let value):
+      if hasFloats, place()?.kind == .float, !Float.keepsDigits(of: value) {
+        throw refused(
+          "\(value)", at: position, expected: "a number of which a float keeps every digit")
+      }
+      return .double(value)
     case .string(let value):
-      return place().flatMap { ValueText.value(value, as: $0.kind) } ?? .string(value)
-    case .number(let text): return try number(text, place()?.kind, at: position)
+      return (rules?.kind ?? place()?.kind).flatMap { ValueText.value(value, as: $0) }
+        ?? .string(value)
+    case .number(let text): return try number(text, rules?.kind ?? place()?.kind, at: position)
     case .array(let elements):
-      let element = place()?.element
+      let element = place()?.anyElement
       var values: [Value] = []
       values.reserveCapacity(elements.count)
-      for value in elements { values.append(try self.value(value, element, at: position)) }
+      for value in elements { values.append(try self.value(value, element, rules, at: position)) }
       return .array(values)
     case .object(let members):
       let place = place()
-      var fields: [DynamicDocument.Field] = []
-      fields.reserveCapacity(members.count)
-      for member in members {
-        let value = try self.value(
-          member.value, place?.member(member.name), at: member.position)
-        fields.append(DynamicDocument.Field(member.name, value))
+      if members.count == 1, let tag = TaggedValue.Tag(name: members[0].name),
+        let value = try tagged(tag, members[0], place, rules)
+      {
+        return value
       }
-      return .document(try unique(fields, members))
+      return .document(try object(members, place, rules))
     }
   }
 
-  /// A number that neither 64 bits nor 17 digits hold: only where the catalogue has a kind for it.
+  private func object(
+    _ members: [JSONMember], _ place: FieldPlace?, _ rules: KindRules?
+  ) throws(ImportError) -> DynamicDocument {
+    var fields: [DynamicDocument.Field] = []
+    fields.reserveCapacity(members.count)
+    for member in members {
+      let value = try value(
+        member.value, place?.anyMember(member.name), rules?.member(member.name),
+        at: member.position)
+      fields.append(DynamicDocument.Field(member.name, value))
+    }
+    return try unique(fields, members)
+  }
+
+  /// What an object that looks like a tagged value means; nil where it is what it looks like.
+  private func tagged(
+    _ tag: TaggedValue.Tag, _ member: JSONMember, _ place: FieldPlace?, _ rules: KindRules?
+  ) throws(ImportError) -> Value? {
+    switch (tag, member.value) {
+    case (.object, .object(let members)):
+      guard members.count == 1, TaggedValue.Tag(name: members[0].name) != nil else { return nil }
+      return .document(try object(members, place, rules))
+    case _ where place?.takesTags == false: return nil
+    case (.dictionary, .array(let pairs)): return try dictionary(pairs, place, at: member.position)
+    case (_, .string(let text)): return TaggedValue.value(tag, text)
+    default: return nil
+    }
+  }
+
+  private func dictionary(
+    _ pairs: [JSONValue], _ place: FieldPlace?, at position: TextPosition
+  ) throws(ImportError) -> Value? {
+    var values: [Value: Value] = [:]
+    for pair in pairs {
+      guard case .array(let pair) = pair, pair.count == 2 else { return nil }
+      let key = try value(pair[0], place, nil, at: position)
+      guard values.updateValue(try value(pair[1], place, nil, at: position), forKey: key) == nil
+      else { return nil }
+    }
+    return .dictionary(values)
+  }
+
+  /// A number that neither 64 bits nor 17 digits hold: only where the catalogue or the caller has a
+  /// kind for it, or where it has more digits and loses none of them.
   private func number(
     _ text: String, _ kind: Kind<Int>?, at position: TextPosition
   ) throws(ImportError) -> Value {
-    switch kind {
-    case .decimal?:
+    if kind == .decimal {
       if let decimal = ValueText.value(text, as: .decimal) { return decimal }
       throw refused(text, at: position, expected: "a number of at most 38 digits")
-    case .double?, .float?:
-      if let double = Double(text), double.isFinite, double != 0 { return .double(double) }
-      throw refused(text, at: position, expected: "a number that a double can hold")
-    default:
-      throw refused(
-        text, at: position,
-        expected: "an integer of 64 bits, or a number of at most 17 digits that a double can hold; "
-          + "others are kept in text, or in a field that a type declares a decimal or double")
     }
+    if let double = Double(text), double.isFinite, double != 0, double.keepsDigits(of: text),
+      kind != .float || Float.keepsDigits(of: double)
+    {
+      return .double(double)
+    }
+    throw refused(
+      text, at: position,
+      expected: kind == .double || kind == .float
+        ? "a number of which a \(kind.map { "\($0)" } ?? "") keeps every digit"
+        : "an integer of 64 bits, or a number of which a double keeps every digit; a decimal "
+          + "(`--types NAME=decimal`) keeps 38")
   }
 
   private func refused(

@@ -9,12 +9,12 @@ public struct JSONLimits: Equatable, Sendable {
   public var depth = 128
 
   /// Bytes of one string or name in UTF-8, after its escapes are resolved.
-  public var stringByteCount = 16 << 20
+  public var stringByteCount = 64 << 20
 
-  /// Members of one object.
+  /// Members of one object. What an object takes in memory, ``documentByteCount`` bounds before.
   ///
   /// The object around the documents of a keyed file may have any number.
-  public var memberCount = 65_536
+  public var memberCount = 1 << 24
 
   /// Bytes of one number as written; more than 32,768 means 32,768.
   public var numberByteCount = 1_024

@@ -11,8 +11,13 @@ package import Larder
 /// What JSON has no notation for is text: dates (``DateText``), data in Base64, UUIDs, URLs, NaN and
 /// the infinities; decimals too, whose digits many readers of JSON round. An optional inside of an
 /// optional is an array of one: `[null]` is not `null`.
+///
+/// Where the catalogue says no more than that a field takes any kind, an export puts a tag before such
+/// text: see ``TaggedValue``.
 package struct JSONOutput {
   private let isPretty: Bool
+  /// Whether what is written is to be imported again.
+  private var isTagged = false
   package private(set) var bytes: [UInt8] = []
 
   /// - Parameter isPretty: Whether every member and element has a line of its own.
@@ -29,9 +34,49 @@ package struct JSONOutput {
   mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
   /// Writes a value behind what was written.
-  package mutating func write(_ value: Value) { write(value, depth: 0) }
+  package mutating func write(_ value: Value) { write(value, nil, depth: 0) }
 
-  private mutating func write(_ value: Value, depth: Int) {
+  /// Writes a document for an import to bring back.
+  ///
+  /// - Parameter place: What the catalogue knows of it, if there may be values of any kind in it.
+  mutating func write(_ document: DynamicDocument, in place: FieldPlace?) {
+    isTagged = true
+    write(plain: .document(document), place, depth: 0)
+  }
+
+  /// Writes the value of a field for an import to bring back.
+  ///
+  /// - Parameter place: Where it stands, if something of any kind may stand there or further in.
+  mutating func write(_ value: Value, in place: FieldPlace?) {
+    isTagged = true
+    write(value, place, depth: 0)
+  }
+
+  private mutating func write(_ value: Value, _ place: FieldPlace?, depth: Int) {
+    if isTagged, let tag = TaggedValue.tag(of: value, isKindKnown: place?.kind != .any) {
+      return write(value, as: tag, place, depth: depth)
+    }
+    write(plain: value, place, depth: depth)
+  }
+
+  private mutating func write(
+    _ value: Value, as tag: TaggedValue.Tag, _ place: FieldPlace?, depth: Int
+  ) {
+    put("{")
+    write(quoted: tag.name)
+    put(": ")
+    if case .dictionary(let pairs) = value, tag == .dictionary {
+      let pairs = pairs.sorted { $0.key.sortingText < $1.key.sortingText }
+      write(pairs, between: "[", "]", depth) { writer, pair in
+        writer.write(.array([pair.key, pair.value]), place, depth: depth + 1)
+      }
+    } else {
+      write(plain: value, place, depth: depth)
+    }
+    put("}")
+  }
+
+  private mutating func write(plain value: Value, _ place: FieldPlace?, depth: Int) {
     switch value {
     case .null: put("null")
     case .bool(let value): put(value ? "true" : "false")
@@ -41,16 +86,19 @@ package struct JSONOutput {
       if let text = ValueText.text(of: value) { write(quoted: text) } else { put("\(value)") }
     case .string(let value): write(quoted: value)
     case .array(let values):
-      write(values, between: "[", "]", depth) { $0.write($1, depth: depth + 1) }
+      let element = place?.anyElement
+      write(values, between: "[", "]", depth) { $0.write($1, element, depth: depth + 1) }
     case .document(let document):
       write(document.fields, between: "{", "}", depth) { writer, field in
-        writer.write(name: field.name, field.value, depth: depth + 1)
+        writer.write(
+          name: field.name, field.value, place?.anyMember(field.name), depth: depth + 1)
       }
     case .dictionary(let pairs):
       let members = pairs.map { (name: $0.key.plainText ?? "\($0.key)", value: $0.value) }
         .sorted { $0.name < $1.name }
       write(members, between: "{", "}", depth) { writer, member in
-        writer.write(name: member.name, member.value, depth: depth + 1)
+        writer.write(
+          name: member.name, member.value, place?.anyMember(member.name), depth: depth + 1)
       }
     case .data, .date, .uuid, .url, .decimal: write(quoted: value.plainText ?? "")
     }
@@ -75,10 +123,12 @@ package struct JSONOutput {
     for _ in 0..<depth * 2 { bytes.append(UInt8(ascii: " ")) }
   }
 
-  private mutating func write(name: String, _ value: Value, depth: Int) {
+  private mutating func write(
+    name: String, _ value: Value, _ place: FieldPlace?, depth: Int
+  ) {
     write(quoted: name)
     put(": ")
-    write(value, depth: depth)
+    write(value, place, depth: depth)
   }
 
   mutating func put(_ text: String) { bytes += text.utf8 }
@@ -124,6 +174,12 @@ package struct JSONOutput {
 }
 
 extension Value {
+  /// What keys of a dictionary are sorted by, so that it is written as the same text every time.
+  fileprivate var sortingText: String {
+    // Keys of two kinds may have the same text.
+    "\(plainText ?? "") \(TaggedValue.tag(of: self, isKindKnown: false)?.name ?? "") \(self)"
+  }
+
   /// The text of a scalar, as a field of a table or the name of a member has it; nil for nil and
   /// for values that hold others.
   package var plainText: String? {

@@ -89,8 +89,10 @@ extension JSONText {
       .encoding, at: position, found: brokenSight(of: head(4)), expected: "UTF-8")
   }
 
-  /// Refuses what begins like UTF-16, UTF-32 or with a byte order mark; call it at the beginning.
+  /// Moves over a byte order mark, and refuses what begins like UTF-16 or UTF-32; call it at the
+  /// beginning.
   mutating func requirePlainUTF8() throws(ImportError) {
+    try skipByteOrderMark()
     _ = try has(4)
     guard let (found, expected) = foreignEncoding(of: head(4)) else { return }
     throw error(.encoding, at: position, found: found, expected: expected)

@@ -86,6 +86,15 @@ struct JSONText: ~Copyable, Sendable {
     return true
   }
 
+  /// Moves over a byte order mark at the beginning of the file; it takes no column.
+  mutating func skipByteOrderMark() throws(ImportError) {
+    guard base + next == 0, try has(3),
+      isByteOrderMark(UnsafeBufferPointer(start: bytes.base, count: 3))
+    else { return }
+    next = 3
+    mark = TextMark(offset: 3, line: 1)
+  }
+
   /// Moves over white space and gives the byte behind it, or `nil` at the end.
   mutating func significantByte() throws(ImportError) -> UInt8? {
     while true {

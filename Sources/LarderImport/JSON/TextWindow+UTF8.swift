@@ -31,11 +31,17 @@ extension TextWindow {
     _ = try has(LarderImport.scalarByteCount(of: buffer[next]))
   }
 
-  /// Refuses what begins like UTF-16, UTF-32 or with a byte order mark; call it at the beginning.
+  /// Moves over a byte order mark, and refuses what begins like UTF-16 or UTF-32; call it at the
+  /// beginning.
   mutating func requirePlainUTF8() throws(ImportError) {
+    if try has(3), isByteOrderMark(buffer[next..<next + 3]) {
+      next += 3
+      continuationByteCount += 3  // A mark takes no column.
+    }
     _ = try has(4)
-    let head = Array(buffer[next..<min(end, next + 4)])
-    guard let (found, expected) = foreignEncoding(of: head) else { return }
+    guard
+      let (found, expected) = foreignEncoding(of: Array(buffer[next..<min(end, next + 4)]))
+    else { return }
     throw error(.encoding, found: found, expected: expected)
   }
 }

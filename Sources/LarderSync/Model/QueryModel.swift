@@ -145,6 +145,7 @@ extension QueryModel {
   /// How fresh the data are, by the limiter of the updater.
   public var refreshState: RefreshState { follower.refreshState }
 
-  /// Asks the updater to sync, and returns when it has; what goes wrong is ``lastError``.
+  /// Asks the updater to sync, and returns when it has; what goes wrong is ``lastError``, of this model
+  /// alone: other models of the same limiter have it in ``lastFailure``.
   public func refresh(_ timing: SyncTiming = .afterNow) async { await follower.refresh(timing) }
 }

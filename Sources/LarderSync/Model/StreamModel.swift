@@ -76,7 +76,8 @@ extension StreamModel {
   /// How fresh the data are, by the limiter of the updater.
   public var refreshState: RefreshState { follower.refreshState }
 
-  /// Asks the updater to sync, and returns when it has; what goes wrong is ``lastError``.
+  /// Asks the updater to sync, and returns when it has; what goes wrong is ``lastError``, of this model
+  /// alone: other models of the same limiter have it in ``lastFailure``.
   public func refresh(_ timing: SyncTiming = .afterNow) async { await follower.refresh(timing) }
 }
 
@@ -124,6 +125,40 @@ extension StreamModel {
     _ repository: any Repository<Entity, Entity>, sections query: Query<Entity>,
     by path: any KeyPath<Entity, Key?> & Sendable, refreshedBy updater: (any Updater)? = nil
   ) where Request == Query<Entity>, Value == Rows<RowSection<Key?, Entity>> {
+    self.init(query, initially: [], refreshedBy: updater) {
+      repository.stream(sections: $0, by: path)
+    }
+  }
+
+  /// What a query selects, in sections by an enum, in its own order.
+  ///
+  /// - Parameter updater: Asked to sync when the model starts, and by ``refresh(_:)``; nil for nobody.
+  public convenience init<
+    Key: RawRepresentable & Comparable & CaseIterable & Sendable, Entity: Document
+  >(
+    _ repository: any Repository<Entity, Entity>, sections query: Query<Entity>,
+    by path: any KeyPath<Entity, Key> & Sendable, refreshedBy updater: (any Updater)? = nil
+  )
+  where
+    Key.RawValue: Comparand, Request == Query<Entity>, Value == Rows<RowSection<Key, Entity>>
+  {
+    self.init(query, initially: [], refreshedBy: updater) {
+      repository.stream(sections: $0, by: path)
+    }
+  }
+
+  /// What a query selects, in sections by an enum that may be nil, which comes first.
+  ///
+  /// - Parameter updater: Asked to sync when the model starts, and by ``refresh(_:)``; nil for nobody.
+  public convenience init<
+    Key: RawRepresentable & Comparable & CaseIterable & Sendable, Entity: Document
+  >(
+    _ repository: any Repository<Entity, Entity>, sections query: Query<Entity>,
+    by path: any KeyPath<Entity, Key?> & Sendable, refreshedBy updater: (any Updater)? = nil
+  )
+  where
+    Key.RawValue: Comparand, Request == Query<Entity>, Value == Rows<RowSection<Key?, Entity>>
+  {
     self.init(query, initially: [], refreshedBy: updater) {
       repository.stream(sections: $0, by: path)
     }

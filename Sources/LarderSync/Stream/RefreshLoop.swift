@@ -12,6 +12,8 @@ struct RefreshLoop: Sendable {
   ) async {
     await withDiscardingTaskGroup { group in
       let schedule = updater.schedule
+      // Of failures that are asked for from now on, the caller tells.
+      let arrivalCount = schedule?.arrivalCount ?? 0
       if let schedule {
         group.addTask {
           var told: RefreshState?
@@ -24,7 +26,10 @@ struct RefreshLoop: Sendable {
       var timing = timing
       var told: String?
       var hasSynced: Bool
+      // Syncs in a row during which no flight of the limiter has landed.
+      var strayCount = 0
       repeat {
+        let landingCount = schedule?.landingCount
         hasSynced = true
         do {
           hasSynced = try await updater.sync(timing) != .skipped
@@ -32,22 +37,39 @@ struct RefreshLoop: Sendable {
         } catch is CancellationError {
           // Nobody waits any more, or somebody has stopped it on purpose.
         } catch {
-          // The same again would be news to nobody.
-          if told != "\(error)" { onFailure(error) }
-          told = "\(error)"
+          let text = "\(error)"
+          if schedule?.isLeft(text, after: arrivalCount) == true {
+            told = nil
+          } else {
+            // The same again would be news to nobody.
+            if told != text { onFailure(error) }
+            told = text
+          }
         }
         timing = .scheduled
-      } while await isDueAgain(schedule, joining: hasSynced, before: end)
+        strayCount = schedule?.landingCount == landingCount ? strayCount + 1 : 0
+      } while await isDueAgain(
+        schedule, joining: hasSynced, strayCount: strayCount, before: end)
       group.cancelAll()
     }
   }
 
-  /// - Parameter joining: Whether to join a flight of others; not after a sync that was skipped, perhaps
-  ///   beside that flight.
+  /// - Parameters:
+  ///   - joining: Whether to join a flight of others; not after a sync that was skipped, perhaps beside
+  ///     that flight.
+  ///   - strayCount: Syncs in a row without a landing. One may have come too early, or another process
+  ///     may have been faster; an updater that goes past its limiter is due for ever.
   private func isDueAgain(
-    _ schedule: FetchLimiter?, joining: Bool, before end: WatchEnd
+    _ schedule: FetchLimiter?, joining: Bool, strayCount: Int, before end: WatchEnd
   ) async -> Bool {
     guard let schedule else { return false }
-    return await end.isAfter { try await schedule.waitUntilDue(joining: joining) }
+    return await end.isAfter {
+      try await schedule.waitUntilDue(joining: joining)
+      if strayCount > 1 {
+        try await schedule.sleep(for: Self.strayPauses.pause(after: strayCount - 1))
+      }
+    }
   }
+
+  private static let strayPauses = Backoff(longest: .seconds(60), random: { 1 })
 }

@@ -28,6 +28,30 @@ extension Repository where Model == Entity {
     EventStream(
       watch(sections: query, by: path, ignoring: ignored), refreshedBy: updater, timing: timing)
   }
+
+  /// What `query` selects, in sections by an enum, in its own order.
+  ///
+  /// As the other ones.
+  public func stream<Key: RawRepresentable & Comparable & CaseIterable & Sendable>(
+    sections query: Query<Entity>, by path: any KeyPath<Entity, Key> & Sendable,
+    refreshedBy updater: (any Updater)? = nil, timing: SyncTiming = .joining,
+    ignoring ignored: Set<ChangeOrigin> = []
+  ) -> EventStream<Rows<RowSection<Key, Model>>> where Key.RawValue: Comparand {
+    EventStream(
+      watch(sections: query, by: path, ignoring: ignored), refreshedBy: updater, timing: timing)
+  }
+
+  /// What `query` selects, in sections by an enum that may be nil, which comes first.
+  ///
+  /// As the other ones.
+  public func stream<Key: RawRepresentable & Comparable & CaseIterable & Sendable>(
+    sections query: Query<Entity>, by path: any KeyPath<Entity, Key?> & Sendable,
+    refreshedBy updater: (any Updater)? = nil, timing: SyncTiming = .joining,
+    ignoring ignored: Set<ChangeOrigin> = []
+  ) -> EventStream<Rows<RowSection<Key?, Model>>> where Key.RawValue: Comparand {
+    EventStream(
+      watch(sections: query, by: path, ignoring: ignored), refreshedBy: updater, timing: timing)
+  }
 }
 
 extension Repository {

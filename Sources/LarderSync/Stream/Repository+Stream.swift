@@ -18,8 +18,9 @@ extension Repository {
   /// An updater with a limiter (``Updater/schedule``) is asked again for as long as the stream is
   /// iterated: when the limiter's interval has ended, when the pause after a failure is over, and when a
   /// ``RefreshTrigger`` fires. All streams of one limiter share its requests. A failure that says the
-  /// same as the one before, with no success between them, is not given again. How fresh the data are
-  /// comes as ``Event/refresh(_:)``.
+  /// same as the one before, with no success between them, is not given again. What fails for a caller
+  /// of ``SyncTiming/afterNow`` while the stream is open is for that caller to show, and comes as
+  /// ``Event/refresh(_:)`` alone, as how fresh the data are always does.
   ///
   /// No failure ends the stream. When the repository cannot be read, such as for a damaged record,
   /// this comes as a failure once, and reading is tried again after a second, then after longer

@@ -27,6 +27,8 @@ struct FetchInterval {
     var count: Int
     /// How long after it nobody tries again.
     var pause: Duration
+    /// Whether the remote has asked for the pause.
+    var isAdvised = false
   }
 
   /// How things stand, by what was seen here and by what others have noted.
@@ -94,13 +96,26 @@ struct FetchInterval {
   mutating func fail(_ error: any Error, isOutdated: Bool) {
     // If the store cannot be read, nothing was seen to fail before.
     let count = isOutdated ? 0 : ((try? standing())?.failure?.count ?? 0) + 1
-    let pause = isOutdated ? .zero : backoff?.pause(after: count) ?? .zero
-    failure = Failure(error: error, moment: now, count: count, pause: pause)
+    var failure = Failure(error: error, moment: now, count: count, pause: .zero)
+    if let backoff {
+      if !isOutdated { failure.pause = backoff.pause(after: count) }
+      switch (error as? any RetryAdvising)?.retryAdvice ?? .backoff {
+      case .backoff: break
+      case .after(let pause):
+        failure.pause = min(max(pause, failure.pause), .seconds(Self.longestPause))
+        failure.isAdvised = true
+      case .whenTriggered where isOutdated: break
+      case .whenTriggered: failure.pause = .seconds(Self.longestPause)
+      }
+    }
+    self.failure = failure
   }
 
-  /// Lets what has failed be tried again at once, and the pauses begin anew.
+  /// Lets what has failed be tried again at once, and the pauses begin anew, except where the remote has
+  /// asked for one.
   mutating func lift() {
     lifted = now.seconds
+    if failure?.isAdvised == true { return }
     failure?.pause = .zero
     failure?.count = 0
   }
@@ -112,7 +127,8 @@ struct FetchInterval {
       failure: failure.map { failure in
         FetchRecord.Failure(
           seconds: failure.moment.seconds, pause: failure.pause / .seconds(1),
-          count: failure.count, kind: "\(type(of: failure.error))")
+          isAdvised: failure.isAdvised, count: failure.count,
+          kind: "\(type(of: failure.error))")
       })
   }
 
@@ -158,7 +174,7 @@ struct FetchInterval {
     {
       let date = Date(timeIntervalSinceReferenceDate: kept.seconds)
       let left = kept.pause - (now.seconds - kept.seconds)
-      let isLifted = kept.seconds <= lifted
+      let isLifted = kept.seconds <= lifted && !kept.isAdvised
       standing.failure = (
         EarlierFailure(kind: kept.kind, date: date), isLifted ? 0 : kept.count
       )

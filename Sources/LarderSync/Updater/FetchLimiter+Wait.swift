@@ -48,6 +48,22 @@ extension FetchLimiter {
     }
   }
 
+  /// How many callers have come.
+  var arrivalCount: FlightLine.Waiter { state.withLock { $0.waiterCount } }
+
+  /// How many flights are over.
+  var landingCount: UInt64 { state.withLock { $0.line.landingCount } }
+
+  /// Whether a failure is shown by somebody who asked for the refresh after so many callers had come.
+  func isLeft(_ text: String, after arrivalCount: FlightLine.Waiter) -> Bool {
+    state.withLock { $0.askers.isLeft(text, after: arrivalCount) }
+  }
+
+  /// - Throws: `CancellationError` when the task is cancelled first.
+  func sleep(for pause: Duration) async throws {
+    try await state.withLock { $0.interval.clock }.sleep(for: pause)
+  }
+
   /// Lets what has failed be tried again at once, and the interval be looked at again.
   func wake() {
     state.withLock { state in
@@ -104,7 +120,7 @@ extension FetchLimiter.State {
   /// - Throws: The failure that is not to be tried again yet; `StoreError`.
   func isDue(_ timing: SyncTiming) throws -> Bool {
     guard line.flight == nil else { return false }
-    let isDue = try timing == .afterNow || interval.isDue()
+    let isDue = try timing.isAnew || interval.isDue()
     return timing == .scheduled ? isDue && pause == .zero : isDue
   }
 

@@ -15,7 +15,8 @@ public import Larder
 /// ```
 /// After a failure the ``Backoff`` says how long nobody tries again. Whoever calls meanwhile is told of
 /// the failure, and makes no request; ``SyncTiming/afterNow`` does not wait. Streams try again by
-/// themselves when that time is over, and sooner when a ``RefreshTrigger`` says so.
+/// themselves when that time is over, and sooner when a ``RefreshTrigger`` says so. An error that is
+/// ``RetryAdvising`` may say itself when to try again, or that this is of no use.
 ///
 /// A limiter with a name remembers in the store when it last succeeded, and how it has failed since. A
 /// ``RemoteUpdater`` notes a success in the transaction of its save. A fetch that found nothing writes
@@ -37,6 +38,7 @@ public final class FetchLimiter: Sendable {
     /// Noted by the save of the flight under way, in its own transaction.
     var noted: FetchInterval.Moment?
     var rest = FetchRest()
+    var askers = FetchAskers()
     var observers: [UInt64: AsyncStream<Void>.Continuation] = [:]
     var observerCount: UInt64 = 0
   }
@@ -51,7 +53,7 @@ public final class FetchLimiter: Sendable {
   ///     refreshes; zero for no interval.
   ///   - retrying: How long after a failure the next request is made; nil lets every caller try at
   ///     once, and streams not by themselves.
-  ///   - trigger: Ends the wait after a failure.
+  ///   - trigger: Ends the wait after a failure, unless the remote has asked for it.
   public convenience init(
     minimumInterval: Duration = .zero, retrying: Backoff? = Backoff(),
     trigger: RefreshTrigger? = nil, clock: any SyncClock = SystemClock()
@@ -74,7 +76,7 @@ public final class FetchLimiter: Sendable {
   ///   - name: What is fetched, 1 to 100 bytes of UTF-8.
   ///   - retrying: How long after a failure the next request is made; nil lets every caller try at
   ///     once, and streams not by themselves.
-  ///   - trigger: Ends the wait after a failure.
+  ///   - trigger: Ends the wait after a failure, unless the remote has asked for it.
   public convenience init(
     minimumInterval: Duration, named name: String, in store: Store, retrying: Backoff? = Backoff(),
     trigger: RefreshTrigger? = nil, clock: any SyncClock = SystemClock()
@@ -135,6 +137,7 @@ public final class FetchLimiter: Sendable {
     } onCancel: {
       let continuation = state.withLock { state in
         state.line.leave(waiter)
+        state.askers.leave(waiter)
         return state.waiters.removeValue(forKey: waiter)
       }
       continuation?.resume(throwing: CancellationError())
@@ -153,6 +156,7 @@ public final class FetchLimiter: Sendable {
         let arrival = try state.line.arrive(waiter, timing, fetch, isDue: isDue.get)
         if case .skipped = arrival { return arrival }
         state.waiters[waiter] = continuation
+        state.askers.arrive(waiter, timing)
         if case .takesOff = arrival { state.rest.takeOff() }
         return arrival
       }
@@ -172,6 +176,7 @@ public final class FetchLimiter: Sendable {
     let (waiters, task) = state.withLock { state in
       let waiters = state.line.cancel().compactMap { state.waiters.removeValue(forKey: $0) }
       state.rest.cancel()
+      state.askers.cancel()
       return (waiters, state.task)
     }
     task?.cancel()
@@ -186,6 +191,7 @@ public final class FetchLimiter: Sendable {
     let memory = state.withLock { state in
       state.interval.success = nil
       state.interval.failure = nil
+      state.askers.forget()
       state.wake()
       return state.interval.memory
     }

@@ -8,13 +8,16 @@ internal import Larder
 ///      | success  failure  pause  count  kind           8, 8, 8, 1, 0 to 200 of UTF-8
 /// ```
 /// A success that never was is not a number. The longer form stands as long as the last fetch has failed.
+/// The count goes up to 127; its highest bit is set where the remote has asked for the pause.
 struct FetchRecord: Equatable {
   struct Failure: Equatable {
     /// When it was.
     var seconds: Double
     /// How long after it nobody tries again, in seconds.
     var pause: Double
-    /// Failures in a row, up to 255.
+    /// Whether the remote has asked for the pause.
+    var isAdvised = false
+    /// Failures in a row, up to 127.
     var count: Int
     /// The type of the error.
     var kind: String
@@ -26,6 +29,7 @@ struct FetchRecord: Equatable {
 
 extension FetchRecord {
   private static let maximumKindByteCount = 200
+  private static let maximumCount: UInt8 = 127
 
   /// Nil for bytes that are no record.
   init?(_ bytes: [UInt8]) {
@@ -37,7 +41,8 @@ extension FetchRecord {
     self.success = success.isNaN ? nil : success
     if bytes.count > 8 {
       failure = Failure(
-        seconds: double(at: 8), pause: double(at: 16), count: Int(bytes[24]),
+        seconds: double(at: 8), pause: double(at: 16), isAdvised: bytes[24] > Self.maximumCount,
+        count: Int(bytes[24] & Self.maximumCount),
         kind: String(decoding: bytes[25...], as: UTF8.self))
     }
   }
@@ -48,8 +53,10 @@ extension FetchRecord {
     }
     let success = bytes(success ?? .nan)
     guard let failure else { return success }
+    let count = min(UInt8(clamping: failure.count), Self.maximumCount)
     return success + bytes(failure.seconds) + bytes(failure.pause)
-      + [UInt8(clamping: failure.count)] + failure.kind.utf8.prefix(Self.maximumKindByteCount)
+      + [failure.isAdvised ? count | ~Self.maximumCount : count]
+      + failure.kind.utf8.prefix(Self.maximumKindByteCount)
   }
 }
 

@@ -34,6 +34,8 @@ struct FlightLine {
   private(set) var flight: Flight?
   private var trailing: [Waiter: Fetch] = [:]
   private var flightCount: UInt64 = 0
+  /// How many flights are over.
+  private(set) var landingCount: UInt64 = 0
 
   /// A caller comes.
   ///
@@ -47,12 +49,12 @@ struct FlightLine {
       case .joining where !flight.isCancelled, .scheduled where !flight.isCancelled:
         self.flight?.waiters.insert(waiter)
       // What is being cancelled has no outcome that could be shared.
-      case .joining, .afterNow: trailing[waiter] = fetch
+      case .joining, .afterNow, .afterChange: trailing[waiter] = fetch
       case .scheduled: return .skipped
       }
       return .waits
     }
-    guard try timing == .afterNow || isDue() else { return .skipped }
+    guard try timing.isAnew || isDue() else { return .skipped }
     return .takesOff(number: takeOff([waiter]))
   }
 
@@ -60,6 +62,7 @@ struct FlightLine {
   mutating func land() -> Landing {
     var landing = Landing(waiters: flight?.waiters ?? [])
     flight = nil
+    landingCount += 1
     // The closure of the one who came first, as all ask for the same thing.
     if let first = trailing.min(by: { $0.key < $1.key }) {
       landing.next = (takeOff(Set(trailing.keys)), first.value)

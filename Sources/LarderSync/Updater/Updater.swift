@@ -16,6 +16,9 @@ public protocol Updater: Sendable {
   /// The limiter through which every ``sync(_:)`` runs, with the timing that it is given: it says when
   /// streams sync again, and how fresh the data are. Without one, streams sync once for each iteration,
   /// and do not know how fresh the data are.
+  ///
+  /// If syncs do not run through it, it goes on saying that one is due. Streams then sync after pauses
+  /// that grow from a second to a minute.
   var schedule: FetchLimiter? { get }
 }
 
@@ -48,11 +51,21 @@ public enum SyncTiming: Sendable, Hashable, CaseIterable {
   case joining
   /// Is sure of what the remote has from now on: one that is running may have asked too early, so
   /// that another follows it, which all callers of this kind share. Heeds neither the interval nor a
-  /// failure: for pulling to refresh, and after something was changed at the remote.
+  /// failure: for pulling to refresh, and for every other button that asks for it.
+  ///
+  /// Whoever calls so shows what is thrown: streams that are open at the call leave its failure to the
+  /// caller, so that the user sees one message, and give it in ``Event/refresh(_:)`` alone. If the
+  /// caller's task is cancelled first, the streams show the failure.
   case afterNow
+  /// As ``afterNow``, for callers that show nobody what is thrown, such as `try?` after something was
+  /// changed at the remote: streams show the failure.
+  case afterChange
   /// Joins a sync that is running and shares its outcome; otherwise syncs only if the limiter has one
   /// due by itself: what streams ask for after their first sync.
   case scheduled
+
+  /// Whether a request is made whatever was before.
+  var isAnew: Bool { self == .afterNow || self == .afterChange }
 }
 
 /// What became of a sync that did not fail.

@@ -17,7 +17,7 @@ struct CSVImportPropertyTests {
         let table = CSVPropertyTests.table(&random, ",")
         let names = table.rows[0].indices.map { $0 == 0 ? "id" : "column \($0)" }
         options.csv.columns = names
-        options.csv.types = Dictionary(uniqueKeysWithValues: names.map { ($0, .string) })
+        options.types = Dictionary(uniqueKeysWithValues: names.map { ($0, .string) })
         // Every row a key of its own; a mark and zeros at the beginning are for other tests.
         let keyed = table.rows.enumerated().map { ["\(round)-\($0)"] + $1.dropFirst() }
         let text = keyed.map { row in
@@ -100,19 +100,22 @@ struct CSVImportPropertyTests {
     }
   }
 
-  @Test("4,096 columns are read, one more is refused")
+  @Test("as many columns as the limit says are read, one more is refused")
   func manyColumns() throws {
     let names = (0..<4_096).map { "c\($0)" }.joined(separator: ",")
     let row = (0..<4_096).map { "\($0)" }.joined(separator: ",")
+    var options = ImportOptions()
+    options.csv.limits.columnCount = 4_096
     try withTemporaryStore { store in
       let report = try store.importDocuments(
-        from: .text("\(names)\n\(row)\n", name: "t.csv"), into: "c", key: "c0")
+        from: .text("\(names)\n\(row)\n", name: "t.csv"), into: "c", key: "c0", options: options)
 
       #expect(report.saved.inserted == 1)
       #expect(try store.collection("c").get(0)?.fields.count == 4_096)
       let error = try refusal(in: store) {
         try store.importDocuments(
-          from: .text("\(names),x\n\(row),1\n", name: "t.csv"), into: "c", key: "c0")
+          from: .text("\(names),x\n\(row),1\n", name: "t.csv"), into: "c", key: "c0",
+          options: options)
       }
       #expect(error?.kind == .limit(.columnCount))
     }

@@ -23,9 +23,14 @@ struct CSVValueTests {
     arguments: [
       (["1", "-2", "0"], "int64"), (["1", ""], "int64?"), (["1", "2.5"], "double"),
       (["true", "false"], "bool"), (["TRUE", "False"], "bool"), (["1", "true"], "string"),
-      (["2026-03-01", "2026-03-01T09:30:00+02:00"], "date"), (["2026-03-01", "1"], "string"),
+      (["2026-03-01T09:30:00.250Z", "2001-01-01T00:00:00.000Z"], "date"),
+      (["2026-03-01"], "string"), (["2026-03-01T09:30:00+02:00"], "string"),
+      (["2026-03-01T09:30:00Z"], "string"), (["2020-01-01T00:00:00.123456789Z"], "string"),
+      (["2026-03-01", "1"], "string"),
       (["2026-02-30"], "string"), (["9223372036854775807", "-9223372036854775808"], "int64"),
-      (["9223372036854775808"], "string"), (["9007199254740993"], "int64"),
+      (["9223372036854775808", "0"], "uint64"), (["9223372036854775808", "-1"], "string"),
+      (["9223372036854775808", "0.5"], "string"), (["18446744073709551616"], "string"),
+      (["9007199254740993"], "int64"),
       (["9007199254740993", "0.5"], "string"), (["9007199254740992", "0.5"], "double"),
       (["007"], "string"), (["1", "01"], "string"), (["+47"], "string"), (["1e5"], "string"),
       (["1e+5", "2E-3"], "double"), (["1e+999"], "string"), (["1e-999"], "string"),
@@ -61,10 +66,10 @@ struct CSVValueTests {
         .uuid(UUID(uuidString: "E621E1F8-C36C-495A-93FC-0C247A3E6E5F")!)
       ),
       ("\"{\"\"a\"\": [null]}\"", .json, .document(["a": [.null]])), ("5", .json, 5),
-    ] as [(String, CSVType, Value)])
-  func declared(field: String, type: CSVType, value: Value) throws {
+    ] as [(String, ImportType, Value)])
+  func declared(field: String, type: ImportType, value: Value) throws {
     var options = ImportOptions()
-    options.csv.types = ["x": type]
+    options.types = ["x": type]
     try withTemporaryStore { store in
       try store.importDocuments(
         from: .text("id,x\n1,\(field)\n", name: "t.csv"), into: "c", key: "id", options: options)
@@ -83,11 +88,11 @@ struct CSVValueTests {
       ("2026-13-01", .date), ("x", .uuid), ("x", .data), ("1,", .decimal),
       ("0.\(String(repeating: "7", count: 39))", .decimal), ("1e999", .decimal), ("[1", .json),
       ("x", .json), ("\"\"", .integer), ("\"\"", .date),
-    ] as [(String, CSVType)])
-  func refused(field: String, type: CSVType) throws {
+    ] as [(String, ImportType)])
+  func refused(field: String, type: ImportType) throws {
     guard !(field.isEmpty && type == .json) else { return }  // Nil, as in every column.
     var options = ImportOptions()
-    options.csv.types = ["x": type]
+    options.types = ["x": type]
     options.csv.delimiter = .semicolon
     try withTemporaryStore { store in
       let error = try refusal(in: store) {
@@ -207,7 +212,7 @@ struct CSVValueTests {
           from: .text("a,1,2\n", name: "t.csv"), into: "c", key: "id", options: options)
       }
       #expect(error?.position == TextPosition(line: 1, column: 4))
-      options.csv.types = ["m": .integer]
+      options.types = ["m": .integer]
       let unknown = try refusal(in: store) {
         try store.importDocuments(
           from: .text("a,1\n", name: "t.csv"), into: "c", key: "id", options: options)

@@ -80,11 +80,11 @@ struct JSONLimitTests {
     #expect(asName?.position == (isAccepted ? nil : TextPosition(line: 1, column: 2)))
   }
 
-  @Test("a string without an end is given up at 16 MiB")
+  @Test("a string without an end is given up at the limit")
   func endlessString() {
     let bytes = [UInt8(ascii: "\"")] + [UInt8](repeating: UInt8(ascii: "a"), count: 17 << 20)
 
-    let error = JSONProbe.refusal(bytes)
+    let error = JSONProbe.refusal(bytes, limits: limits { $0.stringByteCount = 16 << 20 })
 
     #expect(error?.kind == .limit(.stringByteCount))
     #expect(error?.position == .start)
@@ -104,12 +104,13 @@ struct JSONLimitTests {
     #expect(endless?.kind == .limit(.numberByteCount))
   }
 
-  @Test("65,536 members are accepted, one more is refused at its name")
+  @Test("as many members as the limit says are accepted, one more is refused at its name")
   func members() {
+    let limits = limits { $0.memberCount = 65_536 }
     let members = (1...65_536).map { "\"\($0)\":0" }.joined(separator: ",\n")
 
-    let accepted = JSONProbe.refusal("{\(members)}")
-    let refused = JSONProbe.refusal("{\(members),\n\"more\":0}")
+    let accepted = JSONProbe.refusal("{\(members)}", limits: limits)
+    let refused = JSONProbe.refusal("{\(members),\n\"more\":0}", limits: limits)
 
     #expect(accepted == nil)
     #expect(refused?.kind == .limit(.memberCount))

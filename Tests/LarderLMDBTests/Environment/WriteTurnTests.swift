@@ -259,8 +259,14 @@
             #expect(code { try environment.close(timeoutSeconds: 0.2) } == .inUse)
             waitToLook()
             // The turn comes while the store is being closed: it is waited for then.
-            let closing = OnThread { code { try environment.close(timeoutSeconds: 0.5) } }
-            while !environment.gate.isShut { SystemCall.sleep(microseconds: 100) }
+            let hasGivenUp = Flag()
+            let closing = OnThread {
+              defer { hasGivenUp.set() }
+              return code { try environment.close(timeoutSeconds: 0.5) }
+            }
+            while !environment.gate.isShut, !hasGivenUp.isSet {
+              SystemCall.sleep(microseconds: 100)
+            }
             child.kill()
             try first.value()
             #expect(try closing.value() == .inUse)

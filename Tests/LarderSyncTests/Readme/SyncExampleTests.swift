@@ -31,7 +31,7 @@ import Testing
 
     #expect(readme.count == 1)
     #expect(article.count == 4)
-    #expect(updaters.count == 3)
+    #expect(updaters.count == 4)
     for shown in updaters { #expect(updaterSource.contains(shown), "\(shown)") }
     for shown in readme + article {
       for part in shown.components(separatedBy: "\n\n") {

@@ -74,4 +74,11 @@ import Testing
       #expect(ids == [7, 8])
     }
   }
+
+  @Test("the article's error keeps streams from asking again too early, or at all")
+  func retryAdvice() {
+    #expect(StationServerError(status: 404).retryAdvice == .whenTriggered)
+    let busy = StationServerError(status: 503, retryAfter: "120")
+    #expect(busy.retryAdvice == .after(.seconds(120)))
+  }
 }

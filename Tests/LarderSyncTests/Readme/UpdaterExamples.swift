@@ -55,3 +55,12 @@ func departures(
     RemoteUpdater(stations, limiter: limiter) { [try await server.station(id)] }
   }
 }
+
+/// What the server has answered instead of stations.
+struct StationServerError: RetryAdvising {
+  let status: Int
+  /// The header field `Retry-After`.
+  var retryAfter: String?
+
+  var retryAdvice: RetryAdvice { RetryAdvice(httpStatus: status, retryAfter: retryAfter) }
+}

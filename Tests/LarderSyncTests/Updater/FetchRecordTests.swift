@@ -12,7 +12,10 @@ import Testing
         success: 8e8,
         failure: FetchRecord.Failure(seconds: 9e8, pause: 1.5, count: 3, kind: "URLError")),
       FetchRecord(
-        failure: FetchRecord.Failure(seconds: -1, pause: 0, count: 255, kind: "")),
+        failure: FetchRecord.Failure(seconds: -1, pause: 0, count: 127, kind: "")),
+      FetchRecord(
+        failure: FetchRecord.Failure(
+          seconds: 1, pause: 60, isAdvised: true, count: 1, kind: "ServerError")),
     ])
   func roundTrip(record: FetchRecord) {
     #expect(FetchRecord(record.bytes) == record)
@@ -26,7 +29,7 @@ import Testing
 
     let read = FetchRecord(FetchRecord(failure: failure).bytes)
 
-    #expect(read?.failure?.count == 255)
+    #expect(read?.failure?.count == 127)
     #expect(read?.failure?.kind.count == 200)
   }
 

@@ -38,9 +38,9 @@ import Testing
         case (.skipped, .ifDue): #expect(isFlying || !isDue, hint)
         case (.skipped, .joining): #expect(!isFlying && !isDue, hint)
         case (.skipped, .scheduled): #expect(isFlying ? isCancelled : !isDue, hint)
-        case (.skipped, .afterNow): Issue.record("skipped: \(hint)")
+        case (.skipped, .afterNow), (.skipped, .afterChange): Issue.record("skipped: \(hint)")
         case (.takesOff(let number), _):
-          #expect(!isFlying && (isDue || timing == .afterNow), hint)
+          #expect(!isFlying && (isDue || timing.isAnew), hint)
           #expect(number == flightCount + 1, hint)
           flightCount = number
           isCancelled = false
@@ -53,7 +53,7 @@ import Testing
           #expect(isFlying, hint)
           let number = flightCount + (isCancelled ? 1 : 0)
           expected[nextWaiter] = Expectation(flights: number...number)
-        case (.waits, .afterNow):
+        case (.waits, .afterNow), (.waits, .afterChange):
           #expect(isFlying, hint)
           expected[nextWaiter] = Expectation(flights: flightCount + 1...flightCount + 1)
         }

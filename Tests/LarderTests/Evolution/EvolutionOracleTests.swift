@@ -11,7 +11,7 @@ import Testing
   func bothVersions() throws {
     var random = RandomSource()
     var tally = Tally()
-    for _ in 0..<repetitions(12) {
+    for _ in rounds(repetitions(12), until: { tally.hasMetAll }) {
       try withTemporaryStore { store in
         var models: [Int: ItemModel] = [:]
         var version = 1
@@ -24,8 +24,7 @@ import Testing
       }
     }
     print("versions: \(tally)")
-    #expect(tally.merged > 0 && tally.unreadable > 0 && tally.byIndex > 0)
-    #expect(tally.found > tally.asked / 4)
+    #expect(tally.hasMetAll, "\(random.hint)")
   }
 
   private struct Tally {
@@ -35,6 +34,10 @@ import Testing
     /// Documents that have fields of both versions.
     var merged = 0
     var unreadable = 0
+
+    var hasMetAll: Bool {
+      merged > 0 && unreadable > 0 && byIndex > 0 && found > asked / 4
+    }
   }
 
   private func change(

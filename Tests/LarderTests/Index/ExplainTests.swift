@@ -51,6 +51,78 @@ import Testing
     }
   }
 
+  @Test("of indexes that a condition narrows alike, one that has the order is taken")
+  func orderOfEqualIndexes() throws {
+    try withTemporaryStore { store in
+      let offers = store.repository(of: Offer.self)
+      try offers.save(
+        (0..<2_000).map { Offer(id: $0, city: "c\($0 % 10)", price: $0 * 7_919 % 2_000) })
+      let inOneCity = Offer.where { $0.city == "c7" }
+
+      for query in [inOneCity, inOneCity.limit(5)] {
+        let plan = try query.sorted(by: \.price).explain(in: store)
+
+        #expect(plan.order == .index, "\(plan)")
+        #expect(
+          plan.source
+            == .index(.init(name: "city,price", fields: ["city", "price"], rangeCount: 1)))
+        #expect(plan.examinedRows == (query.selection.maximum ?? 200))
+      }
+      #expect(
+        try inOneCity.explain(in: store).source
+          == .index(.init(name: "city", fields: ["city"], rangeCount: 1)))
+      #expect(
+        try offers.fetch(inOneCity.sorted(by: \.price)).map(\.price)
+          == (0..<2_000).filter { $0 % 10 == 7 }.map { $0 * 7_919 % 2_000 }.sorted())
+    }
+  }
+
+  @Test("an order that begins with the key is that in which documents lie")
+  func orderOfKeys() throws {
+    try withParcels { store in
+      let parcels = store.repository(of: Parcel.self)
+      let byKey = Parcel.all.sorted(by: \.id)
+
+      let first = try byKey.limit(3).explain(in: store)
+      let more = try byKey.sorted(by: \.code, .reverse).limit(3).explain(in: store)
+      let onShelf = try Parcel.where { $0.shelf == 7 }.sorted(by: \.id).limit(3)
+        .explain(in: store)
+      let reversed = try Parcel.all.sorted(by: \.id, .reverse).limit(3).explain(in: store)
+
+      #expect((first.source, first.order, first.examinedRows) == (.scan, .keys, 3))
+      #expect((more.order, more.examinedRows) == (.keys, 3))
+      #expect((onShelf.order, onShelf.examinedRows) == (.keys, 3))
+      #expect((reversed.order, reversed.examinedRows) == (.sort, 2_000))
+      #expect(
+        try parcels.fetch(Parcel.all.sorted(by: \.id, .reverse).limit(2)).map(\.id)
+          == [1_999, 1_998])
+    }
+  }
+
+  @Test("a page in the order of the keys begins where the one before has ended")
+  func pagesByKey() throws {
+    try withParcels { store in
+      let parcels = store.repository(of: Parcel.self)
+      for query in [Parcel.all.sorted(by: \.id), Parcel.where { $0.shelf == 7 }.sorted(by: \.id)] {
+        var cursor: PageCursor?
+        var ids: [Int] = []
+        repeat {
+          let page = try parcels.page(query.limit(7), after: cursor)
+          ids += page.models.map(\.id)
+          if let next = page.next {
+            let plan = try query.limit(7).after(next).explain(in: store)
+            // An index range begins with the last document of the page before.
+            #expect(plan.examinedRows <= 8, "\(plan)")
+          }
+          cursor = page.next
+        } while cursor != nil
+
+        #expect(try ids == parcels.fetch(query).map(\.id))
+        #expect(ids == ids.sorted())
+      }
+    }
+  }
+
   @Test("conditions on the key read by key, or a range of keys")
   func keys() throws {
     try withParcels { store in
@@ -112,4 +184,13 @@ import Testing
       #expect((onShelf, labelled) == (20, 40))
     }
   }
+}
+
+@Document
+private struct Offer: Identifiable {
+  var id: Int
+  @Indexed var city: String
+  var price: Int
+
+  static let indexes: [Index<Offer>] = [Index(\.city, \.price)]
 }

@@ -13,12 +13,7 @@ import Testing
     let total = repetitions(15_000)
     let tally = try compare(total, using: &random)
     print("plans: \(tally)")
-    // Plans that are never made prove nothing.
-    #expect(tally.byIndex > total / 4)
-    #expect(tally.inOrder > total / 500)
-    #expect(tally.unions > total / 2_000)
-    #expect(tally.intersections > total / 2_000)
-    #expect(tally.found > total / 8)
+    #expect(tally.hasMetAll(total), "\(random.hint)")
   }
 
   /// Seed 7 told of bounds of long values that were not cut, and of descending ranges that lacked
@@ -31,7 +26,7 @@ import Testing
 
   private func compare(_ total: Int, using random: inout RandomSource) throws -> Tally {
     var tally = Tally()
-    while tally.compared < total {
+    while !tally.isEnough(total) {
       try withTemporaryStore { store in
         let conditions = (0..<12).map { _ in Condition.random(depth: 1, using: &random) }
         let isLate = random.bool()
@@ -58,6 +53,16 @@ import Testing
     var unions = 0
     var intersections = 0
     var found = 0
+
+    /// Plans that are never made prove nothing.
+    func hasMetAll(_ total: Int) -> Bool {
+      byIndex > compared / 4 && found > compared / 8 && inOrder > total / 500
+        && unions > total / 2_000 && intersections > total / 2_000
+    }
+
+    func isEnough(_ total: Int) -> Bool {
+      compared >= (hasMetAll(total) ? total : 20 * total)
+    }
 
     mutating func add(_ plan: Plan) {
       compared += 1

@@ -83,7 +83,7 @@ import Testing
         Visit.all.sorted(by: \.soldAt, nils: .last),
         Visit.all.sorted(by: \.tags.count),
         Visit.all.sorted(by: \.label),
-        Visit.all.sorted(by: \.id),
+        Visit.all.sorted(by: \.id, .reverse),
       ]
       for query in given {
         let plan = try query.limit(5).explain(in: store)
@@ -93,7 +93,13 @@ import Testing
         let plan = try query.limit(5).explain(in: store)
         #expect(plan.order == .sort, "\(query): \(plan)")
       }
-      #expect(try Visit.all.limit(5).explain(in: store).order == .keys)
+      let inOrder = [
+        Visit.all, Visit.all.sorted(by: \.id), Visit.all.sorted(by: \.id).sorted(by: \.city),
+      ]
+      for query in inOrder {
+        let plan = try query.limit(5).explain(in: store)
+        #expect(plan.order == .keys, "\(query): \(plan)")
+      }
     }
   }
 

@@ -104,6 +104,8 @@ import Testing
         all.sorted(by: \.kind).sorted(by: \.id, .reverse),
         all.sorted(by: \.level, .reverse).limit(4),
         all.sorted(by: \.id).limit(5).offset(1),
+        all.sorted(by: \.maybe), all.sorted(by: \.maybe, .reverse),
+        all.sorted(by: \.maybe, .reverse).sorted(by: \.id).limit(4),
       ]
       for parcels in [store.repository(of: Parcel.self), memory] as [any Repository<Parcel, Parcel>]
       {
@@ -112,6 +114,7 @@ import Testing
           try await parcels.save(Array(Self.parcels.prefix(4)))
           var levels = parcels.watch(sections: query, by: \.level).makeAsyncIterator()
           var kinds = parcels.watch(sections: query, by: \.kind).makeAsyncIterator()
+          var maybes = parcels.watch(sections: query, by: \.maybe).makeAsyncIterator()
           for added in [[], Self.parcels] {
             if !added.isEmpty { try await parcels.save(added) }
             let found = try #require(try await levels.next())
@@ -122,6 +125,10 @@ import Testing
             let ordered = try parcels.sections(by: \.kind, of: query)
             #expect(others.map(\.key) == ordered.map(\.key), "\(query)")
             #expect(others.map { Array($0.rows) } == ordered.map(\.models), "\(query)")
+            let optional = try #require(try await maybes.next())
+            let nilFirst = try parcels.sections(by: \.maybe, of: query)
+            #expect(optional.map(\.key) == nilFirst.map(\.key), "\(query)")
+            #expect(optional.map { Array($0.rows) } == nilFirst.map(\.models), "\(query)")
           }
         }
       }

@@ -31,6 +31,75 @@ import Testing
     }
   }
 
+  /// Writes an entity's key in another way than the model does.
+  private struct RespellingMapper: EntityMapper {
+    let spelling: @Sendable (String) -> String
+
+    func convert(_ entity: Sample) -> SampleModel? { SampleMapper().convert(entity) }
+
+    func newEntity(for model: SampleModel) -> Sample {
+      Sample(id: spelling(model.id), firstGroup: model.group)
+    }
+
+    func update(_ entity: inout Sample, by model: SampleModel) {
+      SampleMapper().update(&entity, by: model)
+      entity.id = spelling(model.id)
+    }
+
+    func entityAccessorKey(_ model: SampleModel) -> String { model.id }
+    func entityAccessorKey(_ entity: Sample) -> String { String(entity.id.reversed().reversed()) }
+  }
+
+  @Test(
+    "keys are the same if they are encoded alike, wherever they lie in memory",
+    arguments: [10, 3000])
+  func respelled(_ count: Int) throws {
+    let respelled = RespellingMapper { $0.decomposedStringWithCanonicalMapping }
+    let cut = RespellingMapper { String($0.dropLast()) }
+    let id = { (number: Int) in "a key that is too long to be small, caf\u{E9} \(number + 10_000)" }
+    let models = (0..<count).map { SampleModel(id: id($0), rank: $0) }
+    try withTemporaryStore { store in
+      let samples = store.repository(of: Sample.self, mappedBy: respelled)
+
+      let first = try samples.save(models)
+      let second = try samples.save(models)
+
+      #expect(first.inserted == count && second.unchanged == count)
+      #expect(try samples.get(id(7))?.rank == 7)
+      let error = StoreError.keyChanged(
+        collection: "Sample", key: "\"\(id(0))\"", found: "\"\(id(0).dropLast())\"")
+      #expect(throws: error) {
+        try store.repository(of: Sample.self, mappedBy: cut).save(models)
+      }
+    }
+  }
+
+  @Test("a mapper that changes one key among many is named with that key, and nothing is saved")
+  func renamingOne() throws {
+    struct OneRenamingMapper: EntityMapper {
+      func convert(_ entity: Sample) -> SampleModel? { SampleMapper().convert(entity) }
+      func newEntity(for model: SampleModel) -> Sample { SampleMapper().newEntity(for: model) }
+
+      func update(_ entity: inout Sample, by model: SampleModel) {
+        if model.rank == 2_345 { entity.id += "-renamed" }
+      }
+
+      func entityAccessorKey(_ model: SampleModel) -> String { model.id }
+    }
+    try withTemporaryStore { store in
+      let mapped = store.repository(of: Sample.self, mappedBy: OneRenamingMapper())
+      let models = (0..<3_000).map { SampleModel(id: "\($0 + 10_000)", rank: $0) }
+      let error = StoreError.keyChanged(
+        collection: "Sample", key: "\"12345\"", found: "\"12345-renamed\"")
+
+      for models in [models, models.reversed()] {
+        #expect(throws: error) { try mapped.save(models) }
+        let count = try mapped.count()
+        #expect(count == 0)
+      }
+    }
+  }
+
   /// Finds an entity's key in a way of its own.
   private struct KeyedMapper: EntityMapper {
     let suffix: String

@@ -42,16 +42,18 @@ import Testing
   func everyDifference() throws {
     var random = RandomSource()
     var (most, least) = (0, Int.max)
-    for _ in 0..<repetitions(150) {
+    for round in 0..<repetitions(150) {
       let keyCount = random.pick([1, 2, 5, 1000])
       let isSorted = random.bool()
       func key(_ random: inout RandomSource) -> Int { random.int(0..<keyCount) }
       var items = random.array(0..<random.pick([4, 60, 800])) { random in
         Item(id: random.int(0..<1_000_000), key: random.int(0..<keyCount))
       }
+      // The first begins with as many sections as items; all end with none.
+      if round == 0 { items = (0..<800).map { Item(id: $0, key: $0) } }
       if isSorted { items.sort { ($0.key, $0.id) < ($1.key, $1.id) } }
       var runs = Self.runs(items)
-      for _ in 0..<30 {
+      for step in 0..<30 {
         let old = items
         for _ in 0..<random.pick([1, 1, 3, 20]) {
           let item = Item(id: random.int(0..<1_000_000), key: key(&random))
@@ -63,6 +65,7 @@ import Testing
           }
         }
         if isSorted { items.sort { ($0.key, $0.id) < ($1.key, $1.id) } }
+        if step == 29 { items = [] }
         runs.apply(.update(Self.difference(from: old, to: items)))
         let isSame = Self.isSame(runs, items)
         if !isSame { try #require(isSame, "\(random.hint)") }

@@ -40,6 +40,16 @@ import Testing
     var refills = 0
     var grown = 0
     var found = 0
+
+    /// What was never seen proves nothing.
+    func hasMetAll(_ total: Int) -> Bool {
+      updates > compared / 10 && found > compared / 4 && moves > compared / 100
+        && refills > total / 2_000 && grown > total / 2_000
+    }
+
+    func isEnough(_ total: Int) -> Bool {
+      compared >= (hasMetAll(total) ? total : 20 * total)
+    }
   }
 
   @Test("after every step of a watched query the list is what a fetch gives")
@@ -47,7 +57,7 @@ import Testing
     var random = RandomSource()
     let total = repetitions(15_000)
     var tally = Tally()
-    while tally.compared < total {
+    while !tally.isEnough(total) {
       try withTemporaryStore { store in
         let pool = (0..<40).map {
           Specimen(id: random.pick(Pool.keys) + "\($0 % 20)", using: &random)
@@ -69,7 +79,7 @@ import Testing
             if random.once(in: 4) { watches[place].limit?.grow(by: random.pick([0, 1, 2, 7])) }
             try look(&watches[place], store, &tally, random.hint)
           }
-          if tally.compared >= total { break }
+          if tally.isEnough(total) { break }
         }
         tally.rereads += watches.reduce(0) { $0 + $1.watch.rereadCount }
         tally.refills += watches.reduce(0) { $0 + $1.watch.refillCount }
@@ -77,15 +87,10 @@ import Testing
       }
     }
     print("watch: \(tally)")
-    // What was never seen proves nothing.
-    #expect(tally.updates > total / 10)
-    #expect(tally.found > total / 4)
-    #expect(tally.moves > total / 100)
-    #expect(tally.refills > total / 2_000)
-    #expect(tally.grown > total / 2_000)
+    #expect(tally.hasMetAll(total), "\(random.hint)")
     // Only erasures may need the whole result.
     #expect(tally.resets == 0)
-    #expect(tally.rereads < total / 8)
+    #expect(tally.rereads < tally.compared / 8)
   }
 
   private func look(

@@ -21,7 +21,7 @@ import Testing
     try fill(count)
     var version = 2
     var halfway = 0
-    for cycle in 0..<30 {
+    for cycle in rounds(30, until: { halfway > 0 }) {
       let process = try OtherProcess("migrate", folder.store, "\(version)")
       _ = try process.expect("open")
       // Anywhere inside a batch, or between two.

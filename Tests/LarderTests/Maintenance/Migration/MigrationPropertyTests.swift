@@ -13,7 +13,8 @@ import Testing
   func sameAsInMemory() throws {
     var random = RandomSource()
     var (interruptions, deletions, moves) = (0, 0, 0)
-    for round in 0..<60 {
+    func hasMetAll() -> Bool { interruptions > 50 && deletions > 50 && moves > 50 }
+    for round in rounds(60, until: hasMetAll) {
       let hint = "\(random.hint), round \(round)"
       try withTemporaryStore { store in
         let collection = store.collection("Thing")
@@ -52,7 +53,7 @@ import Testing
         }
       }
     }
-    #expect(interruptions > 50 && deletions > 50 && moves > 50, "\(random.hint)")
+    #expect(hasMetAll(), "\(random.hint)")
   }
 
   private func document(_ key: Int64, _ random: inout RandomSource) -> DynamicDocument {

@@ -69,27 +69,28 @@ import Testing
   func whileWriting() throws {
     let store = try Store(at: folder.store)
     try save(50, nonce: "0", in: store)
-    let isOver = Locked(false)
+    let (isOver, saved) = (Flag(), Locked(0))
     let writer = OnThread {
-      var round = 0
-      while !isOver.withLock({ $0 }) {
-        round += 1
+      while !isOver.isSet {
+        let round = saved.withLock { $0 } + 1
         try save(50, nonce: "\(round)", in: store)
+        saved.withLock { $0 = round }
       }
-      return round
     }
 
     var seen: [Int] = []
     for number in 0..<8 {
+      // Each behind another save, however the threads take turns.
+      for _ in 0..<120_000 where saved.withLock({ $0 }) <= seen.last ?? 0 { usleep(1000) }
       try store.backup(to: "\(target)-\(number)")
       let nonces = try nonces(at: "\(target)-\(number)")
       #expect(nonces.count == 1)
       seen += nonces.compactMap { Int($0) }
     }
-    isOver.withLock { $0 = true }
+    isOver.set()
 
-    #expect(try writer.value() > 8)
-    #expect(seen == seen.sorted())
+    try writer.value()
+    #expect(seen == Set(seen).sorted())
     try verifyAndClose(store)
   }
 

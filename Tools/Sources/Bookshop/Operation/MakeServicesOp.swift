@@ -12,9 +12,10 @@ struct MakeServicesOp {
   ) throws -> Services {
     let store = try Store(at: configuration.store)
     let books = store.repository(of: Book.self)
+    let trigger = RefreshTrigger()
     let limiter = FetchLimiter(
       minimumInterval: .seconds(configuration.refreshSeconds), named: "catalogue", in: store,
-      clock: configuration.clock)
+      trigger: trigger, clock: configuration.clock)
     return Services(
       storage: DeviceStorage(
         states: store.repository(of: DeviceState.self),
@@ -26,6 +27,7 @@ struct MakeServicesOp {
         updater: configuration.server.map { server in
           RemoteUpdater.catalogue(from: server, into: books, limiter: limiter)
         },
+        trigger: trigger,
         firstBooks: configuration.fixture.map { FixtureImporter(file: $0, store: store) }),
       router: router,
       app: BookshopAppService(

@@ -13,6 +13,7 @@ struct SetUpServicesOp {
     services.payment.onReceipt = services.storage.save(receipt:)
     services.router.onLink = services.app.open(link:)
     services.router.onQuit = services.app.quit
+    services.router.onReturn = services.catalogue.comeBack
     configuration.gateway.onSMS = services.router.tell
     services.catalogue.fill()
   }

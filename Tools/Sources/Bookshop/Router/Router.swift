@@ -9,6 +9,8 @@ internal import LarderSync
   var onLink: (String) -> Void { get set }
   /// Told when the reader leaves.
   var onQuit: () -> Void { get set }
+  /// Told when the reader is back from another window or app.
+  var onReturn: () -> Void { get set }
 
   func setUp()
   /// Shows a screen. Where it is shown already, or takes another's place, the view model that is

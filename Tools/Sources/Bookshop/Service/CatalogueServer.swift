@@ -7,17 +7,27 @@ internal import LarderSync
 #endif
 
 enum ServerError: Error, Equatable, CustomStringConvertible {
-  case status(Int)
+  /// With the header field `Retry-After`, if there was one.
+  case status(Int, retryAfter: String? = nil)
   case unreachable(String)
   case rubbish(String)
 
   var description: String {
     switch self {
-    case .status(let code): "The shop's server answers \(code). The books are as they were."
+    case .status(let code, _): "The shop's server answers \(code). The books are as they were."
     case .unreachable(let reason):
       "The shop's server cannot be reached (\(reason)). The books are as they were."
     case .rubbish(let reason):
       "What the shop's server sent is no catalogue (\(reason)). The books are as they were."
+    }
+  }
+}
+
+extension ServerError: RetryAdvising {
+  var retryAdvice: RetryAdvice {
+    switch self {
+    case .status(let code, let retryAfter): RetryAdvice(httpStatus: code, retryAfter: retryAfter)
+    case .unreachable, .rubbish: .backoff
     }
   }
 }
@@ -73,7 +83,9 @@ actor HTTPCatalogueServer: CatalogueServer {
       let version = response.value(forHTTPHeaderField: "Last-Modified")
       return .fromRemote(CataloguePage(data: data, version: version))
     case 304: return .prefetched
-    case let code: throw ServerError.status(code)
+    case let code:
+      throw ServerError.status(
+        code, retryAfter: response.value(forHTTPHeaderField: "Retry-After"))
     }
   }
 

@@ -25,11 +25,14 @@ enum CatalogueError: Error, Equatable, CustomStringConvertible {
   /// wait for.
   var filling: Task<Void, Never>? { get }
   /// What the search finds, at once from the store and then each time that it has changed, also by
-  /// another terminal. Meanwhile the server is asked for news, if that is wanted; its failures come
-  /// between.
-  func books(_ search: Search, isRefreshed: Bool) -> EventStream<Rows<Book>>
-  /// The book under an id, as ``books(_:isRefreshed:)`` without asking the server; empty where there
-  /// is none.
+  /// another terminal. The server is not asked: that is ``news()``.
+  func books(_ search: Search) -> EventStream<Rows<Book>>
+  /// How many books there are, while the server is asked for news: at once, and again for as long as
+  /// somebody listens, also after a failure. To be begun when the first books are in.
+  ///
+  /// How fresh the books are comes between, and so does what fails, unless ``refresh()`` has thrown it.
+  func news() -> EventStream<Int>
+  /// The book under an id, as ``books(_:)``; empty where there is none.
   func book(_ id: Book.ID) -> EventStream<Rows<Book>>
   /// The books of the basket, as ``book(_:)``.
   func basket() -> EventStream<Rows<Book>>
@@ -39,8 +42,10 @@ enum CatalogueError: Error, Equatable, CustomStringConvertible {
   func rating(of id: Book.ID) -> EventStream<Rows<Rating>>
   /// Asks the server now.
   ///
-  /// - Throws: What became of it; the catalogue is as it was.
+  /// - Throws: What became of it, to be shown to the reader by the caller; the catalogue is as it was.
   func refresh() async throws
+  /// The reader is back: what has failed is tried again at once.
+  func comeBack()
   /// Gives stars to a book, or takes them back.
   ///
   /// - Throws: ``CatalogueError``, `StoreError`; nothing is changed.
@@ -57,6 +62,7 @@ final class LarderCatalogue: CatalogueService {
   private let books: any Repository<Book, Book>
   private let stars: any Repository<Rating, Rating>
   private let updater: (any Updater)?
+  private let trigger: RefreshTrigger?
   private let firstBooks: (any BookImporter)?
   private(set) var filling: Task<Void, Never>?
   var onFailure: (String) -> Void = { _ in }
@@ -64,14 +70,16 @@ final class LarderCatalogue: CatalogueService {
   /// - Parameters:
   ///   - updater: Brings news into the repository; nil where there is no server. A syncing remote
   ///     plugs in here: whatever it pulls into the repository is seen by everyone who looks.
+  ///   - trigger: Of the updater's limiter; nil where nothing has to be tried again.
   ///   - firstBooks: Brings in the books that come with the app; nil where there are none.
   init(
     books: any Repository<Book, Book>, stars: any Repository<Rating, Rating>,
-    updater: (any Updater)?, firstBooks: (any BookImporter)?
+    updater: (any Updater)?, trigger: RefreshTrigger?, firstBooks: (any BookImporter)?
   ) {
     self.books = books
     self.stars = stars
     self.updater = updater
+    self.trigger = trigger
     self.firstBooks = firstBooks
   }
 
@@ -87,10 +95,10 @@ final class LarderCatalogue: CatalogueService {
     }
   }
 
-  func books(_ search: Search, isRefreshed: Bool) -> EventStream<Rows<Book>> {
-    let updater = isRefreshed ? updater : nil
-    return books.stream(
-      search.query, refreshedBy: updater.map { JoiningUpdater(updater: $0, filling: filling) })
+  func books(_ search: Search) -> EventStream<Rows<Book>> { books.stream(search.query) }
+
+  func news() -> EventStream<Int> {
+    EventStream(books.watchCount(Book.all), refreshedBy: updater)
   }
 
   func book(_ id: Book.ID) -> EventStream<Rows<Book>> { books.stream(Book.where { $0.id == id }) }
@@ -108,6 +116,8 @@ final class LarderCatalogue: CatalogueService {
     await filling?.value
     try await updater?.sync(.afterNow)
   }
+
+  func comeBack() { trigger?.fire() }
 
   func rate(_ id: Book.ID, stars count: Int?) async throws {
     _ = try require(id)
@@ -148,17 +158,5 @@ final class LarderCatalogue: CatalogueService {
   private func require(_ id: Book.ID) throws -> Book {
     guard let book = try books.get(id) else { throw CatalogueError.notInCatalogue(id) }
     return book
-  }
-}
-
-/// Begins when the first books are in, and shares the outcome of a refresh that is under way: who
-/// begins another search while the server thinks has to be told what became of it.
-private struct JoiningUpdater: Updater {
-  let updater: any Updater
-  let filling: Task<Void, Never>?
-
-  func sync(_ timing: SyncTiming) async throws -> UpdateStatus {
-    await filling?.value
-    return try await updater.sync(timing == .ifDue ? .joining : timing)
   }
 }

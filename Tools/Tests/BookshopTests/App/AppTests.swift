@@ -7,7 +7,7 @@ import Testing
 
 extension WholeAppTests {
   /// The whole app, through the router without a screen.
-  @MainActor @Suite(.timeLimit(.minutes(1))) struct AppTests {
+  @MainActor @Suite(.timeLimit(.minutes(20))) struct AppTests {
     @Test("in the original product one signs in, then looks, then pays for a book")
     func original() async throws {
       try await withStoreFolder { folder in

@@ -6,7 +6,7 @@ import Testing
 
 extension WholeAppTests {
   /// The built program, as a person or a script starts it.
-  @MainActor @Suite(.timeLimit(.minutes(2))) struct ProgramTests {
+  @MainActor @Suite(.timeLimit(.minutes(20))) struct ProgramTests {
     @Test("a script drives the program through its standard input and output")
     func script() async throws {
       try await withStoreFolder { folder in

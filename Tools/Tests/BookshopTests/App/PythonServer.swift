@@ -8,7 +8,7 @@ final class PythonServer {
   private let hasEnded = DispatchSemaphore(value: 0)
   private(set) var port = 0
 
-  /// - Parameter slow: Whether it takes a minute for an answer.
+  /// - Parameter slow: Whether it takes an hour for an answer.
   init(slow: Bool = false) throws {
     folder = FileManager.default.temporaryDirectory.appending(
       path: "bookshop-server-\(UUID().uuidString)", directoryHint: .isDirectory)
@@ -33,7 +33,7 @@ final class PythonServer {
     import http.server, sys, time
     class Handler(http.server.SimpleHTTPRequestHandler):
       def do_GET(self):
-        if sys.argv[2] == "slow": time.sleep(60)
+        if sys.argv[2] == "slow": time.sleep(3600)
         super().do_GET()
       def log_message(self, *arguments): pass
     server = http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler)

@@ -1,4 +1,5 @@
 import Foundation
+import LarderTesting
 import Testing
 
 @testable import Bookshop
@@ -48,13 +49,14 @@ struct Story: CustomTestStringConvertible, Sendable {
 }
 
 extension WholeAppTests {
-  @MainActor @Suite(.timeLimit(.minutes(1))) struct StoryTests {
+  @MainActor @Suite(.timeLimit(.minutes(20))) struct StoryTests {
     @Test("the page has its stories, with the three failures among them")
     func told() throws {
       #expect(
         Story.all.map(\.title) == [
           "A new reader opens a book", "The code is wrong", "The card is declined",
-          "The shop cannot be reached", "The shop answers with an error",
+          "The shop cannot be reached", "The shop is back after a while",
+          "The reader is back", "The shop answers with an error",
           "The shop leaves a book out for a day",
         ])
       for story in Story.all {
@@ -107,6 +109,11 @@ extension WholeAppTests {
     case ("Shop", "cannot"): await server.fail(ServerError.unreachable("nobody is there"))
     case ("Shop", "answers"):
       await server.fail(ServerError.status(try #require(Int(words[1]))))
+    case ("Bookshop", "waits"):
+      let clock = try app().clock
+      // The stream has to wait for time to pass before it does.
+      while clock.sleeperCount == 0 { await Task.yield() }
+      clock.advance(by: .seconds(try #require(Int(words[1]))))
     case ("Bookshop", "is") where words[1] == "started":
       running = nil
       seenMessageCount = 0

@@ -125,8 +125,10 @@ struct Refused: Error, CustomStringConvertible {
     journal.note("CatalogueService", "filling")
     return nil
   }
-  func books(_ search: Search, isRefreshed: Bool) -> EventStream<Rows<Book>> {
-    stream("books", given)
+  func books(_ search: Search) -> EventStream<Rows<Book>> { stream("books", given) }
+  func news() -> EventStream<Int> {
+    journal.note("CatalogueService", "news")
+    return EventStream { { nil } }
   }
   func book(_ id: Book.ID) -> EventStream<Rows<Book>> {
     stream("book", given.filter { $0.id == id })
@@ -151,6 +153,7 @@ struct Refused: Error, CustomStringConvertible {
   }
 
   func refresh() async throws { try answer("refresh") }
+  func comeBack() { journal.note("CatalogueService", "comeBack") }
   func rate(_ id: Book.ID, stars: Int?) async throws { try answer("rate") }
   func toggleBasket(_ id: Book.ID) async throws { try answer("toggleBasket") }
   func resolve(link: String, orTell complain: (String) -> Void) -> Book.ID? {
@@ -186,6 +189,9 @@ private actor Once<Value: Sendable> {
   }
   var onQuit: () -> Void = {} {
     didSet { journal.note("Router", "set onQuit") }
+  }
+  var onReturn: () -> Void = {} {
+    didSet { journal.note("Router", "set onReturn") }
   }
 
   init(_ journal: Journal) { self.journal = journal }

@@ -59,6 +59,7 @@ final class CatalogueModelDouble: ViewModelDouble, CatalogueViewModel {
   var isLoaded = true
   var isFilling = false
   var isRefreshing = false
+  var isStale = false
   var search = Search()
 
   convenience init(_ journal: Journal, _ books: [Book]) {

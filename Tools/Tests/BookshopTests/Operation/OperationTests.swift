@@ -3,7 +3,7 @@ import Testing
 @testable import Bookshop
 
 /// Message diagrams: what services are told, in this order and no other.
-@MainActor @Suite(.timeLimit(.minutes(1))) struct OperationTests {
+@MainActor @Suite(.timeLimit(.minutes(20))) struct OperationTests {
   let journal = Journal()
   let storage: StorageDouble
   let auth: AuthDouble
@@ -69,6 +69,7 @@ import Testing
     catalogue.onFailure("f")
     router.onLink("l")
     router.onQuit()
+    router.onReturn()
 
     let diagram = try Diagram.all("SetUpServicesOp", of: "Operation/Operation.md")[1]
     #expect(Array(journal.lines.dropFirst(made)) == diagram.messages)

@@ -11,7 +11,7 @@ struct KeyParserTests {
     (Array("\u{1B}[C".utf8), .right), (Array("\u{1B}[1;5D".utf8), .left),
     (Array("\u{1B}[5~".utf8), .pageUp), (Array("\u{1B}[6~".utf8), .pageDown),
     (Array("\u{1B}[H".utf8), .home), (Array("\u{1B}[4~".utf8), .end),
-    (Array("\u{1B}[3~".utf8), .delete),
+    (Array("\u{1B}[3~".utf8), .delete), (Array("\u{1B}[I".utf8), .focus),
   ]
 
   @Test("keys are found in pieces of any size")

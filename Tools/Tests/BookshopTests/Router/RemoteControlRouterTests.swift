@@ -3,7 +3,7 @@ import Testing
 
 @testable import Bookshop
 
-@MainActor @Suite(.timeLimit(.minutes(1))) struct RemoteControlRouterTests {
+@MainActor @Suite(.timeLimit(.minutes(20))) struct RemoteControlRouterTests {
   let journal = Journal()
   let events = EventLog()
 

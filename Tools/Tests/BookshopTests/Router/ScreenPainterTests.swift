@@ -2,7 +2,7 @@ import Testing
 
 @testable import Bookshop
 
-@MainActor @Suite(.timeLimit(.minutes(1))) struct ScreenPainterTests {
+@MainActor @Suite(.timeLimit(.minutes(20))) struct ScreenPainterTests {
   private let journal = Journal()
 
   private func catalogue(_ books: [Book]) -> CatalogueModelDouble {
@@ -92,6 +92,18 @@ import Testing
     ] {
       viewModel.isFilling = isFilling
       #expect(frame(.catalogue(viewModel), 60, 6, &face)[1].text.hasPrefix(text))
+    }
+  }
+
+  @Test("a catalogue that could not be refreshed says that it may be old")
+  func stale() {
+    let viewModel = catalogue([.example("a")])
+    var face = ScreenFace()
+    for isStale in [false, true] {
+      viewModel.isStale = isStale
+      let title = frame(.catalogue(viewModel), 80, 6, &face)[0].text
+      #expect(title.contains("1 book"))
+      #expect(title.contains("may be old") == isStale)
     }
   }
 

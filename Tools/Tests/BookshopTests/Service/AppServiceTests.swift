@@ -4,7 +4,7 @@ import Testing
 @testable import Bookshop
 
 /// Use cases: what each of them starts.
-@MainActor @Suite(.timeLimit(.minutes(1))) struct AppServiceTests {
+@MainActor @Suite(.timeLimit(.minutes(20))) struct AppServiceTests {
   let journal = Journal()
   let operations: OperationFactoryDouble
   let scenarios: ScenarioFactoryDouble

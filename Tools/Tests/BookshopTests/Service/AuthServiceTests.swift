@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bookshop
 
-@MainActor @Suite(.timeLimit(.minutes(1))) struct AuthServiceTests {
+@MainActor @Suite(.timeLimit(.minutes(20))) struct AuthServiceTests {
   let clock = ManualClock()
   let gateway = HeldGateway()
   let service: PhoneAuthService

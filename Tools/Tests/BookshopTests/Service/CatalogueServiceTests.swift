@@ -7,8 +7,10 @@ import Testing
 
 @testable import Bookshop
 
-@MainActor @Suite(.timeLimit(.minutes(1))) struct CatalogueServiceTests {
+@MainActor @Suite(.timeLimit(.minutes(20))) struct CatalogueServiceTests {
   let server = ScriptedServer([.example("a", "Almanac"), .example("b", "Barometer")])
+  private let clock = ManualClock()
+  private let trigger = RefreshTrigger()
 
   private func catalogue(
     _ kept: Repositories, firstBooks: (any BookImporter)? = nil
@@ -16,8 +18,12 @@ import Testing
     LarderCatalogue(
       books: kept.books, stars: kept.stars,
       updater: RemoteUpdater.catalogue(
-        from: server, into: kept.books, limiter: FetchLimiter()),
-      firstBooks: firstBooks)
+        from: server, into: kept.books,
+        limiter: FetchLimiter(
+          // The longest pause each time: 1, 2, 4 seconds.
+          minimumInterval: .seconds(30), retrying: Backoff(random: { 1 }), trigger: trigger,
+          clock: clock)),
+      trigger: trigger, firstBooks: firstBooks)
   }
 
   /// As many stars as each book has, in the order of the books.
@@ -62,6 +68,31 @@ import Testing
         await server.fail(ServerError.status(500))
         await #expect(throws: ServerError.status(500)) { try await catalogue.refresh() }
         #expect(try kept.books.fetch(Book.all) == before)
+      case "news":
+        await server.serve([.example("a", "Atlas"), .example("c")])
+        clock.advance(by: .seconds(30))
+        let news = EventRecorder(catalogue.news())
+        let date = clock.date
+        await news.waitForEvent { @Sendable in $0.refresh?.lastRefreshed == date }
+        #expect(try kept.books.fetch(Book.all).map(\.id) == ["a", "c"])
+        #expect(news.values == [2])
+      case "news, failed and tried again", "comeBack, tried again at once":
+        clock.advance(by: .seconds(30))
+        await server.fail(ServerError.status(500))
+        let news = EventRecorder(catalogue.news())
+        await news.waitForErrors(1)
+        await clock.waitForSleeps(1)
+        #expect(news.errors as? [ServerError] == [.status(500)])
+        #expect(try kept.books.fetch(Book.all) == before)
+        await server.serve([.example("a", "Atlas"), .example("c")])
+        if edge.label.hasPrefix("news") {
+          clock.advance(by: .seconds(1))
+        } else {
+          catalogue.comeBack()
+        }
+        let date = clock.date
+        await news.waitForEvent { @Sendable in $0.refresh?.lastRefreshed == date }
+        #expect(try kept.books.fetch(Book.all).map(\.id) == ["a", "c"])
       case "rate":
         try await catalogue.rate("a", stars: 4)
         #expect(try stars(kept) == [4, nil])
@@ -198,6 +229,26 @@ import Testing
     }
   }
 
+  /// What a reader of the catalogue sees.
+  @MainActor private final class Reader {
+    let viewModel: BookshopCatalogueViewModel
+    private(set) var messages: [String] = []
+
+    init(_ catalogue: LarderCatalogue) {
+      viewModel = BookshopCatalogueViewModel(catalogue: catalogue)
+      viewModel.onMessage = { [weak self] in self?.messages.append($0) }
+      viewModel.start()
+    }
+
+    func sees(_ ids: [Book.ID]) async {
+      await until { self.viewModel.books.map(\.id) == ids }
+    }
+
+    func until(_ condition: @MainActor () -> Bool) async {
+      while !condition() { await Task.yield() }
+    }
+  }
+
   @Test(
     "the stored books come first, then a failure of the server, and then life goes on",
     arguments: Kept.allCases)
@@ -206,69 +257,114 @@ import Testing
       let catalogue = catalogue(kept)
       try await catalogue.refresh()
       await server.fail(ServerError.unreachable("nobody is there"))
+      clock.advance(by: .seconds(30))
 
-      var events = catalogue.books(Search(), isRefreshed: true).makeAsyncIterator()
-      let first = await events.next(isolation: #isolation)
-      let second = await events.next(isolation: #isolation)
+      let reader = Reader(catalogue)
+      await reader.sees(["a", "b"])
+      await reader.until { reader.messages.count == 1 && reader.viewModel.isStale }
       try await catalogue.toggleBasket("b")
-      let third = await events.next(isolation: #isolation)
+      await reader.until { reader.viewModel.books.map(\.isInBasket) == [false, true] }
 
-      #expect(first?.value?.map(\.id) == ["a", "b"])
-      #expect(second?.error as? ServerError == .unreachable("nobody is there"))
-      #expect(third?.value?.map(\.isInBasket) == [false, true])
+      #expect(reader.messages == ["\(ServerError.unreachable("nobody is there"))"])
     }
   }
 
   @Test(
-    "who begins another search while the server thinks is told what became of it",
-    arguments: Kept.allCases)
-  func otherSearch(_ kept: Kept) async throws {
-    try await kept.with { kept in
-      let updater = RecordingUpdater(nil)
-      let catalogue = LarderCatalogue(
-        books: kept.books, stars: kept.stars, updater: updater, firstBooks: nil)
-      var first = catalogue.books(Search(), isRefreshed: true).makeAsyncIterator()
-      _ = await first.next(isolation: #isolation)
-      await updater.waitForCalls(1)
-
-      var second = catalogue.books(Search(text: "a"), isRefreshed: true).makeAsyncIterator()
-      _ = await second.next(isolation: #isolation)
-      await updater.waitForCalls(2)
-      // That is: to share what becomes of the one that is under way.
-      #expect(updater.timings == [.joining, .joining])
-      for _ in 0..<2 { updater.finish(.failure(Refused())) }
-
-      #expect(await first.next(isolation: #isolation)?.error is Refused)
-      #expect(await second.next(isolation: #isolation)?.error is Refused)
-    }
-  }
-
-  @Test(
-    "a server that fails is told of once, however much is searched, until a reader asks again",
+    "a server that fails is told of once, however much is searched, and tried again in time",
     arguments: Kept.allCases)
   func failsOnce(_ kept: Kept) async throws {
     try await kept.with { kept in
       let catalogue = catalogue(kept)
       try await catalogue.refresh()
       await server.fail(ServerError.status(500))
-      let viewModel = BookshopCatalogueViewModel(catalogue: catalogue)
-      var messages: [String] = []
-      viewModel.onMessage = { messages.append($0) }
-      viewModel.start()
-      while messages.isEmpty { await Task.yield() }
+      clock.advance(by: .seconds(30))
+      let reader = Reader(catalogue)
+      await reader.until { reader.messages.count == 1 }
 
       for text in ["al", "alm", "b"] {
-        viewModel.find(text)
-        while viewModel.books.map(\.id) != (text == "b" ? ["b"] : ["a"]) { await Task.yield() }
+        reader.viewModel.find(text)
+        await reader.sees(text == "b" ? ["b"] : ["a"])
       }
       #expect(await server.requestCount == 2)
+      // Again after 1 and 2 seconds, and then the server is back.
+      for request in 3...4 {
+        await clock.waitForSleeps(request - 2)
+        if request == 4 { await server.serve([.example("b", "Barometer, revised")]) }
+        clock.advance(by: clock.sleepDurations[request - 3])
+        while await server.requestCount < request { await Task.yield() }
+      }
+      await reader.until { reader.viewModel.books.map(\.title) == ["Barometer, revised"] }
+      await reader.until { !reader.viewModel.isStale && !reader.viewModel.isRefreshing }
 
-      await viewModel.refresh()
-
-      #expect(await server.requestCount == 3)
-      #expect(messages == [String](repeating: "\(ServerError.status(500))", count: 2))
-      viewModel.close()
+      #expect(clock.sleepDurations.prefix(2) == [.seconds(1), .seconds(2)])
+      #expect(reader.messages == ["\(ServerError.status(500))"])
     }
+  }
+
+  @Test(
+    "a refresh that the reader asks for and that fails is told of once", arguments: Kept.allCases)
+  func asked(_ kept: Kept) async throws {
+    try await kept.with { kept in
+      let catalogue = catalogue(kept)
+      let readers = [Reader(catalogue), Reader(catalogue)]
+      for reader in readers { await reader.sees(["a", "b"]) }
+      while clock.sleeperCount < 2 { await Task.yield() }
+      await server.fail(ServerError.status(500))
+
+      await readers[0].viewModel.refresh()
+      for reader in readers { await reader.until { reader.viewModel.isStale } }
+      // The pause after the failure, and then the same failure.
+      while clock.sleepDurations.suffix(2) != [.seconds(1), .seconds(1)] { await Task.yield() }
+      clock.advance(by: .seconds(1))
+      while clock.sleepDurations.suffix(2) != [.seconds(2), .seconds(2)] { await Task.yield() }
+      await server.serve([.example("c")])
+      clock.advance(by: .seconds(2))
+      for reader in readers { await reader.sees(["c"]) }
+
+      #expect(readers.map(\.messages) == [["\(ServerError.status(500))"], []])
+    }
+  }
+
+  @Test("a reader who comes back has what failed tried again at once", arguments: Kept.allCases)
+  func comeBack(_ kept: Kept) async throws {
+    try await kept.with { kept in
+      await server.fail(ServerError.unreachable("nobody is there"))
+      let catalogue = catalogue(kept)
+      let reader = Reader(catalogue)
+      await reader.until { reader.messages.count == 1 }
+      await clock.waitForSleeps(1)
+      await server.serve([.example("a"), .example("b")])
+
+      catalogue.comeBack()
+      await reader.sees(["a", "b"])
+      await reader.until { !reader.viewModel.isStale }
+
+      #expect(clock.elapsed == .zero)
+    }
+  }
+
+  @Test("the catalogue is refreshed at the end of every interval while it is looked at")
+  func interval() async throws {
+    try await Kept.inMemory.with { kept in
+      let reader = Reader(catalogue(kept))
+      await reader.sees(["a", "b"])
+      for round in 1...3 {
+        await clock.waitForSleeps(round)
+        await server.serve([.example("\(round)")])
+        clock.advance(by: .seconds(30))
+        await reader.sees(["\(round)"])
+      }
+      #expect(await server.requestCount == 4)
+    }
+  }
+
+  @Test("a server that refuses says when it is of use to ask again")
+  func refusals() {
+    let busy = ServerError.status(503, retryAfter: "60")
+    #expect(busy.retryAdvice == .after(.seconds(60)))
+    #expect(ServerError.status(404).retryAdvice == .whenTriggered)
+    #expect(ServerError.status(500).retryAdvice == .backoff)
+    #expect(ServerError.unreachable("nobody is there").retryAdvice == .backoff)
   }
 
   @Test("a search finds words of title, author and genre in any case, all of them")

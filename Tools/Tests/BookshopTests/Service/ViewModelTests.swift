@@ -5,14 +5,15 @@ import Testing
 @testable import Bookshop
 
 /// View models over a catalogue in memory: what their screens see.
-@MainActor @Suite(.timeLimit(.minutes(1))) struct ViewModelTests {
+@MainActor @Suite(.timeLimit(.minutes(20))) struct ViewModelTests {
   private let books = InMemoryRepository(of: Book.self)
   private let stars = InMemoryRepository(of: Rating.self)
 
   private func catalogue(
     updater: (any Updater)? = nil, firstBooks: (any BookImporter)? = nil
   ) -> LarderCatalogue {
-    LarderCatalogue(books: books, stars: stars, updater: updater, firstBooks: firstBooks)
+    LarderCatalogue(
+      books: books, stars: stars, updater: updater, trigger: nil, firstBooks: firstBooks)
   }
 
   private func list(_ catalogue: LarderCatalogue) -> BookshopCatalogueViewModel {

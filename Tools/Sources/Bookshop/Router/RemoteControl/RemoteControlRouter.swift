@@ -10,6 +10,7 @@ final class RemoteControlRouter: Router {
   private var waiting: (wanted: Wanted, continuation: CheckedContinuation<Bool, Never>)?
   var onLink: (String) -> Void = { _ in }
   var onQuit: () -> Void = {}
+  var onReturn: () -> Void = {}
   /// How long `wait` waits.
   var patience = Duration.seconds(30)
 
@@ -53,6 +54,7 @@ final class RemoteControlRouter: Router {
   private func perform(_ command: RemoteCommand) async throws {
     switch command.action {
     case "quit": onQuit()
+    case "comeBack": onReturn()
     case "link": onLink(try command.requireText())
     case "look": tellScreen("shown")
     case "wait":

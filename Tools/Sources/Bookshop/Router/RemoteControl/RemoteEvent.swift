@@ -28,6 +28,7 @@ struct ScreenState: Codable, Equatable {
   var isBasketOnly: Bool?
   var isLoaded: Bool?
   var isFilling: Bool?
+  var isStale: Bool?
   var books: [BookState]?
   var book: BookState?
   var basketCount: Int?
@@ -84,6 +85,7 @@ extension ScreenState {
       isLoaded = viewModel.isLoaded
       isFilling = viewModel.isFilling
       isBusy = viewModel.isRefreshing
+      isStale = viewModel.isStale
       books = viewModel.books.map {
         BookState($0, stars: viewModel.stars(of: $0.id), hasBlurb: false)
       }

@@ -4,6 +4,8 @@ enum Key: Equatable, Sendable {
   case control(Character)
   case enter, escape, backspace, tab
   case up, down, left, right, home, end, pageUp, pageDown, delete
+  /// No key: the window of the terminal is looked at again.
+  case focus
 }
 
 /// Makes keys of the bytes that a terminal sends. Bytes may come in pieces of any size.
@@ -81,6 +83,7 @@ struct KeyParser {
     case ("D", _): .left
     case ("H", _), ("~", "1"), ("~", "7"): .home
     case ("F", _), ("~", "4"), ("~", "8"): .end
+    case ("I", ""): .focus
     case ("~", "3"): .delete
     case ("~", "5"): .pageUp
     case ("~", "6"): .pageDown

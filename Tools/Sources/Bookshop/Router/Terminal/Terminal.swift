@@ -29,8 +29,8 @@ internal import Foundation
     cfmakeraw(&raw)
     tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw)
     isRunning = true
-    // The other screen, no cursor, no wrapping of long lines.
-    write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[2J")
+    // The other screen, no cursor, no wrapping of long lines, and word of when it is looked at.
+    write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[?1004h\u{1B}[2J")
     let input = DispatchSource.makeReadSource(fileDescriptor: STDIN_FILENO, queue: .main)
     input.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.read() } }
     listen(input)
@@ -45,7 +45,7 @@ internal import Foundation
     guard isRunning else { return }
     isRunning = false
     for source in sources { source.cancel() }
-    write("\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l")
+    write("\u{1B}[?1004l\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l")
     tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)
   }
 

@@ -8,6 +8,7 @@ final class TerminalRouter: Router {
   private var ticking: Task<Void, Never>?
   var onLink: (String) -> Void = { _ in }
   var onQuit: () -> Void = {}
+  var onReturn: () -> Void = {}
 
   init(terminal: Terminal) { self.terminal = terminal }
 
@@ -106,6 +107,7 @@ final class TerminalRouter: Router {
 
   private func press(_ key: Key) {
     switch key {
+    case .focus: return onReturn()
     case .control("c"): return onQuit()
     case .control("l"): return onLink("bookshop://book-of-the-month")
     default: break

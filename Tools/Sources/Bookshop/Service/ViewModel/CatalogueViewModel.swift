@@ -12,6 +12,8 @@ internal import LarderSync
   /// Whether the books that come with the app are being brought in.
   var isFilling: Bool { get }
   var isRefreshing: Bool { get }
+  /// Whether the shop's server could not be asked last time, so that the books may be old.
+  var isStale: Bool { get }
   var search: Search { get }
 
   func find(_ text: String)
@@ -33,12 +35,12 @@ final class BookshopCatalogueViewModel: CatalogueViewModel {
   private var stars = Stars()
   private(set) var isLoaded = false
   private(set) var isFilling = false
-  private(set) var isRefreshing = false
+  private var refreshState = RefreshState()
+  /// Whether the reader has asked for news, and waits.
+  private var isAsking = false
   private(set) var search = Search()
   private var searching: Follower?
   private var following: [Follower] = []
-  /// Whether a failure was told: the next word that is searched for is no reason to fail again.
-  private var hasFailed = false
   var onChange: () -> Void = {}
   var onBook: (Book.ID) -> Void = { _ in }
   var onSettings: () -> Void = {}
@@ -48,12 +50,16 @@ final class BookshopCatalogueViewModel: CatalogueViewModel {
 
   init(catalogue: any CatalogueService) { self.catalogue = catalogue }
 
+  var isRefreshing: Bool { isAsking || refreshState.isRefreshing }
+  var isStale: Bool { refreshState.lastFailure != nil }
+
+  private var tell: @MainActor @Sendable (any Error) -> Void {
+    { [weak self] error in self?.onMessage("\(error)") }
+  }
+
   /// Begins to watch.
   func start() {
     followSearch()
-    let tell: @MainActor @Sendable (any Error) -> Void = { [weak self] error in
-      self?.onMessage("\(error)")
-    }
     following = [
       Follower(catalogue.basket(), onFailure: tell) { [weak self] books in
         self?.basket = books
@@ -64,11 +70,12 @@ final class BookshopCatalogueViewModel: CatalogueViewModel {
         self?.onChange()
       },
     ]
-    guard let filling = catalogue.filling else { return }
+    guard let filling = catalogue.filling else { return followNews() }
     isFilling = true
     Task { [weak self] in
       await filling.value
       self?.isFilling = false
+      self?.followNews()
       self?.onChange()
     }
   }
@@ -90,18 +97,17 @@ final class BookshopCatalogueViewModel: CatalogueViewModel {
   func openSettings() { onSettings() }
 
   func refresh() async {
-    guard !isRefreshing else { return }
-    isRefreshing = true
+    guard !isAsking else { return }
+    isAsking = true
     onChange()
     do {
       try await catalogue.refresh()
-      hasFailed = false
     } catch is CancellationError {
       // Somebody's on purpose.
     } catch {
       onMessage("\(error)")
     }
-    isRefreshing = false
+    isAsking = false
     onChange()
   }
 
@@ -116,16 +122,25 @@ final class BookshopCatalogueViewModel: CatalogueViewModel {
   private func followSearch() {
     guard !outcome.isSettled else { return }
     searching = Follower(
-      catalogue.books(search, isRefreshed: !hasFailed),
-      onFailure: { [weak self] error in
-        self?.hasFailed = true
-        self?.onMessage("\(error)")
-      },
+      catalogue.books(search), onFailure: tell,
       onValue: { [weak self] books in
         self?.books = books
         self?.isLoaded = true
         self?.onChange()
       })
     onChange()
+  }
+
+  /// One stream for all searches: what is typed is no reason to ask the server.
+  private func followNews() {
+    guard !outcome.isSettled else { return }
+    following.append(
+      Follower(
+        catalogue.news(), onFailure: tell,
+        onRefresh: { [weak self] state in
+          self?.refreshState = state
+          self?.onChange()
+        },
+        onValue: { _ in }))
   }
 }

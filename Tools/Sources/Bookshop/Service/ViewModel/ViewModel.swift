@@ -12,17 +12,22 @@ internal import LarderSync
   func close()
 }
 
-/// Follows a stream until it is let go of: values go to the one function, failures to the other. While
-/// a failure is being told of, values go on.
+/// Follows a stream until it is let go of: values, failures and how fresh the values are go to a
+/// function each. While a failure is being told of, values go on.
 @MainActor final class Follower {
   private let task: Task<Void, Never>
 
   init<Value>(
     _ events: EventStream<Value>, onFailure: @escaping @MainActor @Sendable (any Error) -> Void,
+    onRefresh: @escaping @MainActor @Sendable (RefreshState) -> Void = { _ in },
     onValue: @escaping @MainActor (Value) -> Void
   ) {
     task = Task {
-      for await value in events.flatMapError({ await onFailure($0) }) {
+      let heard = events.map { event in
+        if let state = event.refresh { await onRefresh(state) }
+        return event
+      }
+      for await value in heard.flatMapError({ await onFailure($0) }) {
         // Somebody else has taken its place meanwhile.
         if Task.isCancelled { return }
         onValue(value)

@@ -1,0 +1,48 @@
+/// What all places of one inference share.
+final class Inference: Sendable {
+  /// What the catalogue has: a field that a type declared there takes whatever can be coerced to
+  /// its kind, so that nothing is inferred for it.
+  let tables: [FieldTable]
+  let policy: Policy
+
+  init(tables: [FieldTable], _ policy: Policy) {
+    self.tables = tables
+    self.policy = policy
+  }
+
+  struct Policy: Sendable {
+    /// Whether -0.0 counts as an integer where a field has no other doubles: the JSON reader gives
+    /// it for `-0`, which must not make a field of integers one of doubles and round the large ones.
+    var minusZeroIsInteger = false
+    /// Whether no number may become another one: integers beyond `Int64` make a field unsigned where
+    /// none is negative, and those that no double is equal to do not stand among doubles.
+    var isExact = false
+    /// Whether a field whose values have two kinds takes any.
+    var allowsMixed = false
+    /// Whether objects whose names keep coming are dictionaries.
+    var findsDictionaries = false
+    /// The kinds that the caller gives to fields.
+    var rules: KindRules?
+  }
+}
+
+/// Kinds that fields are to have, whatever their values look like.
+package final class KindRules: Sendable {
+  /// The kind of what stands here, or of the elements where it is an array.
+  package let kind: Kind<Int>?
+  private let members: [String: KindRules]
+
+  /// - Parameter kinds: The names of the fields down to each, and its kind.
+  package convenience init(_ kinds: [(names: [String], kind: Kind<Int>)]) {
+    self.init(kinds.map { ($0.names[...], $0.kind) })
+  }
+
+  private init(_ kinds: [(names: ArraySlice<String>, kind: Kind<Int>)]) {
+    kind = kinds.first { $0.names.isEmpty }?.kind
+    members = Dictionary(grouping: kinds.filter { !$0.names.isEmpty }) { $0.names.first ?? "" }
+      .mapValues { kinds in KindRules(kinds.map { ($0.names.dropFirst(), $0.kind) }) }
+  }
+
+  /// The rules for a field; nil where there are none.
+  package func member(_ name: String) -> KindRules? { members[name] }
+}

@@ -1,0 +1,77 @@
+/// The numbers that were seen in one place.
+struct SeenNumbers: Sendable {
+  /// Integers that `Int64` holds.
+  private var hasSigned = false
+  /// Integers above `Int64.max`, or a field for them.
+  private var hasUnsigned = false
+  private var hasNegative = false
+  private var hasDouble = false
+  /// Integers that no double is equal to.
+  private var hasInexact = false
+  /// Whether the field is stored as one of `Int64`, and so may have negative numbers.
+  private var isStoredSigned = false
+
+  /// - Parameter stored: The kind that such numbers have had before.
+  init(stored: Kind<Int>?) {
+    if case .integer(.uint64)? = stored { hasUnsigned = true }
+    if case .integer(.int64)? = stored { isStoredSigned = true }
+  }
+
+  var kind: Kind<Int> {
+    if hasDouble || hasSigned && hasUnsigned && !isExact { return .double }
+    return .integer(hasUnsigned ? .uint64 : .int64)
+  }
+
+  /// Whether the numbers were added by a policy that changes none.
+  private var isExact = false
+
+  /// What an error says was expected instead of a number that could not be added.
+  var expectation: String {
+    hasInexact && !hasDouble
+      ? "\(kind), among which are integers that no double is equal to" : "\(kind)"
+  }
+
+  /// Takes a number in; false, and nothing changes, where no kind holds it together with the others.
+  mutating func add(_ value: Value, _ policy: Inference.Policy) -> Bool {
+    var numbers = self
+    numbers.isExact = policy.isExact
+    switch value {
+    case .integer(let number):
+      numbers.hasSigned = true
+      numbers.hasNegative = hasNegative || number < 0
+      numbers.hasInexact = hasInexact || Double(exactly: number) == nil
+    case .unsigned(let number):
+      numbers.hasUnsigned = true
+      numbers.hasInexact = hasInexact || Double(exactly: number) == nil
+    case .double(let number):
+      let isZero = number == 0 && number.sign == .minus
+      if isZero && policy.minusZeroIsInteger {
+        numbers.hasSigned = hasSigned || !hasUnsigned
+      } else {
+        numbers.hasDouble = true
+      }
+    default: return false
+    }
+    guard numbers.isSound else { return false }
+    self = numbers
+    return true
+  }
+
+  /// The numbers of both places; nil where no kind holds them.
+  func joined(with other: SeenNumbers) -> SeenNumbers? {
+    var numbers = self
+    numbers.hasSigned = hasSigned || other.hasSigned
+    numbers.hasUnsigned = hasUnsigned || other.hasUnsigned
+    numbers.hasNegative = hasNegative || other.hasNegative
+    numbers.hasDouble = hasDouble || other.hasDouble
+    numbers.hasInexact = hasInexact || other.hasInexact
+    numbers.isStoredSigned = isStoredSigned || other.isStoredSigned
+    return numbers.isSound ? numbers : nil
+  }
+
+  private var isSound: Bool {
+    guard isExact else { return true }
+    if hasUnsigned && !hasDouble && (hasNegative || isStoredSigned) { return false }
+    return !(hasDouble && hasInexact)
+  }
+}

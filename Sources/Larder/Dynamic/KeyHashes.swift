@@ -1,0 +1,65 @@
+/// Hashes of all keys of an import, to find keys that stand twice: 8 bytes for each.
+struct KeyHashes: Sendable {
+  private var hashes: [UInt64] = []
+
+  mutating func append(_ key: UnsafeRawBufferPointer) {
+    hashes.append(Self.hash(of: key))
+  }
+
+  static func hash(of key: UnsafeRawBufferPointer) -> UInt64 { Checksum.hash(key, seed: 0) }
+
+  /// The hashes that keys share: those of keys that stand twice and, seldom, of two that differ.
+  mutating func repeated() -> Set<UInt64> {
+    hashes.sort()
+    var repeated: Set<UInt64> = []
+    for index in hashes.indices.dropFirst() where hashes[index] == hashes[index - 1] {
+      repeated.insert(hashes[index])
+    }
+    return repeated
+  }
+}
+
+extension SaveRehearsal {
+  /// Documents whose keys stand several times, found among all by going through them again.
+  public struct RepeatedKeys {
+    private let hashes: Set<UInt64>
+    private var first: [[UInt8]: Int] = [:]
+    /// Whether the last document that was asked for may have others with the same key.
+    public private(set) var mayRepeat = false
+    private let keyField: String
+    private let keyKind: KeyKind
+
+    fileprivate init?(_ hashes: Set<UInt64>, _ keyField: String, _ keyKind: KeyKind) {
+      guard !hashes.isEmpty else { return nil }
+      self.hashes = hashes
+      self.keyField = keyField
+      self.keyKind = keyKind
+    }
+
+    /// The number that the document with the same key was given that came first; nil for a document
+    /// with a key of its own so far.
+    public mutating func earlier(than document: DynamicDocument, number: Int) -> Int? {
+      let key = document[keyField]?.encodedKey(of: keyKind)
+      mayRepeat =
+        key.map { hashes.contains($0.withUnsafeBytes { KeyHashes.hash(of: $0) }) } ?? false
+      guard let key, mayRepeat else { return nil }
+      if let earlier = first[key] { return earlier }
+      first[key] = number
+      return nil
+    }
+  }
+
+  /// What finds the documents among those given whose keys stand several times; nil where no key does.
+  public mutating func repeatedKeys() -> RepeatedKeys? {
+    guard let keyKind else { return nil }
+    return RepeatedKeys(keyHashes.repeated(), keyField, keyKind)
+  }
+
+  /// The last of the documents that has the key that an error names.
+  public func index(of key: String, in documents: [DynamicDocument]) -> Int? {
+    guard let keyKind else { return nil }
+    return documents.lastIndex { document in
+      document[keyField]?.encodedKey(of: keyKind)?.withUnsafeBytes { keyKind.text(of: $0) } == key
+    }
+  }
+}
