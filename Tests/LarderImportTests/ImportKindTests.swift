@@ -331,12 +331,12 @@ struct ImportKindTests {
     }
   }
 
-  @Test("texts of 40 MB and objects of 70,000 names go out and come in again")
+  @Test("texts of 17 MB and objects of 70,000 names go out and come in again")
   func large() throws {
     let scratch = try ScratchFolder()
     let names = (0..<70_000).map { (Value.string("k\($0)"), Value.integer(Int64($0))) }
     let document: DynamicDocument = [
-      "id": 1, "text": .string(String(repeating: "x", count: 40 << 20)),
+      "id": 1, "text": .string(String(repeating: "x", count: 17 << 20)),
       "map": .dictionary(Dictionary(uniqueKeysWithValues: names)),
     ]
     for format in ExportFormat.allCases {

@@ -91,13 +91,9 @@ struct SeenValues: Sendable {
     }
   }
 
-  private func conflict(
-    _ value: Value, _ kind: Kind<InferredShape>? = nil, _ reason: String = "",
-    isFinal: Bool = false
-  ) -> Conflict {
+  private func conflict(_ value: Value) -> Conflict {
     Conflict(
-      found: value.scalarKind.map { "\($0)" } ?? value.shortDescription,
-      seen: "\(kind ?? self.kind)" + reason, isFinal: isFinal)
+      found: value.scalarKind.map { "\($0)" } ?? value.shortDescription, seen: "\(content.kind)")
   }
 }
 

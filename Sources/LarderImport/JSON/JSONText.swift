@@ -232,16 +232,18 @@ struct TextMark: Sendable {
   /// Moves the mark forward over bytes of which `bytes` has those from the offset `base` on.
   fileprivate mutating func move(to offset: Int, _ bytes: UnsafePointer<UInt8>, _ base: Int) {
     precondition(offset >= self.offset && self.offset >= base)
-    let text = UnsafeBufferPointer(start: bytes + (self.offset - base), count: offset - self.offset)
-    let lineFeedCount = text.reduce(into: 0) { $0 &+= $1 == 0x0A ? 1 : 0 }
-    var rest = text[...]
-    if lineFeedCount > 0, let last = text.lastIndex(of: 0x0A) {
+    var (rest, count) = (bytes + (self.offset - base), offset - self.offset)
+    let lineFeedCount = rest.lineFeedCount(count)
+    if lineFeedCount > 0 {
+      var last = count - 1
+      while rest[last] != 0x0A { last -= 1 }
       line += lineFeedCount
       lineOffset = self.offset + last + 1
       continuationByteCount = 0
-      rest = text[(last + 1)...]
+      rest += last + 1
+      count -= last + 1
     }
-    continuationByteCount += rest.reduce(into: 0) { $0 &+= $1 & 0xC0 == 0x80 ? 1 : 0 }
+    continuationByteCount += rest.continuationByteCount(count)
     self.offset = offset
   }
 

@@ -68,3 +68,35 @@ extension UnsafePointer<UInt8> {
     return 0
   }
 }
+
+extension UnsafePointer<UInt8> {
+  /// How many line feeds are among `count` bytes.
+  func lineFeedCount(_ count: Int) -> Int {
+    self.count(count) { word in
+      let others = word ^ repeated(0x0A)
+      // The upper bit of each byte that is not zero now.
+      return ~(((others & repeated(0x7F)) &+ repeated(0x7F)) | others) & repeated(0x80)
+    }
+  }
+
+  /// How many UTF-8 continuation bytes are among `count` bytes.
+  func continuationByteCount(_ count: Int) -> Int {
+    self.count(count) { $0 & ~($0 &<< 1) & repeated(0x80) }
+  }
+
+  /// - Parameter marks: The upper bit of each byte that counts; the byte 0 does not.
+  @inline(__always)
+  private func count(_ count: Int, _ marks: (UInt64) -> UInt64) -> Int {
+    var total = 0
+    var index = 0
+    while index &+ 8 <= count {
+      total &+= marks(word(at: index)).nonzeroBitCount
+      index &+= 8
+    }
+    while index < count {
+      total &+= marks(UInt64(self[index])).nonzeroBitCount
+      index &+= 1
+    }
+    return total
+  }
+}
