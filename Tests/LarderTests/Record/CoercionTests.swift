@@ -110,7 +110,10 @@ import Testing
     #expect(try refusal("2026-02-30", to: Date.self) == date + "the string \"2026-02-30\"")
     #expect(try refusal(5, to: Date.self) == date + "5")
     #expect(try refusal("x", to: UUID.self) == "expected uuid, found the string \"x\"")
-    #expect(try refusal("", to: URL.self) == "expected url, found the string \"\"")
+    #expect(
+      try refusal("", to: URL.self)
+        == "expected a URL (with spaces, and letters beyond ASCII, percent-encoded), found the string \"\""
+    )
     #expect(try refusal("!", to: Data.self) == "expected data in Base64, found the string \"!\"")
     for text in ["", "12x", "-", ".", "1e", " 5", "5 ", "0x1", "nan", "--5", "1e400", "e5", "1,5"] {
       #expect(
