@@ -12,7 +12,7 @@ public struct ImportError: Error, Equatable, Sendable {
   public enum Kind: Equatable, Sendable {
     /// The text breaks the grammar of its format.
     case syntax
-    /// The bytes are not UTF-8, in JSON without a byte order mark, or an escape is no Unicode scalar.
+    /// The bytes are not UTF-8, have more than one byte order mark, or an escape is no Unicode scalar.
     case encoding
     /// The input exceeds a limit; the value says which.
     case limit(Limit)

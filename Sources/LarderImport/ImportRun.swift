@@ -173,8 +173,10 @@ struct ImportRun {
 
   private mutating func save(_ file: borrowing ImportFile) throws {
     let total = report.documentCount
+    // Keys that are made are new ones each time: an import that was interrupted could not be repeated.
+    let isAtOnce = options.atomically || options.makesKeys || rehearsal.hasUniqueIndex
     do {
-      if options.atomically || options.makesKeys || rehearsal.hasUniqueIndex {
+      if isAtOnce {
         report.saved = try saveAtOnce(file)
       } else {
         try rehearsal.declare()
@@ -182,8 +184,8 @@ struct ImportRun {
       }
     } catch is Rehearsed {
       return
-    } catch let refusal as ImportError where refusal.kind == .value {
-      throw refusal
+    } catch let refusal as ImportError where isAtOnce && refusal.kind == .value {
+      throw refusal  // Nothing was saved.
     } catch {
       throw interrupted(error, total: total)
     }

@@ -37,7 +37,7 @@ struct ImportOptionsTests {
       "import", file, "--into", "m", "--key", "id", "--mixed", "--max-bytes", "20")
     let taken = try larder.runOnStore(
       "import", file, "--into", "m", "--key", "id", "--mixed", "--types", "votes=dictionary",
-      "--max-bytes", "1M")
+      "--max-bytes", "2000000")
     let exported = try larder.runOnStore("export", "m")
 
     #expect(refused.status == 1 && refused.errors.contains("(`--mixed`)"))
@@ -55,7 +55,7 @@ struct ImportOptionsTests {
     "wrong options are refused as wrong usage",
     arguments: [
       ["--repeated", "first"], ["--max-bytes", "many"], ["--max-bytes", "0"],
-      ["--types", "a=thing"],
+      ["--max-bytes", "9999999999G"], ["--types", "a=thing"],
     ])
   func usage(_ options: [String]) throws {
     let file = try larder.file("m.ndjson", #"{"id": 1}"#)

@@ -164,6 +164,34 @@ struct ImportSourceTests {
     }
   }
 
+  @Test("a file that becomes wrong between batches is an interruption, which says what was saved")
+  func becomingWrong() throws {
+    let path = FileManager.default.temporaryDirectory.path + "/larder-\(UUID().uuidString).ndjson"
+    defer { try? FileManager.default.removeItem(atPath: path) }  // Harmless where it stays.
+    try lines(3_000).write(toFile: path, atomically: false, encoding: .utf8)
+    var options = ImportOptions()
+    options.batchDocumentCount = 1_000
+    try withTemporaryStore { store in
+      var isChanged = false
+      let error = #expect(throws: ImportInterrupted.self) {
+        try store.importDocuments(from: .file(path), into: "c", key: "id", options: options) {
+          if !isChanged, $0.stage == .saving, $0.documentCount > 0 {
+            isChanged = true
+            let file = FileHandle(forWritingAtPath: path)
+            _ = try? file?.seekToEnd()
+            try? file?.write(contentsOf: Data("{\"noID\": 1}\n".utf8))
+          }
+          return true
+        }
+      }
+
+      let reason = try #require(error?.reason as? ImportError)
+      #expect(reason.kind == .value && reason.position?.line == 3_001)
+      #expect(error?.saved.inserted == 3_000)
+      #expect(try store.collection("c").count() == 3_000)
+    }
+  }
+
   @Test("a file that is not there is refused with what the system says")
   func missing() throws {
     try withTemporaryStore { store in

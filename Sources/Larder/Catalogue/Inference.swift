@@ -1,7 +1,7 @@
-/// What all places of one inference share.
+/// The catalogue's tables, and the policy, that one inference of kinds goes by.
 final class Inference: Sendable {
-  /// What the catalogue has: a field that a type declared there takes whatever can be coerced to
-  /// its kind, so that nothing is inferred for it.
+  /// The tables of the catalogue. A field that a type has declared takes whatever can be coerced to its
+  /// kind, so nothing is inferred for it.
   let tables: [FieldTable]
   let policy: Policy
 

@@ -9,7 +9,7 @@ public struct InferredShape: DocumentShape {
   private var seen: [SeenField] = []
   private var places: [String: Int] = [:]
   private let inference: Inference
-  /// What the catalogue has of the documents; nil where it does not know them.
+  /// The table of the documents in the catalogue; nil if they have none yet.
   private let table: Int?
   private let rules: KindRules?
   /// How many documents were seen, and how many fields they had together.
@@ -157,7 +157,7 @@ extension InferredShape {
     return seen.count > Self.manyCount || fieldCount < documentCount * seen.count / 4
   }
 
-  /// What was seen in all fields, whatever their names.
+  /// The values of all fields together, as if they had one name.
   var valuesOfAllFields: SeenValues {
     seen.reduce(into: SeenValues()) { $0.join($1.values) }
   }

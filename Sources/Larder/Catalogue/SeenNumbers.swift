@@ -25,7 +25,7 @@ struct SeenNumbers: Sendable {
   /// Whether the numbers were added by a policy that changes none.
   private var isExact = false
 
-  /// What an error says was expected instead of a number that could not be added.
+  /// Names what the place holds, for the error about a number that does not fit in.
   var expectation: String {
     hasInexact && !hasDouble
       ? "\(kind), among which are integers that no double is equal to" : "\(kind)"

@@ -9,12 +9,12 @@ struct SeenValues: Sendable {
     case scalar(Kind<Int>)
     case numbers(SeenNumbers)
     case array(SeenValues)
-    /// `isFound`: objects of which the names kept coming; their values may be of two kinds.
+    /// `isFound`: it was made of objects whose names kept coming, so its values may be of two kinds.
     case dictionary(key: SeenValues, value: SeenValues, isFound: Bool)
     case document(InferredShape)
   }
 
-  /// What is known of a place before a value is seen there.
+  /// A place where values stand, with what is known of it before they are seen.
   struct Place {
     let inference: Inference
     /// The kind that was inferred there for documents before.

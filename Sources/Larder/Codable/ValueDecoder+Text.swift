@@ -37,7 +37,7 @@ extension ValueDecoder {
     _ type: Decoded.Type, asTextAt start: ValueReader
   ) -> Decoded? {
     var reader = start
-    // What is not even text is refused by the error that brought us here.
+    // If it is not even text, the caller throws the error that it has.
     guard let kind = kinds[ObjectIdentifier(type)], reader.nextIsString,
       let text = try? reader.string()
     else { return nil }

@@ -172,7 +172,7 @@ enum ImportCommand: Command {
     let units: [Character: Int] = ["K": 10, "M": 20, "G": 30]
     let shift = size.last.flatMap { units[Character($0.uppercased())] }
     let digits = shift == nil ? size[...] : size.dropLast()
-    guard let count = Int(digits), count > 0, count < 1 << 20 else {
+    guard let count = Int(digits), (1...Int.max >> (shift ?? 0)).contains(count) else {
       throw UsageError("--max-bytes takes a size such as 512M, and not \(size.inQuotes)")
     }
     options.allowDocuments(ofByteCount: count << (shift ?? 0))

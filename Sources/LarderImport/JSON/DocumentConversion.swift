@@ -35,7 +35,6 @@ struct DocumentConversion {
   ///   and numbers that would lose digits.
   func document(_ document: JSONDocument) throws(ImportError) -> DynamicDocument {
     var fields: [DynamicDocument.Field] = []
-    fields.reserveCapacity(document.members.count + 1)
     let ownKey = document.members.first { $0.name == keyField }
     if let ownKey, makesKeys {
       throw ImportError(
@@ -46,15 +45,7 @@ struct DocumentConversion {
       let key = makesKeys ? .uuid(.timeOrdered()) : try outerKey(of: document)
       fields.append(DynamicDocument.Field(keyField, key))
     }
-    for member in document.members {
-      fields.append(
-        DynamicDocument.Field(
-          member.name,
-          try value(
-            member.value, place?.anyMember(member.name), rules?.member(member.name),
-            at: member.position)))
-    }
-    return try unique(fields, document.members)
+    return try object(document.members, behind: fields, place, rules)
   }
 
   private func outerKey(of document: JSONDocument) throws(ImportError) -> Value {
@@ -110,11 +101,13 @@ struct DocumentConversion {
     }
   }
 
+  /// - Parameter first: Fields that stand before those of the members.
   private func object(
-    _ members: [JSONMember], _ place: FieldPlace?, _ rules: KindRules?
+    _ members: [JSONMember], behind first: [DynamicDocument.Field] = [], _ place: FieldPlace?,
+    _ rules: KindRules?
   ) throws(ImportError) -> DynamicDocument {
-    var fields: [DynamicDocument.Field] = []
-    fields.reserveCapacity(members.count)
+    var fields = first
+    fields.reserveCapacity(first.count + members.count)
     for member in members {
       let value = try value(
         member.value, place?.anyMember(member.name), rules?.member(member.name),

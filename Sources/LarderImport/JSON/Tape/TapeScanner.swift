@@ -76,14 +76,14 @@ struct TapeScanner: ~Copyable, Sendable {
   }
 
   /// Begins a document, or with `state` a member that stands in no object on the tape.
-  mutating func begin(_ state: State = .value, at index: Int = 0) {
+  mutating func begin(_ state: State = .value) {
     tape.clear()
     names.renewIfWornOut()
     seen.removeAll()
     open.count = 0
     current = .outside
     self.state = state
-    next = index
+    next = 0
   }
 
   /// Scans on from ``next``.
@@ -298,9 +298,6 @@ struct TapeScanner: ~Copyable, Sendable {
     self.tape.entries.count = tape.count
     return outcome
   }
-
-  /// Whether the root is an array, or a value that nothing is in; told once the tape has an entry.
-  var rootIsObject: Bool { tape.entries.count > 0 && tape.entries[0].kind == .object }
 
   // MARK: Arrays and objects
 
