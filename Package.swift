@@ -8,6 +8,14 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+// Where headers lie in a place of their own. Elsewhere SwiftPM would ask pkg-config, and warn whoever
+// links the libraries that zstd is missing, which they do not need.
+#if os(macOS)
+  let zstdPackage: String? = "libzstd"
+#else
+  let zstdPackage: String? = nil
+#endif
+
 let package = Package(
   name: "larder",
   // Typed throws in closures, noncopyable generics and `Duration` need these.
@@ -42,8 +50,19 @@ let package = Package(
     .target(
       name: "LarderTesting", dependencies: ["Larder", "LarderLMDB", "LarderSync"],
       swiftSettings: strict),
+    // Only the command reads compressed files. Whoever links the libraries needs neither zlib nor zstd:
+    // SwiftPM compiles of a dependency what the products need that are asked for.
+    .systemLibrary(
+      name: "CLarderZlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+    .systemLibrary(
+      name: "CLarderZstd", pkgConfig: zstdPackage,
+      providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
+    .target(
+      name: "LarderCompression", dependencies: ["LarderImport", "CLarderZlib", "CLarderZstd"],
+      swiftSettings: strict),
     .executableTarget(
-      name: "LarderCLI", dependencies: ["Larder", "LarderImport"], swiftSettings: strict),
+      name: "LarderCLI", dependencies: ["Larder", "LarderImport", "LarderCompression"],
+      swiftSettings: strict),
     // What the tests share: random numbers, folders, threads, other processes.
     .target(
       name: "LarderTestKit", dependencies: ["LarderLMDB"], path: "Tests/LarderTestKit",
@@ -82,13 +101,13 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "LarderImportTests",
-      dependencies: ["Larder", "LarderImport", "LarderTestKit", "LarderTesting"],
+      dependencies: ["Larder", "LarderImport", "LarderLMDB", "LarderTestKit", "LarderTesting"],
       swiftSettings: strict),
     .testTarget(
       name: "LarderCLITests",
       dependencies: [
-        "Larder", "LarderCLI", "LarderImport", "LarderLMDB", "LarderSync", "LarderTestKit",
-        "LarderTesting",
+        "CLarderZlib", "CLarderZstd", "Larder", "LarderCLI", "LarderCompression", "LarderImport",
+        "LarderLMDB", "LarderSync", "LarderTestKit", "LarderTesting",
       ],
       swiftSettings: strict),
   ],

@@ -91,10 +91,10 @@ install_requirements() {
     return 1
   fi
   case $(uname -s) in
-    Linux) install_with_apt "$@" ;;
+    Linux) install_with_apt liblmdb-dev zlib1g-dev libzstd-dev lmdb-utils pkg-config python3 "$@" ;;
     Darwin) install_with_brew ;;
     *)
-      echo "Install LMDB 0.9 with its header and pkg-config file, and Python 3." >&2
+      echo "Install LMDB 0.9, zlib and zstd with their headers, LMDB's pkg-config file, and Python 3." >&2
       pkg-config --exists lmdb
       ;;
   esac
@@ -115,9 +115,10 @@ with_lmdb_python() {
   .build/python/bin/python "$@"
 }
 
+# The Debian packages of these names, where they are missing.
 install_with_apt() {
   local packages=() package
-  for package in liblmdb-dev lmdb-utils pkg-config python3 "$@"; do
+  for package in "$@"; do
     if ! dpkg-query --show --showformat='${Status}\n' "$package" 2> /dev/null \
       | grep -q '^install ok installed$'; then
       packages+=("$package")
@@ -128,10 +129,7 @@ install_with_apt() {
   if command -v pkg-config > /dev/null; then packages=("${packages[@]/#pkg-config/}"); fi
   # shellcheck disable=SC2206 # Drops the names that were emptied.
   packages=(${packages[@]:-})
-  if [ ${#packages[@]} -eq 0 ]; then
-    echo "Nothing is missing."
-    return 0
-  fi
+  if [ ${#packages[@]} -eq 0 ]; then return 0; fi
   if ! command -v apt-get > /dev/null; then
     echo "Install these, or what your system calls them: ${packages[*]}" >&2
     return 1
@@ -142,12 +140,11 @@ install_with_apt() {
 }
 
 install_with_brew() {
-  if pkg-config --exists lmdb 2> /dev/null; then
-    echo "Nothing is missing."
-  elif command -v brew > /dev/null; then
-    brew install lmdb pkg-config
+  if pkg-config --exists lmdb libzstd 2> /dev/null; then return 0; fi
+  if command -v brew > /dev/null; then
+    brew install lmdb zstd pkg-config
   else
-    echo "Install LMDB 0.9 and pkg-config, for example with Homebrew: brew install lmdb pkg-config" >&2
+    echo "Install LMDB 0.9, zstd and pkg-config, for example with Homebrew: brew install lmdb zstd pkg-config" >&2
     return 1
   fi
 }

@@ -23,7 +23,11 @@ package struct ByteSource: ~Copyable, Sendable {
     case descriptor(Int32, isOurs: Bool)
     /// Memory; the sizes are those of successive reads, over and over.
     case memory([UInt8], pieceByteCounts: [Int])
+    case compressed(any Decompressor)
   }
+
+  /// Told how many bytes come.
+  var meter: ReadMeter?
 
   /// How many bytes there are and ever will be; nil where a file or a pipe may have more.
   var memoryByteCount: Int? {
@@ -79,6 +83,13 @@ package struct ByteSource: ~Copyable, Sendable {
     origin = .memory(bytes, pieceByteCounts: pieceByteCounts)
   }
 
+  /// Reads the text of a compressed file.
+  package init(decompressing decompressor: any Decompressor, name: String) {
+    self.name = name
+    totalByteCount = nil
+    origin = .compressed(decompressor)
+  }
+
   deinit {
     // A close after reading has nothing to tell: no byte of ours can be lost by it.
     if case .descriptor(let descriptor, isOurs: true) = origin { _ = close(descriptor) }
@@ -89,8 +100,8 @@ package struct ByteSource: ~Copyable, Sendable {
   /// Reads behind the bytes of `buffer` as many as there is room for, and says how many came; 0 at
   /// the end.
   ///
-  /// - Throws: ``ImportError`` without a position, of kind ``ImportError/Kind/io(code:)``. The
-  ///   buffer is unchanged.
+  /// - Throws: ``ImportError`` without a position, of kind ``ImportError/Kind/io(code:)``, or as a
+  ///   ``Decompressor`` does. The buffer is unchanged.
   mutating func read(into buffer: inout Slab<UInt8>) throws(ImportError) -> Int {
     let room = UnsafeMutableRawBufferPointer(
       start: buffer.base + buffer.count, count: buffer.capacity - buffer.count)
@@ -101,9 +112,9 @@ package struct ByteSource: ~Copyable, Sendable {
 
   /// Reads into `buffer` from `index` on, and says how many bytes came; 0 at the end.
   ///
-  /// - Throws: ``ImportError`` without a position, of kind ``ImportError/Kind/io(code:)``. The
-  ///   buffer is unchanged.
-  mutating func read(into buffer: inout [UInt8], at index: Int) throws(ImportError) -> Int {
+  /// - Throws: ``ImportError`` without a position, of kind ``ImportError/Kind/io(code:)``, or as a
+  ///   ``Decompressor`` does. The buffer is unchanged.
+  package mutating func read(into buffer: inout [UInt8], at index: Int) throws(ImportError) -> Int {
     let outcome = buffer.withUnsafeMutableBytes { bytes in
       Result { () throws(ImportError) in
         try read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[index...]))
@@ -126,7 +137,10 @@ package struct ByteSource: ~Copyable, Sendable {
       count = min(most, piece, bytes.count - consumedByteCount)
       let end = consumedByteCount + count
       bytes.withUnsafeBytes { room.copyMemory(from: .init(rebasing: $0[consumedByteCount..<end])) }
+    case .compressed(let decompressor):
+      count = try decompressor.read(into: UnsafeMutableRawBufferPointer(rebasing: room[..<most]))
     }
+    meter?.add(count)
     readCount += 1
     consumedByteCount += count
     return count

@@ -22,6 +22,9 @@ public struct ImportError: Error, Equatable, Sendable {
     case shape
     /// A value is sound, but not what its field can hold.
     case value
+    /// A compressed file is cut off or damaged at that byte of it, counted from 0; zstd says so of a
+    /// block by its first byte. The command line alone reads compressed files.
+    case compression(offset: Int)
     /// The system could not open or read the file; the code is its `errno`.
     case io(code: Int32)
   }

@@ -44,11 +44,14 @@ struct ImportItem {
 /// The documents of a file, one at a time, whatever the format.
 struct ImportItems: ~Copyable {
   // One of the two.
-  private var json: JSONDocuments?
+  private var json: JSONReader?
   private var csv: CSVDocuments?
   private var conversion: DocumentConversion?
+  /// The latest row of a table.
+  private var row: ImportItem?
+  private let isDirect = ImportPath.isDirect
 
-  init(_ documents: consuming JSONDocuments, _ conversion: DocumentConversion) {
+  init(_ documents: consuming JSONReader, _ conversion: DocumentConversion) {
     json = consume documents
     self.conversion = conversion
   }
@@ -58,16 +61,48 @@ struct ImportItems: ~Copyable {
   /// How many bytes of the file have been read.
   private(set) var consumedByteCount = 0
 
-  /// The next document, or nil behind the last.
+  /// Reads the next document; false behind the last.
   ///
   /// - Throws: ``ImportError`` for input that is refused or cannot be read.
-  mutating func next() throws(ImportError) -> ImportItem? {
-    guard var conversion else {
-      defer { if let count = csv?.consumedByteCount { consumedByteCount = count } }
-      return try csv?.next()
+  mutating func advance() throws(ImportError) -> Bool {
+    if conversion == nil {
+      row = try csv?.next()
+      if let count = csv?.consumedByteCount { consumedByteCount = count }
+      return row != nil
     }
-    guard let read = try json?.next() else { return nil }
+    guard try json?.next() == true else { return false }
     if let count = json?.consumedByteCount { consumedByteCount = count }
+    return true
+  }
+
+  /// The latest document as it was read, until the next one is; nil for the row of a table.
+  var tape: DocumentTape? { mutating get { isDirect ? json?.tape : nil } }
+
+  /// The key of the latest document where it lacks the key field.
+  var outsideKey: OutsideKey {
+    mutating get {
+      if conversion?.makesKeys == true { return .made(.timeOrdered()) }
+      guard let key = json?.key else { return .none }
+      return .text(key)
+    }
+  }
+
+  /// Where the latest document begins.
+  var position: TextPosition {
+    mutating get {
+      if let row { return row.position }
+      return json?.position ?? .start
+    }
+  }
+
+  /// The latest document by the names of its fields.
+  ///
+  /// - Throws: ``ImportError`` for one that is refused.
+  mutating func item() throws(ImportError) -> ImportItem {
+    if let row { return row }
+    guard var conversion, let read = json?.document() else {
+      preconditionFailure("a document was read")
+    }
     let document = try conversion.document(read)
     if conversion.keyKind == nil {
       // The first document tells how the keys that others stand under are meant.
@@ -76,4 +111,22 @@ struct ImportItems: ~Copyable {
     }
     return ImportItem(document, of: read)
   }
+
+  /// The next document by the names of its fields, or nil behind the last.
+  ///
+  /// - Throws: ``ImportError`` for input that is refused or cannot be read.
+  mutating func next() throws(ImportError) -> ImportItem? {
+    try advance() ? try item() : nil
+  }
+}
+
+/// How documents become records.
+enum ImportPath {
+  /// What holds: from the text, where that is possible. A test compares it with the way by the names of
+  /// fields, which all others take.
+  @TaskLocal static var isDirect = true
+
+  /// Bytes of a file from which on it is read on another thread than it is saved on: a smaller one is
+  /// saved before that thread would have begun. A test takes others.
+  @TaskLocal static var aheadByteCount = 1 << 20
 }

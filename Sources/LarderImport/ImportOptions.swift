@@ -1,3 +1,5 @@
+public import Larder
+
 /// How an import goes about its work.
 public struct ImportOptions: Sendable {
   /// What the file is written in.
@@ -5,6 +7,12 @@ public struct ImportOptions: Sendable {
 
   /// How a JSON file lays out its documents.
   public var shape = JSONShape.automatic
+
+  /// The member of a JSON file in which the documents stand, such as `features` or `response.items`: an
+  /// array of them, or an object of them under their keys. What stands beside it is checked, and left out.
+  ///
+  /// It goes with the shapes `automatic`, `array` and `keyed`; others are refused.
+  public var documentsAt: FieldPath?
 
   /// How a CSV file is read.
   public var csv = CSVOptions()
@@ -42,6 +50,9 @@ public struct ImportOptions: Sendable {
 
   /// What a JSON file, or JSON in a field of a CSV file, may hold before it is refused.
   public var limits = JSONLimits()
+
+  /// What can be read that is compressed.
+  package var decompressors: [any Decompressor.Type] = []
 
   /// Documents in one transaction, at most; fewer than 1 means 1.
   public var batchDocumentCount = 5_000

@@ -21,6 +21,10 @@ public struct ImportReport: Sendable {
   /// Names and kinds of the fields that were inferred from the file, for people; those that a type
   /// declares are left out.
   public var inferredFields: [(name: String, kind: String)] = []
+  /// Documents that showed something new, or that only the names of their fields tell how to save.
+  var rehearsedDocumentCount = 0
+  /// Documents that were written as records without a tree of them.
+  var directDocumentCount = 0
 }
 
 /// How far an import is.
@@ -35,6 +39,7 @@ public struct ImportProgress: Sendable {
     case saving
   }
 
+  /// What is being done.
   public var stage: Stage
   /// Bytes of the file that this stage is done with.
   public var byteCount = 0

@@ -2,15 +2,15 @@ internal import Larder
 
 /// One import: twice through the file, and once more before to find the kinds of its columns.
 struct ImportRun {
-  private var rehearsal: SaveRehearsal
-  private let options: ImportOptions
-  private let progress: (ImportProgress) -> Bool
-  private var report = ImportReport()
+  var rehearsal: SaveRehearsal
+  let options: ImportOptions
+  let progress: (ImportProgress) -> Bool
+  var report = ImportReport()
   /// The file's columns, where it is CSV.
   private var table: CSVTable?
 
   /// What one step of the first pass holds of the file.
-  private static let stepDocumentCount = 1_000
+  static let stepDocumentCount = 1_000
   private static let stepByteCount = 1 << 20
   /// How much of the checking it is to find the kinds of columns.
   private static let inferringPart = 0.3
@@ -44,7 +44,7 @@ struct ImportRun {
 
   private func open(_ source: ImportSource) throws -> ImportFile {
     do {
-      return try ImportFile(source) { byteCount in
+      return try ImportFile(source, options) { byteCount in
         try tell(ImportProgress(stage: .receiving, byteCount: byteCount))
       }
     } catch is CancellationError {
@@ -52,11 +52,11 @@ struct ImportRun {
     }
   }
 
-  private func tell(_ news: ImportProgress) throws {
+  func tell(_ news: ImportProgress) throws {
     if Task.isCancelled || !progress(news) { throw CancellationError() }
   }
 
-  private func interrupted(_ reason: any Error, total: Int?) -> ImportInterrupted {
+  func interrupted(_ reason: any Error, total: Int?) -> ImportInterrupted {
     ImportInterrupted(
       saved: report.saved, documentCount: savedDocumentCount, totalDocumentCount: total,
       reason: reason)
@@ -78,15 +78,15 @@ struct ImportRun {
     }
     let part = table?.isInferred == true ? Self.inferringPart..<1 : 0..<1
     var documents = try reader(of: file)
-    var step: [ImportItem] = []
-    var stepStart = 0
-    while let item = try next(of: &documents, after: &step, file.name) {
-      step.append(item)
+    var step = try ImportStep(rehearsal, rules: options.rules(isTable: false))
+    var stepEnd = (documentCount: Self.stepDocumentCount, byteCount: Self.stepByteCount)
+    while try advance(&documents, &step, file.name) {
       let byteCount = documents.consumedByteCount
-      if step.count >= Self.stepDocumentCount || byteCount - stepStart >= Self.stepByteCount {
+      if report.documentCount >= stepEnd.documentCount || byteCount >= stepEnd.byteCount {
         try rehearse(&step, file.name)
         try tell(news(.checking, byteCount, file, report.documentCount, part: part))
-        stepStart = byteCount
+        stepEnd.documentCount = report.documentCount + Self.stepDocumentCount
+        stepEnd.byteCount = byteCount + Self.stepByteCount
       }
     }
     try rehearse(&step, file.name)
@@ -96,23 +96,30 @@ struct ImportRun {
     try tell(news(.checking, file.byteCount, file, report.documentCount, part: part))
   }
 
-  private mutating func next(
-    of documents: inout ImportItems, after step: inout [ImportItem], _ file: String
-  ) throws -> ImportItem? {
+  /// Reads the next document and tries it, at once or with others.
+  private mutating func advance(
+    _ documents: inout ImportItems, _ step: inout ImportStep, _ file: String
+  ) throws -> Bool {
     do {
-      return try documents.next()
+      guard try documents.advance() else { return false }
+      report.documentCount += 1
+      let isTried = try step.add(&documents, &rehearsal)
+      if isTried { return true }
     } catch {
       // What is wrong before it in the file is told first.
       try rehearse(&step, file)
       throw error
     }
+    if step.isDue { try rehearse(&step, file) }
+    return true
   }
 
-  private mutating func rehearse(_ step: inout [ImportItem], _ file: String) throws {
+  private mutating func rehearse(_ step: inout ImportStep, _ file: String) throws {
     do {
-      try rehearsal.add(step.map(\.document))
+      report.rehearsedDocumentCount += step.items.count
+      try step.rehearse(&rehearsal)
     } catch let refusal as SaveRehearsal.Refusal {
-      let item = step[refusal.index]
+      let item = step.items[refusal.index]
       let place = item.place(of: refusal.field)
       throw ImportError(
         .value, file: file, position: place?.position ?? item.position,
@@ -120,8 +127,6 @@ struct ImportRun {
         expected: refusal.expected
           + (refusal.isMixed ? "; or that the field may hold any kind (`--mixed`)" : ""))
     }
-    report.documentCount += step.count
-    step.removeAll(keepingCapacity: true)
   }
 
   /// - Throws: ``ImportError`` for a kind that was given to a field of which there is none.
@@ -166,113 +171,13 @@ struct ImportRun {
         + "that keys are made (`--key -`)")
   }
 
-  // MARK: The second pass
-
-  /// What ends a dry run that had to save.
-  private struct Rehearsed: Error {}
-
-  private mutating func save(_ file: borrowing ImportFile) throws {
-    let total = report.documentCount
-    // Keys that are made are new ones each time: an import that was interrupted could not be repeated.
-    let isAtOnce = options.atomically || options.makesKeys || rehearsal.hasUniqueIndex
-    do {
-      if isAtOnce {
-        report.saved = try saveAtOnce(file)
-      } else {
-        try rehearsal.declare()
-        try saveInBatches(file)
-      }
-    } catch is Rehearsed {
-      return
-    } catch let refusal as ImportError where isAtOnce && refusal.kind == .value {
-      throw refusal  // Nothing was saved.
-    } catch {
-      throw interrupted(error, total: total)
-    }
-  }
-
-  private func saveAtOnce(_ file: borrowing ImportFile) throws -> SaveReport {
-    try rehearsal.write(as: .imported) { scope in
-      var saved = SaveReport()
-      try forEachBatch(of: file) { batch, positions in
-        do {
-          saved += try scope.save(batch, in: rehearsal.collection)
-        } catch let error as StoreError {
-          throw located(error, batch, positions, file.name)
-        }
-        return 0
-      }
-      try file.checkUnchanged()
-      if options.isDryRun { throw Rehearsed() }
-      return saved
-    }
-  }
-
-  private mutating func saveInBatches(_ file: borrowing ImportFile) throws {
-    let store = rehearsal.collection.store
-    var saved = SaveReport()
-    defer { report.saved = saved }
-    var count = 0
-    try forEachBatch(of: file) { batch, _ in
-      saved += try store.write(as: .imported) {
-        try $0.save(batch, in: rehearsal.collection)
-      }
-      count += batch.count
-      return count
-    }
-    try file.checkUnchanged()
-  }
-
-  /// A refusal with the place of the document that it is for.
-  private func located(
-    _ error: StoreError, _ batch: [DynamicDocument], _ positions: [TextPosition], _ file: String
-  ) -> any Error {
-    guard case .uniqueViolation(let collection, let index, let value, let key, let other) = error,
-      let place = rehearsal.index(of: key, in: batch)
-    else { return error }
-    return ImportError(
-      .value, file: file, position: positions[place],
-      found: "\(value) in the unique index `\(index)`, as \(collection) \(other) has",
-      expected: "another value in \(collection) \(key)")
-  }
-
-  /// - Parameter body: Returns how many documents are committed.
-  private func forEachBatch(
-    of file: borrowing ImportFile, _ body: ([DynamicDocument], [TextPosition]) throws -> Int
-  ) throws {
-    var documents = try reader(of: file)
-    var batch: [DynamicDocument] = []
-    var positions: [TextPosition] = []
-    var batchStart = 0
-    var committed = 0
-    while let item = try documents.next() {
-      batch.append(item.document)
-      positions.append(item.position)
-      let byteCount = documents.consumedByteCount
-      if batch.count % Self.stepDocumentCount == 0 {
-        try tell(news(.saving, byteCount, file, committed))
-      }
-      if batch.count >= options.batchDocumentCount
-        || byteCount - batchStart >= options.batchByteCount
-      {
-        committed = try body(try rehearsal.asTyped(batch), positions)
-        batch.removeAll(keepingCapacity: true)
-        positions.removeAll(keepingCapacity: true)
-        batchStart = byteCount
-        try tell(news(.saving, byteCount, file, committed))
-      }
-    }
-    if !batch.isEmpty { committed = try body(try rehearsal.asTyped(batch), positions) }
-    // Everything is saved: a wish to stop comes too late.
-    _ = progress(news(.saving, file.byteCount, file, committed))
-  }
-
   // MARK: Both
 
-  private func reader(of file: borrowing ImportFile) throws(ImportError) -> ImportItems {
+  func reader(of file: borrowing ImportFile) throws(ImportError) -> ImportItems {
     if let table { return try ImportItems(table.documents(try file.bytes())) }
-    let documents = JSONDocuments(
-      try file.bytes(), shape: options.shape, limits: options.limits)
+    let documents = JSONReader(
+      try file.bytes(), shape: options.shape, at: options.documentsAt?.names ?? [],
+      limits: options.limits)
     return ImportItems(
       documents,
       DocumentConversion(
@@ -281,11 +186,11 @@ struct ImportRun {
         makesKeys: options.makesKeys))
   }
 
-  private func news(
+  func news(
     _ stage: ImportProgress.Stage, _ byteCount: Int, _ file: borrowing ImportFile,
     _ documentCount: Int, part: Range<Double> = 0..<1
   ) -> ImportProgress {
-    let read = file.byteCount > 0 ? Double(byteCount) / Double(file.byteCount) : 1
+    let read = file.fractionRead(byteCount)
     let done = part.lowerBound + read * (part.upperBound - part.lowerBound)
     let fraction = options.isDryRun ? done : (stage == .saving ? 1 + done : done) / 2
     return ImportProgress(

@@ -38,57 +38,110 @@ public struct ImportSource: Sendable {
 /// A source that can be read from its beginning more than once.
 struct ImportFile: ~Copyable {
   let name: String
+  /// As it stands there: compressed, where it is.
   let byteCount: Int
   private let content: Content
+  private let decompressor: (any Decompressor.Type)?
+  private let mostByteCount: Int
+  private let meter = ReadMeter()
 
   private enum Content {
     case path(Fingerprint)
     /// A temporary file without a name, ours to close.
     case spool(Int32)
     case memory([UInt8])
+
+    static func opened(
+      _ source: ImportSource, _ progress: (Int) throws -> Void
+    ) throws -> (Content, byteCount: Int) {
+      var bytes: ByteSource
+      switch source.origin {
+      case .memory(let bytes): return (.memory(bytes), bytes.count)
+      case .descriptor(let descriptor):
+        bytes = ByteSource(descriptor: descriptor, name: source.name)
+      case .path(let path):
+        bytes = try ByteSource(path: path)
+        if let count = bytes.totalByteCount, let fingerprint = Fingerprint(path) {
+          return (.path(fingerprint), count)
+        }
+      }
+      let spool = try Spool(&bytes, progress)
+      return (.spool(spool.descriptor), spool.byteCount)
+    }
+
+    /// The bytes as they stand there, from the beginning.
+    func bytes(_ name: String) throws(ImportError) -> ByteSource {
+      switch self {
+      case .path: return try ByteSource(path: name)
+      case .memory(let bytes): return ByteSource(bytes: bytes, name: name)
+      case .spool(let descriptor):
+        guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw .spooling(name, code: errno) }
+        return ByteSource(descriptor: descriptor, name: name)
+      }
+    }
+
+    /// The one that knows the content by its first bytes, if there is one.
+    func decompressor(
+      _ name: String, among all: [any Decompressor.Type]
+    ) throws(ImportError) -> (any Decompressor.Type)? {
+      guard !all.isEmpty else { return nil }
+      var bytes = try bytes(name)
+      var head = [UInt8](repeating: 0, count: 4)
+      var count = 0
+      while count < head.count {
+        let more = try bytes.read(into: &head, at: count)
+        if more == 0 { break }
+        count += more
+      }
+      return all.first { $0.recognizes(Array(head[..<count])) }
+    }
+
+    func close() {
+      // Nothing was promised of a temporary file without a name.
+      if case .spool(let descriptor) = self { _ = closeDescriptor(descriptor) }
+    }
   }
 
-  /// Opens a source; a pipe is copied to a temporary file.
+  /// Opens a source; a pipe is copied to a temporary file, as it comes.
   ///
   /// - Parameter progress: Told how many bytes have been copied; what it throws ends the copying.
   /// - Throws: ``ImportError`` of kind ``ImportError/Kind/io(code:)``; what `progress` throws.
-  init(_ source: ImportSource, progress: (Int) throws -> Void) throws {
-    name = source.name
-    switch source.origin {
-    case .memory(let bytes):
-      byteCount = bytes.count
-      content = .memory(bytes)
-    case .descriptor(let descriptor):
-      var bytes = ByteSource(descriptor: descriptor, name: source.name)
-      let spool = try Spool(&bytes, progress)
-      (byteCount, content) = (spool.byteCount, .spool(spool.descriptor))
-    case .path(let path):
-      var bytes = try ByteSource(path: path)
-      if let count = bytes.totalByteCount, let fingerprint = Fingerprint(path) {
-        (byteCount, content) = (count, .path(fingerprint))
-      } else {
-        let spool = try Spool(&bytes, progress)
-        (byteCount, content) = (spool.byteCount, .spool(spool.descriptor))
-      }
+  init(_ source: ImportSource, _ options: ImportOptions, progress: (Int) throws -> Void) throws {
+    let (content, byteCount) = try Content.opened(source, progress)
+    let decompressor: (any Decompressor.Type)?
+    do throws(ImportError) {
+      decompressor = try content.decompressor(source.name, among: options.decompressors)
+    } catch {
+      content.close()
+      throw error
     }
+    name = source.name
+    self.byteCount = byteCount
+    self.content = content
+    self.decompressor = decompressor
+    mostByteCount = max(options.limits.documentByteCount, options.csv.limits.rowByteCount)
   }
 
-  deinit {
-    // Nothing was promised of a temporary file without a name.
-    if case .spool(let descriptor) = content { _ = close(descriptor) }
+  deinit { content.close() }
+
+  /// How much of the file has been read, from 0 to 1.
+  ///
+  /// - Parameter textByteCount: Bytes of its text that have been read.
+  borrowing func fractionRead(_ textByteCount: Int) -> Double {
+    guard byteCount > 0 else { return 1 }
+    return Double(decompressor == nil ? textByteCount : meter.value) / Double(byteCount)
   }
 
-  /// The bytes from the beginning. One at a time: a temporary file has one position.
+  /// The text from the beginning. One at a time: a temporary file has one position.
   ///
   /// - Throws: ``ImportError`` of kind ``ImportError/Kind/io(code:)``.
   borrowing func bytes() throws(ImportError) -> ByteSource {
-    switch content {
-    case .path: return try ByteSource(path: name)
-    case .memory(let bytes): return ByteSource(bytes: bytes, name: name)
-    case .spool(let descriptor):
-      guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw .spooling(name, code: errno) }
-      return ByteSource(descriptor: descriptor, name: name)
-    }
+    var bytes = try content.bytes(name)
+    guard let decompressor else { return bytes }
+    meter.reset()
+    bytes.meter = meter
+    return ByteSource(
+      decompressing: decompressor.init(bytes, mostByteCount: mostByteCount), name: name)
   }
 
   /// Makes sure that the file is the one that was opened, and as it was.
@@ -120,3 +173,5 @@ private struct Fingerprint: Equatable {
     ]
   }
 }
+
+private func closeDescriptor(_ descriptor: Int32) -> Int32 { close(descriptor) }

@@ -8,8 +8,8 @@ extension Store {
   /// ```
   /// The file is read twice. The first time finds out that every document can be saved, and which
   /// kinds the fields have that the catalogue does not know; the second time saves them in batches.
-  /// So bad input changes nothing, and memory holds one batch and 8 bytes for each document, however
-  /// large the file is. A pipe is first copied to a temporary file. Documents with one key are refused,
+  /// So bad input changes nothing, and memory holds four batches and 8 bytes for each document, however
+  /// large the file is. The second time, a file of 1 MB or more is read on a thread of its own. A pipe is first copied to a temporary file. Documents with one key are refused,
   /// unless ``ImportOptions/repeatedKeys`` says otherwise. A CSV file with columns whose kind neither the
   /// collection nor the caller tells is read once more, before.
   ///

@@ -46,6 +46,7 @@ public func verifyAndClose(_ store: Store) throws {
 
 /// A store that a test left unsound.
 public struct UnsoundStore: Error, CustomStringConvertible {
+  /// What the check found.
   public let report: CheckReport
 
   public var description: String {

@@ -191,7 +191,7 @@ struct FilterParserTests {
     var random = RandomSource()
     try withDocuments { collection, documents in
       var hits = 0
-      for _ in 0..<1_500 {
+      for _ in rounds(1_500, until: { hits > 300 }) {
         let filter = filter(depth: random.int(0..<5), from: documents, &random)
         let expected = documents.filter { holds(filter, $0) }.map { $0["id"] }
 

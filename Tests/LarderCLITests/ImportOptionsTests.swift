@@ -51,11 +51,51 @@ struct ImportOptionsTests {
         """)
   }
 
+  @Test("documents in a member and over several lines come in by the option that the error names")
+  func shapes() throws {
+    let inMember = try larder.file(
+      "geo.json", #"{"type": "x", "features": [{"id": 1}, {"id": 2}]}"#)
+    let inLines = try larder.file("one.json", "{\n  \"id\": 1,\n  \"a\": {\"b\": 2}\n}\n")
+    let compact = try larder.file("two.json", "{\"id\": 1,\n  \"a\": 1}\n{\"id\": 2}")
+
+    for file in [inMember, inLines, compact] {
+      let refused = try larder.runOnStore("import", file, "--into", "c", "--key", "id")
+      #expect(refused.status == 1, "\(file)")
+      #expect(refused.errors.contains("--at MEMBER"), "\(refused.errors)")
+      #expect(refused.errors.contains("--format sequence"))
+    }
+    let member = try larder.runOnStore(
+      "import", inMember, "--into", "c", "--key", "id", "--at", "features")
+    let one = try larder.runOnStore(
+      "import", inLines, "--into", "d", "--key", "id", "--format", "sequence")
+    let two = try larder.runOnStore(
+      "import", compact, "--into", "e", "--key", "id", "--format", "sequence")
+
+    #expect(member.status == 0 && member.output.contains("2 inserted"), "\(member.errors)")
+    #expect(one.status == 0 && one.output.contains("1 inserted"), "\(one.errors)")
+    #expect(two.status == 0 && two.output.contains("2 inserted"), "\(two.errors)")
+  }
+
+  @Test("the error of a limit names the option that raises it")
+  func limit() throws {
+    let files = [
+      try larder.file("l.ndjson", #"{"id": 1, "a": "0123456789"}"#),
+      try larder.file("l.json", #"[{"id": 1, "a": "0123456789"}]"#),
+      try larder.file("l.csv", "id,a\n1,0123456789\n"),
+    ]
+    for file in files {
+      let outcome = try larder.runOnStore(
+        "import", file, "--into", "l", "--key", "id", "--max-bytes", "8")
+      #expect(outcome.status == 1 && outcome.errors.contains("--max-bytes"), "\(outcome.errors)")
+    }
+  }
+
   @Test(
     "wrong options are refused as wrong usage",
     arguments: [
       ["--repeated", "first"], ["--max-bytes", "many"], ["--max-bytes", "0"],
       ["--max-bytes", "9999999999G"], ["--types", "a=thing"],
+      ["--at", "a", "--format", "lines"], ["--at", "a", "--format", "csv"],
     ])
   func usage(_ options: [String]) throws {
     let file = try larder.file("m.ndjson", #"{"id": 1}"#)

@@ -42,16 +42,8 @@ struct ImportProcessTests {
   @Test("an interruption stops between two batches and says how much is saved")
   func interruption() throws {
     let file = try longFile()
-    let process = try larder.start(
-      ["import", file, "--into", "c", "--key", "id", "--store", larder.store])
-    try process.input.close()
-    // The import listens before it makes the store.
-    while process.process.isRunning,
-      !FileManager.default.fileExists(atPath: larder.store + "/data.mdb")
-    { usleep(1_000) }
-    process.process.interrupt()
 
-    let outcome = try process.wait()
+    let outcome = try larder.interruptedImport(of: file)
 
     #expect(outcome.status == 1 && outcome.output == "")
     #expect(outcome.errors.hasPrefix("larder: the import was stopped; "))

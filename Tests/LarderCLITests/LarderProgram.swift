@@ -58,6 +58,18 @@ struct LarderProgram {
     return try Running(arguments, environment)
   }
 
+  /// An import that gets an interrupt once it has made the store.
+  func interruptedImport(of file: String) throws -> Outcome {
+    let process = try start(["import", file, "--into", "c", "--key", "id", "--store", store])
+    try process.input.close()
+    // It listens before it makes the store.
+    while process.process.isRunning, !FileManager.default.fileExists(atPath: store + "/data.mdb") {
+      usleep(1_000)
+    }
+    process.process.interrupt()
+    return try process.wait()
+  }
+
   func file(_ name: String, _ text: String) throws -> String {
     let url = folder.appending(path: name)
     try Data(text.utf8).write(to: url)

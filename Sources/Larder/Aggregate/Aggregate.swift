@@ -94,6 +94,7 @@ public struct Aggregate<Entity: Document, Result>: Sendable {
 public struct ValueGroup<Key: Sendable, Value: Sendable>: Sendable {
   /// What they have in common.
   public let key: Key
+  /// What was computed for the group.
   public let value: Value
 }
 

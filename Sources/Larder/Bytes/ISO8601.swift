@@ -11,8 +11,15 @@
 /// is the second after. Source: RFC 3339, section 5.6; the day count is Howard Hinnant's
 /// `days_from_civil` (https://howardhinnant.github.io/date_algorithms.html).
 public enum ISO8601 {
+  /// The date that a text in this format names; nil for any other text.
   public static func date(from text: String) -> Date? {
-    var text = Text(bytes: Array(text.utf8))
+    var text = text
+    return text.withUTF8 { date(from: $0) }
+  }
+
+  /// The date that the UTF-8 of a text is.
+  static func date(from bytes: UnsafeBufferPointer<UInt8>) -> Date? {
+    var text = Text(bytes: bytes)
     guard let year = text.number(4), text.skip("-"), let month = text.number(2), text.skip("-"),
       let day = text.number(2), (1...12).contains(month), (1...days(in: month, year)).contains(day)
     else { return nil }
@@ -50,7 +57,7 @@ public enum ISO8601 {
   }
 
   private struct Text {
-    let bytes: [UInt8]
+    let bytes: UnsafeBufferPointer<UInt8>
     var place = 0
 
     var isAtEnd: Bool { place == bytes.count }
@@ -87,9 +94,18 @@ public enum ISO8601 {
       let start = place
       while digit() != nil {}
       guard place > start else { return nil }
-      let fraction = String(decoding: bytes[start..<place], as: UTF8.self)
-      guard let part = Double("0." + fraction) else { return nil }
-      return (seconds + second, part)
+      return (seconds + second, fraction(of: bytes[start..<place]))
+    }
+
+    /// The value of the digits behind a decimal point.
+    private func fraction(of digits: Slice<UnsafeBufferPointer<UInt8>>) -> Double {
+      guard digits.count > 15 else {
+        // Both operands are exact, so one operation rounds correctly (Clinger 1990).
+        var (number, scale) = (0, 1.0)
+        for digit in digits { (number, scale) = (number * 10 + Int(digit - 0x30), scale * 10) }
+        return Double(number) / scale
+      }
+      return Double("0." + String(decoding: digits, as: UTF8.self)) ?? 0
     }
 
     /// Seconds that the zone is ahead of UTC.

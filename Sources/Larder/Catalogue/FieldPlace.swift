@@ -52,6 +52,14 @@ package struct FieldPlace: Sendable {
     }
   }
 
+  /// The place of a member. Everything inside of a value of any kind is of any kind, too.
+  package func anyMember(_ name: String) -> FieldPlace? { kind == .any ? self : member(name) }
+
+  /// An element, likewise.
+  package var anyElement: FieldPlace? { kind == .any ? self : element }
+
+  var isDocument: Bool { if case .document = kind { true } else { false } }
+
   /// Whether a value of any kind may stand here or further in.
   package var holdsAny: Bool { holds(.any) }
 

@@ -43,6 +43,9 @@ package final class KindRules: Sendable {
       .mapValues { kinds in KindRules(kinds.map { ($0.names.dropFirst(), $0.kind) }) }
   }
 
+  /// Whether there are rules for what is inside.
+  var hasMembers: Bool { !members.isEmpty }
+
   /// The rules for a field; nil where there are none.
   package func member(_ name: String) -> KindRules? { members[name] }
 }

@@ -8,10 +8,10 @@
 public struct InferredShape: DocumentShape {
   private var seen: [SeenField] = []
   private var places: [String: Int] = [:]
-  private let inference: Inference
+  let inference: Inference
   /// The table of the documents in the catalogue; nil if they have none yet.
   private let table: Int?
-  private let rules: KindRules?
+  let rules: KindRules?
   /// How many documents were seen, and how many fields they had together.
   private var documentCount = 0
   private var fieldCount = 0
@@ -102,7 +102,9 @@ public struct InferredShape: DocumentShape {
     public internal(set) var path: [String] = []
     /// The same with the places in arrays and the keys of dictionaries.
     public internal(set) var steps: [String] = []
+    /// What the document has, in words.
     public let found: String
+    /// What earlier documents had, in words.
     public let seen: String
     /// Whether a field of any kind would not help either.
     var isFinal = false
@@ -135,7 +137,8 @@ public struct InferredShape: DocumentShape {
     }
   }
 
-  private func stored(_ name: String) -> StoredField? {
+  /// The field that the catalogue has of this name.
+  func stored(_ name: String) -> StoredField? {
     table.flatMap { inference.tables[$0].field(named: name) }
   }
 }
@@ -157,6 +160,11 @@ extension InferredShape {
     return seen.count > Self.manyCount || fieldCount < documentCount * seen.count / 4
   }
 
+  /// Whether there are so many names that the next document may show that they are keys.
+  var mayBecomeDictionary: Bool {
+    inference.policy.findsDictionaries && seen.count > Self.fewCount
+  }
+
   /// The values of all fields together, as if they had one name.
   var valuesOfAllFields: SeenValues {
     seen.reduce(into: SeenValues()) { $0.join($1.values) }
@@ -167,6 +175,24 @@ extension InferredShape {
     documentCount += other.documentCount
     fieldCount += other.fieldCount
     for field in other.seen { seen[place(of: field.name)].values.join(field.values) }
+  }
+}
+
+// MARK: What others add
+
+extension InferredShape {
+  /// The values that were seen in a field; nil where there were none.
+  func values(of name: String) -> SeenValues? { places[name].map { seen[$0].values } }
+
+  /// Counts documents in which there was nothing new.
+  mutating func addCounts(objects: Int, members: Int) {
+    documentCount += objects
+    fieldCount += members
+  }
+
+  /// Changes what was seen in a field.
+  mutating func change(of name: String, _ change: (inout SeenValues) -> Void) {
+    if let place = places[name] { change(&seen[place].values) }
   }
 }
 

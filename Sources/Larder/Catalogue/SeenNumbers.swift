@@ -1,13 +1,13 @@
 /// The numbers that were seen in one place.
 struct SeenNumbers: Sendable {
   /// Integers that `Int64` holds.
-  private var hasSigned = false
+  private(set) var hasSigned = false
   /// Integers above `Int64.max`, or a field for them.
-  private var hasUnsigned = false
-  private var hasNegative = false
-  private var hasDouble = false
+  private(set) var hasUnsigned = false
+  private(set) var hasNegative = false
+  private(set) var hasDouble = false
   /// Integers that no double is equal to.
-  private var hasInexact = false
+  private(set) var hasInexact = false
   /// Whether the field is stored as one of `Int64`, and so may have negative numbers.
   private var isStoredSigned = false
 

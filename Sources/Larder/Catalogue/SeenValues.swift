@@ -1,9 +1,9 @@
 /// The values that were seen in one place, as far as they say which kind holds them all.
 struct SeenValues: Sendable {
-  private var content = Content.nothing
-  private var allowsNil = false
+  private(set) var content = Content.nothing
+  private(set) var allowsNil = false
 
-  fileprivate indirect enum Content: Sendable {
+  indirect enum Content: Sendable {
     case nothing
     case any
     case scalar(Kind<Int>)
@@ -315,6 +315,33 @@ extension SeenValues {
   }
 }
 
+// MARK: What others add
+
+extension SeenValues {
+  /// Changes what was seen of elements, or of the values of a dictionary.
+  mutating func changeInside(_ change: (inout SeenValues) -> Void) {
+    switch content {
+    case .array(var element):
+      content = .nothing
+      change(&element)
+      content = .array(element)
+    case .dictionary(let key, var value, let isFound):
+      content = .nothing
+      change(&value)
+      content = .dictionary(key: key, value: value, isFound: isFound)
+    default: break
+    }
+  }
+
+  /// Changes what was seen of documents.
+  mutating func changeDocuments(_ change: (inout InferredShape) -> Void) {
+    guard case .document(var shape) = content else { return }
+    content = .nothing
+    change(&shape)
+    content = .document(shape)
+  }
+}
+
 // MARK: Two places that become one
 
 extension SeenValues {
@@ -368,7 +395,7 @@ extension SeenValues.Content {
 }
 
 extension Kind {
-  fileprivate var element: Kind? {
+  var element: Kind? {
     switch self {
     case .array(let element), .set(let element): element
     default: nil
@@ -377,11 +404,11 @@ extension Kind {
 
   fileprivate var isDictionary: Bool { if case .dictionary = self { true } else { false } }
 
-  fileprivate var dictionaryKey: Kind? {
+  var dictionaryKey: Kind? {
     if case .dictionary(let key, _) = self { key } else { nil }
   }
 
-  fileprivate var dictionaryValue: Kind? {
+  var dictionaryValue: Kind? {
     if case .dictionary(_, let value) = self { value } else { nil }
   }
 
@@ -393,7 +420,7 @@ extension Kind {
   }
 
   /// Whether files have its values as text.
-  fileprivate var isText: Bool {
+  var isText: Bool {
     switch self {
     case .date, .uuid, .url, .data, .decimal: true
     default: false
@@ -402,7 +429,7 @@ extension Kind {
 }
 
 extension Kind where Reference == Int {
-  fileprivate var table: Int? { if case .document(let table) = self { table } else { nil } }
+  var table: Int? { if case .document(let table) = self { table } else { nil } }
 
   /// Whether a field of this kind, or of a wider one, may hold a value, as far as its outermost level
   /// says.

@@ -71,6 +71,7 @@ public struct ChangeLogRetention: Sendable, Equatable {
   /// Seconds after which changes go that a named consumer still waits for.
   public var maximumConsumerAgeSeconds = 30.0 * 24 * 3600
 
+  /// Keeps changes up to a size and an age; whichever is passed first lets the oldest go.
   public init(maximumByteCount: Int = 64 << 20, maximumAgeSeconds: Double = 7 * 24 * 3600) {
     self.maximumByteCount = maximumByteCount
     self.maximumAgeSeconds = maximumAgeSeconds

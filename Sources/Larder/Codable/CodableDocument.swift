@@ -6,10 +6,13 @@
 @dynamicMemberLookup
 public struct CodableDocument<Model: Codable & Identifiable & Sendable>: Document
 where Model.ID: DocumentKey {
+  /// The plain value.
   public var model: Model
 
+  /// Wraps a model, to hand it to what takes documents.
   public init(_ model: Model) { self.model = model }
 
+  /// Reads through to the model's own properties.
   public subscript<Value>(
     dynamicMember path: any KeyPath<Model, Value> & Sendable
   ) -> Value {

@@ -7,8 +7,10 @@
 /// equal bytes; only a set, or a dictionary with keys other than text and integers, that a type
 /// lets encode itself (`try tags.encode(to: encoder)`) keeps the order that it has in this process.
 public struct Coded<Value: Codable> {
+  /// The value that is encoded.
   public var value: Value
 
+  /// Wraps a value, to store it by its own `Codable` conformance.
   public init(_ value: Value) { self.value = value }
 }
 

@@ -2,9 +2,12 @@
 ///
 /// A literal is the path in its text, ascending: `"city"`, `"geo.lat"`.
 public struct DynamicIndexPart: Hashable, Sendable, ExpressibleByStringLiteral {
+  /// The field, or a path into embedded documents.
   public let path: FieldPath
+  /// Whether the largest values come first.
   public let isDescending: Bool
 
+  /// A part of an index by a field.
   public init(_ path: FieldPath, isDescending: Bool = false) {
     self.path = path
     self.isDescending = isDescending

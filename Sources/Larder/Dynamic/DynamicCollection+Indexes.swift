@@ -2,13 +2,17 @@ internal import LarderLMDB
 
 /// An index of a collection, as the store has it.
 public struct IndexDescription: Sendable, Equatable {
+  /// The name, unique in its collection.
   public let name: String
   /// Names of the fields, those of embedded documents with dots; a minus before descending ones.
   public let fields: [String]
+  /// Whether no two documents may have the same values.
   public let isUnique: Bool
   /// The condition for being in the index; nil for all documents.
   public let condition: String?
+  /// Whether queries can use it yet.
   public let state: State
+  /// How many entries it has: one for each document, or for each element of an array.
   public let entryCount: Int
   /// Space that the entries take in the file.
   public let byteCount: Int
@@ -16,6 +20,7 @@ public struct IndexDescription: Sendable, Equatable {
   /// there is no room. See <doc:Space>.
   public let shortage: Shortage?
 
+  /// How far an index has come.
   public enum State: Sendable, Equatable {
     /// Not used yet. Reading goes on without it, and writing keeps it.
     case building
@@ -135,6 +140,7 @@ extension DynamicCollection {
 
 /// How far the building of an index is.
 public struct IndexProgress: Sendable, Equatable {
+  /// The name of the index that is being built.
   public let index: String
   /// Entries that the index has.
   public let done: Int

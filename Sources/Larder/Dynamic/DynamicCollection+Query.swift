@@ -60,21 +60,6 @@ extension Snapshot {
   package borrowing func forEach(
     _ query: DynamicQuery, in collection: String, _ body: (DynamicDocument) throws -> Void
   ) throws {
-    guard let binding = catalogue.binding(ofCollection: collection) else { return }
-    try transaction.select(query.lowered(in: binding.collection), binding) { record in
-      try body(try DynamicDocument(record))
-    }
-  }
-
-  /// Lends the documents that a type's query selects, in its order, without their type.
-  ///
-  /// - Throws: ``StoreError``; whatever `body` throws, which ends it.
-  package borrowing func forEach<Entity: Document>(
-    _ query: Query<Entity>, _ body: (DynamicDocument) throws -> Void
-  ) throws {
-    try select(query.selection, Entity.self) { _ in
-    } _: { record in
-      try body(try DynamicDocument(record))
-    }
+    try forEachRecord(query, in: collection) { try body(try DynamicDocument($0)) }
   }
 }

@@ -7,7 +7,9 @@
 /// Documents of one collection without their Swift type: what importers and the command line
 /// work with. What it writes typed repositories read, and the other way round.
 public struct DynamicCollection: Sendable {
+  /// The store that holds it.
   public let store: Store
+  /// The name in the store.
   public let name: String
 }
 
@@ -180,21 +182,36 @@ extension DynamicCollection {
   ) throws -> Batch {
     var builder = BatchBuilder(binding, count: documents.count)
     for document in documents {
-      guard let key = document[keyField]?.encodedKey(of: binding.collection.keyKind) else {
-        throw keyRefused(document, keyField, binding.collection.keyKind)
-      }
-      try key.withUnsafeBytes { key in
-        try builder.append(document, key: key)
-        tellKey(key)
-      }
+      try append(document, keyField: keyField, to: &builder, tellKey: tellKey)
     }
     return Batch(builder)
+  }
+
+  /// Adds a document to a batch; throws as ``batch(of:keyField:_:tellKey:)`` does.
+  func append(
+    _ document: DynamicDocument, keyField: String, to builder: inout BatchBuilder,
+    tellKey: (UnsafeRawBufferPointer) -> Void = { _ in }
+  ) throws {
+    let keyKind = builder.binding.collection.keyKind
+    guard let key = document[keyField]?.encodedKey(of: keyKind) else {
+      throw keyRefused(document, keyField, keyKind)
+    }
+    try key.withUnsafeBytes { key in
+      try builder.append(document, key: key)
+      tellKey(key)
+    }
   }
 
   func noKeyField() -> StoreError {
     .valueRefused(
       collection: name, key: "", field: "", found: "none",
       expected: "the name of the field that is the key (`keyField:`)")
+  }
+
+  func unknown() -> StoreError {
+    .valueRefused(
+      collection: name, key: "", field: "", found: "no such collection",
+      expected: "one that has been declared, with a key field")
   }
 
   func keyRefused(
@@ -221,11 +238,7 @@ extension WriteScope {
     guard !documents.isEmpty else { return SaveReport() }
     guard let binding = catalogue.binding(ofCollection: collection.name),
       let keyField = binding.collection.description.keyField
-    else {
-      throw StoreError.valueRefused(
-        collection: collection.name, key: "", field: "", found: "no such collection",
-        expected: "one that has been declared, with a key field")
-    }
+    else { throw collection.unknown() }
     try binding.collection.checkMigrated()
     let batch = try collection.batch(of: documents, keyField: keyField, binding)
     return try apply(batch, clearing: nil, binding)

@@ -31,12 +31,15 @@ public struct DynamicFilter: Hashable, Sendable {
     self.form = depth > Filter<Void>.maximumDepth ? .tooDeep : form
   }
 
+  /// A condition that all documents meet, or none.
   public static func constant(_ value: Bool) -> Self { Self(.constant(value)) }
   /// Whether all of them hold.
   public static func all(_ parts: [DynamicFilter]) -> Self { Self(.all(parts), of: parts) }
   /// Whether one of them holds.
   public static func any(_ parts: [DynamicFilter]) -> Self { Self(.any(parts), of: parts) }
+  /// A condition that holds where another does not.
   public static func not(_ part: DynamicFilter) -> Self { Self(.not(part), of: [part]) }
+  /// A condition on one field.
   public static func test(_ path: FieldPath, _ comparison: Comparison) -> Self {
     Self(.test(path, comparison))
   }
@@ -74,10 +77,13 @@ public struct DynamicFilter: Hashable, Sendable {
 /// `$0["city"]` for any name.
 @dynamicMemberLookup
 public struct DynamicFields: Sendable {
+  /// The fields of any document, by name.
   public init() {}
 
+  /// The field of this name.
   public subscript(dynamicMember name: String) -> DynamicField { self[name] }
 
+  /// The field of this name, which may be one that is no Swift identifier.
   public subscript(name: String) -> DynamicField { DynamicField(path: FieldPath(field: name)) }
 }
 
@@ -115,7 +121,9 @@ public struct DynamicField: Sendable {
 
   /// Whether there is such an element in an array or set, or such text in a text.
   public func contains(_ value: Value) -> DynamicFilter { test(.contains(value)) }
+  /// Whether the field is a text that begins with this one.
   public func hasPrefix(_ text: String) -> DynamicFilter { test(.hasPrefix(text)) }
+  /// Whether the field is a text that ends with this one.
   public func hasSuffix(_ text: String) -> DynamicFilter { test(.hasSuffix(text)) }
 }
 

@@ -23,9 +23,12 @@ public struct DynamicQuery: Hashable, Sendable {
 
   /// One level of an order: nil comes first and NaN last, or the other way round.
   public struct Order: Hashable, Sendable {
+    /// The field that is compared.
     public let path: FieldPath
+    /// Whether the largest values come first.
     public let isReversed: Bool
 
+    /// An order by a field.
     public init(_ path: FieldPath, isReversed: Bool = false) {
       self.path = path
       self.isReversed = isReversed

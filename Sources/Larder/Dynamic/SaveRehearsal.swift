@@ -13,7 +13,9 @@ internal import LarderLMDB
 /// and lets go of the bytes, so that memory does not grow. Nothing is changed before
 /// ``declare()``; what others declare in between is for the save to find.
 public struct SaveRehearsal: Sendable {
+  /// The collection that the documents are meant for.
   public let collection: DynamicCollection
+  /// The field that is the entity-accessor key.
   public let keyField: String
   /// How the keys are encoded; nil while neither the store nor a document has told.
   public private(set) var keyKind: KeyKind?
@@ -24,7 +26,7 @@ public struct SaveRehearsal: Sendable {
   public let hasUniqueIndex: Bool
   /// The collection as it would be before the first document; nil where there is none.
   private let stored: CollectionDescription?
-  private let type: (any Document.Type)?
+  let type: (any Document.Type)?
   var keyHashes = KeyHashes()
 
   /// Why a document cannot be stored.
@@ -33,7 +35,9 @@ public struct SaveRehearsal: Sendable {
     public let index: Int
     /// Names of the fields down to the value, and places in arrays, between dots.
     public let field: String
+    /// What the document has, in words.
     public let found: String
+    /// What could be saved, in words.
     public let expected: String
     /// Whether the field could hold the value besides the others if it took any kind.
     public var isMixed = false
@@ -103,6 +107,14 @@ public struct SaveRehearsal: Sendable {
   /// - Throws: ``Refusal`` for the first that could not be stored; the rehearsal should then be
   ///   let go of. ``StoreError`` when the store was closed.
   public mutating func add(_ documents: [DynamicDocument]) throws {
+    try add(documents) { _, _ in }
+  }
+
+  /// - Parameter prepare: Told what was seen before each document, by its index, and adds to it what
+  ///   others have seen in between.
+  mutating func add(
+    _ documents: [DynamicDocument], prepare: (Int, inout InferredShape) -> Void
+  ) throws {
     try collection.store.checkOpen()
     guard let first = documents.first else { return }
     guard let keyKind = keyKind ?? KeyKind(of: first[keyField]) else {
@@ -111,13 +123,21 @@ public struct SaveRehearsal: Sendable {
     self.keyKind = keyKind
     let before = shape
     do {
-      for document in documents { try shape.add(document) }
+      for index in documents.indices {
+        prepare(index, &shape)
+        try shape.add(documents[index])
+      }
       try encode(documents[...], keyKind)
     } catch {
       shape = before
-      try findRefused(documents, keyKind)
+      try findRefused(documents, keyKind, prepare)
       throw refusal(of: documents[documents.count - 1], at: documents.count - 1, error)
     }
+  }
+
+  /// Counts documents that a plan has met.
+  mutating func addCounts(_ counts: [RecordPlan.Count], of plan: borrowing RecordPlan) {
+    shape.add(counts, of: plan)
   }
 
   /// The documents as they are to be saved: where the type says of text in a field of any kind that it
@@ -125,9 +145,12 @@ public struct SaveRehearsal: Sendable {
   ///
   /// - Throws: ``StoreError``, or ``RecordError`` for a document that ``add(_:)`` was not given.
   public func asTyped(_ documents: [DynamicDocument]) throws -> [DynamicDocument] {
-    guard let type, let keyKind, shape.place?.holdsAny == true else { return documents }
+    guard let type, let keyKind, readsText else { return documents }
     return try asTyped(documents, type, keyKind)
   }
+
+  /// Whether only the type can say what text in a field of any kind means.
+  package var readsText: Bool { type != nil && shape.place?.holdsAny == true }
 
   private func asTyped<Entity: Document>(
     _ documents: [DynamicDocument], _ type: Entity.Type, _ keyKind: KeyKind
@@ -191,7 +214,7 @@ public struct SaveRehearsal: Sendable {
   }
 
   /// The collection with what the documents show so far.
-  private func described(_ keyKind: KeyKind) throws -> Collection {
+  func described(_ keyKind: KeyKind) throws -> Collection {
     let declaration = try Declaration(
       name: collection.name, keyKind: keyKind, keyField: keyField, shape: shape)
     return Collection(try declaration.applied(to: stored), documents: .main)
@@ -200,9 +223,13 @@ public struct SaveRehearsal: Sendable {
   // MARK: Refusals
 
   /// Tries documents one by one, to find the one that cannot be stored.
-  private mutating func findRefused(_ documents: [DynamicDocument], _ keyKind: KeyKind) throws {
+  private mutating func findRefused(
+    _ documents: [DynamicDocument], _ keyKind: KeyKind,
+    _ prepare: (Int, inout InferredShape) -> Void
+  ) throws {
     for index in documents.indices {
       do {
+        prepare(index, &shape)
         try shape.add(documents[index])
         try encode(documents[index...index], keyKind)
       } catch {

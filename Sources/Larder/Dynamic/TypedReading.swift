@@ -22,6 +22,16 @@ struct TypedReading<Entity: Document> {
     for entry in batch.entries { _ = try entity(entry) }
   }
 
+  /// Whether the type can read a record, which is without its checksum.
+  func canRead(_ record: UnsafeRawBufferPointer) -> Bool {
+    do {
+      _ = try Entity(from: RecordReader(record, binding: binding, schema: binding.root, depth: 1))
+      return true
+    } catch {
+      return false  // Why, is said where the document is saved by its names.
+    }
+  }
+
   /// The document as the type would have written it, but for what the type does not know.
   ///
   /// - Throws: ``RecordError``, ``StoreError`` for one that it cannot read or write.

@@ -14,6 +14,7 @@ public struct Shortage: Equatable, Sendable {
 
   /// The store's folder.
   public let path: String
+  /// Which limit was reached.
   public let limit: Limit
   /// Bytes that the store takes: of the pages that hold something, as the quota counts them, or of
   /// its file.

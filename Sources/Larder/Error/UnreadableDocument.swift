@@ -18,6 +18,7 @@ public struct UnreadableDocument: Error, Equatable, Sendable {
   /// case that this version's type does not have. Do not delete or replace such a document.
   public var isFromNewerVersion: Bool { reason.isUnknownCase }
 
+  /// Names a document and why it cannot be read.
   public init(collection: String, key: String, reason: RecordError) {
     self.collection = collection
     self.key = key

@@ -2,8 +2,11 @@ internal import LarderLMDB
 
 /// How big a store is and what is in it, at one moment.
 public struct StoreStatistics: Sendable, Equatable {
+  /// The figures of one collection.
   public struct CollectionStatistics: Sendable, Equatable {
+    /// The name of the collection.
     public let name: String
+    /// How many documents it has.
     public let documentCount: Int
     /// Bytes of the pages that hold the documents.
     public let byteCount: Int
@@ -11,6 +14,7 @@ public struct StoreStatistics: Sendable, Equatable {
     public let depth: Int
     /// Names and kinds of the documents' fields, as the catalogue has them.
     public let fields: [(name: String, kind: String)]
+    /// The indexes, with their states and sizes.
     public let indexes: [IndexDescription]
 
     public static func == (left: Self, right: Self) -> Bool {
@@ -44,6 +48,7 @@ public struct StoreStatistics: Sendable, Equatable {
   /// Snapshots that can be open at once; ``StoreOptions/maximumReaders``.
   public let maximumReaderCount: Int
 
+  /// How many documents there are, in all collections.
   public var documentCount: Int { collections.reduce(0) { $0 + $1.documentCount } }
 }
 

@@ -2,9 +2,12 @@ internal import LarderLMDB
 
 /// A model, and what was fetched beside it.
 public struct Included<Model: Sendable, Related: Sendable>: Sendable {
+  /// The document that the query selected.
   public let model: Model
+  /// What belongs to it.
   public let related: Related
 
+  /// A document and what belongs to it.
   public init(model: Model, related: Related) {
     self.model = model
     self.related = related

@@ -13,6 +13,7 @@ public struct Page<Model: Sendable>: Sendable {
   /// when this page was read.
   public let next: PageCursor?
 
+  /// Models, and where the next page begins; nil at the end.
   public init(models: [Model], next: PageCursor?) {
     self.models = models
     self.next = next

@@ -26,6 +26,7 @@ public struct QueryPlan: Sendable, Equatable {
 
   /// How an index is used.
   public struct IndexUse: Sendable, Equatable {
+    /// The name of the index.
     public let name: String
     /// Names of its fields; a minus before descending ones.
     public let fields: [String]

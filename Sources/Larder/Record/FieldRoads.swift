@@ -16,11 +16,13 @@ extension Field {
     self.init(name, path, default: value)
   }
 
+  /// A field of a type that is stored by its own `Codable` conformance. Macros write this.
   @_disfavoredOverload
   @inlinable public init<Value: Codable>(stored name: String, _ path: KeyPath<Owner, Value>) {
     self.init(name, coding: path)
   }
 
+  /// Such a field with a default for records that lack it. Macros write this.
   @_disfavoredOverload
   @inlinable public init<Value: Codable & Sendable>(
     stored name: String, _ path: KeyPath<Owner, Value>, default value: Value
@@ -91,6 +93,7 @@ extension RecordWriter {
     put(value, at: field)
   }
 
+  /// Puts the value of a `Codable` field. Macros write this.
   @_disfavoredOverload
   @inlinable @inline(__always)
   public mutating func put<Value: Codable>(stored value: Value, at field: Int) {

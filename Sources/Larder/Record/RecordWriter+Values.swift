@@ -7,20 +7,25 @@
 /// The values of the format: MessagePack, in its shortest form.
 /// Source: https://github.com/msgpack/msgpack/blob/master/spec.md
 extension RecordWriter {
+  /// Puts a nil.
   @inlinable @inline(__always) public mutating func putNil() { appendByte(0xC0) }
 
+  /// Puts a truth value.
   @inlinable @inline(__always) public mutating func put(_ value: Bool) {
     appendByte(value ? 0xC3 : 0xC2)
   }
 
+  /// Puts a number, with all its bits.
   @inlinable @inline(__always) public mutating func put(_ value: Double) {
     append(tag: 0xCB, value.bitPattern)
   }
 
+  /// Puts a number, with all its bits.
   @inlinable @inline(__always) public mutating func put(_ value: Float) {
     append(tag: 0xCA, value.bitPattern)
   }
 
+  /// Puts an integer, in as few bytes as it takes.
   @inlinable public mutating func put(_ value: Int64) {
     if value >= 0 {
       switch value {
@@ -41,10 +46,12 @@ extension RecordWriter {
     }
   }
 
+  /// Puts an integer, in as few bytes as it takes.
   @inlinable public mutating func put(_ value: UInt64) {
     if let signed = Int64(exactly: value) { put(signed) } else { append(tag: 0xCF, value) }
   }
 
+  /// Puts a text, as UTF-8.
   @inlinable public mutating func put(_ value: String) {
     // Nothing is called for a short native string, which is nearly every one, so that no register
     // is saved for it.
@@ -80,7 +87,7 @@ extension RecordWriter {
     copy.withUTF8 { putUTF8($0) }
   }
 
-  private mutating func putUTF8(_ bytes: UnsafeBufferPointer<UInt8>) {
+  mutating func putUTF8(_ bytes: UnsafeBufferPointer<UInt8>) {
     let count = bytes.count
     if count < 32 {
       appendByte(0xA0 | UInt8(truncatingIfNeeded: count))
@@ -94,6 +101,7 @@ extension RecordWriter {
     append(UnsafeRawBufferPointer(bytes))
   }
 
+  /// Puts bytes.
   @inlinable public mutating func put(_ bytes: UnsafeRawBufferPointer) {
     switch bytes.count {
     case ...0xFF: append(tag: 0xC4, UInt8(truncatingIfNeeded: bytes.count))
@@ -103,6 +111,7 @@ extension RecordWriter {
     append(bytes)
   }
 
+  /// Begins an array, whose elements are put next.
   @inlinable public mutating func putArray(count: Int) {
     switch count {
     case ..<16: appendByte(0x90 | UInt8(truncatingIfNeeded: count))
@@ -111,6 +120,7 @@ extension RecordWriter {
     }
   }
 
+  /// Begins a map, whose keys and values are put next, in turns.
   @inlinable public mutating func putMap(count: Int) {
     switch count {
     case ..<16: appendByte(0x80 | UInt8(truncatingIfNeeded: count))
@@ -126,6 +136,7 @@ extension RecordWriter {
       tag: RecordFormat.Extension.date, value.timeIntervalSinceReferenceDate.bitPattern)
   }
 
+  /// Puts an identifier, as its 16 bytes.
   @inlinable public mutating func put(_ value: UUID) {
     appendByte(0xD8)
     appendByte(RecordFormat.Extension.uuid)

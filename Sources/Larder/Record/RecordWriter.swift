@@ -250,6 +250,13 @@ extension RecordWriter {
     failure = nil
   }
 
+  /// Gives up the record that was begun, and what was written since there were `count` bytes.
+  mutating func abandon(to count: Int) {
+    self.count = count
+    frame = .none
+    failure = nil
+  }
+
   @inlinable @inline(__always) mutating func reserve(_ byteCount: Int) {
     if _slowPath(limit - end < byteCount) { grow(byteCount) }
   }

@@ -104,6 +104,7 @@ struct FieldIndex: Sendable {
 public struct FieldDescription: Sendable {
   /// The name on disk.
   public let name: String
+  /// What kind of value it holds.
   public let kind: Kind<SchemaReference>
   /// The value in records that lack the field.
   public let defaultValue: (any Storable & Sendable)?
@@ -118,6 +119,7 @@ public struct SchemaReference: Hashable, Sendable {
   let type: ObjectIdentifier
   private let resolve: @Sendable () -> AnySchema
 
+  /// A reference to the schema of an embedded type.
   public init<Embedded: EmbeddedDocument>(_ type: Embedded.Type) {
     self.type = ObjectIdentifier(type)
     resolve = { Embedded.schema }

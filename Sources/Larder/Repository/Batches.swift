@@ -30,6 +30,7 @@ public struct ModelBatches<Model: Sendable, Entity: Document>: AsyncSequence, Se
     Iterator(repository: repository, query: query, size: size)
   }
 
+  /// Reads a batch each time it is asked.
   public struct Iterator: AsyncIteratorProtocol {
     private let repository: any Repository<Model, Entity>
     private let query: Query<Entity>

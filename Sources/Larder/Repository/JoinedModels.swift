@@ -9,7 +9,7 @@ internal import LarderLMDB
 /// }
 /// for try await change in withContacts.watch(Order.where { $0.isOpen }) { list.apply(change) }
 /// ```
-/// Made by ``Repository/including(_:from:)`` and ``Repository/collecting(_:from:by:)``, for any two
+/// Made by `including(_:from:)` and `collecting(_:from:by:)` of a repository, for any two
 /// repositories: of one store, of two, with a mapper, in memory. A value; making it costs nothing.
 ///
 /// The two are read one after the other, so that a save which comes between may be in the second alone.

@@ -5,7 +5,9 @@
 /// Models that follow each other and have the same value in a field, as a list shows them under one
 /// heading.
 public struct ModelSection<Key: Sendable, Model: Sendable>: Sendable {
+  /// The value that all models of the section share.
   public let key: Key
+  /// The models, in the order of the query.
   public let models: [Model]
 }
 

@@ -8,7 +8,7 @@ extension Repository where Model == Entity {
   ///   show(cities)  // for city in cities { city.key; city.rows }
   /// }
   /// ```
-  /// Each element is what ``sections(by:of:)`` gives of that moment: the sections in the order of their
+  /// Each element is what `sections(by:of:)` gives of that moment: the sections in the order of their
   /// values, the documents of each in the query's order. Where the query is sorted by the field already,
   /// its direction holds.
   ///
@@ -113,7 +113,7 @@ extension Repository {
   /// ```
   /// For repositories with a mapper, and for values that no field has. Sort the query so that rows with
   /// one value follow each other; where they do not, sections come again with the same key. An element
-  /// costs what has changed, as with ``watch(sections:by:ignoring:)``.
+  /// costs what has changed, as with `watch(sections:by:ignoring:)`.
   ///
   /// - Parameters:
   ///   - key: The value that the rows of a section have in common. Must give equal values for equal

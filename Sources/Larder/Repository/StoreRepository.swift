@@ -1,6 +1,6 @@
 /// The face that an app works with: documents of one type in one store.
 ///
-/// Reads are synchronous and never wait for writes; ``async`` has the same ones off the
+/// Reads are synchronous and never wait for writes; ``Repository/async`` has the same ones off the
 /// caller's thread. Writes wait for their turn and return when they are durable; each is one
 /// transaction, and each comes as an `async` and a synchronous function. Whoever saves sees its
 /// own save in the next read.

@@ -60,6 +60,7 @@ public struct StoreOptions: Equatable, Sendable {
   /// When all pages of the file are looked at before it is opened.
   public var pageCheck = PageCheck.whenSuspicious
 
+  /// The usual options, but for those named here; the others are properties.
   public init(isReadOnly: Bool = false, durability: Durability = .durable) {
     self.isReadOnly = isReadOnly
     self.durability = durability

@@ -7,6 +7,8 @@ struct WaitingLine<Element> {
   private var head = 0
   private var lastNumber: UInt64 = 0
   private(set) var count = 0
+  /// How many places were looked at to give some back, for tests of how it is done.
+  private(set) var movedCount = 0
 
   var isEmpty: Bool { count == 0 }
 
@@ -62,6 +64,7 @@ struct WaitingLine<Element> {
   /// Gives back what those have taken who have left, once they are more than those who wait.
   private mutating func tidyUp() {
     guard places.count > 2 * count + 64 else { return }
+    movedCount += places.count
     places.removeAll { $0.element == nil }
     head = 0
   }

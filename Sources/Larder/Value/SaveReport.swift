@@ -11,6 +11,7 @@ public struct SaveReport: Equatable, Sendable {
   /// Earlier values of keys that stood several times in the batch; the last one was saved.
   public var duplicates = 0
 
+  /// A report of nothing.
   public init() {}
 
   /// Documents whose change took a sequence number.

@@ -33,9 +33,12 @@ public indirect enum Value: Hashable, Sendable {
 public struct DynamicDocument: Hashable, Sendable {
   /// A field's name and what it holds.
   public struct Field: Hashable, Sendable {
+    /// The name, as it is stored.
     public var name: String
+    /// What the field holds.
     public var value: Value
 
+    /// A field with a name and a value.
     public init(_ name: String, _ value: Value) {
       self.name = name
       self.value = value

@@ -29,6 +29,7 @@ public enum ResultChange<Model: Sendable>: Sendable {
 /// insertions at their offsets in the new result, the first one first; then updates, which move
 /// nothing. Whoever follows this order has the new result.
 public struct ResultDifference<Model: Sendable>: Sendable {
+  /// A row that has gone.
   public struct Removal: Sendable, Equatable {
     /// The row's offset in the old result.
     public let offset: Int
@@ -36,17 +37,21 @@ public struct ResultDifference<Model: Sendable>: Sendable {
     public let destination: Int?
   }
 
+  /// A row that has come.
   public struct Insertion: Sendable {
     /// The row's offset in the new result.
     public let offset: Int
+    /// What stands there now.
     public let model: Model
     /// Its offset in the old result, if it has only moved; it may have changed too.
     public let origin: Int?
   }
 
+  /// A row whose model has changed.
   public struct Update: Sendable {
     /// The row's offset in the new result.
     public let offset: Int
+    /// The model as it is now.
     public let model: Model
   }
 
@@ -59,6 +64,7 @@ public struct ResultDifference<Model: Sendable>: Sendable {
   /// The number of the last change of the store that the new result has seen.
   public let sequence: UInt64
 
+  /// Whether nothing has changed.
   public var isEmpty: Bool { removals.isEmpty && insertions.isEmpty && updates.isEmpty }
 
   init(_ rows: RowDifference, sequence: UInt64, _ model: (Row) throws -> Model) rethrows {

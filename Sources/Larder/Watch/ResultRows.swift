@@ -92,15 +92,21 @@ extension ResultRows {
 
   /// A step that has been taken up to asking the store for more rows.
   struct Step {
+    /// With the offsets that they had, ascending.
     fileprivate var removed: [(offset: Int, row: Row)] = []
-    fileprivate var inserted: [Row] = []
-    fileprivate var updated: [Row] = []
+    /// With the offsets that they have, ascending.
+    fileprivate var inserted: [(offset: Int, row: Row)] = []
+    /// Likewise.
+    fileprivate var updated: [RowDifference.Update] = []
     fileprivate let oldCount: Int
     /// Whether rows are missing behind the last.
     fileprivate(set) var needsRows = false
   }
 
   /// Takes the changes of a step, at most one for each document.
+  ///
+  /// Each place is looked for once: in a long result most of what that reads is not in the
+  /// processor's cache. Where rows stand afterwards follows from where they stood.
   ///
   /// - Throws: ``Inconsistent``; the rows are as they were then.
   mutating func begin(_ changes: [Change]) throws(Inconsistent) -> Step {
@@ -111,7 +117,8 @@ extension ResultRows {
       return step
     }
     let bound = isComplete ? nil : rows.last?.place
-    var replaced: [(OrderedRows.Position, Row)] = []
+    var replaced: [(position: OrderedRows.Position, row: Row)] = []
+    var edits: [OrderedRows.Edit] = []
     for change in changes {
       let isInPlace = change.before?.place == change.after?.place
       if isInPlace, change.before?.stamp == change.after?.stamp { continue }
@@ -119,20 +126,20 @@ extension ResultRows {
         if isInPlace, let after = change.after {
           replaced.append((position, after))
         } else {
-          step.removed.append((rows.offset(of: position), before))
+          edits.append(rows.edit(.remove, before, at: position))
         }
       }
       if let after = change.after, !isInPlace, !isBehind(after, bound) {
-        guard !rows.position(of: after.place).isFound else { throw Inconsistent() }
-        step.inserted.append(after)
+        let position = rows.position(of: after.place)
+        guard !position.isFound else { throw Inconsistent() }
+        edits.append(rows.edit(.insert, after, at: position))
       }
     }
-    for (position, row) in replaced {
-      rows.replace(position, by: row)
-      step.updated.append(row)
-    }
-    for removal in step.removed { rows.remove(removal.row.place) }
-    for row in step.inserted { rows.insert(row) }
+    edits.sort()
+    step.updated = replaced.map { .init(offset: rows.offset(of: $0.position), row: $0.row) }
+    for (position, row) in replaced { rows.replace(position, by: row) }
+    rows.apply(edits)
+    step.note(edits)
     step.needsRows = isMissingRows
     return step
   }
@@ -162,9 +169,9 @@ extension ResultRows {
     for (kept, found) in zip(rows[0..<rows.count], new) {
       guard kept.isSame(as: found) else { throw Inconsistent() }
     }
-    let more = Array(new[rows.count...])
-    rows.append(more)
-    step.inserted += more
+    let more = new[rows.count...]
+    step.inserted += zip(more.indices, more).map { ($0, $1) }
+    rows.append(Array(more))
     step.needsRows = false
     isComplete = new.count < wantedCount
   }
@@ -173,18 +180,38 @@ extension ResultRows {
   mutating func finish(_ step: consuming Step) -> RowDifference {
     var steps = RowDifference.Steps(oldCount: step.oldCount, newCount: rows.count)
     steps.removed = step.removed
-    steps.removed.sort { $0.offset < $1.offset }
-    steps.inserted = step.inserted.map { (rows.offset(of: rows.position(of: $0.place)), $0) }
-    steps.inserted.sort { $0.offset < $1.offset }
-    steps.updated = step.updated.map {
-      RowDifference.Update(offset: rows.offset(of: rows.position(of: $0.place)), row: $0)
-    }
-    steps.updated.sort { $0.offset < $1.offset }
+    steps.inserted = step.inserted
+    steps.updated = step.updated
     let difference = RowDifference(steps, window: window) { rows[$0] }
     if wantedCount < .max, rows.count > wantedCount + marginCount {
       rows.truncate(to: wantedCount)
       isComplete = false
     }
     return difference
+  }
+}
+
+extension ResultRows.Step {
+  /// Takes down which rows have gone and come, and where those stand now that have changed in their
+  /// places.
+  ///
+  /// - Parameter edits: Ascending.
+  fileprivate mutating func note(_ edits: [OrderedRows.Edit]) {
+    for edit in edits {
+      switch edit.kind {
+      case .remove: removed.append((edit.offset, edit.row))
+      case .insert:
+        inserted.append((edit.offset - removed.count + inserted.count, edit.row))
+      }
+    }
+    updated.sort { $0.offset < $1.offset }
+    var (passed, shift) = (0, 0)
+    for index in updated.indices {
+      while passed < edits.count, edits[passed].offset <= updated[index].offset {
+        shift += edits[passed].kind == .insert ? 1 : -1
+        passed += 1
+      }
+      updated[index].offset += shift
+    }
   }
 }

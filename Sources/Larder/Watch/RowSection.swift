@@ -1,10 +1,12 @@
 /// Rows of a watched query that follow each other and have the same value in a field, as a list shows
 /// them under one heading.
 public struct RowSection<Key: Sendable, Model: Sendable>: Sendable {
+  /// The value that all rows of the section share.
   public let key: Key
   /// At least one.
   public internal(set) var rows: Rows<Model>
 
+  /// A section with its rows.
   public init(key: Key, rows: Rows<Model>) {
     self.key = key
     self.rows = rows

@@ -1,4 +1,5 @@
-/// How many rows each of the runs has that a list is made of, to find the run of a row.
+/// How many rows each of the runs has that a list is made of, to find the run of a row, and the rows of
+/// a run.
 ///
 /// In pieces, as ``OrderedRows``: a run is found, put in or taken out at about the same price in ten
 /// runs as in a hundred thousand.
@@ -39,6 +40,17 @@ struct RunCounts: Sendable {
       run += 1
     }
     return (run, start)
+  }
+
+  /// How many rows there are in the runs before one.
+  func start(of run: Int) -> Int {
+    var (piece, left, start) = (0, run, 0)
+    while piece < pieces.count - 1, left >= pieces[piece].count {
+      left -= pieces[piece].count
+      start += sums[piece]
+      piece += 1
+    }
+    return pieces[piece][..<left].reduce(start, &+)
   }
 
   /// Adds rows to a run, or takes some away.

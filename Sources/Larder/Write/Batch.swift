@@ -179,6 +179,11 @@ final class Chunks {
     writer.append(key)
   }
 
+  /// Forgets the document that was begun.
+  mutating func abandon() {
+    writer.abandon(to: keyStart)
+  }
+
   @usableFromInline mutating func end(_ key: UnsafeRawBufferPointer) throws {
     do {
       add(key, try writer.endDocument(key: key))

@@ -1,4 +1,5 @@
 internal import Larder
+internal import LarderCompression
 internal import LarderImport
 
 enum ImportCommand: Command {
@@ -9,7 +10,8 @@ enum ImportCommand: Command {
 
     Imports the documents of a JSON or CSV file, all of them or, when the file has a fault, none.
     FILE is an array of objects, an object of objects under their keys, an object in each line
-    (NDJSON), or a table with a header (CSV); `-` is standard input. New documents are inserted,
+    (NDJSON), or a table with a header (CSV); `-` is standard input. It may be compressed with gzip or
+    zstd, which its first bytes tell. New documents are inserted,
     those under a key that exists replace it, equal ones cost no write. The store and the collection
     are made where there are none.
 
@@ -19,8 +21,11 @@ enum ImportCommand: Command {
                          the key that they stand under. `-` makes keys that grow with time in the
                          field id, `-NAME` in another one: for rows of which no column is unique
       --store DIR        the store's folder; else the environment's LARDER_STORE
-      --format FORMAT    auto (default), array, keyed, lines or csv; auto takes files named .csv and
-                         .tsv for CSV
+      --format FORMAT    auto (default), array, keyed, lines, sequence or csv; auto takes files named
+                         .csv and .tsv for CSV. A sequence is one document, or several one behind the
+                         other, over as many lines as they take
+      --at MEMBER        of JSON: the member in which the documents stand, such as features or
+                         response.items; what stands beside it is left out
       --delimiter CHAR   of CSV: comma (default), semicolon, tab (default for .tsv), pipe, or itself
       --types LIST       kinds of fields, as in `zip=string,geo.alt=decimal,votes=dictionary`; others
                          are those of the collection, or else what the whole file shows, from a pipe
@@ -29,7 +34,8 @@ enum ImportCommand: Command {
       --mixed            fields whose values have several kinds take any; else they are refused
       --repeated last    of documents with one key the last is saved; else they are refused
       --columns LIST     of CSV without a header: the names of the columns, as in `id,name,geo.lat`
-      --max-bytes SIZE   the largest document, text or line that is read, as in 512M; 64M by default
+      --max-bytes SIZE   the largest document, text or line that is read, as in 512M; 64M by default.
+                         A window of zstd may have as much, and 128M anyway
       --atomic           one transaction: an import that is interrupted saves nothing. With a unique
                          index, or keys that are made, it always is one
       --dry-run          say what would be imported, and change nothing
@@ -43,13 +49,15 @@ enum ImportCommand: Command {
       larder import contacts.json --into contacts --key id --store ./data
       larder import prices.csv --delimiter ';' --types sku=string --into prices --key sku
       larder import iris.csv --key - --into iris --store ./data
-      zcat books.ndjson.gz | larder import - --format lines --into books --key isbn --store ./data
+      larder import books.ndjson.gz --into books --key isbn --store ./data
+      curl -s https://example.org/b.json.zst | larder import - --into books --key isbn --store ./data
 
     Exit codes: 0 imported, 1 bad input or failure, 2 wrong usage.
     """
   static let options: [Option] = [
     .store, Option("into", takes: "COLLECTION"), Option("key", takes: "FIELD"),
-    Option("format", takes: "FORMAT"), .delimiter, Option("types", takes: "LIST"), Option("mixed"),
+    Option("format", takes: "FORMAT"), Option("at", takes: "MEMBER"), .delimiter,
+    Option("types", takes: "LIST"), Option("mixed"),
     Option("repeated", takes: "last"), Option("columns", takes: "LIST"),
     Option("max-bytes", takes: "SIZE"), Option("atomic"), Option("dry-run"),
   ]
@@ -64,10 +72,12 @@ enum ImportCommand: Command {
       throw UsageError("into which collection? Give --into COLLECTION")
     }
     var options = ImportOptions()
+    options.decompressors = systemDecompressors
     options.atomically = arguments.has("atomic")
     options.isDryRun = arguments.has("dry-run")
     options.allowsMixedKinds = arguments.has("mixed")
     try setFormat(arguments["format"] ?? "auto", of: &options)
+    try setMember(arguments["at"], of: &options)
     try setTypes(arguments["types"], of: &options)
     try setRepeatedKeys(arguments["repeated"], of: &options)
     try setLimits(arguments["max-bytes"], of: &options)
@@ -100,7 +110,12 @@ enum ImportCommand: Command {
     }
     line.clear()
     if !options.isDryRun { try finishIndexes(of: store.collection(collection), known: failed) }
-    try report(try outcome.get(), collection, isDryRun: options.isDryRun)
+    do {
+      try report(try outcome.get(), collection, isDryRun: options.isDryRun)
+    } catch let error as ImportError {
+      guard let advice = error.advice(options) else { throw error }
+      throw Failure("\(error)\n\(advice)")
+    }
     try store.close()
     return .success
   }
@@ -135,6 +150,16 @@ enum ImportCommand: Command {
     }
     options.format = name == "csv" ? .csv : .json
     options.shape = JSONShape(rawValue: name) ?? .automatic
+  }
+
+  private static func setMember(
+    _ path: String?, of options: inout ImportOptions
+  ) throws(UsageError) {
+    guard let path else { return }
+    guard options.format != .csv, options.shape != .lines, options.shape != .sequence else {
+      throw UsageError("--at goes with the formats array and keyed, or with none")
+    }
+    options.documentsAt = FieldPath(path) ?? FieldPath(field: path)
   }
 
   private static func setTypes(

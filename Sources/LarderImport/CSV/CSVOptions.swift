@@ -36,15 +36,19 @@ public struct CSVOptions: Sendable {
 public struct CSVDelimiter: Hashable, Sendable {
   let byte: UInt8
 
+  /// `,`, the usual one.
   public static let comma = CSVDelimiter(byte: 0x2C)
+  /// `;`, as spreadsheets write it where the comma is in numbers.
   public static let semicolon = CSVDelimiter(byte: 0x3B)
+  /// The tab character, of `.tsv` files.
   public static let tab = CSVDelimiter(byte: 0x09)
+  /// `|`.
   public static let pipe = CSVDelimiter(byte: 0x7C)
 
   private init(byte: UInt8) { self.byte = byte }
 
-  /// An ASCII character that is no letter or digit, none of `"`, `` ` ``, `\`, `+`, `-`, `.`, `_`,
-  /// no space, and no control character but the tab and U+001F; nil for others.
+  /// An ASCII character that is no letter or digit, no quotation mark, grave accent or backslash, none of
+  /// `+`, `-`, `.` and `_`, no space, and no control character but the tab and U+001F; nil for others.
   public init?(_ character: Character) {
     guard let byte = character.asciiValue, character.unicodeScalars.count == 1 else { return nil }
     switch Unicode.Scalar(byte) {
@@ -83,9 +87,9 @@ public enum ImportFormat: String, CaseIterable, Sendable {
   case csv
 
   /// The format of a file of this name; never ``automatic``.
-  func resolved(for name: String) -> ImportFormat {
+  package func resolved(for name: String) -> ImportFormat {
     guard self == .automatic else { return self }
-    let name = name.lowercased()
+    let name = formatName(of: name)
     return name.hasSuffix(".csv") || name.hasSuffix(".tsv") ? .csv : .json
   }
 }

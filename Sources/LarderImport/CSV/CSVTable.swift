@@ -31,7 +31,7 @@ struct CSVTable: Sendable {
     makesKeys = options.makesKeys
     keyField = rehearsal.keyField
     delimiter =
-      options.csv.delimiter ?? (file.lowercased().hasSuffix(".tsv") ? .tab : .comma)
+      options.csv.delimiter ?? (formatName(of: file).hasSuffix(".tsv") ? .tab : .comma)
     var reader = CSVReader(
       source, delimiter: delimiter, columnCount: self.options.columns?.count,
       limits: self.options.limits)

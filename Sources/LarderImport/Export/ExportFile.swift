@@ -38,8 +38,16 @@ struct ExportFile: ~Copyable {
 
   /// - Throws: ``ExportError``.
   mutating func write(_ bytes: [UInt8]) throws(ExportError) {
-    let code = bytes.withUnsafeBytes { SystemWrite.write($0, to: descriptor) }
-    byteCount += bytes.count
+    try note(bytes.withUnsafeBytes { SystemWrite.write($0, to: descriptor) }, bytes.count)
+  }
+
+  /// - Throws: ``ExportError``.
+  mutating func write(_ bytes: UnsafeRawBufferPointer) throws(ExportError) {
+    try note(SystemWrite.write(bytes, to: descriptor), bytes.count)
+  }
+
+  private mutating func note(_ code: Int32, _ count: Int) throws(ExportError) {
+    byteCount += count
     if code == EPIPE { throw .readerGone(file: name) }
     if code != 0 { throw .io(file: name, code: code) }
   }

@@ -47,6 +47,8 @@ public struct ExportOptions: Sendable {
 
 /// What an export wrote.
 public struct ExportReport: Equatable, Sendable {
+  /// How many documents were written.
   public var documentCount = 0
+  /// How many bytes were written.
   public var byteCount = 0
 }

@@ -6,6 +6,9 @@ struct ExportRun: ~Copyable {
   /// Nil for JSON.
   private var csv: CSVOutput?
   private var json = JSONOutput()
+  /// In place of both where nothing is left out and no value needs a tag.
+  private var records = RecordOutput()
+  private let isDirect: Bool
   private let format: ExportFormat
   private let fields: [FieldPath]?
   /// What the catalogue knows of the documents, if there may be values of any kind in them.
@@ -29,19 +32,32 @@ struct ExportRun: ~Copyable {
     fields = options.fields
     self.place = place?.holdsAny == true ? place : nil
     self.progress = progress
+    isDirect = format != .csv && options.fields == nil && self.place == nil
     guard format == .csv else { return }
     csv = CSVOutput(options.fields ?? fieldNames.map(FieldPath.init(field:)), place, options)
   }
 
-  /// - Throws: ``ExportError``; `CancellationError`.
-  mutating func add(_ document: DynamicDocument) throws {
-    csv?.write(document)
-    if csv == nil { addJSON(document) }
+  /// - Throws: ``ExportError``; `CancellationError`; `RecordError` for a damaged record.
+  mutating func add(_ record: borrowing RecordReader) throws {
+    if isDirect {
+      try addDirectly(record)
+    } else {
+      let document = try record.dynamicDocument()
+      csv?.write(document)
+      if csv == nil { addJSON(document) }
+    }
     documentCount += 1
-    if csv?.bytes.count ?? json.bytes.count >= Self.chunkByteCount { try flush() }
+    let byteCount = isDirect ? records.byteCount : csv?.bytes.count ?? json.bytes.count
+    if byteCount >= Self.chunkByteCount { try flush() }
     if documentCount.isMultiple(of: 1_000), Task.isCancelled || !progress(documentCount) {
       throw CancellationError()
     }
+  }
+
+  private mutating func addDirectly(_ record: borrowing RecordReader) throws(RecordError) {
+    if format == .json { records.put(documentCount == 0 ? "[\n" : ",\n") }
+    try records.write(record)
+    if format == .ndjson { records.put("\n") }
   }
 
   private mutating func addJSON(_ document: DynamicDocument) {
@@ -51,6 +67,10 @@ struct ExportRun: ~Copyable {
   }
 
   private mutating func flush() throws(ExportError) {
+    if isDirect {
+      try file.write(records.bytes)
+      return records.removeAll()
+    }
     try file.write(csv?.bytes ?? json.bytes)
     csv?.removeAll()
     json.removeAll()
@@ -58,7 +78,11 @@ struct ExportRun: ~Copyable {
 
   /// - Throws: ``ExportError``; a file that was there is as it was.
   mutating func finish() throws(ExportError) -> ExportReport {
-    if format == .json { json.put(documentCount == 0 ? "[]\n" : "\n]\n") }
+    if format == .json, isDirect {
+      records.put(documentCount == 0 ? "[]\n" : "\n]\n")
+    } else if format == .json {
+      json.put(documentCount == 0 ? "[]\n" : "\n]\n")
+    }
     try flush()
     try file.finish()
     return ExportReport(documentCount: documentCount, byteCount: file.byteCount)

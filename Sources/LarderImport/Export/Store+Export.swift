@@ -22,7 +22,7 @@ extension Store {
   ) throws -> ExportReport {
     try export(
       Entity.schema.name, Entity.schema.fields.map(\.name), format, target, options, progress
-    ) { snapshot, body in try snapshot.forEach(query, body) }
+    ) { snapshot, body in try snapshot.forEachRecord(query, body) }
   }
 
   /// Writes the documents of a collection that a query selects, whatever their type; otherwise as
@@ -41,7 +41,7 @@ extension Store {
   ) throws -> ExportReport {
     let name = self.collection(collection).name
     return try export(name, [], format, target, options, progress) { snapshot, body in
-      try snapshot.forEach(query, in: name, body)
+      try snapshot.forEachRecord(query, in: name, body)
     }
   }
 
@@ -63,7 +63,7 @@ extension Store {
   private func export(
     _ collection: String, _ fieldNames: [String], _ format: ExportFormat, _ target: ExportTarget,
     _ options: ExportOptions, _ progress: (Int) -> Bool,
-    _ select: (borrowing Snapshot, (DynamicDocument) throws -> Void) throws -> Void
+    _ select: (borrowing Snapshot, (borrowing RecordReader) throws -> Void) throws -> Void
   ) throws -> ExportReport {
     try withoutActuallyEscaping(progress) { progress in
       try read { snapshot in

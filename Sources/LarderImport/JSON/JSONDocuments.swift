@@ -16,10 +16,10 @@ package struct JSONDocuments: ~Copyable, Sendable {
 
   /// The documents of `source`; nothing is read yet.
   package init(
-    _ source: consuming ByteSource, shape: JSONShape = .automatic,
+    _ source: consuming ByteSource, shape: JSONShape = .automatic, at path: [String] = [],
     limits: JSONLimits = JSONLimits()
   ) {
-    reader = JSONReader(source, shape: shape, limits: limits)
+    reader = JSONReader(source, shape: shape, at: path, limits: limits)
   }
 
   /// The shape of the file; ``JSONShape/automatic`` until the first document is asked for.
@@ -40,8 +40,6 @@ package struct JSONDocuments: ~Copyable, Sendable {
   ///   given before stay good; every further call throws the same error.
   package mutating func next() throws(ImportError) -> JSONDocument? {
     guard try reader.next() else { return nil }
-    let (value, position) = reader.tree()
-    guard case .object(let members) = value else { preconditionFailure("documents are objects") }
-    return JSONDocument(key: reader.key, members: members, position: position)
+    return reader.document()
   }
 }

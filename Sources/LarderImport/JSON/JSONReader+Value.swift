@@ -1,3 +1,5 @@
+internal import Larder
+
 // What the latest document holds, for those who ask for a tree of it.
 
 extension JSONReader {
@@ -64,6 +66,24 @@ extension JSONReader {
       name += 1 + scanner.tape.span(at: name + 1)
     }
     return members
+  }
+
+  /// The latest value; good until the next one is read.
+  var tape: DocumentTape {
+    DocumentTape(
+      entries: UnsafePointer(scanner.tape.entries.base),
+      text: UnsafePointer(text.bytes.base + text.start),
+      resolved: UnsafePointer(scanner.tape.resolved.base), generation: scanner.names.generation)
+  }
+
+  /// Where the latest value begins.
+  var position: TextPosition { text.position(of: text.start) }
+
+  /// The latest value, which is a document, as a tree.
+  mutating func document() -> JSONDocument {
+    let (value, position) = tree()
+    guard case .object(let members) = value else { preconditionFailure("documents are objects") }
+    return JSONDocument(key: key, members: members, position: position)
   }
 
   /// The latest value with all its places.

@@ -1,3 +1,5 @@
+internal import Larder
+
 /// A strict JSON reader (RFC 8259) that gives one document at a time as a ``JSONTape``.
 ///
 /// It holds one document and one chunk of its source, however large the file. Only a keyed file
@@ -6,18 +8,20 @@
 /// exceeds ``JSONLimits``.
 package struct JSONReader: ~Copyable, Sendable {
   /// The shape of the file; ``JSONShape/automatic`` until the first document is asked for.
-  package private(set) var shape: JSONShape
+  package internal(set) var shape: JSONShape
 
   var text: JSONText
-  private(set) var scanner: TapeScanner
-  private let limits: JSONLimits
-  private var stage = Stage.beforeFirst
+  var scanner: TapeScanner
+  let limits: JSONLimits
+  /// The names of the members, from the outermost on, in which the documents stand.
+  let path: [String]
+  var stage = Stage.beforeFirst
   private var failure: ImportError?
   /// The key of the latest document, in a keyed file.
-  private(set) var key: String?
-  private var keys = SeenNames()
+  var key: String?
+  var keys = SeenNames()
 
-  private enum Stage {
+  enum Stage {
     case beforeFirst
     /// Just behind the bracket around all documents.
     case opened
@@ -27,19 +31,26 @@ package struct JSONReader: ~Copyable, Sendable {
     case inFirstLine
     case afterDocument
     case atLine
+    case inSequence
     case afterLast
   }
 
   /// The documents of `source`; nothing is read yet.
+  ///
+  /// - Parameter path: Names of members, from the outermost on, in which the documents stand; the shape is
+  ///   then that of the innermost one's value.
   package init(
-    _ source: consuming ByteSource, shape: JSONShape = .automatic,
+    _ source: consuming ByteSource, shape: JSONShape = .automatic, at path: [String] = [],
     limits: JSONLimits = JSONLimits()
   ) {
     text = JSONText(source)
+    self.path = path
     self.limits = limits.honoured
     scanner = TapeScanner(limits: self.limits)
     self.shape = shape
-    if shape == .automatic, let named = JSONShape.named(by: text.source.name) { self.shape = named }
+    if shape == .automatic, path.isEmpty, let named = JSONShape.named(by: text.source.name) {
+      self.shape = named
+    }
   }
 
   /// What errors call the source.
@@ -79,6 +90,7 @@ package struct JSONReader: ~Copyable, Sendable {
       try endLine()
       return true
     case .atLine: return try line()
+    case .inSequence: return try documentInSequence()
     }
     return true
   }
@@ -100,6 +112,7 @@ package struct JSONReader: ~Copyable, Sendable {
   // MARK: The beginning
 
   private mutating func begin() throws(ImportError) {
+    guard path.isEmpty else { return try beginAtMember() }
     switch shape {
     case .automatic: try beginAutomatically()
     case .array: try begin(.array)
@@ -107,6 +120,9 @@ package struct JSONReader: ~Copyable, Sendable {
     case .lines:
       try text.requirePlainUTF8()
       beginLines()
+    case .sequence:
+      try text.requirePlainUTF8()
+      stage = .inSequence
     }
   }
 
@@ -183,6 +199,7 @@ package struct JSONReader: ~Copyable, Sendable {
     var byte = try text.significantByte()
     if byte == end {
       text.next += 1
+      try leaveMembers()
       try finish()
       return false
     }
@@ -193,26 +210,17 @@ package struct JSONReader: ~Copyable, Sendable {
       text.next += 1
       byte = try text.significantByte()
     }
-    if shape == .keyed {
-      text.keep()
-      scanner.mostMembers = .max
-      scanner.begin(.name)
-      try scan(stopsAtName: true)
-      scanner.mostMembers = limits.memberCount
-      try takeKey(scanner.tape.entries[0])
-      try skipColon()
-      text.release()
-    }
+    if shape == .keyed { try name() }
     try root()
     return true
   }
 
-  private mutating func skipColon() throws(ImportError) {
+  mutating func skipColon() throws(ImportError) {
     guard try text.significantByte() == UInt8(ascii: ":") else { throw text.unexpected("`:`") }
     text.next += 1
   }
 
-  private mutating func takeKey(_ entry: JSONTape.Entry) throws(ImportError) {
+  mutating func takeKey(_ entry: JSONTape.Entry) throws(ImportError) {
     let bytes = withBytes(of: entry) { Array($0) }
     key = String(decoding: bytes, as: UTF8.self)
     guard bytes.withUnsafeBufferPointer({ keys.insert(NameFingerprint($0)) }) else {
@@ -234,6 +242,16 @@ package struct JSONReader: ~Copyable, Sendable {
     try scan()
     text.unbound()
     stage = .afterDocument
+  }
+
+  private mutating func documentInSequence() throws(ImportError) -> Bool {
+    guard try text.significantByte() != nil else {
+      try finish()
+      return false
+    }
+    try root()
+    stage = .inSequence
+    return true
   }
 
   private mutating func line() throws(ImportError) -> Bool {
@@ -272,7 +290,7 @@ package struct JSONReader: ~Copyable, Sendable {
 
   // MARK: Values
 
-  private mutating func skipToValue() throws(ImportError) {
+  mutating func skipToValue() throws(ImportError) {
     guard try text.significantByte() != nil else { throw text.unexpected("a value") }
   }
 
@@ -283,7 +301,7 @@ package struct JSONReader: ~Copyable, Sendable {
   }
 
   /// The refusal of the value that comes next, or the error that is in it.
-  private mutating func shapeError(_ expected: String) throws(ImportError) -> ImportError {
+  mutating func shapeError(_ expected: String) throws(ImportError) -> ImportError {
     text.keep()
     let byte = try text.peek()
     let found: String
@@ -305,7 +323,7 @@ package struct JSONReader: ~Copyable, Sendable {
   // MARK: Scanning
 
   /// Scans up to the end of what the scanner has begun.
-  private mutating func scan(stopsAtName: Bool = false) throws(ImportError) {
+  mutating func scan(stopsAtName: Bool = false) throws(ImportError) {
     var isFinal = false
     while true {
       let outcome = scanner.scan(

@@ -22,9 +22,13 @@ public enum JSONShape: String, CaseIterable, Sendable {
   /// Empty lines are skipped, lines may end in CR LF, and the last need not end at all.
   case lines
 
+  /// One document, or several one behind the other with nothing but white space between; each over as
+  /// many lines as it takes. Never told by a file itself.
+  case sequence
+
   /// The shape that a file's name tells, if it does.
   static func named(by file: String) -> JSONShape? {
-    let name = file.lowercased()
+    let name = formatName(of: file)
     return name.hasSuffix(".ndjson") || name.hasSuffix(".jsonl") ? .lines : nil
   }
 }

@@ -76,13 +76,13 @@ extension Value {
   fileprivate var isText: Bool { if case .string = self { true } else { false } }
 }
 
+extension TapeConversion {
+  /// What text means in JSON.
+  static let json = TapeConversion(
+    value: { ValueText.value($0, as: $1) }, isTag: { TaggedValue.Tag(name: $0) != nil })
+}
+
 extension FieldPlace {
-  /// What stands under a name: inside of a value of any kind there are more of any kind.
-  func anyMember(_ name: String) -> FieldPlace? { kind == .any ? self : member(name) }
-
-  /// An element, likewise.
-  var anyElement: FieldPlace? { kind == .any ? self : element }
-
   /// Whether a tag can mean something here: in a document, or a dictionary, members have any name.
   var takesTags: Bool {
     switch kind {

@@ -1,9 +1,11 @@
 /// Something that the user is told, with one answer.
 public struct Message: Sendable, Hashable {
+  /// What people are shown.
   public let text: String
   /// What the one button, or its like, says.
   public let answer: String
 
+  /// A message with the one answer that it can be given.
   public init(_ text: String, answer: String = "OK") {
     self.text = text
     self.answer = answer

@@ -62,5 +62,6 @@ public protocol EventConvertible<Value>: Sendable {
 }
 
 extension Event: EventConvertible {
+  /// Itself.
   public var event: Event<Value> { self }
 }

@@ -1,5 +1,5 @@
 /// The values of a sequence of events, while its failures are handled beside them: what
-/// ``Swift/AsyncSequence/flatMapError(_:)`` makes.
+/// `flatMapError(_:)` makes.
 public struct FlatMapErrorSequence<Base: AsyncSequence>: AsyncSequence
 where Base.Element: EventConvertible {
   public typealias Element = Base.Element.Value

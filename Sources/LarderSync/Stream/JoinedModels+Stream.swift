@@ -4,7 +4,7 @@ extension JoinedModels {
   /// What `query` selects, each with what belongs to it, each time that either has changed, while
   /// `updater` refreshes it.
   ///
-  /// As ``Larder/Repository/stream(_:refreshedBy:timing:ignoring:)``.
+  /// As `stream(_:refreshedBy:timing:ignoring:)` of a repository.
   public func stream(
     _ query: Query<Entity>, refreshedBy updater: (any Updater)? = nil,
     timing: SyncTiming = .joining,

@@ -19,7 +19,7 @@ extension EventStream {
   /// What a repository's watch gives, as a stream that failures do not end:
   /// `EventStream(orders.watchCount(query))`.
   ///
-  /// As ``Larder/Repository/stream(_:refreshedBy:timing:ignoring:)`` otherwise.
+  /// As `stream(_:refreshedBy:timing:ignoring:)` of a repository otherwise.
   ///
   /// - Parameter updater: Asked to sync when an iteration has its first value; nil for nobody.
   public init(

@@ -14,6 +14,7 @@ public struct Delta<Content: Sendable>: Sendable {
   /// Whether the remote has no further page.
   public var isLast: Bool
 
+  /// What a remote has answered, and the token to ask with the next time.
   public init(_ content: Content, token: String, isLast: Bool = true) {
     self.content = content
     self.token = token

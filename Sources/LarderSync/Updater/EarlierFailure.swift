@@ -13,6 +13,7 @@ public struct EarlierFailure: Error, Equatable, CustomStringConvertible {
   /// When the refresh failed, by the time of day.
   public let date: Date
 
+  /// A failure of which only its kind and its time are known.
   public init(kind: String, date: Date) {
     self.kind = kind
     self.date = date

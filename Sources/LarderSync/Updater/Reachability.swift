@@ -1,4 +1,4 @@
-/// Knows when there is a network again. ``NetworkReachability`` is the one of Apple's systems; elsewhere
+/// Knows when there is a network again. `NetworkReachability` is the one of Apple's systems; elsewhere
 /// an app brings its own, or calls ``RefreshTrigger/fire()``.
 public protocol Reachability: Sendable {
   /// An element each time that a network can be used after none could. Each call begins an observation

@@ -13,6 +13,7 @@ public struct RefreshState: Sendable {
   /// Why the last refresh failed; nil if it succeeded.
   public var lastFailure: (any Error)?
 
+  /// A state, such as a preview or a test shows.
   public init(
     lastRefreshed: Date? = nil, isRefreshing: Bool = false, lastFailure: (any Error)? = nil
   ) {

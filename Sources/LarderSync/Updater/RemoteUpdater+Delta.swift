@@ -12,7 +12,7 @@ extension RemoteUpdater {
   ///     ``DeltaError/tokenExpired`` where the remote knows nothing of the token any more; it is then
   ///     asked for everything.
   ///   - save: Saves a page, in one transaction, which the token goes into, and returns its report. Its
-  ///     second argument is ``ChangeOrigin/sync``, to be handed on to the save.
+  ///     second argument is `ChangeOrigin.sync`, to be handed on to the save.
   public init<Content: Sendable>(
     limiter: FetchLimiter = FetchLimiter(), since: SinceToken,
     log: (@Sendable (LogEvent) -> Void)? = nil,

@@ -36,7 +36,7 @@ public struct RemoteUpdater: Updater {
   ///   - fetch: Asks the remote.
   ///   - decode: Makes models of the answer; called on the concurrent pool.
   ///   - save: Saves the models, in one transaction, and returns its report. Its second argument is
-  ///     ``ChangeOrigin/sync``, to be handed on to the save: otherwise an outbox would send back what
+  ///     `ChangeOrigin.sync`, to be handed on to the save: otherwise an outbox would send back what
   ///     was just pulled. The time of the success, which a limiter with a name keeps, goes into the
   ///     transaction of this save.
   public init<Content: Sendable, Models: Sendable>(
@@ -81,7 +81,7 @@ public struct RemoteUpdater: Updater {
   ///   - log: Told what became of each request, once for all who waited; silent if nil.
   ///   - fetch: Asks the remote.
   ///   - save: Saves the models, in one transaction, and returns its report. Its second argument is
-  ///     ``ChangeOrigin/sync``, to be handed on to the save: otherwise an outbox would send back what
+  ///     `ChangeOrigin.sync`, to be handed on to the save: otherwise an outbox would send back what
   ///     was just pulled.
   public init<Models: Sendable>(
     limiter: FetchLimiter = FetchLimiter(), log: (@Sendable (LogEvent) -> Void)? = nil,
@@ -100,7 +100,7 @@ public struct RemoteUpdater: Updater {
   /// }
   /// ```
   /// - Parameters:
-  ///   - repository: Where models are saved, as changes of the origin ``ChangeOrigin/sync``.
+  ///   - repository: Where models are saved, as changes of the origin `ChangeOrigin.sync`.
   ///   - limiter: Shared by updaters that ask the same source for the same thing, and by no others.
   ///   - query: What it matches and the source no longer has is deleted in the same transaction; the
   ///     source is asked before anything is cleared. Nil deletes nothing.

@@ -22,6 +22,7 @@ public protocol SyncClock: Sendable {
 public struct SystemClock: SyncClock {
   private static let start = ContinuousClock.now
 
+  /// The clock of the system.
   public init() {}
 
   public var elapsed: Duration { ContinuousClock.now - Self.start }

@@ -20,6 +20,7 @@ public struct RepositoryConformance: Sendable {
   /// How many random operations there are.
   public var operationCount: Int
 
+  /// A run of random operations. The seed is printed with each failure; give it again to repeat the run.
   public init(seed: UInt64 = .random(in: 0...999_999), operationCount: Int = 300) {
     self.seed = seed
     self.operationCount = operationCount

@@ -3,8 +3,11 @@ public import Larder
 /// The documents that ``RepositoryConformance`` puts into a repository.
 public struct Sample: Document, Identifiable, Equatable {
   public var id: String
+  /// What most operations select by.
   public var group: String
+  /// What most operations sort by.
   public var rank: Int
+  /// A field that may be nil.
   public var note: String?
   /// Has no model where a mapper is used.
   public var isHidden: Bool
@@ -13,6 +16,7 @@ public struct Sample: Document, Identifiable, Equatable {
   /// Put in by the user: where a mapper is used, only changes of the app's own write it.
   public var label: String
 
+  /// A document with all its fields.
   public init(
     id: String, group: String = "", rank: Int = 0, note: String? = nil, isHidden: Bool = false,
     firstGroup: String = "", label: String = ""
@@ -57,16 +61,22 @@ public struct Sample: Document, Identifiable, Equatable {
 
 /// A domain model of ``Sample`` that knows nothing of storage.
 public struct SampleModel: Sendable, Equatable {
+  /// The entity-accessor key.
   public var id: String
+  /// What most operations select by.
   public var group: String
+  /// What most operations sort by.
   public var rank: Int
+  /// A field that may be nil.
   public var note: String?
+  /// Whether the mapper makes no model of the entity.
   public var isHidden: Bool
   /// What the device noted; no save changes it.
   public var firstGroup: String
   /// What the user put in.
   public var label: String
 
+  /// A model with all its fields.
   public init(
     id: String, group: String = "", rank: Int = 0, note: String? = nil, isHidden: Bool = false,
     firstGroup: String = "", label: String = ""
@@ -84,6 +94,7 @@ public struct SampleModel: Sendable, Equatable {
 /// Keeps a field that only the device knows, lets only the app's own changes write the one that the user
 /// puts in, and has no model for entities that are hidden.
 public struct SampleMapper: EntityMapper {
+  /// The mapper has no state.
   public init() {}
 
   public func convert(_ entity: Sample) -> SampleModel? {

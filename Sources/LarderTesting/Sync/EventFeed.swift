@@ -13,6 +13,7 @@ public final class EventFeed<Value: Sendable>: Sendable {
   private let input: AsyncStream<Event<Value>>.Continuation
   private let asked = Tally<Void>()
 
+  /// A feed that has sent nothing.
   public init() { (events, input) = AsyncStream.makeStream() }
 
   /// Gives an event to the stream's consumer.

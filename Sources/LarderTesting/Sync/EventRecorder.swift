@@ -13,6 +13,7 @@ public final class EventRecorder<Value: Sendable>: Sendable {
   private let ends = Tally<Void>()
   private let task: Task<Void, Never>
 
+  /// Begins to iterate the stream, and goes on until it is released.
   public init(_ stream: EventStream<Value>) {
     task = Task { [recorded, ends] in
       for await event in stream { recorded.append(event) }
@@ -24,7 +25,9 @@ public final class EventRecorder<Value: Sendable>: Sendable {
 
   /// Everything that came, in that order.
   public var events: [Event<Value>] { recorded.elements }
+  /// The values that came so far, in their order.
   public var values: [Value] { events.compactMap(\.value) }
+  /// The failures that came so far, in their order.
   public var errors: [any Error] { events.compactMap(\.error) }
   /// How fresh the stream said that its values were.
   public var refreshStates: [RefreshState] { events.compactMap(\.refresh) }

@@ -14,6 +14,7 @@ public final class ManualReachability: Reachability {
   private let observers = Locked<[UInt64: AsyncStream<Void>.Continuation]>([:])
   private let count = Locked<UInt64>(0)
 
+  /// A network that has not come back yet.
   public init() {}
 
   /// Observations that have not ended.

@@ -5,6 +5,7 @@ public final class RecordingDecoder<Content: Sendable, Models: Sendable>: Sendab
   private let given = Tally<Content>()
   private let next: Locked<Result<Models, any Error>>
 
+  /// Gives this result each time.
   public init(_ result: Result<Models, any Error>) { next = Locked(result) }
 
   /// What every call from now on returns or throws.

@@ -11,6 +11,7 @@ public import LarderSync
 /// await updater.waitForCalls(1)
 /// ```
 public final class RecordingUpdater: Updater {
+  /// What a call returns or throws.
   public typealias Outcome = Result<UpdateStatus, any Error>
 
   private let calls = Tally<SyncTiming>()
@@ -29,6 +30,7 @@ public final class RecordingUpdater: Updater {
 
   /// What each call has asked for, in the order in which they came.
   public var timings: [SyncTiming] { calls.elements }
+  /// How often it was called.
   public var callCount: Int { calls.elements.count }
   /// Calls that have not ended.
   public var runningCount: Int { calls.elements.count - ends.elements.count }

@@ -11,6 +11,7 @@ public import LarderSync
 /// remote.answer(.success(.fromRemote(data)))
 /// ```
 public final class ScriptedRemote<Content: Sendable>: Sendable {
+  /// What a request is answered with.
   public typealias Answer = Result<Fetched<Content>, any Error>
 
   private let requests = Tally<Void>()
@@ -24,6 +25,7 @@ public final class ScriptedRemote<Content: Sendable>: Sendable {
     self.script = Locked(script)
   }
 
+  /// How often it was asked.
   public var requestCount: Int { requests.elements.count }
   /// Requests that have no answer yet.
   public var openRequestCount: Int { requests.elements.count - ends.elements.count }

@@ -166,35 +166,4 @@ import Testing
       #expect(same(rows.visibleRows, old))
     }
   }
-
-  @Test("an ordered list of many rows says where each is, whatever is put in and taken out")
-  func orderedRows() throws {
-    var random = RandomSource()
-    var model = (0..<5_000).map { Self.row($0 % 50, $0, 1) }.sorted { $0.order($1.place) < 0 }
-    var rows = OrderedRows(model)
-    for round in 0..<6_000 {
-      if random.once(in: 3), !model.isEmpty {
-        let place = random.int(0..<model.count)
-        let row = model.remove(at: place)
-        let position = rows.position(of: row.place)
-        try #require(position.isFound && rows.offset(of: position) == place)
-        rows.remove(row.place)
-      } else {
-        let row = Self.row(random.int(0..<60), 5_000 + round, 1)
-        let place = model.firstIndex { $0.order(row.place) > 0 } ?? model.count
-        model.insert(row, at: place)
-        rows.insert(row)
-        try #require(rows.offset(of: rows.position(of: row.place)) == place)
-      }
-      try #require(rows.count == model.count)
-      if round % 500 == 0 {
-        try #require(same(rows[0..<rows.count], model))
-        let start = random.int(0..<model.count)
-        try #require(same(rows[start..<rows.count], Array(model[start...])))
-        try #require(rows[start].isSame(as: model[start]))
-      }
-    }
-    rows.truncate(to: 1_234)
-    #expect(same(rows[0..<rows.count], Array(model.prefix(1_234))))
-  }
 }

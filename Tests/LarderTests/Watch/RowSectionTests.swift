@@ -178,6 +178,8 @@ import Testing
       }
       let found = counts.run(at: offset)
       if found != (run, start) { try #require(found == (run, start), "\(random.hint)") }
+      try #require(counts.start(of: run) == start, "\(random.hint)")
+      try #require(counts.start(of: list.count) == counts.rowCount, "\(random.hint)")
     }
   }
 }

@@ -3,7 +3,7 @@ import Foundation
 
 /// `bench`: times engines and codecs on one workload, watching, and durable writes; `bench codecs`:
 /// the codecs alone; `bench layouts`: the study of LMDB layouts; `bench concurrency`: what
-/// reads get beside a writer.
+/// reads get beside a writer; `bench import`: files to documents and back.
 @main
 struct Bench {
   static func main() async {
@@ -16,6 +16,8 @@ struct Bench {
       case .layouts: try studyLayouts(options)
       case .saveForWatchers(let folder): try WakeStudy.save(in: folder)
       case .concurrency: try await studyConcurrency(options)
+      case .import: try studyImport(options)
+      case .importChild(let work, let file, let store): try ImportChild.run(work, file, store)
       }
     } catch {
       FileHandle.standardError.write(Data("bench: \(error)\n".utf8))
@@ -97,6 +99,23 @@ struct Bench {
       let study = ConcurrencyStudy(documents: scale, rounds: options.rounds, folder: folder)
       print(ConcurrencyStudy.markdown(try await study.run(), documents: scale))
     }
+  }
+
+  private static func studyImport(_ options: Options) throws {
+    let folder = try ScratchFolder(in: options.folder)
+    defer { folder.remove() }
+    var rows: [ImportStudy.Row] = []
+    for scale in options.scales {
+      let study = ImportStudy(
+        documents: scale, rounds: options.rounds, folder: try folder.folder("import"))
+      rows += try study.run()
+    }
+    print(ImportStudy.table(rows))
+    let results = rows.map(\.measurement)
+    if let file = options.html {
+      try HTMLReport.importPage(rows, machine: Machine()).write(to: file)
+    }
+    if let file = options.json { try Report.json(results).write(to: file) }
   }
 
   private static func studyLayouts(_ options: Options) throws {

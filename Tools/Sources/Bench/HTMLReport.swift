@@ -4,16 +4,54 @@ import Foundation
 /// its time grows with the data, and the table. One file that asks for no other.
 enum HTMLReport {
   static func page(_ results: [Measurement], machine: Machine) -> Data {
+    page(
+      results, machine,
+      about: """
+        Medians of interleaved rounds of one run. A bar is as long as what the engine took, beside the
+        others of the same operation; shorter is better. Its number is the ratio to LMDB driven from C
+        where C has that operation. Ticks are the fastest and the slowest round.
+        """, reference: Measurement.limit, references: Measurement.references)
+  }
+
+  /// The page of the import study, whose marks stand below each scale's bars.
+  static func importPage(_ rows: [ImportStudy.Row], machine: Machine) -> Data {
+    page(
+      rows.map(\.measurement), machine,
+      about: """
+        Medians of rounds in turns of one run, each a process of its own. A bar is as long as what the
+        engine took, beside the others of the same operation; shorter is better. Its number is the ratio
+        to Python. Ticks are the fastest and the slowest round.
+        """, reference: ImportEngine.python.rawValue, references: ImportStudy.references
+    ) { scale in
+      let marks = rows.filter { $0.measurement.documents == scale }.flatMap { row in
+        row.marks.map { mark in
+          "<li>\(row.measurement.operation): \(mark.text)\(mark.isMet ? "" : " (missed)")</li>"
+        }
+      }
+      return "<p>Larder and its marks:</p><ul>\(marks.joined())</ul>"
+    }
+  }
+
+  /// - Parameters:
+  ///   - reference: The engine that the numbers at the bars are ratios to.
+  ///   - references: Those of the table.
+  ///   - notes: What else is to be said of a scale.
+  private static func page(
+    _ results: [Measurement], _ machine: Machine, about: String, reference: String,
+    references: [String], notes: (Int) -> String = { _ in "" }
+  ) -> Data {
     let scales = Set(results.map(\.documents)).sorted()
     let sections = scales.map { scale in
       let here = results.filter { $0.documents == scale }
       return """
         <h2>\(grouped(scale)) documents</h2>
-        <div class="groups">\(operations(here).map { bars(here, $0) }.joined())</div>
-        <details><summary>All figures</summary>\(table(here))</details>
+        <div class="groups">\(operations(here).map { bars(here, $0, reference) }.joined())</div>
+        \(notes(scale))
+        <details><summary>All figures</summary>\(table(here, references))</details>
         """
     }
-    let legend = engines.map {
+    let present = Set(results.map(\.engine))
+    let legend = engines.filter { present.contains($0.name) }.map {
       "<span class=\"\($0.name)\"><i></i>\($0.name) <small>\($0.meaning)</small></span>"
     }
     let body = """
@@ -23,9 +61,7 @@ enum HTMLReport {
       <meta name="color-scheme" content="light dark">
       <title>Larder: benchmark</title><style>\(style)</style></head><body>
       <h1>Larder: benchmark</h1>
-      <p>Medians of interleaved rounds of one run. A bar is as long as what the engine took, beside the
-      others of the same operation; shorter is better. Its number is the ratio to LMDB driven from C
-      where C has that operation. Ticks are the fastest and the slowest round.</p>
+      <p>\(about)</p>
       <p class="machine">\(machine.lines.map(escaped).joined(separator: "<br>"))</p>
       <p class="legend">\(legend.joined())</p>
       \(sections.reversed().joined(separator: "\n"))
@@ -43,15 +79,18 @@ enum HTMLReport {
     (name: "sqlite-c", meaning: "SQLite driven from C"),
     (name: "larder", meaning: "with @Document"),
     (name: "larder-codable", meaning: "a plain Codable type"),
+    (name: "python", meaning: "Python: json, csv and sqlite3"),
+    (name: "simdjson", meaning: "simdjson and SQLite driven from C"),
   ]
 
   private static let style = """
     :root{--text:#1d2430;--back:#fff;--soft:#5a6475;--track:#eef1f5;--line:#dfe3ea;
     --lmdb-c:#7d8796;--lmdb-c-compare:#b3bac6;--lmdb-swift:#4f9d92;--sqlite-c:#b8901a;
-    --larder:#c0392b;--larder-codable:#e08e79}
+    --larder:#c0392b;--larder-codable:#e08e79;--python:#3b6ea5;--simdjson:#7d8796}
     @media(prefers-color-scheme:dark){:root{--text:#e4e8ee;--back:#14181f;--soft:#9aa5b5;
     --track:#232a34;--line:#333c49;--lmdb-c:#94a0b2;--lmdb-c-compare:#5f6978;
-    --lmdb-swift:#5fb8ab;--sqlite-c:#d6ad3a;--larder:#ef6a5b;--larder-codable:#a8604f}}
+    --lmdb-swift:#5fb8ab;--sqlite-c:#d6ad3a;--larder:#ef6a5b;--larder-codable:#a8604f;
+    --python:#6aa0d8;--simdjson:#94a0b2}}
     body{font:16px/1.5 system-ui,sans-serif;color:var(--text);background:var(--back);
     margin:1.5rem auto;max-width:1100px;padding:0 1rem}
     h1{font-size:1.6rem}h2{font-size:1.25rem;margin-top:2.5rem}small,.machine{color:var(--soft)}
@@ -92,7 +131,9 @@ enum HTMLReport {
     return names
   }
 
-  private static func bars(_ results: [Measurement], _ operation: String) -> String {
+  private static func bars(
+    _ results: [Measurement], _ operation: String, _ reference: String
+  ) -> String {
     let here = results.filter { $0.operation == operation }
     guard let longest = here.map(\.spread.maximum).max() else { return "" }
     // What took no time that could be measured has a bar of no length.
@@ -100,7 +141,7 @@ enum HTMLReport {
       Report.fixed(longest > 0 ? 100 * value / longest : 0, 2)
     }
     let rows = here.map { result in
-      let ratio = result.ratios[Measurement.limit].map { Report.fixed($0, 2) } ?? ""
+      let ratio = result.ratios[reference].map { Report.fixed($0, 2) } ?? ""
       return """
         <div class="row \(result.engine)"><span>\(result.engine)</span><div class="track">
         <div class="bar" style="width:\(percent(result.spread.median))%"></div>
@@ -177,17 +218,17 @@ enum HTMLReport {
 
   // MARK: Figures
 
-  private static func table(_ results: [Measurement]) -> String {
+  private static func table(_ results: [Measurement], _ references: [String]) -> String {
     let header =
       ["operation", "engine", "median", "per document"]
-      + Measurement.references.map { "to \($0)" } + ["spread"]
+      + references.map { "to \($0)" } + ["spread"]
     let rows = results.map { result in
       let unit = result.unit
       let cells =
         [
           result.operation, result.engine, Report.text(result.spread.median, unit),
           Report.text(result.spread.median / Double(result.handled), unit),
-        ] + Measurement.references.map { Report.ratio(result, to: $0) } + [
+        ] + references.map { Report.ratio(result, to: $0) } + [
           "\(Report.text(result.spread.minimum, unit)) - "
             + Report.text(result.spread.maximum, unit)
         ]

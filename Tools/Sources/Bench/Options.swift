@@ -3,9 +3,11 @@ import Foundation
 /// What the command line asks for.
 struct Options {
   enum Command {
-    case engines, codecs, layouts, concurrency, help
+    case engines, codecs, layouts, concurrency, `import`, help
     /// The other process of the study of watching.
     case saveForWatchers(folder: String)
+    /// One turn of the import study.
+    case importChild(ImportChild.Work, file: String, store: String)
   }
 
   var command = Command.engines
@@ -24,7 +26,7 @@ struct Options {
   var isWhole: Bool { only.isEmpty && onlyStudied.isEmpty }
 
   static let usage = """
-    usage: bench [codecs|layouts|concurrency] [--scale 1k|10k|100k|1m]... [--only OPERATION]...
+    usage: bench [codecs|layouts|concurrency|import] [--scale 1k|10k|100k|1m]... [--only OPERATION]...
                  [--rounds N] [--json FILE] [--html FILE] [--folder FOLDER] [--map-mb N]
                  [--quick]
 
@@ -34,6 +36,7 @@ struct Options {
       codecs    encodes and decodes without a store, beside JSON; part of a run without --only
       layouts   compares two ways of laying out a collection in LMDB instead
       concurrency  counts reads by key beside a writer, and beside none, instead
+      import    times imports and exports instead, beside Python and a program with simdjson
       --scale   how many documents; 100k unless told, may be given several times
       --only    one operation; may be given several times
       --rounds  5 unless told
@@ -68,6 +71,13 @@ struct Options {
       case "layouts": command = .layouts
       case "save-for-watchers": command = .saveForWatchers(folder: try value(of: argument))
       case "concurrency": command = .concurrency
+      case "import": command = .import
+      case "import-child":
+        guard let work = ImportChild.Work(rawValue: try value(of: argument)) else {
+          throw UsageError("import-child parse|import|export FILE STORE")
+        }
+        let file = try value(of: argument)
+        command = .importChild(work, file: file, store: try value(of: argument))
       case "--help", "-h": command = .help
       case "--quick": quick = true
       case "--scale": scales.append(try Self.scale(value(of: argument)))

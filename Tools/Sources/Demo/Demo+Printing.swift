@@ -67,6 +67,10 @@ extension Demo {
     String(format: "%.0f ms", duration / .milliseconds(1))
   }
 
+  static func rate(_ byteCount: Int, _ duration: Duration) -> String {
+    String(format: "%.1f MB/s", Double(byteCount) / 1e6 / (duration / .seconds(1)))
+  }
+
   static func megabytes(_ byteCount: Int) -> String {
     String(format: "%.1f MB", Double(byteCount) / 1e6)
   }

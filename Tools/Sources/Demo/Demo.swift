@@ -59,11 +59,14 @@ struct Demo {
     let first = try store.importDocuments(from: source, into: City.self, progress: showProgress)
     print(
       "imported      \(first.saved) in \(milliseconds(first.duration)), "
-        + "\(megabytes(first.byteCount)) of JSON, memory +\(megabytes(memory.growth))"
+        + "\(megabytes(first.byteCount)) of JSON at \(rate(first.byteCount, first.duration)), "
+        + "memory +\(megabytes(memory.growth))"
     )
     let sequence = try store.statistics().sequence
     let again = try store.importDocuments(from: source, into: City.self)
-    print("imported again \(again.saved) in \(milliseconds(again.duration))")
+    print(
+      "imported again \(again.saved) in \(milliseconds(again.duration)), "
+        + rate(again.byteCount, again.duration))
     try expect(try store.statistics().sequence == sequence, "an import again writes nothing")
 
     let cities = store.repository(of: City.self)

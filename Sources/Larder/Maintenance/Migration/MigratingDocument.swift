@@ -46,6 +46,7 @@ public struct MigratingDocument: Sendable {
 
 /// How far a migration has come. Told after each batch, once it is durable.
 public struct MigrationProgress: Sendable, Equatable {
+  /// The collection that is being migrated.
   public let collection: String
   /// The version that it leads to.
   public let version: Int
@@ -76,6 +77,7 @@ public struct MigrationReport: Sendable, Equatable {
 /// The closure of a migration threw. The documents of the batches before are migrated; those of
 /// its batch and all others are as they were.
 public struct MigrationError: Error, CustomStringConvertible {
+  /// The collection that was being migrated.
   public let collection: String
   /// The document's key, as ``StoreError`` writes it.
   public let key: String

@@ -31,6 +31,7 @@ public struct SalvageReport: Sendable, Equatable {
   /// it left them, all of the same moment.
   public internal(set) var mayBeEarlier = false
 
+  /// How many documents were saved, in all collections.
   public var documentCount: Int { documentCounts.values.reduce(0, +) }
 }
 

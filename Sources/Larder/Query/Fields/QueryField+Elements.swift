@@ -21,6 +21,7 @@ extension Optional: FieldElements where Wrapped: FieldElements, Wrapped.Elements
 /// Of an optional array or set no condition holds where it is nil.
 extension QueryField
 where Value: FieldElements & SendableMetatype, Value.Elements: SendableMetatype {
+  /// The type of the elements.
   public typealias Element = Value.Elements.Element
 
   /// Whether the array or set has this element.

@@ -1,6 +1,7 @@
 /// The fields of a document type, as a condition's closure names them: `$0.city`.
 @dynamicMemberLookup
 public struct Fields<Entity: Document>: Sendable {
+  /// The field that a property of the document is stored as.
   public subscript<Value>(
     dynamicMember path: any KeyPath<Entity, Value> & Sendable
   ) -> QueryField<Entity, Value> {

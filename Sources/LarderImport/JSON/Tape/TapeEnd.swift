@@ -1,3 +1,5 @@
+internal import Larder
+
 /// The end of a tape while a document is scanned, in variables of the scanner's own.
 ///
 /// Before each token the scanner makes sure that there is room for one entry.

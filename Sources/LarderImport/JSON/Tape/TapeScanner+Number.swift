@@ -1,3 +1,5 @@
+internal import Larder
+
 /// What scanning a number found.
 enum NumberScan {
   case number(JSONTape.Entry, behind: Int)

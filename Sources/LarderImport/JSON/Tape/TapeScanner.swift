@@ -1,3 +1,5 @@
+internal import Larder
+
 /// Turns the bytes of one document into a ``JSONTape``.
 ///
 /// It works token by token and keeps what is open in an array of its own, so that it can stop

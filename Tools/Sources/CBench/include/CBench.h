@@ -9,6 +9,7 @@
 #include "sqlite.h"
 #include "rerun.h"
 #include "memory.h"
+#include "child.h"
 #include "versions.h"
 
 #endif

@@ -1,0 +1,145 @@
+/// Makes records of the documents of a file, a batch at a time, before the writer's line is entered.
+package struct TapeEncoder: ~Copyable {
+  private var plan: RecordPlan
+  private var builder: BatchBuilder
+  private let collection: DynamicCollection
+  private let keyField: String
+
+  private var directCount = 0
+
+  private static let usualCount = 1_024
+
+  /// For documents that a rehearsal has tried.
+  ///
+  /// - Parameters:
+  ///   - place: Where the collection is as it will be when the documents are saved.
+  ///   - rules: The kinds that the caller gives to fields.
+  package init(
+    _ rehearsal: SaveRehearsal, in place: EncodingPlace, rules: KindRules?,
+    _ conversion: TapeConversion
+  ) {
+    collection = rehearsal.collection
+    keyField = rehearsal.keyField
+    plan = RecordPlan(
+      place.binding, shape: nil, place: rehearsal.shape.place, rules: rules, conversion)
+    builder = BatchBuilder(place.binding, count: Self.usualCount)
+  }
+
+  /// How many documents are in the batch so far.
+  package var count: Int { builder.entries.count }
+
+  /// Adds a document; false, and nothing is added, for one that is not as the catalogue has it, or
+  /// that only ``add(_:)`` has the rules for.
+  package mutating func add(_ tape: DocumentTape, _ key: OutsideKey) throws -> Bool {
+    plan.begin(tape)
+    guard plan.takeKey(tape, key) else { return false }
+    try builder.begin(plan.key.bytes)
+    guard plan.putDocument(tape, &builder.writer), builder.writer.failure == nil else {
+      builder.abandon()
+      return false
+    }
+    try builder.end(plan.key.bytes)
+    directCount += 1
+    return true
+  }
+
+  /// Adds a document by the names of its fields.
+  ///
+  /// - Throws: ``StoreError`` for one that cannot be stored. The batch must then be let go of.
+  package mutating func add(_ document: DynamicDocument) throws {
+    try collection.append(document, keyField: keyField, to: &builder)
+  }
+
+  /// The batch of what was added; the next one begins.
+  package mutating func takeBatch() -> RecordBatch {
+    let next = BatchBuilder(plan.binding, count: Self.usualCount)
+    defer { directCount = 0 }
+    return RecordBatch(exchange(&builder, with: next), plan.binding, directCount)
+  }
+}
+
+/// A collection as the catalogue has it at one moment.
+package struct EncodingPlace: Sendable {
+  let binding: CollectionBinding
+}
+
+/// Documents that are ready to be saved.
+package struct RecordBatch: @unchecked Sendable {  // Immutable, as what the entries point to.
+  let batch: Batch
+  /// In the order in which they were added.
+  private let order: [Batch.Entry]
+  private let binding: CollectionBinding
+  /// How many came from a tape.
+  package let directCount: Int
+
+  fileprivate init(
+    _ builder: consuming BatchBuilder, _ binding: CollectionBinding, _ directCount: Int
+  ) {
+    builder.sealChunk(isLast: true)
+    order = builder.entries
+    batch = Batch(builder)
+    self.binding = binding
+    self.directCount = directCount
+  }
+
+  /// How many documents were added, those among them that have one key.
+  package var count: Int { order.count }
+
+  /// Which one was added last of those with the key that an error names.
+  package func index(of key: String) -> Int? {
+    order.lastIndex { binding.collection.keyKind.text(of: $0.key) == key }
+  }
+
+  /// Whether the collection is as it was when they were encoded.
+  fileprivate func isEncoded(for collection: Collection) -> Bool {
+    collection.description == binding.collection.description
+  }
+
+  /// The documents, for a collection that others have declared otherwise since they were encoded.
+  func documents() throws -> [DynamicDocument] {
+    try order.map { entry in
+      let record = try binding.collection.verified(entry.record, key: entry.key)
+      return try DynamicDocument(record: record, binding: binding)
+    }
+  }
+}
+
+extension SaveRehearsal {
+  /// The collection as it is stored, once ``declare()`` has made it known.
+  ///
+  /// - Throws: ``StoreError`` where there is none.
+  package func encodingPlace() throws -> EncodingPlace {
+    try collection.store.checkOpen()
+    return try encodingPlace(in: collection.store.engine.catalogue)
+  }
+
+  fileprivate func encodingPlace(in catalogue: Catalogue) throws -> EncodingPlace {
+    guard let binding = catalogue.binding(ofCollection: collection.name),
+      binding.collection.description.keyField != nil
+    else { throw collection.unknown() }
+    try binding.collection.checkMigrated()
+    return EncodingPlace(binding: binding)
+  }
+}
+
+extension WriteScope {
+  /// The collection as this transaction has it.
+  ///
+  /// - Throws: ``StoreError`` where there is none.
+  package borrowing func encodingPlace(of rehearsal: SaveRehearsal) throws -> EncodingPlace {
+    try rehearsal.encodingPlace(in: catalogue)
+  }
+
+  /// Saves documents that were encoded before.
+  ///
+  /// - Throws: As ``save(_:in:)``; the body should let it through, so that nothing is kept.
+  @discardableResult
+  package mutating func save(
+    _ batch: RecordBatch, in collection: DynamicCollection
+  ) throws -> SaveReport {
+    guard let binding = catalogue.binding(ofCollection: collection.name),
+      batch.isEncoded(for: binding.collection)
+    else { return try save(try batch.documents(), in: collection) }
+    return try apply(batch.batch, clearing: nil, binding)
+  }
+}

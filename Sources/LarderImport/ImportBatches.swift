@@ -1,0 +1,85 @@
+internal import Larder
+
+/// The documents of a file as batches that are ready to be saved.
+struct ImportBatches: ~Copyable {
+  private var documents: ImportItems
+  private var encoder: TapeEncoder
+  private let rehearsal: SaveRehearsal
+  private let options: ImportOptions
+  /// Whether documents are encoded only as a type has read them.
+  private let isTyped: Bool
+  private var untyped: [DynamicDocument] = []
+  private var start = 0
+  private var isAtEnd = false
+
+  /// - Parameters:
+  ///   - documents: Those that `rehearsal` has tried, from the first on.
+  init(
+    _ documents: consuming ImportItems, _ encoder: consuming TapeEncoder,
+    _ rehearsal: SaveRehearsal, _ options: ImportOptions
+  ) {
+    self.documents = documents
+    self.encoder = encoder
+    self.rehearsal = rehearsal
+    self.options = options
+    isTyped = rehearsal.readsText
+  }
+
+  /// The same for one other thread.
+  final class Source {
+    private var batches: ImportBatches
+
+    init(_ batches: consuming ImportBatches) { self.batches = batches }
+
+    func next() throws -> Step? { try batches.next() }
+  }
+
+  /// A batch, or nil where there is only something to tell.
+  struct Step: Sendable {
+    let batch: RecordBatch?
+    /// How many bytes of the file were read.
+    let byteCount: Int
+    let isLast: Bool
+  }
+
+  /// The next step; nil behind the last.
+  ///
+  /// - Throws: ``ImportError``; `StoreError` for a document that cannot be stored.
+  mutating func next() throws -> Step? {
+    if isAtEnd { return nil }
+    while try documents.advance() {
+      try add()
+      let byteCount = documents.consumedByteCount
+      let count = encoder.count + untyped.count
+      if count >= options.batchDocumentCount || byteCount - start >= options.batchByteCount {
+        start = byteCount
+        return Step(batch: try takeBatch(), byteCount: byteCount, isLast: false)
+      }
+      if count % ImportRun.stepDocumentCount == 0 {
+        return Step(batch: nil, byteCount: byteCount, isLast: false)
+      }
+    }
+    isAtEnd = true
+    return Step(
+      batch: encoder.count + untyped.count > 0 ? try takeBatch() : nil,
+      byteCount: documents.consumedByteCount, isLast: true)
+  }
+
+  private mutating func add() throws {
+    if isTyped {
+      untyped.append(try documents.item().document)
+    } else if let tape = documents.tape {
+      if try !encoder.add(tape, documents.outsideKey) {
+        try encoder.add(try documents.item().document)
+      }
+    } else {
+      try encoder.add(try documents.item().document)
+    }
+  }
+
+  private mutating func takeBatch() throws -> RecordBatch {
+    for document in try rehearsal.asTyped(untyped) { try encoder.add(document) }
+    untyped.removeAll(keepingCapacity: true)
+    return encoder.takeBatch()
+  }
+}

@@ -1,0 +1,126 @@
+internal import Larder
+
+// The second pass: the documents are read again, and saved.
+
+extension ImportRun {
+  /// What ends a dry run that had to save.
+  private struct Rehearsed: Error {}
+
+  mutating func save(_ file: borrowing ImportFile) throws {
+    let total = report.documentCount
+    // Keys that are made are new ones each time: an import that was interrupted could not be repeated.
+    let isAtOnce = options.atomically || options.makesKeys || rehearsal.hasUniqueIndex
+    do {
+      if isAtOnce {
+        report.saved = try saveAtOnce(file)
+      } else {
+        try rehearsal.declare()
+        try saveInBatches(file)
+      }
+    } catch is Rehearsed {
+      return
+    } catch let refusal as ImportError where isAtOnce && refusal.kind == .value {
+      throw refusal  // Nothing was saved.
+    } catch {
+      throw interrupted(error, total: total)
+    }
+  }
+
+  private mutating func saveAtOnce(_ file: borrowing ImportFile) throws -> SaveReport {
+    var directCount = 0
+    defer { report.directDocumentCount = directCount }
+    return try rehearsal.write(as: .imported) { scope in
+      var saved = SaveReport()
+      var first = 0
+      directCount = 0
+      if report.documentCount == 0 {
+        try file.checkUnchanged()
+        return saved
+      }
+      let batches = try batches(of: file, in: try scope.encodingPlace(of: rehearsal))
+      try forEachBatch(of: file, batches) { batch in
+        do {
+          saved += try scope.save(batch, in: rehearsal.collection)
+        } catch let error as StoreError {
+          throw try located(error, batch, first, file)
+        }
+        first += batch.count
+        directCount += batch.directCount
+        return 0
+      }
+      try file.checkUnchanged()
+      if options.isDryRun { throw Rehearsed() }
+      return saved
+    }
+  }
+
+  private mutating func saveInBatches(_ file: borrowing ImportFile) throws {
+    let store = rehearsal.collection.store
+    var saved = SaveReport()
+    var (count, directCount) = (0, 0)
+    defer {
+      report.saved = saved
+      report.directDocumentCount = directCount
+    }
+    // Nobody has told what the keys of no documents are.
+    guard report.documentCount > 0 else { return try file.checkUnchanged() }
+    let batches = try batches(of: file, in: try rehearsal.encodingPlace())
+    try forEachBatch(of: file, batches) { batch in
+      saved += try store.write(as: .imported) {
+        try $0.save(batch, in: rehearsal.collection)
+      }
+      count += batch.count
+      directCount += batch.directCount
+      return count
+    }
+    try file.checkUnchanged()
+  }
+
+  /// A refusal with the place of the document that it is for.
+  ///
+  /// - Parameter first: How many documents stand before the batch.
+  private func located(
+    _ error: StoreError, _ batch: RecordBatch, _ first: Int, _ file: borrowing ImportFile
+  ) throws -> any Error {
+    guard case .uniqueViolation(let collection, let index, let value, let key, let other) = error,
+      let place = batch.index(of: key)
+    else { return error }
+    var documents = try reader(of: file)
+    for _ in 0...first + place { _ = try documents.advance() }
+    return ImportError(
+      .value, file: file.name, position: documents.position,
+      found: "\(value) in the unique index `\(index)`, as \(collection) \(other) has",
+      expected: "another value in \(collection) \(key)")
+  }
+
+  private func batches(
+    of file: borrowing ImportFile, in place: EncodingPlace
+  ) throws -> ImportBatches {
+    ImportBatches(
+      try reader(of: file),
+      TapeEncoder(rehearsal, in: place, rules: options.rules(isTable: false), .json),
+      rehearsal, options)
+  }
+
+  /// - Parameter body: Returns how many documents are committed.
+  private func forEachBatch(
+    of file: borrowing ImportFile, _ batches: consuming ImportBatches,
+    _ body: (RecordBatch) throws -> Int
+  ) throws {
+    var committed = 0
+    func use(_ step: ImportBatches.Step) throws {
+      if let batch = step.batch { committed = try body(batch) }
+      // Behind the last, everything is saved.
+      if !step.isLast { try tell(news(.saving, step.byteCount, file, committed)) }
+    }
+    var batches = batches
+    if file.byteCount < ImportPath.aheadByteCount {
+      while let step = try batches.next() { try use(step) }
+    } else {
+      let ahead = ImportBatches.Source(batches)
+      try WorkAhead.run(most: 2, counts: { $0.batch != nil }, make: ahead.next, use: use)
+    }
+    // Everything is saved: a wish to stop comes too late.
+    _ = progress(news(.saving, file.byteCount, file, committed))
+  }
+}

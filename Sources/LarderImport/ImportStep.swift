@@ -1,0 +1,55 @@
+internal import Larder
+
+/// The documents of one step of an import's first pass that show something new, or that only their
+/// names tell how to save; all others are done with at once.
+struct ImportStep: ~Copyable {
+  /// In the order of the file.
+  private(set) var items: [ImportItem] = []
+  private var tapes: TapeRehearsal
+  private var isTable = false
+  /// How often documents were rehearsed.
+  private var count = 0
+
+  /// As often, a document is rehearsed alone, so that those behind it are quick.
+  private static let eagerCount = 64
+
+  /// - Throws: `StoreError` for fields that cannot be declared.
+  init(_ rehearsal: SaveRehearsal, rules: KindRules?) throws {
+    tapes = try TapeRehearsal(rehearsal, rules: rules, .json)
+  }
+
+  /// Whether it is time to rehearse what was not tried. A file whose documents nearly all show
+  /// something new is rehearsed many at a time.
+  var isDue: Bool { !isTable && (count < Self.eagerCount || items.count >= count) }
+
+  /// Tries the latest document; false if that is left to ``rehearse(_:)``.
+  ///
+  /// - Throws: ``ImportError`` for one that is refused.
+  mutating func add(
+    _ documents: inout ImportItems, _ rehearsal: inout SaveRehearsal
+  ) throws(ImportError) -> Bool {
+    guard let tape = documents.tape else {
+      isTable = true
+      items.append(try documents.item())
+      return false
+    }
+    if tapes.accepts(tape, documents.outsideKey, &rehearsal) { return true }
+    items.append(try documents.item())
+    return false
+  }
+
+  /// Rehearses what was not tried.
+  ///
+  /// - Throws: `SaveRehearsal.Refusal` for one of ``items``, which then stay; `StoreError`.
+  mutating func rehearse(_ rehearsal: inout SaveRehearsal) throws {
+    guard !items.isEmpty else { return }
+    let documents = items.map(\.document)
+    if isTable {
+      try rehearsal.add(documents)
+    } else {
+      try tapes.add(documents, to: &rehearsal)
+    }
+    count += 1
+    items.removeAll(keepingCapacity: true)
+  }
+}

@@ -1,0 +1,242 @@
+import Foundation
+import LarderLMDB
+import LarderTestKit
+import LarderTesting
+import Testing
+
+@testable import Larder
+@testable import LarderImport
+
+@Suite("Documents that go from their text into records without a tree")
+struct DirectPathTests {
+  @Test("they are saved, refused, declared and indexed as by the names of their fields")
+  func same() throws {
+    var random = RandomSource()
+    var (directCount, savedCount, refusedCount) = (0, 0, 0)
+    for _ in rounds(
+      repetitions(150), until: { directCount > 1_000 && savedCount > 20 && refusedCount > 20 })
+    {
+      let trial = Trial(&random)
+      // On one thread or on two.
+      let aheadByteCount = random.pick([0, .max])
+      let direct = try ImportPath.$aheadByteCount.withValue(aheadByteCount) {
+        try outcome(of: trial)
+      }
+      let other = try ImportPath.$isDirect.withValue(false) { try outcome(of: trial) }
+      #expect(direct.text == other.text, "\(random.hint) \(trial)")
+      #expect(direct.catalogue == other.catalogue, "\(random.hint) \(trial)")
+      #expect(direct.entries == other.entries, "\(random.hint) \(trial)")
+      #expect(other.directCount == 0)
+      directCount += direct.directCount
+      if direct.isRefused { refusedCount += 1 } else { savedCount += 1 }
+      if direct != other.with(directCount: direct.directCount) { break }
+    }
+    #expect(directCount > 1_000 && savedCount > 20 && refusedCount > 20)
+  }
+
+  @Test("fixtures of a type are read and refused so, too", arguments: [false, true])
+  func typed(isBroken: Bool) throws {
+    var random = RandomSource()
+    let lines = try String(
+      contentsOf: Fixtures.folder.appending(path: "books.ndjson"), encoding: .utf8
+    ).split(separator: "\n")
+    for _ in 0..<repetitions(isBroken ? 60 : 3) {
+      var bytes = Array(lines.shuffled(using: &random).prefix(40).joined(separator: "\n").utf8)
+      if isBroken {
+        for _ in 0..<random.int(1..<4) {
+          bytes[random.int(0..<bytes.count)] = random.pick(Array("\",:{}[]0x-.e\nnt".utf8))
+        }
+      }
+      func read() throws -> String {
+        try withTemporaryStore { store in
+          let source = ImportSource.bytes(bytes, name: "b.ndjson")
+          do {
+            let report = try store.importDocuments(from: source, into: Book.self)
+            let books = store.repository(of: Book.self)
+            if !isBroken {
+              #expect(report.directDocumentCount == (ImportPath.isDirect ? 40 : 0))
+            }
+            return
+              "\(report.saved) \(try books.fetch(Book.all)) \(try entries(of: "Book", in: store))"
+          } catch {
+            return "\(error)"
+          }
+        }
+      }
+      let direct = try read()
+      let other = try ImportPath.$isDirect.withValue(false) { try read() }
+      #expect(direct == other, "\(random.hint)")
+    }
+  }
+
+  @Test("a document that contradicts the ones before costs the others nothing")
+  func contradiction() throws {
+    let lines = (0..<3_000).map { index in
+      index % 1_000 == 500
+        ? #"{"id": \#(index), "x": 1, "new\#(index)": [true]}"# : #"{"id": \#(index), "x": 2}"#
+    }
+    try withTemporaryStore { store in
+      let report = try store.importDocuments(
+        from: .text(lines.joined(separator: "\n"), name: "t.ndjson"), into: "c", key: "id")
+
+      #expect(report.saved.inserted == 3_000)
+      #expect(report.directDocumentCount == 3_000)
+      #expect(report.rehearsedDocumentCount == 4)
+    }
+  }
+
+  @Test("an import that is stopped has saved as much on two threads as on one", arguments: 1...6)
+  func stopped(call: Int) throws {
+    let lines = (0..<5_500).map { #"{"id": \#($0), "x": "\#($0)"}"# }.joined(separator: "\n")
+    func run(_ aheadByteCount: Int) throws -> (String, [[UInt8]]) {
+      try withTemporaryStore { store in
+        var options = ImportOptions()
+        options.batchDocumentCount = 1_700
+        var (calls, news) = (0, "")
+        let error = #expect(throws: ImportInterrupted.self) {
+          try ImportPath.$aheadByteCount.withValue(aheadByteCount) {
+            try store.importDocuments(
+              from: .text(lines, name: "t.ndjson"), into: "c", key: "id", options: options
+            ) { progress in
+              guard progress.stage == .saving else { return true }
+              calls += 1
+              news += "\(progress)\n"
+              return calls < call
+            }
+          }
+        }
+        #expect(calls == call)
+        return ("\(error.map { "\($0)" } ?? "") \(news)", try entries(of: "c", in: store))
+      }
+    }
+
+    let (one, two) = (try run(.max), try run(0))
+
+    #expect(one.0 == two.0)
+    #expect(one.1 == two.1)
+  }
+
+  // MARK: Trials
+
+  /// One import into a store in which there may be something already.
+  private struct Trial: CustomStringConvertible {
+    var texts: [[UInt8]]
+    var name = "t.ndjson"
+    var key = "id"
+    var options = ImportOptions()
+    var uniqueField: String?
+
+    init(_ random: inout RandomSource) {
+      let file = RandomFile(&random)
+      let shape = random.int(0..<6)
+      options.makesKeys = shape == 5
+      options.allowsMixedKinds = random.once(in: 3)
+      options.atomically = random.once(in: 3)
+      options.isDryRun = random.once(in: 8)
+      options.repeatedKeys = random.bool() ? .lastWins : .refused
+      options.batchDocumentCount = random.pick([1, 7, 50, 5_000])
+      for field in file.fields where random.once(in: 8) {
+        options.types[field.name] = random.pick(ImportType.allCases)
+      }
+      var count = 0
+      texts = (0..<random.int(1..<3)).map { _ in
+        let documents = (0..<random.int(1..<120)).map { _ in
+          count += 1
+          let keyField = shape > 3 ? nil : "id"
+          let document = file.document(&random, number: count, key: keyField)
+          guard shape == 4 else { return document }
+          let key = file.key(&random, count)
+          return (key.first == "\"" ? key : "\"\(key)\"") + ": " + document
+        }
+        if shape == 4 { return Array("{\(documents.joined(separator: ",\n"))}".utf8) }
+        if shape == 3 { return Array("[\(documents.joined(separator: ",\n"))]".utf8) }
+        return Array(documents.joined(separator: "\n").utf8)
+      }
+      if shape == 3 || shape == 4 { name = "t.json" }
+      if shape == 4 { options.shape = .keyed }
+      if random.once(in: 4) {
+        let at = random.int(0..<texts[0].count)
+        texts[0][at] = random.pick(Array("\",:{}[]0x-.e\nnt\\".utf8) + [0xC3, 0x00])
+      }
+      if random.once(in: 5) { uniqueField = file.fields[0].name }
+    }
+
+    var description: String {
+      "\(options.types) mixed \(options.allowsMixedKinds) keys \(options.makesKeys)\n"
+        + texts.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n--\n")
+    }
+  }
+
+  private struct Outcome: Equatable {
+    /// What the imports said, one after the other.
+    var text: String
+    var catalogue: CollectionDescription?
+    var entries: [[UInt8]]
+    var isRefused = false
+    var directCount = 0
+
+    func with(directCount: Int) -> Outcome {
+      var other = self
+      other.directCount = directCount
+      return other
+    }
+  }
+
+  private func outcome(of trial: Trial) throws -> Outcome {
+    try withTemporaryStore { store in
+      var outcome = Outcome(text: "", catalogue: nil, entries: [])
+      for text in trial.texts {
+        do {
+          let report = try store.importDocuments(
+            from: .bytes(text, name: trial.name), into: "c", key: trial.key,
+            options: trial.options)
+          outcome.text += "\(report.saved) \(report.documentCount) \(report.repeatedKeyCount) "
+          outcome.text += "\(report.inferredFields)\n"
+          outcome.directCount += report.directDocumentCount
+        } catch {
+          outcome.text += "\(error)\n"
+          outcome.isRefused = true
+        }
+        if let field = trial.uniqueField, try store.collection("c").keyField() != nil {
+          // Refused where the documents have it twice, or values of which there is no index.
+          do {
+            try store.collection("c").createIndex(
+              on: [DynamicIndexPart(FieldPath(field: field))], unique: true)
+          } catch let error as StoreError {
+            outcome.text += "\(error)\n"
+          }
+        }
+      }
+      outcome.catalogue = try store.read { $0.catalogue["c"]?.description }
+      // Keys that are made are others each time.
+      outcome.entries = trial.options.makesKeys ? [] : try entries(of: "c", in: store)
+      if trial.options.makesKeys {
+        outcome.text += try store.collection("c").fetch(DynamicQuery()).map { document in
+          exact(DynamicDocument(document.fields.filter { $0.name != "id" }))
+        }.joined(separator: "\n")
+        // An error names the key, of 36 characters.
+        outcome.text.replace(
+          /[0-9A-F]{8}-[0-9A-F]{4}-7[0-9A-F]{3}-[0-9A-F]{4}-[0-9A-F]{12}/, with: "KEY")
+      }
+      return outcome
+    }
+  }
+
+  /// Keys and records of a collection and of its indexes, as they are in the file.
+  private func entries(of name: String, in store: Store) throws -> [[UInt8]] {
+    try store.read { snapshot in
+      guard let collection = snapshot.catalogue[name] else { return [] }
+      var entries: [[UInt8]] = []
+      for database in [collection.documents] + collection.indexes.map(\.database) {
+        var cursor = try snapshot.transaction.cursor(in: database)
+        var isThere = try cursor.first()
+        while isThere {
+          entries.append([UInt8](cursor.key))
+          entries.append([UInt8](cursor.value))
+          isThere = try cursor.next()
+        }
+      }
+      return entries
+    }
+  }
+}

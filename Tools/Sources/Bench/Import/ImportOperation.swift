@@ -1,0 +1,67 @@
+/// What the import study times; the raw value is its name in reports.
+enum ImportOperation: String, CaseIterable {
+  /// Everything is read and checked, and nothing saved (`larder import --dry-run`); beside it,
+  /// parsers alone, which make a value of each row and let it go.
+  case parseNDJSON = "parse-ndjson"
+  case parseCSV = "parse-csv"
+
+  /// Into a store or database that is not there yet, without an index.
+  case importNew = "import-new"
+
+  /// The same file once more: nothing changes.
+  case importUnchanged = "import-unchanged"
+
+  /// All documents to a file, in the order of their keys, a document in each line.
+  case export = "export"
+
+  /// The most anonymous memory of the process that imports into what is not there yet.
+  case memory = "import-new-memory"
+
+  var unit: Measurement.Unit { self == .memory ? .bytes : .seconds }
+}
+
+/// What an operation of Larder is to reach; it is shown, and never fails a run.
+struct ImportMark {
+  let text: String
+  /// How far it is: at or below 1 where the mark is met.
+  let part: Double
+
+  /// - Parameters:
+  ///   - larder: Seconds or bytes.
+  ///   - byteCount: Bytes of the file.
+  static func marks(
+    of operation: ImportOperation, larder: Double, _ medians: [ImportEngine: Double],
+    new: Double?, byteCount: Int
+  ) -> [ImportMark] {
+    func rate(_ most: Double) -> ImportMark {
+      let rate = Double(byteCount) / 1e6 / larder
+      return ImportMark(
+        text: "\(Report.digits(rate)) of \(Report.fixed(most, 0)) MB/s", part: most / rate)
+    }
+    func ratio(_ most: Double, to other: Double?, _ name: String) -> [ImportMark] {
+      guard let other, other > 0 else { return [] }
+      return [
+        ImportMark(
+          text: "\(Report.fixed(larder / other, 2)) of \(Report.fixed(most, 2)) of \(name)",
+          part: larder / other / most)
+      ]
+    }
+    switch operation {
+    case .parseNDJSON: return [rate(250)]
+    case .parseCSV: return [rate(150)]
+    case .importNew:
+      return ratio(0.35, to: medians[.python], "python")
+        + ratio(0.6, to: medians[.simdjson], "simdjson")
+    case .importUnchanged: return ratio(0.7, to: new, "the first")
+    case .export: return [rate(400)]
+    case .memory:
+      return [
+        ImportMark(
+          text: "\(Report.bytes(larder)) of \(Report.bytes(Double(64 << 20)))",
+          part: larder / Double(64 << 20))
+      ]
+    }
+  }
+
+  var isMet: Bool { part <= 1 }
+}
