@@ -27,6 +27,8 @@ let package = Package(
     .library(name: "LarderModels", targets: ["LarderModels"]),
     .library(name: "LarderSync", targets: ["LarderSync"]),
     .library(name: "LarderImport", targets: ["LarderImport"]),
+    // Edits that were made offline go to a server, and its own come back.
+    .library(name: "LarderRemote", targets: ["LarderRemote"]),
     .library(name: "LarderTesting", targets: ["LarderTesting"]),
     .executable(name: "larder", targets: ["LarderCLI"]),
   ],
@@ -47,8 +49,13 @@ let package = Package(
     // Of LarderLMDB only its lock.
     .target(name: "LarderSync", dependencies: ["Larder", "LarderLMDB"], swiftSettings: strict),
     .target(name: "LarderImport", dependencies: ["Larder"], swiftSettings: strict),
+    // Of LarderImport its reader of JSON. Apart from LarderSync, so that whoever only reads from a server
+    // need not compile an engine.
     .target(
-      name: "LarderTesting", dependencies: ["Larder", "LarderLMDB", "LarderSync"],
+      name: "LarderRemote", dependencies: ["Larder", "LarderImport", "LarderLMDB", "LarderSync"],
+      swiftSettings: strict),
+    .target(
+      name: "LarderTesting", dependencies: ["Larder", "LarderLMDB", "LarderRemote", "LarderSync"],
       swiftSettings: strict),
     // Only the command reads compressed files. Whoever links the libraries needs neither zlib nor zstd:
     // SwiftPM compiles of a dependency what the products need that are asked for.
@@ -61,7 +68,8 @@ let package = Package(
       name: "LarderCompression", dependencies: ["LarderImport", "CLarderZlib", "CLarderZstd"],
       swiftSettings: strict),
     .executableTarget(
-      name: "LarderCLI", dependencies: ["Larder", "LarderImport", "LarderCompression"],
+      name: "LarderCLI",
+      dependencies: ["Larder", "LarderCompression", "LarderImport", "LarderRemote", "LarderSync"],
       swiftSettings: strict),
     // What the tests share: random numbers, folders, threads, other processes.
     .target(
@@ -100,6 +108,13 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
+      name: "LarderRemoteTests",
+      dependencies: [
+        "Larder", "LarderImport", "LarderLMDB", "LarderRemote", "LarderSync", "LarderTestKit",
+        "LarderTesting",
+      ],
+      swiftSettings: strict),
+    .testTarget(
       name: "LarderImportTests",
       dependencies: ["Larder", "LarderImport", "LarderLMDB", "LarderTestKit", "LarderTesting"],
       swiftSettings: strict),
@@ -129,8 +144,8 @@ if let sanitizer = Context.environment["LARDER_SANITIZER"] {
   let layer = ["CLarderLMDB", "LarderLMDB", "LarderTestKit", "LarderLMDBTests"]
   let all = [
     "CLarderLMDB", "LarderLMDB", "LarderScanner", "LarderMacros", "LarderModels", "Larder",
-    "LarderSync", "LarderTesting", "LarderTestKit", "LarderLMDBTests", "LarderTestProcess",
-    "LarderTests",
+    "LarderImport", "LarderSync", "LarderRemote", "LarderTesting", "LarderTestKit",
+    "LarderLMDBTests", "LarderTestProcess", "LarderTests",
   ]
   let targets = sanitizer == "address-lmdb" ? layer : all
   package.targets.removeAll { !targets.contains($0.name) }

@@ -38,7 +38,9 @@ struct RefreshLoop: Sendable {
           // Nobody waits any more, or somebody has stopped it on purpose.
         } catch {
           let text = "\(error)"
-          if schedule?.isLeft(text, after: arrivalCount) == true {
+          if let schedule, let landingCount,
+            schedule.isLeft(text, after: arrivalCount, since: landingCount)
+          {
             told = nil
           } else {
             // The same again would be news to nobody.

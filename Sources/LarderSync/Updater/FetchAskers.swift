@@ -10,7 +10,19 @@ struct FetchAskers {
   /// Those who still wait.
   private var waiting: Set<Waiter> = []
   /// The last failure, if it was left to an asker and none has said anything else since.
-  private var left: (text: String, asker: Waiter)?
+  private var left: LeftFailure?
+  /// The last failures that were left to askers, for streams that share an outcome and get to look at it
+  /// only after the next flight has landed.
+  private var recent: [LeftFailure] = []
+
+  private struct LeftFailure {
+    let text: String
+    let asker: Waiter
+    let landing: UInt64
+  }
+
+  /// A stream would have to sleep through as many flights to show what an asker shows already.
+  private static let recentCount = 8
 
   /// A caller has come and waits.
   mutating func arrive(_ waiter: Waiter, _ timing: SyncTiming) {
@@ -21,12 +33,17 @@ struct FetchAskers {
   mutating func leave(_ waiter: Waiter) {
     waiting.remove(waiter)
     if left?.asker == waiter { left = nil }
+    recent.removeAll { $0.asker == waiter }
   }
 
   /// A flight is over.
   ///
-  /// - Parameter waiters: Who has its outcome; those of a flight that follows wait on.
-  mutating func land(_ result: Result<UpdateStatus, any Error>, waiters: Set<Waiter>) {
+  /// - Parameters:
+  ///   - landing: How many flights have landed, with this one.
+  ///   - waiters: Who has its outcome; those of a flight that follows wait on.
+  mutating func land(
+    _ result: Result<UpdateStatus, any Error>, landing: UInt64, waiters: Set<Waiter>
+  ) {
     switch result {
     case .success(.skipped), .failure(is CancellationError): break
     case .success: left = nil
@@ -34,7 +51,9 @@ struct FetchAskers {
       // Failures are the same when they say the same.
       let text = "\(error)"
       if let asker = waiting.max() {
-        left = (text, asker)
+        let failure = LeftFailure(text: text, asker: asker, landing: landing)
+        left = failure
+        recent = recent.suffix(Self.recentCount - 1) + [failure]
       } else if left?.text != text {
         left = nil
       }
@@ -43,13 +62,23 @@ struct FetchAskers {
   }
 
   /// What has failed does not count any more.
-  mutating func forget() { left = nil }
+  mutating func forget() {
+    left = nil
+    recent = []
+  }
 
   /// Nobody waits any more.
   mutating func cancel() { self = FetchAskers() }
 
   /// Whether a failure was left to somebody who asked after so many callers had come.
-  func isLeft(_ text: String, after waiterCount: Waiter) -> Bool {
-    left.map { $0.text == text && $0.asker > waiterCount } ?? false
+  ///
+  /// - Parameter landing: How many flights had landed before the stream asked. What landed since may be
+  ///   what it shares, even if something else has landed behind it.
+  func isLeft(_ text: String, after waiterCount: Waiter, since landing: UInt64) -> Bool {
+    func matches(_ failure: LeftFailure) -> Bool {
+      failure.text == text && failure.asker > waiterCount
+    }
+    return left.map(matches) == true
+      || recent.contains { $0.landing > landing && matches($0) }
   }
 }

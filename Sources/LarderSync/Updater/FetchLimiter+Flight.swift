@@ -34,7 +34,7 @@ extension FetchLimiter {
         result, isRetried: state.interval.backoff != nil,
         hasInterval: state.interval.minimum > .zero)
       let landing = state.line.land()
-      state.askers.land(result, waiters: landing.waiters)
+      state.askers.land(result, landing: state.line.landingCount, waiters: landing.waiters)
       if landing.next != nil { state.rest.takeOff() }
       return (landing.waiters.compactMap { state.waiters.removeValue(forKey: $0) }, landing.next)
     }

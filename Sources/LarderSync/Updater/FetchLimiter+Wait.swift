@@ -55,8 +55,12 @@ extension FetchLimiter {
   var landingCount: UInt64 { state.withLock { $0.line.landingCount } }
 
   /// Whether a failure is shown by somebody who asked for the refresh after so many callers had come.
-  func isLeft(_ text: String, after arrivalCount: FlightLine.Waiter) -> Bool {
-    state.withLock { $0.askers.isLeft(text, after: arrivalCount) }
+  ///
+  /// - Parameter landingCount: How many flights were over before the stream asked for the outcome.
+  func isLeft(
+    _ text: String, after arrivalCount: FlightLine.Waiter, since landingCount: UInt64
+  ) -> Bool {
+    state.withLock { $0.askers.isLeft(text, after: arrivalCount, since: landingCount) }
   }
 
   /// - Throws: `CancellationError` when the task is cancelled first.
