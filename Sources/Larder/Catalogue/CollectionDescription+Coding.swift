@@ -9,7 +9,8 @@ extension CollectionDescription {
   func encoded() -> [UInt8] {
     var writer = RecordWriter(binding: .none)
     let isMigrated = documentTable > 0
-    writer.putArray(count: isMigrated ? 7 : isLogged ? 4 : 5)
+    let flags = (isLogged ? 0 : 1) | (isSynced ? 2 : 0)
+    writer.putArray(count: isMigrated ? 7 : flags == 0 ? 4 : 5)
     writer.put(isMigrated ? Self.versionWithMigrations : Self.version)
     writer.put(Int64(keyKind.rawValue))
     keyField._store(into: &writer)
@@ -23,7 +24,7 @@ extension CollectionDescription {
         writer.put(Int64((field.isDeclared ? 1 : 0) | (field.isRequired ? 2 : 0)))
       }
     }
-    if isMigrated || !isLogged { writer.put(Int64(isLogged ? 0 : 1)) }
+    if isMigrated || flags != 0 { writer.put(Int64(flags)) }
     if isMigrated {
       writer.put(Int64(documentTable))
       migratingTo._store(into: &writer)
@@ -78,7 +79,11 @@ extension CollectionDescription {
       }
       tables.append(table)
     }
-    if count > 4 { isLogged = try reader.int64() & 1 == 0 }
+    if count > 4 {
+      let flags = try reader.int64()
+      isLogged = flags & 1 == 0
+      isSynced = flags & 2 != 0
+    }
     guard !tables.isEmpty else { throw .invalid("there is no field table") }
     if isMigrated {
       documentTable = try Int._load(from: &reader)

@@ -16,6 +16,8 @@
 ///   "larder.changes"          a database
 ///   "larder.migrations"       a database, once something was migrated
 ///   "larder.consumers"        a database, once there was one
+///   "larder.outbox"           a database, once a collection was synced
+///   "larder.sync"             a database, once a collection was synced
 ///   "documents/<collection>"  a database, one per collection
 ///   "index/<number>"          a database, one per index
 ///   "notes/<name>"            -> note                        drawn in `StoreNote`
@@ -35,6 +37,8 @@
 /// larder.consumers
 ///   <name, UTF-8>             -> consumer                    drawn in `ConsumerRecord`
 ///
+/// larder.outbox, larder.sync                                 drawn in `OutboxKey`
+///
 /// index/<number>
 ///   <entry>                   -> length, checksum            drawn in `IndexEntry`, values in
 ///                                                            `OrderedBytes`
@@ -50,6 +54,7 @@
 ///
 /// description = [1, key kind, key field or nil, [table]]                  MessagePack
 ///             | [1, key kind, key field or nil, [table], flags]     flags: 1 changes are not logged
+///                                                             2 edits go into the outbox
 ///             | [2, key kind, key field or nil, [table], flags, documents' table,
 ///                version that they are being migrated to or nil]   of a migrated collection
 /// table       = [[name, kind, flags]]          flags: 1 declared, 2 required
@@ -73,6 +78,8 @@ enum Layout {
   static let changesName = "larder.changes"
   static let migrationsName = "larder.migrations"
   static let consumersName = "larder.consumers"
+  static let outboxName = "larder.outbox"
+  static let syncName = "larder.sync"
   static let documentsPrefix = "documents/"
   static let indexPrefix = "index/"
   static let notesPrefix = "notes/"

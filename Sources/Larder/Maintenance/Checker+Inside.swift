@@ -25,6 +25,27 @@ extension Checker {
     try checkLog()
     try checkConsumers()
     try checkMigrations()
+    try checkOutbox()
+  }
+
+  /// What no remote knows yet, and what is known of remotes.
+  private mutating func checkOutbox() throws {
+    guard let databases = snapshot.engine.outboxDatabases else { return }
+    var outbox = try snapshot.transaction.cursor(in: databases.outbox)
+    while !isFull, try outbox.next() {
+      let name = OutboxKey.name(of: outbox.key, in: snapshot.catalogue)
+      if name == nil {
+        add("outbox", "an entry is of no document that there could be")
+      } else if OutboxEntry(outbox.value, key: outbox.key) == nil {
+        add("outbox, \(name ?? "")", "its checksum does not match")
+      }
+    }
+    var sync = try snapshot.transaction.cursor(in: databases.sync)
+    while !isFull, try sync.next() {
+      if SyncRecord.bytes(sync.value, key: sync.key) == nil {
+        add("sync", "the checksum of a record does not match")
+      }
+    }
   }
 
   private var isFull: Bool { report.problems.count >= CheckReport.maximumProblemCount }
@@ -33,7 +54,8 @@ extension Checker {
   private mutating func checkNames() throws {
     let known: Set = [
       "larder.state", Layout.timelineName, Layout.catalogueName, Layout.indexesName,
-      Layout.changesName, Layout.migrationsName, Layout.consumersName,
+      Layout.changesName, Layout.migrationsName, Layout.consumersName, Layout.outboxName,
+      Layout.syncName,
     ]
     let catalogue = snapshot.catalogue
     var cursor = try snapshot.transaction.cursor(in: .main)

@@ -7,6 +7,8 @@ struct CollectionDescription: Equatable, Sendable {
   var tables: [FieldTable] = [FieldTable()]
   /// Whether the change log has each change, or only says that there was one.
   var isLogged = true
+  /// Whether edits leave an entry in the outbox, for a remote to be told of them.
+  var isSynced = false
   /// The table that documents are written with. Each migration begins another, so that the
   /// records of both versions can be read, and told from each other.
   var documentTable = 0

@@ -188,6 +188,8 @@ extension Engine {
     {
       know(consumers: database)
     }
+    // So does whoever makes the first collection synced.
+    if outboxDatabases == nil { try openOutbox() }
     guard let database = try environment.database(named: Layout.catalogueName, create: false)
     else { return try adoptEmptyCatalogue() }
     // Opened before the snapshot, which could not use a handle that is younger.

@@ -104,10 +104,10 @@ public struct StoreOptions: Equatable, Sendable {
       && writeTimeout == other.writeTimeout
   }
 
-  /// Two for the catalogue, two for the change log and its consumers, one for the migrations. The
-  /// other stays free:
+  /// Two for the catalogue, two for the change log and its consumers, one for the migrations, two for
+  /// what is synced. The other stays free:
   /// LMDB takes a handle only to find out that the state record's key names no database.
-  static let spareDatabaseCount = 6
+  static let spareDatabaseCount = 8
 
   /// - Throws: ``StoreError/invalidOption(_:reason:)``.
   func check() throws(StoreError) {

@@ -8,4 +8,7 @@ public enum ChangeOrigin: UInt8, Sendable, Hashable, CaseIterable {
   case sync = 2
   /// Ageing: the document was too old, or one too many.
   case expiry = 3
+
+  /// Whether a remote is to be told of the change.
+  var isEdit: Bool { self == .local || self == .imported }
 }

@@ -9,6 +9,8 @@ internal import LarderLMDB
   private let binding: CollectionBinding
   private let indexes: [IndexChanges]
   private var log: ChangeLogWriter
+  /// Nil where no remote is told of these changes.
+  private let outbox: OutboxChanges?
   private let isLogged: Bool
   private let isSparing: Bool
   /// Changes so far, each of which takes a sequence number.
@@ -19,8 +21,13 @@ internal import LarderLMDB
   /// - Parameters:
   ///   - binding: One for documents without a type.
   ///   - isSparing: Whether the log takes no documents that are deleted, but only their keys.
-  init(_ binding: CollectionBinding, log: consuming ChangeLogWriter, isSparing: Bool) {
+  ///   - outbox: Where edits go that a remote is to be told of.
+  init(
+    _ binding: CollectionBinding, log: consuming ChangeLogWriter, outbox: OutboxChanges?,
+    isSparing: Bool
+  ) {
     self.binding = binding
+    self.outbox = outbox
     let collection = binding.collection
     indexes = collection.indexes.lazy.filter { $0.isMaintained }.map {
       IndexChanges($0, in: collection)
@@ -46,6 +53,7 @@ internal import LarderLMDB
   mutating func inserted(_ record: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer) throws {
     hasSaved = true
     note(.inserted, key: key)
+    outbox?.edited(key, old: nil)
     if indexes.isEmpty { return }
     let reader = try written(record, key)
     for index in indexes { index.insert(reader, key: key) }
@@ -57,6 +65,7 @@ internal import LarderLMDB
   ) throws {
     hasSaved = true
     note(.updated, key: key, old: old)
+    outbox?.edited(key, old: old)
     if indexes.isEmpty { return }
     let reader = try written(new, key)
     let isWhole = withOld(old, key) { old in
@@ -76,6 +85,7 @@ internal import LarderLMDB
   ) throws {
     let logged = isSparing ? UnsafeRawBufferPointer(start: nil, count: 0) : old
     note(.deleted, key: key, old: logged)
+    outbox?.edited(key, old: isSparing ? nil : old, isDeleted: true)
     if indexes.isEmpty { return }
     let isWhole = withOld(old, key) { old in
       for index in indexes { index.delete(old, key: key) }
@@ -87,11 +97,12 @@ internal import LarderLMDB
   /// Every document is gone; the indexes were emptied with them.
   mutating func erased() {
     note(.erased, key: UnsafeRawBufferPointer(start: nil, count: 0))
+    outbox?.erased()
   }
 
   /// Whether what was collected is to be written now.
   var isFull: Bool {
-    if log.isFull { return true }
+    if log.isFull || outbox?.isFull == true { return true }
     for index in indexes where index.isFull { return true }
     return false
   }
@@ -99,6 +110,7 @@ internal import LarderLMDB
   /// Writes what was collected so far, if it is much.
   mutating func flushIfFull(_ transaction: inout WriteTransaction) throws {
     if log.isFull { try log.write(to: &transaction) }
+    if let outbox, outbox.isFull { try outbox.write(to: &transaction) }
     for index in indexes where index.isFull {
       try index.write(to: &transaction, binding.collection)
     }
@@ -109,6 +121,7 @@ internal import LarderLMDB
   /// - Throws: ``StoreError/uniqueViolation(collection:index:value:key:otherKey:)``.
   mutating func finish(_ transaction: inout WriteTransaction) throws {
     try log.write(to: &transaction)
+    try outbox?.write(to: &transaction)
     for index in indexes { try index.write(to: &transaction, binding.collection) }
   }
 

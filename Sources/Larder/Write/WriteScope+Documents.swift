@@ -89,6 +89,10 @@ extension WriteScope {
   /// Deletes every document of the type's collection; returns how many there were. Costs what
   /// the pages cost, not the documents.
   ///
+  /// A remote is not told: of a collection that is synced only the local copy is erased, with what was
+  /// not sent yet, and the next sync loads it anew. To delete the documents there as well, delete what a
+  /// query matches.
+  ///
   /// - Throws: ``StoreError/storage(_:)``.
   @discardableResult
   public mutating func eraseAllData<Entity: Document>(of type: Entity.Type) throws -> Int {
@@ -98,7 +102,8 @@ extension WriteScope {
 
   mutating func eraseAllData(of collection: Collection) throws -> Int {
     let count = try transaction.statistics(of: collection.documents).entryCount
-    guard count > 0 else { return 0 }
+    // Of a synced collection there may be deletions that were not sent.
+    guard count > 0 || collection.description.isSynced else { return 0 }
     try change(of: collection) { scope, changes in
       try scope.transaction.empty(collection.documents)
       for index in collection.indexes { try scope.transaction.empty(index.database) }

@@ -104,9 +104,13 @@ extension WriteScope {
   ) throws -> Int {
     var keys = KeyList()
     let collection = binding.collection
+    let unsent = collection.description.isSynced ? engine.outboxDatabases?.outbox : nil
+    let prefix = OutboxKey.prefix(of: collection.name)
     try transaction.execution(of: rule.selection(asOf: now), binding).forEach(
-      in: transaction, wanted: count
+      in: transaction, wanted: unsent == nil ? count : .max
     ) { key, record in
+      // What no remote has yet is nowhere else.
+      if let unsent, try transaction.hasKey(prefix + key, in: unsent) { return true }
       // What is deleted for its bytes must have them.
       try binding.reading(record, key: key) { _ in }
       keys.append(key)

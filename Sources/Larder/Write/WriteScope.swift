@@ -32,6 +32,8 @@ public struct WriteScope: ~Copyable {
   /// Whether documents, entries of an index or descriptions were added, and not only deleted: such
   /// a body leaves alone what is kept for deleting.
   var hasSaved = false
+  /// Whether what is written is no edit, but the same documents in another form.
+  private var isRewriting = false
   /// Whether something was deleted, or was about to be.
   var hasDeleted = false
   /// Whether the body so far has made room, and taken none.
@@ -120,6 +122,26 @@ public struct WriteScope: ~Copyable {
     return try body(&self)
   }
 
+  /// Runs `body`, whose changes are no edits that a remote is told of: documents in another form, or
+  /// what was saved from a damaged store.
+  mutating func rewriting<Result>(
+    _ body: (inout WriteScope) throws -> Result
+  ) rethrows -> Result {
+    let outer = isRewriting
+    isRewriting = true
+    defer { isRewriting = outer }
+    return try body(&self)
+  }
+
+  /// Where changes of a collection go that a remote is to be told of; nil where there is none.
+  private borrowing func outboxChanges(of collection: Collection) -> OutboxChanges? {
+    guard collection.description.isSynced, !isRewriting,
+      let databases = engine.outboxDatabases
+    else { return nil }
+    return OutboxChanges(
+      collection.name, databases, after: state.sequence + changeCount, takesEdits: origin.isEdit)
+  }
+
   /// Runs a change of several records of one collection. When it stops half-way the scope is never
   /// committed, even if its body swallows the error: half a save must not be kept.
   ///
@@ -158,7 +180,7 @@ public struct WriteScope: ~Copyable {
       log: ChangeLogWriter(
         collection.name, origin: origin, writer: engine.writerID,
         after: state.sequence + changeCount, in: log),
-      isSparing: isSparing)
+      outbox: outboxChanges(of: collection), isSparing: isSparing)
   }
 
   @usableFromInline mutating func finish(_ changes: inout DocumentChanges) throws {

@@ -120,9 +120,11 @@ extension WriteScope {
     _ vacated: Set<[UInt8]>, by records: Batch, _ binding: CollectionBinding
   ) throws {
     let keys = vacated.sorted { $0.lexicographicallyPrecedes($1) }
-    try change(of: binding.collection) { scope, changes in
-      try scope.delete(keys, in: binding.collection, &changes)
-      _ = try scope.apply(records, clearing: nil, binding, &changes)
+    try rewriting { scope in
+      try scope.change(of: binding.collection) { scope, changes in
+        try scope.delete(keys, in: binding.collection, &changes)
+        _ = try scope.apply(records, clearing: nil, binding, &changes)
+      }
     }
   }
 }

@@ -48,6 +48,8 @@ private struct Salvage: ~Copyable {
   var report = SalvageReport()
   private var bindings: [String: CollectionBinding] = [:]
   private var builders: [String: Waiting] = [:]
+  /// Entries of the outbox that are whole.
+  private var edits: [(key: [UInt8], entry: [UInt8])] = []
 
   /// Records of one collection that wait to be saved.
   private struct Waiting {
@@ -108,6 +110,7 @@ private struct Salvage: ~Copyable {
       else { return }
       descriptions[name] = description
     }
+    if descriptions.values.contains(where: \.isSynced) { try store.prepareOutbox() }
     for (name, description) in descriptions {
       let engine = store.engine
       try engine.writer.run { try engine.declare(Declaration(restoring: description)) }
@@ -144,6 +147,12 @@ private struct Salvage: ~Copyable {
     let pageCount = pages.pageCount
     try pages.forEachRecord { database, key, value, read in
       try tell(progress, read, of: pageCount, isSecond: true)
+      if database == Layout.outboxName {
+        // Edits that no remote has yet. What is known of the remote stays behind: everything is
+        // loaded from there anew, and what was lost here comes back with it.
+        if OutboxEntry(value, key: key) != nil { edits.append(([UInt8](key), [UInt8](value))) }
+        return
+      }
       if let database {
         guard database.hasPrefix(Layout.documentsPrefix) else { return }
         let name = String(database.dropFirst(Layout.documentsPrefix.count))
@@ -159,6 +168,7 @@ private struct Salvage: ~Copyable {
       }
     }
     for name in builders.keys.sorted() { try save(name) }
+    try saveEdits()
     report.skippedPageCount = pages.skippedPageCount
     report.mayBeEarlier = pages.mayBeEarlier
   }
@@ -183,6 +193,13 @@ private struct Salvage: ~Copyable {
     }
   }
 
+  /// Puts the entries of the outbox back whose documents have none.
+  private func saveEdits() throws {
+    guard !edits.isEmpty else { return }
+    try store.prepareOutbox()
+    try store.write { tx in try tx.restoreOutbox(edits) }
+  }
+
   private mutating func save(_ name: String) throws {
     guard let waiting = builders.removeValue(forKey: name), let binding = bindings[name] else {
       return
@@ -201,7 +218,8 @@ private struct Salvage: ~Copyable {
         }
         if isNew { saved += 1 }
       }
-      _ = try tx.apply(Batch(builder), clearing: nil, binding)
+      let batch = Batch(builder)
+      _ = try tx.rewriting { try $0.apply(batch, clearing: nil, binding) }
       return saved
     }
     report.documentCounts[name, default: 0] += saved

@@ -1,0 +1,309 @@
+internal import LarderLMDB
+
+// What an engine that keeps a store in step with a remote reads and writes beside documents, in the
+// transaction that changes them. Nothing of it takes a sequence number or wakes a watcher.
+
+extension WriteScope {
+  /// Makes the edits of a collection, from here on, leave an entry in the outbox; or no more.
+  ///
+  /// What is in the outbox stays there.
+  ///
+  /// - Throws: ``StoreError/noCollection(_:)``; ``StoreError``.
+  package mutating func setSynced(_ name: String, _ isSynced: Bool) throws {
+    guard let collection = catalogue[name] else { throw StoreError.noCollection(name) }
+    guard collection.description.isSynced != isSynced else { return }
+    var description = collection.description
+    description.isSynced = isSynced
+    try wholly { try $0.describe(description) }
+  }
+
+  /// Gives every document an entry that has none, and that the remote is not known to have.
+  ///
+  /// - Returns: How many.
+  package mutating func addAllToOutbox(_ name: String) throws -> Int {
+    guard let collection = catalogue[name], let databases = engine.outboxDatabases else { return 0 }
+    return try wholly { scope in
+      var count = 0
+      var documents = try scope.transaction.cursor(in: collection.documents)
+      let prefix = OutboxKey.prefix(of: name)
+      var entry = OutboxEntry()
+      entry.sequence = scope.state.sequence + scope.changeCount
+      while try documents.next() {
+        let key = prefix + documents.key
+        if try scope.transaction.hasKey([OutboxKey.baseTag] + key, in: databases.sync) { continue }
+        if try scope.transaction.hasKey(key, in: databases.outbox) { continue }
+        try key.withUnsafeBytes { key in
+          try entry.encoded(key: key).withUnsafeBytes {
+            try scope.transaction.put($0, for: key, in: databases.outbox)
+          }
+        }
+        count += 1
+      }
+      scope.hasWrittenMore = scope.hasWrittenMore || count > 0
+      return count
+    }
+  }
+
+  /// Puts entries that were saved from a damaged store where there are none.
+  mutating func restoreOutbox(_ entries: [(key: [UInt8], entry: [UInt8])]) throws {
+    let outbox = try outboxDatabases().outbox
+    try wholly { scope in
+      for (key, entry) in entries where try !scope.transaction.hasKey(key, in: outbox) {
+        try key.withUnsafeBytes { key in
+          guard OutboxKey.name(of: key, in: scope.catalogue) != nil else { return }
+          try entry.withUnsafeBytes { try scope.transaction.put($0, for: key, in: outbox) }
+          scope.hasWrittenMore = true
+        }
+      }
+    }
+  }
+
+  /// The entry of a document; nil where nothing is to be sent of it.
+  package borrowing func outboxEntry(_ name: String, _ key: [UInt8]) throws -> OutboxEntry? {
+    try transaction.outboxEntry(name, key, engine.outboxDatabases)
+  }
+
+  /// Writes the entry of a document; nil takes it away.
+  package mutating func setOutboxEntry(
+    _ name: String, _ key: [UInt8], to entry: OutboxEntry?
+  ) throws {
+    let outbox = try outboxDatabases().outbox
+    try wholly { scope in
+      try (OutboxKey.prefix(of: name) + key).withUnsafeBytes { key in
+        if let entry {
+          try entry.encoded(key: key).withUnsafeBytes {
+            try scope.transaction.put($0, for: key, in: outbox)
+          }
+        } else {
+          _ = try scope.transaction.delete(key, in: outbox)
+        }
+      }
+      scope.hasWrittenMore = true
+    }
+  }
+
+  /// What the remote is known to have of a document, as ``setBase(_:_:to:)`` noted it.
+  package borrowing func base(_ name: String, _ key: [UInt8]) throws -> [UInt8]? {
+    try transaction.syncRecord(
+      [OutboxKey.baseTag] + OutboxKey.prefix(of: name) + key, engine.outboxDatabases)
+  }
+
+  /// Notes what the remote has of a document, 1 to 255 bytes; nil forgets it.
+  package mutating func setBase(_ name: String, _ key: [UInt8], to base: [UInt8]?) throws {
+    precondition((1...255).contains(base?.count ?? 1), "a base has 1 to 255 bytes")
+    try setSyncRecord([OutboxKey.baseTag] + OutboxKey.prefix(of: name) + key, to: base)
+  }
+
+  /// What an engine noted under a name.
+  package borrowing func syncNote(_ name: String) throws -> [UInt8]? {
+    try transaction.syncRecord(OutboxKey.recordKey([UInt8](name.utf8)), engine.outboxDatabases)
+  }
+
+  /// Notes something under a name of 1 to 200 bytes; nil forgets it.
+  package mutating func setSyncNote(_ name: String, to bytes: [UInt8]?) throws {
+    precondition((1...200).contains(name.utf8.count), "a note's name has 1 to 200 bytes")
+    try setSyncRecord(OutboxKey.recordKey([UInt8](name.utf8)), to: bytes)
+  }
+
+  private mutating func setSyncRecord(_ key: [UInt8], to bytes: [UInt8]?) throws {
+    let sync = try outboxDatabases().sync
+    try wholly { scope in
+      try key.withUnsafeBytes { key in
+        if let bytes {
+          try SyncRecord.encoded(bytes, key: key).withUnsafeBytes {
+            try scope.transaction.put($0, for: key, in: sync)
+          }
+        } else {
+          _ = try scope.transaction.delete(key, in: sync)
+        }
+      }
+      scope.hasWrittenMore = true
+    }
+  }
+
+  private borrowing func outboxDatabases() throws -> OutboxDatabases {
+    guard let databases = engine.outboxDatabases else {
+      throw StoreError.damagedCatalogue("\(Layout.outboxName) is missing")
+    }
+    return databases
+  }
+
+  /// The record of a document as it is stored, and nil where there is none.
+  package borrowing func recordBytes(_ name: String, _ key: [UInt8]) throws -> [UInt8]? {
+    guard let collection = catalogue[name] else { return nil }
+    return try key.withUnsafeBytes {
+      try transaction.withValue(for: $0, in: collection.documents) { [UInt8]($0) }
+    }
+  }
+
+  /// A record that an ``OutboxEntry`` has kept, as a document.
+  ///
+  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)``.
+  package borrowing func document(
+    _ name: String, _ key: [UInt8], record: [UInt8]
+  ) throws -> DynamicDocument? {
+    try catalogue.document(name, key, record: record)
+  }
+}
+
+extension Snapshot {
+  /// The entries of a collection behind a key, in the order of keys.
+  ///
+  /// A damaged one is lent as an entry without a base: what was edited here is sent all the same, and the
+  /// remote says whether it has another version.
+  ///
+  /// - Parameter body: Says whether to go on.
+  package borrowing func forEachOutboxEntry(
+    _ name: String, after key: [UInt8]? = nil,
+    _ body: (_ key: [UInt8], OutboxEntry) throws -> Bool
+  ) throws {
+    guard let outbox = engine.outboxDatabases?.outbox else { return }
+    let prefix = OutboxKey.prefix(of: name)
+    var cursor = try transaction.cursor(in: outbox)
+    var isThere = try (prefix + (key ?? [])).withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
+    while isThere, cursor.key.starts(with: prefix) {
+      let found = [UInt8](cursor.key.dropFirst(prefix.count))
+      if found != key {
+        let entry = OutboxEntry(cursor.value, key: cursor.key) ?? OutboxEntry()
+        guard try body(found, entry) else { return }
+      }
+      isThere = try cursor.next()
+    }
+  }
+
+  /// The entry of a document; nil where nothing is to be sent of it.
+  package borrowing func outboxEntry(_ name: String, _ key: [UInt8]) throws -> OutboxEntry? {
+    try transaction.outboxEntry(name, key, engine.outboxDatabases)
+  }
+
+  /// How many documents of all collections have something that is to be sent. Costs nothing.
+  package borrowing func outboxCount() throws -> Int {
+    guard let outbox = engine.outboxDatabases?.outbox else { return 0 }
+    return try transaction.statistics(of: outbox).entryCount
+  }
+
+  /// What the remote is known to have of the documents of a collection behind a key, in the order of keys.
+  ///
+  /// - Parameter body: Says whether to go on.
+  package borrowing func forEachBase(
+    _ name: String, after key: [UInt8]? = nil,
+    _ body: (_ key: [UInt8], _ base: [UInt8]) throws -> Bool
+  ) throws {
+    guard let sync = engine.outboxDatabases?.sync else { return }
+    let prefix = [OutboxKey.baseTag] + OutboxKey.prefix(of: name)
+    var cursor = try transaction.cursor(in: sync)
+    var isThere = try (prefix + (key ?? [])).withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
+    while isThere, cursor.key.starts(with: prefix) {
+      let found = [UInt8](cursor.key.dropFirst(prefix.count))
+      if found != key, let base = SyncRecord.bytes(cursor.value, key: cursor.key) {
+        guard try body(found, base) else { return }
+      }
+      isThere = try cursor.next()
+    }
+  }
+
+  /// What an engine noted under a name.
+  package borrowing func syncNote(_ name: String) throws -> [UInt8]? {
+    try transaction.syncRecord(OutboxKey.recordKey([UInt8](name.utf8)), engine.outboxDatabases)
+  }
+
+  /// How often the collection was erased since it was synced: cursors from before are of no use.
+  package borrowing func eraseCount(_ name: String) throws -> UInt64 {
+    let key = OutboxKey.recordKey(OutboxKey.eraseName(of: OutboxKey.prefix(of: name)))
+    let bytes = try transaction.syncRecord(key, engine.outboxDatabases) ?? []
+    return bytes.reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// Whether edits of a collection leave an entry in the outbox.
+  package borrowing func isSynced(_ name: String) -> Bool {
+    catalogue[name]?.description.isSynced ?? false
+  }
+
+  /// A record that an ``OutboxEntry`` has kept, as a document.
+  ///
+  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)``.
+  package borrowing func document(
+    _ name: String, _ key: [UInt8], record: [UInt8]
+  ) throws -> DynamicDocument? {
+    try catalogue.document(name, key, record: record)
+  }
+}
+
+extension Transaction where Self: ~Copyable {
+  fileprivate borrowing func outboxEntry(
+    _ name: String, _ key: [UInt8], _ databases: OutboxDatabases?
+  ) throws -> OutboxEntry? {
+    guard let databases else { return nil }
+    return try (OutboxKey.prefix(of: name) + key).withUnsafeBytes { key in
+      try withValue(for: key, in: databases.outbox) {
+        OutboxEntry($0, key: key) ?? OutboxEntry()
+      }
+    }
+  }
+
+  fileprivate borrowing func syncRecord(
+    _ key: [UInt8], _ databases: OutboxDatabases?
+  ) throws -> [UInt8]? {
+    guard let databases else { return nil }
+    return try key.withUnsafeBytes { key in
+      try withValue(for: key, in: databases.sync) { SyncRecord.bytes($0, key: key) } ?? nil
+    }
+  }
+}
+
+extension Catalogue {
+  fileprivate func document(
+    _ name: String, _ key: [UInt8], record: [UInt8]
+  ) throws -> DynamicDocument? {
+    guard let binding = binding(ofCollection: name) else { return nil }
+    return try key.withUnsafeBytes { key in
+      try record.withUnsafeBytes { record in
+        try binding.reading(record, key: key) { try DynamicDocument($0) }
+      }
+    }
+  }
+}
+
+extension OutboxKey {
+  /// A name to tell of; nil for the key of no document.
+  static func name(of key: UnsafeRawBufferPointer, in catalogue: Catalogue) -> String? {
+    guard let end = key.firstIndex(of: 0) else { return nil }
+    let name = String(decoding: key[..<end], as: UTF8.self)
+    let rest = UnsafeRawBufferPointer(rebasing: key[(end + 1)...])
+    guard let collection = catalogue[name], !rest.isEmpty,
+      let value = collection.keyKind.value(of: rest)
+    else { return nil }
+    return "\(name), \(value.shortDescription)"
+  }
+}
+
+extension Store {
+  /// Makes the databases of what is synced, where there are none. To be called before a write that uses
+  /// them, and outside of writes.
+  package func prepareOutbox() throws {
+    try checkOpen()
+    guard engine.outboxDatabases == nil else { return }
+    try engine.storing {
+      try engine.writer.run {
+        _ = try engine.madeDatabase(named: Layout.outboxName)
+        _ = try engine.madeDatabase(named: Layout.syncName)
+      }
+    }
+  }
+}
+
+extension Engine {
+  /// The databases of what is synced; nil before a collection was.
+  var outboxDatabases: OutboxDatabases? {
+    guard let outbox = environment.knownDatabase(named: Layout.outboxName),
+      let sync = environment.knownDatabase(named: Layout.syncName)
+    else { return nil }
+    return OutboxDatabases(outbox: outbox, sync: sync)
+  }
+
+  /// Opens them where they exist.
+  func openOutbox() throws {
+    _ = try environment.database(named: Layout.outboxName, create: false)
+    _ = try environment.database(named: Layout.syncName, create: false)
+  }
+}
