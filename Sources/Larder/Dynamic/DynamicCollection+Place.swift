@@ -8,6 +8,6 @@ extension DynamicCollection {
 extension Snapshot {
   /// The place of a collection's documents; nil where there is no such collection.
   package borrowing func place(of collection: String) -> FieldPlace? {
-    catalogue[collection].map { FieldPlace($0.tables) }
+    catalogue[collection].map { FieldPlace($0.tables, table: $0.documentTable) }
   }
 }

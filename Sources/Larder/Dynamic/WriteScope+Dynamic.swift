@@ -63,7 +63,19 @@ extension WriteScope {
   public mutating func save(
     _ documents: [DynamicDocument], in collection: DynamicCollection, keyField: String?
   ) throws -> SaveReport {
-    guard let first = documents.first else { return SaveReport() }
+    guard !documents.isEmpty else { return SaveReport() }
+    try makeKnown(documents, in: collection, keyField: keyField)
+    return try save(documents, in: collection)
+  }
+
+  /// Makes the collection and the fields of documents known, where they are new. The body of the write is
+  /// then run again from its start.
+  ///
+  /// - Throws: As ``save(_:in:keyField:)``.
+  package mutating func makeKnown(
+    _ documents: [DynamicDocument], in collection: DynamicCollection, keyField: String?
+  ) throws {
+    guard let first = documents.first else { return }
     let stored = catalogue[collection.name]?.description
     try catalogue[collection.name]?.checkMigrated()
     guard let keyField = stored?.keyField ?? keyField else { throw collection.noKeyField() }
@@ -79,7 +91,6 @@ extension WriteScope {
       undeclared = declaration
       throw DeclarationNeeded()
     }
-    return try save(documents, in: collection)
   }
 
   /// Deletes the documents under `keys`; returns how many there were.

@@ -144,93 +144,28 @@ extension WriteScope {
   ) throws -> DynamicDocument? {
     try catalogue.document(name, key, record: record)
   }
-}
 
-extension Snapshot {
-  /// The entries of a collection behind a key, in the order of keys.
+  /// The record that a document would be stored as, every field of which must be known already.
   ///
-  /// A damaged one is lent as an entry without a base: what was edited here is sent all the same, and the
-  /// remote says whether it has another version.
-  ///
-  /// - Parameter body: Says whether to go on.
-  package borrowing func forEachOutboxEntry(
-    _ name: String, after key: [UInt8]? = nil,
-    _ body: (_ key: [UInt8], OutboxEntry) throws -> Bool
-  ) throws {
-    guard let outbox = engine.outboxDatabases?.outbox else { return }
-    let prefix = OutboxKey.prefix(of: name)
-    var cursor = try transaction.cursor(in: outbox)
-    var isThere = try (prefix + (key ?? [])).withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
-    while isThere, cursor.key.starts(with: prefix) {
-      let found = [UInt8](cursor.key.dropFirst(prefix.count))
-      if found != key {
-        let entry = OutboxEntry(cursor.value, key: cursor.key) ?? OutboxEntry()
-        guard try body(found, entry) else { return }
-      }
-      isThere = try cursor.next()
-    }
+  /// - Throws: ``StoreError`` for one that cannot be stored.
+  package borrowing func record(
+    of document: DynamicDocument, in collection: DynamicCollection
+  ) throws -> [UInt8] {
+    guard let binding = catalogue.binding(ofCollection: collection.name),
+      let keyField = binding.collection.description.keyField
+    else { throw collection.unknown() }
+    let batch = try collection.batch(of: [document], keyField: keyField, binding)
+    return batch.entries.first.map { [UInt8]($0.record) } ?? []
   }
 
-  /// The entry of a document; nil where nothing is to be sent of it.
-  package borrowing func outboxEntry(_ name: String, _ key: [UInt8]) throws -> OutboxEntry? {
-    try transaction.outboxEntry(name, key, engine.outboxDatabases)
-  }
-
-  /// How many documents of all collections have something that is to be sent. Costs nothing.
-  package borrowing func outboxCount() throws -> Int {
-    guard let outbox = engine.outboxDatabases?.outbox else { return 0 }
-    return try transaction.statistics(of: outbox).entryCount
-  }
-
-  /// What the remote is known to have of the documents of a collection behind a key, in the order of keys.
-  ///
-  /// - Parameter body: Says whether to go on.
-  package borrowing func forEachBase(
-    _ name: String, after key: [UInt8]? = nil,
-    _ body: (_ key: [UInt8], _ base: [UInt8]) throws -> Bool
-  ) throws {
-    guard let sync = engine.outboxDatabases?.sync else { return }
-    let prefix = [OutboxKey.baseTag] + OutboxKey.prefix(of: name)
-    var cursor = try transaction.cursor(in: sync)
-    var isThere = try (prefix + (key ?? [])).withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
-    while isThere, cursor.key.starts(with: prefix) {
-      let found = [UInt8](cursor.key.dropFirst(prefix.count))
-      if found != key, let base = SyncRecord.bytes(cursor.value, key: cursor.key) {
-        guard try body(found, base) else { return }
-      }
-      isThere = try cursor.next()
-    }
-  }
-
-  /// What an engine noted under a name.
-  package borrowing func syncNote(_ name: String) throws -> [UInt8]? {
-    try transaction.syncRecord(OutboxKey.recordKey([UInt8](name.utf8)), engine.outboxDatabases)
-  }
-
-  /// How often the collection was erased since it was synced: cursors from before are of no use.
-  package borrowing func eraseCount(_ name: String) throws -> UInt64 {
-    let key = OutboxKey.recordKey(OutboxKey.eraseName(of: OutboxKey.prefix(of: name)))
-    let bytes = try transaction.syncRecord(key, engine.outboxDatabases) ?? []
-    return bytes.reduce(0) { $0 << 8 | UInt64($1) }
-  }
-
-  /// Whether edits of a collection leave an entry in the outbox.
-  package borrowing func isSynced(_ name: String) -> Bool {
-    catalogue[name]?.description.isSynced ?? false
-  }
-
-  /// A record that an ``OutboxEntry`` has kept, as a document.
-  ///
-  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)``.
-  package borrowing func document(
-    _ name: String, _ key: [UInt8], record: [UInt8]
-  ) throws -> DynamicDocument? {
-    try catalogue.document(name, key, record: record)
+  /// What is known of a collection's documents; nil where there is none.
+  package borrowing func outline(of name: String) -> CollectionOutline? {
+    catalogue[name].map(CollectionOutline.init)
   }
 }
 
 extension Transaction where Self: ~Copyable {
-  fileprivate borrowing func outboxEntry(
+  borrowing func outboxEntry(
     _ name: String, _ key: [UInt8], _ databases: OutboxDatabases?
   ) throws -> OutboxEntry? {
     guard let databases else { return nil }
@@ -241,7 +176,7 @@ extension Transaction where Self: ~Copyable {
     }
   }
 
-  fileprivate borrowing func syncRecord(
+  borrowing func syncRecord(
     _ key: [UInt8], _ databases: OutboxDatabases?
   ) throws -> [UInt8]? {
     guard let databases else { return nil }
@@ -252,7 +187,7 @@ extension Transaction where Self: ~Copyable {
 }
 
 extension Catalogue {
-  fileprivate func document(
+  func document(
     _ name: String, _ key: [UInt8], record: [UInt8]
   ) throws -> DynamicDocument? {
     guard let binding = binding(ofCollection: name) else { return nil }

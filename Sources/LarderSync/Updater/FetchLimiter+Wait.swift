@@ -1,9 +1,9 @@
 internal import LarderLMDB
 
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+  package import FoundationEssentials
 #else
-  internal import Foundation
+  package import Foundation
 #endif
 
 // What streams ask a limiter: when to refresh again, and how fresh the data are.
@@ -30,7 +30,7 @@ extension FetchLimiter {
   ///
   /// - Parameter joining: Whether a flight is to be joined; otherwise this waits for its end.
   /// - Throws: `CancellationError` when the task is cancelled.
-  func waitUntilDue(joining: Bool) async throws {
+  package func waitUntilDue(joining: Bool) async throws {
     while true {
       try Task.checkCancellation()
       let news = news()
@@ -63,13 +63,16 @@ extension FetchLimiter {
     state.withLock { $0.askers.isLeft(text, after: arrivalCount, since: landingCount) }
   }
 
+  /// The time of day.
+  package var date: Date { state.withLock { $0.interval.clock.date } }
+
   /// - Throws: `CancellationError` when the task is cancelled first.
-  func sleep(for pause: Duration) async throws {
+  package func sleep(for pause: Duration) async throws {
     try await state.withLock { $0.interval.clock }.sleep(for: pause)
   }
 
   /// Lets what has failed be tried again at once, and the interval be looked at again.
-  func wake() {
+  package func wake() {
     state.withLock { state in
       state.interval.lift()
       state.wake()

@@ -1,0 +1,115 @@
+internal import LarderLMDB
+
+extension Snapshot {
+  /// What is known of a collection's documents; nil where there is none.
+  package borrowing func outline(of name: String) -> CollectionOutline? {
+    catalogue[name].map(CollectionOutline.init)
+  }
+
+  /// The entries of a collection behind a key, in the order of keys.
+  ///
+  /// A damaged one is lent as an entry without a base: what was edited here is sent all the same, and the
+  /// remote says whether it has another version.
+  ///
+  /// - Parameter body: Says whether to go on.
+  package borrowing func forEachOutboxEntry(
+    _ name: String, after key: [UInt8]? = nil,
+    _ body: (_ key: [UInt8], OutboxEntry) throws -> Bool
+  ) throws {
+    guard let outbox = engine.outboxDatabases?.outbox else { return }
+    let prefix = OutboxKey.prefix(of: name)
+    var cursor = try transaction.cursor(in: outbox)
+    var isThere = try (prefix + (key ?? [])).withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
+    while isThere, cursor.key.starts(with: prefix) {
+      let found = [UInt8](cursor.key.dropFirst(prefix.count))
+      if found != key {
+        let entry = OutboxEntry(cursor.value, key: cursor.key) ?? OutboxEntry()
+        guard try body(found, entry) else { return }
+      }
+      isThere = try cursor.next()
+    }
+  }
+
+  /// The entry of a document; nil where nothing is to be sent of it.
+  package borrowing func outboxEntry(_ name: String, _ key: [UInt8]) throws -> OutboxEntry? {
+    try transaction.outboxEntry(name, key, engine.outboxDatabases)
+  }
+
+  /// The record of a document as it is stored; nil where there is none.
+  package borrowing func recordBytes(_ name: String, _ key: [UInt8]) throws -> [UInt8]? {
+    guard let collection = catalogue[name] else { return nil }
+    return try key.withUnsafeBytes {
+      try transaction.withValue(for: $0, in: collection.documents) { [UInt8]($0) }
+    }
+  }
+
+  /// How many documents of all collections have something that is to be sent. Costs nothing.
+  package borrowing func outboxCount() throws -> Int {
+    guard let outbox = engine.outboxDatabases?.outbox else { return 0 }
+    return try transaction.statistics(of: outbox).entryCount
+  }
+
+  /// What the remote is known to have of the documents of a collection behind a key, in the order of keys.
+  ///
+  /// - Parameter body: Says whether to go on.
+  package borrowing func forEachBase(
+    _ name: String, after key: [UInt8]? = nil,
+    _ body: (_ key: [UInt8], _ base: [UInt8]) throws -> Bool
+  ) throws {
+    guard let sync = engine.outboxDatabases?.sync else { return }
+    let prefix = [OutboxKey.baseTag] + OutboxKey.prefix(of: name)
+    var cursor = try transaction.cursor(in: sync)
+    var isThere = try (prefix + (key ?? [])).withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
+    while isThere, cursor.key.starts(with: prefix) {
+      let found = [UInt8](cursor.key.dropFirst(prefix.count))
+      if found != key, let base = SyncRecord.bytes(cursor.value, key: cursor.key) {
+        guard try body(found, base) else { return }
+      }
+      isThere = try cursor.next()
+    }
+  }
+
+  /// What an engine noted under a name.
+  package borrowing func syncNote(_ name: String) throws -> [UInt8]? {
+    try transaction.syncRecord(OutboxKey.recordKey([UInt8](name.utf8)), engine.outboxDatabases)
+  }
+
+  /// What an engine noted under names that begin so.
+  package borrowing func syncNotes(withPrefix prefix: String) throws -> [(
+    name: String, bytes: [UInt8]
+  )] {
+    guard let sync = engine.outboxDatabases?.sync else { return [] }
+    let start = OutboxKey.recordKey([UInt8](prefix.utf8))
+    var notes: [(name: String, bytes: [UInt8])] = []
+    var cursor = try transaction.cursor(in: sync)
+    var isThere = try start.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
+    while isThere, cursor.key.starts(with: start) {
+      if let bytes = SyncRecord.bytes(cursor.value, key: cursor.key) {
+        notes.append((String(decoding: cursor.key.dropFirst(), as: UTF8.self), bytes))
+      }
+      isThere = try cursor.next()
+    }
+    return notes
+  }
+
+  /// How often the collection was erased since it was synced: cursors from before are of no use.
+  package borrowing func eraseCount(_ name: String) throws -> UInt64 {
+    let key = OutboxKey.recordKey(OutboxKey.eraseName(of: OutboxKey.prefix(of: name)))
+    let bytes = try transaction.syncRecord(key, engine.outboxDatabases) ?? []
+    return bytes.reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// Whether edits of a collection leave an entry in the outbox.
+  package borrowing func isSynced(_ name: String) -> Bool {
+    catalogue[name]?.description.isSynced ?? false
+  }
+
+  /// A record that an ``OutboxEntry`` has kept, as a document.
+  ///
+  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)``.
+  package borrowing func document(
+    _ name: String, _ key: [UInt8], record: [UInt8]
+  ) throws -> DynamicDocument? {
+    try catalogue.document(name, key, record: record)
+  }
+}

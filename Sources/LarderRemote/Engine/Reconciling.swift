@@ -1,0 +1,145 @@
+internal import Larder
+
+/// What a remote has of a document.
+struct Incoming {
+  var base: SyncBase
+  /// Nil where it is deleted.
+  var document: DynamicDocument?
+}
+
+/// One document whose edit meets another version of the remote, in the transaction that settles it.
+///
+/// The one place where conflicts are decided: for pages that were pulled, for answers to what was sent, and
+/// for what somebody settles later.
+struct Reconciling {
+  let place: SyncTables.Place
+  let key: [UInt8]
+  var entry: OutboxEntry
+
+  private var name: String { place.collection.name }
+
+  /// Settles the document, and leaves in the outbox what is still to be sent.
+  ///
+  /// - Parameter resolution: Nil to ask the resolver of the collection.
+  mutating func settle(
+    _ incoming: Incoming, as resolution: Resolution? = nil, _ tx: inout WriteScope
+  ) throws {
+    var there = incoming
+    if let document = there.document {
+      // In the kinds in which it would be read here: 1 may be 1.0.
+      there.document = try tx.document(name, key, record: record(of: document, &tx))
+    }
+    entry.flight = nil
+    entry.newer = nil
+    entry.hold = nil
+    let here = try here(tx)
+    if here == there.document || (here == nil && !entry.isDeleted) {
+      return try adopt(there, isThere: here != nil, &tx)
+    }
+    let conflict = SyncConflict(
+      key: RemoteKey(name, place.outline.text(key)), before: before(tx), here: here,
+      there: there.document)
+    switch resolution ?? place.synced.resolver?(conflict) ?? .merged {
+    case .merged: try merge(conflict, there, &tx)
+    case .here: try keep(here, there, &tx)
+    case .there: try adopt(there, isThere: here != nil, &tx)
+    case .document(let document): try keep(document, there, &tx)
+    case .both(let other): try keepBoth(here, under: other, there, &tx)
+    case .ask: try ask(there, &tx)
+    }
+  }
+
+  private func here(_ tx: borrowing WriteScope) throws -> DynamicDocument? {
+    guard let value = place.outline.value(key) else { return nil }
+    return try tx.get(value, in: place.collection)
+  }
+
+  /// What both began with. One that cannot be read is not known.
+  private func before(_ tx: borrowing WriteScope) -> DynamicDocument? {
+    guard let shadow = entry.shadow else { return nil }
+    return (try? tx.document(name, key, record: shadow)) ?? nil
+  }
+
+  private mutating func merge(
+    _ conflict: SyncConflict, _ there: Incoming, _ tx: inout WriteScope
+  ) throws {
+    if let here = conflict.here, let remote = conflict.there {
+      let merge = ThreeWayMerge(rules: place.synced.rules, beganWithNothing: entry.base == nil)
+      var merged = merge.merge(conflict.before, here: here, there: remote)
+      merged[place.keyField] = here[place.keyField]
+      return try keep(merged, there, &tx)
+    }
+    // One of the two has deleted what the other has changed, or nothing but written again.
+    if let before = conflict.before, before == conflict.here ?? conflict.there {
+      return conflict.here == nil
+        ? try keep(nil, there, &tx) : try adopt(there, isThere: true, &tx)
+    }
+    switch place.synced.deletions {
+    case .ask: try ask(there, &tx)
+    case .editWins where conflict.here == nil, .deletionWins where conflict.here != nil:
+      try adopt(there, isThere: conflict.here != nil, &tx)
+    case .editWins, .deletionWins: try keep(conflict.here, there, &tx)
+    }
+  }
+
+  /// The document is to be this, here and there.
+  private mutating func keep(
+    _ document: DynamicDocument?, _ there: Incoming, _ tx: inout WriteScope
+  ) throws {
+    if document == there.document {
+      return try adopt(there, isThere: try here(tx) != nil, &tx)
+    }
+    if let document {
+      try tx.save([document], in: place.collection, keyField: place.keyField)
+    } else if let value = place.outline.value(key) {
+      try tx.delete(key: value, in: place.collection)
+    }
+    entry.isDeleted = document == nil
+    entry.base = there.document == nil ? nil : there.base.bytes
+    entry.shadow = try there.document.map { try record(of: $0, &tx) }
+    try tx.setBase(name, key, to: entry.base)
+    try tx.setOutboxEntry(name, key, to: entry)
+  }
+
+  /// What the remote has is what stands here now, and nothing is to be sent.
+  private mutating func adopt(
+    _ there: Incoming, isThere: Bool, _ tx: inout WriteScope
+  ) throws {
+    if let document = there.document {
+      try tx.save([document], in: place.collection, keyField: place.keyField)
+    } else if isThere, let value = place.outline.value(key) {
+      try tx.delete(key: value, in: place.collection)
+    }
+    try tx.setBase(name, key, to: there.document == nil ? nil : there.base.bytes)
+    try tx.setOutboxEntry(name, key, to: nil)
+  }
+
+  private mutating func keepBoth(
+    _ here: DynamicDocument?, under other: Value, _ there: Incoming, _ tx: inout WriteScope
+  ) throws {
+    try adopt(there, isThere: here != nil, &tx)
+    guard var copy = here else { return }
+    copy[place.keyField] = other
+    try tx.save([copy], in: place.collection, keyField: place.keyField)
+    guard let otherKey = place.outline.key(of: copy), otherKey != key else { return }
+    // As if it had been made here.
+    var made = try tx.outboxEntry(name, otherKey) ?? OutboxEntry()
+    made.sequence = entry.sequence
+    made.base = try tx.base(name, otherKey)
+    made.isDeleted = false
+    try tx.setOutboxEntry(name, otherKey, to: made)
+  }
+
+  private mutating func ask(_ there: Incoming, _ tx: inout WriteScope) throws {
+    entry.newer = OutboxEntry.Version(
+      base: there.base.bytes, record: try there.document.map { try record(of: $0, &tx) })
+    entry.hold = OutboxEntry.Hold(code: "", reason: "")
+    try tx.setOutboxEntry(name, key, to: entry)
+  }
+
+  /// The record that the remote's document would be here. Its fields are made known first.
+  private func record(of document: DynamicDocument, _ tx: inout WriteScope) throws -> [UInt8] {
+    try tx.makeKnown([document], in: place.collection, keyField: place.keyField)
+    return try tx.record(of: document, in: place.collection)
+  }
+}

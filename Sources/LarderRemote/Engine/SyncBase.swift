@@ -1,0 +1,38 @@
+/// What is known of the version of a document that a remote has: the revision, the scope that it came with,
+/// and in which loading of that scope it was last seen.
+///
+/// ```
+/// base = scope  loading  revision
+///        2      1        1 to 200, UTF-8
+/// ```
+struct SyncBase: Equatable {
+  var scope: UInt16
+  var loading: UInt8
+  var revision: String
+
+  static let mostRevisionByteCount = 200
+  /// The loading of what was learned from an answer to an edit. It may not show in a pull yet, and so is not
+  /// missed by one.
+  static let unseen: UInt8 = 255
+
+  /// The number of the loading behind another one.
+  static func loading(after loading: UInt8) -> UInt8 { loading < unseen - 1 ? loading + 1 : 1 }
+
+  init(scope: UInt16, loading: UInt8, revision: String) {
+    self.scope = scope
+    self.loading = loading
+    self.revision = revision
+  }
+
+  /// Nil for bytes that are none.
+  init?(_ bytes: [UInt8]?) {
+    guard let bytes, bytes.count > 3 else { return nil }
+    scope = UInt16(bytes[0]) << 8 | UInt16(bytes[1])
+    loading = bytes[2]
+    revision = String(decoding: bytes[3...], as: UTF8.self)
+  }
+
+  var bytes: [UInt8] {
+    [UInt8(scope >> 8), UInt8(truncatingIfNeeded: scope), loading] + revision.utf8
+  }
+}

@@ -1,0 +1,162 @@
+internal import Larder
+
+// What was not sent, and what somebody is to decide.
+
+extension SyncEngine {
+  /// The documents with edits that were not sent, by collection and key.
+  ///
+  /// - Throws: `StoreError`.
+  public func pending() throws -> [PendingEdit] {
+    try entries { name, entry, _ in
+      let status: PendingEdit.Status =
+        switch entry.hold?.code {
+        case nil: entry.flight == nil ? .due : .sent
+        case ""?: .conflict
+        case _?: .rejected
+        }
+      return PendingEdit(key: name, status: status, isDeletion: entry.isDeleted)
+    }
+  }
+
+  /// The documents whose conflict waits for somebody.
+  ///
+  /// - Throws: `StoreError`.
+  public func conflicts() throws -> [SyncConflict] {
+    try entries { name, entry, here in
+      guard entry.hold?.code == "", let newer = entry.newer else { return nil }
+      return try here { document, read in
+        SyncConflict(
+          key: name, before: try entry.shadow.flatMap(read), here: document,
+          there: try newer.record.flatMap(read))
+      }
+    }
+  }
+
+  /// The edits that were rejected and set aside.
+  ///
+  /// - Throws: `StoreError`.
+  public func rejected() throws -> [RejectedEdit] {
+    try entries { name, entry, here in
+      guard let hold = entry.hold, !hold.code.isEmpty else { return nil }
+      return try here { document, _ in
+        RejectedEdit(key: name, document: document, code: hold.code, reason: hold.reason)
+      }
+    }
+  }
+
+  /// The documents of the remote that could not be saved here. They are tried again by each new engine, and
+  /// when they change on the remote.
+  ///
+  /// - Throws: `StoreError`.
+  public func refused() throws -> [RefusedDocument] {
+    try store.read { try $0.syncNotes(withPrefix: RefusedNote.prefix) }
+      .compactMap { RefusedNote(noted: $0.bytes) }
+      .map {
+        RefusedDocument(
+          key: RemoteKey($0.collection, $0.key), document: RemoteDocument(json: $0.json),
+          reason: $0.reason)
+      }
+  }
+
+  /// Settles a conflict that waits for somebody; what is to be sent goes with the next sync.
+  ///
+  /// - Throws: ``SyncError/nothingToSettle(_:)``; `StoreError`. Nothing is changed then.
+  public func settle(_ name: RemoteKey, as resolution: Resolution) async throws {
+    try change(name) { place, key, entry, tx in
+      guard entry.hold?.code == "", let newer = entry.newer, let base = SyncBase(newer.base) else {
+        return false
+      }
+      let document = try newer.record.flatMap {
+        try tx.document(place.collection.name, key, record: $0)
+      }
+      var reconciling = Reconciling(place: place, key: key, entry: entry)
+      try reconciling.settle(Incoming(base: base, document: document), as: resolution, &tx)
+      return true
+    }
+  }
+
+  /// Sends a rejected edit once more, as it is.
+  ///
+  /// - Throws: ``SyncError/nothingToSettle(_:)``; `StoreError`. Nothing is changed then.
+  public func retry(_ name: RemoteKey) async throws {
+    try change(name) { place, key, entry, tx in
+      guard entry.hold?.code.isEmpty == false else { return false }
+      entry.hold = nil
+      entry.attemptCount = 0
+      try tx.setOutboxEntry(place.collection.name, key, to: entry)
+      return true
+    }
+  }
+
+  /// Takes back an edit that was not sent: the document is again what the remote had when it was edited.
+  /// Nothing else brings that edit back.
+  ///
+  /// - Throws: ``SyncError/nothingToSettle(_:)``, also for an edit that was sent and not answered;
+  ///   `StoreError`. Nothing is changed then.
+  public func discard(_ name: RemoteKey) async throws {
+    try change(name) { place, key, entry, tx in
+      guard entry.flight == nil, let value = place.outline.value(key) else { return false }
+      let collection = place.collection
+      let version = entry.newer.map { ($0.base, $0.record) } ?? ([], entry.shadow)
+      if let record = version.1,
+        let document = try tx.document(collection.name, key, record: record)
+      {
+        try tx.save([document], in: collection, keyField: place.keyField)
+      } else if entry.base == nil || entry.newer != nil {
+        try tx.delete(key: value, in: collection)
+      } else {
+        // Nobody knows what it was: the remote is asked for everything anew.
+        return false
+      }
+      if let newer = entry.newer {
+        try tx.setBase(collection.name, key, to: newer.record == nil ? nil : newer.base)
+      }
+      try tx.setOutboxEntry(collection.name, key, to: nil)
+      return true
+    }
+  }
+
+  /// - Parameter body: Says whether there was something to change.
+  private func change(
+    _ name: RemoteKey,
+    _ body: (SyncTables.Place, [UInt8], inout OutboxEntry, inout WriteScope) throws -> Bool
+  ) throws {
+    try store.write(as: .sync) { tx in
+      guard let outline = tx.outline(of: name.collection), let key = outline.key(name.key),
+        var entry = try tx.outboxEntry(name.collection, key),
+        try body(tables.place(name.collection, outline), key, &entry, &tx)
+      else { throw SyncError.nothingToSettle(name) }
+    }
+    try renewCounts()
+  }
+
+  private typealias Here<Item> = (
+    (DynamicDocument?, ([UInt8]) throws -> DynamicDocument?) throws -> Item
+  ) throws -> Item
+
+  private func entries<Item>(
+    _ body: (RemoteKey, OutboxEntry, Here<Item>) throws -> Item?
+  ) throws -> [Item] {
+    try store.read { snapshot in
+      var items: [Item] = []
+      for name in tables.collections.keys.sorted() {
+        guard let outline = snapshot.outline(of: name) else { continue }
+        var found: [(key: [UInt8], entry: OutboxEntry)] = []
+        try snapshot.forEachOutboxEntry(name) { key, entry in
+          found.append((key, entry))
+          return true
+        }
+        for (key, entry) in found {
+          let item = try body(RemoteKey(name, outline.text(key)), entry) { make in
+            let document = try snapshot.recordBytes(name, key).flatMap {
+              try snapshot.document(name, key, record: $0)
+            }
+            return try make(document) { try snapshot.document(name, key, record: $0) }
+          }
+          if let item { items.append(item) }
+        }
+      }
+      return items
+    }
+  }
+}

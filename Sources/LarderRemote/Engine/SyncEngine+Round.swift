@@ -1,0 +1,213 @@
+internal import Larder
+internal import LarderLMDB
+internal import LarderSync
+
+// One sync, from the first request to the last.
+
+extension SyncEngine {
+  /// As often one edit is sent in a sync: a document that somebody else changes all the time must not keep the
+  /// others waiting.
+  private static let mostSends = 8
+  /// As often an edit is tried that the remote does not answer although it answers others.
+  private static let mostAttempts: UInt32 = 5
+
+  func round() async throws -> UpdateStatus {
+    let before = try store.read { $0.sequence }
+    do {
+      if !hasRetriedRefused.withLock({ $0 }) {
+        try tables.retryRefused()
+        hasRetriedRefused.withLock { $0 = true }
+      }
+      let facts = try await currentFacts()
+      try await push(facts)
+      var failure: (any Error)?
+      for scope in tables.scopes {
+        do {
+          try await pull(scope, facts)
+        } catch let error as RemoteError {
+          // One scope that may not be used keeps nobody from the others.
+          guard case .forbidden = error else { throw error }
+          failure = error
+          change { $0.phase = .forbidden(scope) }
+        }
+      }
+      try await push(facts)
+      try renewCounts()
+      if let failure { throw failure }
+    } catch {
+      try? renewCounts()
+      tell(error)
+      throw error
+    }
+    let date = limiter.date
+    change { state in
+      state.lastSynced = date
+      if state.phase != .paused { state.phase = .idle }
+    }
+    return try store.read { $0.sequence } == before ? .alreadyCurrent : .updated
+  }
+
+  private func currentFacts() async throws -> RemoteFacts {
+    if let known = facts.withLock({ $0 }) { return known }
+    let new = try await asking { try await self.remote.facts() }
+    facts.withLock { $0 = new }
+    return new
+  }
+
+  /// What is thrown that is none of the remote's own errors means that it could not answer.
+  private func asking<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
+    do {
+      return try await body()
+    } catch let error as RemoteError {
+      throw error
+    } catch is CancellationError {
+      throw CancellationError()
+    } catch {
+      throw RemoteError.unavailable("\(error)")
+    }
+  }
+
+  private func tell(_ error: any Error) {
+    if error is RemoteError { facts.withLock { $0 = nil } }
+    change { state in
+      guard state.phase != .paused else { return }
+      switch error as? RemoteError {
+      case .needsSignIn: state.phase = .needsSignIn
+      case .forbidden:
+        if case .forbidden = state.phase { break }
+        state.phase = .forbidden(tables.scopes[0])
+      case .gone(let text), .malformed(let text): state.phase = .stopped(text)
+      case .unavailable(let text, _), .tooLarge(let text): state.phase = .offline(text)
+      case .cursorExpired, nil: state.phase = .idle
+      }
+    }
+    options.log?(
+      LogEvent(
+        level: .warning, message: "a sync has failed", metadata: ["error": "\(type(of: error))"]))
+  }
+
+  // MARK: Up
+
+  private func push(_ facts: RemoteFacts) async throws {
+    var sends: [RemoteKey: Int] = [:]
+    while true {
+      let due = try tables.dueEdits().filter { sends[$0.name, default: 0] < Self.mostSends }
+      if due.isEmpty { return }
+      var left = due[...]
+      while !left.isEmpty {
+        try checkGoesOn()
+        change { $0.phase = .pushing(left.count) }
+        let flight = try tables.begin(
+          left.prefix(max(1, facts.maximumMutationCount)),
+          mostByteCount: facts.maximumPushByteCount)
+        for edit in left.prefix(flight.visitedCount) { sends[edit.name, default: 0] += 1 }
+        left = left.dropFirst(flight.visitedCount)
+        for request in flight.requests { try await send(request, in: flight) }
+      }
+    }
+  }
+
+  private func checkGoesOn() throws {
+    try Task.checkCancellation()
+    if state.withLock({ $0.phase == .paused }) { throw CancellationError() }
+  }
+
+  /// Sends a request; where the remote does not answer it, although it answers others, in halves, so that one
+  /// edit that nobody can answer is found and set aside.
+  private func send(_ request: PushRequest, in flight: Flight) async throws {
+    do {
+      let results = try await asking { try await self.remote.push(request) }
+      try tables.finish(request, results, of: flight, mend: options.mend)
+    } catch RemoteError.tooLarge(let reason) {
+      guard request.mutations.count > 1 else {
+        return try tables.hold(request, in: flight, code: "too-large", reason)
+      }
+      try await sendHalves(request, in: flight)
+    } catch RemoteError.unavailable(let reason, retryAfter: nil) {
+      // Where nothing else is answered either, the edits are not at fault.
+      let error = RemoteError.unavailable(reason)
+      guard (try? await asking { try await self.remote.facts() }) != nil else { throw error }
+      guard request.mutations.count > 1 else {
+        return try tables.noteFailure(
+          of: request, in: flight, most: Self.mostAttempts, reason)
+      }
+      try await sendHalves(request, in: flight)
+    }
+  }
+
+  private func sendHalves(_ request: PushRequest, in flight: Flight) async throws {
+    let middle = request.mutations.count / 2
+    for half in [request.mutations[..<middle], request.mutations[middle...]] {
+      try await send(PushRequest(scope: request.scope, mutations: Array(half)), in: flight)
+    }
+  }
+
+  // MARK: Down
+
+  private func pull(_ scope: String, _ facts: RemoteFacts) async throws {
+    do {
+      try await pullOnce(scope, facts)
+    } catch RemoteError.cursorExpired {
+      // From the beginning, once: what does not come again is dropped, and edits are kept.
+      try tables.restart(scope)
+      try await pullOnce(scope, facts)
+    }
+  }
+
+  private func pullOnce(_ scope: String, _ facts: RemoteFacts) async throws {
+    var note = try tables.note(of: scope)
+    var count = 0
+    change { $0.phase = .pulling(0) }
+    var next: PullAnswer? = try await ask(note, facts)
+    while let answer = next {
+      try checkGoesOn()
+      // Nothing new: nothing is written.
+      if answer.changes.isEmpty, answer.cursor == note.cursor, !answer.hasMore, !note.isLoading {
+        break
+      }
+      let page = note
+      note.cursor = answer.cursor
+      let ahead = note
+      // The next page is on its way while this one is saved.
+      async let following: PullAnswer? = answer.hasMore ? ask(ahead, facts) : nil
+      try tables.apply(answer, page, isLast: !answer.hasMore && !page.isLoading)
+      if !answer.hasMore, page.isLoading {
+        // What did not come again is dropped before it is noted that all was loaded.
+        try tables.sweep(note)
+        note.isLoading = false
+        try tables.keep(note)
+      }
+      count += answer.changes.count
+      let soFar = count
+      change { $0.phase = .pulling(soFar) }
+      next = try await following
+    }
+    try await audit(note, facts)
+  }
+
+  private func ask(_ note: ScopeNote, _ facts: RemoteFacts) async throws -> PullAnswer {
+    let request = PullRequest(
+      scope: note.scope, cursor: note.cursor, limit: max(1, facts.maximumChangeCount))
+    return try await asking { try await self.remote.pull(request) }
+  }
+
+  /// Now and then compares how many documents there are. Where a remote has gaps, or forgot what it had, the
+  /// scope is loaded anew by the next pull, and what is gone is dropped.
+  private func audit(_ note: ScopeNote, _ facts: RemoteFacts) async throws {
+    guard facts.hasCount, options.auditInterval > 0 else { return }
+    let interval = facts.hasGaps ? min(5, options.auditInterval) : options.auditInterval
+    let count = audits.withLock { audits in
+      audits[note.scope, default: 0] += 1
+      return audits[note.scope] ?? 0
+    }
+    guard count >= interval else { return }
+    guard let there = try await asking({ try await self.remote.count(note.scope) }) else { return }
+    if try tables.baseCount(of: note.scope) == there {
+      audits.withLock { $0[note.scope] = 0 }
+    } else if count > interval {
+      // What was just written may not show in both: only what differs twice is wrong.
+      audits.withLock { $0[note.scope] = 0 }
+      try tables.restart(note.scope)
+    }
+  }
+}

@@ -1,0 +1,89 @@
+internal import Larder
+internal import LarderLMDB
+internal import LarderSync
+
+extension SyncEngine {
+  /// Keeps the store in step until the task is cancelled: syncs at once, after each edit, when the remote hints
+  /// that there is something new, when the interval has passed, and after a failure when it is time to try
+  /// again. What fails shows in ``states``.
+  public func run() async {
+    await withDiscardingTaskGroup { group in
+      group.addTask { [self] in await runSchedule() }
+      group.addTask { [self] in await runEdits() }
+      group.addTask { [self] in await runHints() }
+    }
+  }
+
+  /// Syncs once, within so much time: for the background time that a system gives an app. What is under way
+  /// when it is over is broken off, and goes on with the next sync.
+  ///
+  /// - Returns: Whether everything was done.
+  /// - Throws: As ``sync(_:)``.
+  @discardableResult
+  public func run(budget: Duration) async throws -> Bool {
+    let isOver = Locked(false)
+    do {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { [self] in try await sync(.afterNow) }
+        group.addTask { [self] in
+          try await limiter.sleep(for: budget)
+          isOver.withLock { $0 = true }
+          limiter.cancel()
+        }
+        try await group.next()
+        group.cancelAll()
+      }
+      return !isOver.withLock { $0 }
+    } catch is CancellationError where isOver.withLock({ $0 }) {
+      return false
+    }
+  }
+
+  /// After a failure edits and hints wait until it is time to try again.
+  private var hurry: SyncTiming {
+    limiter.refreshState.lastFailure == nil ? .afterChange : .ifDue
+  }
+
+  private func runSchedule() async {
+    _ = try? await sync(.joining)
+    while !Task.isCancelled {
+      guard (try? await limiter.waitUntilDue(joining: false)) != nil else { return }
+      let status = try? await sync(.scheduled)
+      // Paused, or another was faster: not at once again.
+      if status == .skipped, (try? await limiter.sleep(for: .seconds(1))) == nil { return }
+    }
+  }
+
+  private func runEdits() async {
+    let names = Set(tables.collections.values.filter { $0.direction == .both }.map(\.name))
+    guard !names.isEmpty else { return }
+    do {
+      for try await _ in store.changes(after: nil, in: names, origins: [.local, .imported]) {
+        try renewCounts()
+        _ = try? await sync(hurry)
+      }
+    } catch {
+      // The store is closed, or has no log of a collection: the interval is what is left.
+    }
+  }
+
+  private func runHints() async {
+    let pauses = Backoff(longest: .seconds(60))
+    var failureCount = 0
+    while !Task.isCancelled {
+      guard let hints = remote.hints(tables.scopes) else { return }
+      do {
+        for try await _ in hints {
+          failureCount = 0
+          _ = try? await sync(hurry)
+        }
+      } catch {
+        // It is opened again.
+      }
+      failureCount += 1
+      guard (try? await limiter.sleep(for: pauses.pause(after: failureCount))) != nil else {
+        return
+      }
+    }
+  }
+}

@@ -1,0 +1,181 @@
+public import Larder
+internal import LarderLMDB
+public import LarderSync
+
+/// Keeps collections of a store in step with a remote: edits made here, offline or not, go up, and those of
+/// others come down.
+///
+/// ```swift
+/// let engine = try SyncEngine(
+///   store, remote: HTTPRemote(url) { try await session.token() },
+///   collections: [SyncedCollection(Note.self)], scopes: ["inbox"], account: user.id)
+/// let notes = store.repository(of: Note.self)
+///
+/// Task { await engine.run() }
+/// for try await event in notes.stream(Note.all, refreshedBy: engine) { ... }
+/// ```
+/// From the moment when the engine is made, every edit of its collections, through whichever part of the
+/// library, is noted in the transaction that makes it. It is sent under one name until it is answered, so that
+/// a lost answer or a killed process never loses an edit, and never applies it twice. Conflicts are merged
+/// field by field; no clock decides anything.
+///
+/// Make one engine for a store. Those of several processes do not harm each other, but send the same edits.
+public final class SyncEngine: Sendable, Updater {
+  /// What an engine is told beyond its collections.
+  public struct Options: Sendable {
+    /// Asked what a rejected document should be instead, up to three times; nil sets it aside.
+    public var mend: (@Sendable (RejectedEdit) -> DynamicDocument?)?
+    /// Told what happens; it may be what `StoreOptions.log` is.
+    public var log: (@Sendable (LogEvent) -> Void)?
+    /// How often the number of documents is compared with the remote's, in pulls; 0 for never.
+    public var auditInterval = 50
+
+    /// Sets edits aside that are rejected, and logs nothing.
+    public init() {}
+  }
+
+  /// The store.
+  public let store: Store
+  let remote: any Remote
+  let tables: SyncTables
+  let options: Options
+  let limiter: FetchLimiter
+  let state = Locked(SyncState())
+  let observers = Locked(Observers())
+  let facts = Locked<RemoteFacts?>(nil)
+  let hasRetriedRefused = Locked(false)
+  /// Pulls of each scope since its documents were counted.
+  let audits = Locked<[String: Int]>([:])
+
+  struct Observers {
+    var continuations: [UInt64: AsyncStream<SyncState>.Continuation] = [:]
+    var count: UInt64 = 0
+  }
+
+  public var schedule: FetchLimiter? { limiter }
+
+  /// Makes the collections synced: from here on their edits are noted.
+  ///
+  /// - Parameters:
+  ///   - remote: The other side.
+  ///   - collections: What is synced; the remote's other collections are left alone.
+  ///   - scopes: What is followed on the remote, one at least. Documents that are made here go into the first
+  ///     one, unless their collection says otherwise. Add new ones at the end.
+  ///   - account: Whose documents these are. Edits of another account are never sent.
+  ///   - interval: How often ``run()`` and streams ask the remote when nothing else makes them.
+  ///   - retrying: How long after a failure the next request is made.
+  ///   - trigger: Says that it is worth trying again.
+  /// - Throws: ``SyncError``; `StoreError`, such as one for a type that does not fit what is stored.
+  public init(
+    _ store: Store, remote: any Remote, collections: [SyncedCollection], scopes: [String],
+    account: String, interval: Duration = .seconds(60), retrying: Backoff = Backoff(),
+    trigger: RefreshTrigger? = nil, options: Options = Options(),
+    clock: any SyncClock = SystemClock()
+  ) throws {
+    precondition(!scopes.isEmpty, "an engine follows one scope at least")
+    precondition((1...100).contains(account.utf8.count), "an account has 1 to 100 bytes")
+    self.store = store
+    self.remote = remote
+    self.options = options
+    tables = SyncTables(
+      store: store,
+      collections: Dictionary(collections.map { ($0.name, $0) }, uniquingKeysWith: { $1 }),
+      scopes: scopes)
+    limiter = FetchLimiter(
+      minimumInterval: interval, retrying: retrying, trigger: trigger, clock: clock)
+    try tables.prepare(account: account)
+    try renewCounts()
+  }
+
+  /// Syncs once: sends what was edited, brings what has changed, and sends what merging has left.
+  ///
+  /// - Throws: ``RemoteError``, ``SyncError`` or `StoreError`. What was sent and saved before stays so, and
+  ///   the next sync goes on from there.
+  @discardableResult
+  public func sync(_ timing: SyncTiming) async throws -> UpdateStatus {
+    if state.withLock({ $0.phase == .paused }) { return .skipped }
+    return try await limiter.run(timing) { [self] in try await round() }
+  }
+
+  // MARK: What it does
+
+  /// What it does now, and after every change of that. Whoever is slow gets the latest.
+  public var states: AsyncStream<SyncState> {
+    let (stream, continuation) = AsyncStream<SyncState>.makeStream(
+      bufferingPolicy: .bufferingNewest(1))
+    let number = observers.withLock { observers in
+      observers.count += 1
+      observers.continuations[observers.count] = continuation
+      return observers.count
+    }
+    continuation.onTermination = { [observers] _ in
+      let last = observers.withLock { $0.continuations.removeValue(forKey: number) }
+      withExtendedLifetime(last) {}
+    }
+    continuation.yield(currentState)
+    return stream
+  }
+
+  /// What it does now.
+  public var currentState: SyncState { state.withLock { $0 } }
+
+  func change(_ body: (inout SyncState) -> Void) {
+    let changed: SyncState? = state.withLock { state in
+      let before = state
+      body(&state)
+      return state == before ? nil : state
+    }
+    guard let changed else { return }
+    for observer in observers.withLock({ Array($0.continuations.values) }) {
+      observer.yield(changed)
+    }
+  }
+
+  /// Counts what is pending.
+  func renewCounts() throws {
+    let edits = try pending()
+    change { state in
+      state.pendingCount = edits.count
+      state.conflictCount = edits.count { $0.status == .conflict }
+      state.rejectedCount = edits.count { $0.status == .rejected }
+    }
+  }
+
+  /// Stops asking the remote until ``resume()``: a sync that is under way ends, and edits are noted as before.
+  public func pause() {
+    change { $0.phase = .paused }
+    limiter.cancel()
+  }
+
+  /// Goes on after ``pause()``.
+  public func resume() {
+    change { state in if state.phase == .paused { state.phase = .idle } }
+    limiter.wake()
+  }
+
+  /// Returns as soon as a document is here, whatever brings it; at once if it is.
+  ///
+  /// - Throws: `StoreError`; `CancellationError` when the task is cancelled.
+  public func arrived(_ key: RemoteKey) async throws {
+    let changes = store.changes(after: nil, in: [key.collection]).makeAsyncIterator()
+    var iterator = changes
+    while try !isHere(key) {
+      guard try await iterator.next() != nil else { return }
+    }
+  }
+
+  private func isHere(_ key: RemoteKey) throws -> Bool {
+    let collection = store.collection(key.collection)
+    guard let kind = try collection.keyKind(), let value = Value(keyText: key.key, kind: kind)
+    else { return false }
+    return try collection.get(value) != nil
+  }
+
+  /// Forgets whose documents a store has, with the documents of these collections and all edits that were not
+  /// sent, so that another account can use it.
+  ///
+  /// - Throws: `StoreError`; nothing is forgotten then.
+  public static func forgetAccount(of collections: [String], in store: Store) throws {
+    try SyncTables.forgetAccount(collections, in: store)
+  }
+}

@@ -1,0 +1,35 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// Why an engine cannot sync, apart from what the remote says.
+public enum SyncError: Error, Sendable, Equatable {
+  /// The store has edits of another account that were not sent. They are never sent under this one: open the
+  /// store of the other account, or call ``SyncEngine/forgetAccount(of:in:)``.
+  case otherAccount(pendingCount: Int)
+  /// The documents have no field that is their key, so that they cannot be named to a remote.
+  case noKeyField(collection: String)
+  /// There is no conflict or rejected edit of this document.
+  case nothingToSettle(RemoteKey)
+  /// The collection is none of the engine's.
+  case unknownCollection(String)
+}
+
+extension SyncError: CustomStringConvertible, LocalizedError {
+  public var description: String {
+    switch self {
+    case .otherAccount(let count):
+      "the store belongs to another account and has \(count) edits of it that were not sent; "
+        + "use a store for each account, or forget the other one first"
+    case .noKeyField(let collection):
+      "\(collection) has no field that is the key of its documents; declare one with @Key, "
+        + "or give `keyField:`"
+    case .nothingToSettle(let key): "there is no conflict and no rejected edit of \(key)"
+    case .unknownCollection(let name): "\(name) is not among the collections of the engine"
+    }
+  }
+
+  public var errorDescription: String? { description }
+}

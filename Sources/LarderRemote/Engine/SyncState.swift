@@ -1,0 +1,98 @@
+public import Larder
+public import LarderSync
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// What an engine does, and what it waits for.
+public struct SyncState: Sendable, Equatable {
+  /// What it does.
+  public enum Phase: Sendable, Equatable {
+    /// Nothing, and everything is in step as far as it knows.
+    case idle
+    /// It brings changes down; so many documents so far in this sync.
+    case pulling(Int)
+    /// It sends edits; so many documents are left.
+    case pushing(Int)
+    /// The remote did not answer; the engine tries again by itself.
+    case offline(String)
+    /// The remote wants a (new) token.
+    case needsSignIn
+    /// The user may not use a scope.
+    case forbidden(String)
+    /// The remote is not there any more, or speaks another protocol.
+    case stopped(String)
+    /// ``SyncEngine/pause()`` was called.
+    case paused
+  }
+
+  /// What the engine does.
+  public internal(set) var phase = Phase.idle
+  /// Documents with edits that were not sent, those with conflicts and rejected ones among them.
+  public internal(set) var pendingCount = 0
+  /// Documents whose conflict waits for somebody.
+  public internal(set) var conflictCount = 0
+  /// Documents whose edit was rejected and set aside.
+  public internal(set) var rejectedCount = 0
+  /// When the last sync succeeded, by the time of day; nil for never.
+  public internal(set) var lastSynced: Date?
+}
+
+/// An edit that the remote will not take as it is. The document stays as it is here; editing it makes another
+/// edit, which is sent.
+public struct RejectedEdit: Sendable, Equatable {
+  /// Which document.
+  public var key: RemoteKey
+  /// What it is here; nil where it was deleted.
+  public var document: DynamicDocument?
+  /// For programs: what the remote said, or `too-large`, `no-answer` or `damaged`.
+  public var code: String
+  /// For people.
+  public var reason: String
+}
+
+/// An edit that was not sent.
+public struct PendingEdit: Sendable, Equatable {
+  /// What holds it up.
+  public enum Status: Sendable, Equatable {
+    /// Nothing: it goes with the next sync.
+    case due
+    /// It was sent, and the answer has not come.
+    case sent
+    /// It is in conflict, and somebody is to settle that.
+    case conflict
+    /// It was rejected.
+    case rejected
+  }
+
+  /// Which document.
+  public var key: RemoteKey
+  /// What holds it up.
+  public var status: Status
+  /// Whether the edit is a deletion.
+  public var isDeletion: Bool
+}
+
+/// A document of the remote that could not be saved here: it does not fit the collection's kinds, or the
+/// values of a unique index.
+public struct RefusedDocument: Sendable, Equatable {
+  /// Which document.
+  public var key: RemoteKey
+  /// What the remote has.
+  public var document: RemoteDocument
+  /// Why it could not be saved.
+  public var reason: String
+}
+
+extension RemoteError: RetryAdvising {
+  public var retryAdvice: RetryAdvice {
+    switch self {
+    case .unavailable(_, let pause?): .after(pause)
+    case .unavailable, .cursorExpired, .tooLarge: .backoff
+    case .needsSignIn, .forbidden, .gone, .malformed: .whenTriggered
+    }
+  }
+}

@@ -1,0 +1,318 @@
+internal import Larder
+internal import LarderImport
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+// Pages that come down.
+
+extension SyncTables {
+  /// Saves a page, and how far the scope was read with it, in one transaction. Documents that cannot be
+  /// saved are set aside, so that they keep nobody from the others.
+  ///
+  /// - Returns: How many documents have changed here.
+  @discardableResult
+  func apply(_ answer: PullAnswer, _ note: ScopeNote, isLast: Bool) throws -> Int {
+    var changes: [RemoteChange] = []
+    for change in answer.changes where collections[change.key.collection] != nil {
+      try check(change)
+      changes.append(change)
+    }
+    var next = note
+    next.cursor = answer.cursor
+    if isLast { next.isLoading = false }
+    return try applyPieces(changes[...], note, next)
+  }
+
+  private func check(_ change: RemoteChange) throws {
+    guard (1...SyncBase.mostRevisionByteCount).contains(change.revision.utf8.count) else {
+      throw RemoteError.malformed(
+        "the revision of \(change.key) has \(change.revision.utf8.count) bytes, and not 1 to "
+          + "\(SyncBase.mostRevisionByteCount)")
+    }
+  }
+
+  /// - Parameter next: What is noted with the last piece.
+  private func applyPieces(
+    _ changes: ArraySlice<RemoteChange>, _ note: ScopeNote, _ next: ScopeNote?
+  ) throws -> Int {
+    do {
+      return try store.write(as: .sync) { tx in
+        var page = PulledPage(self, note)
+        for change in changes { try page.add(change, &tx) }
+        try page.save(&tx)
+        if let next, next != ScopeNote(noted: try tx.syncNote(ScopeNote.name(page.scope))) {
+          try tx.setSyncNote(ScopeNote.name(page.scope), to: try next.noted())
+        }
+        return page.count
+      }
+    } catch let error where Self.isRefusal(error) {
+      guard changes.count > 1 else {
+        if let change = changes.first { try refuse(change, note, error) }
+        return try next.map { try applyPieces([], note, $0) } ?? 0
+      }
+      let middle = changes.startIndex + changes.count / 2
+      return try applyPieces(changes[..<middle], note, nil)
+        + applyPieces(changes[middle...], note, next)
+    }
+  }
+
+  /// Whether it is a document that is at fault, and not the store.
+  private static func isRefusal(_ error: any Error) -> Bool {
+    if error is UnreadableChange { return true }
+    guard let error = error as? StoreError else { return false }
+    switch error {
+    case .valueRefused, .kindMismatch, .keyKind, .keyLength, .uniqueViolation, .unwritable,
+      .damagedRecord:
+      return true
+    default: return false
+    }
+  }
+
+  private func refuse(
+    _ change: RemoteChange, _ note: ScopeNote, _ error: any Error
+  ) throws {
+    var json: RemoteDocument?
+    if case .document(let document) = change.content { json = document }
+    let refused = RefusedNote(
+      scope: number(of: note.scope), collection: change.key.collection, key: change.key.key,
+      revision: change.revision, json: json?.json ?? Data(), reason: "\(error)")
+    let bytes = try refused.noted()
+    try store.write(as: .sync) {
+      try $0.setSyncNote(RefusedNote.name(change.key), to: bytes)
+    }
+  }
+
+  /// Tries once more to save what could not be saved: another version of the app may know more fields.
+  func retryRefused() throws {
+    let notes = try store.read { try $0.syncNotes(withPrefix: RefusedNote.prefix) }
+    for (name, bytes) in notes {
+      guard let refused = RefusedNote(noted: bytes), collections[refused.collection] != nil,
+        Int(refused.scope) < scopes.count, !refused.json.isEmpty
+      else { continue }
+      let scope = try note(of: scopes[Int(refused.scope)])
+      let change = RemoteChange(
+        RemoteKey(refused.collection, refused.key), revision: refused.revision,
+        .document(RemoteDocument(json: refused.json)))
+      do {
+        try store.write(as: .sync) { tx in
+          var page = PulledPage(self, scope)
+          try page.add(change, &tx)
+          try page.save(&tx)
+          try tx.setSyncNote(name, to: nil)
+        }
+      } catch let error where Self.isRefusal(error) {
+        continue
+      }
+    }
+  }
+
+  /// Forgets the documents of a scope that were not seen when it was loaded anew, but for those that have
+  /// edits.
+  ///
+  /// - Returns: How many.
+  @discardableResult
+  func sweep(_ note: ScopeNote) throws -> Int {
+    var count = 0
+    let number = number(of: note.scope)
+    for name in collections.keys.sorted() {
+      var last: [UInt8]?
+      var isAtEnd = false
+      while !isAtEnd {
+        var gone: [[UInt8]] = []
+        (gone, last, isAtEnd) = try store.read { snapshot in
+          var gone: [[UInt8]] = []
+          var seen = last
+          var visited = 0
+          try snapshot.forEachBase(name, after: last) { key, bytes in
+            seen = key
+            visited += 1
+            if let base = SyncBase(bytes), base.scope == number, base.loading != note.loading,
+              base.loading != SyncBase.unseen
+            {
+              gone.append(key)
+            }
+            return visited < 2000
+          }
+          return (gone, seen, visited < 2000)
+        }
+        if gone.isEmpty { continue }
+        count += try store.write(as: .sync) { tx in try forget(gone, of: name, &tx) }
+      }
+    }
+    return count
+  }
+
+  private func forget(
+    _ keys: [[UInt8]], of name: String, _ tx: inout WriteScope
+  ) throws -> Int {
+    guard let outline = tx.outline(of: name) else { return 0 }
+    var values: [Value] = []
+    for key in keys {
+      if var entry = try tx.outboxEntry(name, key) {
+        // Edited here, gone there.
+        entry.base = nil
+        entry.shadow = nil
+        try tx.setOutboxEntry(name, key, to: entry.isDeleted ? nil : entry)
+      } else if let value = outline.value(key) {
+        values.append(value)
+      }
+      try tx.setBase(name, key, to: nil)
+    }
+    return try tx.delete(keys: values, in: store.collection(name))
+  }
+}
+
+/// A document of the remote that is none of the collection.
+struct UnreadableChange: Error, CustomStringConvertible {
+  let description: String
+}
+
+/// The changes of one page, in the transaction that saves them.
+struct PulledPage {
+  private let tables: SyncTables
+  private let note: ScopeNote
+  let scope: UInt16
+  /// Changed documents.
+  private(set) var count = 0
+  private var places: [String: SyncTables.Place] = [:]
+  private var saves: [String: [DynamicDocument]] = [:]
+  private var deletions: [String: [Value]] = [:]
+
+  init(_ tables: SyncTables, _ note: ScopeNote) {
+    self.tables = tables
+    self.note = note
+    scope = tables.number(of: note.scope)
+  }
+
+  mutating func add(_ change: RemoteChange, _ tx: inout WriteScope) throws {
+    let name = change.key.collection
+    guard let place = try place(name, change, &tx) else { return }
+    guard let key = place.outline.key(change.key.key) else {
+      throw UnreadableChange(
+        description: "\(change.key) has no key of \(name), whose keys are \(place.outline.keyKind)")
+    }
+    let entry = try tx.outboxEntry(name, key)
+    let base = SyncBase(try tx.base(name, key))
+    var new = SyncBase(scope: scope, loading: note.loading, revision: change.revision)
+    if let base, base.revision == change.revision, entry?.newer == nil, change.content != .left {
+      // Read a second time.
+      if base != new { try tx.setBase(name, key, to: new.bytes) }
+      return
+    }
+    switch change.content {
+    case .left:
+      // It may have come with another scope already.
+      guard base?.scope == scope else { return }
+      guard entry == nil else { return }
+      try forget(key, place, &tx)
+    case .document(let document):
+      let document = try self.document(document, change.key, place, key)
+      try add(Incoming(base: new, document: document), key, place, entry, &tx)
+    case .deleted:
+      new.revision = change.revision
+      try add(Incoming(base: new, document: nil), key, place, entry, &tx)
+    }
+  }
+
+  /// Writes what was gathered.
+  mutating func save(_ tx: inout WriteScope) throws {
+    for (name, documents) in saves.sorted(by: { $0.key < $1.key }) {
+      guard let place = places[name] else { continue }
+      count += try tx.save(documents, in: place.collection, keyField: place.keyField).changes
+    }
+    for (name, keys) in deletions {
+      guard let place = places[name] else { continue }
+      count += try tx.delete(keys: keys, in: place.collection)
+    }
+  }
+
+  private mutating func add(
+    _ incoming: Incoming, _ key: [UInt8], _ place: SyncTables.Place, _ entry: OutboxEntry?,
+    _ tx: inout WriteScope
+  ) throws {
+    let name = place.collection.name
+    guard var entry else {
+      if let document = incoming.document {
+        saves[name, default: []].append(document)
+        try tx.setBase(name, key, to: incoming.base.bytes)
+      } else {
+        try forget(key, place, &tx)
+      }
+      return
+    }
+    if entry.flight != nil || entry.hold?.code == "" {
+      // What becomes of it is known when the edit is answered, or somebody has settled the conflict.
+      if let document = incoming.document {
+        try tx.makeKnown([document], in: place.collection, keyField: place.keyField)
+      }
+      entry.newer = OutboxEntry.Version(
+        base: incoming.base.bytes,
+        record: try incoming.document.map { try tx.record(of: $0, in: place.collection) })
+      return try tx.setOutboxEntry(name, key, to: entry)
+    }
+    var reconciling = Reconciling(place: place, key: key, entry: entry)
+    try reconciling.settle(incoming, &tx)
+    count += 1
+  }
+
+  private mutating func forget(
+    _ key: [UInt8], _ place: SyncTables.Place, _ tx: inout WriteScope
+  ) throws {
+    if let value = place.outline.value(key) {
+      deletions[place.collection.name, default: []].append(value)
+    }
+    if try tx.base(place.collection.name, key) != nil {
+      try tx.setBase(place.collection.name, key, to: nil)
+    }
+  }
+
+  private func document(
+    _ document: RemoteDocument, _ name: RemoteKey, _ place: SyncTables.Place, _ key: [UInt8]
+  ) throws -> DynamicDocument {
+    let read: DynamicDocument
+    do {
+      read = try place.exchange.document(document.json, key: name.key)
+    } catch {
+      throw UnreadableChange(description: "\(error)")
+    }
+    guard place.outline.key(of: read) == key else {
+      throw UnreadableChange(
+        description: "\(name) has another key in its field `\(place.keyField)`")
+    }
+    return read
+  }
+
+  /// The place of a collection, which is made where it is new.
+  private mutating func place(
+    _ name: String, _ change: RemoteChange, _ tx: inout WriteScope
+  ) throws -> SyncTables.Place? {
+    if let place = places[name] { return place }
+    if let outline = tx.outline(of: name) {
+      if let synced = tables.collections[name] { try tables.begin(synced, outline, &tx) }
+      let place = try tables.place(name, tx.outline(of: name) ?? outline)
+      places[name] = place
+      return place
+    }
+    // Nothing is known of it before there is a document.
+    guard case .document(let document) = change.content,
+      let keyField = tables.collections[name]?.keyField
+    else {
+      if case .document = change.content { throw SyncError.noKeyField(collection: name) }
+      return nil
+    }
+    let exchange = DocumentExchange(
+      collection: name, keyField: keyField, keyKind: nil, place: nil)
+    let read: DynamicDocument
+    do {
+      read = try exchange.document(document.json, key: change.key.key)
+    } catch {
+      throw UnreadableChange(description: "\(error)")
+    }
+    try tx.makeKnown([read], in: tables.store.collection(name), keyField: keyField)
+    return try place(name, change, &tx)
+  }
+}

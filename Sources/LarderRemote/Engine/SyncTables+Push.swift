@@ -1,0 +1,272 @@
+internal import Larder
+internal import LarderImport
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+// Edits that go up.
+
+/// A document with an edit that is to be sent.
+struct DueEdit: Sendable {
+  let name: RemoteKey
+  let collection: String
+  let key: [UInt8]
+  let sequence: UInt64
+}
+
+/// Edits on their way, by scope.
+struct Flight {
+  var requests: [PushRequest] = []
+  var places: [RemoteKey: (collection: String, key: [UInt8])] = [:]
+  /// How many edits were looked at; the others did not fit.
+  var visitedCount = 0
+}
+
+extension SyncTables {
+  /// The documents with edits that are to be sent, those that were edited first in front.
+  func dueEdits() throws -> [DueEdit] {
+    try store.read { snapshot in
+      var due: [DueEdit] = []
+      for (name, collection) in collections where collection.direction == .both {
+        guard let outline = snapshot.outline(of: name) else { continue }
+        try snapshot.forEachOutboxEntry(name) { key, entry in
+          if entry.hold == nil {
+            due.append(
+              DueEdit(
+                name: RemoteKey(name, outline.text(key)), collection: name, key: key,
+                sequence: entry.sequence))
+          }
+          return true
+        }
+      }
+      return due.sorted { ($0.sequence, $0.name) < ($1.sequence, $1.name) }
+    }
+  }
+
+  /// Notes that edits are under way, before they are: an edit that was sent and whose answer was lost is
+  /// sent again under its name.
+  ///
+  /// Edits that have come to nothing are taken off.
+  func begin(_ due: ArraySlice<DueEdit>, mostByteCount: Int) throws -> Flight {
+    try store.write(as: .sync) { tx in
+      var flight = Flight()
+      var requests: [String: [Mutation]] = [:]
+      var byteCount = 0
+      for edit in due {
+        guard let outline = tx.outline(of: edit.collection) else { continue }
+        let place = try place(edit.collection, outline)
+        let sent = try mutation(edit, place, &tx)
+        let count = sent?.mutation.document?.json.count ?? 0
+        if byteCount > 0, byteCount + count > mostByteCount { break }
+        flight.visitedCount += 1
+        guard let (mutation, scope) = sent else { continue }
+        byteCount += count
+        requests[scope, default: []].append(mutation)
+        flight.places[mutation.key] = (edit.collection, edit.key)
+      }
+      flight.requests = requests.sorted { $0.key < $1.key }.map {
+        PushRequest(scope: $0.key, mutations: $0.value)
+      }
+      return flight
+    }
+  }
+
+  /// Nil where there is nothing to send.
+  private func mutation(
+    _ edit: DueEdit, _ place: Place, _ tx: inout WriteScope
+  ) throws -> (mutation: Mutation, scope: String)? {
+    let (name, key) = (edit.collection, edit.key)
+    guard var entry = try tx.outboxEntry(name, key), entry.hold == nil else { return nil }
+    let current = try tx.recordBytes(name, key)
+    if entry.flight == nil {
+      let isNothing =
+        current == nil ? !entry.isDeleted || entry.base == nil : current == entry.shadow
+      if isNothing {
+        try tx.setOutboxEntry(name, key, to: nil)
+        return nil
+      }
+      entry.flight = OutboxEntry.Flight(mutation: UUID())
+      try tx.setOutboxEntry(name, key, to: entry)
+    }
+    guard let flight = entry.flight else { return nil }
+    let record: [UInt8]? = if let sent = flight.sent { sent } else { current }
+    let document: DynamicDocument?
+    do {
+      document = try record.flatMap { try tx.document(name, key, record: $0) }
+    } catch {
+      // What cannot be read cannot be sent. It is put right by saving the document again.
+      entry.flight = nil
+      entry.hold = OutboxEntry.Hold(code: "damaged", reason: "\(error)")
+      try tx.setOutboxEntry(name, key, to: entry)
+      return nil
+    }
+    let base = SyncBase(entry.base)
+    let mutation = Mutation(
+      id: flight.mutation.uuidString.lowercased(),
+      key: RemoteKey(name, place.outline.text(key)), base: base?.revision,
+      document: document.map { RemoteDocument(json: place.exchange.json($0)) })
+    return (mutation, scope(of: document, base, place))
+  }
+
+  private func scope(of document: DynamicDocument?, _ base: SyncBase?, _ place: Place) -> String {
+    if let document, let scope = place.synced.scope?(document), scopes.contains(scope) {
+      return scope
+    }
+    if let base, Int(base.scope) < scopes.count { return scopes[Int(base.scope)] }
+    return scopes[0]
+  }
+
+  /// Saves what became of edits.
+  ///
+  /// - Parameter mend: Asked what a rejected document should be instead; nil sets it aside.
+  /// - Throws: `RemoteError.malformed(_:)` for an answer that answers something else; `StoreError`.
+  func finish(
+    _ request: PushRequest, _ results: [PushResult], of flight: Flight,
+    mend: (@Sendable (RejectedEdit) -> DynamicDocument?)?
+  ) throws {
+    guard results.count == request.mutations.count else {
+      throw RemoteError.malformed(
+        "\(request.mutations.count) mutations were sent, and \(results.count) results came")
+    }
+    try store.write(as: .sync) { tx in
+      for (mutation, result) in zip(request.mutations, results) {
+        guard let (name, key) = flight.places[mutation.key],
+          let outline = tx.outline(of: name),
+          let entry = try tx.outboxEntry(name, key),
+          // Somebody else has had the answer: another process with the same store.
+          entry.flight?.mutation.uuidString.lowercased() == mutation.id
+        else { continue }
+        var answered = Answered(
+          place: try place(name, outline), key: key, entry: entry,
+          scope: number(of: request.scope), mutation: mutation)
+        try answered.take(result, mend, &tx)
+      }
+    }
+  }
+
+  /// Notes that edits were sent and not answered although the remote answers others.
+  ///
+  /// - Parameter most: As often one is tried before it is set aside.
+  func noteFailure(of request: PushRequest, in flight: Flight, most: UInt32, _ reason: String)
+    throws
+  {
+    try store.write(as: .sync) { tx in
+      for mutation in request.mutations {
+        guard let (name, key) = flight.places[mutation.key],
+          var entry = try tx.outboxEntry(name, key)
+        else { continue }
+        entry.attemptCount += 1
+        if entry.attemptCount >= most {
+          entry.hold = OutboxEntry.Hold(code: "no-answer", reason: reason)
+        }
+        try tx.setOutboxEntry(name, key, to: entry)
+      }
+    }
+  }
+
+  /// Sets an edit aside that the remote will never take.
+  func hold(_ request: PushRequest, in flight: Flight, code: String, _ reason: String) throws {
+    try store.write(as: .sync) { tx in
+      for mutation in request.mutations {
+        guard let (name, key) = flight.places[mutation.key],
+          var entry = try tx.outboxEntry(name, key)
+        else { continue }
+        entry.hold = OutboxEntry.Hold(code: code, reason: reason)
+        try tx.setOutboxEntry(name, key, to: entry)
+      }
+    }
+  }
+}
+
+/// One edit that was answered, in the transaction that saves what became of it.
+private struct Answered {
+  let place: SyncTables.Place
+  let key: [UInt8]
+  var entry: OutboxEntry
+  let scope: UInt16
+  let mutation: Mutation
+
+  private var name: String { place.collection.name }
+
+  mutating func take(
+    _ result: PushResult, _ mend: (@Sendable (RejectedEdit) -> DynamicDocument?)?,
+    _ tx: inout WriteScope
+  ) throws {
+    switch result {
+    case .accepted(let revision):
+      guard (1...SyncBase.mostRevisionByteCount).contains(revision.utf8.count) else {
+        throw RemoteError.malformed(
+          "the revision of \(mutation.key) has \(revision.utf8.count) bytes")
+      }
+      try accept(SyncBase(scope: scope, loading: SyncBase.unseen, revision: revision), &tx)
+    case .conflict(let version):
+      var document: DynamicDocument?
+      if let json = version?.document?.json {
+        do {
+          document = try place.exchange.document(json, key: mutation.key.key)
+        } catch {
+          throw RemoteError.malformed("\(mutation.key) is no document of the collection: \(error)")
+        }
+      }
+      var reconciling = Reconciling(place: place, key: key, entry: entry)
+      try reconciling.settle(
+        Incoming(
+          base: SyncBase(
+            scope: scope, loading: SyncBase.unseen, revision: version?.revision ?? "-"),
+          document: document), &tx)
+    case .rejected(let code, let reason): try reject(code, reason, mend, &tx)
+    case .retry: break
+    }
+  }
+
+  private mutating func accept(_ base: SyncBase, _ tx: inout WriteScope) throws {
+    let sent = entry.flight?.sent
+    let newer = entry.newer
+    let isDeleted = mutation.document == nil
+    try tx.setBase(name, key, to: isDeleted ? nil : base.bytes)
+    if let sent {
+      // Edited meanwhile: what was sent is what the next edit began with.
+      entry.base = isDeleted ? nil : base.bytes
+      entry.shadow = sent
+    } else {
+      entry.base = isDeleted ? nil : base.bytes
+      entry.shadow = isDeleted ? nil : try tx.recordBytes(name, key)
+    }
+    entry.flight = nil
+    entry.newer = nil
+    entry.attemptCount = 0
+    if let newer, let later = SyncBase(newer.base), later.revision != base.revision {
+      // It was there before the answer, and was accepted after the edit.
+      let document = try newer.record.flatMap { try tx.document(name, key, record: $0) }
+      var reconciling = Reconciling(place: place, key: key, entry: entry)
+      return try reconciling.settle(Incoming(base: later, document: document), &tx)
+    }
+    try tx.setOutboxEntry(name, key, to: sent == nil ? nil : entry)
+  }
+
+  private mutating func reject(
+    _ code: String, _ reason: String, _ mend: (@Sendable (RejectedEdit) -> DynamicDocument?)?,
+    _ tx: inout WriteScope
+  ) throws {
+    let isEdited = entry.isEditedInFlight
+    entry.flight = nil
+    entry.attemptCount += 1
+    if isEdited {
+      // What stands here now is another edit, and may be taken.
+      return try tx.setOutboxEntry(name, key, to: entry)
+    }
+    let document = try tx.recordBytes(name, key).flatMap {
+      try tx.document(name, key, record: $0)
+    }
+    let rejected = RejectedEdit(key: mutation.key, document: document, code: code, reason: reason)
+    if entry.attemptCount <= 3, let mended = mend?(rejected), mended != document {
+      try tx.save([mended], in: place.collection, keyField: place.keyField)
+    } else {
+      entry.hold = OutboxEntry.Hold(code: code.isEmpty ? "rejected" : code, reason: reason)
+    }
+    try tx.setOutboxEntry(name, key, to: entry)
+  }
+}

@@ -1,0 +1,146 @@
+internal import Larder
+internal import LarderImport
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// An engine's part of the store: what it knows of each document beside the document, and the transactions
+/// in which it changes both.
+struct SyncTables: Sendable {
+  let store: Store
+  let collections: [String: SyncedCollection]
+  let scopes: [String]
+
+  /// A collection as it is in this moment, ready to exchange documents.
+  struct Place {
+    let collection: DynamicCollection
+    let synced: SyncedCollection
+    let outline: CollectionOutline
+    let exchange: DocumentExchange
+    let keyField: String
+  }
+
+  func place(_ name: String, _ outline: CollectionOutline) throws -> Place {
+    guard let synced = collections[name] else { throw SyncError.unknownCollection(name) }
+    guard let keyField = outline.keyField else { throw SyncError.noKeyField(collection: name) }
+    return Place(
+      collection: store.collection(name), synced: synced, outline: outline,
+      exchange: DocumentExchange(
+        collection: name, keyField: keyField, keyKind: outline.keyKind, place: outline.place),
+      keyField: keyField)
+  }
+
+  func number(of scope: String) -> UInt16 {
+    UInt16(scopes.firstIndex(of: scope) ?? 0)
+  }
+
+  // MARK: Beginning
+
+  private static let accountName = "account"
+
+  /// Makes the collections synced, and the store that of an account.
+  ///
+  /// - Throws: ``SyncError``; `StoreError`; nothing is changed then, but that types may be declared.
+  func prepare(account: String) throws {
+    try store.prepareOutbox()
+    for collection in collections.values {
+      if let type = collection.type { try store.declare(type) }
+    }
+    let pendingCount = try store.read { try $0.outboxCount() }
+    try store.write(as: .sync) { tx in
+      let owner = try tx.syncNote(Self.accountName)
+      if let owner, owner != [UInt8](account.utf8) {
+        guard pendingCount == 0 else { throw SyncError.otherAccount(pendingCount: pendingCount) }
+      }
+      if owner != [UInt8](account.utf8) {
+        try tx.setSyncNote(Self.accountName, to: [UInt8](account.utf8))
+      }
+      for (name, collection) in collections {
+        guard let outline = tx.outline(of: name) else { continue }
+        if outline.keyField == nil { throw SyncError.noKeyField(collection: name) }
+        try begin(collection, outline, &tx)
+      }
+    }
+  }
+
+  /// Makes a collection synced that is not yet.
+  func begin(
+    _ collection: SyncedCollection, _ outline: CollectionOutline, _ tx: inout WriteScope
+  ) throws {
+    let sends = collection.direction == .both
+    guard outline.isSynced != sends else { return }
+    try tx.setSynced(collection.name, sends)
+    if sends, collection.existing == .sent { _ = try tx.addAllToOutbox(collection.name) }
+  }
+
+  /// Forgets whose the store was, and what was not sent.
+  static func forgetAccount(_ names: [String], in store: Store) throws {
+    try store.prepareOutbox()
+    let scopes = try store.read { try $0.syncNotes(withPrefix: "scope/").map(\.name) }
+    let refused = try store.read { try $0.syncNotes(withPrefix: RefusedNote.prefix).map(\.name) }
+    try store.write(as: .sync) { tx in
+      for name in names { try tx.eraseAllData(of: store.collection(name)) }
+      for name in scopes + refused + [accountName] { try tx.setSyncNote(name, to: nil) }
+    }
+  }
+
+  // MARK: Scopes
+
+  /// How far a scope was read.
+  func note(of scope: String) throws -> ScopeNote {
+    let number = number(of: scope)
+    return try store.read { snapshot in
+      let eraseCounts = try eraseCounts(snapshot)
+      let stored = ScopeNote(noted: try snapshot.syncNote(ScopeNote.name(number)))
+      // Erased documents come again only from the beginning.
+      if let stored, stored.scope == scope, stored.eraseCounts == eraseCounts { return stored }
+      return ScopeNote(
+        scope: scope, loading: SyncBase.loading(after: stored?.loading ?? 0),
+        eraseCounts: eraseCounts)
+    }
+  }
+
+  /// Notes how far a scope was read.
+  func keep(_ note: ScopeNote) throws {
+    let bytes = try note.noted()
+    try store.write(as: .sync) {
+      try $0.setSyncNote(ScopeNote.name(number(of: note.scope)), to: bytes)
+    }
+  }
+
+  /// Has a scope loaded from its beginning by the next pull.
+  func restart(_ scope: String) throws {
+    let note = try note(of: scope)
+    try keep(
+      ScopeNote(
+        scope: scope, loading: SyncBase.loading(after: note.loading),
+        eraseCounts: note.eraseCounts))
+  }
+
+  private func eraseCounts(_ snapshot: borrowing Snapshot) throws -> [String: UInt64] {
+    var counts: [String: UInt64] = [:]
+    for name in collections.keys {
+      let count = try snapshot.eraseCount(name)
+      if count > 0 { counts[name] = count }
+    }
+    return counts
+  }
+
+  /// How many documents of a scope the remote is known to have.
+  func baseCount(of scope: String) throws -> Int {
+    let number = number(of: scope)
+    return try store.read { snapshot in
+      var count = 0
+      for name in collections.keys {
+        try snapshot.forEachBase(name) { _, base in
+          if SyncBase(base)?.scope == number { count += 1 }
+          return true
+        }
+      }
+      return count
+    }
+  }
+}

@@ -1,0 +1,81 @@
+public import Larder
+
+/// A collection that a ``SyncEngine`` keeps in step with a remote.
+public struct SyncedCollection: Sendable {
+  /// Which way documents go.
+  public enum Direction: Sendable {
+    /// Down only: edits made here stay here.
+    case down
+    /// Up and down.
+    case both
+  }
+
+  /// What becomes of the documents that stand in the collection when it is first synced.
+  public enum Existing: Sendable {
+    /// They are sent, as if they were made then.
+    case sent
+    /// They stay here until they are edited.
+    case kept
+  }
+
+  let name: String
+  let type: (any Document.Type)?
+  let keyField: String?
+  let direction: Direction
+  let rules: MergeRules
+  let deletions: DeletionPolicy
+  let existing: Existing
+  let resolver: (@Sendable (SyncConflict) -> Resolution)?
+  let scope: (@Sendable (DynamicDocument) -> String?)?
+
+  /// A collection of a type.
+  ///
+  /// - Parameters:
+  ///   - direction: Which way documents go.
+  ///   - rules: How fields are merged that were changed on both sides.
+  ///   - deletions: What becomes of a document that was changed on one side and deleted on the other.
+  ///   - existing: What becomes of documents that are there before the collection is first synced.
+  ///   - scope: In which scope of the remote a document belongs, by its stored fields; nil for the engine's
+  ///     first scope.
+  ///   - resolver: Decides instead of the rules.
+  public init<Entity: Document>(
+    _ type: Entity.Type, direction: Direction = .both, rules: MergeRules = [:],
+    deletions: DeletionPolicy = .editWins, existing: Existing = .sent,
+    scope: (@Sendable (DynamicDocument) -> String?)? = nil,
+    resolver: (@Sendable (SyncConflict) -> Resolution)? = nil
+  ) {
+    self.init(
+      Entity.schema.name, type: type, keyField: Entity.schema.keyField, direction, rules, deletions,
+      existing, scope, resolver)
+  }
+
+  /// A collection without a type.
+  ///
+  /// - Parameter keyField: The field that is the key, where the collection does not exist yet.
+  public init(
+    _ name: String, keyField: String? = nil, direction: Direction = .both, rules: MergeRules = [:],
+    deletions: DeletionPolicy = .editWins, existing: Existing = .sent,
+    scope: (@Sendable (DynamicDocument) -> String?)? = nil,
+    resolver: (@Sendable (SyncConflict) -> Resolution)? = nil
+  ) {
+    self.init(
+      name, type: nil, keyField: keyField, direction, rules, deletions, existing, scope, resolver)
+  }
+
+  private init(
+    _ name: String, type: (any Document.Type)?, keyField: String?, _ direction: Direction,
+    _ rules: MergeRules, _ deletions: DeletionPolicy, _ existing: Existing,
+    _ scope: (@Sendable (DynamicDocument) -> String?)?,
+    _ resolver: (@Sendable (SyncConflict) -> Resolution)?
+  ) {
+    self.name = name
+    self.type = type
+    self.keyField = keyField
+    self.direction = direction
+    self.rules = rules
+    self.deletions = deletions
+    self.existing = existing
+    self.scope = scope
+    self.resolver = resolver
+  }
+}

@@ -1,0 +1,128 @@
+internal import Larder
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// Merges two versions of a document that began as the same, field by field.
+///
+/// The same three documents always give the same result.
+struct ThreeWayMerge {
+  let rules: MergeRules
+  /// Whether both began with nothing. Otherwise a field without an earlier value had none, or it is not
+  /// known.
+  let beganWithNothing: Bool
+
+  func merge(
+    _ before: DynamicDocument?, here: DynamicDocument, there: DynamicDocument
+  ) -> DynamicDocument {
+    merge(before, here: here, there: there, at: [])
+  }
+
+  private func merge(
+    _ before: DynamicDocument?, here: DynamicDocument, there: DynamicDocument, at path: [String]
+  ) -> DynamicDocument {
+    // In the remote's order, as it is most likely what stands there.
+    var merged = there
+    let names = there.fields.map(\.name) + here.fields.map(\.name).filter { there[$0] == nil }
+    for name in names {
+      merged[name] = value(
+        before?[name], here: here[name], there: there[name], isKnown: before != nil,
+        at: path + [name])
+    }
+    return merged
+  }
+
+  /// - Parameter isKnown: Whether it is known what the field was before.
+  private func value(
+    _ before: Value?, here: Value?, there: Value?, isKnown: Bool, at path: [String]
+  ) -> Value? {
+    if here == there { return here }
+    if isKnown, here == before { return there }
+    if isKnown, there == before { return here }
+    switch rules.rule(path) ?? .lastWriter {
+    case .lastWriter: return lastWriter(before, here: here, there: there, at: path)
+    case .counter: return counter(before, here: here, there: there, isKnown: isKnown)
+    case .set: return union(before, here: here, there: there)
+    case .max: return here.isBelow(there) ? there : here
+    case .custom(let merge): return merge(before, here, there)
+    }
+  }
+
+  private func lastWriter(
+    _ before: Value?, here: Value?, there: Value?, at path: [String]
+  ) -> Value? {
+    guard case .document(let here)? = here, case .document(let there)? = there else {
+      // What the document lacked when it was made here says nothing of what it has there.
+      return here ?? (beganWithNothing ? there : nil)
+    }
+    var old: DynamicDocument?
+    if case .document(let document)? = before { old = document }
+    return .document(merge(old, here: here, there: there, at: path))
+  }
+
+  private func counter(_ before: Value?, here: Value?, there: Value?, isKnown: Bool) -> Value? {
+    // Of numbers that began as something unknown nobody can say what was added.
+    guard isKnown || beganWithNothing else { return here }
+    let start = before ?? .integer(0)
+    switch (start, here ?? .integer(0), there ?? .integer(0)) {
+    case (.integer(let start), .integer(let here), .integer(let there)):
+      let (added, overflows) = here.subtractingReportingOverflow(start)
+      let (sum, alsoOverflows) = there.addingReportingOverflow(added)
+      return .integer(overflows || alsoOverflows ? Swift.max(here, there) : sum)
+    case (.decimal(let start), .decimal(let here), .decimal(let there)):
+      return .decimal(there + (here - start))
+    case (let start, let here, let there):
+      guard let start = start.number, let here = here.number, let there = there.number else {
+        return here
+      }
+      return .double(there + (here - start))
+    }
+  }
+
+  private func union(_ before: Value?, here: Value?, there: Value?) -> Value? {
+    guard case .array(let here)? = here ?? .array([]), case .array(let there)? = there ?? .array([])
+    else { return here }
+    var old: Set<Value> = []
+    if case .array(let values)? = before { old = Set(values) }
+    let (kept, known) = (Set(here), Set(there))
+    var result = there.filter { kept.contains($0) || !old.contains($0) }
+    var seen = known
+    for value in here where !old.contains(value) && seen.insert(value).inserted {
+      result.append(value)
+    }
+    return .array(result)
+  }
+}
+
+extension Value {
+  fileprivate var number: Double? {
+    switch self {
+    case .integer(let value): Double(value)
+    case .unsigned(let value): Double(value)
+    case .double(let value): value
+    default: nil
+    }
+  }
+}
+
+extension Value? {
+  /// Whether it comes before another of its kind; what cannot be compared does not.
+  fileprivate func isBelow(_ other: Value?) -> Bool {
+    switch (self, other) {
+    case (nil, .some), (.null?, .some): true
+    case (.integer(let a)?, .integer(let b)?): a < b
+    case (.unsigned(let a)?, .unsigned(let b)?): a < b
+    case (.date(let a)?, .date(let b)?): a < b
+    case (.decimal(let a)?, .decimal(let b)?): a < b
+    case (.string(let a)?, .string(let b)?):
+      a.unicodeScalars.lexicographicallyPrecedes(b.unicodeScalars)
+    case (.bool(let a)?, .bool(let b)?): !a && b
+    case (let a?, let b?):
+      if let a = a.number, let b = b.number { a < b } else { false }
+    default: false
+    }
+  }
+}
