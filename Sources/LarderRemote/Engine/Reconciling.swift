@@ -29,11 +29,14 @@ struct Reconciling {
       // In the kinds in which it would be read here: 1 may be 1.0.
       there.document = try tx.document(name, key, record: record(of: document, &tx))
     }
+    there.base.noteSeen(entry.newer)
     entry.flight = nil
     entry.newer = nil
     entry.hold = nil
     let here = try here(tx)
-    if here == there.document || (here == nil && !entry.isDeleted) {
+    let areTheSame =
+      here == there.document && !(entry.base != nil && place.synced.rules.hasCounters)
+    if areTheSame || (here == nil && (!entry.isDeleted || there.document == nil)) {
       return try adopt(there, isThere: here != nil, &tx)
     }
     let conflict = SyncConflict(

@@ -1,3 +1,5 @@
+internal import Larder
+
 /// What is known of the version of a document that a remote has: the revision, the scope that it came with,
 /// and in which loading of that scope it was last seen.
 ///
@@ -14,9 +16,12 @@ struct SyncBase: Equatable {
   /// The loading of what was learned from an answer to an edit. It may not show in a pull yet, and so is not
   /// missed by one.
   static let unseen: UInt8 = 255
+  /// The loading of what was ``unseen``, and was not in a whole loading of the scope either: it was deleted
+  /// there, or shows with the next pull.
+  static let missed: UInt8 = 254
 
   /// The number of the loading behind another one.
-  static func loading(after loading: UInt8) -> UInt8 { loading < unseen - 1 ? loading + 1 : 1 }
+  static func loading(after loading: UInt8) -> UInt8 { loading < missed - 1 ? loading + 1 : 1 }
 
   init(scope: UInt16, loading: UInt8, revision: String) {
     self.scope = scope
@@ -30,6 +35,13 @@ struct SyncBase: Equatable {
     scope = UInt16(bytes[0]) << 8 | UInt16(bytes[1])
     loading = bytes[2]
     revision = String(decoding: bytes[3...], as: UTF8.self)
+  }
+
+  /// Takes over in which loading the version was seen, where it was kept while an edit was under way.
+  mutating func noteSeen(_ newer: OutboxEntry.Version?) {
+    if let seen = SyncBase(newer?.base), seen.revision == revision, seen.scope == scope {
+      loading = seen.loading
+    }
   }
 
   var bytes: [UInt8] {

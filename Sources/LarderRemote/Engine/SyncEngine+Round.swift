@@ -8,8 +8,6 @@ extension SyncEngine {
   /// As often one edit is sent in a sync: a document that somebody else changes all the time must not keep the
   /// others waiting.
   private static let mostSends = 8
-  /// As often an edit is tried that the remote does not answer although it answers others.
-  private static let mostAttempts: UInt32 = 5
 
   func round() async throws -> UpdateStatus {
     let before = try store.read { $0.sequence }
@@ -19,8 +17,7 @@ extension SyncEngine {
         hasRetriedRefused.withLock { $0 = true }
       }
       let facts = try await currentFacts()
-      try await push(facts)
-      var failure: (any Error)?
+      var failure: (any Error)? = try await push(facts)
       for scope in tables.scopes {
         do {
           try await pull(scope, facts)
@@ -31,7 +28,7 @@ extension SyncEngine {
           change { $0.phase = .forbidden(scope) }
         }
       }
-      try await push(facts)
+      failure = try await push(facts) ?? failure
       try renewCounts()
       if let failure { throw failure }
     } catch {
@@ -88,21 +85,31 @@ extension SyncEngine {
 
   // MARK: Up
 
-  private func push(_ facts: RemoteFacts) async throws {
+  /// Sends what is due.
+  ///
+  /// - Returns: Why edits were not answered although the remote answers others; they are sent again by a later
+  ///   sync.
+  private func push(_ facts: RemoteFacts) async throws -> (any Error)? {
     var sends: [RemoteKey: Int] = [:]
+    var failure: (any Error)?
     while true {
       let due = try tables.dueEdits().filter { sends[$0.name, default: 0] < Self.mostSends }
-      if due.isEmpty { return }
+      if due.isEmpty { return failure }
       var left = due[...]
       while !left.isEmpty {
         try checkGoesOn()
         change { $0.phase = .pushing(left.count) }
+        let isAlone = left.first?.isSuspected == true
         let flight = try tables.begin(
-          left.prefix(max(1, facts.maximumMutationCount)),
+          left.prefix(isAlone ? 1 : max(1, facts.maximumMutationCount)),
           mostByteCount: facts.maximumPushByteCount)
         for edit in left.prefix(flight.visitedCount) { sends[edit.name, default: 0] += 1 }
         left = left.dropFirst(flight.visitedCount)
-        for request in flight.requests { try await send(request, in: flight) }
+        for request in flight.requests {
+          for mutation in try await send(request, in: flight, &failure) {
+            sends[mutation.key] = Self.mostSends
+          }
+        }
       }
     }
   }
@@ -114,32 +121,44 @@ extension SyncEngine {
 
   /// Sends a request; where the remote does not answer it, although it answers others, in halves, so that one
   /// edit that nobody can answer is found and set aside.
-  private func send(_ request: PushRequest, in flight: Flight) async throws {
+  ///
+  /// - Returns: What was not answered.
+  private func send(
+    _ request: PushRequest, in flight: Flight, _ failure: inout (any Error)?
+  ) async throws -> [Mutation] {
     do {
       let results = try await asking { try await self.remote.push(request) }
       try tables.finish(request, results, of: flight, mend: options.mend)
+      return []
     } catch RemoteError.tooLarge(let reason) {
       guard request.mutations.count > 1 else {
-        return try tables.hold(request, in: flight, code: "too-large", reason)
+        try tables.hold(request, in: flight, code: "too-large", reason)
+        return []
       }
-      try await sendHalves(request, in: flight)
+      return try await sendHalves(request, in: flight, &failure)
     } catch RemoteError.unavailable(let reason, retryAfter: nil) {
       // Where nothing else is answered either, the edits are not at fault.
       let error = RemoteError.unavailable(reason)
       guard (try? await asking { try await self.remote.facts() }) != nil else { throw error }
       guard request.mutations.count > 1 else {
-        return try tables.noteFailure(
-          of: request, in: flight, most: Self.mostAttempts, reason)
+        try tables.noteFailure(of: request, in: flight)
+        failure = error
+        return request.mutations
       }
-      try await sendHalves(request, in: flight)
+      return try await sendHalves(request, in: flight, &failure)
     }
   }
 
-  private func sendHalves(_ request: PushRequest, in flight: Flight) async throws {
+  private func sendHalves(
+    _ request: PushRequest, in flight: Flight, _ failure: inout (any Error)?
+  ) async throws -> [Mutation] {
     let middle = request.mutations.count / 2
+    var unanswered: [Mutation] = []
     for half in [request.mutations[..<middle], request.mutations[middle...]] {
-      try await send(PushRequest(scope: request.scope, mutations: Array(half)), in: flight)
+      let request = PushRequest(scope: request.scope, mutations: Array(half))
+      unanswered += try await send(request, in: flight, &failure)
     }
+    return unanswered
   }
 
   // MARK: Down
@@ -162,7 +181,9 @@ extension SyncEngine {
     while let answer = next {
       try checkGoesOn()
       // Nothing new: nothing is written.
-      if answer.changes.isEmpty, answer.cursor == note.cursor, !answer.hasMore, !note.isLoading {
+      if answer.changes.isEmpty, answer.cursor == note.cursor, !answer.hasMore, !note.isLoading,
+        note.hasMissed != true
+      {
         break
       }
       let page = note
@@ -173,8 +194,12 @@ extension SyncEngine {
       try tables.apply(answer, page, isLast: !answer.hasMore && !page.isLoading)
       if !answer.hasMore, page.isLoading {
         // What did not come again is dropped before it is noted that all was loaded.
-        try tables.sweep(note)
+        note.hasMissed = try tables.sweep(note)
         note.isLoading = false
+        try tables.keep(note)
+      } else if !answer.hasMore, note.hasMissed == true {
+        try tables.sweepMissed(note)
+        note.hasMissed = nil
         try tables.keep(note)
       }
       count += answer.changes.count

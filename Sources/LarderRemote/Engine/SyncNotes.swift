@@ -16,6 +16,8 @@ struct ScopeNote: Codable, Equatable {
   var isLoading = true
   /// Counts loadings from the beginning: a document that was not seen in the last one is gone.
   var loading: UInt8 = 0
+  /// Whether documents were sent that a whole loading did not show; the next pull decides.
+  var hasMissed: Bool?
   /// How often each collection had been erased when the cursor was begun with.
   var eraseCounts: [String: UInt64] = [:]
 

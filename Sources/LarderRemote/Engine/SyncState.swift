@@ -48,7 +48,7 @@ public struct RejectedEdit: Sendable, Equatable {
   public var key: RemoteKey
   /// What it is here; nil where it was deleted.
   public var document: DynamicDocument?
-  /// For programs: what the remote said, or `too-large`, `no-answer` or `damaged`.
+  /// For programs: what the remote said, or `too-large` or `damaged`.
   public var code: String
   /// For people.
   public var reason: String

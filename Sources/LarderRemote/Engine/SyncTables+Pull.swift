@@ -109,61 +109,6 @@ extension SyncTables {
       }
     }
   }
-
-  /// Forgets the documents of a scope that were not seen when it was loaded anew, but for those that have
-  /// edits.
-  ///
-  /// - Returns: How many.
-  @discardableResult
-  func sweep(_ note: ScopeNote) throws -> Int {
-    var count = 0
-    let number = number(of: note.scope)
-    for name in collections.keys.sorted() {
-      var last: [UInt8]?
-      var isAtEnd = false
-      while !isAtEnd {
-        var gone: [[UInt8]] = []
-        (gone, last, isAtEnd) = try store.read { snapshot in
-          var gone: [[UInt8]] = []
-          var seen = last
-          var visited = 0
-          try snapshot.forEachBase(name, after: last) { key, bytes in
-            seen = key
-            visited += 1
-            if let base = SyncBase(bytes), base.scope == number, base.loading != note.loading,
-              base.loading != SyncBase.unseen
-            {
-              gone.append(key)
-            }
-            return visited < 2000
-          }
-          return (gone, seen, visited < 2000)
-        }
-        if gone.isEmpty { continue }
-        count += try store.write(as: .sync) { tx in try forget(gone, of: name, &tx) }
-      }
-    }
-    return count
-  }
-
-  private func forget(
-    _ keys: [[UInt8]], of name: String, _ tx: inout WriteScope
-  ) throws -> Int {
-    guard let outline = tx.outline(of: name) else { return 0 }
-    var values: [Value] = []
-    for key in keys {
-      if var entry = try tx.outboxEntry(name, key) {
-        // Edited here, gone there.
-        entry.base = nil
-        entry.shadow = nil
-        try tx.setOutboxEntry(name, key, to: entry.isDeleted ? nil : entry)
-      } else if let value = outline.value(key) {
-        values.append(value)
-      }
-      try tx.setBase(name, key, to: nil)
-    }
-    return try tx.delete(keys: values, in: store.collection(name))
-  }
 }
 
 /// A document of the remote that is none of the collection.

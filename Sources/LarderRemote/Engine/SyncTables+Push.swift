@@ -15,6 +15,8 @@ struct DueEdit: Sendable {
   let collection: String
   let key: [UInt8]
   let sequence: UInt64
+  /// Whether the remote has failed to answer it although it answered others.
+  let isSuspected: Bool
 }
 
 /// Edits on their way, by scope.
@@ -26,6 +28,9 @@ struct Flight {
 }
 
 extension SyncTables {
+  /// Attempts without an answer of its own after which an edit is sent alone, behind all others.
+  private static let fewAttempts: UInt32 = 2
+
   /// The documents with edits that are to be sent, those that were edited first in front.
   func dueEdits() throws -> [DueEdit] {
     try store.read { snapshot in
@@ -37,12 +42,15 @@ extension SyncTables {
             due.append(
               DueEdit(
                 name: RemoteKey(name, outline.text(key)), collection: name, key: key,
-                sequence: entry.sequence))
+                sequence: entry.sequence, isSuspected: entry.attemptCount >= Self.fewAttempts))
           }
           return true
         }
       }
-      return due.sorted { ($0.sequence, $0.name) < ($1.sequence, $1.name) }
+      return due.sorted {
+        if $0.isSuspected != $1.isSuspected { return $1.isSuspected }
+        return ($0.sequence, $0.name) < ($1.sequence, $1.name)
+      }
     }
   }
 
@@ -148,20 +156,13 @@ extension SyncTables {
   }
 
   /// Notes that edits were sent and not answered although the remote answers others.
-  ///
-  /// - Parameter most: As often one is tried before it is set aside.
-  func noteFailure(of request: PushRequest, in flight: Flight, most: UInt32, _ reason: String)
-    throws
-  {
+  func noteFailure(of request: PushRequest, in flight: Flight) throws {
     try store.write(as: .sync) { tx in
       for mutation in request.mutations {
         guard let (name, key) = flight.places[mutation.key],
           var entry = try tx.outboxEntry(name, key)
         else { continue }
-        entry.attemptCount += 1
-        if entry.attemptCount >= most {
-          entry.hold = OutboxEntry.Hold(code: "no-answer", reason: reason)
-        }
+        if entry.attemptCount < .max { entry.attemptCount += 1 }
         try tx.setOutboxEntry(name, key, to: entry)
       }
     }
@@ -215,14 +216,17 @@ private struct Answered {
       try reconciling.settle(
         Incoming(
           base: SyncBase(
-            scope: scope, loading: SyncBase.unseen, revision: version?.revision ?? "-"),
+            scope: scope, loading: SyncBase.unseen,
+            revision: version?.revision ?? SyncTables.noRevision),
           document: document), &tx)
     case .rejected(let code, let reason): try reject(code, reason, mend, &tx)
     case .retry: break
     }
   }
 
-  private mutating func accept(_ base: SyncBase, _ tx: inout WriteScope) throws {
+  private mutating func accept(_ accepted: SyncBase, _ tx: inout WriteScope) throws {
+    var base = accepted
+    base.noteSeen(entry.newer)
     let sent = entry.flight?.sent
     let newer = entry.newer
     let isDeleted = mutation.document == nil

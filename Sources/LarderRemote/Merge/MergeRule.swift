@@ -8,7 +8,8 @@ public enum MergeRule: Sendable {
   /// The edit made here wins, because it reaches the remote later. Embedded documents are merged field by
   /// field first.
   case lastWriter
-  /// Both changes of a number are added up.
+  /// Both changes of a number are added up. In a document that was made on both sides it began with 0;
+  /// unless the two documents are equal, which are taken for one that was stored twice.
   case counter
   /// An array as a set: what either has added is there, and what either has removed is not.
   case set
@@ -31,6 +32,9 @@ public struct MergeRules: Sendable, ExpressibleByDictionaryLiteral {
   public init(dictionaryLiteral elements: (String, MergeRule)...) {
     rules = Dictionary(elements, uniquingKeysWith: { $1 })
   }
+
+  /// Whether equal documents may have to be merged all the same.
+  var hasCounters: Bool { rules.values.contains { if case .counter = $0 { true } else { false } } }
 
   func rule(_ path: [String]) -> MergeRule? { rules[path.joined(separator: ".")] }
 }

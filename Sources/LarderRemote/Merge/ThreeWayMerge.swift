@@ -39,12 +39,18 @@ struct ThreeWayMerge {
   private func value(
     _ before: Value?, here: Value?, there: Value?, isKnown: Bool, at path: [String]
   ) -> Value? {
+    let rule = rules.rule(path) ?? .lastWriter
+    // Two who have added the same have added it twice.
+    if case .counter = rule, isKnown || beganWithNothing {
+      return counter(before, here: here, there: there)
+    }
     if here == there { return here }
     if isKnown, here == before { return there }
     if isKnown, there == before { return here }
-    switch rules.rule(path) ?? .lastWriter {
+    switch rule {
     case .lastWriter: return lastWriter(before, here: here, there: there, at: path)
-    case .counter: return counter(before, here: here, there: there, isKnown: isKnown)
+    // Of numbers that began as something unknown nobody can say what was added.
+    case .counter: return here
     case .set: return union(before, here: here, there: there)
     case .max: return here.isBelow(there) ? there : here
     case .custom(let merge): return merge(before, here, there)
@@ -63,9 +69,7 @@ struct ThreeWayMerge {
     return .document(merge(old, here: here, there: there, at: path))
   }
 
-  private func counter(_ before: Value?, here: Value?, there: Value?, isKnown: Bool) -> Value? {
-    // Of numbers that began as something unknown nobody can say what was added.
-    guard isKnown || beganWithNothing else { return here }
+  private func counter(_ before: Value?, here: Value?, there: Value?) -> Value? {
     let start = before ?? .integer(0)
     switch (start, here ?? .integer(0), there ?? .integer(0)) {
     case (.integer(let start), .integer(let here), .integer(let there)):

@@ -1,0 +1,100 @@
+internal import Larder
+
+// What a remote no longer has.
+
+extension SyncTables {
+  /// Documents that are looked at in one transaction.
+  private static let stepCount = 2000
+  /// In place of the revision of what is gone without a tombstone.
+  static let noRevision = "-"
+
+  /// Forgets the documents of a scope that were not seen when it was loaded from its beginning, but for those
+  /// that have edits. What was sent a moment ago may not show yet: the next pull decides about it.
+  ///
+  /// - Returns: Whether something is left for the next pull.
+  func sweep(_ note: ScopeNote) throws -> Bool {
+    var hasMissed = false
+    let number = number(of: note.scope)
+    try forEachStep(of: note.scope) { base in
+      base.loading != note.loading
+    } body: { name, found, tx in
+      var gone: [[UInt8]] = []
+      for (key, base) in found {
+        if base.loading == SyncBase.unseen {
+          hasMissed = true
+          let missed = SyncBase(
+            scope: number, loading: SyncBase.missed, revision: base.revision)
+          try tx.setBase(name, key, to: missed.bytes)
+        } else {
+          gone.append(key)
+        }
+      }
+      try forget(gone, of: name, note, &tx)
+    }
+    return hasMissed
+  }
+
+  /// Forgets what was sent and has shown neither in a whole loading nor in the pull behind it.
+  func sweepMissed(_ note: ScopeNote) throws {
+    try forEachStep(of: note.scope) { base in
+      base.loading == SyncBase.missed
+    } body: { name, found, tx in
+      try forget(found.map(\.key), of: name, note, &tx)
+    }
+  }
+
+  private func forEachStep(
+    of scope: String, where matches: (SyncBase) -> Bool,
+    body: (String, [(key: [UInt8], base: SyncBase)], inout WriteScope) throws -> Void
+  ) throws {
+    let number = number(of: scope)
+    for name in collections.keys.sorted() {
+      var last: [UInt8]?
+      var isAtEnd = false
+      while !isAtEnd {
+        var found: [(key: [UInt8], base: SyncBase)] = []
+        var visitedCount = 0
+        try store.read { snapshot in
+          try snapshot.forEachBase(name, after: last) { key, bytes in
+            last = key
+            visitedCount += 1
+            if let base = SyncBase(bytes), base.scope == number, matches(base) {
+              found.append((key, base))
+            }
+            return visitedCount < Self.stepCount
+          }
+        }
+        isAtEnd = visitedCount < Self.stepCount
+        if !found.isEmpty { try store.write(as: .sync) { try body(name, found, &$0) } }
+      }
+    }
+  }
+
+  private func forget(
+    _ keys: [[UInt8]], of name: String, _ note: ScopeNote, _ tx: inout WriteScope
+  ) throws {
+    guard let outline = tx.outline(of: name) else { return }
+    var values: [Value] = []
+    for key in keys {
+      if var entry = try tx.outboxEntry(name, key) {
+        // Seen, and kept for when the edit under way is answered, or the conflict settled.
+        if let newer = SyncBase(entry.newer?.base), newer.loading == note.loading { continue }
+        if entry.flight != nil || entry.hold?.code == "" {
+          let gone = SyncBase(
+            scope: number(of: note.scope), loading: note.loading, revision: Self.noRevision)
+          entry.newer = OutboxEntry.Version(base: gone.bytes, record: nil)
+          try tx.setOutboxEntry(name, key, to: entry)
+          continue
+        }
+        // Edited here, gone there.
+        entry.base = nil
+        entry.shadow = nil
+        try tx.setOutboxEntry(name, key, to: entry.isDeleted ? nil : entry)
+      } else if let value = outline.value(key) {
+        values.append(value)
+      }
+      try tx.setBase(name, key, to: nil)
+    }
+    try tx.delete(keys: values, in: store.collection(name))
+  }
+}

@@ -1,0 +1,17 @@
+import Larder
+import LarderRemote
+
+@Document struct Card: Equatable {
+  var id: String
+  var title = ""
+  var count = 0
+  var tags: [String] = []
+  var spot = Spot()
+
+  static let rules: MergeRules = ["count": .counter, "tags": .set]
+}
+
+@EmbeddedDocument struct Spot: Equatable {
+  var x = 0
+  var y = 0
+}

@@ -1,0 +1,232 @@
+import Foundation
+import Larder
+import LarderRemote
+import LarderSync
+import LarderLMDB
+import LarderTestKit
+import LarderTesting
+
+/// One run of clients against a server, drawn from a seed, with what must come out of it.
+///
+/// Numbers are counters and lists are sets, so that every single edit shows in the end: one that was lost, and
+/// one that was applied twice.
+struct SyncSimulation {
+  private final class Client {
+    let store: Store
+    var engine: SyncEngine
+
+    init(_ server: InMemoryRemote) throws {
+      store = try Store.temporary()
+      engine = try Self.engine(store, server)
+    }
+
+    static func engine(_ store: Store, _ server: InMemoryRemote) throws -> SyncEngine {
+      try SyncEngine(
+        store, remote: server, collections: [SyncedCollection(Card.self, rules: Card.rules)],
+        scopes: ["all"], account: "me", interval: .zero)
+    }
+
+    var cards: StoreRepository<Card> { store.repository(of: Card.self) }
+  }
+
+  /// What all have done to a document that nobody deletes.
+  private struct Expected {
+    var count = 0
+    var tags: Set<String> = []
+  }
+
+  private var random: RandomSource
+  private let server: InMemoryRemote
+  private let clients: [Client]
+  private var expected: [String: Expected] = [:]
+  private var tokenCount = 0
+  private let weather: Weather
+  /// What happened, for whoever looks for the cause of a problem.
+  private let trace = Trace()
+
+  init(seed: UInt64) throws {
+    random = RandomSource(seed: seed)
+    var facts = RemoteFacts.ofInMemoryRemote
+    facts.maximumChangeCount = random.int(1..<8)
+    facts.maximumMutationCount = random.int(1..<8)
+    let server = InMemoryRemote(facts: facts)
+    self.server = server
+    clients = try (0..<3).map { _ in try Client(server) }
+    weather = Weather(seed: random.next())
+    server.script { [weather, trace] call, _ in
+      let fault = weather.fault(for: call)
+      trace.note("\(call) \(fault.map { "\($0)" } ?? "")")
+      return fault
+    }
+  }
+
+  /// - Returns: What is wrong.
+  mutating func run() async throws -> [String] {
+    for _ in 0..<random.int(20..<60) { try await step() }
+    weather.isFair = true
+    for _ in 0..<4 {
+      for client in clients { try await client.engine.sync(.afterNow) }
+    }
+    var problems = try findProblems()
+    if !problems.isEmpty, ProcessInfo.processInfo.environment["LARDER_TRACE"] != nil {
+      problems += trace.lines
+    }
+    for client in clients { try verifyAndClose(client.store) }
+    return problems
+  }
+
+  private mutating func step() async throws {
+    let number = random.int(0..<clients.count)
+    let client = clients[number]
+    trace.note("client \(number)")
+    switch random.int(0..<10) {
+    case 0..<6: try await edit(client)
+    case 6:
+      // The process ends, and another one goes on with the store.
+      client.engine = try Client.engine(client.store, server)
+    case 7 where random.once(in: 4):
+      // A server remembers edits for longer than anybody waits for an answer.
+      let isWaiting = try clients.contains {
+        try $0.engine.pending().contains { $0.status == .sent }
+      }
+      if !isWaiting { server.purge() }
+    default:
+      let edits = random.once(in: 2) ? 2 : 0
+      let engine = client.engine
+      async let sync: UpdateStatus? = try? engine.sync(.afterNow)
+      for _ in 0..<edits { try await edit(client) }
+      _ = await sync
+    }
+  }
+
+  private mutating func edit(_ client: Client) async throws {
+    let id = random.pick(["a", "b", "c", "d", "gone1", "gone2"])
+    if id.hasPrefix("gone"), random.once(in: 3) {
+      if random.bool() {
+        try await client.cards.delete(key: id)
+      } else {
+        try await client.cards.save([], clearBeforeSaving: Card.where { $0.id == id })
+      }
+      return
+    }
+    let change = random.int(0..<6)
+    let number = random.int(-5..<6)
+    let token = "t\(tokenCount)"
+    tokenCount += 1
+    let removesFirst = random.once(in: 3)
+    let removed = try await client.store.write { tx -> String? in
+      // Equal documents that are made twice count as one.
+      var card = try tx.get(Card.self, id) ?? Card(id: id, title: token)
+      var removed: String?
+      switch change {
+      case 0, 1: card.count += number
+      case 2, 3:
+        card.tags.append(token)
+        if removesFirst, card.tags.count > 1 { removed = card.tags.removeFirst() }
+      case 4: card.title = token
+      default:
+        card.spot.x = number
+        if removesFirst { card.spot.y = number }
+      }
+      try tx.save(card)
+      return removed
+    }
+    trace.note("edits \(id): \(change) \(number) \(token)")
+    guard !id.hasPrefix("gone") else { return }
+    switch change {
+    case 0, 1: expected[id, default: Expected()].count += number
+    case 2, 3:
+      expected[id, default: Expected()].tags.insert(token)
+      if let removed { expected[id]?.tags.remove(removed) }
+    default: break
+    }
+  }
+
+  private func findProblems() throws -> [String] {
+    var problems: [String] = []
+    let copies = try clients.map { try $0.cards.fetch(Card.all.sorted(by: \.id)) }
+    if Set(copies.map { $0.map(\.comparable) }).count > 1 {
+      problems.append("the copies differ: \(copies)")
+    }
+    let there = server.documents(in: "all")
+    for (copy, client) in zip(copies, clients) {
+      let own = try copy.map { try RemoteDocument(encoding: Plain($0)).decode(as: Plain.self) }
+      let remote = try there.values.compactMap { try $0.document?.decode(as: Plain.self) }
+      if own.map(\.text).sorted() != remote.map(\.text).sorted() {
+        problems.append("the server has other documents: \(remote), here \(own)")
+      }
+      if try !client.engine.pending().isEmpty {
+        problems.append("pending: \(try client.engine.pending())")
+      }
+      if try !client.engine.refused().isEmpty { problems.append("refused documents") }
+    }
+    for (id, expected) in expected.sorted(by: { $0.key < $1.key }) {
+      guard let card = copies[0].first(where: { $0.id == id }) else {
+        problems.append("\(id) is lost")
+        continue
+      }
+      if card.count != expected.count {
+        problems.append("\(id) counts \(card.count) and not \(expected.count)")
+      }
+      if Set(card.tags) != expected.tags || card.tags.count != expected.tags.count {
+        problems.append("\(id) has \(card.tags) and not \(expected.tags.sorted())")
+      }
+    }
+    return problems
+  }
+
+  private struct Plain: Codable {
+    var id: String
+    var title: String
+    var count: Int
+    var tags: [String]
+    var spot: [String: Int]
+
+    init(_ card: Card) {
+      (id, title, count, tags) = (card.id, card.title, card.count, card.tags)
+      spot = ["x": card.spot.x, "y": card.spot.y]
+    }
+
+    var text: String { "\(id) \(title) \(count) \(tags) \(spot.sorted { $0.key < $1.key })" }
+  }
+}
+
+extension Card {
+  fileprivate var comparable: String { "\(self)" }
+}
+
+/// What goes wrong between clients and server.
+final class Weather: Sendable {
+  private let random: Locked<RandomSource>
+  private let fair = Locked(false)
+
+  init(seed: UInt64) { random = Locked(RandomSource(seed: seed)) }
+
+  var isFair: Bool {
+    get { fair.withLock { $0 } }
+    set { fair.withLock { $0 = newValue } }
+  }
+
+  func fault(for call: RemoteCall) -> RemoteFault? {
+    if isFair { return nil }
+    return random.withLock { random in
+      switch random.int(0..<20) {
+      case 0...1: .fails(.unavailable("offline"))
+      case 2...4: .losesAnswer
+      case 5: .arrivesTwice
+      case 6: .putsOff(behind: random.int(0..<3))
+      case 7: .fails(.cursorExpired)
+      default: nil
+      }
+    }
+  }
+}
+
+/// Lines, from several threads.
+final class Trace: Sendable {
+  private let noted = Locked<[String]>([])
+
+  var lines: [String] { noted.withLock { $0 } }
+
+  func note(_ line: String) { noted.withLock { $0.append(line) } }
+}
