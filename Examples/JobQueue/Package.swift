@@ -6,6 +6,6 @@ let package = Package(
   platforms: [.macOS(.v15)],
   dependencies: [.package(name: "larder", path: "../..")],
   targets: [
-    .executableTarget(name: "jobs", dependencies: [.product(name: "Larder", package: "larder")])
+    .executableTarget(name: "queue", dependencies: [.product(name: "Larder", package: "larder")])
   ]
 )

@@ -2,6 +2,7 @@ import Foundation
 import Larder
 import LarderSync
 import LarderTesting
+import Observation
 import ReadingList
 import Testing
 

@@ -4,9 +4,9 @@ import Larder
 @main
 struct Program {
   static let usage = """
-    usage: jobs add QUEUE COMMAND TEXT   COMMAND is shout, reverse or crash
-           jobs work QUEUE [forever]     does what waits, or whatever comes
-           jobs list
+    usage: queue add QUEUE COMMAND TEXT   COMMAND is shout, reverse or crash
+           queue work QUEUE [forever]     does what waits, or whatever comes
+           queue list
     """
 
   static let handlers: [String: Worker.Handler] = [
@@ -21,7 +21,7 @@ struct Program {
   ]
 
   static func main() async throws {
-    let folder = ProcessInfo.processInfo.environment["JOBS_FOLDER"] ?? "jobs.store"
+    let folder = ProcessInfo.processInfo.environment["QUEUE_FOLDER"] ?? "queue.store"
     let store = try Store(at: URL(filePath: folder), documents: [Job.self])
     let jobs = store.repository(of: Job.self)
     let arguments = CommandLine.arguments.dropFirst()
