@@ -9,8 +9,9 @@ import Testing
     "Larder/Documentation.docc/Indexes", "Larder/Documentation.docc/Concurrency",
     "Larder/Documentation.docc/Errors", "Larder/Documentation.docc/Processes",
     "Larder/Documentation.docc/Testing", "Larder/Documentation.docc/Performance",
-    "Larder/Documentation.docc/ComingFrom", "LarderTesting/Documentation.docc/LarderTesting",
-    "LarderImport/Documentation.docc/LarderImport",
+    "Larder/Documentation.docc/ComingFrom", "Larder/Documentation.docc/Dynamic",
+    "Larder/Documentation.docc/Relations", "LarderTesting/Documentation.docc/LarderTesting",
+    "LarderImport/Documentation.docc/LarderImport", "LarderImport/Documentation.docc/Fixtures",
   ]
 
   private static func code(of article: String) throws -> ArticleCode {

@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test("what the README and the article show of syncing is what is tested")
+  @Test("what the articles show of syncing is what is tested")
   func isTheSame() throws {
     let source = try String(
       contentsOf: tests.appending(path: "SyncExample.swift"), encoding: .utf8)
@@ -27,20 +27,18 @@ import Testing
     let updaters = code(try text("Sources/LarderSync/Documentation.docc/Updaters.md"))
     let updaterSource = try String(
       contentsOf: tests.appending(path: "UpdaterExamples.swift"), encoding: .utf8)
-    let readme = code(try text("README.md")).filter { $0.contains("refreshedBy:") }
 
-    #expect(readme.count == 1)
     #expect(article.count == 4)
     #expect(updaters.count == 4)
     for shown in updaters { #expect(updaterSource.contains(shown), "\(shown)") }
-    for shown in readme + article {
+    for shown in article {
       for part in shown.components(separatedBy: "\n\n") {
         #expect(source.contains(part.trimmingCharacters(in: .newlines)), "\(part)")
       }
     }
   }
 
-  @Test("the list of the README's program goes on behind a message that nobody answers")
+  @Test("the list of the article's program goes on behind a message that nobody answers")
   func unanswered() async throws {
     try await withTemporaryStore { store in
       let stations: any Repository<Station, Station> = store.repository(of: Station.self)
@@ -82,7 +80,7 @@ import Testing
     }
   }
 
-  @Test("the program in the README shows what is stored, then what is new, and errors beside it")
+  @Test("the program in the article shows what is stored, then what is new, and errors beside it")
   func runs() async throws {
     try await withTemporaryStore { store in
       let stations: any Repository<Station, Station> = store.repository(of: Station.self)

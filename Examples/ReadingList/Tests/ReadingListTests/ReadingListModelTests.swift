@@ -1,0 +1,99 @@
+import Foundation
+import Larder
+import LarderSync
+import LarderTesting
+import Observation
+import ReadingList
+import Testing
+
+@MainActor @Suite(.timeLimit(.minutes(5))) struct ReadingListModelTests {
+  private struct Offline: Error {}
+
+  private let articles = InMemoryRepository(of: Article.self)
+  private let old = Article(id: 1, title: "Bread", savedAt: Date(timeIntervalSince1970: 1))
+  private let new = Article(id: 2, title: "Rye bread", savedAt: Date(timeIntervalSince1970: 2))
+
+  @Test("what is stored is shown while the server has not answered, the newest first")
+  func offline() async throws {
+    try await articles.save([old, new])
+    let silent = RecordingUpdater(nil)
+    let model = ReadingListModel(articles, refreshedBy: silent)
+
+    model.start()
+    await observe { model.list.isLoaded && model.list.isRefreshing }
+
+    #expect(model.list.rows == [new, old])
+    silent.finish(.success(.alreadyCurrent))
+    await observe { !model.list.isRefreshing }
+  }
+
+  @Test("a refresh that fails is an error, and leaves the list as it is")
+  func failure() async throws {
+    try await articles.save(old)
+    let model = ReadingListModel(articles, refreshedBy: RecordingUpdater(.failure(Offline())))
+
+    model.start()
+    await observe { model.list.lastError != nil && model.list.isLoaded }
+
+    #expect(model.list.rows == [old])
+  }
+
+  @Test("an article that is read leaves the badge and stays in the list")
+  func reading() async throws {
+    try await articles.save([old, new])
+    let model = ReadingListModel(articles, refreshedBy: RecordingUpdater())
+    model.start()
+    await observe { model.unreadCount == 2 }
+
+    await model.markRead(old)
+    await observe { model.unreadCount == 1 }
+
+    await observe { model.list.rows.last?.isRead == true }
+    #expect(model.list.rows.map(\.id) == [2, 1])
+    #expect(model.failure == nil)
+  }
+
+  @Test("the list shows what the search field asks for")
+  func searching() async throws {
+    try await articles.save([old, new])
+    let model = ReadingListModel(articles, refreshedBy: RecordingUpdater())
+    model.start()
+    await observe { model.list.rows.count == 2 }
+
+    model.searchText = "RYE"
+    await observe { model.list.rows.count == 1 }
+
+    #expect(model.list.rows == [new])
+  }
+
+  @Test("a refresh takes the server's titles and keeps what the user has read")
+  func refreshing() async throws {
+    try await withTemporaryStore { store in
+      let stored = store.repository(of: Article.self)
+      try await stored.save(old)
+      try await stored.update(1) { $0.isRead = true }
+      let page = [Article(id: 1, title: "Bread, revised", savedAt: old.savedAt), new]
+      let updater = RemoteUpdater.articles(in: stored, limiter: FetchLimiter()) { page }
+
+      #expect(try await updater.sync() == .updated)
+
+      #expect(try stored.fetch(Article.all).map(\.title) == ["Bread, revised", "Rye bread"])
+      #expect(try stored.fetch(Article.all).map(\.isRead) == [true, false])
+    }
+  }
+}
+
+/// Returns when `condition` holds; asks again after each change of what it has read, as a view does.
+@MainActor
+private func observe(until condition: @MainActor () -> Bool) async {
+  while true {
+    let (changes, change) = AsyncStream<Void>.makeStream()
+    let isTrue = withObservationTracking {
+      condition()
+    } onChange: {
+      change.yield()
+    }
+    if isTrue { return }
+    for await _ in changes { break }
+  }
+}
