@@ -126,6 +126,18 @@ extension JSONMessage.Node {
     return elements
   }
 
+  /// The members of an object, in their order; nil for other values.
+  package var members: [(name: String, value: JSONMessage.Node)]? {
+    guard entry.kind == .object else { return nil }
+    var members: [(name: String, value: JSONMessage.Node)] = []
+    var next = index + 1
+    for _ in 0..<entry.count {
+      members.append((message.string(at: next), .init(message: message, index: next + 1)))
+      next += 1 + message.span(at: next + 1)
+    }
+    return members
+  }
+
   /// The member of an object; nil where there is none, and for other values. Looks at one name after the other.
   package subscript(name: StaticString) -> JSONMessage.Node? {
     guard entry.kind == .object else { return nil }

@@ -48,6 +48,6 @@ extension HTTPAnswer {
     else { return (nil, "status \(status)") }
     let text = root["message"]?.string ?? ""
     let code = root["error"]?.string ?? text
-    return (code, text.isEmpty ? "status \(status) \(code)" : String(text.prefix(500)))
+    return (code, text.isEmpty ? "status \(status)" : String(text.prefix(500)))
   }
 }

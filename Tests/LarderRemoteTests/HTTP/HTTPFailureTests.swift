@@ -52,25 +52,17 @@ import Testing
 
   @Test("Retry-After is kept, in seconds and as a date; what cannot be read is passed over")
   func retryAfter() async throws {
-    let date = Date.now.addingTimeInterval(500)
-    let format = Date.VerbatimFormatStyle(
-      format:
-        "\(weekday: .abbreviated), \(day: .twoDigits) \(month: .abbreviated) \(year: .defaultDigits) \(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\(minute: .twoDigits):\(second: .twoDigits) GMT",
-      locale: Locale(identifier: "en_US_POSIX"), timeZone: .gmt, calendar: .init(identifier: .gregorian))
-    for (value, range) in [("7", 7.0...7.0), (format.format(date), 1.0...500.0)] {
+    // Nobody waits for longer than a day.
+    for (value, pause) in [("7", 7), ("Fri, 31 Dec 9999 23:59:59 GMT", 86_400)] {
       let found = try await failure { _, _ in
         Server.answer(503, "{}", headers: ["Retry-After": value])
       }
-      guard case .unavailable(_, let pause?) = found else {
-        Issue.record("\(value): \(String(describing: found))")
-        continue
-      }
-      #expect(range.contains(pause / .seconds(1)))
+      #expect(found == .unavailable("status 503", retryAfter: .seconds(pause)))
     }
     let found = try await failure { _, _ in
       Server.answer(503, "{}", headers: ["Retry-After": "soon"])
     }
-    #expect(found == .unavailable("status 503 "))
+    #expect(found == .unavailable("status 503"))
   }
 
   @Test(
@@ -149,9 +141,9 @@ import Testing
   @Test("another type than JSON is refused; a web page is taken for a network that asks to sign in")
   func contentType() async throws {
     for type in ["text/plain", "application/xml", nil] {
-      guard case .malformed = try await failure({ _, _ in Server.answer(200, "{}", type: type) })
-      else {
-        Issue.record("\(type ?? "none") was taken")
+      let found = try await failure { _, _ in Server.answer(200, "{}", type: type) }
+      guard case .malformed = found else {
+        Issue.record("\(type ?? "none"): \(String(describing: found))")
         continue
       }
     }
@@ -171,7 +163,6 @@ import Testing
       Server.answer(200, whole, headers: ["Content-Length": "5000"]),
       [.send(Data("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"cha\r\n".utf8))],
       [.send(Data("SSH-2.0-OpenSSH_9.2\r\n".utf8))], [],
-      [.send(Data("HTTP/1.1 200 OK\r\nContent-Ty".utf8))],
     ]
     for answer in answers {
       let found = try await failure { _, _ in answer }
