@@ -18,6 +18,8 @@ public struct RemoteConformance: Sendable {
   public var roundCount = 12
   /// How long each promise may be tried; what takes longer counts as broken.
   public var patience = Duration.seconds(60)
+  /// Whether to end at the first promise that is broken.
+  public var stopsAtFirst = false
 
   /// A run of its own.
   public init(seed: UInt64 = .random(in: 0...999_999)) { self.seed = seed }
@@ -39,10 +41,16 @@ public struct RemoteConformance: Sendable {
     let trial: RemoteTrial
     do {
       var clients: [any Remote] = []
-      for _ in 0..<max(clientCount, 2) { clients.append(try await make()) }
+      var facts = RemoteFacts()
+      for _ in 0..<max(clientCount, 2) {
+        let client = try await make()
+        // A client may have to know what its server can.
+        facts = try await client.facts()
+        clients.append(client)
+      }
       trial = RemoteTrial(
-        clients: clients, facts: try await clients[0].facts(), scope: scope,
-        otherScope: otherScope, restart: restart, seed: seed, roundCount: roundCount)
+        clients: clients, facts: facts, scope: scope, otherScope: otherScope, restart: restart,
+        seed: seed, roundCount: roundCount)
     } catch {
       report.entries.append(
         .init(promise: "a client says what it can", outcome: .broken("\(error)")))
@@ -51,6 +59,7 @@ public struct RemoteConformance: Sendable {
     for promise in RemotePromise.all {
       report.entries.append(
         .init(promise: promise.sentence, outcome: await outcome(of: promise, trial)))
+      if stopsAtFirst, !report.isGood { break }
     }
     report.leftOverCount = await trial.removeAll()
     return report

@@ -58,15 +58,7 @@ extension HTTPRemote {
   }
 
   private static func refusal(_ mutation: Mutation) -> PushResult? {
-    guard let document = mutation.document else { return nil }
-    do {
-      let root = try JSONMessage(Array(document.json), name: "\(mutation.key)").root
-      guard !root.isObject else { return nil }
-      return .rejected(
-        code: "malformed", reason: "the document is \(root.phrase), and has to be an object")
-    } catch {
-      return .rejected(code: "malformed", reason: "\(error)")
-    }
+    mutation.document?.fault.map { .rejected(code: "malformed", reason: $0) }
   }
 
   public func count(_ scope: String) async throws -> Int? {
