@@ -69,7 +69,9 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "LarderCLI",
-      dependencies: ["Larder", "LarderCompression", "LarderImport", "LarderRemote", "LarderSync"],
+      dependencies: [
+        "Larder", "LarderCompression", "LarderImport", "LarderLMDB", "LarderRemote", "LarderSync",
+      ],
       swiftSettings: strict),
     // What the tests share: random numbers, folders, threads, other processes.
     .target(

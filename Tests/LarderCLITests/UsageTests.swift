@@ -11,7 +11,7 @@ struct UsageTests {
     "every command explains itself with examples, three ways",
     arguments: [
       "import", "export", "query", "get", "count", "index", "stat", "check", "compact", "backup",
-      "restore", "quarantine", "help",
+      "restore", "quarantine", "sync-check", "help",
     ])
   func help(command: String) throws {
     let outcomes = [
@@ -56,6 +56,13 @@ struct UsageTests {
       (["compact", "--wait", "soon", "--store", "x"], "--wait takes seconds"),
       (["backup"], "DIR is missing"), (["restore"], "BACKUP is missing"),
       (["restore", "b"], "which store? Give --store DIR"),
+      (["sync-check"], "URL is missing"), (["sync-check", "ftp://x"], "begins with https://"),
+      (["sync-check", "http://x"], "which scope? Give --scope NAME"),
+      (["sync-check", "http://x", "--scope", "a"], "whose token? Give --token TOKEN"),
+      (
+        ["sync-check", "http://x", "--scope", "a", "--token", "t", "--rounds", "0"],
+        "--rounds takes a number from 1"
+      ),
       (["-x"], "there is no command `-x`"), (["count", "--", "--store", "x"], "one word too many"),
     ])
   func wrongUsage(arguments: [String], sentence: String) throws {

@@ -192,7 +192,7 @@ public struct Mutation: Sendable, Equatable {
 
 /// What became of a mutation.
 public enum PushResult: Sendable, Equatable {
-  /// It is stored for good, as this revision.
+  /// It is stored for good, as this revision. Empty where a document was to be deleted that was not there.
   case accepted(revision: String)
   /// Another version stands there. Nil where the document is not there and never was.
   case conflict(RemoteVersion?)

@@ -9,7 +9,7 @@ public enum RemoteError: Error, Sendable, Equatable {
   case forbidden(String)
   /// It can no longer tell what was deleted behind the cursor: the engine begins anew, and keeps its edits.
   case cursorExpired
-  /// The request was too large: the engine sends less at once.
+  /// The request was too large, or the answer to it: the engine sends, or asks for, less at once.
   case tooLarge(String)
   /// The remote does not exist any more, or not for this version of the app.
   case gone(String)
@@ -26,7 +26,7 @@ extension RemoteError: CustomStringConvertible {
     case .needsSignIn(let text): "the server asks for a sign-in: \(text)"
     case .forbidden(let text): "the server does not allow this: \(text)"
     case .cursorExpired: "the server no longer knows the cursor; everything is loaded anew"
-    case .tooLarge(let text): "the request is too large for the server: \(text)"
+    case .tooLarge(let text): "too much at once: \(text)"
     case .gone(let text): "the server is no longer there: \(text)"
     case .malformed(let text): "the server and this program do not understand each other: \(text)"
     }

@@ -1,3 +1,4 @@
+internal import LarderLMDB
 internal import LarderRemote
 
 /// The remote of one user of an ``InMemoryRemote``.

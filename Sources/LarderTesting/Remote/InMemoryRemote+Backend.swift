@@ -1,3 +1,4 @@
+internal import LarderLMDB
 public import LarderRemote
 
 /// What the server's own backend and its operator do, past all users.
@@ -83,7 +84,9 @@ extension InMemoryRemote {
 
   private func change<Result>(_ body: (inout InMemoryTables) -> Result) -> Result {
     // Only what `body` throws is thrown.
-    guard let result = try? told({ body(&$0.tables) }) else { preconditionFailure("it cannot fail") }
+    guard let result = try? told({ body(&$0.tables) }) else {
+      preconditionFailure("a change of the tables throws nothing")
+    }
     return result
   }
 }

@@ -95,7 +95,7 @@ extension InMemoryTables {
     guard (1...200).contains(mutation.key.collection.utf8.count),
       (1...1000).contains(mutation.key.key.utf8.count)
     else { return "a mutation names a collection of 1 to 200 bytes and a key of 1 to 1000" }
-    return nil
+    return mutation.document?.fault
   }
 }
 

@@ -1,0 +1,95 @@
+internal import Dispatch
+internal import Foundation
+internal import LarderLMDB
+internal import LarderRemote
+
+enum SyncCheckCommand: Command {
+  static let name = "sync-check"
+  static let summary = "try whether a sync server keeps the promises of the protocol"
+  static let help = """
+    larder sync-check URL --token TOKEN --scope NAME [--other-scope NAME] [options]
+
+    Tries whether the server at URL keeps the promises of the sync protocol: several clients race, send
+    again what was answered, read while others write, and send what servers choke on. Each promise is
+    a line of the report. Documents are made in the collection `conformance` alone, and are deleted at
+    the end.
+
+      --token TOKEN       who asks; else the environment's LARDER_TOKEN
+      --scope NAME        a scope that this user may read and write
+      --other-scope NAME  another one, for documents that move between scopes
+      --clients COUNT     how many clients race; 4 unless told
+      --rounds COUNT      how often each race is run; 12 unless told
+      --patience SECONDS  how long one promise may take; 60 unless told
+      --seed NUMBER       of an earlier report, to repeat its run
+
+    Example:
+      larder sync-check http://127.0.0.1:8000/v1 --token "$TOKEN" --scope a --other-scope b
+
+    Exit codes: 0 nothing was found, 1 a promise is broken or failure, 2 wrong usage.
+    """
+  static let options: [Option] = [
+    Option("token", takes: "TOKEN"), Option("scope", takes: "NAME"),
+    Option("other-scope", takes: "NAME"), Option("clients", takes: "COUNT"),
+    Option("rounds", takes: "COUNT"), Option("patience", takes: "SECONDS"),
+    Option("seed", takes: "NUMBER"),
+  ]
+
+  static func run(_ arguments: Arguments) throws -> ExitCode {
+    let address = try arguments.operands("URL")[0]
+    guard let url = URL(string: address), ["http", "https"].contains(url.scheme?.lowercased()),
+      url.host()?.isEmpty == false
+    else { throw UsageError("\(address.inQuotes) is no address that begins with https:// or http://") }
+    guard let scope = arguments["scope"] else {
+      throw UsageError("which scope? Give --scope NAME")
+    }
+    let environment = ProcessInfo.processInfo.environment["LARDER_TOKEN"] ?? ""
+    guard let token = arguments["token"] ?? (environment.isEmpty ? nil : environment) else {
+      throw UsageError("whose token? Give --token TOKEN, or set LARDER_TOKEN")
+    }
+    var conformance = RemoteConformance()
+    if let count = try arguments.count("clients", 2...100) { conformance.clientCount = count }
+    if let count = try arguments.count("rounds", 1...10_000) { conformance.roundCount = count }
+    if let seconds = try arguments.count("patience", 1...86_400) {
+      conformance.patience = .seconds(seconds)
+    }
+    if let text = arguments["seed"] {
+      guard let seed = UInt64(text) else { throw UsageError("--seed takes a number") }
+      conformance.seed = seed
+    }
+    let other = arguments["other-scope"]
+    let report = finished { [conformance] in
+      await conformance.check(scope: scope, otherScope: other) {
+        HTTPRemote(url: url) { _ in token }
+      }
+    }
+    try Console.print(report.description)
+    return report.isGood ? .success : .failure
+  }
+
+  /// What `body` returns. Commands are synchronous; nothing else waits for this thread.
+  private static func finished<Result: Sendable>(
+    _ body: @escaping @Sendable () async -> Result
+  ) -> Result {
+    let result = Locked<Result?>(nil)
+    let isDone = DispatchSemaphore(value: 0)
+    Task.detached {
+      let found = await body()
+      result.withLock { $0 = found }
+      isDone.signal()
+    }
+    isDone.wait()
+    guard let found = result.withLock({ $0 }) else { preconditionFailure("it was signalled") }
+    return found
+  }
+}
+
+extension Arguments {
+  /// The whole number behind an option; nil where it was not given.
+  fileprivate func count(_ name: String, _ range: ClosedRange<Int>) throws(UsageError) -> Int? {
+    guard let text = self[name] else { return nil }
+    guard let count = Int(text), range.contains(count) else {
+      throw UsageError("--\(name) takes a number from \(range.lowerBound) to \(range.upperBound)")
+    }
+    return count
+  }
+}

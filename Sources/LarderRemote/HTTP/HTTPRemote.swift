@@ -1,0 +1,132 @@
+internal import LarderLMDB
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// A remote that speaks the sync protocol over HTTP: any server that follows <doc:SyncProtocol>.
+///
+/// ```swift
+/// let remote = HTTPRemote(url: URL(string: "https://sync.example.org/v1")!) { refused in
+///   try await session.token(insteadOf: refused)
+/// }
+/// ```
+/// Cookies and caches are not used. The token goes to the origin of the address and to no other: redirects
+/// elsewhere are not followed. Answers are taken in gzip where the server offers it, and read up to
+/// ``HTTPRemoteOptions/maximumAnswerByteCount``.
+///
+/// Every call throws ``RemoteError``, or what the closure for tokens throws, or `CancellationError`.
+public final class HTTPRemote: Remote {
+  /// The token for the next request; nil where nobody is signed in. The argument is the token that the server
+  /// has just refused, so that an app does not give it again; else nil.
+  public typealias Credentials = @Sendable (_ refused: String?) async throws -> String?
+
+  let url: URL
+  let options: HTTPRemoteOptions
+  let transport: HTTPTransport
+  private let credentials: Credentials
+  let knownFacts = Locked<HTTPFacts?>(nil)
+
+  /// A remote at the base address of the protocol. Nothing is sent yet.
+  ///
+  /// - Parameters:
+  ///   - url: The address that `pull` and `push` stand under, with `https` or `http`.
+  ///   - options: Limits.
+  ///   - credentials: Gives the token of each request. After a 401 it is asked once more.
+  public init(
+    url: URL, options: HTTPRemoteOptions = HTTPRemoteOptions(),
+    credentials: @escaping Credentials
+  ) {
+    self.url = url
+    self.options = options
+    self.credentials = credentials
+    transport = HTTPTransport()
+  }
+
+  deinit { transport.end() }
+
+  /// Sends a request with a token, and once more with another one after a 401; the answer of status 200.
+  ///
+  /// - Parameter receive: Gets the bytes of the answer as they come, if it is a stream of events.
+  func send(
+    _ request: HTTPRequest, _ receive: HTTPExchange.Receiver? = nil
+  ) async throws -> HTTPAnswer {
+    let answer = try await send(request, try await token(insteadOf: nil), receive)
+    guard answer.status == 401 else { return try answer.accepted(as: request.accepts) }
+    let refused = answer.token
+    let token = try await token(insteadOf: refused)
+    // The same one would be refused again.
+    guard token != refused else { throw answer.error }
+    return try await send(request, token, receive).accepted(as: request.accepts)
+  }
+
+  private func token(insteadOf refused: String?) async throws -> String {
+    guard let token = try await credentials(refused) else {
+      throw RemoteError.needsSignIn("nobody is signed in")
+    }
+    // What cannot stand in a header field could begin another one.
+    guard !token.isEmpty, token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+      throw RemoteError.needsSignIn("the app's token is empty, or has characters that no token has")
+    }
+    return token
+  }
+
+  /// Follows redirects within the origin that keep the request.
+  private func send(
+    _ request: HTTPRequest, _ token: String, _ receive: HTTPExchange.Receiver?
+  ) async throws -> HTTPAnswer {
+    var request = request
+    for _ in 0..<5 {
+      let answer = try await transport.send(request, token: token, options, receive)
+      guard let target = try answer.redirect(of: request) else { return answer }
+      request.url = target
+    }
+    throw RemoteError.unavailable("the server sends from one address to the next without end")
+  }
+
+  /// - Throws: ``RemoteError/malformed(_:)`` for a base address that is not one of HTTP.
+  func address(_ name: String, query: [(name: String, value: String)] = []) throws -> URL {
+    guard let scheme = url.scheme?.lowercased(), scheme == "https" || scheme == "http",
+      url.host() != nil
+    else { throw RemoteError.malformed("\(url.absoluteString) is no address of HTTP") }
+    let target = name.isEmpty ? url : url.appending(path: name)
+    guard !query.isEmpty, var parts = URLComponents(url: target, resolvingAgainstBaseURL: true)
+    else { return target }
+    // Query items would leave a `+` as it is, which servers read as a space.
+    parts.percentEncodedQuery = query.map { "\($0.name)=\($0.value.percentEncoded)" }
+      .joined(separator: "&")
+    guard let url = parts.url else {
+      throw RemoteError.malformed("\(url.absoluteString) can have no query")
+    }
+    return url
+  }
+}
+
+extension String {
+  /// With every byte but letters and digits of ASCII as `%XX`.
+  fileprivate var percentEncoded: String {
+    utf8.map { byte in
+      let scalar = Unicode.Scalar(byte)
+      if scalar.isASCII, scalar.properties.isAlphabetic || scalar.properties.numericType != nil {
+        return String(scalar)
+      }
+      return (byte < 0x10 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+    }.joined()
+  }
+}
+
+/// Limits of an ``HTTPRemote``.
+public struct HTTPRemoteOptions: Sendable, Equatable {
+  /// Bytes of one answer at most, after it was decompressed. A larger one is broken off there, with
+  /// ``RemoteError/tooLarge(_:)``.
+  public var maximumAnswerByteCount = 32 << 20
+  /// How long one request may take, from its first byte to the last byte of its answer.
+  public var deadline = Duration.seconds(60)
+  /// How long a stream of hints may be silent. Servers give a sign of life more often.
+  public var longestSilence = Duration.seconds(90)
+
+  /// The defaults fit the reference server.
+  public init() {}
+}

@@ -1,0 +1,25 @@
+import Foundation
+import LarderRemote
+
+/// The server of `Tools/test-sync`, which says by the environment where it is. Without it these tests do not
+/// run; that script runs them, and fails if they did not.
+enum LiveServer {
+  static let isThere = address != nil
+
+  static let scopes = ["live-a", "live-b"]
+
+  private static let address = ProcessInfo.processInfo.environment["LARDER_SYNC_URL"]
+  static let token = ProcessInfo.processInfo.environment["LARDER_SYNC_TOKEN"] ?? ""
+
+  static func url() throws -> URL {
+    struct NotThere: Error {}
+    guard let address, let url = URL(string: address) else { throw NotThere() }
+    return url
+  }
+
+  static func remote(
+    _ options: HTTPRemoteOptions = HTTPRemoteOptions(), token: String = token
+  ) throws -> HTTPRemote {
+    HTTPRemote(url: try url(), options: options) { _ in token }
+  }
+}
