@@ -28,6 +28,7 @@ let package = Package(
       dependencies: [
         "CBench", .product(name: "Larder", package: "larder"),
         .product(name: "LarderImport", package: "larder"),
+        .product(name: "LarderRemote", package: "larder"),
         .product(name: "LarderSync", package: "larder"),
       ],
       // The peers of the import study are run or compiled when they are needed.

@@ -3,7 +3,8 @@ import Foundation
 
 /// `bench`: times engines and codecs on one workload, watching, and durable writes; `bench codecs`:
 /// the codecs alone; `bench layouts`: the study of LMDB layouts; `bench concurrency`: what
-/// reads get beside a writer; `bench import`: files to documents and back.
+/// reads get beside a writer; `bench import`: files to documents and back; `bench sync`: to a server and
+/// back.
 @main
 struct Bench {
   static func main() async {
@@ -17,6 +18,7 @@ struct Bench {
       case .saveForWatchers(let folder): try WakeStudy.save(in: folder)
       case .concurrency: try await studyConcurrency(options)
       case .import: try studyImport(options)
+      case .sync: try await studySync(options)
       case .importChild(let work, let file, let store): try ImportChild.run(work, file, store)
       }
     } catch {
@@ -116,6 +118,26 @@ struct Bench {
       try HTMLReport.importPage(rows, machine: Machine()).write(to: file)
     }
     if let file = options.json { try Report.json(results).write(to: file) }
+  }
+
+  private static func studySync(_ options: Options) async throws {
+    let environment = ProcessInfo.processInfo.environment
+    guard let server = environment["LARDER_SYNC_URL"].flatMap({ URL(string: $0) }),
+      let token = environment["LARDER_SYNC_TOKEN"],
+      let scopes = environment["LARDER_SYNC_SCOPES"]?.split(separator: " "),
+      scopes.count >= options.scales.count
+    else {
+      throw UsageError(
+        "bench sync needs a server and a scope for each --scale; Tools/bench sync starts one")
+    }
+    let folder = try ScratchFolder(in: options.folder)
+    defer { folder.remove() }
+    for (scale, scope) in zip(options.scales, scopes) {
+      let study = SyncStudy(
+        documents: scale, rounds: options.rounds, folder: folder, server: server, token: token,
+        scope: String(scope))
+      print(SyncStudy.table(try await study.run()))
+    }
   }
 
   private static func studyLayouts(_ options: Options) throws {

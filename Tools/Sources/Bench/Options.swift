@@ -3,7 +3,7 @@ import Foundation
 /// What the command line asks for.
 struct Options {
   enum Command {
-    case engines, codecs, layouts, concurrency, `import`, help
+    case engines, codecs, layouts, concurrency, `import`, sync, help
     /// The other process of the study of watching.
     case saveForWatchers(folder: String)
     /// One turn of the import study.
@@ -26,7 +26,7 @@ struct Options {
   var isWhole: Bool { only.isEmpty && onlyStudied.isEmpty }
 
   static let usage = """
-    usage: bench [codecs|layouts|concurrency|import] [--scale 1k|10k|100k|1m]... [--only OPERATION]...
+    usage: bench [codecs|layouts|concurrency|import|sync] [--scale 1k|10k|100k|1m]... [--only OPERATION]...
                  [--rounds N] [--json FILE] [--html FILE] [--folder FOLDER] [--map-mb N]
                  [--quick]
 
@@ -37,6 +37,7 @@ struct Options {
       layouts   compares two ways of laying out a collection in LMDB instead
       concurrency  counts reads by key beside a writer, and beside none, instead
       import    times imports and exports instead, beside Python and a program with simdjson
+      sync      times the outbox, pushes and loads instead, beside curl; Tools/bench starts the server
       --scale   how many documents; 100k unless told, may be given several times
       --only    one operation; may be given several times
       --rounds  5 unless told
@@ -72,6 +73,7 @@ struct Options {
       case "save-for-watchers": command = .saveForWatchers(folder: try value(of: argument))
       case "concurrency": command = .concurrency
       case "import": command = .import
+      case "sync": command = .sync
       case "import-child":
         guard let work = ImportChild.Work(rawValue: try value(of: argument)) else {
           throw UsageError("import-child parse|import|export FILE STORE")

@@ -1,0 +1,244 @@
+import CBench
+import Foundation
+import Larder
+import LarderRemote
+import LarderSync
+
+@Document struct SyncedNote: Equatable {
+  var id: String
+  var title: String
+  var body: String
+  var stars: Int
+  var tags: [String]
+  var changed: Date
+
+  static func make(_ number: Int, version: Int = 0) -> SyncedNote {
+    SyncedNote(
+      id: String(format: "note-%08d", number), title: "Note \(number) of version \(version)",
+      body: String(repeating: "What is written here is of no use. ", count: 4), stars: number % 6,
+      tags: ["tag\(number % 17)", "tag\(number % 5)"],
+      changed: Date(timeIntervalSinceReferenceDate: 8e8 + Double(number)))
+  }
+}
+
+/// What syncing costs: the outbox beside a save without one; pushing and loading, the latter beside curl, which
+/// fetches the very same pages and throws them away; and asking when nothing is new.
+struct SyncStudy {
+  let documents: Int
+  let rounds: Int
+  let folder: ScratchFolder
+  let server: URL
+  let token: String
+  /// A scope that nobody else uses.
+  let scope: String
+
+  struct Row {
+    let name: String
+    let value: String
+    let comparison: String
+  }
+
+  func run() async throws -> [Row] {
+    var rows = try saving()
+    let remote = HTTPRemote(server) { [token] _ in token }
+    rows += try await pushing(remote)
+    rows += try await loading(remote)
+    return rows
+  }
+
+  // MARK: The outbox
+
+  private func saving() throws -> [Row] {
+    var rows: [Row] = []
+    for (name, batch, count) in [
+      ("save one by one", 1, min(documents, 5_000)), ("save by 100", 100, documents),
+      ("save all at once", documents, documents),
+    ] {
+      for isUpdate in [false, true] {
+        var (with, without): ([Double], [Double]) = ([], [])
+        for round in 0..<rounds {
+          for isSynced in round % 2 == 0 ? [true, false] : [false, true] {
+            let seconds = try save(count, by: batch, isSynced: isSynced, isUpdate: isUpdate)
+            if isSynced { with.append(seconds) } else { without.append(seconds) }
+          }
+        }
+        guard let with = Spread(with), let without = Spread(without) else { continue }
+        rows.append(
+          Row(
+            name: name + (isUpdate ? ", again with a change" : ", new"),
+            value: String(format: "%.1f us a document", with.median / Double(count) * 1e6),
+            comparison: String(
+              format: "%.2f of the rate without an outbox", without.median / with.median)))
+      }
+    }
+    return rows
+  }
+
+  private func save(
+    _ count: Int, by batch: Int, isSynced: Bool, isUpdate: Bool
+  ) throws -> Double {
+    let store = try store("saved")
+    defer { try? store.close() }
+    var engine: SyncEngine?
+    if isSynced { engine = try self.engine(store, ClosedRemote(), account: "me") }
+    defer { withExtendedLifetime(engine) {} }
+    let notes = store.repository(of: SyncedNote.self)
+    try store.declare(SyncedNote.self)
+    if isUpdate {
+      // As if they had come from a remote: each has a version there.
+      try notes.save((0..<count).map { SyncedNote.make($0) }, as: .sync)
+    }
+    let new = (0..<count).map { SyncedNote.make($0, version: 1) }
+    let start = ContinuousClock.now
+    for first in stride(from: 0, to: count, by: batch) {
+      try notes.save(Array(new[first..<min(first + batch, count)]))
+    }
+    return (ContinuousClock.now - start).inSeconds
+  }
+
+  // MARK: Up and down
+
+  private func pushing(_ remote: HTTPRemote) async throws -> [Row] {
+    let store = try store("pushed")
+    defer { try? store.close() }
+    let engine = try engine(store, remote, account: "bench")
+    let notes = store.repository(of: SyncedNote.self)
+    try await engine.sync(.afterNow)
+    try await notes.save((0..<documents).map { SyncedNote.make($0) })
+    let start = ContinuousClock.now
+    try await engine.sync(.afterNow)
+    let seconds = (ContinuousClock.now - start).inSeconds
+    guard try engine.pending().isEmpty else {
+      throw WrongResult(description: "edits were left: \(try engine.pending().prefix(3))")
+    }
+    return [
+      Row(
+        name: "push \(documents) new documents",
+        value: String(format: "%.0f a second", Double(documents) / seconds),
+        comparison: "with the pull that brings their echoes")
+    ]
+  }
+
+  private func loading(_ remote: HTTPRemote) async throws -> [Row] {
+    // What was pushed shows to others once it is settled.
+    let recording = RecordingRemote(remote)
+    var (loads, fetches, memory): ([Double], [Double], [Double]) = ([], [], [])
+    var polls: [Double] = []
+    var pollCalls = 0
+    var isWritten = false
+    for round in 0..<rounds {
+      let store = try store("loaded\(round)")
+      let engine = try engine(store, recording, account: "bench")
+      recording.reset()
+      let before = residentByteCount()
+      let start = ContinuousClock.now
+      try await engine.sync(.afterNow)
+      loads.append((ContinuousClock.now - start).inSeconds)
+      memory.append(Double(residentByteCount() - before))
+      let count = try store.repository(of: SyncedNote.self).count(SyncedNote.all)
+      guard count == documents else {
+        throw WrongResult(description: "\(count) documents were loaded, and not \(documents)")
+      }
+      fetches.append(try fetch(recording.cursors))
+      // The echo of a first load settles with the next pull.
+      try await engine.sync(.afterNow)
+      recording.reset()
+      let written = try lastWrite(of: "loaded\(round)")
+      let poll = ContinuousClock.now
+      try await engine.sync(.afterNow)
+      polls.append((ContinuousClock.now - poll).inSeconds)
+      pollCalls = recording.callCount
+      isWritten = try lastWrite(of: "loaded\(round)") != written
+      try store.close()
+    }
+    guard let load = Spread(loads), let fetch = Spread(fetches), let poll = Spread(polls),
+      let growth = Spread(memory)
+    else { return [] }
+    return [
+      Row(
+        name: "first load of \(documents)",
+        value: String(format: "%.0f a second", Double(documents) / load.median),
+        comparison: String(
+          format: "%.2f of curl's time for the same pages", load.median / fetch.median)),
+      Row(
+        name: "memory of a first load", value: String(format: "%.1f MB more", growth.median / 1e6),
+        comparison: "anonymous, at its end"),
+      Row(
+        name: "nothing new", value: String(format: "%.1f ms", poll.median * 1e3),
+        comparison: "\(pollCalls) request\(pollCalls == 1 ? "" : "s"), and the store is "
+          + (isWritten ? "written to" : "not written to")),
+    ]
+  }
+
+  /// When the store's file was last written to.
+  private func lastWrite(of name: String) throws -> Date? {
+    let file = folder.inner(name).path + "/data.mdb"
+    return try FileManager.default.attributesOfItem(atPath: file)[.modificationDate] as? Date
+  }
+
+  /// Seconds that curl takes for the pages behind these cursors.
+  private func fetch(_ cursors: [PullRequest]) throws -> Double {
+    let file = folder.path + "/pages.curl"
+    let pages = try cursors.map { request in
+      let body: [String: Any] = [
+        "scope": request.scope, "cursor": request.cursor as Any? ?? NSNull(),
+        "limit": request.limit,
+      ]
+      let text = String(decoding: try JSONSerialization.data(withJSONObject: body), as: UTF8.self)
+      let quoted = text.replacingOccurrences(of: "\"", with: "\\\"")
+      return """
+        url = "\(server.absoluteString)/pull"
+        header = "Authorization: Bearer \(token)"
+        header = "Content-Type: application/json"
+        data = "\(quoted)"
+        compressed
+        silent
+        output = "/dev/null"
+        """
+    }
+    try pages.joined(separator: "\nnext\n").write(toFile: file, atomically: true, encoding: .utf8)
+    let curl = Process()
+    curl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    curl.arguments = ["curl", "--config", file]
+    let start = ContinuousClock.now
+    try curl.run()
+    curl.waitUntilExit()
+    guard curl.terminationStatus == 0 else {
+      throw WrongResult(description: "curl ended with status \(curl.terminationStatus)")
+    }
+    return (ContinuousClock.now - start).inSeconds
+  }
+
+  // MARK: What they share
+
+  private func store(_ name: String) throws -> Store {
+    var options = StoreOptions()
+    options.durability = .recentCommitsMayBeLost
+    return try Store(at: try folder.folder(name).url, options: options)
+  }
+
+  private func engine(
+    _ store: Store, _ remote: any Remote, account: String
+  ) throws -> SyncEngine {
+    try SyncEngine(
+      store, remote: remote, collections: [SyncedCollection(SyncedNote.self)], scopes: [scope],
+      account: account, interval: .zero)
+  }
+
+  private func residentByteCount() -> Int {
+    let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+    let line = text.split(separator: "\n").first { $0.hasPrefix("RssAnon:") } ?? ""
+    return (line.split(separator: " ").compactMap { Int($0) }.first ?? 0) << 10
+  }
+
+  static func table(_ rows: [Row]) -> String {
+    let lines = rows.map { "| \($0.name) | \($0.value) | \($0.comparison) |" }
+    return (["| sync | figure | beside |", "|---|---:|---|"] + lines).joined(separator: "\n")
+  }
+}
+
+extension Duration {
+  fileprivate var inSeconds: Double {
+    Double(components.seconds) + Double(components.attoseconds) * 1e-18
+  }
+}
