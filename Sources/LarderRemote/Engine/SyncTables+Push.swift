@@ -198,7 +198,9 @@ private struct Answered {
   ) throws {
     switch result {
     case .accepted(let revision):
-      guard (1...SyncBase.mostRevisionByteCount).contains(revision.utf8.count) else {
+      // A deletion of what was not there has no revision.
+      let least = mutation.document == nil ? 0 : 1
+      guard (least...SyncBase.mostRevisionByteCount).contains(revision.utf8.count) else {
         throw RemoteError.malformed(
           "the revision of \(mutation.key) has \(revision.utf8.count) bytes")
       }
