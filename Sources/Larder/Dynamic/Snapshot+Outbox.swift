@@ -8,8 +8,8 @@ extension Snapshot {
 
   /// The entries of a collection behind a key, in the order of keys.
   ///
-  /// A damaged one is lent as an entry without a base: what was edited here is sent all the same, and the
-  /// remote says whether it has another version.
+  /// A damaged one is lent as an entry that knows only what the remote is known to have: what was edited
+  /// here is sent all the same, and the remote says whether it has another version.
   ///
   /// - Parameter body: Says whether to go on.
   package borrowing func forEachOutboxEntry(
@@ -23,7 +23,9 @@ extension Snapshot {
     while isThere, cursor.key.starts(with: prefix) {
       let found = [UInt8](cursor.key.dropFirst(prefix.count))
       if found != key {
-        let entry = OutboxEntry(cursor.value, key: cursor.key) ?? OutboxEntry()
+        let entry =
+          try OutboxEntry(cursor.value, key: cursor.key)
+          ?? transaction.rebuiltEntry(name, found, engine.outboxDatabases, catalogue)
         guard try body(found, entry) else { return }
       }
       isThere = try cursor.next()
@@ -32,7 +34,7 @@ extension Snapshot {
 
   /// The entry of a document; nil where nothing is to be sent of it.
   package borrowing func outboxEntry(_ name: String, _ key: [UInt8]) throws -> OutboxEntry? {
-    try transaction.outboxEntry(name, key, engine.outboxDatabases)
+    try transaction.outboxEntry(name, key, engine.outboxDatabases, catalogue)
   }
 
   /// The record of a document as it is stored; nil where there is none.
@@ -45,8 +47,7 @@ extension Snapshot {
 
   /// How many documents of all collections have something that is to be sent. Costs nothing.
   package borrowing func outboxCount() throws -> Int {
-    guard let outbox = engine.outboxDatabases?.outbox else { return 0 }
-    return try transaction.statistics(of: outbox).entryCount
+    try transaction.outboxCount(engine.outboxDatabases)
   }
 
   /// What the remote is known to have of the documents of a collection behind a key, in the order of keys.
@@ -69,6 +70,11 @@ extension Snapshot {
     }
   }
 
+  /// What the remote is known to have of a document.
+  package borrowing func base(_ name: String, _ key: [UInt8]) throws -> [UInt8]? {
+    try transaction.syncRecord(OutboxKey.baseKey(name, key), engine.outboxDatabases)
+  }
+
   /// What an engine noted under a name.
   package borrowing func syncNote(_ name: String) throws -> [UInt8]? {
     try transaction.syncRecord(OutboxKey.recordKey([UInt8](name.utf8)), engine.outboxDatabases)
@@ -78,18 +84,7 @@ extension Snapshot {
   package borrowing func syncNotes(withPrefix prefix: String) throws -> [(
     name: String, bytes: [UInt8]
   )] {
-    guard let sync = engine.outboxDatabases?.sync else { return [] }
-    let start = OutboxKey.recordKey([UInt8](prefix.utf8))
-    var notes: [(name: String, bytes: [UInt8])] = []
-    var cursor = try transaction.cursor(in: sync)
-    var isThere = try start.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
-    while isThere, cursor.key.starts(with: start) {
-      if let bytes = SyncRecord.bytes(cursor.value, key: cursor.key) {
-        notes.append((String(decoding: cursor.key.dropFirst(), as: UTF8.self), bytes))
-      }
-      isThere = try cursor.next()
-    }
-    return notes
+    try transaction.syncNotes(withPrefix: prefix, engine.outboxDatabases)
   }
 
   /// How often the collection was erased since it was synced: cursors from before are of no use.

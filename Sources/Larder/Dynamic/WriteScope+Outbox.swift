@@ -45,8 +45,15 @@ extension WriteScope {
   }
 
   /// Puts entries that were saved from a damaged store where there are none.
-  mutating func restoreOutbox(_ entries: [(key: [UInt8], entry: [UInt8])]) throws {
+  ///
+  /// - Parameter notes: What engines noted that goes with them, such as whose edits they are.
+  mutating func restoreOutbox(
+    _ entries: [(key: [UInt8], entry: [UInt8])], notes: [(name: String, bytes: [UInt8])]
+  ) throws {
     let outbox = try outboxDatabases().outbox
+    for note in notes where try syncNote(note.name) == nil {
+      try setSyncNote(note.name, to: note.bytes)
+    }
     try wholly { scope in
       for (key, entry) in entries where try !scope.transaction.hasKey(key, in: outbox) {
         try key.withUnsafeBytes { key in
@@ -60,7 +67,12 @@ extension WriteScope {
 
   /// The entry of a document; nil where nothing is to be sent of it.
   package borrowing func outboxEntry(_ name: String, _ key: [UInt8]) throws -> OutboxEntry? {
-    try transaction.outboxEntry(name, key, engine.outboxDatabases)
+    try transaction.outboxEntry(name, key, engine.outboxDatabases, catalogue)
+  }
+
+  /// How many documents of all collections have something that is to be sent. Costs nothing.
+  package borrowing func outboxCount() throws -> Int {
+    try transaction.outboxCount(engine.outboxDatabases)
   }
 
   /// Writes the entry of a document; nil takes it away.
@@ -84,19 +96,25 @@ extension WriteScope {
 
   /// What the remote is known to have of a document, as ``setBase(_:_:to:)`` noted it.
   package borrowing func base(_ name: String, _ key: [UInt8]) throws -> [UInt8]? {
-    try transaction.syncRecord(
-      [OutboxKey.baseTag] + OutboxKey.prefix(of: name) + key, engine.outboxDatabases)
+    try transaction.syncRecord(OutboxKey.baseKey(name, key), engine.outboxDatabases)
   }
 
   /// Notes what the remote has of a document, 1 to 255 bytes; nil forgets it.
   package mutating func setBase(_ name: String, _ key: [UInt8], to base: [UInt8]?) throws {
     precondition((1...255).contains(base?.count ?? 1), "a base has 1 to 255 bytes")
-    try setSyncRecord([OutboxKey.baseTag] + OutboxKey.prefix(of: name) + key, to: base)
+    try setSyncRecord(OutboxKey.baseKey(name, key), to: base)
   }
 
   /// What an engine noted under a name.
   package borrowing func syncNote(_ name: String) throws -> [UInt8]? {
     try transaction.syncRecord(OutboxKey.recordKey([UInt8](name.utf8)), engine.outboxDatabases)
+  }
+
+  /// What an engine noted under names that begin so.
+  package borrowing func syncNotes(withPrefix prefix: String) throws -> [(
+    name: String, bytes: [UInt8]
+  )] {
+    try transaction.syncNotes(withPrefix: prefix, engine.outboxDatabases)
   }
 
   /// Notes something under a name of 1 to 200 bytes; nil forgets it.
@@ -166,14 +184,48 @@ extension WriteScope {
 
 extension Transaction where Self: ~Copyable {
   borrowing func outboxEntry(
-    _ name: String, _ key: [UInt8], _ databases: OutboxDatabases?
+    _ name: String, _ key: [UInt8], _ databases: OutboxDatabases?, _ catalogue: Catalogue
   ) throws -> OutboxEntry? {
     guard let databases else { return nil }
-    return try (OutboxKey.prefix(of: name) + key).withUnsafeBytes { key in
-      try withValue(for: key, in: databases.outbox) {
-        OutboxEntry($0, key: key) ?? OutboxEntry()
-      }
+    let entry: OutboxEntry?? = try (OutboxKey.prefix(of: name) + key).withUnsafeBytes { key in
+      try withValue(for: key, in: databases.outbox) { OutboxEntry($0, key: key) }
     }
+    guard let entry else { return nil }
+    return try entry ?? rebuiltEntry(name, key, databases, catalogue)
+  }
+
+  /// What stands for an entry that is damaged: the edit is sent all the same.
+  borrowing func rebuiltEntry(
+    _ name: String, _ key: [UInt8], _ databases: OutboxDatabases?, _ catalogue: Catalogue
+  ) throws -> OutboxEntry {
+    var entry = OutboxEntry()
+    entry.base = try syncRecord(OutboxKey.baseKey(name, key), databases)
+    if let documents = catalogue[name]?.documents {
+      entry.isDeleted = try !hasKey(key, in: documents)
+    }
+    return entry
+  }
+
+  borrowing func outboxCount(_ databases: OutboxDatabases?) throws -> Int {
+    guard let databases else { return 0 }
+    return try statistics(of: databases.outbox).entryCount
+  }
+
+  borrowing func syncNotes(
+    withPrefix prefix: String, _ databases: OutboxDatabases?
+  ) throws -> [(name: String, bytes: [UInt8])] {
+    guard let sync = databases?.sync else { return [] }
+    let start = OutboxKey.recordKey([UInt8](prefix.utf8))
+    var notes: [(name: String, bytes: [UInt8])] = []
+    var cursor = try cursor(in: sync)
+    var isThere = try start.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
+    while isThere, cursor.key.starts(with: start) {
+      if let bytes = SyncRecord.bytes(cursor.value, key: cursor.key) {
+        notes.append((String(decoding: cursor.key.dropFirst(), as: UTF8.self), bytes))
+      }
+      isThere = try cursor.next()
+    }
+    return notes
   }
 
   borrowing func syncRecord(

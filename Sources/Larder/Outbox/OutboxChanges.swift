@@ -16,6 +16,7 @@ final class OutboxChanges {
     /// Bytes of the record as it was; nil where there was none, or where it is not kept.
     var oldCount: Int?
     var isDeleted: Bool
+    var isSparing: Bool
   }
 
   private static let maximumByteCount = 4 << 20
@@ -36,9 +37,12 @@ final class OutboxChanges {
 
   /// A document was edited.
   ///
-  /// - Parameter old: The record as it was; nil where there was none, or where there is no room for it.
+  /// - Parameters:
+  ///   - old: The record as it was; nil where there was none.
+  ///   - isSparing: Whether there is no room to keep it, but where it was sent and is not answered.
   func edited(
-    _ key: UnsafeRawBufferPointer, old: UnsafeRawBufferPointer?, isDeleted: Bool = false
+    _ key: UnsafeRawBufferPointer, old: UnsafeRawBufferPointer?, isDeleted: Bool = false,
+    isSparing: Bool = false
   ) {
     guard takesEdits else { return }
     let start = bytes.count
@@ -47,7 +51,7 @@ final class OutboxChanges {
     edits.append(
       Edit(
         start: start, keyCount: UInt16(truncatingIfNeeded: key.count), oldCount: old?.count,
-        isDeleted: isDeleted))
+        isDeleted: isDeleted, isSparing: isSparing))
   }
 
   /// All documents of the collection are forgotten here, and stay on the remote.
@@ -100,7 +104,7 @@ final class OutboxChanges {
       entry.isDeleted = edit.isDeleted
       if hasBases || isThere { entry.base = try base(key, transaction) }
       if entry.base == nil, edit.isDeleted, !isThere { return }
-      if entry.base != nil { entry.shadow = old.map { [UInt8]($0) } }
+      if entry.base != nil, !edit.isSparing { entry.shadow = old.map { [UInt8]($0) } }
       try put(entry, name, &outbox)
     }
   }
@@ -154,10 +158,16 @@ struct OutboxDatabases {
 enum OutboxKey {
   static let baseTag = UInt8(ascii: "b")
   static let recordTag = UInt8(ascii: "s")
+  /// Under which an engine notes whose documents the store has.
+  static let accountName = "account"
 
   static func prefix(of collection: String) -> [UInt8] { [UInt8](collection.utf8) + [0] }
 
   static func eraseName(of prefix: [UInt8]) -> [UInt8] { Array("erased/".utf8) + prefix }
+
+  static func baseKey(_ collection: String, _ key: [UInt8]) -> [UInt8] {
+    [baseTag] + prefix(of: collection) + key
+  }
 
   static func recordKey(_ name: [UInt8]) -> [UInt8] { [recordTag] + name }
 }

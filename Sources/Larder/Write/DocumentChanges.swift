@@ -85,7 +85,7 @@ internal import LarderLMDB
   ) throws {
     let logged = isSparing ? UnsafeRawBufferPointer(start: nil, count: 0) : old
     note(.deleted, key: key, old: logged)
-    outbox?.edited(key, old: isSparing ? nil : old, isDeleted: true)
+    outbox?.edited(key, old: old, isDeleted: true, isSparing: isSparing)
     if indexes.isEmpty { return }
     let isWhole = withOld(old, key) { old in
       for index in indexes { index.delete(old, key: key) }

@@ -102,9 +102,11 @@ extension WriteScope {
 
   mutating func eraseAllData(of collection: Collection) throws -> Int {
     let count = try transaction.statistics(of: collection.documents).entryCount
-    // Of a synced collection there may be deletions that were not sent.
-    guard count > 0 || collection.description.isSynced else { return 0 }
+    // Of one that a remote has there may be deletions that were not sent, and what is known of the remote.
+    let isOfRemote = try collection.description.isSynced || hasBases(collection.name)
+    guard count > 0 || isOfRemote else { return 0 }
     try change(of: collection) { scope, changes in
+      if isOfRemote, !collection.description.isSynced { try scope.eraseBases(of: collection.name) }
       try scope.transaction.empty(collection.documents)
       for index in collection.indexes { try scope.transaction.empty(index.database) }
       changes.erased()

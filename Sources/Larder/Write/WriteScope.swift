@@ -142,6 +142,20 @@ public struct WriteScope: ~Copyable {
       collection.name, databases, after: state.sequence + changeCount, takesEdits: origin.isEdit)
   }
 
+  /// Whether a remote is known to have documents of a collection, sent or not.
+  borrowing func hasBases(_ name: String) throws -> Bool {
+    guard let sync = engine.outboxDatabases?.sync else { return false }
+    return try transaction.hasKey(withPrefix: OutboxKey.baseKey(name, []), in: sync)
+  }
+
+  /// Forgets what a remote is known to have of a collection whose edits are not noted.
+  mutating func eraseBases(of name: String) throws {
+    guard let databases = engine.outboxDatabases else { return }
+    let changes = OutboxChanges(name, databases, after: state.sequence, takesEdits: false)
+    changes.erased()
+    try changes.write(to: &transaction)
+  }
+
   /// Runs a change of several records of one collection. When it stops half-way the scope is never
   /// committed, even if its body swallows the error: half a save must not be kept.
   ///

@@ -53,6 +53,14 @@
     case unmergedDictionaries = "unmerged-dictionaries"
     /// Limit and offset hold in the order of the sections instead of the query's own.
     case limitedSections = "limited-sections"
+    /// An edit that was answered leaves the outbox, although the document was edited while it was under way.
+    case outboxCleared = "outbox-cleared"
+    /// A conflict is taken for an answer that accepts the edit.
+    case conflictAccepted = "conflict-accepted"
+    /// What a scope no longer shows is forgotten together with edits that were not sent.
+    case sweptEdits = "swept-edits"
+    /// An edit whose answer was lost is sent again under another name.
+    case renamedEdits = "renamed-edits"
 
     /// Whether the environment of this process names it: `LARDER_MUTANT=open-guard`; several stand
     /// with commas between them.

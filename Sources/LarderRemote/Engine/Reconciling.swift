@@ -92,7 +92,9 @@ struct Reconciling {
     if document == there.document {
       return try adopt(there, isThere: try here(tx) != nil, &tx)
     }
-    if let document {
+    if var document {
+      // Under this key, whatever a resolver has made of it.
+      document[place.keyField] = place.outline.value(key)
       try tx.save([document], in: place.collection, keyField: place.keyField)
     } else if let value = place.outline.value(key) {
       try tx.delete(key: value, in: place.collection)
@@ -120,11 +122,13 @@ struct Reconciling {
   private mutating func keepBoth(
     _ here: DynamicDocument?, under other: Value, _ there: Incoming, _ tx: inout WriteScope
   ) throws {
-    try adopt(there, isThere: here != nil, &tx)
-    guard var copy = here else { return }
+    guard var copy = here else { return try adopt(there, isThere: false, &tx) }
     copy[place.keyField] = other
+    let otherKey = place.outline.key(of: copy)
+    if otherKey == key { return try keep(here, there, &tx) }
+    try adopt(there, isThere: true, &tx)
     try tx.save([copy], in: place.collection, keyField: place.keyField)
-    guard let otherKey = place.outline.key(of: copy), otherKey != key else { return }
+    guard let otherKey else { return }
     // As if it had been made here.
     var made = try tx.outboxEntry(name, otherKey) ?? OutboxEntry()
     made.sequence = entry.sequence

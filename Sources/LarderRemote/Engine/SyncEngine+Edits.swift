@@ -97,12 +97,14 @@ extension SyncEngine {
     try change(name) { place, key, entry, tx in
       guard entry.flight == nil, let value = place.outline.value(key) else { return false }
       let collection = place.collection
-      let version = entry.newer.map { ($0.base, $0.record) } ?? ([], entry.shadow)
+      let isGone =
+        try entry.newer == nil && entry.base != nil && tx.base(collection.name, key) == nil
+      let version = entry.newer.map { ($0.base, $0.record) } ?? ([], isGone ? nil : entry.shadow)
       if let record = version.1,
         let document = try tx.document(collection.name, key, record: record)
       {
         try tx.save([document], in: collection, keyField: place.keyField)
-      } else if entry.base == nil || entry.newer != nil {
+      } else if entry.base == nil || entry.newer != nil || isGone {
         try tx.delete(key: value, in: collection)
       } else {
         // Nobody knows what it was: the remote is asked for everything anew.

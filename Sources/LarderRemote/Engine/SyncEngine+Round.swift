@@ -11,37 +11,50 @@ extension SyncEngine {
 
   func round() async throws -> UpdateStatus {
     let before = try store.read { $0.sequence }
+    var forbidden: [String: String] = [:]
     do {
-      if !hasRetriedRefused.withLock({ $0 }) {
-        try tables.retryRefused()
-        hasRetriedRefused.withLock { $0 = true }
-      }
+      try tables.beginNew()
+      try retryRefused()
       let facts = try await currentFacts()
-      var failure: (any Error)? = try await push(facts)
+      var failure: (any Error)? = try await push(facts, &forbidden)
       for scope in tables.scopes {
         do {
           try await pull(scope, facts)
-        } catch let error as RemoteError {
+        } catch RemoteError.forbidden(let reason) {
           // One scope that may not be used keeps nobody from the others.
-          guard case .forbidden = error else { throw error }
-          failure = error
-          change { $0.phase = .forbidden(scope) }
+          if forbidden[scope] == nil { forbidden[scope] = reason }
         }
       }
-      failure = try await push(facts) ?? failure
+      failure = try await push(facts, &forbidden) ?? failure
+      // What was refused may fit now, such as where a unique value has become free.
+      try retryRefused()
       try renewCounts()
       if let failure { throw failure }
+      // Where others work, the state tells of it, and the interval goes on.
+      if let (_, reason) = forbidden.first, forbidden.count == tables.scopes.count {
+        throw RemoteError.forbidden(reason)
+      }
     } catch {
       try? renewCounts()
-      tell(error)
+      tell(error, forbidden: tables.scopes.first { forbidden[$0] != nil })
       throw error
     }
     let date = limiter.date
+    let refusing = tables.scopes.first { forbidden[$0] != nil }
     change { state in
       state.lastSynced = date
-      if state.phase != .paused { state.phase = .idle }
+      if state.phase != .paused { state.phase = refusing.map { .forbidden($0) } ?? .idle }
     }
     return try store.read { $0.sequence } == before ? .alreadyCurrent : .updated
+  }
+
+  /// Tries once more to save what was refused: first of all, and whenever the store has changed since.
+  private func retryRefused() throws {
+    let sequence = try store.read { $0.sequence }
+    guard retriedRefused.withLock({ $0 }) != sequence else { return }
+    try tables.retryRefused()
+    let now = try store.read { $0.sequence }
+    retriedRefused.withLock { $0 = now }
   }
 
   private func currentFacts() async throws -> RemoteFacts {
@@ -64,15 +77,13 @@ extension SyncEngine {
     }
   }
 
-  private func tell(_ error: any Error) {
+  private func tell(_ error: any Error, forbidden scope: String?) {
     if error is RemoteError { facts.withLock { $0 = nil } }
     change { state in
       guard state.phase != .paused else { return }
       switch error as? RemoteError {
       case .needsSignIn: state.phase = .needsSignIn
-      case .forbidden:
-        if case .forbidden = state.phase { break }
-        state.phase = .forbidden(tables.scopes[0])
+      case .forbidden: state.phase = .forbidden(scope ?? tables.scopes[0])
       case .gone(let text), .malformed(let text): state.phase = .stopped(text)
       case .unavailable(let text, _), .tooLarge(let text): state.phase = .offline(text)
       case .cursorExpired, nil: state.phase = .idle
@@ -89,7 +100,9 @@ extension SyncEngine {
   ///
   /// - Returns: Why edits were not answered although the remote answers others; they are sent again by a later
   ///   sync.
-  private func push(_ facts: RemoteFacts) async throws -> (any Error)? {
+  private func push(
+    _ facts: RemoteFacts, _ forbidden: inout [String: String]
+  ) async throws -> (any Error)? {
     var sends: [RemoteKey: Int] = [:]
     var failure: (any Error)?
     while true {
@@ -98,7 +111,7 @@ extension SyncEngine {
       var left = due[...]
       while !left.isEmpty {
         try checkGoesOn()
-        change { $0.phase = .pushing(left.count) }
+        enter(.pushing(left.count))
         let isAlone = left.first?.isSuspected == true
         let flight = try tables.begin(
           left.prefix(isAlone ? 1 : max(1, facts.maximumMutationCount)),
@@ -106,8 +119,13 @@ extension SyncEngine {
         for edit in left.prefix(flight.visitedCount) { sends[edit.name, default: 0] += 1 }
         left = left.dropFirst(flight.visitedCount)
         for request in flight.requests {
-          for mutation in try await send(request, in: flight, &failure) {
-            sends[mutation.key] = Self.mostSends
+          do {
+            for mutation in try await send(request, in: flight, &failure) {
+              sends[mutation.key] = Self.mostSends
+            }
+          } catch RemoteError.forbidden(let reason) {
+            forbidden[request.scope] = reason
+            for mutation in request.mutations { sends[mutation.key] = Self.mostSends }
           }
         }
       }
@@ -176,10 +194,11 @@ extension SyncEngine {
   private func pullOnce(_ scope: String, _ facts: RemoteFacts) async throws {
     var note = try tables.note(of: scope)
     var count = 0
-    change { $0.phase = .pulling(0) }
+    enter(.pulling(0))
     var next: PullAnswer? = try await ask(note, facts)
     while let answer = next {
       try checkGoesOn()
+      if tables.hasOthers(answer) { note.hasOthers = true }
       // Nothing new: nothing is written.
       if answer.changes.isEmpty, answer.cursor == note.cursor, !answer.hasMore, !note.isLoading,
         note.hasMissed != true
@@ -203,23 +222,30 @@ extension SyncEngine {
         try tables.keep(note)
       }
       count += answer.changes.count
-      let soFar = count
-      change { $0.phase = .pulling(soFar) }
+      enter(.pulling(count))
       next = try await following
     }
     try await audit(note, facts)
   }
 
   private func ask(_ note: ScopeNote, _ facts: RemoteFacts) async throws -> PullAnswer {
-    let request = PullRequest(
+    var request = PullRequest(
       scope: note.scope, cursor: note.cursor, limit: max(1, facts.maximumChangeCount))
-    return try await asking { try await self.remote.pull(request) }
+    while true {
+      do {
+        return try await asking { [request] in try await self.remote.pull(request) }
+      } catch RemoteError.tooLarge(let reason) {
+        guard request.limit > 1 else { throw RemoteError.tooLarge(reason) }
+        request.limit /= 2
+      }
+    }
   }
 
   /// Now and then compares how many documents there are. Where a remote has gaps, or forgot what it had, the
   /// scope is loaded anew by the next pull, and what is gone is dropped.
   private func audit(_ note: ScopeNote, _ facts: RemoteFacts) async throws {
-    guard facts.hasCount, options.auditInterval > 0 else { return }
+    // Documents of collections that are not followed here are counted there.
+    guard facts.hasCount, options.auditInterval > 0, note.hasOthers != true else { return }
     let interval = facts.hasGaps ? min(5, options.auditInterval) : options.auditInterval
     let count = audits.withLock { audits in
       audits[note.scope, default: 0] += 1

@@ -43,13 +43,16 @@ public final class SyncEngine: Sendable, Updater {
   let state = Locked(SyncState())
   let observers = Locked(Observers())
   let facts = Locked<RemoteFacts?>(nil)
-  let hasRetriedRefused = Locked(false)
+  /// The store's last change when it was last tried to save what was refused; nil before that.
+  let retriedRefused = Locked<UInt64?>(nil)
   /// Pulls of each scope since its documents were counted.
   let audits = Locked<[String: Int]>([:])
 
   struct Observers {
     var continuations: [UInt64: AsyncStream<SyncState>.Continuation] = [:]
     var count: UInt64 = 0
+    /// What they were last told.
+    var told = SyncState()
   }
 
   public var schedule: FetchLimiter? { limiter }
@@ -61,7 +64,8 @@ public final class SyncEngine: Sendable, Updater {
   ///   - collections: What is synced; the remote's other collections are left alone.
   ///   - scopes: What is followed on the remote, one at least. Documents that are made here go into the first
   ///     one, unless their collection says otherwise. Add new ones at the end.
-  ///   - account: Whose documents these are. Edits of another account are never sent.
+  ///   - account: Whose documents these are. Edits of another account are never sent. Where the store was
+  ///     another account's and nothing is left to be sent, the documents of these collections are erased here.
   ///   - interval: How often ``run()`` and streams ask the remote when nothing else makes them.
   ///   - retrying: How long after a failure the next request is made.
   ///   - trigger: Says that it is worth trying again.
@@ -106,29 +110,37 @@ public final class SyncEngine: Sendable, Updater {
     let number = observers.withLock { observers in
       observers.count += 1
       observers.continuations[observers.count] = continuation
+      continuation.yield(observers.told)
       return observers.count
     }
     continuation.onTermination = { [observers] _ in
       let last = observers.withLock { $0.continuations.removeValue(forKey: number) }
       withExtendedLifetime(last) {}
     }
-    continuation.yield(currentState)
     return stream
+  }
+
+  deinit {
+    for observer in observers.withLock({ Array($0.continuations.values) }) { observer.finish() }
   }
 
   /// What it does now.
   public var currentState: SyncState { state.withLock { $0 } }
 
   func change(_ body: (inout SyncState) -> Void) {
-    let changed: SyncState? = state.withLock { state in
-      let before = state
-      body(&state)
-      return state == before ? nil : state
+    state.withLock { body(&$0) }
+    // Whoever tells last tells the latest, whichever thread has changed it.
+    observers.withLock { observers in
+      let latest = currentState
+      guard latest != observers.told else { return }
+      observers.told = latest
+      for observer in observers.continuations.values { observer.yield(latest) }
     }
-    guard let changed else { return }
-    for observer in observers.withLock({ Array($0.continuations.values) }) {
-      observer.yield(changed)
-    }
+  }
+
+  /// Shows what it does now, unless somebody has paused it in this moment.
+  func enter(_ phase: SyncState.Phase) {
+    change { state in if state.phase != .paused { state.phase = phase } }
   }
 
   /// Counts what is pending.
@@ -160,7 +172,9 @@ public final class SyncEngine: Sendable, Updater {
     let changes = store.changes(after: nil, in: [key.collection]).makeAsyncIterator()
     var iterator = changes
     while try !isHere(key) {
-      guard try await iterator.next() != nil else { return }
+      if try await iterator.next() != nil { continue }
+      try Task.checkCancellation()
+      throw StoreError.closed
     }
   }
 

@@ -18,10 +18,14 @@ struct ScopeNote: Codable, Equatable {
   var loading: UInt8 = 0
   /// Whether documents were sent that a whole loading did not show; the next pull decides.
   var hasMissed: Bool?
+  /// Whether the scope has documents of collections that are not followed here.
+  var hasOthers: Bool?
   /// How often each collection had been erased when the cursor was begun with.
   var eraseCounts: [String: UInt64] = [:]
 
-  static func name(_ number: UInt16) -> String { "scope/\(number)" }
+  static let prefix = "scope/"
+
+  static func name(_ number: UInt16) -> String { "\(prefix)\(number)" }
 }
 
 /// A document of the remote that could not be saved here.

@@ -21,6 +21,7 @@ extension SyncTables {
       try check(change)
       changes.append(change)
     }
+    try forgetRefused(changes, note)
     var next = note
     next.cursor = answer.cursor
     if isLast { next.isLoading = false }
@@ -61,7 +62,7 @@ extension SyncTables {
   }
 
   /// Whether it is a document that is at fault, and not the store.
-  private static func isRefusal(_ error: any Error) -> Bool {
+  static func isRefusal(_ error: any Error) -> Bool {
     if error is UnreadableChange { return true }
     guard let error = error as? StoreError else { return false }
     switch error {
@@ -70,6 +71,29 @@ extension SyncTables {
       return true
     default: return false
     }
+  }
+
+  /// What was refused before is of no interest where another version comes.
+  private func forgetRefused(_ changes: [RemoteChange], _ note: ScopeNote) throws {
+    let notes = try store.read { try $0.syncNotes(withPrefix: RefusedNote.prefix) }
+    if notes.isEmpty { return }
+    let keys = Set(changes.map(\.key))
+    let scope = number(of: note.scope)
+    let old = notes.filter { _, bytes in
+      guard let refused = RefusedNote(noted: bytes) else { return true }
+      // Whatever is still there comes again when a scope is loaded from its beginning.
+      return note.cursor == nil && refused.scope == scope
+        || keys.contains(RemoteKey(refused.collection, refused.key))
+    }
+    if old.isEmpty { return }
+    try store.write(as: .sync) { tx in
+      for (name, _) in old { try tx.setSyncNote(name, to: nil) }
+    }
+  }
+
+  /// Whether a page has documents of collections that are not followed.
+  func hasOthers(_ answer: PullAnswer) -> Bool {
+    answer.changes.contains { collections[$0.key.collection] == nil }
   }
 
   private func refuse(
@@ -152,7 +176,10 @@ struct PulledPage {
     case .left:
       // It may have come with another scope already.
       guard base?.scope == scope else { return }
-      guard entry == nil else { return }
+      guard entry == nil else {
+        // With its edit it stays, and the remote says what becomes of both.
+        return try tx.setBase(name, key, to: nil)
+      }
       try forget(key, place, &tx)
     case .document(let document):
       let document = try self.document(document, change.key, place, key)
@@ -165,13 +192,14 @@ struct PulledPage {
 
   /// Writes what was gathered.
   mutating func save(_ tx: inout WriteScope) throws {
-    for (name, documents) in saves.sorted(by: { $0.key < $1.key }) {
-      guard let place = places[name] else { continue }
-      count += try tx.save(documents, in: place.collection, keyField: place.keyField).changes
-    }
+    // First what makes unique values free.
     for (name, keys) in deletions {
       guard let place = places[name] else { continue }
       count += try tx.delete(keys: keys, in: place.collection)
+    }
+    for (name, documents) in saves.sorted(by: { $0.key < $1.key }) {
+      guard let place = places[name] else { continue }
+      count += try tx.save(documents, in: place.collection, keyField: place.keyField).changes
     }
   }
 

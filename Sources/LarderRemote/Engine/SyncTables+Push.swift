@@ -1,6 +1,10 @@
 internal import Larder
 internal import LarderImport
 
+#if LARDER_MUTANTS
+  internal import LarderLMDB
+#endif
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
@@ -89,11 +93,25 @@ extension SyncTables {
     let (name, key) = (edit.collection, edit.key)
     guard var entry = try tx.outboxEntry(name, key), entry.hold == nil else { return nil }
     let current = try tx.recordBytes(name, key)
+    #if LARDER_MUTANTS
+      if Mutant.renamedEdits.isOn { entry.flight?.mutation = UUID() }
+      defer {
+        if Mutant.renamedEdits.isOn, entry.flight != nil {
+          try? tx.setOutboxEntry(name, key, to: entry)
+        }
+      }
+    #endif
     if entry.flight == nil {
       let isNothing =
         current == nil ? !entry.isDeleted || entry.base == nil : current == entry.shadow
       if isNothing {
         try tx.setOutboxEntry(name, key, to: nil)
+        if current != nil, entry.base != nil, try tx.base(name, key) == nil,
+          let value = place.outline.value(key)
+        {
+          // It is gone there, and stood here for its edit alone.
+          try tx.delete(key: value, in: place.collection)
+        }
         return nil
       }
       entry.flight = OutboxEntry.Flight(mutation: UUID())
@@ -139,8 +157,39 @@ extension SyncTables {
       throw RemoteError.malformed(
         "\(request.mutations.count) mutations were sent, and \(results.count) results came")
     }
+    try finish(Array(zip(request.mutations, results))[...], request, of: flight, mend: mend)
+  }
+
+  /// One answer that cannot be saved here keeps nobody from the others.
+  private func finish(
+    _ answers: ArraySlice<(Mutation, PushResult)>, _ request: PushRequest, of flight: Flight,
+    mend: (@Sendable (RejectedEdit) -> DynamicDocument?)?
+  ) throws {
+    do {
+      try save(answers, request, of: flight, mend: mend)
+    } catch let error where Self.isRefusal(error) {
+      guard answers.count > 1 else {
+        if case .accepted? = answers.first?.1 {
+          // It was taken. What came after it cannot be merged here: somebody is to look at it.
+          return try save(answers, request, of: flight, mend: mend, isAsking: true)
+        }
+        let mutations = answers.map { $0.0 }
+        return try hold(
+          PushRequest(scope: request.scope, mutations: mutations), in: flight, code: "refused",
+          "what the server has cannot be saved here: \(error)")
+      }
+      let middle = answers.startIndex + answers.count / 2
+      try finish(answers[..<middle], request, of: flight, mend: mend)
+      try finish(answers[middle...], request, of: flight, mend: mend)
+    }
+  }
+
+  private func save(
+    _ answers: ArraySlice<(Mutation, PushResult)>, _ request: PushRequest, of flight: Flight,
+    mend: (@Sendable (RejectedEdit) -> DynamicDocument?)?, isAsking: Bool = false
+  ) throws {
     try store.write(as: .sync) { tx in
-      for (mutation, result) in zip(request.mutations, results) {
+      for (mutation, result) in answers {
         guard let (name, key) = flight.places[mutation.key],
           let outline = tx.outline(of: name),
           let entry = try tx.outboxEntry(name, key),
@@ -149,7 +198,7 @@ extension SyncTables {
         else { continue }
         var answered = Answered(
           place: try place(name, outline), key: key, entry: entry,
-          scope: number(of: request.scope), mutation: mutation)
+          scope: number(of: request.scope), mutation: mutation, isAsking: isAsking)
         try answered.take(result, mend, &tx)
       }
     }
@@ -168,14 +217,17 @@ extension SyncTables {
     }
   }
 
-  /// Sets an edit aside that the remote will never take.
+  /// Sets an edit aside that the remote will never take as it is.
   func hold(_ request: PushRequest, in flight: Flight, code: String, _ reason: String) throws {
     try store.write(as: .sync) { tx in
       for mutation in request.mutations {
         guard let (name, key) = flight.places[mutation.key],
-          var entry = try tx.outboxEntry(name, key)
+          var entry = try tx.outboxEntry(name, key),
+          entry.flight?.mutation.uuidString.lowercased() == mutation.id
         else { continue }
-        entry.hold = OutboxEntry.Hold(code: code, reason: reason)
+        // It was not taken. What it was edited to meanwhile may be.
+        if !entry.isEditedInFlight { entry.hold = OutboxEntry.Hold(code: code, reason: reason) }
+        entry.flight = nil
         try tx.setOutboxEntry(name, key, to: entry)
       }
     }
@@ -189,6 +241,8 @@ private struct Answered {
   var entry: OutboxEntry
   let scope: UInt16
   let mutation: Mutation
+  /// Whether somebody is to settle what cannot be merged.
+  let isAsking: Bool
 
   private var name: String { place.collection.name }
 
@@ -206,12 +260,18 @@ private struct Answered {
       }
       try accept(SyncBase(scope: scope, loading: SyncBase.unseen, revision: revision), &tx)
     case .conflict(let version):
+      #if LARDER_MUTANTS
+        if Mutant.conflictAccepted.isOn, let version {
+          let base = SyncBase(scope: scope, loading: SyncBase.unseen, revision: version.revision)
+          return try accept(base, &tx)
+        }
+      #endif
       var document: DynamicDocument?
       if let json = version?.document?.json {
         do {
           document = try place.exchange.document(json, key: mutation.key.key)
         } catch {
-          throw RemoteError.malformed("\(mutation.key) is no document of the collection: \(error)")
+          throw UnreadableChange(description: "\(error)")
         }
       }
       var reconciling = Reconciling(place: place, key: key, entry: entry)
@@ -248,8 +308,12 @@ private struct Answered {
       // It was there before the answer, and was accepted after the edit.
       let document = try newer.record.flatMap { try tx.document(name, key, record: $0) }
       var reconciling = Reconciling(place: place, key: key, entry: entry)
-      return try reconciling.settle(Incoming(base: later, document: document), &tx)
+      return try reconciling.settle(
+        Incoming(base: later, document: document), as: isAsking ? .ask : nil, &tx)
     }
+    #if LARDER_MUTANTS
+      if Mutant.outboxCleared.isOn { return try tx.setOutboxEntry(name, key, to: nil) }
+    #endif
     try tx.setOutboxEntry(name, key, to: sent == nil ? nil : entry)
   }
 
@@ -268,7 +332,9 @@ private struct Answered {
       try tx.document(name, key, record: $0)
     }
     let rejected = RejectedEdit(key: mutation.key, document: document, code: code, reason: reason)
-    if entry.attemptCount <= 3, let mended = mend?(rejected), mended != document {
+    if entry.attemptCount <= 3, var mended = mend?(rejected), mended != document {
+      mended[place.keyField] = place.outline.value(key)
+      entry.isDeleted = false
       try tx.save([mended], in: place.collection, keyField: place.keyField)
     } else {
       entry.hold = OutboxEntry.Hold(code: code.isEmpty ? "rejected" : code, reason: reason)

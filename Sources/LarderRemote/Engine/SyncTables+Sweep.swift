@@ -1,5 +1,9 @@
 internal import Larder
 
+#if LARDER_MUTANTS
+  internal import LarderLMDB
+#endif
+
 // What a remote no longer has.
 
 extension SyncTables {
@@ -76,6 +80,14 @@ extension SyncTables {
     guard let outline = tx.outline(of: name) else { return }
     var values: [Value] = []
     for key in keys {
+      #if LARDER_MUTANTS
+        if Mutant.sweptEdits.isOn, let value = outline.value(key) {
+          try tx.setOutboxEntry(name, key, to: nil)
+          try tx.setBase(name, key, to: nil)
+          values.append(value)
+          continue
+        }
+      #endif
       if var entry = try tx.outboxEntry(name, key) {
         // Seen, and kept for when the edit under way is answered, or the conflict settled.
         if let newer = SyncBase(entry.newer?.base), newer.loading == note.loading { continue }
@@ -86,10 +98,7 @@ extension SyncTables {
           try tx.setOutboxEntry(name, key, to: entry)
           continue
         }
-        // Edited here, gone there.
-        entry.base = nil
-        entry.shadow = nil
-        try tx.setOutboxEntry(name, key, to: entry.isDeleted ? nil : entry)
+        // Edited here, and gone there, or in another scope: the remote says which when the edit is sent.
       } else if let value = outline.value(key) {
         values.append(value)
       }

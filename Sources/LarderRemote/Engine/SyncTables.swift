@@ -49,11 +49,20 @@ struct SyncTables: Sendable {
     for collection in collections.values {
       if let type = collection.type { try store.declare(type) }
     }
-    let pendingCount = try store.read { try $0.outboxCount() }
     try store.write(as: .sync) { tx in
+      let pendingCount = try tx.outboxCount()
       let owner = try tx.syncNote(Self.accountName)
       if let owner, owner != [UInt8](account.utf8) {
         guard pendingCount == 0 else { throw SyncError.otherAccount(pendingCount: pendingCount) }
+        // Nothing of the other account is to be seen under this one, and its cursors are of no use here.
+        for name in collections.keys where tx.outline(of: name) != nil {
+          try tx.eraseAllData(of: store.collection(name))
+        }
+        for (name, _) in try tx.syncNotes(withPrefix: RefusedNote.prefix)
+          + tx.syncNotes(withPrefix: ScopeNote.prefix)
+        {
+          try tx.setSyncNote(name, to: nil)
+        }
       }
       if owner != [UInt8](account.utf8) {
         try tx.setSyncNote(Self.accountName, to: [UInt8](account.utf8))
@@ -61,6 +70,25 @@ struct SyncTables: Sendable {
       for (name, collection) in collections {
         guard let outline = tx.outline(of: name) else { continue }
         if outline.keyField == nil { throw SyncError.noKeyField(collection: name) }
+        try begin(collection, outline, &tx)
+      }
+    }
+  }
+
+  /// Makes the collections synced that have come into being since.
+  func beginNew() throws {
+    let new = try store.read { snapshot in
+      collections.values.filter { collection in
+        snapshot.outline(of: collection.name).map {
+          $0.isSynced != (collection.direction == .both)
+        } ?? false
+      }
+    }
+    guard !new.isEmpty else { return }
+    try store.write(as: .sync) { tx in
+      for collection in new {
+        guard let outline = tx.outline(of: collection.name) else { continue }
+        if outline.keyField == nil { throw SyncError.noKeyField(collection: collection.name) }
         try begin(collection, outline, &tx)
       }
     }
@@ -79,10 +107,12 @@ struct SyncTables: Sendable {
   /// Forgets whose the store was, and what was not sent.
   static func forgetAccount(_ names: [String], in store: Store) throws {
     try store.prepareOutbox()
-    let scopes = try store.read { try $0.syncNotes(withPrefix: "scope/").map(\.name) }
+    let scopes = try store.read { try $0.syncNotes(withPrefix: ScopeNote.prefix).map(\.name) }
     let refused = try store.read { try $0.syncNotes(withPrefix: RefusedNote.prefix).map(\.name) }
     try store.write(as: .sync) { tx in
-      for name in names { try tx.eraseAllData(of: store.collection(name)) }
+      for name in names where tx.outline(of: name) != nil {
+        try tx.eraseAllData(of: store.collection(name))
+      }
       for name in scopes + refused + [accountName] { try tx.setSyncNote(name, to: nil) }
     }
   }
@@ -139,6 +169,14 @@ struct SyncTables: Sendable {
           if SyncBase(base)?.scope == number { count += 1 }
           return true
         }
+      }
+      // Those that could not be saved are there all the same.
+      for (_, bytes) in try snapshot.syncNotes(withPrefix: RefusedNote.prefix) {
+        guard let refused = RefusedNote(noted: bytes), refused.scope == number,
+          !refused.json.isEmpty, let outline = snapshot.outline(of: refused.collection)
+        else { continue }
+        let key = outline.key(refused.key)
+        if try key.flatMap({ try snapshot.base(refused.collection, $0) }) == nil { count += 1 }
       }
       return count
     }

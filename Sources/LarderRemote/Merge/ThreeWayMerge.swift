@@ -18,11 +18,13 @@ struct ThreeWayMerge {
   func merge(
     _ before: DynamicDocument?, here: DynamicDocument, there: DynamicDocument
   ) -> DynamicDocument {
-    merge(before, here: here, there: there, at: [])
+    merge(
+      before, here: here, there: there, beganWithNothing: before == nil && beganWithNothing, at: [])
   }
 
   private func merge(
-    _ before: DynamicDocument?, here: DynamicDocument, there: DynamicDocument, at path: [String]
+    _ before: DynamicDocument?, here: DynamicDocument, there: DynamicDocument,
+    beganWithNothing: Bool, at path: [String]
   ) -> DynamicDocument {
     // In the remote's order, as it is most likely what stands there.
     var merged = there
@@ -30,14 +32,15 @@ struct ThreeWayMerge {
     for name in names {
       merged[name] = value(
         before?[name], here: here[name], there: there[name], isKnown: before != nil,
-        at: path + [name])
+        beganWithNothing: beganWithNothing, at: path + [name])
     }
     return merged
   }
 
   /// - Parameter isKnown: Whether it is known what the field was before.
   private func value(
-    _ before: Value?, here: Value?, there: Value?, isKnown: Bool, at path: [String]
+    _ before: Value?, here: Value?, there: Value?, isKnown: Bool, beganWithNothing: Bool,
+    at path: [String]
   ) -> Value? {
     let rule = rules.rule(path) ?? .lastWriter
     // Two who have added the same have added it twice.
@@ -48,7 +51,10 @@ struct ThreeWayMerge {
     if isKnown, here == before { return there }
     if isKnown, there == before { return here }
     switch rule {
-    case .lastWriter: return lastWriter(before, here: here, there: there, at: path)
+    case .lastWriter:
+      return lastWriter(
+        before, here: here, there: there, isKnown: isKnown, beganWithNothing: beganWithNothing,
+        at: path)
     // Of numbers that began as something unknown nobody can say what was added.
     case .counter: return here
     case .set: return union(before, here: here, there: there)
@@ -58,7 +64,8 @@ struct ThreeWayMerge {
   }
 
   private func lastWriter(
-    _ before: Value?, here: Value?, there: Value?, at path: [String]
+    _ before: Value?, here: Value?, there: Value?, isKnown: Bool, beganWithNothing: Bool,
+    at path: [String]
   ) -> Value? {
     guard case .document(let here)? = here, case .document(let there)? = there else {
       // What the document lacked when it was made here says nothing of what it has there.
@@ -66,24 +73,34 @@ struct ThreeWayMerge {
     }
     var old: DynamicDocument?
     if case .document(let document)? = before { old = document }
-    return .document(merge(old, here: here, there: there, at: path))
+    // Where both have added it, each of its fields was added.
+    let beganWithNothing = old == nil && (isKnown || beganWithNothing)
+    return .document(
+      merge(old, here: here, there: there, beganWithNothing: beganWithNothing, at: path))
   }
 
   private func counter(_ before: Value?, here: Value?, there: Value?) -> Value? {
     let start = before ?? .integer(0)
-    switch (start, here ?? .integer(0), there ?? .integer(0)) {
-    case (.integer(let start), .integer(let here), .integer(let there)):
-      let (added, overflows) = here.subtractingReportingOverflow(start)
-      let (sum, alsoOverflows) = there.addingReportingOverflow(added)
-      return .integer(overflows || alsoOverflows ? Swift.max(here, there) : sum)
-    case (.decimal(let start), .decimal(let here), .decimal(let there)):
-      return .decimal(there + (here - start))
-    case (let start, let here, let there):
-      guard let start = start.number, let here = here.number, let there = there.number else {
+    let (here, there) = (here ?? .integer(0), there ?? .integer(0))
+    if let start = start.wholeNumber, let hereNumber = here.wholeNumber,
+      let thereNumber = there.wholeNumber
+    {
+      // What the field may not be able to hold stays with the larger one.
+      let larger = hereNumber < thereNumber ? there : here
+      let sum = Value(wholeNumber: thereNumber + (hereNumber - start))
+      if case .unsigned? = sum, case .integer = larger { return larger }
+      return sum ?? larger
+    }
+    if [start, here, there].contains(where: { if case .decimal = $0 { true } else { false } }) {
+      guard let start = start.decimal, let here = here.decimal, let there = there.decimal else {
         return here
       }
-      return .double(there + (here - start))
+      return .decimal(there + (here - start))
     }
+    guard let start = start.number, let hereNumber = here.number, let there = there.number else {
+      return here
+    }
+    return .double(there + (hereNumber - start))
   }
 
   private func union(_ before: Value?, here: Value?, there: Value?) -> Value? {
@@ -102,6 +119,34 @@ struct ThreeWayMerge {
 }
 
 extension Value {
+  /// An integer of either kind, with room to add two of them up.
+  fileprivate var wholeNumber: Int128? {
+    switch self {
+    case .integer(let value): Int128(value)
+    case .unsigned(let value): Int128(value)
+    default: nil
+    }
+  }
+
+  fileprivate init?(wholeNumber: Int128) {
+    if let value = Int64(exactly: wholeNumber) {
+      self = .integer(value)
+    } else if let value = UInt64(exactly: wholeNumber) {
+      self = .unsigned(value)
+    } else {
+      return nil
+    }
+  }
+
+  fileprivate var decimal: Decimal? {
+    switch self {
+    case .integer(let value): Decimal(value)
+    case .unsigned(let value): Decimal(value)
+    case .decimal(let value): value
+    default: nil
+    }
+  }
+
   fileprivate var number: Double? {
     switch self {
     case .integer(let value): Double(value)
@@ -117,15 +162,19 @@ extension Value? {
   fileprivate func isBelow(_ other: Value?) -> Bool {
     switch (self, other) {
     case (nil, .some), (.null?, .some): true
-    case (.integer(let a)?, .integer(let b)?): a < b
-    case (.unsigned(let a)?, .unsigned(let b)?): a < b
     case (.date(let a)?, .date(let b)?): a < b
     case (.decimal(let a)?, .decimal(let b)?): a < b
     case (.string(let a)?, .string(let b)?):
       a.unicodeScalars.lexicographicallyPrecedes(b.unicodeScalars)
     case (.bool(let a)?, .bool(let b)?): !a && b
     case (let a?, let b?):
-      if let a = a.number, let b = b.number { a < b } else { false }
+      if let a = a.wholeNumber, let b = b.wholeNumber {
+        a < b
+      } else if let a = a.number, let b = b.number {
+        a < b
+      } else {
+        false
+      }
     default: false
     }
   }

@@ -50,6 +50,8 @@ private struct Salvage: ~Copyable {
   private var builders: [String: Waiting] = [:]
   /// Entries of the outbox that are whole.
   private var edits: [(key: [UInt8], entry: [UInt8])] = []
+  /// Whose they are.
+  private var notes: [(name: String, bytes: [UInt8])] = []
 
   /// Records of one collection that wait to be saved.
   private struct Waiting {
@@ -153,6 +155,14 @@ private struct Salvage: ~Copyable {
         if OutboxEntry(value, key: key) != nil { edits.append(([UInt8](key), [UInt8](value))) }
         return
       }
+      if database == Layout.syncName {
+        if key.elementsEqual(OutboxKey.recordKey([UInt8](OutboxKey.accountName.utf8))),
+          let bytes = SyncRecord.bytes(value, key: key)
+        {
+          notes.append((OutboxKey.accountName, bytes))
+        }
+        return
+      }
       if let database {
         guard database.hasPrefix(Layout.documentsPrefix) else { return }
         let name = String(database.dropFirst(Layout.documentsPrefix.count))
@@ -197,7 +207,7 @@ private struct Salvage: ~Copyable {
   private func saveEdits() throws {
     guard !edits.isEmpty else { return }
     try store.prepareOutbox()
-    try store.write { tx in try tx.restoreOutbox(edits) }
+    try store.write { tx in try tx.restoreOutbox(edits, notes: notes) }
   }
 
   private mutating func save(_ name: String) throws {

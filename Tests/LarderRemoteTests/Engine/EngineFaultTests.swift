@@ -1,0 +1,313 @@
+import Foundation
+import Larder
+import LarderLMDB
+import LarderRemote
+import LarderSync
+import LarderTesting
+import Testing
+
+/// A ticket, of which no two may have one seat.
+@Document struct Seat: Equatable {
+  @Indexed(unique: true) var number: Int
+  var id: String
+}
+
+/// What one client makes of a remote that does not do as it wishes.
+@Suite("an engine and a remote with faults", .timeLimit(.minutes(5))) struct EngineFaultTests {
+  private let server = InMemoryRemote()
+
+  @Test("an edit that is too large is set aside, the others go, and a smaller one is sent after it")
+  func tooLarge() async throws {
+    server.currentFacts.maximumPushByteCount = 4000
+    let desk = try SyncDesk(server)
+    for number in 0..<20 {
+      let size = number == 7 ? 5000 : 20
+      try await desk.cards.save(Card(id: "\(number)", title: String(repeating: "x", count: size)))
+    }
+
+    try await desk.sync()
+
+    #expect(try desk.engine.rejected().map(\.key) == [.card("7")])
+    #expect(try desk.engine.rejected().first?.code == "too-large")
+    #expect(server.documents(in: "all").count == 19)
+
+    try await desk.cards.save(Card(id: "7", title: "short"))
+    try await desk.sync()
+    #expect(try desk.engine.pending() == [])
+    #expect(server.documents(in: "all").count == 20)
+    try desk.close()
+  }
+
+  @Test("a rejected edit that was too large can be taken back")
+  func tooLargeDiscarded() async throws {
+    server.currentFacts.maximumPushByteCount = 1000
+    let desk = try SyncDesk(server)
+    try await desk.cards.save(Card(id: "a", title: "short"))
+    try await desk.sync()
+    try await desk.cards.save(Card(id: "a", title: String(repeating: "x", count: 2000)))
+    try await desk.sync()
+
+    try await desk.engine.discard(.card("a"))
+
+    #expect(try desk.titles() == ["a short"])
+    #expect(try desk.engine.pending() == [])
+    try desk.close()
+  }
+
+  @Test("one edit among a hundred that the remote never answers does not hold up the others")
+  func poison() async throws {
+    server.script { call, _ in
+      guard case .push(let request) = call else { return nil }
+      let isPoisoned = request.mutations.contains { $0.key.key == "50" }
+      return isPoisoned ? .fails(.unavailable("it broke")) : nil
+    }
+    let desk = try SyncDesk(server)
+    try await desk.cards.save((0..<100).map { Card(id: "\($0)", title: "t") })
+
+    await #expect(throws: RemoteError.self) { try await desk.sync() }
+
+    #expect(server.documents(in: "all").count == 99)
+    #expect(try desk.engine.pending().map(\.key) == [.card("50")])
+    server.script(nil)
+    try await desk.sync()
+    #expect(try desk.engine.pending() == [])
+    try desk.close()
+  }
+
+  @Test("a lost answer is asked for again, and the edit applied once")
+  func lostAnswer() async throws {
+    let desk = try SyncDesk(server)
+    try await desk.cards.save(Card(id: "a", count: 1))
+    try await desk.sync()
+    server.script { call, _ in if case .push = call { .losesAnswer } else { nil } }
+    try await desk.cards.save(Card(id: "a", count: 2))
+    await #expect(throws: RemoteError.self) { try await desk.sync() }
+    #expect(try desk.engine.pending().map(\.status) == [.sent])
+    try await desk.cards.save(Card(id: "a", count: 5))
+    server.script(nil)
+
+    try await desk.sync()
+
+    #expect(try desk.cards.get("a")?.count == 5)
+    #expect(
+      try server.version(of: .card("a"))?.document?.decode(as: Counted.self).count == 5)
+    #expect(try desk.engine.pending() == [])
+    try desk.close()
+  }
+
+  private struct Counted: Decodable { var count: Int }
+
+  @Test("a conflict that cannot be saved here keeps nobody from the others, and is set aside")
+  func unsavableConflict() async throws {
+    let desk = try SyncDesk(server)
+    try await desk.cards.save((0..<10).map { Card(id: "\($0)", title: "here") })
+    server.put(.card("5"), RemoteDocument(#"{"id":"5","title":{"no":"text"}}"#), in: "all")
+
+    try await desk.sync()
+
+    #expect(server.documents(in: "all").count == 10)
+    #expect(try desk.engine.rejected().map(\.key) == [.card("5")])
+    #expect(try desk.engine.pending().count == 1)
+    try desk.close()
+  }
+
+  @Test("a document that was refused is forgotten when another version comes")
+  func refusedThenMended() async throws {
+    let desk = try SyncDesk(server)
+    try await desk.cards.save(Card(id: "a", title: "t"))
+    try await desk.sync()
+    server.put(.card("b"), RemoteDocument(#"{"id":"b","title":{"no":"text"}}"#), in: "all")
+    server.put(.card("c"), .card("c", "fine"), in: "all")
+    try await desk.sync()
+    #expect(try desk.engine.refused().map(\.key) == [.card("b")])
+    #expect(try desk.titles() == ["a t", "c fine"])
+
+    server.put(.card("b"), .card("b", "mended"), in: "all")
+    try await desk.sync()
+
+    #expect(try desk.engine.refused() == [])
+    #expect(try desk.titles() == ["a t", "b mended", "c fine"])
+    let later = try SyncDesk(server, store: desk.store)
+    try await later.sync()
+    #expect(try later.titles() == ["a t", "b mended", "c fine"])
+    try desk.close()
+  }
+
+  @Test("a document that was refused and then deleted on the remote never comes back")
+  func refusedThenDeleted() async throws {
+    let seats = [SyncedCollection(Seat.self)]
+    let desk = try SyncDesk(server, collections: seats)
+    server.put(RemoteKey("Seat", "a"), RemoteDocument(#"{"number":1,"id":"a"}"#), in: "all")
+    server.put(RemoteKey("Seat", "b"), RemoteDocument(#"{"number":1,"id":"b"}"#), in: "all")
+    try await desk.sync()
+    #expect(try desk.engine.refused().count == 1)
+    let refused = try #require(try desk.engine.refused().first?.key)
+
+    server.remove(refused)
+    server.remove(RemoteKey("Seat", refused.key == "a" ? "b" : "a"))
+    try await desk.sync()
+
+    #expect(try desk.engine.refused() == [])
+    #expect(try desk.store.repository(of: Seat.self).fetch(Seat.all) == [])
+    try desk.close()
+  }
+
+  @Test("a document that was refused is saved once the unique value is free")
+  func refusedThenFree() async throws {
+    let desk = try SyncDesk(server, collections: [SyncedCollection(Seat.self)])
+    server.put(RemoteKey("Seat", "a"), RemoteDocument(#"{"number":1,"id":"a"}"#), in: "all")
+    try await desk.sync()
+    server.put(RemoteKey("Seat", "b"), RemoteDocument(#"{"number":1,"id":"b"}"#), in: "all")
+    try await desk.sync()
+    #expect(try desk.engine.refused().map(\.key.key) == ["b"])
+
+    server.remove(RemoteKey("Seat", "a"))
+    try await desk.sync()
+
+    #expect(try desk.store.repository(of: Seat.self).fetch(Seat.all).map(\.id) == ["b"])
+    #expect(try desk.engine.refused() == [])
+    try desk.close()
+  }
+
+  @Test("a forbidden scope stops neither the edits nor the pulls of the others")
+  func forbidden() async throws {
+    server.allow("me", reading: ["a", "c"], writing: ["a", "c"])
+    server.put(.card("there"), .card("there", "t"), in: "c")
+    let cards = SyncedCollection(
+      Card.self, scope: { $0["title"] == "secret" ? "b" : "a" })
+    let desk = try SyncDesk(server, collections: [cards], scopes: ["a", "b", "c"])
+    try await desk.cards.save([Card(id: "1", title: "secret"), Card(id: "2", title: "open")])
+
+    try await desk.sync()
+
+    #expect(server.documents(in: "a").keys.map(\.key) == ["2"])
+    #expect(try desk.titles() == ["1 secret", "2 open", "there t"])
+    #expect(desk.engine.currentState.phase == .forbidden("b"))
+    #expect(try desk.engine.pending().map(\.key) == [.card("1")])
+    try desk.close()
+  }
+
+  @Test("where every scope is forbidden a sync throws that")
+  func allForbidden() async throws {
+    server.allow("me", reading: [], writing: [])
+    let desk = try SyncDesk(server)
+
+    await #expect(throws: RemoteError.self) { try await desk.sync() }
+
+    #expect(desk.engine.currentState.phase == .forbidden("all"))
+    try desk.close()
+  }
+
+  @Test("an answer that is too large is asked for in smaller pages")
+  func largeAnswer() async throws {
+    for number in 0..<30 { server.put(.card("\(number)"), .card("\(number)", "t"), in: "all") }
+    server.script { call, _ in
+      guard case .pull(let request) = call, request.limit > 4 else { return nil }
+      return .fails(.tooLarge("the answer"))
+    }
+    let desk = try SyncDesk(server)
+
+    try await desk.sync()
+
+    #expect(try desk.cards.fetch(Card.all).count == 30)
+    try desk.close()
+  }
+
+  @Test("edits outlive a cursor that has expired")
+  func expired() async throws {
+    let desk = try SyncDesk(server)
+    try await desk.cards.save([Card(id: "a", count: 1), Card(id: "b", count: 1)])
+    try await desk.sync()
+    try await desk.cards.save(Card(id: "a", count: 3))
+    server.remove(.card("b"))
+    server.purge()
+    server.forgetCursors()
+    server.script { call, _ in
+      if case .push = call { .fails(.unavailable("later", retryAfter: .seconds(1))) } else { nil }
+    }
+    await #expect(throws: RemoteError.self) { try await desk.sync() }
+    server.script(nil)
+
+    try await desk.sync()
+
+    #expect(try desk.cards.fetch(Card.all).map(\.count) == [3])
+    #expect(try desk.engine.pending() == [])
+    try desk.close()
+  }
+
+  @Test("needing a sign-in keeps the edits, and is shown")
+  func signIn() async throws {
+    let desk = try SyncDesk(server)
+    try await desk.cards.save(Card(id: "a"))
+    server.script { _, _ in .fails(.needsSignIn("who?")) }
+
+    await #expect(throws: RemoteError.needsSignIn("who?")) { try await desk.sync() }
+
+    #expect(desk.engine.currentState.phase == .needsSignIn)
+    server.script(nil)
+    try await desk.sync()
+    #expect(desk.engine.currentState.phase == .idle)
+    #expect(try desk.engine.pending() == [])
+    try desk.close()
+  }
+
+  @Test("a mended edit is sent under the document's own key")
+  func mend() async throws {
+    let gate = ClosureRemote { [server] in
+      try await server.pull($0)
+    } push: { [server] request in
+      if request.mutations.contains(where: { "\($0.document ?? RemoteDocument(""))".contains("bad") }) {
+        return request.mutations.map { _ in .rejected(code: "words", reason: "no such word") }
+      }
+      return try await server.push(request)
+    }
+    var options = SyncEngine.Options()
+    options.mend = { rejected in
+      var document = rejected.document
+      document?["title"] = "good"
+      document?["id"] = "other"
+      return document
+    }
+    let desk = try SyncDesk(gate, options: options)
+    try await desk.cards.save(Card(id: "a", title: "bad"))
+
+    try await desk.sync()
+
+    #expect(try desk.titles() == ["a good"])
+    #expect(server.documents(in: "all").keys.map(\.key) == ["a"])
+    #expect(try desk.engine.pending() == [])
+    try desk.close()
+  }
+
+  @Test("a rejected edit is sent again when it is edited, or when somebody asks")
+  func rejected() async throws {
+    let isStrict = Locked(true)
+    let gate = ClosureRemote { [server] in
+      try await server.pull($0)
+    } push: { [server] request in
+      if isStrict.withLock({ $0 }) {
+        return request.mutations.map { _ in .rejected(code: "no", reason: "not now") }
+      }
+      return try await server.push(request)
+    }
+    let desk = try SyncDesk(gate)
+    try await desk.cards.save([Card(id: "a", title: "1"), Card(id: "b", title: "1")])
+    try await desk.sync()
+    #expect(try desk.engine.rejected().count == 2)
+    #expect(desk.engine.currentState.rejectedCount == 2)
+    isStrict.withLock { $0 = false }
+    try await desk.sync()
+    #expect(server.documents(in: "all").isEmpty)
+
+    try await desk.engine.retry(.card("a"))
+    try await desk.cards.save(Card(id: "b", title: "2"))
+    try await desk.sync()
+
+    #expect(server.documents(in: "all").count == 2)
+    #expect(try desk.engine.pending() == [])
+    await #expect(throws: SyncError.nothingToSettle(.card("a"))) {
+      try await desk.engine.retry(.card("a"))
+    }
+    try desk.close()
+  }
+}
