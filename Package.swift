@@ -124,7 +124,7 @@ let package = Package(
       name: "LarderCLITests",
       dependencies: [
         "CLarderZlib", "CLarderZstd", "Larder", "LarderCLI", "LarderCompression", "LarderImport",
-        "LarderLMDB", "LarderSync", "LarderTestKit", "LarderTesting",
+        "LarderLMDB", "LarderRemote", "LarderSync", "LarderTestKit", "LarderTesting",
       ],
       swiftSettings: strict),
   ],
