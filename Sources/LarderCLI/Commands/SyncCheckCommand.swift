@@ -38,7 +38,9 @@ enum SyncCheckCommand: Command {
     let address = try arguments.operands("URL")[0]
     guard let url = URL(string: address), ["http", "https"].contains(url.scheme?.lowercased()),
       url.host()?.isEmpty == false
-    else { throw UsageError("\(address.inQuotes) is no address that begins with https:// or http://") }
+    else {
+      throw UsageError("\(address.inQuotes) is no address that begins with https:// or http://")
+    }
     guard let scope = arguments["scope"] else {
       throw UsageError("which scope? Give --scope NAME")
     }

@@ -45,7 +45,7 @@ public struct RemoteConformance: Sendable {
       for _ in 0..<max(clientCount, 2) {
         let client = try await make()
         // A client may have to know what its server can.
-        facts = try await client.facts()
+        facts = try await withDeadline { try await client.facts() }
         clients.append(client)
       }
       trial = RemoteTrial(
@@ -61,7 +61,8 @@ public struct RemoteConformance: Sendable {
         .init(promise: promise.sentence, outcome: await outcome(of: promise, trial)))
       if stopsAtFirst, !report.isGood { break }
     }
-    report.leftOverCount = await trial.removeAll()
+    let leftOver = try? await withDeadline { await trial.removeAll() }
+    report.leftOverCount = leftOver ?? trial.keyCount
     return report
   }
 
@@ -81,17 +82,18 @@ public struct RemoteConformance: Sendable {
   }
 
   /// What `body` returns, if it does so in time.
-  private func withDeadline(_ body: @escaping @Sendable () async throws -> String) async throws
-    -> String
-  {
-    try await withThrowingTaskGroup(of: String.self) { group in
+  private func withDeadline<Result: Sendable>(
+    _ body: @escaping @Sendable () async throws -> Result
+  ) async throws -> Result {
+    try await withThrowingTaskGroup(of: Result.self) { group in
       group.addTask { try await body() }
       group.addTask {
         try await Task.sleep(for: patience)
         throw BrokenPromise("it was not settled within \(patience)")
       }
       defer { group.cancelAll() }
-      return try await group.next() ?? ""
+      guard let result = try await group.next() else { throw CancellationError() }
+      return result
     }
   }
 }
@@ -120,7 +122,7 @@ public struct RemoteReport: Sendable, CustomStringConvertible {
   public var seed: UInt64
   /// In the order in which they were tried.
   public var entries: [Entry] = []
-  /// Documents of the run that could not be deleted at its end.
+  /// Documents of the run that could not be deleted at its end, at most.
   public var leftOverCount = 0
 
   init(seed: UInt64) { self.seed = seed }
@@ -143,7 +145,8 @@ public struct RemoteReport: Sendable, CustomStringConvertible {
       }
     }
     if leftOverCount > 0 {
-      lines.append("\(leftOverCount) documents of the collection `conformance` were left behind")
+      lines.append(
+        "up to \(leftOverCount) documents of the collection `conformance` were left behind")
     }
     let result = isGood ? "nothing was found" : "\(broken.count) of \(entries.count) are broken"
     lines.append("\(result); seed \(seed)")

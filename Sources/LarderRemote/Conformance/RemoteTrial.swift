@@ -57,6 +57,9 @@ struct RemoteTrial: Sendable {
     }
   }
 
+  /// How many keys were given out.
+  var keyCount: Int { state.withLock { $0.keys.count } }
+
   func isOurs(_ key: RemoteKey) -> Bool { state.withLock { $0.keys.contains(key) } }
 
   // MARK: Writing

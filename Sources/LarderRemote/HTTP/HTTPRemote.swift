@@ -18,6 +18,9 @@ internal import LarderLMDB
 /// ``HTTPRemoteOptions/maximumAnswerByteCount``.
 ///
 /// Every call throws ``RemoteError``, or what the closure for tokens throws, or `CancellationError`.
+///
+/// - Note: On Linux, Foundation of Swift 6 ends the process where a server closes the connection within the head of
+///   an answer, before the empty line. Nothing above a `URLSession` can keep it from that.
 public final class HTTPRemote: Remote {
   /// The token for the next request; nil where nobody is signed in. The argument is the token that the server
   /// has just refused, so that an app does not give it again; else nil.

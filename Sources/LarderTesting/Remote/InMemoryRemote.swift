@@ -2,7 +2,7 @@ internal import LarderLMDB
 public import LarderRemote
 public import LarderSync
 
-/// A sync server in memory that keeps every promise of ``Remote``, for tests of what stands above one.
+/// A sync server in memory that keeps every promise of a `Remote`, for tests of what stands above one.
 ///
 /// ```swift
 /// let server = InMemoryRemote()

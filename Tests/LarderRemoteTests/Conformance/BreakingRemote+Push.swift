@@ -8,7 +8,8 @@ extension BreakingRemote {
     var request = request
     switch breach {
     case .poisonFailsBatch:
-      if request.mutations.contains(where: { $0.document?.description.contains("\\u0000") == true }) {
+      if request.mutations.contains(where: { $0.document?.description.contains("\\u0000") == true })
+      {
         throw RemoteError.unavailable("the database makes an error")
       }
     case .noCompareAndSet:

@@ -49,7 +49,8 @@ import Testing
     }
   }
 
-  @Test("a line without end, and an event of many lines, are refused", arguments: ["x", "data: y\n"])
+  @Test(
+    "a line without end, and an event of many lines, are refused", arguments: ["x", "data: y\n"])
   func endless(piece: String) {
     var lines = EventLines(maximumByteCount: 1000)
     #expect(throws: RemoteError.self) {

@@ -70,7 +70,8 @@ import Testing
     arguments: [
       ("", "found the end of the file"), ("[]", "is an array, not an object"),
       ("{\"changes\": [", "found the end of the file"), ("{\"a\": \u{1}}", ":1:7"),
-      ("{}", "has no value for changes"), (#"{"changes": {}, "cursor": "c"}"#, "an object for changes"),
+      ("{}", "has no value for changes"),
+      (#"{"changes": {}, "cursor": "c"}"#, "an object for changes"),
       (#"{"changes": [], "cursor": 7}"#, "a number for cursor"),
       (#"{"changes": [], "cursor": ""}"#, "0 bytes for cursor"),
       (#"{"changes": [], "cursor": "c", "more": "yes"}"#, "a string for more"),
@@ -161,7 +162,12 @@ import Testing
     let whole = #"{"changes": [], "cursor": "c"}"#
     let answers: [[Server.Step]] = [
       Server.answer(200, whole, headers: ["Content-Length": "5000"]),
-      [.send(Data("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"cha\r\n".utf8))],
+      [
+        .send(
+          Data(
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"cha\r\n"
+              .utf8))
+      ],
       [.send(Data("SSH-2.0-OpenSSH_9.2\r\n".utf8))], [],
     ]
     for answer in answers {

@@ -9,7 +9,9 @@ import Testing
   private static let pull = PullRequest(scope: "s", limit: 10)
   private static let good = #"{"changes": [], "cursor": "c", "more": false}"#
 
-  @Test("within the origin 307 and 308 are followed, with the same body and token", arguments: [307, 308])
+  @Test(
+    "within the origin 307 and 308 are followed, with the same body and token",
+    arguments: [307, 308])
   func sameOrigin(status: Int) async throws {
     let server = try Server { request, _ in
       request.target == "/v1/pull"
@@ -47,7 +49,9 @@ import Testing
 
   @Test(
     "another scheme, another port and another name are other origins",
-    arguments: ["https://127.0.0.1:PORT/", "http://127.0.0.1/", "http://localhost:PORT/", "//other/"])
+    arguments: [
+      "https://127.0.0.1:PORT/", "http://127.0.0.1/", "http://localhost:PORT/", "//other/",
+    ])
   func origins(location: String) async throws {
     let server = try Server { request, _ in
       let port = request.headers["host"]?.split(separator: ":").last.map(String.init) ?? ""
@@ -64,7 +68,8 @@ import Testing
   @Test("a redirect that would lose the body, that leads nowhere or in a circle ends the request")
   func useless() async throws {
     for (status, headers) in [
-      (301, ["Location": "/v1/pull"]), (302, ["Location": "/x"]), (303, ["Location": "/x"]), (307, [:]),
+      (301, ["Location": "/v1/pull"]), (302, ["Location": "/x"]), (303, ["Location": "/x"]),
+      (307, [:]),
       (308, ["Location": "/v1/pull"]),
     ] {
       let server = try Server { _, _ in Server.answer(status, "", headers: headers) }

@@ -14,7 +14,8 @@ import Testing
 
   @Test("a pull sends scope, cursor and limit, and reads documents as they are written")
   func pull() async throws {
-    let awkward = #"{"a" : [1.0, 18446744073709551615, -0.0],"ü\u0041":{"}":"]\\\""}, "e":{ }, "x":1e2 }"#
+    let awkward =
+      #"{"a" : [1.0, 18446744073709551615, -0.0],"ü\u0041":{"}":"]\\\""}, "e":{ }, "x":1e2 }"#
     let body = """
       { "changes" : [
         {"collection":"notes","key":"a\\u0031","revision":"r1","document":\(awkward) },
@@ -91,7 +92,8 @@ import Testing
   @Test(
     "a document that would spoil the request is rejected and not sent",
     arguments: [
-      "[1]", "", #"{"a":1},"b":{}"#, #"{"a":"# + "\u{1}", #"{"a":"\ud800"}"#, "{", #"{"a":1,"a":2}"#,
+      "[1]", "", #"{"a":1},"b":{}"#, #"{"a":"# + "\u{1}", #"{"a":"\ud800"}"#, "{",
+      #"{"a":1,"a":2}"#,
       #"{"a":"# + String(repeating: "[", count: 500) + String(repeating: "]", count: 500) + "}",
     ])
   func spoiled(json: String) async throws {
@@ -163,7 +165,8 @@ import Testing
       ManifestRequest(scope: "s", after: RemoteKey("a", "a"), limit: 1))
 
     #expect(
-      manifest == ManifestAnswer(entries: [.init(RemoteKey("a", "b"), revision: "r")], hasMore: true))
+      manifest
+        == ManifestAnswer(entries: [.init(RemoteKey("a", "b"), revision: "r")], hasMore: true))
     #expect(
       String(decoding: server.requests[2].body, as: UTF8.self)
         == #"{"scope":"s","after":{"collection":"a","key":"a"},"limit":1}"#)
@@ -197,7 +200,8 @@ import Testing
     #expect(server.requests.count == 5)
   }
 
-  @Test("a token that could begin another header field is not sent", arguments: ["", "a\r\nX: y", "é"])
+  @Test(
+    "a token that could begin another header field is not sent", arguments: ["", "a\r\nX: y", "é"])
   func hostileToken(token: String) async throws {
     let server = try ScriptedHTTPServer { _, _ in ScriptedHTTPServer.answer("{}") }
     let remote = HTTPRemote(url: server.url) { _ in token }
@@ -205,7 +209,8 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test("an address that is not of HTTP is refused", arguments: ["ftp://a.b/c", "file:///tmp", "x"])
+  @Test(
+    "an address that is not of HTTP is refused", arguments: ["ftp://a.b/c", "file:///tmp", "x"])
   func address(text: String) async throws {
     let remote = HTTPRemote(url: try #require(URL(string: text))) { _ in "secret" }
     await #expect(throws: RemoteError.malformed("\(text) is no address of HTTP")) {

@@ -33,7 +33,8 @@ struct LiveServerTests {
       try LiveServer.remote()
     }
     #expect(report.isGood, "\(report)")
-    #expect(report.entries.filter { if case .leftOut = $0.outcome { true } else { false } }.count == 1)
+    #expect(
+      report.entries.filter { if case .leftOut = $0.outcome { true } else { false } }.count == 1)
   }
 
   @Test("what the server says of itself is known")
@@ -63,8 +64,9 @@ struct LiveServerTests {
     var options = HTTPRemoteOptions()
     options.maximumAnswerByteCount = 200_000
     let limited = try LiveServer.remote(options)
-    await #expect(throws: RemoteError.tooLarge("the answer to POST pull has more than 200000 bytes"))
-    {
+    await #expect(
+      throws: RemoteError.tooLarge("the answer to POST pull has more than 200000 bytes")
+    ) {
       try await limited.pull(request)
     }
   }

@@ -1,4 +1,4 @@
-"""The protocol over HTTP (Protocol.md): a thin layer without a state of its own over the SQL functions.
+"""The protocol over HTTP (SyncProtocol.md in Sources/LarderRemote): a thin layer without a state of its own over the SQL functions.
 
 Bodies go to PostgreSQL and back as they are. Any number of these processes serve one database.
 """

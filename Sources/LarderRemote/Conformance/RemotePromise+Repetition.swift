@@ -51,7 +51,8 @@ extension RemotePromise {
             }
             return try await group.reduce(into: []) { $0.append($1) }
           }
-          let revisions = Set(try results.map { try trial.accepted($0, "\(sent.key), sent again,") })
+          let revisions = Set(
+            try results.map { try trial.accepted($0, "\(sent.key), sent again,") })
           guard revisions.count == 1 else {
             throw BrokenPromise("\(sent.key) was sent at once several times, and has \(revisions)")
           }
@@ -103,7 +104,8 @@ extension RemoteTrial {
     let result = try await push(client, mutation)
     guard result == .accepted(revision: revision) else {
       throw BrokenPromise(
-        "\(what) that was accepted as \(revision) was sent again, and came back as \(result.phrase)")
+        "\(what) that was accepted as \(revision) was sent again, and came back as \(result.phrase)"
+      )
     }
   }
 }

@@ -10,12 +10,16 @@ extension RemotePromise {
         }
         return "\(trial.roundCount) races of \(trial.clients.count)"
       },
-      RemotePromise("of documents that are created at the same moment under one key, one is accepted") {
+      RemotePromise(
+        "of documents that are created at the same moment under one key, one is accepted"
+      ) {
         trial in
         for _ in 0..<trial.roundCount { try await trial.race(on: trial.newKey(), nil) }
         return "\(trial.roundCount) races of \(trial.clients.count)"
       },
-      RemotePromise("a change that is committed shows behind every cursor that was given out before") {
+      RemotePromise(
+        "a change that is committed shows behind every cursor that was given out before"
+      ) {
         trial in
         try await trial.writeWhileReading()
       },
@@ -42,7 +46,8 @@ extension RemoteTrial {
       .map { try accepted($0, "\(key)") }
     guard winners.count == 1 else {
       throw BrokenPromise(
-        "\(winners.count) of \(clients.count) writes of \(key) on \(base ?? "nothing") were accepted")
+        "\(winners.count) of \(clients.count) writes of \(key) on \(base ?? "nothing") were accepted"
+      )
     }
     for result in results {
       switch result {

@@ -75,7 +75,8 @@ extension RemotePromise {
 
         _ = try await trial.read(nil, cursor, into: &copy) { $0.left.contains(key) }
         guard copy.left.contains(key) else {
-          throw BrokenPromise("\(key) is in another scope, and the first one never says that it left")
+          throw BrokenPromise(
+            "\(key) is in another scope, and the first one never says that it left")
         }
         var otherCopy = RemoteCopy()
         _ = try await trial.read(nil, there, in: other, into: &otherCopy) { $0.has(key, revision) }

@@ -37,7 +37,8 @@ extension RemotePromise {
         let cursor = try await trial.end()
         // The two é are equal to Swift, and two keys to a server.
         let keys = [
-          "/", " x ", "%2F", "\"\\", "\t", "é", "e\u{301}", "É", "日本", "👩‍👩‍👧", "a.b:c;d", "*", "_", "'--",
+          "/", " x ", "%2F", "\"\\", "\t", "é", "e\u{301}", "É", "日本", "👩‍👩‍👧", "a.b:c;d", "*", "_",
+          "'--",
           String(repeating: "k", count: 150),
         ].map { trial.newKey($0) }
         var revisions: [RemoteKey: String] = [:]
@@ -50,7 +51,8 @@ extension RemotePromise {
           revisions.allSatisfy { copy.has($0.key, $0.value) }
         }
         for (key, revision) in revisions where !copy.has(key, revision) {
-          throw BrokenPromise("the key \(key.key.debugDescription) was accepted and did not come back")
+          throw BrokenPromise(
+            "the key \(key.key.debugDescription) was accepted and did not come back")
         }
         return "\(keys.count) keys"
       },
@@ -79,7 +81,8 @@ extension RemoteTrial {
       throw BrokenPromise("\(key) was accepted as \(revision), and no pull gives it")
     }
     guard version.revision == revision else {
-      throw BrokenPromise("\(key) should have revision \(revision), and comes as \(version.revision)")
+      throw BrokenPromise(
+        "\(key) should have revision \(revision), and comes as \(version.revision)")
     }
     guard let found = version.document else {
       throw BrokenPromise("\(key) was accepted as a document, and comes as deleted")

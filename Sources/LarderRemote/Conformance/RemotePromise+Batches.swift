@@ -62,7 +62,8 @@ extension RemotePromise {
     ("an integer of 500 digits", #"{"a":"# + String(repeating: "9", count: 500) + "}"),
     ("an exponent of 20 digits", #"{"a":1e99999999999999999999}"#),
     ("no object", "[1]"), ("a text that ends too early", #"{"a":"#),
-    ("a second object", #"{"a":1},"deleted":true,"x":{}"#), ("a name that stands twice", #"{"a":1,"a":2}"#),
+    ("a second object", #"{"a":1},"deleted":true,"x":{}"#),
+    ("a name that stands twice", #"{"a":1,"a":2}"#),
   ]
 
   private static func nested(_ count: Int) -> String {
@@ -150,7 +151,8 @@ extension RemoteTrial {
     let most = (0..<count).map { _ in mutation(newKey(), nil, document("{}")) }
     var revisions: [RemoteKey: String] = [:]
     for (mutation, result) in zip(most, try await push(first, most)) {
-      revisions[mutation.key] = try accepted(result, "one of \(count) mutations, which is the limit,")
+      revisions[mutation.key] = try accepted(
+        result, "one of \(count) mutations, which is the limit,")
     }
     // A few large ones, up to the limit or 4 MB.
     let byteCount = min(facts.maximumPushByteCount, 4 << 20)
@@ -171,7 +173,8 @@ extension RemoteTrial {
     do {
       let results = try await push(first, tooMany)
       guard results.allSatisfy({ if case .accepted = $0 { true } else { false } }) else {
-        throw BrokenPromise("of \(count + 1) mutations, one more than the limit, some were accepted")
+        throw BrokenPromise(
+          "of \(count + 1) mutations, one more than the limit, some were accepted")
       }
     } catch RemoteError.tooLarge {
       _ = try await read(nil, cursor, into: &copy)

@@ -36,7 +36,9 @@ extension RemotePromise {
         return "1 push"
       },
       RemotePromise("a server that starts again has lost nothing that it accepted") { trial in
-        guard let restart = trial.restart else { throw LeftOut(reason: "nobody can restart it here") }
+        guard let restart = trial.restart else {
+          throw LeftOut(reason: "nobody can restart it here")
+        }
         let cursor = try await trial.end()
         let document = trial.document(#"{"n":1}"#)
         let mutations = (0..<10).map { _ in trial.mutation(trial.newKey(), nil, document) }
@@ -46,7 +48,8 @@ extension RemotePromise {
 
         let again = try await trial.push(trial.second, mutations)
         guard again == results else {
-          throw BrokenPromise("mutations that were accepted before a restart are answered otherwise")
+          throw BrokenPromise(
+            "mutations that were accepted before a restart are answered otherwise")
         }
         var copy = RemoteCopy()
         do {
@@ -94,7 +97,8 @@ extension RemoteTrial {
     var listed: [RemoteKey: String] = [:]
     var after: RemoteKey?
     while true {
-      let answer = try await first.manifest(ManifestRequest(scope: scope, after: after, limit: 3 + loaded.count / 20))
+      let answer = try await first.manifest(
+        ManifestRequest(scope: scope, after: after, limit: 3 + loaded.count / 20))
       for entry in answer.entries { listed[entry.key] = entry.revision }
       guard answer.hasMore, let last = answer.entries.last?.key else { break }
       if let after, !(after < last) {
