@@ -106,12 +106,12 @@ enum SyncCommand: Command {
   ) -> SyncedCollection {
     let asks = arguments.has("ask")
     return SyncedCollection(
-      name, keyField: keyField, direction: arguments.has("down") ? .down : .both, rules: rules
-    ) { conflict in
-      if asks { return .ask }
-      tally.noteMerge()
-      return .merged
-    }
+      name, keyField: keyField, direction: arguments.has("down") ? .down : .both, rules: rules,
+      resolver: { _ in
+        if asks { return .ask }
+        tally.noteMerge()
+        return .merged
+      })
   }
 
   private static func report(_ counts: SyncCounts, _ after: PendingEdits) throws {

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import LarderLMDB
 internal import LarderRemote
+internal import LarderSync
 
 /// An engine at work while the command's thread shows how far it is and looks at Control-C.
 struct SyncRun {
