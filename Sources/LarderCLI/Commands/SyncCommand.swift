@@ -79,7 +79,9 @@ enum SyncCommand: Command {
     } catch is CancellationError {
       throw Failure("it was stopped; what was sent and saved stays, and the next sync continues")
     } catch let error as RemoteError {
-      throw Failure("\(error)\(error.advice)")
+      // Servers end their texts as they like.
+      let text = "\(error)"
+      throw Failure("\(text.hasSuffix(".") ? String(text.dropLast()) : text)\(error.advice)")
     }
     try store.close()
     return after.edits.isEmpty && after.refused.isEmpty ? .success : .failure
@@ -117,16 +119,19 @@ enum SyncCommand: Command {
   private static func report(_ counts: SyncCounts, _ after: PendingEdits) throws {
     func count(_ status: PendingEdit.Status) -> Int { after.edits.count { $0.status == status } }
     var table = Table(("SYNC", .left), ("DOCUMENTS", .right), ("", .left))
-    func add(_ name: String, _ count: Int, _ advice: String = "") {
-      table.add(name, Console.number(count), count > 0 ? advice : "")
+    for (name, count) in [
+      ("pulled", counts.pulled), ("pushed", counts.pushed), ("merged", counts.merged),
+    ] {
+      table.add(name, Console.number(count), "")
     }
-    add("pulled", counts.pulled)
-    add("pushed", counts.pushed)
-    add("merged", counts.merged)
-    add("pending", count(.due) + count(.sent), "they go with the next sync")
-    add("conflicts", count(.conflict), "`larder conflicts` shows and settles them")
-    add("rejected", count(.rejected), "`larder pending` says why")
-    add("refused", after.refused.count, "`larder pending` says why")
+    for (name, count, advice) in [
+      ("pending", count(.due) + count(.sent), "they go with the next sync"),
+      ("conflicts", count(.conflict), "`larder conflicts` shows and settles them"),
+      ("rejected", count(.rejected), "`larder pending` says why"),
+      ("refused", after.refused.count, "`larder pending` says why"),
+    ] where count > 0 {
+      table.add(name, Console.number(count), advice)
+    }
     for line in table.lines { try Console.print(line) }
   }
 }

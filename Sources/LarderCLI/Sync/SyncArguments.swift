@@ -58,9 +58,10 @@ extension Arguments {
     guard !scopes.isEmpty else { throw UsageError("which scope? Give --scope NAME") }
     guard Set(scopes).count == scopes.count else { throw UsageError("a --scope stands twice") }
     guard scopes.starts(with: known) else {
+      let words = known.map { "--scope \($0)" }.joined(separator: " ")
       throw Failure(
-        "the store follows \(known.map(\.inQuotes).joined(separator: ", ")); give these scopes first, "
-          + "in this order, and new ones behind them")
+        "the store follows \(known.map(\.inQuotes).joined(separator: ", ")). Name its scopes first, in "
+          + "this order, and new ones behind them: \(words)")
     }
     return scopes
   }
