@@ -87,7 +87,9 @@ let package = Package(
     // is built with Larder, and run as the compiler runs it.
     .testTarget(
       name: "LarderMacrosTests",
-      dependencies: ["Larder", "LarderImport", "LarderSync", "LarderTestKit", "LarderTesting"],
+      dependencies: [
+        "Larder", "LarderImport", "LarderRemote", "LarderSync", "LarderTestKit", "LarderTesting",
+      ],
       exclude: ["Sources"], swiftSettings: strict),
     .testTarget(
       name: "LarderTests",
@@ -124,7 +126,7 @@ let package = Package(
       name: "LarderCLITests",
       dependencies: [
         "CLarderZlib", "CLarderZstd", "Larder", "LarderCLI", "LarderCompression", "LarderImport",
-        "LarderLMDB", "LarderSync", "LarderTestKit", "LarderTesting",
+        "LarderLMDB", "LarderRemote", "LarderSync", "LarderTestKit", "LarderTesting",
       ],
       swiftSettings: strict),
   ],

@@ -3,10 +3,13 @@ struct Option {
   let name: String
   /// What its value is called in messages; nil where it takes none.
   let valueName: String?
+  /// Whether it may be given several times.
+  let repeats: Bool
 
-  init(_ name: String, takes valueName: String? = nil) {
+  init(_ name: String, takes valueName: String? = nil, repeats: Bool = false) {
     self.name = name
     self.valueName = valueName
+    self.repeats = repeats
   }
 }
 
@@ -16,7 +19,7 @@ struct Option {
 /// the next one. Behind `--` everything is an operand; so are `-` and negative numbers.
 struct Arguments {
   private(set) var operands: [String] = []
-  private var values: [String: String] = [:]
+  private var values: [String: [String]] = [:]
 
   /// - Parameter takesMinus: Whether words with one minus in front are operands, too.
   /// - Throws: ``UsageError`` for an option that is not known, stands twice or lacks its value.
@@ -41,9 +44,10 @@ struct Arguments {
       }
       let inline = parts.count > 1 ? String(parts[1]) : nil
       let value = try Self.value(of: option, inline, &rest)
-      guard values.updateValue(value, forKey: option.name) == nil else {
+      guard option.repeats || values[option.name] == nil else {
         throw UsageError("\(spelling) stands twice")
       }
+      values[option.name, default: []].append(value)
     }
   }
 
@@ -61,7 +65,10 @@ struct Arguments {
   }
 
   /// The value of an option; nil where it was not given.
-  subscript(name: String) -> String? { values[name] }
+  subscript(name: String) -> String? { values[name]?.first }
+
+  /// The values of an option that may be given several times, in their order.
+  func all(_ name: String) -> [String] { values[name] ?? [] }
 
   func has(_ name: String) -> Bool { values[name] != nil }
 

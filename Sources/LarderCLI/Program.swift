@@ -18,7 +18,7 @@ struct Program {
       ImportCommand.self, ExportCommand.self, QueryCommand.self, GetCommand.self,
       CountCommand.self, IndexCommand.self, StatCommand.self, CheckCommand.self,
       CompactCommand.self, BackupCommand.self, RestoreCommand.self, QuarantineCommand.self,
-      SyncCheckCommand.self,
+      SyncCommand.self, PendingCommand.self, ConflictsCommand.self, SyncCheckCommand.self,
       HelpCommand.self,
     ]
   }

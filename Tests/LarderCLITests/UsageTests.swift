@@ -11,7 +11,7 @@ struct UsageTests {
     "every command explains itself with examples, three ways",
     arguments: [
       "import", "export", "query", "get", "count", "index", "stat", "check", "compact", "backup",
-      "restore", "quarantine", "sync-check", "help",
+      "restore", "quarantine", "sync", "pending", "conflicts", "sync-check", "help",
     ])
   func help(command: String) throws {
     let outcomes = [
@@ -63,6 +63,20 @@ struct UsageTests {
         ["sync-check", "http://x", "--scope", "a", "--token", "t", "--rounds", "0"],
         "--rounds takes a number from 1"
       ),
+      (["sync"], "which server? Give --remote URL"),
+      (["sync", "--remote", "x"], "`x` is no address that begins with https://"),
+      (["sync", "--remote", "http://x"], "whose token? Give --token TOKEN"),
+      (["sync", "--remote", "http://x", "--token", "t"], "Give --account NAME"),
+      (["sync", "--remote", "http://x", "--token", "t", "--account", "a"], "Give --scope NAME"),
+      (
+        [
+          "sync", "--remote", "http://x", "--token", "t", "--account", "a", "--scope", "a",
+          "--counter", "n", "--max", "n",
+        ], "`n` has two merge rules"
+      ), (["sync", "--account", "a", "--account", "b"], "--account stands twice"),
+      (["conflicts", "--settle", "items/milk"], "--settle takes COLLECTION/KEY=here"),
+      (["conflicts", "--settle", "items/milk=mine"], "--settle takes COLLECTION/KEY=here"),
+      (["pending", "x"], "`x` is one word too many"),
       (["-x"], "there is no command `-x`"), (["count", "--", "--store", "x"], "one word too many"),
     ])
   func wrongUsage(arguments: [String], sentence: String) throws {

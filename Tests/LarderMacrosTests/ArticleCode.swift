@@ -59,6 +59,7 @@ struct ArticleCode {
     import Foundation
     import Larder
     import LarderImport
+    import LarderRemote
     import LarderSync
     import LarderTesting
     import Observation

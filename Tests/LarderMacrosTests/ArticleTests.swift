@@ -12,6 +12,7 @@ import Testing
     "Larder/Documentation.docc/ComingFrom", "Larder/Documentation.docc/Dynamic",
     "Larder/Documentation.docc/Relations", "LarderTesting/Documentation.docc/LarderTesting",
     "LarderImport/Documentation.docc/LarderImport", "LarderImport/Documentation.docc/Fixtures",
+    "LarderRemote/Documentation.docc/Syncing",
   ]
 
   private static func code(of article: String) throws -> ArticleCode {

@@ -1,0 +1,132 @@
+package import Larder
+
+/// What a store's outbox holds at one moment, whichever engine put it there: for tools that have no remote at hand.
+///
+/// It is read in one snapshot, from a store that may be open for reading only. Costs what the outbox costs, and the
+/// documents of conflicts.
+package struct PendingEdits: Sendable {
+  /// An edit, and why it waits.
+  package struct Edit: Sendable {
+    package let key: RemoteKey
+    package let status: PendingEdit.Status
+    package let isDeletion: Bool
+    /// What the remote said when it rejected the edit; empty for others.
+    package let code: String
+    package let reason: String
+  }
+
+  /// Whose edits these are; nil for a store that was never synced.
+  package private(set) var account: String?
+  /// The scopes that the store follows, in their order.
+  package private(set) var scopes: [String] = []
+  /// The collections whose edits are noted, by name.
+  package private(set) var collections: [String] = []
+  /// By collection and key.
+  package private(set) var edits: [Edit] = []
+  /// Those that wait for somebody, by collection and key.
+  package private(set) var conflicts: [SyncConflict] = []
+  /// Documents of the remote that could not be saved here.
+  package private(set) var refused: [RefusedDocument] = []
+
+  /// As `SyncTables` writes it.
+  private static let accountNote = "account"
+
+  /// Reads them.
+  ///
+  /// - Throws: `StoreError`.
+  package init(in store: Store) throws {
+    let names = try store.collectionNames()
+    try store.read { snapshot in
+      account = try snapshot.syncNote(Self.accountNote).map { String(decoding: $0, as: UTF8.self) }
+      scopes = try Self.scopes(snapshot)
+      refused = try snapshot.syncNotes(withPrefix: RefusedNote.prefix)
+        .compactMap { RefusedNote(noted: $0.bytes) }
+        .map(RefusedDocument.init)
+        .sorted { $0.key < $1.key }
+      for name in names.sorted() {
+        if snapshot.isSynced(name) { collections.append(name) }
+        try add(name, snapshot)
+      }
+    }
+  }
+
+  /// Numbers are given from 0 on; a gap is what a newer version has left.
+  private static func scopes(_ snapshot: borrowing Snapshot) throws -> [String] {
+    var scopes: [String] = []
+    while scopes.count <= UInt16.max,
+      let note = ScopeNote(noted: try snapshot.syncNote(ScopeNote.name(UInt16(scopes.count))))
+    {
+      scopes.append(note.scope)
+    }
+    return scopes
+  }
+
+  private mutating func add(_ name: String, _ snapshot: borrowing Snapshot) throws {
+    guard let outline = snapshot.outline(of: name) else { return }
+    var waiting: [(key: [UInt8], newer: OutboxEntry.Version, shadow: [UInt8]?)] = []
+    try snapshot.forEachOutboxEntry(name) { key, entry in
+      let status: PendingEdit.Status =
+        switch entry.hold?.code {
+        case nil: entry.flight == nil ? .due : .sent
+        case ""?: .conflict
+        case _?: .rejected
+        }
+      edits.append(
+        Edit(
+          key: RemoteKey(name, outline.text(key)), status: status, isDeletion: entry.isDeleted,
+          code: entry.hold?.code ?? "", reason: entry.hold?.reason ?? ""))
+      if status == .conflict, let newer = entry.newer {
+        waiting.append((key, newer, entry.shadow))
+      }
+      return true
+    }
+    for (key, newer, shadow) in waiting {
+      func document(_ record: [UInt8]?) throws -> DynamicDocument? {
+        try record.flatMap { try snapshot.document(name, key, record: $0) }
+      }
+      conflicts.append(
+        SyncConflict(
+          key: RemoteKey(name, outline.text(key)), before: try document(shadow),
+          here: try document(try snapshot.recordBytes(name, key)),
+          there: try document(newer.record)))
+    }
+  }
+}
+
+extension RefusedDocument {
+  fileprivate init(_ note: RefusedNote) {
+    self.init(
+      key: RemoteKey(note.collection, note.key), document: RemoteDocument(json: note.json),
+      reason: note.reason)
+  }
+}
+
+extension SyncEngine {
+  /// Settles a conflict without a remote: what is to be sent goes with the next sync.
+  ///
+  /// - Parameter rules: What ``Resolution/merged`` goes by.
+  /// - Throws: ``SyncError/nothingToSettle(_:)``; `StoreError`. Nothing is changed then.
+  package static func settle(
+    _ name: RemoteKey, as resolution: Resolution, in store: Store, rules: MergeRules = [:]
+  ) async throws {
+    let edits = try PendingEdits(in: store)
+    guard let account = edits.account, edits.conflicts.contains(where: { $0.key == name }) else {
+      throw SyncError.nothingToSettle(name)
+    }
+    let isSent = edits.collections.contains(name.collection)
+    // An engine that nobody asks to sync asks no remote.
+    let nobody = ClosureRemote { _ in
+      throw RemoteError.unavailable("there is no remote")
+    } push: { _ in
+      throw RemoteError.unavailable("there is no remote")
+    }
+    let engine = try SyncEngine(
+      store, remote: nobody,
+      collections: [
+        SyncedCollection(
+          name.collection, direction: isSent ? .both : .down, rules: rules, existing: .kept)
+      ],
+      scopes: [edits.scopes.first ?? "-"], account: account)
+    try await engine.settle(name, as: resolution)
+  }
+}
