@@ -64,7 +64,13 @@ package final class ScriptedHTTPServer: Sendable {
     let thread = Thread { [weak self] in
       while true {
         let connection = accept(socket, nil, nil)
-        guard connection >= 0 else { return }
+        guard connection >= 0 else {
+          if errno == EINTR || errno == ECONNABORTED { continue }
+          // Here and nowhere else: a number that is free is given to the next server at once, whose
+          // connections this thread would take.
+          close(socket)
+          return
+        }
         guard let self else {
           close(connection)
           return
@@ -76,10 +82,7 @@ package final class ScriptedHTTPServer: Sendable {
     thread.start()
   }
 
-  deinit {
-    shutdown(socket, Int32(SHUT_RDWR))
-    close(socket)
-  }
+  deinit { shutdown(socket, Int32(SHUT_RDWR)) }
 
   package var url: URL { URL(string: "http://127.0.0.1:\(port)/v1")! }
 
