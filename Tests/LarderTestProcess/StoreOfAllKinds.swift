@@ -20,6 +20,7 @@ enum StoreOfAllKinds {
     try moved(store)
     try consume(store)
     try store.write { try $0.setNote("fetch/kinds", to: [1, 2, 3, 4, 5, 6, 7, 8]) }
+    try synced(store)
     try halfMigrated(store)
     try store.migrate(to: 2) { _ in }
     guard try store.check().isSound else { TestProcess.fail("the store is not sound") }
@@ -85,6 +86,43 @@ enum StoreOfAllKinds {
       isDone.signal()
     }
     isDone.wait()
+  }
+
+  /// Entries of the outbox with every part that there is.
+  private static func synced(_ store: Store) throws {
+    try store.repository(of: Synced.self).save((0..<6).map { Synced(id: "\($0)", text: "old") })
+    try store.prepareOutbox()
+    let name = Synced.schema.name
+    let base: [UInt8] = [0, 1, 3] + "r7".utf8
+    try store.write(as: .sync) { tx in
+      try tx.setSynced(name, true)
+      try tx.setSyncNote("account", to: Array("é".utf8))
+      try tx.setSyncNote("scope/0", to: Array(#"{"scope":"all"}"#.utf8))
+      for id in 0..<5 { try tx.setBase(name, Array("\(id)".utf8), to: base) }
+    }
+    let synced = store.repository(of: Synced.self)
+    try synced.save((0..<4).map { Synced(id: "\($0)", text: "new") } + [Synced(id: "made")])
+    try synced.delete(keys: ["4"])
+    try store.write(as: .sync) { tx in
+      for id in ["1", "4", "made"] {
+        guard var entry = try tx.outboxEntry(name, Array(id.utf8)) else { continue }
+        entry.flight = OutboxEntry.Flight(mutation: Kinds.uuid(7))
+        entry.attemptCount = 2
+        try tx.setOutboxEntry(name, Array(id.utf8), to: entry)
+      }
+      guard var held = try tx.outboxEntry(name, Array("2".utf8)) else { return }
+      held.newer = OutboxEntry.Version(base: base, record: held.shadow)
+      held.hold = OutboxEntry.Hold(code: "", reason: "")
+      try tx.setOutboxEntry(name, Array("2".utf8), to: held)
+      held.newer = OutboxEntry.Version(base: base, record: nil)
+      held.hold = OutboxEntry.Hold(code: "no", reason: "not this one: é")
+      try tx.setOutboxEntry(name, Array("3".utf8), to: held)
+    }
+    // Edited since it was sent.
+    try synced.save([Synced(id: "1", text: "newer"), Synced(id: "4", text: "again")])
+    try store.collection("Erased").save([["id": 1]], keyField: "id")
+    try store.write(as: .sync) { try $0.setSynced("Erased", true) }
+    try store.write { _ = try $0.eraseAllData(of: store.collection("Erased")) }
   }
 
   /// 1,000 of 1,003 documents are of version 2, whose `n` is an integer.
@@ -186,6 +224,12 @@ extension Kinds {
       state: number % 2 == 0
         ? .open : .closed(at: Date(timeIntervalSinceReferenceDate: 0.5), by: Self.uuid(number)))
   }
+}
+
+@Document
+struct Synced {
+  var id: String
+  var text = ""
 }
 
 @Document

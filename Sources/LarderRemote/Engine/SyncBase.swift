@@ -37,9 +37,11 @@ struct SyncBase: Equatable {
     revision = String(decoding: bytes[3...], as: UTF8.self)
   }
 
-  /// Takes over in which loading the version was seen, where it was kept while an edit was under way.
+  /// Takes over with which scope and in which loading the version was seen, where it was kept while an edit
+  /// was under way: the scope that the edit was sent to may be another one by now.
   mutating func noteSeen(_ newer: OutboxEntry.Version?) {
-    if let seen = SyncBase(newer?.base), seen.revision == revision, seen.scope == scope {
+    if let seen = SyncBase(newer?.base), seen.revision == revision {
+      scope = seen.scope
       loading = seen.loading
     }
   }

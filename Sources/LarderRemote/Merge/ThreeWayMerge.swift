@@ -43,13 +43,13 @@ struct ThreeWayMerge {
     at path: [String]
   ) -> Value? {
     let rule = rules.rule(path) ?? .lastWriter
+    if isKnown, here == before { return there }
+    if isKnown, there == before { return here }
     // Two who have added the same have added it twice.
     if case .counter = rule, isKnown || beganWithNothing {
       return counter(before, here: here, there: there)
     }
     if here == there { return here }
-    if isKnown, here == before { return there }
-    if isKnown, there == before { return here }
     switch rule {
     case .lastWriter:
       return lastWriter(

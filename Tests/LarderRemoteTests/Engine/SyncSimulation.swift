@@ -15,15 +15,29 @@ struct SyncSimulation {
     let store: Store
     var engine: SyncEngine
 
-    init(_ server: InMemoryRemote) throws {
+    private let deletions: DeletionPolicy
+    /// Days by which its clock is wrong.
+    private let clock: ManualClock
+
+    init(_ server: InMemoryRemote, _ deletions: DeletionPolicy, clock date: Date) throws {
       store = try Store.temporary()
-      engine = try Self.engine(store, server)
+      self.deletions = deletions
+      clock = ManualClock(date: date)
+      engine = try Self.engine(store, server, deletions, clock)
     }
 
-    static func engine(_ store: Store, _ server: InMemoryRemote) throws -> SyncEngine {
+    /// The process ends, and another one goes on with the store.
+    func restart(_ server: InMemoryRemote) throws {
+      engine = try Self.engine(store, server, deletions, clock)
+    }
+
+    private static func engine(
+      _ store: Store, _ server: InMemoryRemote, _ deletions: DeletionPolicy, _ clock: ManualClock
+    ) throws -> SyncEngine {
       try SyncEngine(
-        store, remote: server, collections: [SyncedCollection(Card.self, rules: Card.rules)],
-        scopes: ["all"], account: "me", interval: .zero)
+        store, remote: server,
+        collections: [SyncedCollection(Card.self, rules: Card.rules, deletions: deletions)],
+        scopes: SyncSimulation.scopes, account: "me", interval: .zero, clock: clock)
     }
 
     var cards: StoreRepository<Card> { store.repository(of: Card.self) }
@@ -51,7 +65,12 @@ struct SyncSimulation {
     facts.maximumMutationCount = random.int(1..<8)
     let server = InMemoryRemote(facts: facts)
     self.server = server
-    clients = try (0..<3).map { _ in try Client(server) }
+    let deletions: DeletionPolicy = random.bool() ? .editWins : .deletionWins
+    // A year behind, right, and a year ahead: nothing may depend on it.
+    clients = try [-1, 0, 1].map {
+      try Client(
+        server, deletions, clock: Date(timeIntervalSinceReferenceDate: 8e8 + 31_557_600 * $0))
+    }
     weather = Weather(seed: random.next())
     server.script { [weather, trace] call, _ in
       let fault = weather.fault(for: call)
@@ -79,11 +98,19 @@ struct SyncSimulation {
     let number = random.int(0..<clients.count)
     let client = clients[number]
     trace.note("client \(number)")
-    switch random.int(0..<10) {
+    switch random.int(0..<12) {
     case 0..<6: try await edit(client)
-    case 6:
-      // The process ends, and another one goes on with the store.
-      client.engine = try Client.engine(client.store, server)
+    case 6: try client.restart(server)
+    case 10:
+      // Somebody else moves a document into another scope.
+      let id = random.pick(["a", "b", "c", "d", "gone1"])
+      let scope = random.pick(Self.scopes)
+      trace.note("moves \(id) to \(scope)")
+      server.move(RemoteKey("Card", id), to: scope)
+    case 11 where try random.once(in: 3) && client.engine.pending().isEmpty:
+      // What was sent is on the server, and comes again.
+      trace.note("erases")
+      _ = try await client.cards.eraseAllData()
     case 7 where random.once(in: 4):
       // A server remembers edits for longer than anybody waits for an answer.
       let isWaiting = try clients.contains {
@@ -148,7 +175,9 @@ struct SyncSimulation {
     if Set(copies.map { $0.map(\.comparable) }).count > 1 {
       problems.append("the copies differ: \(copies)")
     }
-    let there = server.documents(in: "all")
+    let there = Self.scopes.map { server.documents(in: $0) }.reduce([:]) {
+      $0.merging($1) { first, _ in first }
+    }
     for (copy, client) in zip(copies, clients) {
       let own = try copy.map { try RemoteDocument(encoding: Plain($0)).decode(as: Plain.self) }
       let remote = try there.values.compactMap { try $0.document?.decode(as: Plain.self) }
@@ -174,6 +203,8 @@ struct SyncSimulation {
     }
     return problems
   }
+
+  static let scopes = ["all", "more"]
 
   private struct Plain: Codable {
     var id: String
