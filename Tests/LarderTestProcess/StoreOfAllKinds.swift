@@ -114,9 +114,10 @@ enum StoreOfAllKinds {
       held.newer = OutboxEntry.Version(base: base, record: held.shadow)
       held.hold = OutboxEntry.Hold(code: "", reason: "")
       try tx.setOutboxEntry(name, Array("2".utf8), to: held)
-      held.newer = OutboxEntry.Version(base: base, record: nil)
-      held.hold = OutboxEntry.Hold(code: "no", reason: "not this one: é")
-      try tx.setOutboxEntry(name, Array("3".utf8), to: held)
+      guard var refused = try tx.outboxEntry(name, Array("3".utf8)) else { return }
+      refused.newer = OutboxEntry.Version(base: base, record: nil)
+      refused.hold = OutboxEntry.Hold(code: "no", reason: "not this one: é")
+      try tx.setOutboxEntry(name, Array("3".utf8), to: refused)
     }
     // Edited since it was sent.
     try synced.save([Synced(id: "1", text: "newer"), Synced(id: "4", text: "again")])

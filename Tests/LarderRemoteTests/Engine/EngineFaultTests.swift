@@ -256,7 +256,9 @@ import Testing
     let gate = ClosureRemote { [server] in
       try await server.pull($0)
     } push: { [server] request in
-      if request.mutations.contains(where: { "\($0.document ?? RemoteDocument(""))".contains("bad") }) {
+      if request.mutations.contains(where: {
+        "\($0.document ?? RemoteDocument(""))".contains("bad")
+      }) {
         return request.mutations.map { _ in .rejected(code: "words", reason: "no such word") }
       }
       return try await server.push(request)

@@ -54,8 +54,9 @@ import Testing
   @Test("counters of 64 bits lose no digit, and one that would overflow keeps the larger side")
   func largeCounters() {
     let large = Value.unsigned(UInt64.max - 5)
-    #expect(merge(large, .unsigned(UInt64.max - 3), .unsigned(UInt64.max - 4), .counter)
-      == .unsigned(UInt64.max - 2))
+    #expect(
+      merge(large, .unsigned(UInt64.max - 3), .unsigned(UInt64.max - 4), .counter)
+        == .unsigned(UInt64.max - 2))
     #expect(merge(.integer(.max), large, .integer(.max), .counter) == large)
     #expect(merge(0, .integer(.max), 1, .counter) == .integer(.max))
     #expect(merge(0, .integer(.min), .integer(-1), .counter) == .integer(-1))
@@ -82,7 +83,9 @@ import Testing
 
   @Test("a closure decides with all three values")
   func custom() {
-    let rule = MergeRule.custom { before, here, there in .array([before, here, there].map { $0 ?? .null }) }
+    let rule = MergeRule.custom { before, here, there in
+      .array([before, here, there].map { $0 ?? .null })
+    }
     #expect(merge(1, 2, 3, rule) == [1, 2, 3])
     #expect(merge(nil, 2, 3, rule) == [.null, 2, 3])
   }

@@ -57,7 +57,8 @@ import Testing
       try snapshot.forEachOutboxEntry("Slip") { key, entry in
         var line = String(decoding: key, as: UTF8.self)
         if entry.base != nil { line += " base" }
-        if let shadow = entry.shadow, let document = try snapshot.document("Slip", key, record: shadow),
+        if let shadow = entry.shadow,
+          let document = try snapshot.document("Slip", key, record: shadow),
           case .string(let text)? = document["text"]
         {
           line += " was \(text)"
@@ -74,7 +75,9 @@ import Testing
   private static let was = "base was old"
 
   static let rows: [Row] = [
-    Row("a typed save of one", ["a \(was)"]) { try await $0.slips.save(Slip(id: "a", text: "new")) },
+    Row("a typed save of one", ["a \(was)"]) {
+      try await $0.slips.save(Slip(id: "a", text: "new"))
+    },
     Row("a typed save of many, of which one is new", ["a \(was)", "c"]) {
       try await $0.slips.save([Slip(id: "a", text: "new"), Slip(id: "c", text: "new")])
     },
