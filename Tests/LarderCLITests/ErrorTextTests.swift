@@ -5,6 +5,7 @@ import Testing
 @testable import Larder
 @testable import LarderImport
 @testable import LarderLMDB
+@testable import LarderRemote
 @testable import LarderSync
 @testable import LarderTesting
 
@@ -31,6 +32,7 @@ import Testing
         saved: SaveReport(), documentCount: 0, totalDocumentCount: nil, reason: record),
       ExportError.readerGone(file: "a.csv"),
       UnsoundStore(report: CheckReport()),
+      RemoteError.cursorExpired, SyncError.noKeyField(collection: "notes"),
       EarlierFailure(kind: "URLError", date: Date()), DeltaError.tokenExpired,
       ConformanceFailure(fact: "it keeps what it is given", details: "it kept nothing", seed: 1),
     ]

@@ -57,7 +57,7 @@ extension SyncEngine {
     retriedRefused.withLock { $0 = now }
   }
 
-  private func currentFacts() async throws -> RemoteFacts {
+  func currentFacts() async throws -> RemoteFacts {
     if let known = facts.withLock({ $0 }) { return known }
     let new = try await asking { try await self.remote.facts() }
     facts.withLock { $0 = new }

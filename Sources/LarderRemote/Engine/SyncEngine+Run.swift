@@ -71,6 +71,14 @@ extension SyncEngine {
     let pauses = Backoff(longest: .seconds(60))
     var failureCount = 0
     while !Task.isCancelled {
+      // Only who knows the remote's facts knows whether it hints.
+      guard (try? await currentFacts()) != nil else {
+        failureCount += 1
+        guard (try? await limiter.sleep(for: pauses.pause(after: failureCount))) != nil else {
+          return
+        }
+        continue
+      }
       guard let hints = remote.hints(tables.scopes) else { return }
       do {
         for try await _ in hints {

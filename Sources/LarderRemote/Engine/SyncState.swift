@@ -88,6 +88,8 @@ public struct RefusedDocument: Sendable, Equatable {
 }
 
 extension RemoteError: RetryAdvising {
+  /// A server that cannot be reached is asked again; what only a change of account, scope or program can mend
+  /// waits for that.
   public var retryAdvice: RetryAdvice {
     switch self {
     case .unavailable(_, let pause?): .after(pause)

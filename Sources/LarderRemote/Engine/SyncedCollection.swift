@@ -41,8 +41,8 @@ public struct SyncedCollection: Sendable {
   public init<Entity: Document>(
     _ type: Entity.Type, direction: Direction = .both, rules: MergeRules = [:],
     deletions: DeletionPolicy = .editWins, existing: Existing = .sent,
-    scope: (@Sendable (DynamicDocument) -> String?)? = nil,
-    resolver: (@Sendable (SyncConflict) -> Resolution)? = nil
+    resolver: (@Sendable (SyncConflict) -> Resolution)? = nil,
+    scope: (@Sendable (DynamicDocument) -> String?)? = nil
   ) {
     self.init(
       Entity.schema.name, type: type, keyField: Entity.schema.keyField, direction, rules, deletions,
@@ -55,8 +55,8 @@ public struct SyncedCollection: Sendable {
   public init(
     _ name: String, keyField: String? = nil, direction: Direction = .both, rules: MergeRules = [:],
     deletions: DeletionPolicy = .editWins, existing: Existing = .sent,
-    scope: (@Sendable (DynamicDocument) -> String?)? = nil,
-    resolver: (@Sendable (SyncConflict) -> Resolution)? = nil
+    resolver: (@Sendable (SyncConflict) -> Resolution)? = nil,
+    scope: (@Sendable (DynamicDocument) -> String?)? = nil
   ) {
     self.init(
       name, type: nil, keyField: keyField, direction, rules, deletions, existing, scope, resolver)

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// Why a remote gave no answer, as far as the engine treats it.
 public enum RemoteError: Error, Sendable, Equatable {
   /// It cannot be reached, or cannot answer now. The engine tries again, not before `retryAfter` if the remote
@@ -17,7 +23,7 @@ public enum RemoteError: Error, Sendable, Equatable {
   case malformed(String)
 }
 
-extension RemoteError: CustomStringConvertible {
+extension RemoteError: CustomStringConvertible, LocalizedError {
   public var description: String {
     switch self {
     case .unavailable(let text, let pause):
@@ -31,4 +37,6 @@ extension RemoteError: CustomStringConvertible {
     case .malformed(let text): "the server and this program do not understand each other: \(text)"
     }
   }
+
+  public var errorDescription: String? { description }
 }
