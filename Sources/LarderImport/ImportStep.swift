@@ -34,7 +34,12 @@ struct ImportStep: ~Copyable {
       return false
     }
     if tapes.accepts(tape, documents.outsideKey, &rehearsal) { return true }
-    items.append(try documents.item())
+    do throws(ImportError) {
+      items.append(try documents.item())
+    } catch {
+      tapes.forgetLast()
+      throw error
+    }
     return false
   }
 

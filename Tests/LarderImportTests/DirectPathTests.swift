@@ -34,6 +34,26 @@ struct DirectPathTests {
     #expect(directCount > 1_000 && savedCount > 20 && refusedCount > 20)
   }
 
+  @Test("one that is refused while others wait to be tried is named, and nothing else is amiss")
+  func refusedBehindOthers() throws {
+    try withTemporaryStore { store in
+      // Each shows something new, so that soon several are tried at once.
+      var lines = (0..<70).map { "{\"id\": \($0), \"field\($0)\": 1}" }
+      lines.append("{\"id\": 70, \"\u{E9}\": 1, \"e\u{301}\": 2}")
+      let source = ImportSource.bytes(
+        Array(lines.joined(separator: "\n").utf8), name: "a.ndjson")
+
+      let error = #expect(throws: ImportError.self) {
+        try store.importDocuments(from: source, into: "c", key: "id")
+      }
+
+      #expect(error?.kind == .duplicateKey)
+      #expect(error?.position?.line == 71)
+      let names = try store.collectionNames()
+      #expect(names.isEmpty)
+    }
+  }
+
   @Test("fixtures of a type are read and refused so, too", arguments: [false, true])
   func typed(isBroken: Bool) throws {
     var random = RandomSource()

@@ -63,6 +63,9 @@ package struct TapeRehearsal: ~Copyable {
     return true
   }
 
+  /// The last document that was not accepted is none, and is not given to ``add(_:to:)``.
+  package mutating func forgetLast() { _ = counts.popLast() }
+
   /// Tries the documents that were not accepted since the last call.
   ///
   /// - Throws: As ``SaveRehearsal/add(_:)``.
