@@ -93,6 +93,9 @@ public final class SyncEngine: Sendable, Updater {
 
   /// Syncs once: sends what was edited, brings what has changed, and sends what merging has left.
   ///
+  /// Where the user may use some scopes and not others, this syncs the former and throws nothing; ``states``
+  /// name the others.
+  ///
   /// - Throws: ``RemoteError``, ``SyncError`` or `StoreError`. What was sent and saved before stays so, and
   ///   the next sync goes on from there.
   @discardableResult

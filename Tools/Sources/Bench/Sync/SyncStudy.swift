@@ -40,7 +40,7 @@ struct SyncStudy {
 
   func run() async throws -> [Row] {
     var rows = try saving()
-    let remote = HTTPRemote(server) { [token] _ in token }
+    let remote = HTTPRemote(url: server) { [token] _ in token }
     rows += try await pushing(remote)
     rows += try await loading(remote)
     return rows
