@@ -49,7 +49,8 @@ final class LoopbackSyncServer: Sendable {
       case "/v1/push": answer = try await push(body, remote)
       default: return ScriptedHTTPServer.answer(404, #"{"error": "malformed", "message": "?"}"#)
       }
-      let data = try JSONSerialization.data(withJSONObject: answer)
+      // In one order each time: stores name their fields in the order in which they come.
+      let data = try JSONSerialization.data(withJSONObject: answer, options: .sortedKeys)
       return ScriptedHTTPServer.answer(200, String(decoding: data, as: UTF8.self))
     } catch RemoteError.forbidden(let text) {
       return ScriptedHTTPServer.answer(403, #"{"error": "forbidden", "message": "\#(text)"}"#)
