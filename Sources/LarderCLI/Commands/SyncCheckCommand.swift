@@ -1,6 +1,3 @@
-internal import Dispatch
-internal import Foundation
-internal import LarderLMDB
 internal import LarderRemote
 
 enum SyncCheckCommand: Command {
@@ -35,19 +32,11 @@ enum SyncCheckCommand: Command {
   ]
 
   static func run(_ arguments: Arguments) throws -> ExitCode {
-    let address = try arguments.operands("URL")[0]
-    guard let url = URL(string: address), ["http", "https"].contains(url.scheme?.lowercased()),
-      url.host()?.isEmpty == false
-    else {
-      throw UsageError("\(address.inQuotes) is no address that begins with https:// or http://")
-    }
+    let url = try arguments.server(arguments.operands("URL")[0])
     guard let scope = arguments["scope"] else {
       throw UsageError("which scope? Give --scope NAME")
     }
-    let environment = ProcessInfo.processInfo.environment["LARDER_TOKEN"] ?? ""
-    guard let token = arguments["token"] ?? (environment.isEmpty ? nil : environment) else {
-      throw UsageError("whose token? Give --token TOKEN, or set LARDER_TOKEN")
-    }
+    let token = try arguments.token()
     var conformance = RemoteConformance()
     if let count = try arguments.count("clients", 2...100) { conformance.clientCount = count }
     if let count = try arguments.count("rounds", 1...10_000) { conformance.roundCount = count }
@@ -59,29 +48,13 @@ enum SyncCheckCommand: Command {
       conformance.seed = seed
     }
     let other = arguments["other-scope"]
-    let report = finished { [conformance] in
+    let report = try finished { [conformance] in
       await conformance.check(scope: scope, otherScope: other) {
         HTTPRemote(url: url) { _ in token }
       }
     }
     try Console.print(report.description)
     return report.isGood ? .success : .failure
-  }
-
-  /// What `body` returns. Commands are synchronous; nothing else waits for this thread.
-  private static func finished<Result: Sendable>(
-    _ body: @escaping @Sendable () async -> Result
-  ) -> Result {
-    let result = Locked<Result?>(nil)
-    let isDone = DispatchSemaphore(value: 0)
-    Task.detached {
-      let found = await body()
-      result.withLock { $0 = found }
-      isDone.signal()
-    }
-    isDone.wait()
-    guard let found = result.withLock({ $0 }) else { preconditionFailure("it was signalled") }
-    return found
   }
 }
 

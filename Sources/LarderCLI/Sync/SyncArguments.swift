@@ -37,16 +37,31 @@ extension Arguments {
     guard let address = self["remote"] else {
       throw UsageError("which server? Give --remote URL")
     }
+    let (url, token) = (try server(address), try token())
+    return HTTPRemote(url: url) { _ in token }
+  }
+
+  /// The address of a server.
+  ///
+  /// - Throws: ``UsageError`` for one that is none.
+  func server(_ address: String) throws(UsageError) -> URL {
     guard let url = URL(string: address), ["http", "https"].contains(url.scheme?.lowercased()),
       url.host()?.isEmpty == false
     else {
       throw UsageError("\(address.inQuotes) is no address that begins with https:// or http://")
     }
+    return url
+  }
+
+  /// The token of `--token`, or else of the environment.
+  ///
+  /// - Throws: ``UsageError`` where there is none.
+  func token() throws(UsageError) -> String {
     let environment = ProcessInfo.processInfo.environment["LARDER_TOKEN"] ?? ""
     guard let token = self["token"] ?? (environment.isEmpty ? nil : environment) else {
       throw UsageError("whose token? Give --token TOKEN, or set LARDER_TOKEN")
     }
-    return HTTPRemote(url: url) { _ in token }
+    return token
   }
 
   /// The scopes to follow, which must begin with those that the store follows already: a document is known to

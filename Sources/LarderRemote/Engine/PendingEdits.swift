@@ -28,16 +28,15 @@ package struct PendingEdits: Sendable {
   /// Documents of the remote that could not be saved here.
   package private(set) var refused: [RefusedDocument] = []
 
-  /// As `SyncTables` writes it.
-  private static let accountNote = "account"
-
   /// Reads them.
   ///
   /// - Throws: `StoreError`.
   package init(in store: Store) throws {
     let names = try store.collectionNames()
     try store.read { snapshot in
-      account = try snapshot.syncNote(Self.accountNote).map { String(decoding: $0, as: UTF8.self) }
+      account = try snapshot.syncNote(SyncTables.accountName).map {
+        String(decoding: $0, as: UTF8.self)
+      }
       scopes = try Self.scopes(snapshot)
       refused = try snapshot.syncNotes(withPrefix: RefusedNote.prefix)
         .compactMap { RefusedNote(noted: $0.bytes) }
@@ -65,12 +64,7 @@ package struct PendingEdits: Sendable {
     guard let outline = snapshot.outline(of: name) else { return }
     var waiting: [(key: [UInt8], newer: OutboxEntry.Version, shadow: [UInt8]?)] = []
     try snapshot.forEachOutboxEntry(name) { key, entry in
-      let status: PendingEdit.Status =
-        switch entry.hold?.code {
-        case nil: entry.flight == nil ? .due : .sent
-        case ""?: .conflict
-        case _?: .rejected
-        }
+      let status = entry.status
       edits.append(
         Edit(
           key: RemoteKey(name, outline.text(key)), status: status, isDeletion: entry.isDeleted,
@@ -93,8 +87,19 @@ package struct PendingEdits: Sendable {
   }
 }
 
+extension OutboxEntry {
+  /// What holds the edit up.
+  var status: PendingEdit.Status {
+    switch hold?.code {
+    case nil: flight == nil ? .due : .sent
+    case ""?: .conflict
+    case _?: .rejected
+    }
+  }
+}
+
 extension RefusedDocument {
-  fileprivate init(_ note: RefusedNote) {
+  init(_ note: RefusedNote) {
     self.init(
       key: RemoteKey(note.collection, note.key), document: RemoteDocument(json: note.json),
       reason: note.reason)

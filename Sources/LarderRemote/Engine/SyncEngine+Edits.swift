@@ -8,13 +8,7 @@ extension SyncEngine {
   /// - Throws: `StoreError`.
   public func pending() throws -> [PendingEdit] {
     try entries { name, entry, _ in
-      let status: PendingEdit.Status =
-        switch entry.hold?.code {
-        case nil: entry.flight == nil ? .due : .sent
-        case ""?: .conflict
-        case _?: .rejected
-        }
-      return PendingEdit(key: name, status: status, isDeletion: entry.isDeleted)
+      PendingEdit(key: name, status: entry.status, isDeletion: entry.isDeleted)
     }
   }
 
@@ -51,11 +45,7 @@ extension SyncEngine {
   public func refused() throws -> [RefusedDocument] {
     try store.read { try $0.syncNotes(withPrefix: RefusedNote.prefix) }
       .compactMap { RefusedNote(noted: $0.bytes) }
-      .map {
-        RefusedDocument(
-          key: RemoteKey($0.collection, $0.key), document: RemoteDocument(json: $0.json),
-          reason: $0.reason)
-      }
+      .map(RefusedDocument.init)
   }
 
   /// Settles a conflict that waits for somebody; what is to be sent goes with the next sync.

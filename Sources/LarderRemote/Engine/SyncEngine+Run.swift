@@ -59,7 +59,9 @@ extension SyncEngine {
     guard !names.isEmpty else { return }
     do {
       for try await _ in store.changes(after: nil, in: names, origins: [.local, .imported]) {
-        try renewCounts()
+        // Conflicts and rejections are counted by syncs: an edit must not cost what all others cost.
+        let count = try store.read { try $0.outboxCount() }
+        change { $0.pendingCount = count }
         _ = try? await sync(hurry)
       }
     } catch {
@@ -71,16 +73,10 @@ extension SyncEngine {
     let pauses = Backoff(longest: .seconds(60))
     var failureCount = 0
     while !Task.isCancelled {
-      // Only who knows the remote's facts knows whether it hints.
-      guard (try? await currentFacts()) != nil else {
-        failureCount += 1
-        guard (try? await limiter.sleep(for: pauses.pause(after: failureCount))) != nil else {
-          return
-        }
-        continue
-      }
-      guard let hints = remote.hints(tables.scopes) else { return }
       do {
+        // Only who knows the remote's facts knows whether it hints.
+        _ = try await currentFacts()
+        guard let hints = remote.hints(tables.scopes) else { return }
         for try await _ in hints {
           failureCount = 0
           _ = try? await sync(hurry)

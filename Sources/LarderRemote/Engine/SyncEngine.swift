@@ -7,12 +7,12 @@ public import LarderSync
 ///
 /// ```swift
 /// let engine = try SyncEngine(
-///   store, remote: HTTPRemote(url) { try await session.token() },
+///   store, remote: HTTPRemote(url: url) { _ in try await session.token() },
 ///   collections: [SyncedCollection(Note.self)], scopes: ["inbox"], account: user.id)
 /// let notes = store.repository(of: Note.self)
 ///
 /// Task { await engine.run() }
-/// for try await event in notes.stream(Note.all, refreshedBy: engine) { ... }
+/// for await event in notes.stream(Note.all, refreshedBy: engine) { ... }
 /// ```
 /// From the moment when the engine is made, every edit of its collections, through whichever part of the
 /// library, is noted in the transaction that makes it. It is sent under one name until it is answered, so that

@@ -68,7 +68,10 @@ extension SyncTables {
       var requests: [String: [Mutation]] = [:]
       var byteCount = 0
       for edit in due {
-        guard let outline = tx.outline(of: edit.collection) else { continue }
+        guard let outline = tx.outline(of: edit.collection) else {
+          flight.visitedCount += 1
+          continue
+        }
         let place = try place(edit.collection, outline)
         let sent = try mutation(edit, place, &tx)
         let count = sent?.mutation.document?.json.count ?? 0

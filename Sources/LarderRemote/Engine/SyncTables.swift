@@ -39,7 +39,7 @@ struct SyncTables: Sendable {
 
   // MARK: Beginning
 
-  private static let accountName = "account"
+  static let accountName = "account"
 
   /// Makes the collections synced, and the store that of an account.
   ///
@@ -55,14 +55,7 @@ struct SyncTables: Sendable {
       if let owner, owner != [UInt8](account.utf8) {
         guard pendingCount == 0 else { throw SyncError.otherAccount(pendingCount: pendingCount) }
         // Nothing of the other account is to be seen under this one, and its cursors are of no use here.
-        for name in collections.keys where tx.outline(of: name) != nil {
-          try tx.eraseAllData(of: store.collection(name))
-        }
-        for (name, _) in try tx.syncNotes(withPrefix: RefusedNote.prefix)
-          + tx.syncNotes(withPrefix: ScopeNote.prefix)
-        {
-          try tx.setSyncNote(name, to: nil)
-        }
+        try Self.erase(Array(collections.keys), in: store, &tx)
       }
       if owner != [UInt8](account.utf8) {
         try tx.setSyncNote(Self.accountName, to: [UInt8](account.utf8))
@@ -107,14 +100,21 @@ struct SyncTables: Sendable {
   /// Forgets whose the store was, and what was not sent.
   static func forgetAccount(_ names: [String], in store: Store) throws {
     try store.prepareOutbox()
-    let scopes = try store.read { try $0.syncNotes(withPrefix: ScopeNote.prefix).map(\.name) }
-    let refused = try store.read { try $0.syncNotes(withPrefix: RefusedNote.prefix).map(\.name) }
     try store.write(as: .sync) { tx in
-      for name in names where tx.outline(of: name) != nil {
-        try tx.eraseAllData(of: store.collection(name))
-      }
-      for name in scopes + refused + [accountName] { try tx.setSyncNote(name, to: nil) }
+      try erase(names, in: store, &tx)
+      try tx.setSyncNote(accountName, to: nil)
     }
+  }
+
+  /// Erases documents with what is known of a remote that has them.
+  private static func erase(_ names: [String], in store: Store, _ tx: inout WriteScope) throws {
+    for name in names where tx.outline(of: name) != nil {
+      try tx.eraseAllData(of: store.collection(name))
+    }
+    let notes =
+      try tx.syncNotes(withPrefix: ScopeNote.prefix)
+      + tx.syncNotes(withPrefix: RefusedNote.prefix)
+    for (name, _) in notes { try tx.setSyncNote(name, to: nil) }
   }
 
   // MARK: Scopes

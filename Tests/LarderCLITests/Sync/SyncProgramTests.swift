@@ -254,6 +254,12 @@ struct SyncProgramTests {
     while process.process.isRunning, try server.number("litres", of: "milk") != 2 {
       try await Task.sleep(for: .milliseconds(5))
     }
+    // The server has it before its answer is here.
+    while process.process.isRunning,
+      try await run("pending", on: "phone").output != "nothing is pending\n"
+    {
+      try await Task.sleep(for: .milliseconds(5))
+    }
     process.process.interrupt()
     while process.process.isRunning { try await Task.sleep(for: .milliseconds(5)) }
 
