@@ -42,7 +42,8 @@ public final class RecordingUpdater: Updater {
     return try outcome.get()
   }
 
-  /// Ends the call that has been held longest; false when none is.
+  /// Ends the call that has been held longest; false when none is. Wait for the call before, with
+  /// ``waitForCalls(_:)``: a model shows that it refreshes a moment earlier.
   @discardableResult
   public func finish(_ outcome: Outcome) -> Bool { held.endFirst(outcome) }
 

@@ -1,9 +1,9 @@
 import Observation
 
-/// Waits until `condition` holds, by being told of what it reads: as a view is.
+/// Waits until `condition` holds, or the test's time is over, by being told of what it reads: as a view is.
 @MainActor
 func observe(until condition: @MainActor () -> Bool) async {
-  while true {
+  while !Task.isCancelled {
     let (changes, change) = AsyncStream<Void>.makeStream()
     let isTrue = withObservationTracking {
       condition()

@@ -23,7 +23,9 @@ import Testing
     await observe { model.list.isLoaded && model.list.isRefreshing }
 
     #expect(model.list.rows == [new, old])
-    silent.finish(.success(.alreadyCurrent))
+    // The list shows the refresh before the updater is called.
+    await silent.waitForCalls(1)
+    #expect(silent.finish(.success(.alreadyCurrent)))
     await observe { !model.list.isRefreshing }
   }
 
@@ -83,10 +85,11 @@ import Testing
   }
 }
 
-/// Returns when `condition` holds; asks again after each change of what it has read, as a view does.
+/// Returns when `condition` holds, or the test's time is over; asks again after each change of what it has
+/// read, as a view does.
 @MainActor
 private func observe(until condition: @MainActor () -> Bool) async {
-  while true {
+  while !Task.isCancelled {
     let (changes, change) = AsyncStream<Void>.makeStream()
     let isTrue = withObservationTracking {
       condition()
