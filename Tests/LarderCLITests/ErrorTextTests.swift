@@ -33,6 +33,7 @@ import Testing
       ExportError.readerGone(file: "a.csv"),
       UnsoundStore(report: CheckReport()),
       RemoteError.cursorExpired, SyncError.noKeyField(collection: "notes"),
+      SyncError.tooManyScopes,
       EarlierFailure(kind: "URLError", date: Date()), DeltaError.tokenExpired,
       ConformanceFailure(fact: "it keeps what it is given", details: "it kept nothing", seed: 1),
     ]

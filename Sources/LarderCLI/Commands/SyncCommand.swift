@@ -17,7 +17,7 @@ enum SyncCommand: Command {
       --token TOKEN      who you are; else the environment's LARDER_TOKEN
       --account NAME     whose documents these are. Edits of one account are never sent under another
       --scope NAME       what to follow on the server; may be given several times. New documents go
-                         into the first. Give all scopes in the same order each time, new ones last
+                         into the first. Edits of documents in scopes that are left out wait
       --collection NAME  what to sync; may be given several times. NAME:FIELD says which field is
                          the key of a collection that is not here yet. Without it, the collections
                          that were synced before
@@ -68,7 +68,7 @@ enum SyncCommand: Command {
       store,
       CountedRemote(remote: remote, collections: Set(named.map(\.name)), tally: tally),
       named.map { collection(named: $0.name, $0.keyField, rules, arguments, tally) },
-      scopes: try arguments.scopes(known: before.scopes), account: account)
+      scopes: try arguments.scopes(), account: account)
 
     let run = SyncRun(engine: engine, tally: tally)
     let outcome = Result { try arguments.has("watch") ? run.untilInterrupted() : run.once() }
@@ -125,7 +125,7 @@ enum SyncCommand: Command {
       table.add(name, Console.number(count), "")
     }
     for (name, count, advice) in [
-      ("pending", count(.due) + count(.sent), "they go with the next sync"),
+      ("pending", count(.due) + count(.sent), "they go with the next sync of their scope"),
       ("conflicts", count(.conflict), "`larder conflicts` shows and settles them"),
       ("rejected", count(.rejected), "`larder pending` says why"),
       ("refused", after.refused.count, "`larder pending` says why"),

@@ -64,20 +64,13 @@ extension Arguments {
     return token
   }
 
-  /// The scopes to follow, which must begin with those that the store follows already: a document is known to
-  /// belong to a scope by its place in this list.
+  /// The scopes to follow.
   ///
-  /// - Throws: ``UsageError`` where there is none; ``Failure`` where one of the store's is missing.
-  func scopes(known: [String]) throws -> [String] {
+  /// - Throws: ``UsageError`` where there is none.
+  func scopes() throws(UsageError) -> [String] {
     let scopes = all("scope")
     guard !scopes.isEmpty else { throw UsageError("which scope? Give --scope NAME") }
     guard Set(scopes).count == scopes.count else { throw UsageError("a --scope stands twice") }
-    guard scopes.starts(with: known) else {
-      let words = known.map { "--scope \($0)" }.joined(separator: " ")
-      throw Failure(
-        "the store follows \(known.map(\.inQuotes).joined(separator: ", ")). Name its scopes first, in "
-          + "this order, and new ones behind them: \(words)")
-    }
     return scopes
   }
 

@@ -17,7 +17,7 @@ package struct PendingEdits: Sendable {
 
   /// Whose edits these are; nil for a store that was never synced.
   package private(set) var account: String?
-  /// The scopes that the store follows, in their order.
+  /// The scopes that the store knows, those that it followed first in front.
   package private(set) var scopes: [String] = []
   /// The collections whose edits are noted, by name.
   package private(set) var collections: [String] = []
@@ -37,7 +37,9 @@ package struct PendingEdits: Sendable {
       account = try snapshot.syncNote(SyncTables.accountName).map {
         String(decoding: $0, as: UTF8.self)
       }
-      scopes = try Self.scopes(snapshot)
+      scopes = try snapshot.syncNotes(withPrefix: ScopeNote.prefix)
+        .sorted { (ScopeNote.number($0.name) ?? 0) < (ScopeNote.number($1.name) ?? 0) }
+        .compactMap { ScopeNote(noted: $0.bytes)?.scope }
       refused = try snapshot.syncNotes(withPrefix: RefusedNote.prefix)
         .compactMap { RefusedNote(noted: $0.bytes) }
         .map(RefusedDocument.init)
@@ -47,17 +49,6 @@ package struct PendingEdits: Sendable {
         try add(name, snapshot)
       }
     }
-  }
-
-  /// Numbers are given from 0 on; a gap is what a newer version has left.
-  private static func scopes(_ snapshot: borrowing Snapshot) throws -> [String] {
-    var scopes: [String] = []
-    while scopes.count <= UInt16.max,
-      let note = ScopeNote(noted: try snapshot.syncNote(ScopeNote.name(UInt16(scopes.count))))
-    {
-      scopes.append(note.scope)
-    }
-    return scopes
   }
 
   private mutating func add(_ name: String, _ snapshot: borrowing Snapshot) throws {

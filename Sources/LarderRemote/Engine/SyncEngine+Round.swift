@@ -10,9 +10,9 @@ extension SyncEngine {
   private static let mostSends = 8
 
   func round() async throws -> UpdateStatus {
-    let before = try store.read { $0.sequence }
     var forbidden: [String: String] = [:]
     do {
+      let before = try store.read { $0.sequence }
       try tables.beginNew()
       try retryRefused()
       let facts = try await currentFacts()
@@ -34,18 +34,20 @@ extension SyncEngine {
       if let (_, reason) = forbidden.first, forbidden.count == tables.scopes.count {
         throw RemoteError.forbidden(reason)
       }
+      let status: UpdateStatus =
+        try store.read { $0.sequence } == before ? .alreadyCurrent : .updated
+      let date = limiter.date
+      let refusing = tables.scopes.first { forbidden[$0] != nil }
+      change { state in
+        state.lastSynced = date
+        if state.phase != .paused { state.phase = refusing.map { .forbidden($0) } ?? .idle }
+      }
+      return status
     } catch {
       try? renewCounts()
       tell(error, forbidden: tables.scopes.first { forbidden[$0] != nil })
       throw error
     }
-    let date = limiter.date
-    let refusing = tables.scopes.first { forbidden[$0] != nil }
-    change { state in
-      state.lastSynced = date
-      if state.phase != .paused { state.phase = refusing.map { .forbidden($0) } ?? .idle }
-    }
-    return try store.read { $0.sequence } == before ? .alreadyCurrent : .updated
   }
 
   /// Tries once more to save what was refused: first of all, and whenever the store has changed since.
@@ -86,7 +88,8 @@ extension SyncEngine {
       case .forbidden: state.phase = .forbidden(scope ?? tables.scopes[0])
       case .gone(let text), .malformed(let text): state.phase = .stopped(text)
       case .unavailable(let text, _), .tooLarge(let text): state.phase = .offline(text)
-      case .cursorExpired, nil: state.phase = .idle
+      case .cursorExpired: state.phase = .idle
+      case nil: state.phase = error is CancellationError ? .idle : .stopped("\(error)")
       }
     }
     options.log?(
@@ -117,6 +120,7 @@ extension SyncEngine {
           left.prefix(isAlone ? 1 : max(1, facts.maximumMutationCount)),
           mostByteCount: facts.maximumPushByteCount)
         for edit in left.prefix(flight.visitedCount) { sends[edit.name, default: 0] += 1 }
+        for name in flight.waiting { sends[name] = Self.mostSends }
         left = left.dropFirst(flight.visitedCount)
         for request in flight.requests {
           do {

@@ -63,7 +63,8 @@ public final class SyncEngine: Sendable, Updater {
   ///   - remote: The other side.
   ///   - collections: What is synced; the remote's other collections are left alone.
   ///   - scopes: What is followed on the remote, one at least. Documents that are made here go into the first
-  ///     one, unless their collection says otherwise. Add new ones at the end.
+  ///     one, unless their collection says otherwise. Where a scope is left out that was followed before, its
+  ///     documents stay as they are, and edits of them wait until it is followed again.
   ///   - account: Whose documents these are. Edits of another account are never sent. Where the store was
   ///     another account's and nothing is left to be sent, the documents of these collections are erased here.
   ///   - interval: How often ``run()`` and streams ask the remote when nothing else makes them.
@@ -77,17 +78,17 @@ public final class SyncEngine: Sendable, Updater {
     clock: any SyncClock = SystemClock()
   ) throws {
     precondition(!scopes.isEmpty, "an engine follows one scope at least")
+    precondition(Set(scopes).count == scopes.count, "a scope stands twice")
     precondition((1...100).contains(account.utf8.count), "an account has 1 to 100 bytes")
     self.store = store
     self.remote = remote
     self.options = options
-    tables = SyncTables(
-      store: store,
+    tables = try SyncTables(
+      preparing: store,
       collections: Dictionary(collections.map { ($0.name, $0) }, uniquingKeysWith: { $1 }),
-      scopes: scopes)
+      scopes: scopes, account: account)
     limiter = FetchLimiter(
       minimumInterval: interval, retrying: retrying, trigger: trigger, clock: clock)
-    try tables.prepare(account: account)
     try renewCounts()
   }
 

@@ -15,6 +15,8 @@ public enum SyncError: Error, Sendable, Equatable {
   case nothingToSettle(RemoteKey)
   /// The collection is none of the engine's.
   case unknownCollection(String)
+  /// The store has known 65,536 scopes, and can name no more. ``SyncEngine/forgetAccount(of:in:)`` begins anew.
+  case tooManyScopes
 }
 
 extension SyncError: CustomStringConvertible, LocalizedError {
@@ -28,6 +30,8 @@ extension SyncError: CustomStringConvertible, LocalizedError {
         + "or give `keyField:`"
     case .nothingToSettle(let key): "there is no conflict and no rejected edit of \(key)"
     case .unknownCollection(let name): "\(name) is not among the collections of the engine"
+    case .tooManyScopes:
+      "the store has known 65,536 scopes and can name no more; forget its account to begin anew"
     }
   }
 

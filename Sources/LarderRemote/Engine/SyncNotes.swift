@@ -26,6 +26,9 @@ struct ScopeNote: Codable, Equatable {
   static let prefix = "scope/"
 
   static func name(_ number: UInt16) -> String { "\(prefix)\(number)" }
+
+  /// Nil for a name that is not that of a scope.
+  static func number(_ name: String) -> UInt16? { UInt16(name.dropFirst(prefix.count)) }
 }
 
 /// A document of the remote that could not be saved here.

@@ -23,7 +23,7 @@ public struct SyncState: Sendable, Equatable {
     case needsSignIn
     /// The user may not use a scope.
     case forbidden(String)
-    /// The remote is not there any more, or speaks another protocol.
+    /// The remote is not there any more or speaks another protocol, or the store fails: the text says why.
     case stopped(String)
     /// ``SyncEngine/pause()`` was called.
     case paused

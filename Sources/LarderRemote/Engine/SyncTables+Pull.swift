@@ -115,9 +115,9 @@ extension SyncTables {
     let notes = try store.read { try $0.syncNotes(withPrefix: RefusedNote.prefix) }
     for (name, bytes) in notes {
       guard let refused = RefusedNote(noted: bytes), collections[refused.collection] != nil,
-        Int(refused.scope) < scopes.count, !refused.json.isEmpty
+        let followed = scope(numbered: refused.scope), !refused.json.isEmpty
       else { continue }
-      let scope = try note(of: scopes[Int(refused.scope)])
+      let scope = try note(of: followed)
       let change = RemoteChange(
         RemoteKey(refused.collection, refused.key), revision: refused.revision,
         .document(RemoteDocument(json: refused.json)))

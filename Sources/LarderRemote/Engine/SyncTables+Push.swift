@@ -27,6 +27,8 @@ struct DueEdit: Sendable {
 struct Flight {
   var requests: [PushRequest] = []
   var places: [RemoteKey: (collection: String, key: [UInt8])] = [:]
+  /// Edits of scopes that are not followed.
+  var waiting: [RemoteKey] = []
   /// How many edits were looked at; the others did not fit.
   var visitedCount = 0
 }
@@ -73,7 +75,7 @@ extension SyncTables {
           continue
         }
         let place = try place(edit.collection, outline)
-        let sent = try mutation(edit, place, &tx)
+        let sent = try mutation(edit, place, &flight, &tx)
         let count = sent?.mutation.document?.json.count ?? 0
         if byteCount > 0, byteCount + count > mostByteCount { break }
         flight.visitedCount += 1
@@ -89,9 +91,9 @@ extension SyncTables {
     }
   }
 
-  /// Nil where there is nothing to send.
+  /// Nil where there is nothing to send, or nowhere to send it.
   private func mutation(
-    _ edit: DueEdit, _ place: Place, _ tx: inout WriteScope
+    _ edit: DueEdit, _ place: Place, _ flight: inout Flight, _ tx: inout WriteScope
   ) throws -> (mutation: Mutation, scope: String)? {
     let (name, key) = (edit.collection, edit.key)
     guard var entry = try tx.outboxEntry(name, key), entry.hold == nil else { return nil }
@@ -117,11 +119,8 @@ extension SyncTables {
         }
         return nil
       }
-      entry.flight = OutboxEntry.Flight(mutation: UUID())
-      try tx.setOutboxEntry(name, key, to: entry)
     }
-    guard let flight = entry.flight else { return nil }
-    let record: [UInt8]? = if let sent = flight.sent { sent } else { current }
+    let record: [UInt8]? = if let sent = entry.flight?.sent { sent } else { current }
     let document: DynamicDocument?
     do {
       document = try record.flatMap { try tx.document(name, key, record: $0) }
@@ -133,19 +132,29 @@ extension SyncTables {
       return nil
     }
     let base = SyncBase(entry.base)
+    guard let scope = scope(of: document, base, place) else {
+      flight.waiting.append(edit.name)
+      return nil
+    }
+    let sending = entry.flight ?? OutboxEntry.Flight(mutation: UUID())
+    if entry.flight == nil {
+      entry.flight = sending
+      try tx.setOutboxEntry(name, key, to: entry)
+    }
     let mutation = Mutation(
-      id: flight.mutation.uuidString.lowercased(),
+      id: sending.mutation.uuidString.lowercased(),
       key: RemoteKey(name, place.outline.text(key)), base: base?.revision,
       document: document.map { RemoteDocument(json: place.exchange.json($0)) })
-    return (mutation, scope(of: document, base, place))
+    return (mutation, scope)
   }
 
-  private func scope(of document: DynamicDocument?, _ base: SyncBase?, _ place: Place) -> String {
-    if let document, let scope = place.synced.scope?(document), scopes.contains(scope) {
-      return scope
+  /// Where an edit goes; nil for a scope that is not followed. It is never sent to another one instead, where
+  /// others might read it.
+  private func scope(of document: DynamicDocument?, _ base: SyncBase?, _ place: Place) -> String? {
+    if let document, let scope = place.synced.scope?(document) {
+      return scopes.contains(scope) ? scope : nil
     }
-    if let base, Int(base.scope) < scopes.count { return scopes[Int(base.scope)] }
-    return scopes[0]
+    return if let base { scope(numbered: base.scope) } else { scopes.first }
   }
 
   /// Saves what became of edits.

@@ -12,7 +12,11 @@ internal import LarderImport
 struct SyncTables: Sendable {
   let store: Store
   let collections: [String: SyncedCollection]
+  /// What the engine follows, in its order. The store may know more scopes.
   let scopes: [String]
+  /// The number by which the store knows each of these scopes.
+  private var numbers: [String: UInt16] = [:]
+  private var names: [UInt16: String] = [:]
 
   /// A collection as it is in this moment, ready to exchange documents.
   struct Place {
@@ -33,9 +37,14 @@ struct SyncTables: Sendable {
       keyField: keyField)
   }
 
+  /// The number of a scope that the engine follows.
   func number(of scope: String) -> UInt16 {
-    UInt16(scopes.firstIndex(of: scope) ?? 0)
+    guard let number = numbers[scope] else { preconditionFailure("\(scope) is not followed") }
+    return number
   }
+
+  /// Nil for a scope that the engine does not follow.
+  func scope(numbered number: UInt16) -> String? { names[number] }
 
   // MARK: Beginning
 
@@ -44,12 +53,18 @@ struct SyncTables: Sendable {
   /// Makes the collections synced, and the store that of an account.
   ///
   /// - Throws: ``SyncError``; `StoreError`; nothing is changed then, but that types may be declared.
-  func prepare(account: String) throws {
+  init(
+    preparing store: Store, collections: [String: SyncedCollection], scopes: [String],
+    account: String
+  ) throws {
+    self.store = store
+    self.collections = collections
+    self.scopes = scopes
     try store.prepareOutbox()
     for collection in collections.values {
       if let type = collection.type { try store.declare(type) }
     }
-    try store.write(as: .sync) { tx in
+    numbers = try store.write(as: .sync) { [self] tx in
       let pendingCount = try tx.outboxCount()
       let owner = try tx.syncNote(Self.accountName)
       if let owner, owner != [UInt8](account.utf8) {
@@ -65,7 +80,30 @@ struct SyncTables: Sendable {
         if outline.keyField == nil { throw SyncError.noKeyField(collection: name) }
         try begin(collection, outline, &tx)
       }
+      return try Self.number(scopes, &tx)
     }
+    names = Dictionary(uniqueKeysWithValues: numbers.map { ($0.value, $0.key) })
+  }
+
+  /// Numbers the scopes that the store does not know yet; the others keep their numbers for ever, as documents
+  /// refer to them.
+  private static func number(_ scopes: [String], _ tx: inout WriteScope) throws -> [String: UInt16]
+  {
+    var numbers: [String: UInt16] = [:]
+    for (name, bytes) in try tx.syncNotes(withPrefix: ScopeNote.prefix) {
+      guard let number = ScopeNote.number(name), let note = ScopeNote(noted: bytes) else {
+        continue
+      }
+      numbers[note.scope] = number
+    }
+    for scope in scopes where numbers[scope] == nil {
+      let number = numbers.values.max().map { Int($0) + 1 } ?? 0
+      guard let number = UInt16(exactly: number) else { throw SyncError.tooManyScopes }
+      let note = ScopeNote(scope: scope, loading: SyncBase.loading(after: 0))
+      try tx.setSyncNote(ScopeNote.name(number), to: try note.noted())
+      numbers[scope] = number
+    }
+    return numbers.filter { scopes.contains($0.key) }
   }
 
   /// Makes the collections synced that have come into being since.

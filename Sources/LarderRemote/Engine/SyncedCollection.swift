@@ -35,8 +35,9 @@ public struct SyncedCollection: Sendable {
   ///   - rules: How fields are merged that were changed on both sides.
   ///   - deletions: What becomes of a document that was changed on one side and deleted on the other.
   ///   - existing: What becomes of documents that are there before the collection is first synced.
-  ///   - scope: In which scope of the remote a document belongs, by its stored fields; nil for the engine's
-  ///     first scope.
+  ///   - scope: In which scope of the remote a document belongs, by its stored fields; nil for the one that it
+  ///     is in, or the engine's first scope where it is new. While the engine does not follow that scope, the
+  ///     document's edits wait.
   ///   - resolver: Decides instead of the rules.
   public init<Entity: Document>(
     _ type: Entity.Type, direction: Direction = .both, rules: MergeRules = [:],

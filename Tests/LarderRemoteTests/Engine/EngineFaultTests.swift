@@ -251,6 +251,17 @@ import Testing
     try desk.close()
   }
 
+  @Test("a store that fails shows with its reason")
+  func failingStore() async throws {
+    let desk = try SyncDesk(server)
+    try await desk.cards.save(Card(id: "a"))
+    try desk.close()
+
+    await #expect(throws: StoreError.closed) { try await desk.sync() }
+
+    #expect(desk.engine.currentState.phase == .stopped("\(StoreError.closed)"))
+  }
+
   @Test("a mended edit is sent under the document's own key")
   func mend() async throws {
     let gate = ClosureRemote { [server] in
