@@ -72,8 +72,10 @@ final class HTTPExchange: Sendable {
     return true
   }
 
-  /// Takes bytes of an answer; false where no more need come.
+  /// Takes bytes of an answer; false where these are the first that need not have come.
   func take(_ data: Data) -> Bool {
+    // What the session has kept back for its delegate comes all the same, and each piece costs.
+    if state.withLock({ $0.failure != nil }) { return true }
     if isStream, let receive {
       state.withLock { $0.expiry = .now + patience }
       do {

@@ -96,6 +96,8 @@ private final class HTTPDelegate: NSObject, URLSessionDataDelegate {
   ) {
     let goesOn = exchange(of: dataTask)?.take(response) ?? false
     completionHandler(goesOn ? .allow : .cancel)
+    // On Linux the word alone does not end it where bytes of the body have come already.
+    if !goesOn { dataTask.cancel() }
   }
 
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
