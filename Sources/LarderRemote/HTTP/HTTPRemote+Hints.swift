@@ -7,11 +7,14 @@ internal import LarderLMDB
 #endif
 
 extension HTTPRemote {
-  /// Hints of the server, if ``facts()`` has said that it gives any. The stream ends when the server ends it, and
+  /// Hints of the server, if ``facts()`` has said that it gives any and
+  /// ``HTTPRemoteOptions/takesHints`` is true. The stream ends when the server ends it, and
   /// throws ``RemoteError`` where it breaks off, or is silent for longer than
   /// ``HTTPRemoteOptions/longestSilence``. Letting go of it closes the connection.
   public func hints(_ scopes: [String]) -> AsyncThrowingStream<String, any Error>? {
-    guard !scopes.isEmpty, knownFacts.withLock({ $0?.hasHints ?? false }) else { return nil }
+    guard options.takesHints, !scopes.isEmpty, knownFacts.withLock({ $0?.hasHints ?? false }) else {
+      return nil
+    }
     // Whoever does not listen for so long needs no more than to hear that there is something.
     let (stream, continuation) = AsyncThrowingStream.makeStream(
       of: String.self, bufferingPolicy: .bufferingNewest(1000))

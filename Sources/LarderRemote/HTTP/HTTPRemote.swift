@@ -20,7 +20,9 @@ internal import LarderLMDB
 /// Every call throws ``RemoteError``, or what the closure for tokens throws, or `CancellationError`.
 ///
 /// - Note: On Linux, Foundation of Swift 6 ends the process where a server closes the connection within the head of
-///   an answer, before the empty line. Nothing above a `URLSession` can keep it from that.
+///   an answer, before the empty line. Nothing above a `URLSession` can keep it from that. While it waits for an
+///   answer it works at about 0.7 of a processor, as it asks again and again whether it may write; hints are an
+///   answer that never ends, so that a service may prefer ``HTTPRemoteOptions/takesHints`` to be false there.
 public final class HTTPRemote: Remote {
   /// The token for the next request; nil where nobody is signed in. The argument is the token that the server
   /// has just refused, so that an app does not give it again; else nil.
@@ -36,7 +38,7 @@ public final class HTTPRemote: Remote {
   ///
   /// - Parameters:
   ///   - url: The address that `pull` and `push` stand under, with `https` or `http`.
-  ///   - options: Limits.
+  ///   - options: What it takes.
   ///   - credentials: Gives the token of each request. After a 401 it is asked once more.
   public init(
     url: URL, options: HTTPRemoteOptions = HTTPRemoteOptions(),
@@ -120,7 +122,7 @@ extension String {
   }
 }
 
-/// Limits of an ``HTTPRemote``.
+/// What an ``HTTPRemote`` takes.
 public struct HTTPRemoteOptions: Sendable, Equatable {
   /// Bytes of one answer at most, after it was decompressed. A larger one is broken off there, with
   /// ``RemoteError/tooLarge(_:)``.
@@ -129,6 +131,9 @@ public struct HTTPRemoteOptions: Sendable, Equatable {
   public var deadline = Duration.seconds(60)
   /// How long a stream of hints may be silent. Servers give a sign of life more often.
   public var longestSilence = Duration.seconds(90)
+  /// Whether a stream of hints is opened where the server gives them. Without them the engine hears of news when its
+  /// interval has passed.
+  public var takesHints = true
 
   /// The defaults fit the reference server.
   public init() {}

@@ -43,6 +43,15 @@ import Testing
     #expect(server.requests[1].headers["accept"] == "text/event-stream")
   }
 
+  @Test("hints that are not wanted are not asked for")
+  func unwanted() async throws {
+    var options = HTTPRemoteOptions()
+    options.takesHints = false
+    let server = try server([])
+    #expect(try await remote(server, options).hints(["a"]) == nil)
+    #expect(server.requests.count == 1)
+  }
+
   @Test("letting go of the hints closes the connection")
   func lettingGo() async throws {
     let hasGone = Flag()
