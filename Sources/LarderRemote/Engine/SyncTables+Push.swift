@@ -69,20 +69,22 @@ extension SyncTables {
       var flight = Flight()
       var requests: [String: [Mutation]] = [:]
       var byteCount = 0
-      for edit in due {
+      edits: for edit in due {
         guard let outline = tx.outline(of: edit.collection) else {
           flight.visitedCount += 1
           continue
         }
-        let place = try place(edit.collection, outline)
-        let sent = try mutation(edit, place, &flight, &tx)
-        let count = sent?.mutation.document?.json.count ?? 0
-        if byteCount > 0, byteCount + count > mostByteCount { break }
+        let room = byteCount > 0 ? mostByteCount - byteCount : .max
+        switch try begin(edit, try place(edit.collection, outline), room: room, &tx) {
+        case .sent(let mutation, let scope):
+          byteCount += mutation.document?.json.count ?? 0
+          requests[scope, default: []].append(mutation)
+          flight.places[mutation.key] = (edit.collection, edit.key)
+        case .waits: flight.waiting.append(edit.name)
+        case .nothing: break
+        case .doesNotFit: break edits
+        }
         flight.visitedCount += 1
-        guard let (mutation, scope) = sent else { continue }
-        byteCount += count
-        requests[scope, default: []].append(mutation)
-        flight.places[mutation.key] = (edit.collection, edit.key)
       }
       flight.requests = requests.sorted { $0.key < $1.key }.map {
         PushRequest(scope: $0.key, mutations: $0.value)
@@ -91,12 +93,22 @@ extension SyncTables {
     }
   }
 
-  /// Nil where there is nothing to send, or nowhere to send it.
-  private func mutation(
-    _ edit: DueEdit, _ place: Place, _ flight: inout Flight, _ tx: inout WriteScope
-  ) throws -> (mutation: Mutation, scope: String)? {
+  /// What becomes of an edit that is due.
+  private enum Beginning {
+    case sent(Mutation, scope: String)
+    /// Its scope is not followed.
+    case waits
+    /// There is nothing to send, or nothing that can be.
+    case nothing
+    /// It has more bytes than there is room for.
+    case doesNotFit
+  }
+
+  private func begin(
+    _ edit: DueEdit, _ place: Place, room: Int, _ tx: inout WriteScope
+  ) throws -> Beginning {
     let (name, key) = (edit.collection, edit.key)
-    guard var entry = try tx.outboxEntry(name, key), entry.hold == nil else { return nil }
+    guard var entry = try tx.outboxEntry(name, key), entry.hold == nil else { return .nothing }
     let current = try tx.recordBytes(name, key)
     #if LARDER_MUTANTS
       if Mutant.renamedEdits.isOn { entry.flight?.mutation = UUID() }
@@ -117,7 +129,7 @@ extension SyncTables {
           // It is gone there, and stood here for its edit alone.
           try tx.delete(key: value, in: place.collection)
         }
-        return nil
+        return .nothing
       }
     }
     let record: [UInt8]? = if let sent = entry.flight?.sent { sent } else { current }
@@ -129,23 +141,22 @@ extension SyncTables {
       entry.flight = nil
       entry.hold = OutboxEntry.Hold(code: "damaged", reason: "\(error)")
       try tx.setOutboxEntry(name, key, to: entry)
-      return nil
+      return .nothing
     }
     let base = SyncBase(entry.base)
-    guard let scope = scope(of: document, base, place) else {
-      flight.waiting.append(edit.name)
-      return nil
-    }
-    let sending = entry.flight ?? OutboxEntry.Flight(mutation: UUID())
+    guard let scope = scope(of: document, base, place) else { return .waits }
+    let json = document.map { RemoteDocument(json: place.exchange.json($0)) }
+    if let json, json.json.count > room { return .doesNotFit }
+    let flight = entry.flight ?? OutboxEntry.Flight(mutation: UUID())
     if entry.flight == nil {
-      entry.flight = sending
+      entry.flight = flight
       try tx.setOutboxEntry(name, key, to: entry)
     }
-    let mutation = Mutation(
-      id: sending.mutation.uuidString.lowercased(),
-      key: RemoteKey(name, place.outline.text(key)), base: base?.revision,
-      document: document.map { RemoteDocument(json: place.exchange.json($0)) })
-    return (mutation, scope)
+    return .sent(
+      Mutation(
+        id: flight.mutation.uuidString.lowercased(),
+        key: RemoteKey(name, place.outline.text(key)), base: base?.revision, document: json),
+      scope: scope)
   }
 
   /// Where an edit goes; nil for a scope that is not followed. It is never sent to another one instead, where

@@ -251,6 +251,24 @@ import Testing
     try desk.close()
   }
 
+  @Test("an edit that does not fit into a request is not taken for sent")
+  func doesNotFit() async throws {
+    var facts = RemoteFacts.ofInMemoryRemote
+    facts.maximumPushByteCount = 100
+    let server = InMemoryRemote(facts: facts)
+    let desk = try SyncDesk(server)
+    try await desk.cards.save(["a", "b"].map { Card(id: $0) })
+    server.script { call, _ in if case .push = call { .fails(.needsSignIn("who?")) } else { nil } }
+
+    await #expect(throws: RemoteError.needsSignIn("who?")) { try await desk.sync() }
+
+    #expect(try desk.engine.pending().map(\.status) == [.sent, .due])
+    server.script(nil)
+    try await desk.sync()
+    #expect(server.documents(in: "all").count == 2)
+    try desk.close()
+  }
+
   @Test("a store that fails shows with its reason")
   func failingStore() async throws {
     let desk = try SyncDesk(server)
