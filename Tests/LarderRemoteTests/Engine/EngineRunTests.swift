@@ -1,0 +1,83 @@
+import Foundation
+import Larder
+import LarderRemote
+import LarderSync
+import LarderTesting
+import Testing
+
+/// Engines that run by themselves, and those that have little time.
+@Suite("engines that run", .timeLimit(.minutes(5))) struct EngineRunTests {
+  private let server = InMemoryRemote()
+
+  @Test("a sync with a budget ends with it, keeps the edits, and goes on the next time")
+  func budget() async throws {
+    let clock = ManualClock()
+    let server = InMemoryRemote(clock: clock)
+    server.script { call, _ in if case .push = call { .delaysAnswer(.seconds(9)) } else { nil } }
+    let desk = try SyncDesk(server, clock: clock)
+    try await desk.cards.save(Card(id: "a"))
+
+    let short = Task { try await desk.engine.run(budget: .seconds(2)) }
+    // The budget, and the answer that is late.
+    await clock.waitForSleeps(2)
+    clock.advance(by: .seconds(2))
+
+    #expect(try await short.value == false)
+    #expect(try desk.engine.pending().map(\.key) == [.card("a")])
+    server.script(nil)
+    #expect(try await desk.engine.run(budget: .seconds(2)))
+    #expect(try desk.engine.pending().isEmpty)
+    #expect(server.documents(in: "all").count == 1)
+    try desk.close()
+  }
+
+  @Test("a failure within the budget is thrown")
+  func failingBudget() async throws {
+    let desk = try SyncDesk(server)
+    server.script { _, _ in .fails(.needsSignIn("who?")) }
+
+    await #expect(throws: RemoteError.needsSignIn("who?")) {
+      try await desk.engine.run(budget: .seconds(2))
+    }
+    try desk.close()
+  }
+
+  @Test("an engine that runs sends edits at once, and hears by hints of those of others")
+  func hints() async throws {
+    let store = try Store.temporary()
+    // Its interval never passes.
+    let engine = try SyncEngine(
+      store, remote: server, collections: [SyncedCollection(Card.self)], scopes: ["all"],
+      account: "me", interval: .seconds(3600), clock: ManualClock())
+    let running = Task { await engine.run() }
+    let desk = try SyncDesk(server)
+
+    try await store.repository(of: Card.self).save(Card(id: "mine"))
+    while server.version(of: .card("mine")) == nil { try await Task.sleep(for: .milliseconds(1)) }
+    try await desk.cards.save(Card(id: "theirs"))
+    try await desk.sync()
+    try await engine.arrived(.card("theirs"))
+
+    running.cancel()
+    await running.value
+    #expect(try desk.titles() == ["mine ", "theirs "])
+    try desk.close()
+    try verifyAndClose(store)
+  }
+
+  @Test("a remote that is gone shows with its reason, and loses no edit")
+  func gone() async throws {
+    let desk = try SyncDesk(server)
+    try await desk.cards.save(Card(id: "a"))
+    server.script { _, _ in .fails(.gone("moved to sync.example.org")) }
+
+    await #expect(throws: RemoteError.gone("moved to sync.example.org")) { try await desk.sync() }
+
+    #expect(desk.engine.currentState.phase == .stopped("moved to sync.example.org"))
+    #expect(desk.engine.currentState.pendingCount == 1)
+    server.script(nil)
+    try await desk.sync()
+    #expect(server.documents(in: "all").count == 1)
+    try desk.close()
+  }
+}
