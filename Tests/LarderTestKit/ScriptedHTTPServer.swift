@@ -127,8 +127,8 @@ package final class ScriptedHTTPServer: Sendable {
         while !hasGone(connection) { usleep(1_000) }
         flag.set()
       case .sendWithoutEnd(let data, let flag):
-        // At the speed of a network. Foundation on Linux reads loopback faster than it hands on what it has
-        // read, so that gigabytes would wait before the client's word that it is enough.
+        // At the speed of a network. Over loopback, Foundation on Linux reads faster than it hands on what it
+        // has read: gigabytes would be queued before the client can cancel.
         while write(data, connection) { usleep(1_000) }
         flag.set()
       }

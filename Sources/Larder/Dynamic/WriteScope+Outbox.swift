@@ -123,6 +123,15 @@ extension WriteScope {
     try setSyncRecord(OutboxKey.recordKey([UInt8](name.utf8)), to: bytes)
   }
 
+  /// Forgets, for every collection, what the remote is known to have and what was to be sent to it. The
+  /// documents stay.
+  package mutating func forgetRemote() throws {
+    try wholly { scope in
+      for name in scope.catalogue.collections.keys { try scope.eraseBases(of: name) }
+      scope.hasWrittenMore = true
+    }
+  }
+
   private mutating func setSyncRecord(_ key: [UInt8], to bytes: [UInt8]?) throws {
     let sync = try outboxDatabases().sync
     try wholly { scope in

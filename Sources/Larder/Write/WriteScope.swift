@@ -148,7 +148,7 @@ public struct WriteScope: ~Copyable {
     return try transaction.hasKey(withPrefix: OutboxKey.baseKey(name, []), in: sync)
   }
 
-  /// Forgets what a remote is known to have of a collection whose edits are not noted.
+  /// Forgets what a remote is known to have of a collection, and what was to be sent to it.
   mutating func eraseBases(of name: String) throws {
     guard let databases = engine.outboxDatabases else { return }
     let changes = OutboxChanges(name, databases, after: state.sequence, takesEdits: false)

@@ -78,7 +78,6 @@ public final class SyncEngine: Sendable, Updater {
     clock: any SyncClock = SystemClock()
   ) throws {
     precondition(!scopes.isEmpty, "an engine follows one scope at least")
-    precondition(Set(scopes).count == scopes.count, "a scope stands twice")
     precondition((1...100).contains(account.utf8.count), "an account has 1 to 100 bytes")
     self.store = store
     self.remote = remote
@@ -190,7 +189,8 @@ public final class SyncEngine: Sendable, Updater {
   }
 
   /// Forgets whose documents a store has, with the documents of these collections and all edits that were not
-  /// sent, so that another account can use it.
+  /// sent, so that another account can use it. Documents of other collections stay, and are not sent until
+  /// somebody edits them.
   ///
   /// - Throws: `StoreError`; nothing is forgotten then.
   public static func forgetAccount(of collections: [String], in store: Store) throws {

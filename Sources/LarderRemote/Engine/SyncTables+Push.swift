@@ -93,7 +93,7 @@ extension SyncTables {
     }
   }
 
-  /// What becomes of an edit that is due.
+  /// What happened to an edit that was due.
   private enum Beginning {
     case sent(Mutation, scope: String)
     /// Its scope is not followed.

@@ -12,7 +12,7 @@ internal import LarderImport
 struct SyncTables: Sendable {
   let store: Store
   let collections: [String: SyncedCollection]
-  /// What the engine follows, in its order. The store may know more scopes.
+  /// The scopes that the engine follows, in the order in which it was given them. The store may know more.
   let scopes: [String]
   /// The number by which the store knows each of these scopes.
   private var numbers: [String: UInt16] = [:]
@@ -59,7 +59,8 @@ struct SyncTables: Sendable {
   ) throws {
     self.store = store
     self.collections = collections
-    self.scopes = scopes
+    var seen: Set<String> = []
+    self.scopes = scopes.filter { seen.insert($0).inserted }
     try store.prepareOutbox()
     for collection in collections.values {
       if let type = collection.type { try store.declare(type) }
@@ -85,8 +86,8 @@ struct SyncTables: Sendable {
     names = Dictionary(uniqueKeysWithValues: numbers.map { ($0.value, $0.key) })
   }
 
-  /// Numbers the scopes that the store does not know yet; the others keep their numbers for ever, as documents
-  /// refer to them.
+  /// Numbers the scopes that the store does not know yet. The others keep their numbers until the account is
+  /// forgotten, as documents refer to them.
   private static func number(_ scopes: [String], _ tx: inout WriteScope) throws -> [String: UInt16]
   {
     var numbers: [String: UInt16] = [:]
@@ -144,11 +145,13 @@ struct SyncTables: Sendable {
     }
   }
 
-  /// Erases documents with what is known of a remote that has them.
+  /// Erases the documents of some collections, and what is known of the remote of all: neither an edit of one
+  /// account nor the number of its scope may come to another.
   private static func erase(_ names: [String], in store: Store, _ tx: inout WriteScope) throws {
     for name in names where tx.outline(of: name) != nil {
       try tx.eraseAllData(of: store.collection(name))
     }
+    try tx.forgetRemote()
     let notes =
       try tx.syncNotes(withPrefix: ScopeNote.prefix)
       + tx.syncNotes(withPrefix: RefusedNote.prefix)

@@ -72,9 +72,9 @@ final class HTTPExchange: Sendable {
     return true
   }
 
-  /// Takes bytes of an answer; false where these are the first that need not have come.
+  /// Takes bytes of an answer. Returns false once, with the bytes that make the exchange fail.
   func take(_ data: Data) -> Bool {
-    // What the session has kept back for its delegate comes all the same, and each piece costs.
+    // Data that the session has queued for its delegate still arrives. Cancelling again for each piece is slow.
     if state.withLock({ $0.failure != nil }) { return true }
     if isStream, let receive {
       state.withLock { $0.expiry = .now + patience }

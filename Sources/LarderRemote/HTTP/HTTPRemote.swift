@@ -20,9 +20,9 @@ internal import LarderLMDB
 /// Every call throws ``RemoteError``, or what the closure for tokens throws, or `CancellationError`.
 ///
 /// - Note: On Linux, Foundation of Swift 6 ends the process where a server closes the connection within the head of
-///   an answer, before the empty line. Nothing above a `URLSession` can keep it from that. While it waits for an
-///   answer it works at about 0.7 of a processor, as it asks again and again whether it may write; hints are an
-///   answer that never ends, so that a service may prefer ``HTTPRemoteOptions/takesHints`` to be false there.
+///   an answer, before the empty line. Nothing above a `URLSession` can keep it from that. While it waits for
+///   an answer, a `URLSession` there also keeps about 0.7 of a processor busy, because it polls whether it may write.
+///   A stream of hints is such an answer for as long as it is open: ``HTTPRemoteOptions/takesHints`` turns it off.
 public final class HTTPRemote: Remote {
   /// The token for the next request; nil where nobody is signed in. The argument is the token that the server
   /// has just refused, so that an app does not give it again; else nil.
@@ -38,7 +38,7 @@ public final class HTTPRemote: Remote {
   ///
   /// - Parameters:
   ///   - url: The address that `pull` and `push` stand under, with `https` or `http`.
-  ///   - options: What it takes.
+  ///   - options: Limits and choices.
   ///   - credentials: Gives the token of each request. After a 401 it is asked once more.
   public init(
     url: URL, options: HTTPRemoteOptions = HTTPRemoteOptions(),
@@ -122,7 +122,7 @@ extension String {
   }
 }
 
-/// What an ``HTTPRemote`` takes.
+/// Limits and choices of an ``HTTPRemote``.
 public struct HTTPRemoteOptions: Sendable, Equatable {
   /// Bytes of one answer at most, after it was decompressed. A larger one is broken off there, with
   /// ``RemoteError/tooLarge(_:)``.

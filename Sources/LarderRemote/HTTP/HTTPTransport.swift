@@ -96,7 +96,7 @@ private final class HTTPDelegate: NSObject, URLSessionDataDelegate {
   ) {
     let goesOn = exchange(of: dataTask)?.take(response) ?? false
     completionHandler(goesOn ? .allow : .cancel)
-    // On Linux the word alone does not end it where bytes of the body have come already.
+    // On Linux `.cancel` alone does not end the request where bytes of the body have come already.
     if !goesOn { dataTask.cancel() }
   }
 

@@ -123,13 +123,14 @@ final class LoopbackSyncServer: Sendable {
     try JSONSerialization.jsonObject(with: document.json)
   }
 
-  /// The server's threads are its own, and may wait.
+  /// The server's threads are its own, and may wait. So is the task's: its client has a deadline, and tests may
+  /// block those of all other tasks for longer.
   private static func wait<Answer: Sendable>(
     _ body: @escaping @Sendable () async -> Answer
   ) -> Answer {
     let answer = Locked<Answer?>(nil)
     let isDone = DispatchSemaphore(value: 0)
-    Task.detached {
+    Task.detached(executorPreference: OwnThread()) {
       let found = await body()
       answer.withLock { $0 = found }
       isDone.signal()

@@ -1,7 +1,6 @@
 import Foundation
 import Larder
 import LarderRemote
-import LarderTestKit
 import LarderTesting
 import Testing
 

@@ -87,6 +87,40 @@ import Testing
     try desk.close()
   }
 
+  @Test("a forgotten account leaves nothing to be sent, of collections that are not named, too")
+  func forgotten() async throws {
+    let collections = [SyncedCollection(Card.self), SyncedCollection(Seat.self)]
+    let first = try SyncDesk(server, collections: collections, scopes: ["a"])
+    let seats = first.store.repository(of: Seat.self)
+    try await seats.save(Seat(number: 1, id: "old"))
+    try await first.sync()
+    try await seats.save([Seat(number: 2, id: "old"), Seat(number: 3, id: "new")])
+    try await first.cards.save(Card(id: "unsent"))
+
+    try SyncEngine.forgetAccount(of: ["Card"], in: first.store)
+    let next = try SyncDesk(
+      server, store: first.store, collections: collections, scopes: ["b"], account: "another")
+    try await next.sync()
+
+    #expect(try next.engine.pending().isEmpty)
+    #expect(server.documents(in: "b").isEmpty)
+    #expect(server.documents(in: "a").count == 1)
+    #expect(try next.titles().isEmpty)
+    #expect(try seats.fetch(Seat.all).count == 2)
+    try next.close()
+  }
+
+  @Test("scopes that are named twice are followed once")
+  func twice() async throws {
+    server.put(.card("1"), .card("1", "t"), in: "a")
+    let desk = try SyncDesk(server, scopes: ["a", "b", "a"])
+    try await desk.sync()
+    let pulls = server.recordedCalls.count { if case .pull = $0 { true } else { false } }
+    #expect(pulls == 2)
+    #expect(try desk.titles() == ["1 t"])
+    try desk.close()
+  }
+
   @Test("another account begins with no scopes of the one before it")
   func otherAccount() async throws {
     let first = try SyncDesk(server, scopes: ["a"])

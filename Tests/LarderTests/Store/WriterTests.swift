@@ -252,16 +252,6 @@ import Testing
     }
   }
 
-  /// For a task that blocks: the threads that all tasks share are few.
-  private final class OwnThread: TaskExecutor {
-    private let queue = DispatchQueue(label: "own thread")
-
-    func enqueue(_ job: consuming ExecutorJob) {
-      let job = UnownedJob(job)
-      queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-    }
-  }
-
   private enum Current {
     @TaskLocal static var user = "nobody"
   }
