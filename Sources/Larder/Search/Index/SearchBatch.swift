@@ -1,0 +1,260 @@
+/// The words of some documents, collected in memory: what becomes a pending change, or a segment.
+///
+/// Words are numbered by a hash table of their bytes. Each document's words are first linked by
+/// number, so that its postings are made in one pass without sorting.
+final class SearchBatch {
+  /// What each field's words count, 1 to 100.
+  let weights: [UInt32]
+  let coding: PositionCoding
+
+  private var words = WordTable()
+  /// The place of the last occurrence of each word in the document that is being read; -1 for none.
+  private var lastPlaces: [Int32] = []
+  private var firstPlaces: [Int32] = []
+  private var occurrences: [Occurrence] = []
+  private var touched: [Int32] = []
+  private var length: UInt64 = 0
+
+  private(set) var postings: [Posting] = []
+  private var positions: [UInt8] = []
+  private(set) var documents: [SearchDocument] = []
+  /// For each document, where its postings end.
+  private var ends: [Int] = []
+
+  private struct Occurrence {
+    var field: UInt32
+    var position: UInt32
+    var next: Int32
+  }
+
+  struct Posting {
+    var word: Int32
+    /// Its place in ``SearchBatch/documents``.
+    var document: UInt32
+    var frequency: UInt32
+    var positionStart: UInt32
+    var positionCount: UInt32
+  }
+
+  init(weights: [UInt32]) {
+    self.weights = weights
+    coding = PositionCoding(fieldCount: weights.count)
+  }
+
+  var isEmpty: Bool { documents.isEmpty }
+
+  var byteCount: Int {
+    postings.count * MemoryLayout<Posting>.stride + positions.count + words.byteCount
+  }
+
+  /// About as many bytes as pending records of it take.
+  var byteCountOfPostings: Int { 8 * postings.count + positions.count }
+
+  func removeAll() {
+    words = WordTable()
+    lastPlaces.removeAll(keepingCapacity: true)
+    firstPlaces.removeAll(keepingCapacity: true)
+    postings.removeAll(keepingCapacity: true)
+    positions.removeAll(keepingCapacity: true)
+    documents.removeAll(keepingCapacity: true)
+    ends.removeAll(keepingCapacity: true)
+  }
+
+  /// One word of the document that ``endDocument(id:key:)`` ends. Words of a field come in the order
+  /// of their positions, fields in theirs.
+  @inline(__always)
+  func add(_ term: UnsafeRawBufferPointer, field: Int, position: UInt32) {
+    let word = words.number(of: term)
+    if word == lastPlaces.count {
+      lastPlaces.append(-1)
+      firstPlaces.append(-1)
+    }
+    let place = Int32(truncatingIfNeeded: occurrences.count)
+    occurrences.append(
+      Occurrence(field: UInt32(truncatingIfNeeded: field), position: position, next: -1))
+    let last = lastPlaces[word]
+    if last < 0 {
+      firstPlaces[word] = place
+      touched.append(Int32(truncatingIfNeeded: word))
+    } else {
+      occurrences[Int(last)].next = place
+    }
+    lastPlaces[word] = place
+    length += UInt64(weights[field])
+  }
+
+  /// Whether the document that was read has no word.
+  var documentIsEmpty: Bool { occurrences.isEmpty }
+
+  /// A word of the document that ``endDocument(key:length:)`` ends, from a pending change.
+  func addPosting(
+    _ term: UnsafeRawBufferPointer, frequency: UInt32, positions: UnsafeRawBufferPointer
+  ) {
+    let word = words.number(of: term)
+    if word == lastPlaces.count {
+      lastPlaces.append(-1)
+      firstPlaces.append(-1)
+    }
+    postings.append(
+      Posting(
+        word: Int32(truncatingIfNeeded: word),
+        document: UInt32(truncatingIfNeeded: documents.count),
+        frequency: frequency, positionStart: UInt32(truncatingIfNeeded: self.positions.count),
+        positionCount: UInt32(truncatingIfNeeded: positions.count)))
+    self.positions.append(contentsOf: positions)
+  }
+
+  func endDocument(key: UnsafeRawBufferPointer, length: UInt32) {
+    documents.append(SearchDocument(key: [UInt8](key), length: length))
+    ends.append(postings.count)
+  }
+
+  /// Ends a document, whose words were added one by one.
+  func endDocument(key: UnsafeRawBufferPointer) {
+    for word in touched {
+      let start = positions.count
+      let frequency = encodePositions(of: Int(word))
+      postings.append(
+        Posting(
+          word: word, document: UInt32(truncatingIfNeeded: documents.count), frequency: frequency,
+          positionStart: UInt32(truncatingIfNeeded: start),
+          positionCount: UInt32(truncatingIfNeeded: positions.count - start)))
+      lastPlaces[Int(word)] = -1
+    }
+    endDocument(key: key, length: UInt32(clamping: length))
+    touched.removeAll(keepingCapacity: true)
+    occurrences.removeAll(keepingCapacity: true)
+    length = 0
+  }
+
+  private func encodePositions(of word: Int) -> UInt32 {
+    var encoder = PositionCoding.Encoder()
+    var frequency: UInt32 = 0
+    var place = firstPlaces[word]
+    while place >= 0 {
+      let occurrence = occurrences[Int(place)]
+      frequency &+= weights[Int(occurrence.field)]
+      encoder.put(
+        occurrence.field, occurrence.position, isLast: occurrence.next < 0, coding, into: &positions
+      )
+      place = occurrence.next
+    }
+    return frequency
+  }
+
+  /// The postings of one document.
+  func postings(of document: Int) -> ArraySlice<Posting> {
+    postings[(document == 0 ? 0 : ends[document - 1])..<ends[document]]
+  }
+
+  func positions(of posting: Posting) -> ArraySlice<UInt8> {
+    let start = Int(posting.positionStart)
+    return positions[start..<start + Int(posting.positionCount)]
+  }
+
+  func term(_ word: Int32) -> UnsafeRawBufferPointer { words[Int(word)] }
+
+  /// Writes the postings in the order of their terms, those of a term in the order of their ids.
+  ///
+  /// - Parameter ids: Of the documents, ascending; nil for documents that are not written.
+  func writeSegment(to writer: inout SegmentWriter, ids: [UInt32?]) {
+    guard !postings.isEmpty else { return writer.finish() }
+    let sorted = KeySort.sorted(count: words.count) { words[$0] }
+    // Counted per term, then put where the terms before leave off.
+    var starts = [Int32](repeating: 0, count: words.count + 1)
+    for posting in postings { starts[Int(posting.word)] += 1 }
+    var next: Int32 = 0
+    for item in sorted {
+      let count = starts[Int(item.place)]
+      starts[Int(item.place)] = next
+      next += count
+    }
+    var order = [Int32](repeating: 0, count: postings.count)
+    for (place, posting) in postings.enumerated() {
+      order[Int(starts[Int(posting.word)])] = Int32(truncatingIfNeeded: place)
+      starts[Int(posting.word)] += 1
+    }
+    positions.withUnsafeBytes { positions in
+      var place = 0
+      for item in sorted {
+        let end = Int(starts[Int(item.place)])
+        guard place < end else { continue }
+        writer.begin(item.key)
+        while place < end {
+          let posting = postings[Int(order[place])]
+          place += 1
+          guard let id = ids[Int(posting.document)] else { continue }
+          let start = Int(posting.positionStart)
+          writer.add(
+            id, frequency: posting.frequency,
+            positions: UnsafeRawBufferPointer(
+              rebasing: positions[start..<start + Int(posting.positionCount)]))
+        }
+        writer.endTerm()
+      }
+    }
+    writer.finish()
+  }
+}
+
+/// How the places of a word in a document are written, each as a number and two notes in its lowest
+/// bits: whether it is the last one, and whether it is a step to another field.
+struct PositionCoding {
+  private let shift: UInt32
+  private static let last: UInt32 = 1
+  private static let field: UInt32 = 2
+
+  init(fieldCount: Int) { shift = fieldCount > 1 ? 2 : 1 }
+
+  struct Encoder {
+    private var field: UInt32 = 0
+    private var position: UInt32 = 0
+
+    @inline(__always)
+    mutating func put(
+      _ field: UInt32, _ position: UInt32, isLast: Bool, _ coding: PositionCoding,
+      into bytes: inout [UInt8]
+    ) {
+      if field != self.field {
+        bytes.append(varint: UInt64(field - self.field) << 2 | UInt64(PositionCoding.field))
+        self.field = field
+        self.position = 0
+      }
+      let step = UInt64(position - self.position) << UInt64(coding.shift)
+      bytes.append(varint: step | (isLast ? UInt64(PositionCoding.last) : 0))
+      self.position = position
+    }
+  }
+
+  /// Reads the places of one posting.
+  @inline(__always)
+  func read(
+    _ reader: inout VarintReader, _ body: (_ field: UInt32, _ position: UInt32) -> Void
+  ) throws(SearchDamage) {
+    var field: UInt32 = 0
+    var position: UInt32 = 0
+    while true {
+      let code = try reader.number()
+      if shift == 2, code & Self.field != 0 {
+        field &+= code >> 2
+        position = 0
+        continue
+      }
+      position &+= code >> shift
+      body(field, position)
+      if code & Self.last != 0 { return }
+    }
+  }
+
+  /// The bytes of one posting's places.
+  @inline(__always)
+  func skip(_ reader: inout VarintReader) throws(SearchDamage) -> UnsafeRawBufferPointer {
+    let start = reader.at
+    while true {
+      let code = try reader.number()
+      if shift == 2, code & Self.field != 0 { continue }
+      if code & Self.last != 0 { break }
+    }
+    return UnsafeRawBufferPointer(start: start, count: reader.at - start)
+  }
+}

@@ -1,0 +1,178 @@
+internal import LarderLMDB
+
+/// The changes of one search index that a write collects, and writes together.
+///
+/// A few become pending records: one record each, whatever the number of their words. Many become a
+/// segment at once.
+final class SearchChanges {
+  let database: Database
+  private let batch: SearchBatch
+  private var changes: [Change] = []
+  private var lastKey: [UInt8] = []
+  /// Whether a key may have come twice.
+  private var mayRepeat = false
+
+  private struct Change {
+    var key: [UInt8]
+    /// Its place in the batch; nil where it is gone, or has no word.
+    var document: Int?
+    /// Whether there may have been one under the key.
+    var isReplacing: Bool
+  }
+
+  /// Pending changes at most, and their bytes: a search reads all of them.
+  static let maximumPendingCount = 64
+  static let maximumPendingByteCount = 64 << 10
+
+  /// What may be collected before it is written.
+  private static let maximumByteCount = 64 << 20
+
+  init(database: Database, weights: [UInt32]) {
+    self.database = database
+    batch = SearchBatch(weights: weights)
+  }
+
+  var isFull: Bool { batch.byteCount > Self.maximumByteCount }
+  var isEmpty: Bool { changes.isEmpty }
+
+  /// Notes that the document under `key` has the words that `read` adds to the batch.
+  func put(
+    _ key: UnsafeRawBufferPointer, isReplacing: Bool, _ read: (SearchBatch) throws -> Void
+  ) rethrows {
+    try read(batch)
+    let hasWords = !batch.documentIsEmpty
+    if hasWords { batch.endDocument(key: key) }
+    guard hasWords || isReplacing else { return }
+    note(key, hasWords ? batch.documents.count - 1 : nil, isReplacing: isReplacing)
+  }
+
+  func delete(_ key: UnsafeRawBufferPointer) { note(key, nil, isReplacing: true) }
+
+  private func note(_ key: UnsafeRawBufferPointer, _ document: Int?, isReplacing: Bool) {
+    let key = [UInt8](key)
+    if !changes.isEmpty, !lastKey.lexicographicallyPrecedes(key) { mayRepeat = true }
+    lastKey = key
+    changes.append(Change(key: key, document: document, isReplacing: isReplacing))
+  }
+
+  /// Writes what was collected.
+  ///
+  /// - Throws: ``SearchDamage``; LMDB's errors. The transaction must then be let go of.
+  func write(to transaction: inout WriteTransaction) throws {
+    guard !changes.isEmpty else { return }
+    var header = try transaction.searchHeader(in: database)
+    let last = mayRepeat ? lastChanges() : changes
+    let isSmall =
+      last.count <= Self.maximumPendingCount / 2
+      && batch.byteCountOfPostings <= Self.maximumPendingByteCount / 2
+    if !isSmall || header.pendingCount + last.count > Self.maximumPendingCount
+      || header.pendingByteCount + batch.byteCountOfPostings > Self.maximumPendingByteCount
+    {
+      try transaction.flushPendingSearch(&header, weights: batch.weights, in: database)
+    }
+    if isSmall {
+      try writePending(last, &header, &transaction)
+    } else {
+      try writeSegment(last, &header, &transaction)
+    }
+    header.planMerge()
+    try transaction.put(header, in: database)
+    changes.removeAll(keepingCapacity: true)
+    batch.removeAll()
+    mayRepeat = false
+  }
+
+  /// The last change of each key, in the order of the keys.
+  private func lastChanges() -> [Change] {
+    var last: [[UInt8]: Change] = [:]
+    for change in changes {
+      let isReplacing = change.isReplacing && last[change.key] == nil
+      let wasReplacing = last[change.key]?.isReplacing ?? false
+      last[change.key] = Change(
+        key: change.key, document: change.document, isReplacing: isReplacing || wasReplacing)
+    }
+    return last.values.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+  }
+
+  private func writePending(
+    _ changes: [Change], _ header: inout SearchHeader, _ transaction: inout WriteTransaction
+  ) throws {
+    for change in changes {
+      let key = SearchLayout.key(SearchLayout.pending, change.key.withUnsafeBytes { $0 })
+      let removedID = try remove(change, &header, transaction)
+      var document: (Int, UInt32)?
+      if let place = change.document {
+        document = (place, header.nextID)
+        header.add(batch.documents[place])
+      }
+      if document == nil, removedID == nil { continue }
+      let value = PendingSearch.encoded(removing: removedID, document, in: batch, key: key)
+      header.pendingCount += 1
+      header.pendingByteCount += value.count
+      try key.withUnsafeBytes { key in
+        try value.withUnsafeBytes { try transaction.put($0, for: key, in: database) }
+      }
+    }
+  }
+
+  /// Takes the old version of a document out of the sums, and its pending record away.
+  ///
+  /// - Returns: The id that it has in a segment, if it has one.
+  private func remove(
+    _ change: Change, _ header: inout SearchHeader, _ transaction: borrowing WriteTransaction
+  ) throws -> UInt32? {
+    let key = SearchLayout.key(SearchLayout.pending, change.key.withUnsafeBytes { $0 })
+    let pending = try key.withUnsafeBytes { key in
+      try transaction.withValue(for: key, in: database) { value in
+        let pending = try PendingSearch(value, key: key)
+        return (pending.removedID, pending.id, pending.length, value.count)
+      }
+    }
+    if let (removedID, id, length, byteCount) = pending {
+      header.pendingCount -= 1
+      header.pendingByteCount -= byteCount
+      if id != nil { header.remove(length: length) }
+      var cursor = try transaction.cursor(in: database)
+      if try key.withUnsafeBytes({ try cursor.seek($0) }) { try cursor.delete() }
+      return removedID
+    }
+    // A document that was deleted and comes back has a pending change, and no id elsewhere.
+    guard change.isReplacing,
+      let id = try change.key.withUnsafeBytes({ try transaction.searchID(of: $0, in: database) })
+    else { return nil }
+    guard let old = try SearchKeys.document(id, transaction, in: database), old.key == change.key
+    else { throw SearchDamage("the key of an id is another one's") }
+    header.remove(length: old.length)
+    return id
+  }
+
+  /// Writes many changes: their postings as a segment, and what is kept of each id.
+  private func writeSegment(
+    _ changes: [Change], _ header: inout SearchHeader, _ transaction: inout WriteTransaction
+  ) throws {
+    var lengths = SearchLengths()
+    for change in changes where change.isReplacing {
+      if let id = try remove(change, &header, transaction) {
+        try lengths.set(0, of: id, transaction, in: database)
+      }
+    }
+    let kept = changes.compactMap(\.document).sorted()
+    let firstID = header.nextID
+    var ids = [UInt32?](repeating: nil, count: batch.documents.count)
+    for place in kept {
+      ids[place] = header.nextID
+      try lengths.set(
+        batch.documents[place].length, of: header.nextID, transaction, in: database)
+      header.add(batch.documents[place])
+    }
+    var cursor = try transaction.cursor(in: database)
+    for change in changes {
+      try cursor.putSearchID(change.document.flatMap { ids[$0] }, of: change.key)
+    }
+    try lengths.write(to: &cursor)
+    let documents =
+      kept.count == batch.documents.count ? batch.documents : kept.map { batch.documents[$0] }
+    try SearchKeys.append(documents[...], from: firstID, to: &cursor, transaction, in: database)
+    try header.write(batch, ids: ids, from: firstID, to: &cursor)
+  }
+}

@@ -1,0 +1,275 @@
+internal import LarderLMDB
+
+// Segments are merged in steps of their own transactions, so that nobody waits for long. What a step
+// has written is not read before the last one; a step that is lost is done again.
+
+extension SearchHeader {
+  /// Segments of about one size that are merged into one.
+  static let fanOut = 6
+
+  /// Whether a step is left to do.
+  var needsWork: Bool { merge != nil || !dropped.isEmpty }
+
+  /// Chooses what is merged next, if nothing is being merged and there are enough segments of a size;
+  /// or all of them, where most of their postings are those of old versions.
+  mutating func planMerge() {
+    guard merge == nil, !segments.isEmpty else { return }
+    let written = segments.reduce(0) { $0 + $1.documentCount }
+    var run = 0
+    if written > 2 * documentCount + 8 * SearchChanges.maximumPendingCount {
+      run = segments.count
+    } else {
+      for level in 0..<32 where run == 0 {
+        let trailing = segments.reversed().prefix { $0.level <= level }.count
+        if trailing >= Self.fanOut { run = trailing }
+      }
+    }
+    guard run > 0 else { return }
+    let inputs = segments.suffix(run)
+    guard let first = inputs.first, let last = inputs.last else { return }
+    let output = Segment(
+      number: nextSegment, firstID: first.firstID, endID: last.endID, documentCount: 0,
+      byteCount: 0)
+    merge = Merge(first: segments.count - run, count: run, output: output, position: [])
+    nextSegment += 1
+  }
+}
+
+extension SearchHeader.Segment {
+  /// How many times larger it is than the smallest ones, as a power of the fan-out.
+  fileprivate var level: Int {
+    var level = 0
+    var count = documentCount / SearchChanges.maximumPendingCount
+    while count >= SearchHeader.fanOut {
+      count /= SearchHeader.fanOut
+      level += 1
+    }
+    return level
+  }
+}
+
+/// One step of a merge.
+struct SearchMergeStep {
+  let database: Database
+  let unit: UInt32
+  let coding: PositionCoding
+
+  /// Bytes that a step writes, or deletes, about.
+  let byteCount: Int
+
+  /// - Parameter byteCount: 256 KiB take a few milliseconds.
+  init(database: Database, weights: [UInt32], byteCount: Int = 256 << 10) {
+    self.database = database
+    self.byteCount = byteCount
+    unit = weights.min() ?? 1
+    coding = PositionCoding(fieldCount: weights.count)
+  }
+
+  /// Takes a step, if one is left.
+  ///
+  /// - Returns: Whether another one is left after it.
+  /// - Throws: ``SearchDamage``; LMDB's errors. The transaction must then be let go of.
+  func take(_ transaction: inout WriteTransaction) throws -> Bool {
+    var header = try transaction.searchHeader(in: database)
+    guard header.needsWork else { return false }
+    if let number = header.dropped.first {
+      if try delete(number, &transaction) { header.dropped.removeFirst() }
+    } else if let merge = header.merge {
+      try advance(merge, &header, &transaction)
+    }
+    try transaction.put(header, in: database)
+    return header.needsWork
+  }
+
+  /// - Returns: Whether nothing of the segment is left.
+  private func delete(_ number: UInt32, _ transaction: inout WriteTransaction) throws -> Bool {
+    let prefix = SearchLayout.segmentKey(number, [])
+    var cursor = try transaction.cursor(in: database)
+    var left = byteCount
+    var hasOne = try prefix.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
+    while hasOne, cursor.key.starts(with: prefix) {
+      if left <= 0 { return false }
+      left -= cursor.value.count
+      try cursor.delete()
+      hasOne = try cursor.next()
+    }
+    return true
+  }
+
+  private func advance(
+    _ merge: SearchHeader.Merge, _ header: inout SearchHeader,
+    _ transaction: inout WriteTransaction
+  ) throws {
+    var merge = merge
+    var writer = SegmentWriter(
+      number: merge.output.number, firstID: merge.output.firstID, unit: unit)
+    let isDone = try copy(header.segments[merge.range], &merge, &writer, transaction)
+    writer.finish()
+    do {
+      var cursor = try transaction.cursor(in: database)
+      try writer.write(to: &cursor)
+    }
+    merge.output.byteCount += writer.byteCount
+    guard isDone else {
+      header.merge = merge
+      return
+    }
+    let inputs = header.segments[merge.range]
+    header.dropped += inputs.map(\.number)
+    var output = merge.output
+    output.documentCount = try liveCount(merge.output, transaction)
+    header.segments.replaceSubrange(merge.range, with: output.byteCount > 0 ? [output] : [])
+    header.merge = nil
+    header.planMerge()
+  }
+
+  /// The documents of a segment that no newer version has taken the place of.
+  private func liveCount(
+    _ segment: SearchHeader.Segment, _ transaction: borrowing WriteTransaction
+  ) throws -> Int {
+    let lengths = SearchLengthReader(database)
+    var count = 0
+    for id in segment.firstID..<segment.endID where try lengths.isLive(id, transaction) {
+      count += 1
+    }
+    return count
+  }
+
+  /// Copies what is live of the next terms.
+  ///
+  /// - Returns: Whether that was the last one.
+  private func copy(
+    _ inputs: ArraySlice<SearchHeader.Segment>, _ merge: inout SearchHeader.Merge,
+    _ writer: inout SegmentWriter, _ transaction: borrowing WriteTransaction
+  ) throws -> Bool {
+    let lengths = SearchLengthReader(database)
+    let (done, lastID) = merge.place
+    let cursors = MergeCursors()
+    for segment in inputs {
+      try cursors.add(TermCursor(segment, transaction.cursor(in: database)), from: done ?? [])
+    }
+    var skipsUpTo = done == nil ? nil : lastID
+    while let term = cursors.least() {
+      let isContinued = skipsUpTo != nil && term == done
+      let from = isContinued ? (skipsUpTo ?? 0) + 1 : 0
+      skipsUpTo = nil
+      writer.begin(term, isContinued: isContinued)
+      var last: UInt32?
+      try cursors.forEachPostings(of: term, from: from) { postings in
+        var positions = VarintReader(postings.positions)
+        try postings.forEach(unit: unit) { id, frequency in
+          let places = try coding.skip(&positions)
+          guard id >= from, try lengths.isLive(id, transaction) else { return }
+          writer.add(id, frequency: frequency, positions: places)
+          last = id
+        }
+        // A step that has copied nothing of a term has no place in it to go on from.
+        return last == nil || writer.byteCount < byteCount
+      }
+      if writer.byteCount >= byteCount, let last {
+        merge.position = term + [0]
+        merge.position.append(bigEndian: last)
+        return false
+      }
+      writer.endTerm()
+      try cursors.advance(past: term)
+    }
+    return true
+  }
+}
+
+extension SearchHeader.Merge {
+  /// The last term that the output has postings of, and the last id of these.
+  fileprivate var place: (term: [UInt8]?, id: UInt32) {
+    guard position.count > 5 else { return (nil, 0) }
+    let id = position.suffix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    return ([UInt8](position.dropLast(5)), id)
+  }
+}
+
+/// The terms of some segments side by side.
+private final class MergeCursors {
+  private final class Input {
+    var cursor: TermCursor
+    var hasTerm: Bool
+
+    init(_ cursor: consuming TermCursor, from term: [UInt8]) throws {
+      self.cursor = cursor
+      hasTerm = false
+      hasTerm = try self.cursor.seek(atOrAfter: term)
+    }
+  }
+
+  private var inputs: [Input] = []
+
+  func add(_ cursor: consuming TermCursor, from term: [UInt8]) throws {
+    inputs.append(try Input(cursor, from: term))
+  }
+
+  func least() -> [UInt8]? {
+    var least: [UInt8]?
+    for input in inputs where input.hasTerm {
+      if let known = least, !input.cursor.term.lexicographicallyPrecedes(known) { continue }
+      least = input.cursor.term
+    }
+    return least
+  }
+
+  /// In the order of the segments, which is that of their ids.
+  func forEachPostings(
+    of term: [UInt8], from id: UInt32, _ read: (Postings) throws -> Bool
+  ) throws {
+    for input in inputs where input.hasTerm && input.cursor.term == term {
+      var wantsMore = true
+      try input.cursor.forEachPostings(from: id) { postings in
+        wantsMore = try read(postings)
+        return wantsMore
+      }
+      if !wantsMore { return }
+    }
+  }
+
+  func advance(past term: [UInt8]) throws {
+    for input in inputs where input.hasTerm && input.cursor.term == term {
+      input.hasTerm = try input.cursor.next()
+    }
+  }
+}
+
+/// Tells which ids are those of living documents, and how long these are. Reads each block once.
+///
+/// It keeps places in the store: it is good for one transaction, until that writes.
+final class SearchLengthReader {
+  private let database: Database
+  private var blocks: [UInt32: UnsafeRawPointer] = [:]
+  private var number = UInt32.max
+  private var current: UnsafeRawPointer?
+
+  init(_ database: Database) { self.database = database }
+
+  @inline(__always)
+  func stored(
+    _ id: UInt32, _ transaction: borrowing some Transaction & ~Copyable
+  ) throws -> UInt16 {
+    let block = SearchLengths.block(of: id)
+    if block != number { try load(block, transaction) }
+    guard let current else { return 0 }
+    let place = 2 * Int(id % SearchLengths.idsPerBlock)
+    return UInt16(littleEndian: current.loadUnaligned(fromByteOffset: place, as: UInt16.self))
+  }
+
+  func isLive(_ id: UInt32, _ transaction: borrowing some Transaction & ~Copyable) throws -> Bool {
+    try stored(id, transaction) != 0
+  }
+
+  private func load(_ block: UInt32, _ transaction: borrowing some Transaction & ~Copyable) throws {
+    if let known = blocks[block] {
+      current = known
+    } else {
+      current =
+        try SearchLengths.withBlock(block, transaction, in: database) { $0.baseAddress } ?? nil
+      if let current { blocks[block] = current }
+    }
+    number = block
+  }
+}

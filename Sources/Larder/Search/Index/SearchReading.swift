@@ -1,0 +1,203 @@
+internal import LarderLMDB
+
+/// Which words of an index are meant.
+enum WordTest: Hashable, Sendable {
+  case equals([UInt8])
+  case begins([UInt8])
+  /// With so many edits at most, and the same first character.
+  case resembles([UInt8], edits: Int)
+
+  /// Where to begin in the order of the words, and what they begin with.
+  var prefix: [UInt8] {
+    switch self {
+    case .equals(let term), .begins(let term): return term
+    case .resembles(let term, _):
+      let first = term.first ?? 0
+      return Array(term.prefix(first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4))
+    }
+  }
+}
+
+/// A search index as one transaction sees it.
+final class SearchReading {
+  let database: Database
+  let header: SearchHeader
+  let weights: [UInt32]
+  let coding: PositionCoding
+  private let unit: UInt32
+  private let lengths: SearchLengthReader
+  /// Ids in segments that a pending change has taken the place of.
+  private var removed: Set<UInt32> = []
+  /// The documents of pending changes, ascending by id.
+  private var pending: [(id: UInt32, key: [UInt8], length: UInt32)] = []
+
+  /// - Throws: ``SearchDamage``; LMDB's errors.
+  init(
+    _ database: Database, weights: [UInt32], _ transaction: borrowing some Transaction & ~Copyable
+  ) throws {
+    self.database = database
+    self.weights = weights
+    coding = PositionCoding(fieldCount: weights.count)
+    unit = weights.min() ?? 1
+    lengths = SearchLengthReader(database)
+    header = try transaction.searchHeader(in: database)
+    guard header.pendingCount > 0 else { return }
+    try transaction.withPendingSearch(in: database) { key, change in
+      if let id = change.removedID { removed.insert(id) }
+      if let id = change.id { pending.append((id, [UInt8](key), change.length)) }
+    }
+    pending.sort { $0.id < $1.id }
+  }
+
+  /// The documents that have a word which passes the test, each once.
+  ///
+  /// - Throws: ``SearchDamage``; LMDB's errors.
+  func postings(
+    of test: WordTest, withPositions: Bool = false,
+    _ transaction: borrowing some Transaction & ~Copyable
+  ) throws -> PostingList {
+    var lists: [PostingList] = []
+    for segment in header.segments {
+      var terms = TermCursor(segment, try transaction.cursor(in: database))
+      switch test {
+      case .equals(let term):
+        guard try terms.seek(atOrAfter: term), terms.term == term else { continue }
+        if lists.isEmpty { lists.append(PostingList()) }
+        try collect(&terms, into: &lists[0], withPositions, transaction)
+      case .begins, .resembles:
+        let prefix = test.prefix
+        var distance = EditDistance(test)
+        var hasOne = try terms.seek(atOrAfter: prefix)
+        while hasOne, terms.term.starts(with: prefix) {
+          if distance?.isNear(terms.term) ?? true {
+            var list = PostingList()
+            try collect(&terms, into: &list, withPositions, transaction)
+            if list.count > 0 { lists.append(list) }
+          }
+          hasOne = try terms.next()
+        }
+      }
+    }
+    // Words of one document that pass the test alike count as one; its positions are not asked for.
+    var result = test.isExact ? lists.first ?? PostingList() : PostingList.sum(of: lists)
+    try collectPending(test, into: &result, withPositions, transaction)
+    return result
+  }
+
+  private func collect(
+    _ terms: inout TermCursor, into list: inout PostingList, _ withPositions: Bool,
+    _ transaction: borrowing some Transaction & ~Copyable
+  ) throws {
+    try terms.forEachPostings { postings in
+      var positions = VarintReader(postings.positions)
+      try postings.forEach(unit: unit) { id, frequency in
+        let places = withPositions ? try coding.skip(&positions) : nil
+        let stored = try lengths.stored(id, transaction)
+        guard stored != 0, removed.isEmpty || !removed.contains(id) else { return }
+        list.ids.append(id)
+        list.frequencies.append(frequency)
+        list.lengths.append(
+          stored == SearchLengths.large
+            ? try document(id, transaction).length : UInt32(stored))
+        if let places {
+          list.positions.append(contentsOf: places)
+          list.positionEnds.append(UInt32(list.positions.count))
+        }
+      }
+      return true
+    }
+  }
+
+  private func collectPending(
+    _ test: WordTest, into list: inout PostingList, _ withPositions: Bool,
+    _ transaction: borrowing some Transaction & ~Copyable
+  ) throws {
+    guard !pending.isEmpty else { return }
+    var distance = EditDistance(test)
+    let term = test.prefix
+    try term.withUnsafeBytes { term in
+      for (id, key, length) in pending {
+        var frequency: UInt32 = 0
+        let key = SearchLayout.key(SearchLayout.pending, key.withUnsafeBytes { $0 })
+        try key.withUnsafeBytes { key in
+          _ = try transaction.withValue(for: key, in: database) { value in
+            try PendingSearch(value, key: key).forEachWord { word, count, places in
+              guard Bytes.starts(word, with: term), !test.isExact || word.count == term.count,
+                distance?.isNear([UInt8](word)) ?? true
+              else { return }
+              frequency &+= count
+              if withPositions { list.positions.append(contentsOf: places) }
+            }
+          }
+        }
+        guard frequency > 0 else { continue }
+        list.ids.append(id)
+        list.frequencies.append(frequency)
+        list.lengths.append(length)
+        if withPositions { list.positionEnds.append(UInt32(list.positions.count)) }
+      }
+    }
+  }
+
+  /// The document that an id stands for.
+  func document(
+    _ id: UInt32, _ transaction: borrowing some Transaction & ~Copyable
+  ) throws -> SearchDocument {
+    if let first = pending.first, id >= first.id {
+      guard let found = pending.first(where: { $0.id == id }) else {
+        throw SearchDamage("an id has no document")
+      }
+      return SearchDocument(key: found.key, length: found.length)
+    }
+    guard let found = try SearchKeys.document(id, transaction, in: database) else {
+      throw SearchDamage("an id has no document")
+    }
+    return found
+  }
+}
+
+extension WordTest {
+  var isExact: Bool { if case .equals = self { true } else { false } }
+}
+
+extension Bytes {
+  static func starts(_ bytes: UnsafeRawBufferPointer, with prefix: UnsafeRawBufferPointer) -> Bool {
+    bytes.count >= prefix.count
+      && equal(UnsafeRawBufferPointer(rebasing: bytes[..<prefix.count]), prefix)
+  }
+}
+
+/// Counts edits between words: characters that are added, left out or changed, and neighbours that
+/// have changed places (optimal string alignment).
+struct EditDistance {
+  private let word: [Unicode.Scalar]
+  private let limit: Int
+
+  /// Nil where the test is no resemblance.
+  init?(_ test: WordTest) {
+    guard case .resembles(let term, let edits) = test else { return nil }
+    word = Array(String(decoding: term, as: UTF8.self).unicodeScalars)
+    limit = edits
+  }
+
+  mutating func isNear(_ term: [UInt8]) -> Bool {
+    let other = Array(String(decoding: term, as: UTF8.self).unicodeScalars)
+    if abs(other.count - word.count) > limit { return false }
+    var before: [Int] = []
+    var last = Array(0...other.count)
+    for (row, scalar) in word.enumerated() {
+      var current = [row + 1]
+      for (column, candidate) in other.enumerated() {
+        var cost = min(
+          last[column + 1] + 1, current[column] + 1, last[column] + (scalar == candidate ? 0 : 1))
+        if row > 0, column > 0, scalar == other[column - 1], word[row - 1] == candidate {
+          cost = min(cost, before[column - 1] + 1)
+        }
+        current.append(cost)
+      }
+      if current.min() ?? 0 > limit { return false }
+      (before, last) = (last, current)
+    }
+    return last[other.count] <= limit
+  }
+}

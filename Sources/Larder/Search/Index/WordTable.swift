@@ -1,0 +1,57 @@
+/// Numbers words by their bytes, from zero in the order in which they come.
+final class WordTable {
+  private var bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 8)
+  private var used = 0
+  private var starts: [UInt32] = [0]
+  private var hashes: [UInt32] = []
+  /// A word's number and one, by its hash; zero where there is none.
+  private var slots: [UInt32] = Array(repeating: 0, count: 1024)
+
+  deinit { bytes.deallocate() }
+
+  var count: Int { hashes.count }
+  var byteCount: Int { used + 8 * hashes.count + 4 * slots.count }
+
+  /// Lent until a word is added.
+  subscript(_ word: Int) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: bytes[Int(starts[word])..<Int(starts[word + 1])])
+  }
+
+  func number(of term: UnsafeRawBufferPointer) -> Int {
+    let hash = UInt32(truncatingIfNeeded: Checksum.hash(term, seed: 0))
+    var slot = Int(hash) & (slots.count &- 1)
+    while slots[slot] != 0 {
+      let word = Int(slots[slot]) &- 1
+      if hashes[word] == hash, Bytes.equal(self[word], term) { return word }
+      slot = (slot &+ 1) & (slots.count &- 1)
+    }
+    let word = hashes.count
+    slots[slot] = UInt32(truncatingIfNeeded: word &+ 1)
+    hashes.append(hash)
+    append(term)
+    starts.append(UInt32(truncatingIfNeeded: used))
+    if hashes.count &* 2 > slots.count { grow() }
+    return word
+  }
+
+  private func append(_ term: UnsafeRawBufferPointer) {
+    if used + term.count > bytes.count {
+      let larger = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: 2 * bytes.count + term.count, alignment: 8)
+      larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<used]))
+      bytes.deallocate()
+      bytes = larger
+    }
+    UnsafeMutableRawBufferPointer(rebasing: bytes[used...]).copyMemory(from: term)
+    used += term.count
+  }
+
+  private func grow() {
+    slots = Array(repeating: 0, count: slots.count * 2)
+    for (word, hash) in hashes.enumerated() {
+      var slot = Int(hash) & (slots.count - 1)
+      while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
+      slots[slot] = UInt32(truncatingIfNeeded: word + 1)
+    }
+  }
+}

@@ -1,0 +1,158 @@
+import LarderLMDB
+import LarderTestKit
+import Testing
+
+@testable import Larder
+
+@Suite("the index of words, held against every document")
+struct SearchIndexOracleTests {
+  @Test("random saves and merges of any step find what looking at every document finds")
+  func oracle() throws {
+    var random = RandomSource()
+    for _ in 0..<repetitions(2) {
+      let store = try SearchStore(RandomSource(seed: random.next()))
+      for round in 0..<random.int(4..<30) {
+        try store.change()
+        for _ in 0..<random.int(0..<6) where try !store.merge() { break }
+        if round % 4 == 0 { try compare(store, random.hint) }
+      }
+      try compare(store, random.hint)
+      while try store.merge() {}
+      try compare(store, random.hint)
+    }
+  }
+
+  private func compare(_ store: SearchStore, _ hint: String) throws {
+    let naive = store.naive
+    try store.withReading { reading, transaction in
+      #expect(reading.header.documentCount == naive.count, "\(hint)")
+      for _ in 0..<4 {
+        let (word, second) = (store.word(), store.word())
+        let exact = try reading.postings(of: .equals(Array(word.utf8)), transaction)
+        #expect(
+          try reading.frequencies(exact, transaction) == naive.frequencies { $0 == word }, "\(hint)"
+        )
+        #expect(exact.ids == exact.ids.sorted(), "\(hint)")
+        for (place, id) in exact.ids.enumerated() {
+          let key = String(decoding: try reading.document(id, transaction).key, as: UTF8.self)
+          #expect(exact.lengths[place] == naive.length(of: key), "\(hint)")
+        }
+
+        let start = String(word.unicodeScalars.prefix(2).map(Character.init))
+        let begun = try reading.postings(of: .begins(Array(start.utf8)), transaction)
+        #expect(
+          try reading.frequencies(begun, transaction)
+            == naive.frequencies { $0.utf8.starts(with: start.utf8) }, "\(hint)")
+
+        let near = try reading.postings(
+          of: .resembles(Array(word.utf8), edits: 1), transaction)
+        #expect(
+          try reading.frequencies(near, transaction)
+            == naive.frequencies { $0.unicodeScalars.isWithinOneEdit(of: word.unicodeScalars) },
+          "\(hint)")
+
+        let both = try [word, second].map {
+          try reading.postings(of: .equals(Array($0.utf8)), withPositions: true, transaction)
+        }
+        let phrase = try PostingList.phrase(
+          of: both, weights: naive.weights, reading.coding)
+        #expect(
+          try reading.frequencies(phrase, transaction) == naive.frequencies(of: [word, second]),
+          "\(hint)")
+
+        let third = store.word()
+        let excluded = try reading.postings(of: .equals(Array(third.utf8)), transaction)
+        let search = RankedSearch(
+          wanted: [[exact], [both[1]]], excluded: [excluded], header: reading.header)
+        let best = try search.best(10, in: reading, transaction)
+        let expected = naive.ranked(
+          [naive.frequencies { $0 == word }, naive.frequencies { $0 == second }],
+          excluding: naive.frequencies { $0 == third }, upTo: 10)
+        #expect(
+          best.map { String(decoding: $0.key, as: UTF8.self) } == expected.map(\.key), "\(hint)")
+        #expect(best.map(\.score) == expected.map(\.score), "\(hint)")
+      }
+    }
+  }
+
+  @Test("whatever byte of it is damaged, it says so or finds what is there")
+  func damage() throws {
+    var random = RandomSource()
+    let store = try SearchStore(RandomSource(seed: random.next()))
+    for _ in 0..<12 {
+      try store.change()
+      _ = try store.merge()
+    }
+    let word = store.word()
+    let expected = store.naive.frequencies { $0 == word }
+    var damageCount = 0
+    for _ in 0..<repetitions(300) {
+      var transaction = try store.environment.beginWrite()
+      try store.damage(&transaction, using: &random)
+      do {
+        let reading = try SearchReading(
+          store.database, weights: store.naive.weights, transaction)
+        let list = try reading.postings(
+          of: .equals(Array(word.utf8)), withPositions: true, transaction)
+        var found: [String: UInt32] = [:]
+        for (place, id) in list.ids.enumerated() {
+          let key = String(decoding: try reading.document(id, transaction).key, as: UTF8.self)
+          found[key] = list.frequencies[place]
+        }
+        #expect(found == expected, "\(random.hint)")
+      } catch is SearchDamage {
+        damageCount += 1
+      }
+    }
+    #expect(damageCount > 0, "\(random.hint)")
+  }
+}
+
+extension SearchStore {
+  /// Changes a bit of the header or of any other record's value; the transaction is not kept.
+  fileprivate func damage(
+    _ transaction: inout WriteTransaction, using random: inout RandomSource
+  ) throws {
+    var cursor = try transaction.cursor(in: database)
+    let entryCount = try transaction.statistics(of: database).entryCount
+    _ = try cursor.first()
+    if !random.once(in: 4) {
+      for _ in 0..<random.int(0..<entryCount) where try !cursor.next() { break }
+    }
+    guard !cursor.key.isEmpty else { return }
+    let key = [UInt8](cursor.key)
+    var value = [UInt8](cursor.value)
+    value[random.int(0..<value.count)] ^= 1 << UInt8(random.int(0..<8))
+    try key.withUnsafeBytes { key in
+      try value.withUnsafeBytes { try cursor.put($0, for: key) }
+    }
+  }
+}
+
+extension String.UnicodeScalarView {
+  /// Whether a character that is added, left out or changed, or two neighbours that change places, make
+  /// the other word of this one, and both begin with the same character.
+  fileprivate func isWithinOneEdit(of other: String.UnicodeScalarView) -> Bool {
+    let (left, right) = (Array(self), Array(other))
+    guard left.first == right.first else { return false }
+    if left == right { return true }
+    var variants: [[Unicode.Scalar]] = []
+    for place in right.indices {
+      variants.append(Array(right[..<place] + right[(place + 1)...]))
+      for scalar in Set(left) {
+        variants.append(Array(right[..<place] + [scalar] + right[(place + 1)...]))
+      }
+      if place + 1 < right.count {
+        var swapped = right
+        swapped.swapAt(place, place + 1)
+        variants.append(swapped)
+      }
+    }
+    for place in 0...right.count {
+      for scalar in Set(left) {
+        variants.append(Array(right[..<place] + [scalar] + right[place...]))
+      }
+    }
+    return variants.contains(left)
+  }
+}
