@@ -1,23 +1,5 @@
 internal import LarderLMDB
 
-/// Which words of an index are meant.
-enum WordTest: Hashable, Sendable {
-  case equals([UInt8])
-  case begins([UInt8])
-  /// With so many edits at most, and the same first character.
-  case resembles([UInt8], edits: Int)
-
-  /// Where to begin in the order of the words, and what they begin with.
-  var prefix: [UInt8] {
-    switch self {
-    case .equals(let term), .begins(let term): return term
-    case .resembles(let term, _):
-      let first = term.first ?? 0
-      return Array(term.prefix(first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4))
-    }
-  }
-}
-
 /// A search index as one transaction sees it.
 final class SearchReading {
   let database: Database
@@ -66,7 +48,7 @@ final class SearchReading {
         try collect(&terms, into: &lists[0], withPositions, transaction)
       case .begins, .resembles:
         let prefix = test.prefix
-        var distance = EditDistance(test)
+        let distance = EditDistance(test)
         var hasOne = try terms.seek(atOrAfter: prefix)
         while hasOne, terms.term.starts(with: prefix) {
           if distance?.isNear(terms.term) ?? true {
@@ -113,7 +95,7 @@ final class SearchReading {
     _ transaction: borrowing some Transaction & ~Copyable
   ) throws {
     guard !pending.isEmpty else { return }
-    var distance = EditDistance(test)
+    let distance = EditDistance(test)
     let term = test.prefix
     try term.withUnsafeBytes { term in
       for (id, key, length) in pending {
@@ -156,48 +138,9 @@ final class SearchReading {
   }
 }
 
-extension WordTest {
-  var isExact: Bool { if case .equals = self { true } else { false } }
-}
-
 extension Bytes {
   static func starts(_ bytes: UnsafeRawBufferPointer, with prefix: UnsafeRawBufferPointer) -> Bool {
     bytes.count >= prefix.count
       && equal(UnsafeRawBufferPointer(rebasing: bytes[..<prefix.count]), prefix)
-  }
-}
-
-/// Counts edits between words: characters that are added, left out or changed, and neighbours that
-/// have changed places (optimal string alignment).
-struct EditDistance {
-  private let word: [Unicode.Scalar]
-  private let limit: Int
-
-  /// Nil where the test is no resemblance.
-  init?(_ test: WordTest) {
-    guard case .resembles(let term, let edits) = test else { return nil }
-    word = Array(String(decoding: term, as: UTF8.self).unicodeScalars)
-    limit = edits
-  }
-
-  mutating func isNear(_ term: [UInt8]) -> Bool {
-    let other = Array(String(decoding: term, as: UTF8.self).unicodeScalars)
-    if abs(other.count - word.count) > limit { return false }
-    var before: [Int] = []
-    var last = Array(0...other.count)
-    for (row, scalar) in word.enumerated() {
-      var current = [row + 1]
-      for (column, candidate) in other.enumerated() {
-        var cost = min(
-          last[column + 1] + 1, current[column] + 1, last[column] + (scalar == candidate ? 0 : 1))
-        if row > 0, column > 0, scalar == other[column - 1], word[row - 1] == candidate {
-          cost = min(cost, before[column - 1] + 1)
-        }
-        current.append(cost)
-      }
-      if current.min() ?? 0 > limit { return false }
-      (before, last) = (last, current)
-    }
-    return last[other.count] <= limit
   }
 }

@@ -1,0 +1,39 @@
+internal import LarderLMDB
+
+/// Tells which ids are those of living documents, and how long these are. Reads each block once.
+///
+/// It keeps places in the store: it is good for one transaction, until that writes.
+final class SearchLengthReader {
+  private let database: Database
+  private var blocks: [UInt32: UnsafeRawPointer] = [:]
+  private var number = UInt32.max
+  private var current: UnsafeRawPointer?
+
+  init(_ database: Database) { self.database = database }
+
+  @inline(__always)
+  func stored(
+    _ id: UInt32, _ transaction: borrowing some Transaction & ~Copyable
+  ) throws -> UInt16 {
+    let block = SearchLengths.block(of: id)
+    if block != number { try load(block, transaction) }
+    guard let current else { return 0 }
+    let place = 2 * Int(id % SearchLengths.idsPerBlock)
+    return UInt16(littleEndian: current.loadUnaligned(fromByteOffset: place, as: UInt16.self))
+  }
+
+  func isLive(_ id: UInt32, _ transaction: borrowing some Transaction & ~Copyable) throws -> Bool {
+    try stored(id, transaction) != 0
+  }
+
+  private func load(_ block: UInt32, _ transaction: borrowing some Transaction & ~Copyable) throws {
+    if let known = blocks[block] {
+      current = known
+    } else {
+      current =
+        try SearchLengths.withBlock(block, transaction, in: database) { $0.baseAddress } ?? nil
+      if let current { blocks[block] = current }
+    }
+    number = block
+  }
+}
