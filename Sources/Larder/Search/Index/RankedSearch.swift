@@ -11,11 +11,11 @@ internal import LarderLMDB
 /// Finds and ranks the documents of a search.
 ///
 /// Ranks are Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and
-/// Beyond", Foundations and Trends in Information Retrieval 3, 2009) over weighted frequencies. All
-/// numbers that they are made of are exact: documents that were deleted or replaced count at once no
-/// more, in segments that still have their postings, too.
+/// Beyond", Foundations and Trends in Information Retrieval 3, 2009) over weighted frequencies. The
+/// numbers behind them are exact: a document that is deleted or replaced stops counting at once, even
+/// while its postings are still in the store.
 struct RankedSearch {
-  /// What is found, ascending by id, with the scores beside.
+  /// The ids of the documents that match, ascending; ``scores`` has a score for each.
   private(set) var ids: [UInt32] = []
   private(set) var scores: [Double] = []
 

@@ -3,7 +3,7 @@
 /// Words are numbered by a hash table of their bytes. Each document's words are first linked by
 /// number, so that its postings are made in one pass without sorting.
 final class SearchBatch {
-  /// What each field's words count, 1 to 100.
+  /// The weight of the words of each field, 1 to 100.
   let weights: [UInt32]
   let coding: PositionCoding
 
@@ -41,8 +41,6 @@ final class SearchBatch {
     coding = PositionCoding(fieldCount: weights.count)
   }
 
-  var isEmpty: Bool { documents.isEmpty }
-
   var byteCount: Int {
     postings.count * MemoryLayout<Posting>.stride + positions.count + words.byteCount
   }
@@ -60,15 +58,14 @@ final class SearchBatch {
     ends.removeAll(keepingCapacity: true)
   }
 
-  /// One word of the document that ``endDocument(id:key:)`` ends. Words of a field come in the order
-  /// of their positions, fields in theirs.
+  /// Adds a word to the document that ``endDocument(key:)`` ends. Words of a field come in the order of
+  /// their positions, fields in theirs.
+  ///
+  /// - Parameter term: At most ``SearchLayout/maximumTermByteCount`` bytes, none of them zero.
   @inline(__always)
   func add(_ term: UnsafeRawBufferPointer, field: Int, position: UInt32) {
-    let word = words.number(of: term)
-    if word == lastPlaces.count {
-      lastPlaces.append(-1)
-      firstPlaces.append(-1)
-    }
+    assert(1...SearchLayout.maximumTermByteCount ~= term.count)
+    let word = number(of: term)
     let place = Int32(truncatingIfNeeded: occurrences.count)
     occurrences.append(
       Occurrence(field: UInt32(truncatingIfNeeded: field), position: position, next: -1))
@@ -83,6 +80,16 @@ final class SearchBatch {
     length += UInt64(weights[field])
   }
 
+  @inline(__always)
+  private func number(of term: UnsafeRawBufferPointer) -> Int {
+    let word = words.number(of: term)
+    if word == lastPlaces.count {
+      lastPlaces.append(-1)
+      firstPlaces.append(-1)
+    }
+    return word
+  }
+
   /// Whether the document that was read has no word.
   var documentIsEmpty: Bool { occurrences.isEmpty }
 
@@ -90,11 +97,7 @@ final class SearchBatch {
   func addPosting(
     _ term: UnsafeRawBufferPointer, frequency: UInt32, positions: UnsafeRawBufferPointer
   ) {
-    let word = words.number(of: term)
-    if word == lastPlaces.count {
-      lastPlaces.append(-1)
-      firstPlaces.append(-1)
-    }
+    let word = number(of: term)
     postings.append(
       Posting(
         word: Int32(truncatingIfNeeded: word),

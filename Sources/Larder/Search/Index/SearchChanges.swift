@@ -24,7 +24,7 @@ final class SearchChanges {
   static let maximumPendingCount = 64
   static let maximumPendingByteCount = 64 << 10
 
-  /// What may be collected before it is written.
+  /// Bytes that are collected in memory before they are written.
   private static let maximumByteCount = 64 << 20
 
   init(database: Database, weights: [UInt32]) {
@@ -33,7 +33,6 @@ final class SearchChanges {
   }
 
   var isFull: Bool { batch.byteCount > Self.maximumByteCount }
-  var isEmpty: Bool { changes.isEmpty }
 
   /// Notes that the document under `key` has the words that `read` adds to the batch.
   func put(
@@ -98,7 +97,7 @@ final class SearchChanges {
     _ changes: [Change], _ header: inout SearchHeader, _ transaction: inout WriteTransaction
   ) throws {
     for change in changes {
-      let key = SearchLayout.key(SearchLayout.pending, change.key.withUnsafeBytes { $0 })
+      let key = SearchLayout.key(SearchLayout.pending, change.key)
       let removedID = try remove(change, &header, transaction)
       var document: (Int, UInt32)?
       if let place = change.document {
@@ -121,7 +120,7 @@ final class SearchChanges {
   private func remove(
     _ change: Change, _ header: inout SearchHeader, _ transaction: borrowing WriteTransaction
   ) throws -> UInt32? {
-    let key = SearchLayout.key(SearchLayout.pending, change.key.withUnsafeBytes { $0 })
+    let key = SearchLayout.key(SearchLayout.pending, change.key)
     let pending = try key.withUnsafeBytes { key in
       try transaction.withValue(for: key, in: database) { value in
         let pending = try PendingSearch(value, key: key)

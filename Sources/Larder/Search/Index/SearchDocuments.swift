@@ -39,7 +39,7 @@ struct SearchLengths {
     }
   }
 
-  /// Sets a length, which ``write(to:in:)`` keeps.
+  /// Sets a length, which ``write(to:)`` keeps.
   mutating func set(
     _ length: UInt32, of id: UInt32, _ transaction: borrowing some Transaction & ~Copyable,
     in database: Database

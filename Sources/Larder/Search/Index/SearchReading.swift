@@ -33,11 +33,13 @@ final class SearchReading {
 
   /// The documents that have a word which passes the test, each once.
   ///
+  /// - Parameter withPositions: Only for a test that one word passes: those of several are not joined.
   /// - Throws: ``SearchDamage``; LMDB's errors.
   func postings(
     of test: WordTest, withPositions: Bool = false,
     _ transaction: borrowing some Transaction & ~Copyable
   ) throws -> PostingList {
+    assert(test.isExact || !withPositions)
     var lists: [PostingList] = []
     for segment in header.segments {
       var terms = TermCursor(segment, try transaction.cursor(in: database))
@@ -97,27 +99,25 @@ final class SearchReading {
     guard !pending.isEmpty else { return }
     let distance = EditDistance(test)
     let term = test.prefix
-    try term.withUnsafeBytes { term in
-      for (id, key, length) in pending {
-        var frequency: UInt32 = 0
-        let key = SearchLayout.key(SearchLayout.pending, key.withUnsafeBytes { $0 })
-        try key.withUnsafeBytes { key in
-          _ = try transaction.withValue(for: key, in: database) { value in
-            try PendingSearch(value, key: key).forEachWord { word, count, places in
-              guard Bytes.starts(word, with: term), !test.isExact || word.count == term.count,
-                distance?.isNear([UInt8](word)) ?? true
-              else { return }
-              frequency &+= count
-              if withPositions { list.positions.append(contentsOf: places) }
-            }
+    for (id, key, length) in pending {
+      var frequency: UInt32 = 0
+      let key = SearchLayout.key(SearchLayout.pending, key)
+      try key.withUnsafeBytes { key in
+        _ = try transaction.withValue(for: key, in: database) { value in
+          try PendingSearch(value, key: key).forEachWord { word, count, places in
+            guard word.starts(with: term), !test.isExact || word.count == term.count,
+              distance?.isNear([UInt8](word)) ?? true
+            else { return }
+            frequency &+= count
+            if withPositions { list.positions.append(contentsOf: places) }
           }
         }
-        guard frequency > 0 else { continue }
-        list.ids.append(id)
-        list.frequencies.append(frequency)
-        list.lengths.append(length)
-        if withPositions { list.positionEnds.append(UInt32(list.positions.count)) }
       }
+      guard frequency > 0 else { continue }
+      list.ids.append(id)
+      list.frequencies.append(frequency)
+      list.lengths.append(length)
+      if withPositions { list.positionEnds.append(UInt32(list.positions.count)) }
     }
   }
 
@@ -135,12 +135,5 @@ final class SearchReading {
       throw SearchDamage("an id has no document")
     }
     return found
-  }
-}
-
-extension Bytes {
-  static func starts(_ bytes: UnsafeRawBufferPointer, with prefix: UnsafeRawBufferPointer) -> Bool {
-    bytes.count >= prefix.count
-      && equal(UnsafeRawBufferPointer(rebasing: bytes[..<prefix.count]), prefix)
   }
 }

@@ -17,7 +17,7 @@ extension WriteTransaction {
     found.sort { $0.id < $1.id }
     var cursor = try cursor(in: database)
     for (id, key) in found {
-      let place = SearchLayout.key(SearchLayout.pending, key.withUnsafeBytes { $0 })
+      let place = SearchLayout.key(SearchLayout.pending, key)
       try place.withUnsafeBytes { place in
         guard try cursor.seek(place) else { throw SearchDamage("a pending change is gone") }
         let pending = try PendingSearch(cursor.value, key: cursor.key)
