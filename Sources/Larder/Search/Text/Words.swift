@@ -1,0 +1,175 @@
+/// Finds the words of texts, as ``StandardTokenizer`` describes them. Used by one thread at a time.
+struct Words: ~Copyable {
+  enum Kind {
+    case word
+    /// Two neighbouring characters of a script without spaces.
+    case pair
+    /// The last character of a run of these, or its only one.
+    case tail
+  }
+
+  /// - Parameters:
+  ///   - word: UTF-8, 1 to 64 bytes, none of them zero; valid until it returns.
+  ///   - place: The bytes of the text that it was made of.
+  typealias Body = (_ word: UnsafeRawBufferPointer, _ place: Range<Int>, _ kind: Kind) throws ->
+    Void
+
+  private let entries = UnicodeTables.shared.entries
+  private let buffer = WordBuffer()
+  private var word = Run()
+  /// The last character of a script without spaces, and the one before it: ``buffer`` has that first.
+  private var paired = Run()
+  private var previous = Run()
+  /// Whether a character came that is ignored if a letter follows.
+  private var isInMiddle = false
+
+  private static let maximumByteCount = SearchLayout.maximumTermByteCount
+
+  struct Run {
+    var count = 0
+    var start = 0
+    var end = 0
+    var place: Range<Int> { start..<end }
+  }
+
+  deinit { buffer.bytes.deallocate() }
+
+  /// Lends each word of a text, in the order in which they begin.
+  ///
+  /// Bytes that are not UTF-8 separate words.
+  mutating func forEach(in text: UnsafeRawBufferPointer, _ body: Body) rethrows {
+    guard let base = text.baseAddress else { return }
+    (word, paired, previous, isInMiddle) = (Run(), Run(), Run(), false)
+    var at = 0
+    while at < text.count {
+      let byte = base.load(fromByteOffset: at, as: UInt8.self)
+      guard byte < 0x80 else {
+        let (scalar, count) = UTF8Scalar.read(base + at, text.count - at)
+        let place = at..<at + count
+        if let scalar { try take(scalar, place, body) } else { try finish(body) }
+        at += count
+        continue
+      }
+      let folded = Self.folded(byte)
+      if folded != 0 {
+        if paired.count > 0 { try finish(body) }
+        at = takeASCII(base, at, text.count)
+      } else {
+        if word.count > 0 || paired.count > 0 { try finish(body) }
+        at += 1
+      }
+    }
+    try finish(body)
+  }
+
+  /// A letter in lower case, or a digit; 0 for other characters of ASCII.
+  @inline(__always)
+  private static func folded(_ byte: UInt8) -> UInt8 {
+    let lower = byte | 0x20
+    if lower &- 0x61 < 26 { return lower }
+    return byte &- 0x30 < 10 ? byte : 0
+  }
+
+  /// Adds letters and digits of ASCII; returns where they end.
+  @inline(__always)
+  private mutating func takeASCII(_ base: UnsafeRawPointer, _ start: Int, _ end: Int) -> Int {
+    var (at, count) = (start, word.count)
+    if count == 0 { word.start = start }
+    while at < end {
+      let folded = Self.folded(base.load(fromByteOffset: at, as: UInt8.self))
+      guard folded != 0 else { break }
+      if count < Self.maximumByteCount {
+        buffer.bytes[count] = folded
+        count += 1
+      }
+      at += 1
+    }
+    word.count = count
+    word.end = at
+    isInMiddle = false
+    return at
+  }
+
+  private mutating func finish(_ body: Body) rethrows {
+    if word.count > 0 {
+      try body(buffer[0, word.count], word.place, .word)
+      word.count = 0
+    }
+    isInMiddle = false
+    guard paired.count > 0 else { return }
+    if previous.count > 0 {
+      try body(
+        buffer[0, previous.count + paired.count],
+        previous.start..<paired.end, .pair)
+    }
+    try body(buffer[previous.count, paired.count], paired.place, .tail)
+    paired.count = 0
+    previous.count = 0
+  }
+}
+
+// MARK: Other characters than those of ASCII
+
+extension Words {
+  private mutating func take(_ scalar: UInt32, _ place: Range<Int>, _ body: Body) rethrows {
+    let entry = entries[scalar]
+    if entry.isItsOwnForm { return try take(scalar, entry.kind, place, body) }
+    for part in UnicodeTables.shared.form(entry) {
+      try take(part, entries[part].kind, place, body)
+    }
+  }
+
+  private mutating func take(
+    _ scalar: UInt32, _ kind: UnicodeTables.Kind, _ place: Range<Int>, _ body: Body
+  ) rethrows {
+    switch kind {
+    case .separator: try finish(body)
+    case .letter:
+      if paired.count > 0 { try finish(body) }
+      appendToWord(scalar, place)
+    case .paired:
+      if word.count > 0 { try finish(body) }
+      try beginPaired(scalar, place, body)
+    case .mark:
+      if paired.count > 0 {
+        buffer.append(mark: scalar, behind: previous.count, to: &paired, Self.maximumByteCount / 2)
+        paired.end = place.upperBound
+      } else {
+        if word.count == 0 { word.start = place.lowerBound }
+        buffer.append(mark: scalar, behind: 0, to: &word, Self.maximumByteCount)
+        word.end = place.upperBound
+        isInMiddle = false
+      }
+    case .ignored:
+      if paired.count > 0 { paired.end = place.upperBound }
+      if word.count > 0, !isInMiddle { word.end = place.upperBound }
+    case .symbol:
+      try finish(body)
+      appendToWord(scalar, place)
+      try finish(body)
+    case .middle:
+      if word.count > 0, !isInMiddle { isInMiddle = true } else { try finish(body) }
+    }
+  }
+
+  private mutating func appendToWord(_ scalar: UInt32, _ place: Range<Int>) {
+    if word.count == 0 { word.start = place.lowerBound }
+    buffer.append(scalar, behind: 0, to: &word, Self.maximumByteCount)
+    word.end = place.upperBound
+    isInMiddle = false
+  }
+
+  private mutating func beginPaired(_ scalar: UInt32, _ place: Range<Int>, _ body: Body) rethrows {
+    if paired.count > 0 {
+      if previous.count > 0 {
+        try body(
+          buffer[0, previous.count + paired.count],
+          previous.start..<paired.end, .pair)
+        buffer.bytes.update(from: buffer.bytes + previous.count, count: paired.count)
+      }
+      previous = paired
+    }
+    paired = Run(count: 0, start: place.lowerBound, end: place.upperBound)
+    buffer.append(scalar, behind: previous.count, to: &paired, Self.maximumByteCount / 2)
+  }
+}
