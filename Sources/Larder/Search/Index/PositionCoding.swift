@@ -27,6 +27,16 @@ struct PositionCoding {
     }
   }
 
+  /// Writes places, each the field in its upper half and the position in its lower, ascending.
+  func encode(_ places: [UInt64], into bytes: inout [UInt8]) {
+    var encoder = Encoder()
+    for (number, place) in places.enumerated() {
+      encoder.put(
+        UInt32(place >> 32), UInt32(truncatingIfNeeded: place), isLast: number == places.count - 1,
+        self, into: &bytes)
+    }
+  }
+
   /// Reads the places of one posting.
   @inline(__always)
   func read(

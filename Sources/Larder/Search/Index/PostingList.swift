@@ -12,30 +12,52 @@ struct PostingList {
 
   var count: Int { ids.count }
 
+  /// Adds those of later ids.
+  mutating func append(_ list: PostingList) {
+    let start = UInt32(positions.count)
+    ids += list.ids
+    frequencies += list.frequencies
+    lengths += list.lengths
+    positions += list.positions
+    positionEnds += list.positionEnds.map { $0 + start }
+  }
+
   func positions(at place: Int) -> ArraySlice<UInt8> {
     positions[(place == 0 ? 0 : Int(positionEnds[place - 1]))..<Int(positionEnds[place])]
   }
 
   /// The union of several, with the sum of the frequencies.
-  static func sum(of lists: [PostingList]) -> PostingList {
+  ///
+  /// - Parameter coding: For the union of their positions, too.
+  /// - Throws: ``SearchDamage``.
+  static func sum(
+    of lists: [PostingList], positions coding: PositionCoding? = nil
+  ) throws(SearchDamage) -> PostingList {
     if lists.count <= 1 { return lists.first ?? PostingList() }
-    var order: [(id: UInt32, frequency: UInt32, length: UInt32)] = []
+    var order: [(id: UInt32, list: Int, place: Int)] = []
     order.reserveCapacity(lists.reduce(0) { $0 + $1.count })
-    for list in lists {
-      for place in list.ids.indices {
-        order.append((list.ids[place], list.frequencies[place], list.lengths[place]))
-      }
+    for (number, list) in lists.enumerated() {
+      for place in list.ids.indices { order.append((list.ids[place], number, place)) }
     }
     order.sort { $0.id < $1.id }
     var sum = PostingList()
-    for (id, frequency, length) in order {
+    var places: [UInt64] = []
+    for (index, (id, number, place)) in order.enumerated() {
+      let list = lists[number]
       if sum.ids.last == id {
-        sum.frequencies[sum.count - 1] &+= frequency
+        sum.frequencies[sum.count - 1] &+= list.frequencies[place]
       } else {
         sum.ids.append(id)
-        sum.frequencies.append(frequency)
-        sum.lengths.append(length)
+        sum.frequencies.append(list.frequencies[place])
+        sum.lengths.append(list.lengths[place])
       }
+      guard let coding else { continue }
+      places += try list.wholePositions(at: place, coding)
+      if index + 1 < order.count, order[index + 1].id == id { continue }
+      places.sort()
+      coding.encode(places, into: &sum.positions)
+      sum.positionEnds.append(UInt32(sum.positions.count))
+      places.removeAll(keepingCapacity: true)
     }
     return sum
   }

@@ -1,26 +1,13 @@
 internal import LarderLMDB
 
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#endif
-
 /// Finds and ranks the documents of a search.
 ///
-/// Ranks are Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and
-/// Beyond", Foundations and Trends in Information Retrieval 3, 2009) over weighted frequencies. The
-/// numbers behind them are exact: a document that is deleted or replaced stops counting at once, even
-/// while its postings are still in the store.
+/// The numbers behind ``SearchScore`` are exact: a document that is deleted or replaced stops counting at
+/// once, even while its postings are still in the store.
 struct RankedSearch {
   /// The ids of the documents that match, ascending; ``scores`` has a score for each.
   private(set) var ids: [UInt32] = []
   private(set) var scores: [Double] = []
-
-  static let saturation = 1.2
-  static let lengthShare = 0.75
 
   /// - Parameters:
   ///   - wanted: What a document must have, each of them; ids ascending.
@@ -38,19 +25,15 @@ struct RankedSearch {
   }
 
   private mutating func add(_ list: PostingList, _ header: SearchHeader) {
-    let (count, frequency) = (Double(header.documentCount), Double(list.count))
-    let idf = log1p((count - frequency + 0.5) / (frequency + 0.5))
-    let mean = max(header.meanLength, 1)
+    let score = SearchScore(
+      documentCount: header.documentCount, frequency: list.count, meanLength: header.meanLength)
     var place = 0
     for index in ids.indices {
       place = list.place(atOrAfter: ids[index], from: place)
       guard place < list.count else { return }
       guard list.ids[place] == ids[index] else { continue }
-      let tf = Double(list.frequencies[place])
-      let norm =
-        Self.saturation
-        * (1 - Self.lengthShare + Self.lengthShare * Double(list.lengths[place]) / mean)
-      scores[index] += idf * (tf * (Self.saturation + 1)) / (tf + norm)
+      scores[index] += score.part(
+        frequency: list.frequencies[place], length: list.lengths[place])
     }
   }
 

@@ -6,7 +6,7 @@ final class SearchReading {
   let header: SearchHeader
   let weights: [UInt32]
   let coding: PositionCoding
-  private let unit: UInt32
+  let unit: UInt32
   private let lengths: SearchLengthReader
   /// Ids in segments that a pending change has taken the place of.
   private var removed: Set<UInt32> = []
@@ -33,13 +33,11 @@ final class SearchReading {
 
   /// The documents that have a word which passes the test, each once.
   ///
-  /// - Parameter withPositions: Only for a test that one word passes: those of several are not joined.
   /// - Throws: ``SearchDamage``; LMDB's errors.
   func postings(
     of test: WordTest, withPositions: Bool = false,
     _ transaction: borrowing some Transaction & ~Copyable
   ) throws -> PostingList {
-    assert(test.isExact || !withPositions)
     var lists: [PostingList] = []
     for segment in header.segments {
       var terms = TermCursor(segment, try transaction.cursor(in: database))
@@ -62,10 +60,18 @@ final class SearchReading {
         }
       }
     }
-    // Words of one document that pass the test alike count as one; its positions are not asked for.
-    var result = test.isExact ? lists.first ?? PostingList() : PostingList.sum(of: lists)
+    // Words of one document that pass the test alike count as one.
+    var result =
+      test.isExact
+      ? lists.first ?? PostingList()
+      : try PostingList.sum(of: lists, positions: withPositions ? coding : nil)
     try collectPending(test, into: &result, withPositions, transaction)
     return result
+  }
+
+  /// Whether an id in a segment is that of a living document.
+  func isLive(_ id: UInt32, _ transaction: borrowing some Transaction & ~Copyable) throws -> Bool {
+    try lengths.isLive(id, transaction) && !removed.contains(id)
   }
 
   private func collect(
@@ -100,7 +106,7 @@ final class SearchReading {
     let distance = EditDistance(test)
     let term = test.prefix
     for (id, key, length) in pending {
-      var frequency: UInt32 = 0
+      var found: [PostingList] = []
       let key = SearchLayout.key(SearchLayout.pending, key)
       try key.withUnsafeBytes { key in
         _ = try transaction.withValue(for: key, in: database) { value in
@@ -108,16 +114,17 @@ final class SearchReading {
             guard word.starts(with: term), !test.isExact || word.count == term.count,
               distance?.isNear([UInt8](word)) ?? true
             else { return }
-            frequency &+= count
-            if withPositions { list.positions.append(contentsOf: places) }
+            var one = PostingList(ids: [id], frequencies: [count], lengths: [length])
+            if withPositions {
+              one.positions = [UInt8](places)
+              one.positionEnds = [UInt32(places.count)]
+            }
+            found.append(one)
           }
         }
       }
-      guard frequency > 0 else { continue }
-      list.ids.append(id)
-      list.frequencies.append(frequency)
-      list.lengths.append(length)
-      if withPositions { list.positionEnds.append(UInt32(list.positions.count)) }
+      guard !found.isEmpty else { continue }
+      list.append(try PostingList.sum(of: found, positions: withPositions ? coding : nil))
     }
   }
 

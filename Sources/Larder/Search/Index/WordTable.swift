@@ -34,6 +34,18 @@ final class WordTable {
     return word
   }
 
+  /// The number of a word; nil where it has none.
+  func find(_ term: UnsafeRawBufferPointer) -> Int? {
+    let hash = UInt32(truncatingIfNeeded: Checksum.hash(term, seed: 0))
+    var slot = Int(hash) & (slots.count &- 1)
+    while slots[slot] != 0 {
+      let word = Int(slots[slot]) &- 1
+      if hashes[word] == hash, Bytes.equal(self[word], term) { return word }
+      slot = (slot &+ 1) & (slots.count &- 1)
+    }
+    return nil
+  }
+
   private func append(_ term: UnsafeRawBufferPointer) {
     if used + term.count > bytes.count {
       let larger = UnsafeMutableRawBufferPointer.allocate(

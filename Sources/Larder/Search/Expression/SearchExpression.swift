@@ -1,0 +1,58 @@
+/// What a person has typed into a search field, understood.
+///
+/// | typed | asks for |
+/// |---|---|
+/// | `blue winter` | both words, anywhere |
+/// | `"blue winter"` | the words behind one another; without its closing quote up to the end |
+/// | `london OR paris` | one of them; binds tighter than a space: `hotel london OR paris` |
+/// | `-snow`, `-"deep snow"` | documents without it |
+/// | `win*` | words that begin so |
+/// | `e-mail`, `東京都` | the words that these are taken apart into, behind one another |
+///
+/// What asks for nothing, such as an empty text, matches every document, as a list does before anybody
+/// searches in it; what only excludes, all others. Behind ``maximumTermCount`` terms, and in a term behind
+/// ``maximumWordCount`` words, the rest of the text is left out.
+struct SearchExpression: Sendable, Hashable {
+  /// A document must have a term of each of these.
+  private(set) var wanted: [[SearchTerm]] = []
+  /// It must have none of these.
+  private(set) var excluded: [SearchTerm] = []
+
+  static let maximumTermCount = 64
+  static let maximumWordCount = 64
+
+  /// - Parameters:
+  ///   - isBeingTyped: Whether the last word may be the beginning of one: it is taken for that, unless
+  ///     something that ends words follows it, such as a space.
+  ///   - allowsTypos: Whether a word may differ by an edit, or by two, where it has 5 letters, or 9, and no
+  ///     digit. The first letter must be right.
+  init(_ text: String, isBeingTyped: Bool = false, allowsTypos: Bool = false) {
+    var parser = SearchParser(text, isBeingTyped: isBeingTyped, allowsTypos: allowsTypos)
+    while wanted.count + excluded.count < Self.maximumTermCount, let next = parser.next() {
+      switch next {
+      case .excluded(let term): if !excluded.contains(term) { excluded.append(term) }
+      case .wanted(let term): if !wanted.contains([term]) { wanted.append([term]) }
+      case .alternative(let term):
+        let last = wanted.count - 1
+        if wanted[last].count < Self.maximumTermCount, !wanted[last].contains(term) {
+          wanted[last].append(term)
+        }
+      }
+    }
+  }
+
+  init(wanted: [[SearchTerm]], excluded: [SearchTerm]) {
+    self.wanted = wanted
+    self.excluded = excluded
+  }
+
+  /// Whether every document matches.
+  var asksNothing: Bool { wanted.isEmpty && excluded.isEmpty }
+}
+
+extension SearchExpression: CustomStringConvertible {
+  var description: String {
+    (wanted.map { $0.map(\.description).joined(separator: " OR ") }
+      + excluded.map { "-\($0)" }).joined(separator: " ")
+  }
+}

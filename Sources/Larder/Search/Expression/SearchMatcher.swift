@@ -1,0 +1,170 @@
+/// Holds the words of one document after the other against an expression. Used by one thread at a time.
+///
+/// ``begin()``, then ``add(_:field:position:)`` for each word of a document, then ``finish()``. A word that begins
+/// like none of the expression costs a look at its first byte.
+final class SearchMatcher {
+  let expression: SearchExpression
+  private let weights: [UInt32]
+  /// The terms of ``SearchExpression/wanted``, one after the other, then those that are excluded.
+  private let terms: [Term]
+  private let wantedCount: Int
+  private let firstBytes: FirstBytes
+  private let exact: WordTable
+  /// Tests that several words pass.
+  private let others: [Test]
+  /// For each number of ``exact``, and then for each of ``others``, the terms that ask for it.
+  private let users: [[User]]
+  private var counts: [UInt32]
+  private var places: [[UInt64]]
+  /// The weighted words of the document.
+  private(set) var length: UInt32 = 0
+
+  private struct Term {
+    let group: Int
+    let wordCount: Int
+    /// Where the places of its words stand, for a phrase.
+    let firstPlaces: Int
+  }
+
+  private struct User {
+    let term: Int
+    let word: Int
+  }
+
+  private struct Test {
+    let word: WordTest
+    let prefix: [UInt8]
+    let distance: EditDistance?
+  }
+
+  /// A set of bytes.
+  private struct FirstBytes {
+    private var bits: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+
+    mutating func insert(_ byte: UInt8) {
+      let bit = UInt64(1) << UInt64(byte & 63)
+      switch byte >> 6 {
+      case 0: bits.0 |= bit
+      case 1: bits.1 |= bit
+      case 2: bits.2 |= bit
+      default: bits.3 |= bit
+      }
+    }
+
+    @inline(__always) func contains(_ byte: UInt8) -> Bool {
+      let part =
+        byte < 128 ? (byte < 64 ? bits.0 : bits.1) : byte < 192 ? bits.2 : bits.3
+      return part >> UInt64(byte & 63) & 1 != 0
+    }
+  }
+
+  init(_ expression: SearchExpression, weights: [UInt32]) {
+    self.expression = expression
+    self.weights = weights
+    let exact = WordTable()
+    self.exact = exact
+    let groups = expression.wanted.enumerated().flatMap { group, terms in
+      terms.map { (group, $0) }
+    }
+    wantedCount = groups.count
+    var (terms, others): ([Term], [Test]) = ([], [])
+    var (exactUsers, otherUsers): ([[User]], [[User]]) = ([], [])
+    var firstBytes = FirstBytes()
+    var placeCount = 0
+    for (group, term) in groups + expression.excluded.map({ (-1, $0) }) {
+      let number = terms.count
+      terms.append(Term(group: group, wordCount: term.words.count, firstPlaces: placeCount))
+      if term.words.count > 1 { placeCount += term.words.count }
+      for (place, test) in term.tests.enumerated() {
+        if let first = test.prefix.first { firstBytes.insert(first) }
+        let user = User(term: number, word: place)
+        if case .equals(let word) = test {
+          let number = word.withUnsafeBytes { exact.number(of: $0) }
+          if number == exactUsers.count { exactUsers.append([]) }
+          exactUsers[number].append(user)
+        } else if let known = others.firstIndex(where: { $0.word == test }) {
+          otherUsers[known].append(user)
+        } else {
+          others.append(Test(word: test, prefix: test.prefix, distance: EditDistance(test)))
+          otherUsers.append([user])
+        }
+      }
+    }
+    self.terms = terms
+    self.others = others
+    self.firstBytes = firstBytes
+    users = exactUsers + otherUsers
+    counts = Array(repeating: 0, count: terms.count)
+    places = Array(repeating: [], count: placeCount)
+  }
+
+  /// Begins another document.
+  func begin() {
+    for term in counts.indices { counts[term] = 0 }
+    for place in places.indices { places[place].removeAll(keepingCapacity: true) }
+    length = 0
+  }
+
+  /// Takes a word of the document: fields and, in them, positions ascending.
+  func add(_ word: UnsafeRawBufferPointer, field: Int, position: UInt32) {
+    let (sum, isTooMuch) = length.addingReportingOverflow(weights[field])
+    length = isTooMuch ? .max : sum
+    guard let first = word.first, firstBytes.contains(first) else { return }
+    let place = UInt64(field) << 32 | UInt64(position)
+    if let number = exact.find(word) { note(users[number], place, weights[field]) }
+    for (number, test) in others.enumerated() where word.starts(with: test.prefix) {
+      if test.distance?.isNear([UInt8](word)) ?? true {
+        note(users[exact.count + number], place, weights[field])
+      }
+    }
+  }
+
+  private func note(_ users: [User], _ place: UInt64, _ weight: UInt32) {
+    for user in users {
+      let term = terms[user.term]
+      if term.wordCount == 1 {
+        counts[user.term] &+= weight
+      } else {
+        places[term.firstPlaces + user.word].append(place)
+      }
+    }
+  }
+
+  /// Ends a document.
+  ///
+  /// - Returns: Whether it matches.
+  func finish() -> Bool {
+    for (number, term) in terms.enumerated() where term.wordCount > 1 {
+      counts[number] = phraseCount(term)
+    }
+    var number = 0
+    while number < wantedCount {
+      let group = terms[number].group
+      var hasOne = false
+      while number < wantedCount, terms[number].group == group {
+        if counts[number] > 0 { hasOne = true }
+        number += 1
+      }
+      if !hasOne { return false }
+    }
+    return counts[wantedCount...].allSatisfy { $0 == 0 }
+  }
+
+  /// How often the document that was ended has each of the terms that are wanted, by weight.
+  var frequencies: ArraySlice<UInt32> { counts[..<wantedCount] }
+
+  /// How often the words of a phrase stand behind one another, by weight.
+  private func phraseCount(_ term: Term) -> UInt32 {
+    var starts = places[term.firstPlaces]
+    for word in 1..<term.wordCount {
+      let found = places[term.firstPlaces + word]
+      var next = 0
+      starts = starts.filter { start in
+        while next < found.count, found[next] < start + UInt64(word) { next += 1 }
+        return next < found.count && found[next] == start + UInt64(word)
+      }
+      if starts.isEmpty { return 0 }
+    }
+    return starts.reduce(0) { $0 &+ weights[Int($1 >> 32)] }
+  }
+}

@@ -1,0 +1,106 @@
+/// Reads what was typed, term by term.
+struct SearchParser: ~Copyable {
+  enum Part: Equatable {
+    case wanted(SearchTerm)
+    /// Instead of the one before.
+    case alternative(SearchTerm)
+    case excluded(SearchTerm)
+  }
+
+  private var rest: Substring.UnicodeScalarView
+  private let isBeingTyped: Bool
+  private let allowsTypos: Bool
+  private var words = Words()
+  /// Whether there is a term that an `OR` can belong to, and whether one came behind it.
+  private var hasTerm = false
+  private var isAlternative = false
+
+  private static let quotes: Set<Unicode.Scalar> = [
+    "\"", "“", "”", "„", "‟", "«", "»", "＂", "「", "」",
+  ]
+
+  init(_ text: String, isBeingTyped: Bool, allowsTypos: Bool) {
+    rest = text.unicodeScalars[...]
+    self.isBeingTyped = isBeingTyped
+    self.allowsTypos = allowsTypos
+  }
+
+  mutating func next() -> Part? {
+    while true {
+      rest = rest.drop { $0.properties.isWhitespace }
+      guard let first = rest.first else { return nil }
+      var isExcluded = false
+      if first == "-", let second = rest.dropFirst().first, !second.properties.isWhitespace {
+        isExcluded = true
+        rest = rest.dropFirst()
+      }
+      let isQuoted = rest.first.map { Self.quotes.contains($0) } ?? false
+      let typed = isQuoted ? takeQuoted() : takeWord()
+      if !isExcluded, !isQuoted, hasTerm, typed.elementsEqual("OR".unicodeScalars) {
+        isAlternative = true
+        continue
+      }
+      guard let term = term(typed, isQuoted: isQuoted) else { continue }
+      defer {
+        hasTerm = !isExcluded
+        isAlternative = false
+      }
+      return isExcluded ? .excluded(term) : isAlternative ? .alternative(term) : .wanted(term)
+    }
+  }
+
+  /// Whether what was taken last is still being typed.
+  private var isOpen: Bool { isBeingTyped && rest.isEmpty }
+
+  private var isClosed = false
+
+  private mutating func takeWord() -> Substring.UnicodeScalarView {
+    let word = rest.prefix { !$0.properties.isWhitespace && !Self.quotes.contains($0) }
+    rest = rest[word.endIndex...]
+    isClosed = false
+    return word
+  }
+
+  private mutating func takeQuoted() -> Substring.UnicodeScalarView {
+    let inside = rest.dropFirst()
+    let phrase = inside.prefix { !Self.quotes.contains($0) }
+    isClosed = phrase.endIndex < rest.endIndex
+    rest = rest[phrase.endIndex...].dropFirst()
+    return phrase
+  }
+
+  private mutating func term(
+    _ typed: Substring.UnicodeScalarView, isQuoted: Bool
+  ) -> SearchTerm? {
+    var typed = typed
+    let hasStar = typed.last == "*"
+    if hasStar { typed.removeLast() }
+    var found: [[UInt8]] = []
+    var last = (kind: Words.Kind.word, end: 0)
+    var isCut = false
+    let bytes = Array(String(typed).utf8)
+    bytes.withUnsafeBytes { text in
+      words.forEach(in: text) { word, place, kind in
+        guard found.count < SearchExpression.maximumWordCount else { return isCut = true }
+        // The last character of a run may have others behind it in a text, and then begins a pair.
+        if kind == .tail, last.kind == .pair, place.upperBound == text.count { return }
+        found.append([UInt8](word))
+        last = (kind, place.upperBound)
+      }
+    }
+    guard !found.isEmpty else { return nil }
+    var isPrefix = hasStar || isOpen && !isClosed
+    isPrefix = isPrefix && last.end == bytes.count && last.kind == .word
+    if last.kind == .tail, last.end == bytes.count { isPrefix = true }
+    return SearchTerm(
+      found, isPrefix: isPrefix && !isCut,
+      edits: allowsTypos && !isQuoted && last.kind == .word ? Self.edits(found[0]) : 0)
+  }
+
+  /// How many typos a word may have.
+  private static func edits(_ word: [UInt8]) -> Int {
+    if word.contains(where: { 0x30...0x39 ~= $0 }) { return 0 }
+    let count = String(decoding: word, as: UTF8.self).unicodeScalars.count
+    return count < 5 ? 0 : count < 9 ? 1 : 2
+  }
+}
