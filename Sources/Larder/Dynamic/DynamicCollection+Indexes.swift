@@ -12,7 +12,8 @@ public struct IndexDescription: Sendable, Equatable {
   public let condition: String?
   /// Whether queries can use it yet.
   public let state: State
-  /// How many entries it has: one for each document, or for each element of an array.
+  /// How many entries it has: one for each document, or for each element of an array. An index of words
+  /// has one for each document with a word.
   public let entryCount: Int
   /// Space that the entries take in the file.
   public let byteCount: Int
@@ -157,11 +158,15 @@ extension Snapshot {
     for index in collection.indexes {
       let statistics = try transaction.statistics(of: index.database)
       let state = IndexDescription.State(index.state)
+      let entryCount =
+        index.isOfWords
+        ? (try? transaction.searchHeader(in: index.database).documentCount) ?? 0
+        : statistics.entryCount
       descriptions.append(
         IndexDescription(
           name: index.name, fields: index.definition.parts.map(\.name),
           isUnique: index.definition.isUnique, condition: index.filter.map { "\($0)" },
-          state: state, entryCount: statistics.entryCount, byteCount: statistics.byteCount,
+          state: state, entryCount: entryCount, byteCount: statistics.byteCount,
           shortage: state == .building ? shortages[index.number] : nil))
     }
     return descriptions.sorted { $0.name < $1.name }

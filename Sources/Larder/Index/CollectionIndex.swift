@@ -48,8 +48,11 @@ final class CollectionIndex: Sendable {
 
   var name: String { definition.name }
 
+  /// Whether it is one of words, which ``SearchIndexChanges`` keeps, and not one of values.
+  var isOfWords: Bool { definition.weights != nil }
+
   /// Whether queries may use it.
-  var isComplete: Bool { state == .complete && definition.unicode == UnicodeStamp.current }
+  var isComplete: Bool { state == .complete && definition.isCurrent }
 
   /// Whether writers keep it.
   var isMaintained: Bool {

@@ -7,7 +7,10 @@ struct IndexDefinition: Sendable, Equatable {
   let isUnique: Bool
   /// The condition for being in the index, encoded by `FilterNode.encoded()`; nil for all.
   let filter: [UInt8]?
-  /// What strings were normalised by; see ``UnicodeStamp``.
+  /// Of an index of words, the weight of each part, 1 to ``maximumWeight``; nil for one of values.
+  let weights: [UInt32]?
+  /// What strings were normalised by, ``UnicodeStamp``; of an index of words, what found these,
+  /// ``TokenizerStamp``.
   let unicode: UInt32
 
   struct Part: Sendable, Equatable {
@@ -17,7 +20,8 @@ struct IndexDefinition: Sendable, Equatable {
     /// Whether the field is an array or a set, with an entry per element.
     let isMultiple: Bool
     let isDescending: Bool
-    /// The encoded value of records that lack the field; its own tag where that is an error.
+    /// The encoded value of records that lack the field; its own tag where that is an error. In an
+    /// index of words, the text as it is; empty where there is none.
     let absent: [UInt8]
     /// The same for records that lack an embedded document on the way there, one for each of them from
     /// the outermost on: what its default has at the end of the path, or nil.
@@ -33,6 +37,7 @@ struct IndexDefinition: Sendable, Equatable {
   }
 
   static let maximumNameByteCount = 200
+  static let maximumWeight: UInt32 = 100
 
   /// A type's declaration, with the kinds that the catalogue has for its fields.
   ///
@@ -60,8 +65,16 @@ struct IndexDefinition: Sendable, Equatable {
           "`\(path.joined(separator: "."))` is neither text, a number, a Bool, a date, a UUID, a "
             + "URL or data, nor an array or a set of these")
       }
-      let outer = operand.dropLast().compactMap { Self.absent($0.absent ?? .null, found) }
-      guard let absent = Self.absent(operand[operand.count - 1].absent, found),
+      let isOfWords = declaration.weights != nil
+      if isOfWords, found.scalar != .string {
+        throw refuse(
+          "`\(path.joined(separator: "."))` is neither text nor an array or a set of texts")
+      }
+      let outer = operand.dropLast().compactMap {
+        Self.absent($0.absent ?? .null, found, isOfWords: isOfWords)
+      }
+      let last = operand[operand.count - 1].absent
+      guard let absent = Self.absent(last, found, isOfWords: isOfWords),
         outer.count == path.count - 1
       else {
         throw refuse(
@@ -72,7 +85,14 @@ struct IndexDefinition: Sendable, Equatable {
           path: path, scalar: found.scalar, isMultiple: found.isMultiple,
           isDescending: part.isDescending, absent: absent, outerAbsent: outer))
     }
-    if parts.count(where: \.isMultiple) > 1 { throw refuse("two of its fields are arrays") }
+    if declaration.weights == nil, parts.count(where: \.isMultiple) > 1 {
+      throw refuse("two of its fields are arrays")
+    }
+    if let weights = declaration.weights {
+      guard weights.count == parts.count,
+        weights.allSatisfy({ (1...Self.maximumWeight).contains($0) })
+      else { throw refuse("a weight is not from 1 to \(Self.maximumWeight)") }
+    }
     if Set(parts.map(\.path)).count < parts.count { throw refuse("it names a field twice") }
     collection = description.name
     name = declaration.name
@@ -87,19 +107,28 @@ struct IndexDefinition: Sendable, Equatable {
     } else {
       filter = nil
     }
-    unicode = UnicodeStamp.current
+    weights = declaration.weights
+    unicode = Self.currentStamp(weights)
   }
 
   init(
     collection: String, name: String, parts: [Part], isUnique: Bool, filter: [UInt8]?,
-    unicode: UInt32
+    weights: [UInt32]? = nil, unicode: UInt32
   ) {
     self.collection = collection
     self.name = name
     self.parts = parts
     self.isUnique = isUnique
     self.filter = filter
+    self.weights = weights
     self.unicode = unicode
+  }
+
+  /// Whether what stands in it was made as it is made today; otherwise it is built anew.
+  var isCurrent: Bool { unicode == Self.currentStamp(weights) }
+
+  private static func currentStamp(_ weights: [UInt32]?) -> UInt32 {
+    weights == nil ? UnicodeStamp.current : TokenizerStamp.current
   }
 
   /// A hash of what a type declares; kinds, which the catalogue has, are no part of it.
@@ -115,14 +144,20 @@ struct IndexDefinition: Sendable, Equatable {
       for absent in part.outerAbsent { absent.withUnsafeBytes { writer.put($0) } }
     }
     if let filter { filter.withUnsafeBytes { writer.put($0) } }
+    if let weights {
+      writer.putArray(count: weights.count)
+      for weight in weights { writer.put(Int64(weight)) }
+    }
     return writer.withBytes { Checksum.hash($0, seed: 0) }
   }
 
   /// How a missing field is kept; nil where it cannot be.
   static func absent(
-    _ value: Value?, _ kind: (scalar: IndexScalar, isMultiple: Bool)
+    _ value: Value?, _ kind: (scalar: IndexScalar, isMultiple: Bool), isOfWords: Bool = false
   ) -> [UInt8]? {
     switch value {
+    case nil where isOfWords, .null? where isOfWords: return []
+    case .string(let text)? where isOfWords: return [UInt8](text.utf8)
     case nil: return [IndexTag.missing]
     case .array(let elements)?: return kind.isMultiple && elements.isEmpty ? [] : nil
     case .null? where kind.isMultiple: return []
@@ -139,7 +174,9 @@ struct IndexDefinition: Sendable, Equatable {
   func renewed(in description: CollectionDescription) -> IndexDefinition? {
     var parts: [Part] = []
     for part in self.parts {
-      guard let found = description.indexable(part.path) else { return nil }
+      guard let found = description.indexable(part.path),
+        weights == nil || found.scalar == .string
+      else { return nil }
       parts.append(
         Part(
           path: part.path, scalar: found.scalar, isMultiple: found.isMultiple,
@@ -147,7 +184,7 @@ struct IndexDefinition: Sendable, Equatable {
     }
     return IndexDefinition(
       collection: collection, name: name, parts: parts, isUnique: isUnique, filter: filter,
-      unicode: UnicodeStamp.current)
+      weights: weights, unicode: Self.currentStamp(weights))
   }
 }
 
@@ -196,4 +233,14 @@ enum UnicodeStamp {
     }
     return stamp
   }()
+}
+
+/// Which tokenizer has found the words of an index.
+///
+/// Another one, or another version of the same, finds others; such an index is built anew.
+enum TokenizerStamp {
+  static let current = UInt32(
+    truncatingIfNeeded: StandardTokenizer().identifier.utf8.reduce(into: UInt64(5381)) {
+      $0 = $0 &* 33 &+ UInt64($1)
+    })
 }

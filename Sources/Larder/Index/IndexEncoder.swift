@@ -137,7 +137,7 @@ struct IndexEncoder {
     guard part.definition.isMultiple, part.definition.path.count > 1 else { return found }
     var reader = found
     for name in part.definition.path.dropFirst() {
-      guard let inner = inner(name, &reader) else { return nil }
+      guard let inner = tables.field(name, in: reader) else { return nil }
       reader = inner
     }
     return reader
@@ -150,7 +150,7 @@ struct IndexEncoder {
     let path = part.definition.path
     for place in path.indices.dropFirst() {
       if reader.nextIsNil, !Self.hasDefaultsBehindNil { return bytes.append(IndexTag.null) }
-      guard let inner = inner(path[place], &reader) else {
+      guard let inner = tables.field(path[place], in: reader) else {
         let absent =
           place < path.count - 1 ? part.definition.outerAbsent[place] : part.definition.absent
         return absent.withUnsafeBytes { bytes.append($0) }
@@ -168,18 +168,6 @@ struct IndexEncoder {
     #endif
   }
 
-  /// A reader in front of a field of the embedded document that `reader` stands in front of.
-  private func inner(_ name: String, _ reader: inout ValueReader) -> ValueReader? {
-    let bytes = UnsafeRawBufferPointer(start: reader.at, count: reader.left)
-    guard reader.depth < RecordFormat.maximumDepth,
-      // Damage reads as a field that is missing.
-      let record = try? RecordReader(
-        bytes, binding: reader.binding, schema: reader.binding.anonymous, depth: reader.depth + 1),
-      let slot = tables[record.table].slot(of: name)
-    else { return nil }
-    return (try? record.value(inSlot: slot)) ?? nil
-  }
-
   /// Whether both records have the same bytes wherever the index looks, so that their entries
   /// are equal too.
   func looksTheSame(
@@ -187,26 +175,9 @@ struct IndexEncoder {
   ) -> Bool {
     if isPartial { return false }
     for part in parts {
-      guard let first = value(part.slot, old), let second = value(part.slot, new),
-        Bytes.equal(first, second)
-      else { return false }
-      // Embedded records of equal bytes have equal tables.
+      guard old.hasSameBytes(inSlot: part.slot, as: new) else { return false }
     }
     return true
-  }
-
-  /// The bytes of a field; empty where the record has none, nil where it cannot be read.
-  private func value(_ slot: Int, _ record: borrowing RecordReader) -> UnsafeRawBufferPointer? {
-    do throws(RecordError) {
-      guard var reader = try record.value(inSlot: slot) else {
-        return UnsafeRawBufferPointer(start: nil, count: 0)
-      }
-      let start = reader.at
-      try reader.skip()
-      return UnsafeRawBufferPointer(start: start, count: reader.at - start)
-    } catch {
-      return nil
-    }
   }
 }
 

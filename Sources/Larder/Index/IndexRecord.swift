@@ -11,6 +11,8 @@ struct IndexRecord: Sendable, Equatable {
   /// How many are remembered.
   static let maximumSupersededCount = 16
 
+  /// An index of words, with the weights of its parts; else as the third.
+  private static let wordsVersion: Int64 = 4
   /// With what is there instead of an embedded document that a record lacks.
   private static let version: Int64 = 3
   /// Without that: it is nil. Written where that is so, and so read by older programs.
@@ -20,11 +22,15 @@ struct IndexRecord: Sendable, Equatable {
 
   func encoded(number: UInt32) -> [UInt8] {
     var writer = RecordWriter(binding: .none)
-    writer.putArray(count: 9)
-    let hasOuterAbsent = definition.parts.contains { part in
-      part.outerAbsent != IndexDefinition.Part.nothing(outside: part.path, part.isMultiple)
-    }
-    writer.put(hasOuterAbsent ? Self.version : Self.secondVersion)
+    writer.putArray(count: definition.weights == nil ? 9 : 10)
+    let hasOuterAbsent =
+      definition.weights != nil
+      || definition.parts.contains { part in
+        part.outerAbsent != IndexDefinition.Part.nothing(outside: part.path, part.isMultiple)
+      }
+    writer.put(
+      definition.weights != nil
+        ? Self.wordsVersion : hasOuterAbsent ? Self.version : Self.secondVersion)
     writer.put(definition.collection)
     writer.put(definition.name)
     writer.putArray(count: definition.parts.count)
@@ -38,6 +44,10 @@ struct IndexRecord: Sendable, Equatable {
       guard hasOuterAbsent else { continue }
       writer.putArray(count: part.outerAbsent.count)
       for absent in part.outerAbsent { absent.withUnsafeBytes { writer.put($0) } }
+    }
+    if let weights = definition.weights {
+      writer.putArray(count: weights.count)
+      for weight in weights { writer.put(Int64(weight)) }
     }
     writer.put(definition.isUnique)
     if let filter = definition.filter {
@@ -75,6 +85,7 @@ struct IndexRecord: Sendable, Equatable {
     let version = try reader.int64()
     let isKnown =
       switch version {
+      case Self.wordsVersion: count == 10
       case Self.version, Self.secondVersion: count == 9
       case Self.firstVersion: count == 8
       default: false
@@ -85,6 +96,18 @@ struct IndexRecord: Sendable, Equatable {
     var parts: [IndexDefinition.Part] = []
     for _ in 0..<(try reader.arrayCount()) { parts.append(try Self.part(&reader, version)) }
     guard !parts.isEmpty else { throw .invalid("it has no part") }
+    var weights: [UInt32]?
+    if version == Self.wordsVersion {
+      var read: [UInt32] = []
+      for _ in 0..<(try reader.arrayCount()) {
+        guard let weight = UInt32(exactly: try reader.int64()), weight > 0,
+          weight <= IndexDefinition.maximumWeight
+        else { throw .outOfRange(expected: "a weight") }
+        read.append(weight)
+      }
+      guard read.count == parts.count else { throw .invalid("weights are missing") }
+      weights = read
+    }
     let isUnique = try reader.bool()
     var filter: [UInt8]?
     if !reader.skipNil() { filter = [UInt8](try reader.bytes()) }
@@ -93,7 +116,7 @@ struct IndexRecord: Sendable, Equatable {
     }
     definition = IndexDefinition(
       collection: collection, name: name, parts: parts, isUnique: isUnique, filter: filter,
-      unicode: version == Self.firstVersion ? UnicodeStamp.outdated : unicode)
+      weights: weights, unicode: version == Self.firstVersion ? UnicodeStamp.outdated : unicode)
     state = try IndexState(&reader)
     var superseded: [UInt64] = []
     if version != Self.firstVersion {
@@ -108,7 +131,7 @@ struct IndexRecord: Sendable, Equatable {
     _ reader: inout ValueReader, _ version: Int64
   ) throws(RecordError) -> IndexDefinition.Part {
     let count = try reader.arrayCount()
-    guard count == (version == Self.version ? 5 : 4) else { throw .invalid("a part is none") }
+    guard count == (version >= Self.version ? 5 : 4) else { throw .invalid("a part is none") }
     var path: [String] = []
     for _ in 0..<(try reader.arrayCount()) { path.append(try reader.string()) }
     guard !path.isEmpty, let code = UInt8(exactly: try reader.int64()),
@@ -117,7 +140,7 @@ struct IndexRecord: Sendable, Equatable {
     let flags = try reader.int64()
     let absent = [UInt8](try reader.bytes())
     var outer = IndexDefinition.Part.nothing(outside: path, flags & 1 != 0)
-    if version == Self.version {
+    if version >= Self.version {
       guard try reader.arrayCount() == outer.count else { throw .invalid("a part is none") }
       for place in outer.indices { outer[place] = [UInt8](try reader.bytes()) }
     }

@@ -128,8 +128,11 @@ struct Checker: ~Copyable {
     let expected = try snapshot.transaction.statistics(of: collection.documents).entryCount
     var count = 0
     var lastKey: [UInt8] = []
-    var indexes = collection.indexes.filter(\.isComplete).map {
+    var indexes = collection.indexes.filter { $0.isComplete && !$0.isOfWords }.map {
       IndexCheck($0, in: collection)
+    }
+    let searches = collection.indexes.filter { $0.isComplete && $0.isOfWords }.map {
+      SearchCheck($0, in: collection)
     }
     var cursor = try snapshot.transaction.cursor(in: collection.documents)
     while try cursor.next() {
@@ -143,6 +146,7 @@ struct Checker: ~Copyable {
         for place in indexes.indices {
           try indexes[place].check(cursor.value, key: key, binding, snapshot.transaction)
         }
+        for search in searches { try search.add(cursor.value, key: key, binding) }
       } catch {
         add(collection, key, "\(error)")
       }
@@ -155,6 +159,11 @@ struct Checker: ~Copyable {
       add(collection.name, "the tree has \(count) documents and says \(expected)")
     }
     for index in indexes { try check(index.index, of: collection, index.entryCount) }
+    for search in searches {
+      if let reason = search.difference(snapshot.transaction) {
+        add("index \(search.index.name) of \(collection.name)", reason)
+      }
+    }
     return true
   }
 

@@ -15,7 +15,7 @@ struct IndexAccess {
   ///   - conditions: What holds together.
   /// - Returns: Nil where the index does not have all documents that fulfil them.
   init?(_ index: CollectionIndex, _ conditions: [FilterNode]) {
-    guard index.isComplete else { return nil }
+    guard index.isComplete, !index.isOfWords else { return nil }
     var settled = ConditionPlaces()
     if let filter = index.filter {
       guard let implied = Self.implied(filter, by: conditions) else { return nil }

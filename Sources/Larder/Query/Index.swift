@@ -124,13 +124,17 @@ struct IndexDeclaration: Sendable {
   let parts: [Part]
   let isUnique: Bool
   let filter: FilterNode?
+  /// Of an index of words, the weight of each part; nil for one of values.
+  let weights: [UInt32]?
   /// File and line; nil where no `Index` says it.
   let place: String?
 
   init(
-    name: String?, parts: [Part], isUnique: Bool, filter: FilterNode?, place: String? = nil
+    name: String?, parts: [Part], isUnique: Bool, filter: FilterNode?, place: String? = nil,
+    weights: [UInt32]? = nil
   ) {
     self.parts = parts
+    self.weights = weights
     self.isUnique = isUnique
     self.filter = filter
     self.place = place

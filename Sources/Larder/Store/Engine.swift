@@ -65,6 +65,8 @@ internal import Synchronization
     try refreshCatalogue()
     if isStateStale { try writer.run { try perform { $0.hasWrittenMore = true } } }
     try renewIndexes()
+    // Another program may have ended between two steps of a merge.
+    indexWork.withLock { $0.searchesToMerge = catalogue.searchNumbers }
     scheduleIndexWork()
   }
 

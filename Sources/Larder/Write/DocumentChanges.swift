@@ -8,6 +8,11 @@ internal import LarderLMDB
 @usableFromInline struct DocumentChanges: ~Copyable {
   private let binding: CollectionBinding
   private let indexes: [IndexChanges]
+  private let searches: [SearchIndexChanges]
+  /// The indexes of words, by number, that were found damaged and are empty now.
+  private(set) var damagedSearches: Set<UInt32> = []
+  /// Those whose segments wait for being merged.
+  private(set) var searchesToMerge: Set<UInt32> = []
   private var log: ChangeLogWriter
   /// Nil where no remote is told of these changes.
   private let outbox: OutboxChanges?
@@ -29,8 +34,11 @@ internal import LarderLMDB
     self.binding = binding
     self.outbox = outbox
     let collection = binding.collection
-    indexes = collection.indexes.lazy.filter { $0.isMaintained }.map {
+    indexes = collection.indexes.lazy.filter { $0.isMaintained && !$0.isOfWords }.map {
       IndexChanges($0, in: collection)
+    }
+    searches = collection.indexes.lazy.filter { $0.isMaintained && $0.isOfWords }.map {
+      SearchIndexChanges($0, in: collection)
     }
     isLogged = collection.description.isLogged
     self.isSparing = isSparing
@@ -54,9 +62,10 @@ internal import LarderLMDB
     hasSaved = true
     note(.inserted, key: key)
     outbox?.edited(key, old: nil)
-    if indexes.isEmpty { return }
+    if indexes.isEmpty, searches.isEmpty { return }
     let reader = try written(record, key)
     for index in indexes { index.insert(reader, key: key) }
+    for search in searches { search.insert(reader, key: key) }
   }
 
   mutating func replaced(
@@ -66,10 +75,11 @@ internal import LarderLMDB
     hasSaved = true
     note(.updated, key: key, old: old)
     outbox?.edited(key, old: old)
-    if indexes.isEmpty { return }
+    if indexes.isEmpty, searches.isEmpty { return }
     let reader = try written(new, key)
     let isWhole = withOld(old, key) { old in
       for index in indexes { index.replace(old, by: reader, key: key) }
+      for search in searches { search.replace(old, by: reader, key: key) }
     }
     guard !isWhole else { return }
     // Nobody knows what a damaged record had in the indexes.
@@ -77,6 +87,7 @@ internal import LarderLMDB
       try index.purge(key, transaction)
       index.insert(reader, key: key)
     }
+    for search in searches { search.put(reader, key: key) }
   }
 
   mutating func deleted(
@@ -86,6 +97,7 @@ internal import LarderLMDB
     let logged = isSparing ? UnsafeRawBufferPointer(start: nil, count: 0) : old
     note(.deleted, key: key, old: logged)
     outbox?.edited(key, old: old, isDeleted: true, isSparing: isSparing)
+    for search in searches { search.delete(key: key) }
     if indexes.isEmpty { return }
     let isWhole = withOld(old, key) { old in
       for index in indexes { index.delete(old, key: key) }
@@ -104,6 +116,7 @@ internal import LarderLMDB
   var isFull: Bool {
     if log.isFull || outbox?.isFull == true { return true }
     for index in indexes where index.isFull { return true }
+    for search in searches where search.isFull { return true }
     return false
   }
 
@@ -114,6 +127,7 @@ internal import LarderLMDB
     for index in indexes where index.isFull {
       try index.write(to: &transaction, binding.collection)
     }
+    for search in searches where search.isFull { try write(search, to: &transaction) }
   }
 
   /// Writes what was collected.
@@ -123,6 +137,21 @@ internal import LarderLMDB
     try log.write(to: &transaction)
     try outbox?.write(to: &transaction)
     for index in indexes { try index.write(to: &transaction, binding.collection) }
+    for search in searches { try write(search, to: &transaction) }
+  }
+
+  /// A damaged index of words is emptied: documents are saved all the same.
+  private mutating func write(
+    _ search: SearchIndexChanges, to transaction: inout WriteTransaction
+  ) throws {
+    let number = search.index.number
+    if damagedSearches.contains(number) { return }
+    do {
+      if try search.write(to: &transaction) { searchesToMerge.insert(number) }
+    } catch is SearchDamage {
+      try transaction.empty(search.index.database)
+      damagedSearches.insert(number)
+    }
   }
 
   /// A reader of a record that was just encoded, or is checked elsewhere.

@@ -34,32 +34,14 @@ extension WriteScope {
     _ index: CollectionIndex, _ collection: Collection, count: Int
   ) throws -> IndexState {
     guard case .building(let position, let knownConflict) = index.state else { return index.state }
-    let changes = IndexChanges(index, in: collection, conflict: .collected(knownConflict))
-    let binding = CollectionBinding(collection)
-    var last: [UInt8]?
-    var done = 0
-    do {
-      var cursor = try transaction.cursor(in: collection.documents)
-      var hasOne = try position.withUnsafeBytes { position in
-        let hasOne = try cursor.seek(atOrAfter: position)
-        return hasOne && Bytes.equal(cursor.key, position) ? try cursor.next() : hasOne
-      }
-      while hasOne, done < count, !changes.isLarge {
-        // A damaged record has no entry; saving or deleting it mends that.
-        if let record = try? binding.collection.verified(cursor.value, key: cursor.key),
-          let reader = try? RecordReader(
-            record, binding: binding, schema: binding.anonymous, depth: 1)
-        {
-          changes.insert(reader, key: cursor.key)
-        }
-        done += 1
-        if done == count || changes.isLarge { last = [UInt8](cursor.key) }
-        hasOne = try cursor.next()
-      }
-      if !hasOne { last = nil }
-    }
     // Entries are no reason to take what is kept for deleting.
     hasSaved = true
+    if index.isOfWords { return try buildSearch(index, collection, after: position, count: count) }
+    let changes = IndexChanges(index, in: collection, conflict: .collected(knownConflict))
+    let last = try forEachDocument(of: collection, after: position, count: count) { record, key in
+      changes.insert(record, key: key)
+      return !changes.isLarge
+    }
     try changes.write(to: &transaction, collection)
     if let conflict = changes.conflict, knownConflict == nil {
       engine.log.tellOfConflict(in: collection.name, index: index.name, conflict)
@@ -67,12 +49,43 @@ extension WriteScope {
     guard let last else { return changes.conflict.map { .failed($0) } ?? .complete }
     return .building(upTo: last, conflict: changes.conflict)
   }
+
+  /// Lends documents behind a key, so many at most, as long as `body` wants more. A damaged one is left
+  /// out; saving or deleting it mends that.
+  ///
+  /// - Returns: The key of the last one; nil where none follows it.
+  func forEachDocument(
+    of collection: Collection, after position: [UInt8], count: Int,
+    _ body: (_ record: borrowing RecordReader, _ key: UnsafeRawBufferPointer) -> Bool
+  ) throws -> [UInt8]? {
+    let binding = CollectionBinding(collection)
+    var cursor = try transaction.cursor(in: collection.documents)
+    var hasOne = try position.withUnsafeBytes { position in
+      let hasOne = try cursor.seek(atOrAfter: position)
+      return hasOne && Bytes.equal(cursor.key, position) ? try cursor.next() : hasOne
+    }
+    var (done, wantsMore) = (0, true)
+    var last: [UInt8]?
+    while hasOne, done < count, wantsMore {
+      if let record = try? binding.collection.verified(cursor.value, key: cursor.key),
+        let reader = try? RecordReader(
+          record, binding: binding, schema: binding.anonymous, depth: 1)
+      {
+        wantsMore = body(reader, cursor.key)
+      }
+      done += 1
+      if done == count || !wantsMore { last = [UInt8](cursor.key) }
+      hasOne = try cursor.next()
+    }
+    return hasOne ? last : nil
+  }
 }
 
 extension Engine {
   /// Has the writer's thread finish indexes, step by step, between the writes of others.
   func scheduleIndexWork() {
-    guard !environment.options.isReadOnly, catalogue.hasIndexWork,
+    guard !environment.options.isReadOnly,
+      catalogue.hasIndexWork || hasSearchesToMerge,
       indexWork.withLock({ work in
         defer { work.isScheduled = true }
         return !work.isScheduled
@@ -86,7 +99,9 @@ extension Engine {
       work.isScheduled = false
       return work.passedOver
     }
-    guard catalogue.nextIndexWork(passingOver: passedOver) != nil else { return }
+    guard catalogue.nextIndexWork(passingOver: passedOver) != nil || hasSearchesToMerge else {
+      return
+    }
     do {
       // Nobody waits for it: it lets reads go on, and takes a larger map only where none runs.
       try workOnIndex(drainSeconds: 0)
@@ -113,7 +128,7 @@ extension Engine {
     guard
       let (number, record) = catalogue.nextIndexWork(of: collection, passingOver: passedOver)
         ?? catalogue.nextIndexWork(of: collection, passingOver: [:])
-    else { return false }
+    else { return try mergeSearch(drainSeconds: drainSeconds) }
     do {
       // Inside the write no handle can be opened, and nobody else asks for that of a dropped one.
       _ = try environment.database(named: Layout.indexName(number), create: false)

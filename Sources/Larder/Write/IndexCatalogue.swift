@@ -19,12 +19,13 @@ extension Engine {
     return indexes
   }
 
-  /// Has indexes built anew whose strings were normalised by another version of Unicode.
+  /// Has indexes built anew whose strings were normalised by another version of Unicode, and those
+  /// whose words another tokenizer has found.
   func renewIndexes() throws {
     guard !environment.options.isReadOnly else { return }
     let stale = Set(
       catalogue.indexes.values.filter {
-        $0.isInUse && $0.definition.unicode != UnicodeStamp.current
+        $0.isInUse && !$0.definition.isCurrent
       }.map(\.definition.collection))
     for name in stale.sorted() {
       // The end of a migration has them built anew, too.

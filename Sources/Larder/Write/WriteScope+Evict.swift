@@ -60,7 +60,7 @@ extension WriteScope {
   private borrowing func isQuick(_ rule: AgeingRule, _ collection: Collection) -> Bool {
     let names = rule.path?.map(\.name)
     let hasIndex = collection.indexes.contains { index in
-      index.isComplete && index.definition.filter == nil
+      index.isComplete && !index.isOfWords && index.definition.filter == nil
         && index.definition.parts.first?.path == names
     }
     if hasIndex { return true }

@@ -23,6 +23,8 @@ public struct WriteScope: ~Copyable {
   let migrations: Database?
   /// Changed documents so far, each of which takes a sequence number.
   var changeCount: UInt64 = 0
+  /// Indexes of words, by number, whose segments wait for being merged.
+  var searchesToMerge: Set<UInt32> = []
   /// What the body needs declared before it can run; it is then run again.
   var undeclared: Declaration?
   /// Why a change stopped half-way.
@@ -199,6 +201,8 @@ public struct WriteScope: ~Copyable {
 
   @usableFromInline mutating func finish(_ changes: inout DocumentChanges) throws {
     try changes.finish(&transaction)
+    searchesToMerge.formUnion(changes.searchesToMerge)
+    for number in changes.damagedSearches { try rebuildSearch(number) }
     changeCount += UInt64(changes.count)
     hasSaved = hasSaved || changes.hasSaved
   }
@@ -247,7 +251,9 @@ public struct WriteScope: ~Copyable {
     if let failure { throw failure }
     guard changeCount > 0 || hasWrittenMore else { return }
     let (engine, catalogue, start, changeCount) = (engine, catalogue, start, changeCount)
-    let workGoesOn = catalogue.hasIndexWork && mayWorkOnIndexes()
+    let searches = searchesToMerge
+    if !searches.isEmpty { engine.indexWork.withLock { $0.searchesToMerge.formUnion(searches) } }
+    let workGoesOn = !searches.isEmpty || catalogue.hasIndexWork && mayWorkOnIndexes()
     var pruning = ChangeLogPruning(
       engine.retention, acknowledged: try slowestConsumer()?.position ?? .max, head: state.sequence,
       before: logByteCount, now: try transaction.statistics(of: log).byteCount)

@@ -46,7 +46,8 @@ extension WriteScope {
       return IndexRecord(
         IndexDefinition(
           collection: newName, name: definition.name, parts: definition.parts,
-          isUnique: definition.isUnique, filter: definition.filter, unicode: definition.unicode),
+          isUnique: definition.isUnique, filter: definition.filter, weights: definition.weights,
+          unicode: definition.unicode),
         record.state, superseded: record.superseded)
     }
     try adopt(catalogue.indexes, of: newName)

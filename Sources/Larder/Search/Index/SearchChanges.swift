@@ -6,7 +6,8 @@ internal import LarderLMDB
 /// segment at once.
 final class SearchChanges {
   let database: Database
-  private let batch: SearchBatch
+  /// Takes the words of a document, before ``put(_:isReplacing:)`` says whose they are.
+  let batch: SearchBatch
   private var changes: [Change] = []
   private var lastKey: [UInt8] = []
   /// Whether a key may have come twice.
@@ -32,13 +33,13 @@ final class SearchChanges {
     batch = SearchBatch(weights: weights)
   }
 
-  var isFull: Bool { batch.byteCount > Self.maximumByteCount }
+  /// Bytes that it holds in memory.
+  var byteCount: Int { batch.byteCount }
 
-  /// Notes that the document under `key` has the words that `read` adds to the batch.
-  func put(
-    _ key: UnsafeRawBufferPointer, isReplacing: Bool, _ read: (SearchBatch) throws -> Void
-  ) rethrows {
-    try read(batch)
+  var isFull: Bool { byteCount > Self.maximumByteCount }
+
+  /// Notes that the document under `key` has the words that were added to ``batch``.
+  func put(_ key: UnsafeRawBufferPointer, isReplacing: Bool) {
     let hasWords = !batch.documentIsEmpty
     if hasWords { batch.endDocument(key: key) }
     guard hasWords || isReplacing else { return }
@@ -56,9 +57,12 @@ final class SearchChanges {
 
   /// Writes what was collected.
   ///
-  /// - Throws: ``SearchDamage``; LMDB's errors. The transaction must then be let go of.
-  func write(to transaction: inout WriteTransaction) throws {
-    guard !changes.isEmpty else { return }
+  /// - Returns: Whether segments wait for being merged.
+  /// - Throws: ``SearchDamage``; LMDB's errors. The transaction must then be let go of, or the database
+  ///   be emptied.
+  @discardableResult
+  func write(to transaction: inout WriteTransaction) throws -> Bool {
+    guard !changes.isEmpty else { return false }
     var header = try transaction.searchHeader(in: database)
     let last = mayRepeat ? lastChanges() : changes
     let isSmall =
@@ -79,6 +83,7 @@ final class SearchChanges {
     changes.removeAll(keepingCapacity: true)
     batch.removeAll()
     mayRepeat = false
+    return header.needsWork
   }
 
   /// The last change of each key, in the order of the keys.

@@ -1,0 +1,60 @@
+internal import LarderLMDB
+
+/// The changes of one index of words, which follow from those of documents.
+///
+/// Works on the bytes of records, by the names in the catalogue, as ``IndexChanges`` does for an index
+/// of values.
+final class SearchIndexChanges {
+  let index: CollectionIndex
+  private let texts: IndexedTexts
+  private let changes: SearchChanges
+
+  /// Bytes in memory from which on a step of a build ends.
+  private static let stepByteCount = 4 << 20
+
+  init(_ index: CollectionIndex, in collection: Collection) {
+    self.index = index
+    texts = IndexedTexts(index, in: collection)
+    changes = SearchChanges(database: index.database, weights: index.definition.weights ?? [])
+  }
+
+  var isFull: Bool { changes.isFull }
+  var isLarge: Bool { changes.byteCount > Self.stepByteCount }
+
+  /// Notes a document that the index does not have.
+  func insert(_ record: borrowing RecordReader, key: UnsafeRawBufferPointer) {
+    put(record, key: key, isReplacing: false)
+  }
+
+  /// Notes a document that the index may have, in this form or another one.
+  func put(_ record: borrowing RecordReader, key: UnsafeRawBufferPointer) {
+    put(record, key: key, isReplacing: true)
+  }
+
+  /// Notes a document that has another form now. Nothing is written where its texts have not changed.
+  func replace(
+    _ old: borrowing RecordReader, by new: borrowing RecordReader, key: UnsafeRawBufferPointer
+  ) {
+    if !texts.areTheSame(old, new) { put(new, key: key, isReplacing: true) }
+  }
+
+  func delete(key: UnsafeRawBufferPointer) { changes.delete(key) }
+
+  private func put(
+    _ record: borrowing RecordReader, key: UnsafeRawBufferPointer, isReplacing: Bool
+  ) {
+    let batch = changes.batch
+    texts.read(record) { word, field, position in
+      batch.add(word, field: field, position: position)
+    }
+    changes.put(key, isReplacing: isReplacing)
+  }
+
+  /// Writes what was collected.
+  ///
+  /// - Returns: Whether segments wait for being merged.
+  /// - Throws: ``SearchDamage``, behind which the index must be emptied and built anew; LMDB's errors.
+  func write(to transaction: inout WriteTransaction) throws -> Bool {
+    try changes.write(to: &transaction)
+  }
+}

@@ -1,0 +1,83 @@
+internal import LarderLMDB
+
+// How indexes of words are built, merged, and built anew where they are damaged. Documents are never
+// concerned: searches read them one by one meanwhile.
+
+extension WriteScope {
+  /// Puts the next documents into an index of words; returns its state after that.
+  mutating func buildSearch(
+    _ index: CollectionIndex, _ collection: Collection, after position: [UInt8], count: Int
+  ) throws -> IndexState {
+    let changes = SearchIndexChanges(index, in: collection)
+    let last = try forEachDocument(of: collection, after: position, count: count) { record, key in
+      // Writers may have put it there already.
+      changes.put(record, key: key)
+      return !changes.isLarge
+    }
+    do {
+      if try changes.write(to: &transaction) { searchesToMerge.insert(index.number) }
+    } catch is SearchDamage {
+      try transaction.empty(index.database)
+      return .building(upTo: [])
+    }
+    return last.map { .building(upTo: $0) } ?? .complete
+  }
+
+  /// Has an index of words that is damaged, and was emptied, built anew in the background.
+  mutating func rebuildSearch(_ number: UInt32) throws {
+    guard let definition = catalogue.indexes[number]?.definition else { return }
+    engine.log.tell(
+      .warning, "a damaged index of words is built anew",
+      ["collection": definition.collection, "index": definition.name])
+    try changeIndexes(of: definition.collection) { _, index, record in
+      index.number == number ? record.becoming(.building(upTo: [])) : record
+    }
+  }
+
+  /// Takes a step of a merge.
+  ///
+  /// - Returns: Whether another one is left.
+  fileprivate mutating func mergeSearch(_ number: UInt32) throws -> Bool {
+    guard let definition = catalogue.indexes[number]?.definition,
+      let index = catalogue[definition.collection]?.indexes.first(where: { $0.number == number }),
+      index.isMaintained, let weights = definition.weights
+    else { return false }
+    do {
+      guard try transaction.searchHeader(in: index.database).needsWork else { return false }
+      hasSaved = true
+      hasWrittenMore = true
+      return try SearchMergeStep(database: index.database, weights: weights).take(&transaction)
+    } catch is SearchDamage {
+      try transaction.empty(index.database)
+      try rebuildSearch(number)
+      return false
+    }
+  }
+}
+
+extension Engine {
+  var hasSearchesToMerge: Bool { indexWork.withLock { !$0.searchesToMerge.isEmpty } }
+
+  /// Takes a step of a merge in the writer's line, and has the background take the next; false where no
+  /// index of words waits for one.
+  ///
+  /// - Throws: Such as where there is no room. Nothing of the step is kept then; a later change of the
+  ///   index has it tried again.
+  func mergeSearch(drainSeconds: Double) throws -> Bool {
+    guard let number = indexWork.withLock({ $0.searchesToMerge.min() }) else { return false }
+    var isLeft = false
+    defer {
+      if !isLeft { _ = indexWork.withLock { $0.searchesToMerge.remove(number) } }
+    }
+    isLeft = try perform(drainSeconds: drainSeconds) { try $0.mergeSearch(number) }
+    scheduleIndexWork()
+    return true
+  }
+}
+
+extension Catalogue {
+  /// The numbers of all indexes of words that are in use.
+  var searchNumbers: Set<UInt32> {
+    Set(indexes.filter { $0.value.isInUse && $0.value.definition.weights != nil }.keys)
+  }
+}

@@ -1,0 +1,247 @@
+import Foundation
+import LarderLMDB
+import LarderTestKit
+import LarderTesting
+import Testing
+
+@testable import Larder
+
+@Suite("an index of words, beside every way to change documents")
+struct SearchIndexWriteTests {
+  private struct Refused: Error {}
+
+  /// Changes some documents in one of the ways that there are.
+  private func change(_ store: Store, _ random: inout RandomSource) throws {
+    let pamphlets = store.repository(of: Pamphlet.self)
+    let id = random.int(0..<300)
+    switch random.int(0..<11) {
+    case 0, 1: try pamphlets.save(.random(id, &random))
+    case 2:
+      let first = random.int(0..<200)
+      try pamphlets.save((first..<first + 100).map { .random($0, &random) })
+    case 3:
+      // Texts that do not change.
+      try pamphlets.save(
+        try pamphlets.fetch(Pamphlet.where { $0.id < id }).map {
+          var pamphlet = $0
+          pamphlet.place += 1
+          return pamphlet
+        })
+    case 4: try pamphlets.delete(keys: [id, id + 1, id + 2])
+    case 5: try pamphlets.delete(Pamphlet.where { $0.tags.contains("sea") })
+    case 6:
+      try pamphlets.save(
+        (0..<5).map { .random(id + $0, &random) },
+        clearBeforeSaving: Pamphlet.where { $0.id > 250 })
+    case 7:
+      try store.collection("Pamphlet").save([
+        ["id": .integer(Int64(id)), "text": .string(Pamphlet.word(&random))]
+      ])
+    case 8:
+      try store.write { scope in
+        let inside = Pamphlet.random(id, &random)
+        try scope.save([inside])
+        try scope.delete(Pamphlet.self, inside.id + 1)
+        try scope.save([Pamphlet.random(id, &random)])
+      }
+    case 9:
+      #expect(throws: Refused.self) {
+        try store.write { scope in
+          try scope.save([Pamphlet.random(id, &random), .random(id + 1, &random)])
+          throw Refused()
+        }
+      }
+    default:
+      if random.once(in: 8) { try store.write { _ = try $0.eraseAllData(of: Pamphlet.self) } }
+      try pamphlets.update(id) { $0.title = Pamphlet.word(&random) }
+    }
+  }
+
+  private func compare(_ store: Store, _ random: inout RandomSource) throws {
+    let all = try store.repository(of: Pamphlet.self).fetch(Pamphlet.all)
+    for _ in 0..<6 {
+      let word = Pamphlet.word(&random)
+      #expect(
+        try store.pamphletFrequencies(of: word) == all.frequencies(of: word), "\(random.hint)")
+    }
+    #expect(try store.check().problems == [], "\(random.hint)")
+  }
+
+  @Test("it has the words of the documents, whatever has changed them")
+  func kept() throws {
+    var random = RandomSource()
+    for _ in 0..<repetitions(4) {
+      try withTemporaryStore { store in
+        if random.bool() {
+          try store.repository(of: Pamphlet.self)
+            .save((0..<random.int(0..<600)).map { .random($0, &random) })
+        }
+        try store.declarePamphletWords()
+        try store.collection("Pamphlet").buildIndexes()
+        for round in 0..<40 {
+          try change(store, &random)
+          if random.bool() { try store.engine.writer.run { _ = try store.engine.workOnIndex() } }
+          if round % 10 == 9 { try compare(store, &random) }
+        }
+        try store.collection("Pamphlet").rebuildIndexes()
+        try compare(store, &random)
+      }
+    }
+  }
+
+  @Test("declared on a full collection it is built in steps, beside the writes of others")
+  func built() throws {
+    var random = RandomSource()
+    try withTemporaryStore { store in
+      let pamphlets = store.repository(of: Pamphlet.self)
+      try pamphlets.save((0..<9_000).map { .random($0, &random) })
+      try store.declarePamphletWords()
+      #expect(try store.pamphletFrequencies(of: "oslo") == nil)
+      for _ in 0..<12 {
+        try change(store, &random)
+        try pamphlets.save(.random(random.int(0..<9_000), &random))
+        try pamphlets.delete(keys: [random.int(0..<9_000)])
+        try store.engine.writer.run { _ = try store.engine.workOnIndex() }
+      }
+      try store.collection("Pamphlet").buildIndexes()
+      try compare(store, &random)
+      let index = try #require(try store.collection("Pamphlet").indexes().first)
+      #expect(index.fields == ["title", "text", "tags", "source.name", "source.remarks"])
+      #expect(index.state == .complete)
+    }
+  }
+
+  @Test("segments are merged in the background, also when the store is opened again")
+  func merged() throws {
+    var random = RandomSource()
+    let folder = TestFolder()
+    func segmentCount(_ store: Store) throws -> Int {
+      let index = try #require(store.pamphletWords)
+      return try store.read {
+        try $0.transaction.searchHeader(in: index.database).segments.count
+      }
+    }
+    do {
+      let store = try Store(at: folder.store)
+      try store.declarePamphletWords()
+      for round in 0..<40 {
+        try store.repository(of: Pamphlet.self).save(
+          (0..<40).map { .random(round * 40 + $0, &random) })
+      }
+      #expect(try segmentCount(store) < 20)
+      try store.close()
+    }
+    let store = try Store(at: folder.store)
+    while try store.engine.writer.run({ try store.engine.workOnIndex() }) {}
+    #expect(try segmentCount(store) <= 2 * SearchHeader.fanOut)
+    try compare(store, &random)
+    try store.close()
+  }
+
+  @Test("damage in it stops no save, and is mended by building it anew")
+  func damaged() throws {
+    var random = RandomSource()
+    var rebuiltCount = 0
+    for _ in 0..<repetitions(10) {
+      try withTemporaryStore { store in
+        let pamphlets = store.repository(of: Pamphlet.self)
+        try store.declarePamphletWords()
+        for _ in 0..<8 {
+          try pamphlets.save((0..<60).map { _ in .random(random.int(0..<500), &random) })
+        }
+        while try store.engine.writer.run({ try store.engine.workOnIndex() }) {}
+        let index = try #require(store.pamphletWords)
+        try store.engine.writer.run {
+          try store.engine.perform { scope in
+            try scope.damageWords(in: index.database, &random)
+          }
+        }
+        for _ in 0..<6 {
+          try pamphlets.save((0..<60).map { _ in .random(random.int(0..<500), &random) })
+          try pamphlets.delete(keys: [random.int(0..<500)])
+        }
+        while try store.engine.writer.run({ try store.engine.workOnIndex() }) {}
+        // What was not met on the way is found by a check.
+        if try !store.check().isSound {
+          rebuiltCount += 1
+          try store.collection("Pamphlet").rebuildIndexes()
+        }
+        try compare(store, &random)
+      }
+    }
+    print("found by a check: \(rebuiltCount)")
+  }
+
+  @Test("it says what cannot be searched")
+  func refused() throws {
+    try withTemporaryStore { store in
+      try store.declare(Pamphlet.self)
+      let description = try #require(store.engine.catalogue["Pamphlet"]).description
+      func define(_ weights: [UInt32], _ parts: IndexDeclaration.Part...) throws {
+        _ = try IndexDefinition(
+          IndexDeclaration(
+            name: "words", parts: parts, isUnique: false, filter: nil, weights: weights),
+          in: description)
+      }
+      let fields = Fields<Pamphlet>()
+      let error = #expect(throws: StoreError.self) {
+        try define([1], .init(fields.place, isDescending: false))
+      }
+      #expect("\(try #require(error))".contains("`place` is neither text nor an array or a set"))
+      #expect(throws: StoreError.self) {
+        try define([0], .init(fields.title, isDescending: false))
+      }
+      #expect(throws: StoreError.self) {
+        try define([101], .init(fields.title, isDescending: false))
+      }
+      try define([100], .init(fields.title, isDescending: false))
+    }
+  }
+
+  @Test(
+    "a collection that is renamed takes it along, and its record in the catalogue says all of it")
+  func renamed() throws {
+    var random = RandomSource()
+    try withTemporaryStore { store in
+      try store.declarePamphletWords()
+      try store.repository(of: Pamphlet.self).save((0..<100).map { .random($0, &random) })
+      let before = try #require(store.pamphletWords).definition
+      let record = IndexRecord(before, .complete)
+      let decoded = try record.encoded(number: 7).withUnsafeBytes {
+        try IndexRecord($0, number: 7)
+      }
+      #expect(decoded == record)
+
+      try store.migrate(to: 2) { tx in
+        try tx.rename(store.collection("Pamphlet"), to: "Cutting")
+      }
+      let index = try #require(store.engine.catalogue["Cutting"]?.indexes.first)
+      #expect(index.isComplete)
+      #expect(index.definition.weights == Pamphlet.weights)
+      #expect(try store.collection("Cutting").indexes().first?.entryCount == 100)
+      #expect(try store.check().problems == [])
+    }
+  }
+}
+
+extension WriteScope {
+  /// Changes a bit of some record of an index of words.
+  fileprivate mutating func damageWords(
+    in database: Database, _ random: inout RandomSource
+  ) throws {
+    hasWrittenMore = true
+    var cursor = try transaction.cursor(in: database)
+    let entryCount = try transaction.statistics(of: database).entryCount
+    _ = try cursor.first()
+    if !random.once(in: 5) {
+      for _ in 0..<random.int(0..<entryCount) where try !cursor.next() { break }
+    }
+    guard !cursor.key.isEmpty else { return }
+    let key = [UInt8](cursor.key)
+    var value = [UInt8](cursor.value)
+    value[random.int(0..<value.count)] ^= 1 << UInt8(random.int(0..<8))
+    try key.withUnsafeBytes { key in
+      try value.withUnsafeBytes { try cursor.put($0, for: key) }
+    }
+  }
+}
