@@ -18,6 +18,7 @@ final class SearchIndexChanges {
     changes = SearchChanges(database: index.database, weights: index.definition.weights ?? [])
   }
 
+  var hasChanges: Bool { changes.hasChanges }
   var isFull: Bool { changes.isFull }
   var isLarge: Bool { changes.byteCount > Self.stepByteCount }
 

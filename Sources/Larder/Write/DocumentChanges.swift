@@ -9,8 +9,8 @@ internal import LarderLMDB
   private let binding: CollectionBinding
   private let indexes: [IndexChanges]
   private let searches: [SearchIndexChanges]
-  /// The indexes of words, by number, that were found damaged and are empty now.
-  private(set) var damagedSearches: Set<UInt32> = []
+  /// The indexes of words, by number, that were emptied, and why: they are built anew.
+  private(set) var emptiedSearches: [UInt32: SearchRebuildReason] = [:]
   /// Those whose segments wait for being merged.
   private(set) var searchesToMerge: Set<UInt32> = []
   private var log: ChangeLogWriter
@@ -140,17 +140,23 @@ internal import LarderLMDB
     for search in searches { try write(search, to: &transaction) }
   }
 
-  /// A damaged index of words is emptied: documents are saved all the same.
+  /// A damaged index of words is emptied: documents are saved all the same. So is one where there is no
+  /// room: deleting must not fail for what it writes.
   private mutating func write(
     _ search: SearchIndexChanges, to transaction: inout WriteTransaction
   ) throws {
     let number = search.index.number
-    if damagedSearches.contains(number) { return }
+    guard search.hasChanges, emptiedSearches[number] == nil else { return }
+    if isSparing {
+      try transaction.empty(search.index.database)
+      emptiedSearches[number] = .noRoom
+      return
+    }
     do {
       if try search.write(to: &transaction) { searchesToMerge.insert(number) }
     } catch is SearchDamage {
       try transaction.empty(search.index.database)
-      damagedSearches.insert(number)
+      emptiedSearches[number] = .damage
     }
   }
 

@@ -3,6 +3,12 @@ internal import LarderLMDB
 // How indexes of words are built, merged, and built anew where they are damaged. Documents are never
 // concerned: searches read them one by one meanwhile.
 
+/// Why an index of words is built anew.
+enum SearchRebuildReason: String {
+  case damage = "it was damaged"
+  case noRoom = "there was no room to delete from it"
+}
+
 extension WriteScope {
   /// Puts the next documents into an index of words; returns its state after that.
   mutating func buildSearch(
@@ -23,11 +29,11 @@ extension WriteScope {
     return last.map { .building(upTo: $0) } ?? .complete
   }
 
-  /// Has an index of words that is damaged, and was emptied, built anew in the background.
-  mutating func rebuildSearch(_ number: UInt32) throws {
+  /// Has an index of words that was emptied built anew in the background.
+  mutating func rebuildSearch(_ number: UInt32, _ reason: SearchRebuildReason) throws {
     guard let definition = catalogue.indexes[number]?.definition else { return }
     engine.log.tell(
-      .warning, "a damaged index of words is built anew",
+      .warning, "an index of words is built anew: \(reason.rawValue)",
       ["collection": definition.collection, "index": definition.name])
     try changeIndexes(of: definition.collection) { _, index, record in
       index.number == number ? record.becoming(.building(upTo: [])) : record
@@ -49,7 +55,7 @@ extension WriteScope {
       return try SearchMergeStep(database: index.database, weights: weights).take(&transaction)
     } catch is SearchDamage {
       try transaction.empty(index.database)
-      try rebuildSearch(number)
+      try rebuildSearch(number, .damage)
       return false
     }
   }

@@ -202,7 +202,7 @@ public struct WriteScope: ~Copyable {
   @usableFromInline mutating func finish(_ changes: inout DocumentChanges) throws {
     try changes.finish(&transaction)
     searchesToMerge.formUnion(changes.searchesToMerge)
-    for number in changes.damagedSearches { try rebuildSearch(number) }
+    for (number, reason) in changes.emptiedSearches { try rebuildSearch(number, reason) }
     changeCount += UInt64(changes.count)
     hasSaved = hasSaved || changes.hasSaved
   }

@@ -33,6 +33,8 @@ final class SearchChanges {
     batch = SearchBatch(weights: weights)
   }
 
+  var hasChanges: Bool { !changes.isEmpty }
+
   /// Bytes that it holds in memory.
   var byteCount: Int { batch.byteCount }
 
