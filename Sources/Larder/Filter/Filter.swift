@@ -51,6 +51,7 @@ indirect enum FilterNode: Sendable, Equatable {
   case test(Operand, Comparison)
   /// Two values of one document beside each other.
   case relation(Operand, Relation, Operand)
+  case search(SearchCondition)
   /// Behind a place in an order; stands only beside the other conditions of a query, not in them.
   case behind(Position)
   /// Stands for a condition of too many levels; never evaluated.
@@ -96,6 +97,7 @@ extension FilterNode: CustomStringConvertible {
     case .not(let node): "!(\(node))"
     case .test(let operand, let comparison): comparison.description(of: "\(operand)")
     case .relation(let left, let relation, let right): "\(left) \(relation) \(right)"
+    case .search(let condition): "\(condition)"
     case .behind(let position): "behind \(position)"
     case .tooDeep: "<conditions nested too deep>"
     }

@@ -23,7 +23,7 @@ extension FilterNode {
     case .not(let part):
       writer.put(3 as Int64)
       return part.encode(into: &writer)
-    case .test(.computed, _), .behind, .tooDeep: return false
+    case .test(.computed, _), .search, .behind, .tooDeep: return false
     case .test(.field(let path), let comparison):
       writer.put(4 as Int64)
       writer.putArray(count: 2)

@@ -39,6 +39,9 @@ extension FilterProgram {
         return add(
           Step(ifTrue: ifTrue, ifFalse: ifFalse),
           .relation(Place(left, in: fields), relation, Place(right, in: fields)))
+      case .search(let condition):
+        return add(
+          Step(ifTrue: ifTrue, ifFalse: ifFalse), .search(SearchTest(condition, in: fields)))
       case .behind: return ifTrue  // Needs the key; asked beside the program.
       case .tooDeep: return ifFalse  // Refused before it comes here.
       }

@@ -45,6 +45,7 @@ final class FilterProgram: @unchecked Sendable {  // Immutable after init.
   enum Question: Sendable {
     case test(Place, Comparison, elements: FilterProgram?)
     case relation(Place, Relation, Place)
+    case search(SearchTest)
   }
 
   /// A filter of documents, or with `fields` nil of elements.
@@ -120,6 +121,7 @@ extension FilterProgram {
     switch questions[number] {
     case .relation(let left, let relation, let right):
       return relation.holds(try left.value(in: subject), try right.value(in: subject))
+    case .search(let search): return try search.holds(for: subject)
     case .test(let place, let comparison, let elements):
       guard case .field(let path) = place.operand else {
         return comparison.holds(for: try place.value(in: subject))

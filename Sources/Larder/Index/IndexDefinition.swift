@@ -169,6 +169,11 @@ struct IndexDefinition: Sendable, Equatable {
     }
   }
 
+  /// What an index of words has of a field that a record lacks; nil for what it cannot keep.
+  static func textOfAbsent(_ value: Value?) -> [UInt8]? {
+    absent(value, (.string, true), isOfWords: true)
+  }
+
   /// The same index after the catalogue's kinds, or the normaliser, have changed; nil where one
   /// of its fields cannot be indexed any more.
   func renewed(in description: CollectionDescription) -> IndexDefinition? {

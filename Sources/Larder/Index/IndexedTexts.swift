@@ -12,8 +12,7 @@ final class IndexedTexts {
   }
 
   /// Lends each word of a document: the fields in the order of the index, the words of a field in the
-  /// order of their positions. Between two elements of an array a position is left out, so that no phrase
-  /// reaches from one to the next.
+  /// order of their positions.
   ///
   /// A field that cannot be read has no words.
   func read(
@@ -23,11 +22,9 @@ final class IndexedTexts {
     for (field, part) in parts.enumerated() {
       var position: UInt32 = 0
       forEachText(of: part, record) { text in
-        words.forEach(in: text) { word, _, _ in
+        words.forEach(in: text, from: &position) { word, position in
           body(word, field, position)
-          position &+= 1
         }
-        position &+= 1
       }
     }
   }

@@ -40,6 +40,11 @@ struct Planner {
   }
 
   func plan(_ transaction: borrowing LentTransaction) throws -> Plan {
+    let plan = try planByValues(transaction)
+    return try planBySearch(insteadOf: plan, transaction) ?? plan
+  }
+
+  private func planByValues(_ transaction: borrowing LentTransaction) throws -> Plan {
     if selection.maximum == 0 { return nothing }
     for case .constant(false) in conditions { return nothing }
     if let plan = keyPlan { return plan }
@@ -118,7 +123,7 @@ struct Planner {
   }
 
   /// How many documents have to be found before the rest does not matter; nil for all.
-  private var wanted: Int? {
+  var wanted: Int? {
     selection.maximum.map { $0.addingReportingOverflow(selection.skipped) }
       .flatMap { $0.overflow ? nil : $0.partialValue }
   }

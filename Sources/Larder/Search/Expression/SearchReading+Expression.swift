@@ -33,4 +33,36 @@ extension SearchReading {
     }
     return try PostingList.phrase(of: lists, weights: weights, coding)
   }
+
+  /// The keys of documents, each once.
+  ///
+  /// - Parameter ids: Ascending.
+  /// - Throws: ``SearchDamage``; LMDB's errors.
+  func keys(
+    of ids: [UInt32], _ transaction: borrowing some Transaction & ~Copyable
+  ) throws -> [[UInt8]] {
+    var keys: [[UInt8]] = []
+    keys.reserveCapacity(ids.count)
+    var block: (number: UInt32, documents: [SearchDocument])?
+    for id in ids {
+      if isPending(id) {
+        keys.append(try document(id, transaction).key)
+        continue
+      }
+      let number = id / SearchKeys.idsPerBlock
+      let documents: [SearchDocument]
+      if let block, block.number == number {
+        documents = block.documents
+      } else {
+        documents = try SearchKeys.read(number, transaction, in: database)
+        block = (number, documents)
+      }
+      let place = Int(id % SearchKeys.idsPerBlock)
+      guard place < documents.count, !documents[place].key.isEmpty else {
+        throw SearchDamage("an id has no document")
+      }
+      keys.append(documents[place].key)
+    }
+    return keys
+  }
 }

@@ -128,11 +128,14 @@ final class SearchReading {
     }
   }
 
+  /// Whether the document of an id waits to become part of a segment.
+  func isPending(_ id: UInt32) -> Bool { pending.first.map { id >= $0.id } ?? false }
+
   /// The document that an id stands for.
   func document(
     _ id: UInt32, _ transaction: borrowing some Transaction & ~Copyable
   ) throws -> SearchDocument {
-    if let first = pending.first, id >= first.id {
+    if isPending(id) {
       guard let found = pending.first(where: { $0.id == id }) else {
         throw SearchDamage("an id has no document")
       }

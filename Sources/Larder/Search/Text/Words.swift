@@ -62,6 +62,19 @@ struct Words: ~Copyable {
     try finish(body)
   }
 
+  /// Lends each word of one of the texts of a field, with its position among all of them. Behind a text a
+  /// position is left out, so that no phrase reaches from one to the next.
+  mutating func forEach(
+    in text: UnsafeRawBufferPointer, from position: inout UInt32,
+    _ body: (_ word: UnsafeRawBufferPointer, _ position: UInt32) -> Void
+  ) {
+    forEach(in: text) { word, _, _ in
+      body(word, position)
+      position &+= 1
+    }
+    position &+= 1
+  }
+
   /// A letter in lower case, or a digit; 0 for other characters of ASCII.
   @inline(__always)
   private static func folded(_ byte: UInt8) -> UInt8 {

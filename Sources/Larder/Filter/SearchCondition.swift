@@ -1,0 +1,86 @@
+internal import LarderLMDB
+
+/// What a search asks of the texts of a document.
+struct SearchCondition: Sendable, Equatable {
+  /// Text, or arrays or sets of it.
+  let fields: [[FieldStep]]
+  /// Of each of the fields; they matter to the order of what is found, not to what is found.
+  let weights: [UInt32]
+  let expression: SearchExpression
+}
+
+extension SearchCondition: CustomStringConvertible {
+  var description: String {
+    let names = fields.map { "\(Operand.field($0))" }
+    return "search of \(names.joined(separator: ", ")) for \(expression)"
+  }
+}
+
+/// A search made ready for one collection. Reads every word of a document: 4 to 6 ns for each of its bytes.
+final class SearchTest: Sendable {
+  private let condition: SearchCondition
+  private let places: [Place]
+  /// What no thread uses at the moment.
+  private let idle = Locked<[Tool]>([])
+
+  private final class Tool {
+    var words = Words()
+    let matcher: SearchMatcher
+
+    init(_ condition: SearchCondition) {
+      matcher = SearchMatcher(condition.expression, weights: condition.weights)
+    }
+
+    func read(_ text: UnsafeRawBufferPointer, _ field: Int, _ position: inout UInt32) {
+      words.forEach(in: text, from: &position) { word, position in
+        matcher.add(word, field: field, position: position)
+      }
+    }
+  }
+
+  /// - Parameter fields: Those of the documents.
+  init(_ condition: SearchCondition, in fields: FieldTable?) {
+    self.condition = condition
+    places = condition.fields.map { Place(.field($0), in: fields) }
+  }
+
+  /// Whether the document has what the search asks for.
+  ///
+  /// - Throws: ``RecordError`` when a field cannot be read.
+  func holds(
+    for subject: borrowing some FilterSubject & ~Copyable
+  ) throws(RecordError) -> Bool {
+    let tool = idle.withLock { $0.popLast() } ?? Tool(condition)
+    defer { idle.withLock { $0.append(tool) } }
+    tool.matcher.begin()
+    for (field, place) in places.enumerated() {
+      var position: UInt32 = 0
+      try place.reach(condition.fields[field], in: subject) { (destination) throws(RecordError) in
+        switch destination {
+        case .absent(let value):
+          for text in value.texts {
+            Array(text.utf8).withUnsafeBytes { tool.read($0, field, &position) }
+          }
+        case .value(var reader):
+          if reader.nextIsNil { return }
+          if reader.nextIsString { return tool.read(try reader.stringBytes(), field, &position) }
+          for _ in 0..<(try reader.arrayCount()) {
+            tool.read(try reader.stringBytes(), field, &position)
+          }
+        }
+      }
+    }
+    return tool.matcher.finish()
+  }
+}
+
+extension Value {
+  /// A text, or the texts of an array.
+  fileprivate var texts: [String] {
+    switch self {
+    case .string(let text): [text]
+    case .array(let values): values.flatMap(\.texts)
+    default: []
+    }
+  }
+}
