@@ -19,6 +19,7 @@ struct SearchExpressionTests {
       ("hotel london OR paris", "hotel london OR paris"),
       ("a OR b OR c d", "a OR b OR c d"), ("OR a", "or a"), ("a OR", "a"), ("a OR OR b", "a OR b"),
       ("a OR -b c", "a c -b"), ("a or b", "a or b"), ("a \"OR\" b", "a or b"), ("a OR a", "a"),
+      ("a b a OR c", "a b a OR c"),
       ("-a OR b", "or b -a"),
       ("win*", "win*"), ("\"blue win*\"", "\"blue win*\""), ("win*ter", "\"win ter\""), ("*", ""),
       ("win…*", "win"), ("東京都", "\"東京 京都\""), ("東京", "東京"), ("東", "東*"), ("東 tower", "東* tower"),

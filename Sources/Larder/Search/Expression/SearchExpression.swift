@@ -30,15 +30,21 @@ struct SearchExpression: Sendable, Hashable {
     var parser = SearchParser(text, isBeingTyped: isBeingTyped, allowsTypos: allowsTypos)
     while wanted.count + excluded.count < Self.maximumTermCount, let next = parser.next() {
       switch next {
-      case .excluded(let term): if !excluded.contains(term) { excluded.append(term) }
-      case .wanted(let term): if !wanted.contains([term]) { wanted.append([term]) }
+      case .excluded(let term): excluded.append(term)
+      case .wanted(let term): wanted.append([term])
       case .alternative(let term):
         let last = wanted.count - 1
-        if wanted[last].count < Self.maximumTermCount, !wanted[last].contains(term) {
-          wanted[last].append(term)
-        }
+        if wanted[last].count < Self.maximumTermCount { wanted[last].append(term) }
       }
     }
+    // A word that is typed twice counts once.
+    wanted = Self.unique(wanted.map { Self.unique($0) })
+    excluded = Self.unique(excluded)
+  }
+
+  private static func unique<Element: Hashable>(_ elements: [Element]) -> [Element] {
+    var seen: Set<Element> = []
+    return elements.filter { seen.insert($0).inserted }
   }
 
   init(wanted: [[SearchTerm]], excluded: [SearchTerm]) {
