@@ -1,0 +1,104 @@
+/// Where a text has what a search asks for.
+struct SearchHits {
+  /// The bytes of each word of the text, ascending.
+  private(set) var words: [Range<Int>] = []
+  /// In the order in which they begin.
+  private(set) var hits: [Hit] = []
+
+  struct Hit {
+    /// Its place among the terms that are wanted.
+    let term: Int
+    /// The places of its words.
+    let words: Range<Int>
+  }
+
+  /// What one word must be.
+  private struct Test {
+    let word: WordTest
+    let prefix: [UInt8]
+    let distance: EditDistance?
+
+    init(_ word: WordTest) {
+      self.word = word
+      prefix = word.prefix
+      distance = EditDistance(word)
+    }
+
+    func passes(_ candidate: UnsafeRawBufferPointer) -> Bool {
+      guard candidate.starts(with: prefix) else { return false }
+      if word.isExact { return candidate.count == prefix.count }
+      return distance?.isNear([UInt8](candidate)) ?? true
+    }
+  }
+
+  /// - Parameter text: UTF-8.
+  init(_ expression: SearchExpression, in text: UnsafeRawBufferPointer) {
+    let terms = expression.wanted.joined().map { $0.tests.map { Test($0) } }
+    // How many words of each term the last words of the text have been, one count for each beginning.
+    var begun: [[Int]] = Array(repeating: [], count: terms.count)
+    var reader = Words()
+    var found = (words: [Range<Int>](), hits: [Hit]())
+    reader.forEach(in: text) { word, place, _ in
+      found.words.append(place)
+      for (number, tests) in terms.enumerated() {
+        var goesOn: [Int] = []
+        for count in begun[number] + [0] where tests[count].passes(word) {
+          if count + 1 < tests.count {
+            goesOn.append(count + 1)
+          } else {
+            let end = found.words.count
+            found.hits.append(Hit(term: number, words: (end - tests.count)..<end))
+          }
+        }
+        begun[number] = goesOn
+      }
+    }
+    (words, hits) = found
+    hits.sort { $0.words.lowerBound < $1.words.lowerBound }
+  }
+
+  /// The bytes of what was found among some words, ascending; what overlaps or touches is one range.
+  func ranges(within window: Range<Int>) -> [Range<Int>] {
+    var ranges: [Range<Int>] = []
+    for hit in hits
+    where hit.words.lowerBound >= window.lowerBound && hit.words.upperBound <= window.upperBound {
+      let (first, last) = (words[hit.words.lowerBound], words[hit.words.upperBound - 1])
+      let range = first.lowerBound..<last.upperBound
+      if let before = ranges.last, before.upperBound >= range.lowerBound {
+        ranges[ranges.count - 1] =
+          before.lowerBound..<max(before.upperBound, range.upperBound)
+      } else {
+        ranges.append(range)
+      }
+    }
+    return ranges
+  }
+
+  /// The words of the stretch of the text that has the most different terms, of several the one with most
+  /// hits, of these the first; the beginning where there is none.
+  ///
+  /// - Parameters:
+  ///   - count: How many words at most.
+  ///   - lead: How many of these come before the first hit, where there are so many.
+  func bestWindow(of count: Int, lead: Int) -> Range<Int> {
+    guard count > 0, words.count > count else { return 0..<min(max(count, 0), words.count) }
+    var best = (terms: 0, hits: 0, start: 0)
+    var counts: [Int: Int] = [:]
+    var next = 0
+    for (place, hit) in hits.enumerated() {
+      let start = min(max(0, hit.words.lowerBound - lead), words.count - count)
+      while next < hits.count, hits[next].words.lowerBound < start + count {
+        if hits[next].words.upperBound <= start + count { counts[hits[next].term, default: 0] += 1 }
+        next += 1
+      }
+      let sum = counts.values.reduce(0, +)
+      if (counts.count, sum) > (best.terms, best.hits) { best = (counts.count, sum, start) }
+      // It leaves the window, which then begins with the next one.
+      if hit.words.upperBound <= start + count, place < next {
+        counts[hit.term, default: 0] -= 1
+        if counts[hit.term] ?? 0 <= 0 { counts[hit.term] = nil }
+      }
+    }
+    return best.start..<best.start + count
+  }
+}

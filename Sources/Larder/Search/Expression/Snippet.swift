@@ -1,0 +1,80 @@
+/// A stretch of a text that shows what a search has found in it.
+struct Snippet: Sendable, Equatable {
+  /// On one line: runs of white space are single spaces.
+  let text: String
+  /// What was found, ascending, without overlaps, on boundaries of characters.
+  let highlights: [Range<String.Index>]
+  /// Whether the text has something before it, and behind it.
+  let isCutBefore: Bool
+  let isCutBehind: Bool
+
+  static let wordCount = 24
+
+  /// The stretch of a text with the most different terms of a search; its beginning where it has none.
+  ///
+  /// - Parameter wordCount: How many words it has at most.
+  init(of text: String, for expression: SearchExpression, wordCount: Int = wordCount) {
+    let bytes = Array(text.utf8)
+    let hits = bytes.withUnsafeBytes { SearchHits(expression, in: $0) }
+    let window = hits.bestWindow(of: wordCount, lead: wordCount / 4)
+    let isWhole = (before: window.lowerBound == 0, behind: window.upperBound == hits.words.count)
+    let start = isWhole.before ? 0 : hits.words[window.lowerBound].lowerBound
+    let end = isWhole.behind ? bytes.count : hits.words[max(1, window.upperBound) - 1].upperBound
+    let cut = text.characters(from: start, to: max(start, end))
+    var line = ""
+    var ranges: [Range<Int>] = []
+    var open: Int?
+    var rest = hits.ranges(within: window)[...]
+    var at = text.utf8.distance(from: text.startIndex, to: cut.startIndex)
+    for character in cut {
+      let count = character.utf8.count
+      while let range = rest.first, range.upperBound <= at { rest = rest.dropFirst() }
+      let isHit = rest.first.map { $0.lowerBound < at + count } ?? false
+      if isHit, open == nil { open = line.utf8.count }
+      if !isHit, let from = open {
+        ranges.append(from..<line.utf8.count)
+        open = nil
+      }
+      if !character.isWhitespace {
+        line.append(character)
+      } else if !line.isEmpty, line.last != " " {
+        line.append(" ")
+      }
+      at += count
+    }
+    if let from = open { ranges.append(from..<line.utf8.count) }
+    while line.last == " " { line.removeLast() }
+    self.text = line
+    highlights = ranges.map { range in
+      let utf8 = line.utf8
+      return utf8.index(
+        utf8.startIndex, offsetBy: min(range.lowerBound, utf8.count))..<utf8.index(
+          utf8.startIndex, offsetBy: min(range.upperBound, utf8.count))
+    }.filter { !$0.isEmpty }
+    isCutBefore = !isWhole.before
+    isCutBehind = !isWhole.behind
+  }
+
+  /// The text with marks around what was found, and an ellipsis where it is cut. The text itself is not
+  /// escaped.
+  func marked(from open: String, to close: String) -> String {
+    var result = isCutBefore ? "… " : ""
+    var at = text.startIndex
+    for range in highlights {
+      result += text[at..<range.lowerBound] + open + text[range] + close
+      at = range.upperBound
+    }
+    return result + text[at...] + (isCutBehind ? " …" : "")
+  }
+}
+
+extension String {
+  /// The whole characters that some bytes belong to.
+  fileprivate func characters(from start: Int, to end: Int) -> Substring {
+    var lower = utf8.index(utf8.startIndex, offsetBy: start)
+    var upper = utf8.index(utf8.startIndex, offsetBy: end)
+    while Index(lower, within: self) == nil { lower = utf8.index(before: lower) }
+    while Index(upper, within: self) == nil { upper = utf8.index(after: upper) }
+    return self[lower..<upper]
+  }
+}

@@ -1,0 +1,71 @@
+import LarderTestKit
+import Testing
+
+@testable import Larder
+
+@Suite("snippets")
+struct SnippetTests {
+  private func snippet(_ text: String, _ typed: String, _ count: Int = 8) -> String {
+    Snippet(of: text, for: SearchExpression(typed), wordCount: count).marked(from: "[", to: "]")
+  }
+
+  @Test("show what was found")
+  func found() {
+    #expect(snippet("The sea is blue.", "blue") == "The sea is [blue].")
+    #expect(snippet("The sea is blue.", "\"sea is\"") == "The [sea is] blue.")
+    #expect(snippet("sea is sea is sea", "\"sea is sea\"") == "[sea is sea is sea]")
+    #expect(snippet("Seaside, SEA, sear", "sea*") == "[Seaside], [SEA], [sear]")
+    #expect(snippet("Ångström's ﬁsh", "angstrom fish") == "[Ångström]'s [ﬁsh]")
+    #expect(snippet("関東京都庁", "京都") == "関東[京都]庁")
+    #expect(snippet("関東京都庁", "東京都") == "関[東京都]庁")
+    #expect(snippet("a\r\n\t b  c ", "b") == "a [b] c")
+    #expect(snippet("hi 👩‍👩‍👧!", "👩") == "hi [👩‍👩‍👧]!")
+    #expect(snippet("The sea", "-sea") == "The sea")
+    #expect(snippet("", "sea") == "")
+    #expect(snippet(" … ", "sea") == "…")
+  }
+
+  @Test("are cut out where the most different terms are")
+  func cut() {
+    let words = (0..<40).map { "w\($0)" }
+    var text = words
+    text[5] = "sea"
+    text[20] = "sea"
+    text[22] = "blue"
+    #expect(
+      snippet(text.joined(separator: " "), "blue sea")
+        == "… w18 w19 [sea] w21 [blue] w23 w24 w25 …")
+    #expect(snippet(text.joined(separator: " "), "green") == "w0 w1 w2 w3 w4 sea w6 w7 …")
+    #expect(snippet(text.joined(separator: " "), "w39") == "… w32 w33 w34 w35 w36 w37 w38 [w39]")
+    #expect(snippet(text.joined(separator: "\n"), "w0") == "[w0] w1 w2 w3 w4 sea w6 w7 …")
+  }
+
+  @Test("are what stands in the text, and highlights are what matches, for any text")
+  func anyText() {
+    var random = RandomSource()
+    let parts = [
+      "sea", "Blue", " ", " ", "\n", ", ", "東京", "京都", "é", "e\u{301}", "👩‍👧", "ﬁ", "ส", "\u{0}",
+    ]
+    for _ in 0..<repetitions(2000) {
+      let text = random.array(0..<60) { $0.pick(parts) }.joined()
+      let expression = SearchExpression(
+        random.array(1..<4) { $0.pick(parts) }.joined(separator: " "))
+      let snippet = Snippet(of: text, for: expression, wordCount: random.int(1..<12))
+      let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+      #expect(" \(line) ".contains(snippet.text), "\(random.hint)")
+      var end = snippet.text.startIndex
+      for range in snippet.highlights {
+        #expect(end <= range.lowerBound && !range.isEmpty, "\(random.hint)")
+        #expect(
+          !SearchHits.isEmpty(expression, String(snippet.text[range])), "\(random.hint)")
+        end = range.upperBound
+      }
+    }
+  }
+}
+
+extension SearchHits {
+  fileprivate static func isEmpty(_ expression: SearchExpression, _ text: String) -> Bool {
+    Array(text.utf8).withUnsafeBytes { SearchHits(expression, in: $0).hits.isEmpty }
+  }
+}
