@@ -73,8 +73,8 @@ extension String {
   fileprivate func characters(from start: Int, to end: Int) -> Substring {
     var lower = utf8.index(utf8.startIndex, offsetBy: start)
     var upper = utf8.index(utf8.startIndex, offsetBy: end)
-    while Index(lower, within: self) == nil { lower = utf8.index(before: lower) }
-    while Index(upper, within: self) == nil { upper = utf8.index(after: upper) }
+    while String.Index(lower, within: self) == nil { lower = utf8.index(before: lower) }
+    while String.Index(upper, within: self) == nil { upper = utf8.index(after: upper) }
     return self[lower..<upper]
   }
 }
