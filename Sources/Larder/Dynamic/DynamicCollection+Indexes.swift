@@ -12,7 +12,7 @@ public struct IndexDescription: Sendable, Equatable {
   public let condition: String?
   /// Whether queries can use it yet.
   public let state: State
-  /// How many entries it has: one for each document, or for each element of an array. An index of words
+  /// How many entries it has: one for each document, or for each element of an array. A search index
   /// has one for each document with a word.
   public let entryCount: Int
   /// Space that the entries take in the file.

@@ -1,6 +1,6 @@
 internal import LarderLMDB
 
-/// What a search asks of the texts of a document.
+/// A search in the texts of a document, as a condition.
 struct SearchCondition: Sendable, Equatable {
   /// Text, or arrays or sets of it.
   let fields: [[FieldStep]]
@@ -16,11 +16,12 @@ extension SearchCondition: CustomStringConvertible {
   }
 }
 
-/// A search made ready for one collection. Reads every word of a document: 4 to 6 ns for each of its bytes.
+/// A search made ready for one collection. It reads the texts of each document that it is asked about;
+/// finding their words takes 4 to 6 ns for each byte.
 final class SearchTest: Sendable {
   private let condition: SearchCondition
   private let places: [Place]
-  /// What no thread uses at the moment.
+  /// Tools that no thread uses at the moment.
   private let idle = Locked<[Tool]>([])
 
   private final class Tool {

@@ -7,10 +7,10 @@ struct IndexDefinition: Sendable, Equatable {
   let isUnique: Bool
   /// The condition for being in the index, encoded by `FilterNode.encoded()`; nil for all.
   let filter: [UInt8]?
-  /// Of an index of words, the weight of each part, 1 to ``maximumWeight``; nil for one of values.
+  /// Of a search index, the weight of each part, 1 to ``maximumWeight``; nil for one of values.
   let weights: [UInt32]?
-  /// What strings were normalised by, ``UnicodeStamp``; of an index of words, what found these,
-  /// ``TokenizerStamp``.
+  /// Which normaliser was used for strings (``UnicodeStamp``), or which tokenizer in a search index
+  /// (``TokenizerStamp``).
   let unicode: UInt32
 
   struct Part: Sendable, Equatable {
@@ -21,7 +21,7 @@ struct IndexDefinition: Sendable, Equatable {
     let isMultiple: Bool
     let isDescending: Bool
     /// The encoded value of records that lack the field; its own tag where that is an error. In an
-    /// index of words, the text as it is; empty where there is none.
+    /// search index, the text as it is; empty where there is none.
     let absent: [UInt8]
     /// The same for records that lack an embedded document on the way there, one for each of them from
     /// the outermost on: what its default has at the end of the path, or nil.
@@ -169,7 +169,7 @@ struct IndexDefinition: Sendable, Equatable {
     }
   }
 
-  /// What an index of words has of a field that a record lacks; nil for what it cannot keep.
+  /// The text that a search index keeps for a field that a record lacks; nil where it can keep none.
   static func textOfAbsent(_ value: Value?) -> [UInt8]? {
     absent(value, (.string, true), isOfWords: true)
   }
@@ -244,8 +244,8 @@ enum UnicodeStamp {
 ///
 /// Another one, or another version of the same, finds others; such an index is built anew.
 enum TokenizerStamp {
-  static let current = UInt32(
-    truncatingIfNeeded: StandardTokenizer().identifier.utf8.reduce(into: UInt64(5381)) {
-      $0 = $0 &* 33 &+ UInt64($1)
-    })
+  static let current: UInt32 = {
+    let identifier = Array(StandardTokenizer().identifier.utf8)
+    return UInt32(truncatingIfNeeded: identifier.withUnsafeBytes { Checksum.hash($0, seed: 0) })
+  }()
 }

@@ -11,7 +11,7 @@ struct IndexRecord: Sendable, Equatable {
   /// How many are remembered.
   static let maximumSupersededCount = 16
 
-  /// An index of words, with the weights of its parts; else as the third.
+  /// A search index, with the weights of its parts; else as the third.
   private static let wordsVersion: Int64 = 4
   /// With what is there instead of an embedded document that a record lacks.
   private static let version: Int64 = 3

@@ -1,6 +1,6 @@
 internal import LarderLMDB
 
-/// The changes of one index of words, which follow from those of documents.
+/// The changes of one search index, which follow from those of documents.
 ///
 /// Works on the bytes of records, by the names in the catalogue, as ``IndexChanges`` does for an index
 /// of values.

@@ -1,6 +1,6 @@
 internal import LarderLMDB
 
-/// Holds an index of words against the documents.
+/// Holds a search index against the documents.
 ///
 /// Documents lie in the order of their keys, postings in that of the words. So both are summed up, by
 /// hashes of a document, a word and its places, whose order does not matter; the sums must be equal. Reads
@@ -54,7 +54,7 @@ final class SearchCheck {
     }
   }
 
-  /// What is wrong with the index; nil where it has the words of the documents, and no others.
+  /// How the index differs from the documents; nil where it has just their words.
   func difference(_ transaction: borrowing ReadTransaction) -> String? {
     do {
       let found = try sum(transaction)

@@ -1,14 +1,14 @@
 internal import LarderLMDB
 
 extension Planner {
-  // What things cost beside each other, in nanoseconds, as in the other file: one document that is fetched
-  // and sorted, and one whose words are read.
+  // Costs in nanoseconds, as in `Planner`: fetching a document and sorting it, and reading the words of one,
+  // which is an estimate for 1 KB of text.
   private static let foundCost = 750.0
   private static let readCost = 4000.0
-  /// Documents that are read sooner than any index of words.
+  /// Documents that are read sooner than any search index.
   private static let fewCount = 64
 
-  /// A plan that asks an index of words, where that is better than another one.
+  /// A plan that asks a search index, where that is better than another one.
   func planBySearch(
     insteadOf plan: Plan, _ transaction: borrowing LentTransaction
   ) throws -> Plan? {
@@ -29,7 +29,7 @@ extension Planner {
           isExact: true)
       } catch let damage as SearchDamage {
         collection.log.tell(
-          .error, "an index of words is damaged, and was not used",
+          .error, "a search index is damaged, and was not used",
           ["collection": collection.name, "index": index.name, "reason": "\(damage)"])
       }
     }

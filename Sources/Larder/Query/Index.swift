@@ -124,7 +124,7 @@ struct IndexDeclaration: Sendable {
   let parts: [Part]
   let isUnique: Bool
   let filter: FilterNode?
-  /// Of an index of words, the weight of each part; nil for one of values.
+  /// Of a search index, the weight of each part; nil for one of values.
   let weights: [UInt32]?
   /// File and line; nil where no `Index` says it.
   let place: String?

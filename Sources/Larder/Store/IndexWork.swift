@@ -7,7 +7,7 @@ struct IndexWork {
   /// Those among them that the background passes over, until there may be room, and whether they were
   /// being emptied: one that is dropped while it waits is not meant any more.
   private(set) var passedOver: [UInt32: Bool] = [:]
-  /// Indexes of words, by number, whose segments may wait for being merged.
+  /// Search indexes, by number, whose segments may wait for being merged.
   var searchesToMerge: Set<UInt32> = []
   /// Bytes in use, without the log, from which on another step is worth its while.
   private var enough = 0

@@ -9,7 +9,7 @@ internal import LarderLMDB
   private let binding: CollectionBinding
   private let indexes: [IndexChanges]
   private let searches: [SearchIndexChanges]
-  /// The indexes of words, by number, that were emptied, and why: they are built anew.
+  /// The search indexes, by number, that were emptied, and why: they are built anew.
   private(set) var emptiedSearches: [UInt32: SearchRebuildReason] = [:]
   /// Those whose segments wait for being merged.
   private(set) var searchesToMerge: Set<UInt32> = []
@@ -140,7 +140,7 @@ internal import LarderLMDB
     for search in searches { try write(search, to: &transaction) }
   }
 
-  /// A damaged index of words is emptied: documents are saved all the same. So is one where there is no
+  /// A damaged search index is emptied: documents are saved all the same. So is one where there is no
   /// room: deleting must not fail for what it writes.
   private mutating func write(
     _ search: SearchIndexChanges, to transaction: inout WriteTransaction

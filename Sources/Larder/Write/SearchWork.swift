@@ -1,16 +1,16 @@
 internal import LarderLMDB
 
-// How indexes of words are built, merged, and built anew where they are damaged. Documents are never
+// How search indexes are built, merged, and built anew where they are damaged. Documents are never
 // concerned: searches read them one by one meanwhile.
 
-/// Why an index of words is built anew.
+/// Why a search index is built anew.
 enum SearchRebuildReason: String {
   case damage = "it was damaged"
   case noRoom = "there was no room to delete from it"
 }
 
 extension WriteScope {
-  /// Puts the next documents into an index of words; returns its state after that.
+  /// Puts the next documents into a search index; returns its state after that.
   mutating func buildSearch(
     _ index: CollectionIndex, _ collection: Collection, after position: [UInt8], count: Int
   ) throws -> IndexState {
@@ -29,11 +29,11 @@ extension WriteScope {
     return last.map { .building(upTo: $0) } ?? .complete
   }
 
-  /// Has an index of words that was emptied built anew in the background.
+  /// Has a search index that was emptied built anew in the background.
   mutating func rebuildSearch(_ number: UInt32, _ reason: SearchRebuildReason) throws {
     guard let definition = catalogue.indexes[number]?.definition else { return }
     engine.log.tell(
-      .warning, "an index of words is built anew: \(reason.rawValue)",
+      .warning, "a search index is built anew: \(reason.rawValue)",
       ["collection": definition.collection, "index": definition.name])
     try changeIndexes(of: definition.collection) { _, index, record in
       index.number == number ? record.becoming(.building(upTo: [])) : record
@@ -65,7 +65,7 @@ extension Engine {
   var hasSearchesToMerge: Bool { indexWork.withLock { !$0.searchesToMerge.isEmpty } }
 
   /// Takes a step of a merge in the writer's line, and has the background take the next; false where no
-  /// index of words waits for one.
+  /// search index waits for one.
   ///
   /// - Throws: Such as where there is no room. Nothing of the step is kept then; a later change of the
   ///   index has it tried again.
@@ -82,7 +82,7 @@ extension Engine {
 }
 
 extension Catalogue {
-  /// The numbers of all indexes of words that are in use.
+  /// The numbers of all search indexes that are in use.
   var searchNumbers: Set<UInt32> {
     Set(indexes.filter { $0.value.isInUse && $0.value.definition.weights != nil }.keys)
   }

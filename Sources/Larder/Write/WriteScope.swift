@@ -23,7 +23,7 @@ public struct WriteScope: ~Copyable {
   let migrations: Database?
   /// Changed documents so far, each of which takes a sequence number.
   var changeCount: UInt64 = 0
-  /// Indexes of words, by number, whose segments wait for being merged.
+  /// Search indexes, by number, whose segments wait for being merged.
   var searchesToMerge: Set<UInt32> = []
   /// What the body needs declared before it can run; it is then run again.
   var undeclared: Declaration?

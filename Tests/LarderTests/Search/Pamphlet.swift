@@ -49,7 +49,7 @@ struct Pamphlet: Identifiable, Equatable {
 }
 
 extension Store {
-  /// Declares the index of words that the type itself does not declare.
+  /// Declares the search index that the type itself does not declare.
   func declarePamphletWords() throws {
     try declare(Pamphlet.self)
     let fields = Fields<Pamphlet>()

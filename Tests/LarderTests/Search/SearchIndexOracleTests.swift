@@ -4,7 +4,7 @@ import Testing
 
 @testable import Larder
 
-@Suite("the index of words, held against every document")
+@Suite("the search index, held against every document")
 struct SearchIndexOracleTests {
   @Test("random saves and merges of any step find what looking at every document finds")
   func oracle() throws {
@@ -113,19 +113,7 @@ extension SearchStore {
   fileprivate func damage(
     _ transaction: inout WriteTransaction, using random: inout RandomSource
   ) throws {
-    var cursor = try transaction.cursor(in: database)
-    let entryCount = try transaction.statistics(of: database).entryCount
-    _ = try cursor.first()
-    if !random.once(in: 4) {
-      for _ in 0..<random.int(0..<entryCount) where try !cursor.next() { break }
-    }
-    guard !cursor.key.isEmpty else { return }
-    let key = [UInt8](cursor.key)
-    var value = [UInt8](cursor.value)
-    value[random.int(0..<value.count)] ^= 1 << UInt8(random.int(0..<8))
-    try key.withUnsafeBytes { key in
-      try value.withUnsafeBytes { try cursor.put($0, for: key) }
-    }
+    try transaction.damageRecord(in: database, using: &random)
   }
 }
 

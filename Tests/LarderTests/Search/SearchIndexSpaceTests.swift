@@ -3,7 +3,7 @@ import Testing
 
 @testable import Larder
 
-@Suite("an index of words where there is no room")
+@Suite("a search index where there is no room")
 struct SearchIndexSpaceTests {
   @Test("keeps nobody from deleting, and is built again when there is room", arguments: [1, 50])
   func deleting(count: Int) throws {

@@ -78,16 +78,11 @@ struct SearchQueryOracleTests {
           foundCount += expected.count
           if case .keys = try query.explain(in: store).source { usedCount += 1 }
         }
-        // Watched rows are told by the records alone.
         let gone = Set(pamphlets.map(\.id).filter { $0 % 3 == 0 })
         try repository.delete(keys: Array(gone))
-        for query in queries.prefix(10) {
-          let whole = Pamphlet.all.searching(Self.condition("oslo "))
-          #expect(
-            try repository.fetch(whole)
-              == pamphlets.filter { !gone.contains($0.id) && $0.has("oslo") })
-          _ = try repository.fetch(query)
-        }
+        #expect(
+          try repository.fetch(Pamphlet.all.searching(Self.condition("oslo ")))
+            == pamphlets.filter { !gone.contains($0.id) && $0.has("oslo") }, "\(random.hint)")
       }
     }
     #expect(usedCount > 0 && foundCount > 0, "\(random.hint)")

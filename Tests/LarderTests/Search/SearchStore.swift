@@ -103,3 +103,22 @@ extension SearchReading {
     return found
   }
 }
+
+extension WriteTransaction {
+  /// Changes a bit of the first record's value, which is the header, or of any other's.
+  func damageRecord(in database: Database, using random: inout RandomSource) throws {
+    var cursor = try cursor(in: database)
+    let entryCount = try statistics(of: database).entryCount
+    _ = try cursor.first()
+    if !random.once(in: 4) {
+      for _ in 0..<random.int(0..<entryCount) where try !cursor.next() { break }
+    }
+    guard !cursor.key.isEmpty else { return }
+    let key = [UInt8](cursor.key)
+    var value = [UInt8](cursor.value)
+    value[random.int(0..<value.count)] ^= 1 << UInt8(random.int(0..<8))
+    try key.withUnsafeBytes { key in
+      try value.withUnsafeBytes { try cursor.put($0, for: key) }
+    }
+  }
+}

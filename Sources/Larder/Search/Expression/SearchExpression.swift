@@ -1,4 +1,4 @@
-/// What a person has typed into a search field, understood.
+/// The meaning of a text that a person types into a search field.
 ///
 /// | typed | asks for |
 /// |---|---|
@@ -9,9 +9,9 @@
 /// | `win*` | words that begin so |
 /// | `e-mail`, `東京都` | the words that these are taken apart into, behind one another |
 ///
-/// What asks for nothing, such as an empty text, matches every document, as a list does before anybody
-/// searches in it; what only excludes, all others. Behind ``maximumTermCount`` terms, and in a term behind
-/// ``maximumWordCount`` words, the rest of the text is left out.
+/// An empty text matches every document, and so does one without any word: a list is whole before anybody
+/// searches in it. A text that only excludes matches all other documents. After ``maximumTermCount`` terms,
+/// and in a term after ``maximumWordCount`` words, the rest is ignored.
 struct SearchExpression: Sendable, Hashable {
   /// A document must have a term of each of these.
   private(set) var wanted: [[SearchTerm]] = []
@@ -51,9 +51,6 @@ struct SearchExpression: Sendable, Hashable {
     self.wanted = wanted
     self.excluded = excluded
   }
-
-  /// Whether every document matches.
-  var asksNothing: Bool { wanted.isEmpty && excluded.isEmpty }
 }
 
 extension SearchExpression: CustomStringConvertible {

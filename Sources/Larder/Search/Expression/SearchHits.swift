@@ -12,28 +12,9 @@ struct SearchHits {
     let words: Range<Int>
   }
 
-  /// What one word must be.
-  private struct Test {
-    let word: WordTest
-    let prefix: [UInt8]
-    let distance: EditDistance?
-
-    init(_ word: WordTest) {
-      self.word = word
-      prefix = word.prefix
-      distance = EditDistance(word)
-    }
-
-    func passes(_ candidate: UnsafeRawBufferPointer) -> Bool {
-      guard candidate.starts(with: prefix) else { return false }
-      if word.isExact { return candidate.count == prefix.count }
-      return distance?.isNear([UInt8](candidate)) ?? true
-    }
-  }
-
   /// - Parameter text: UTF-8.
   init(_ expression: SearchExpression, in text: UnsafeRawBufferPointer) {
-    let terms = expression.wanted.joined().map { $0.tests.map { Test($0) } }
+    let terms = expression.wanted.joined().map { $0.tests.map { ReadyWordTest($0) } }
     // How many words of each term the last words of the text have been, one count for each beginning.
     var begun: [[Int]] = Array(repeating: [], count: terms.count)
     var reader = Words()

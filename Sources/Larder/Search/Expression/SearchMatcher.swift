@@ -3,7 +3,6 @@
 /// ``begin()``, then ``add(_:field:position:)`` for each word of a document, then ``finish()``. A word that begins
 /// like none of the expression costs a look at its first byte.
 final class SearchMatcher {
-  let expression: SearchExpression
   private let weights: [UInt32]
   /// The terms of ``SearchExpression/wanted``, one after the other, then those that are excluded.
   private let terms: [Term]
@@ -11,7 +10,7 @@ final class SearchMatcher {
   private let firstBytes: FirstBytes
   private let exact: WordTable
   /// Tests that several words pass.
-  private let others: [Test]
+  private let others: [ReadyWordTest]
   /// For each number of ``exact``, and then for each of ``others``, the terms that ask for it.
   private let users: [[User]]
   private var counts: [UInt32]
@@ -29,12 +28,6 @@ final class SearchMatcher {
   private struct User {
     let term: Int
     let word: Int
-  }
-
-  private struct Test {
-    let word: WordTest
-    let prefix: [UInt8]
-    let distance: EditDistance?
   }
 
   /// A set of bytes.
@@ -59,7 +52,6 @@ final class SearchMatcher {
   }
 
   init(_ expression: SearchExpression, weights: [UInt32]) {
-    self.expression = expression
     self.weights = weights
     let exact = WordTable()
     self.exact = exact
@@ -67,7 +59,7 @@ final class SearchMatcher {
       terms.map { (group, $0) }
     }
     wantedCount = groups.count
-    var (terms, others): ([Term], [Test]) = ([], [])
+    var (terms, others): ([Term], [ReadyWordTest]) = ([], [])
     var (exactUsers, otherUsers): ([[User]], [[User]]) = ([], [])
     var firstBytes = FirstBytes()
     var placeCount = 0
@@ -82,10 +74,10 @@ final class SearchMatcher {
           let number = word.withUnsafeBytes { exact.number(of: $0) }
           if number == exactUsers.count { exactUsers.append([]) }
           exactUsers[number].append(user)
-        } else if let known = others.firstIndex(where: { $0.word == test }) {
+        } else if let known = others.firstIndex(where: { $0.test == test }) {
           otherUsers[known].append(user)
         } else {
-          others.append(Test(word: test, prefix: test.prefix, distance: EditDistance(test)))
+          others.append(ReadyWordTest(test))
           otherUsers.append([user])
         }
       }
@@ -112,10 +104,8 @@ final class SearchMatcher {
     guard let first = word.first, firstBytes.contains(first) else { return }
     let place = UInt64(field) << 32 | UInt64(position)
     if let number = exact.find(word) { note(users[number], place, weights[field]) }
-    for (number, test) in others.enumerated() where word.starts(with: test.prefix) {
-      if test.distance?.isNear([UInt8](word)) ?? true {
-        note(users[exact.count + number], place, weights[field])
-      }
+    for (number, test) in others.enumerated() where test.passes(word) {
+      note(users[exact.count + number], place, weights[field])
     }
   }
 
@@ -157,12 +147,8 @@ final class SearchMatcher {
   private func phraseCount(_ term: Term) -> UInt32 {
     var starts = places[term.firstPlaces]
     for word in 1..<term.wordCount {
-      let found = places[term.firstPlaces + word]
-      var next = 0
-      starts = starts.filter { start in
-        while next < found.count, found[next] < start + UInt64(word) { next += 1 }
-        return next < found.count && found[next] == start + UInt64(word)
-      }
+      starts = Phrase.starts(
+        starts, followedBy: places[term.firstPlaces + word], after: word)
       if starts.isEmpty { return 0 }
     }
     return starts.reduce(0) { $0 &+ weights[Int($1 >> 32)] }

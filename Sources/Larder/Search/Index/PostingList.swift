@@ -102,13 +102,7 @@ struct PostingList {
       if number == 0 {
         starts = found
       } else {
-        // A word may stand there twice in one place: a list is taken as a set of places.
-        let offset = UInt64(number)
-        var next = 0
-        starts = starts.filter { start in
-          while next < found.count, found[next] < start + offset { next += 1 }
-          return next < found.count && found[next] == start + offset
-        }
+        starts = Phrase.starts(starts, followedBy: found, after: number)
       }
       if starts.isEmpty { return 0 }
     }

@@ -47,11 +47,10 @@ final class SearchReading {
         if lists.isEmpty { lists.append(PostingList()) }
         try collect(&terms, into: &lists[0], withPositions, transaction)
       case .begins, .resembles:
-        let prefix = test.prefix
-        let distance = EditDistance(test)
-        var hasOne = try terms.seek(atOrAfter: prefix)
-        while hasOne, terms.term.starts(with: prefix) {
-          if distance?.isNear(terms.term) ?? true {
+        let ready = ReadyWordTest(test)
+        var hasOne = try terms.seek(atOrAfter: ready.prefix)
+        while hasOne, terms.term.starts(with: ready.prefix) {
+          if ready.passes(terms.term) {
             var list = PostingList()
             try collect(&terms, into: &list, withPositions, transaction)
             if list.count > 0 { lists.append(list) }
@@ -103,17 +102,14 @@ final class SearchReading {
     _ transaction: borrowing some Transaction & ~Copyable
   ) throws {
     guard !pending.isEmpty else { return }
-    let distance = EditDistance(test)
-    let term = test.prefix
+    let ready = ReadyWordTest(test)
     for (id, key, length) in pending {
       var found: [PostingList] = []
       let key = SearchLayout.key(SearchLayout.pending, key)
       try key.withUnsafeBytes { key in
         _ = try transaction.withValue(for: key, in: database) { value in
           try PendingSearch(value, key: key).forEachWord { word, count, places in
-            guard word.starts(with: term), !test.isExact || word.count == term.count,
-              distance?.isNear([UInt8](word)) ?? true
-            else { return }
+            guard ready.passes(word) else { return }
             var one = PostingList(ids: [id], frequencies: [count], lengths: [length])
             if withPositions {
               one.positions = [UInt8](places)

@@ -18,13 +18,9 @@ final class WordTable {
   }
 
   func number(of term: UnsafeRawBufferPointer) -> Int {
-    let hash = UInt32(truncatingIfNeeded: Checksum.hash(term, seed: 0))
-    var slot = Int(hash) & (slots.count &- 1)
-    while slots[slot] != 0 {
-      let word = Int(slots[slot]) &- 1
-      if hashes[word] == hash, Bytes.equal(self[word], term) { return word }
-      slot = (slot &+ 1) & (slots.count &- 1)
-    }
+    let hash = Self.hash(term)
+    let slot = slot(of: term, hash)
+    if slots[slot] != 0 { return Int(slots[slot]) &- 1 }
     let word = hashes.count
     slots[slot] = UInt32(truncatingIfNeeded: word &+ 1)
     hashes.append(hash)
@@ -36,14 +32,25 @@ final class WordTable {
 
   /// The number of a word; nil where it has none.
   func find(_ term: UnsafeRawBufferPointer) -> Int? {
-    let hash = UInt32(truncatingIfNeeded: Checksum.hash(term, seed: 0))
+    let number = slots[slot(of: term, Self.hash(term))]
+    return number == 0 ? nil : Int(number) &- 1
+  }
+
+  @inline(__always)
+  private static func hash(_ term: UnsafeRawBufferPointer) -> UInt32 {
+    UInt32(truncatingIfNeeded: Checksum.hash(term, seed: 0))
+  }
+
+  /// The slot that a word has, or would have.
+  @inline(__always)
+  private func slot(of term: UnsafeRawBufferPointer, _ hash: UInt32) -> Int {
     var slot = Int(hash) & (slots.count &- 1)
     while slots[slot] != 0 {
       let word = Int(slots[slot]) &- 1
-      if hashes[word] == hash, Bytes.equal(self[word], term) { return word }
+      if hashes[word] == hash, Bytes.equal(self[word], term) { return slot }
       slot = (slot &+ 1) & (slots.count &- 1)
     }
-    return nil
+    return slot
   }
 
   private func append(_ term: UnsafeRawBufferPointer) {

@@ -17,3 +17,22 @@ enum WordTest: Hashable, Sendable {
 
   var isExact: Bool { if case .equals = self { true } else { false } }
 }
+
+/// A test made ready for many words.
+struct ReadyWordTest {
+  let test: WordTest
+  /// What the words begin with that pass it.
+  let prefix: [UInt8]
+  private let distance: EditDistance?
+
+  init(_ test: WordTest) {
+    self.test = test
+    prefix = test.prefix
+    distance = EditDistance(test)
+  }
+
+  func passes(_ word: some RandomAccessCollection<UInt8>) -> Bool {
+    guard word.starts(with: prefix) else { return false }
+    return test.isExact ? word.count == prefix.count : distance?.isNear([UInt8](word)) ?? true
+  }
+}

@@ -19,6 +19,6 @@
 /// Turkish `ı` is `i`. Vowel signs of Indic and other scripts, and the voicing of kana, stay. Digits of all
 /// scripts are those of ASCII. Words end after 64 bytes of UTF-8.
 struct StandardTokenizer {
-  /// Its name and version, which an index of words keeps.
+  /// Its name and version, which a search index keeps.
   let identifier = "standard.1"
 }

@@ -4,8 +4,7 @@
   internal import Foundation
 #endif
 
-/// What a tokenizer knows of each Unicode scalar. Takes about 150 KB, and a millisecond or two when it is
-/// first asked for.
+/// What a tokenizer knows of each Unicode scalar. Made when it is first asked for, in about a millisecond.
 final class UnicodeTables: @unchecked Sendable {  // Immutable after init.
   enum Kind: UInt8 {
     case separator
@@ -66,26 +65,20 @@ final class UnicodeTables: @unchecked Sendable {  // Immutable after init.
 
   private init() {
     var input = Input()
-    var all = [UInt16](repeating: 0, count: 0x110000)
+    var blocks = Blocks()
     var scalar = 0
     for _ in 0..<input.number() {
       let first = scalar + input.number()
       scalar = first + input.number()
-      let kind = UInt16(input.number())
-      for each in first...scalar { all[each] = kind }
+      blocks.set(first...scalar, to: UInt16(input.number()))
     }
-    var numbers: [[UInt32]: UInt16] = [[]: 0]
     var (ends, scalars): ([UInt32], [UInt32]) = ([0], [])
     scalar = 0
-    for _ in 0..<input.number() {
+    for number in 1...UInt16(input.number()) {
       scalar += input.number()
-      let form = (0..<input.number()).map { _ in UInt32(input.number()) }
-      let number = numbers[form] ?? UInt16(ends.count)
-      if numbers.updateValue(number, forKey: form) == nil {
-        scalars += form
-        ends.append(UInt32(scalars.count))
-      }
-      all[scalar] |= number << 3
+      for _ in 0..<input.number() { scalars.append(UInt32(input.number())) }
+      ends.append(UInt32(scalars.count))
+      blocks.add(number << 3, to: scalar)
     }
     var classes: [UInt32: UInt8] = [:]
     scalar = 0
@@ -95,15 +88,7 @@ final class UnicodeTables: @unchecked Sendable {  // Immutable after init.
     }
     combiningClasses = classes
 
-    var places: [ArraySlice<UInt16>: UInt16] = [:]
-    var (index, packed): ([UInt16], [UInt16]) = ([], [])
-    for start in stride(from: 0, to: all.count, by: 256) {
-      let block = all[start..<start + 256]
-      let place = places[block] ?? UInt16(packed.count >> 8)
-      if places.updateValue(place, forKey: block) == nil { packed += block }
-      index.append(place)
-    }
-    entries = Entries(blocks: Self.copy(index), bits: Self.copy(packed))
+    entries = Entries(blocks: Self.copy(blocks.places), bits: Self.copy(blocks.entries))
     formEnds = Self.copy(ends)
     formScalars = Self.copy(scalars)
   }
@@ -112,6 +97,39 @@ final class UnicodeTables: @unchecked Sendable {  // Immutable after init.
     let copy = UnsafeMutablePointer<Element>.allocate(capacity: max(1, array.count))
     copy.initialize(from: array, count: array.count)
     return UnsafePointer(copy)
+  }
+
+  /// The entries while they are made. Blocks of one kind throughout come first and are shared.
+  private struct Blocks {
+    private(set) var places = [UInt16](repeating: 0, count: 0x1100)
+    private(set) var entries = (0..<kindCount).flatMap { [UInt16](repeating: $0, count: 256) }
+
+    private static let kindCount: UInt16 = 8
+
+    mutating func set(_ scalars: ClosedRange<Int>, to kind: UInt16) {
+      for block in scalars.lowerBound >> 8...scalars.upperBound >> 8 {
+        let inside = scalars.clamped(to: block << 8...block << 8 | 0xFF)
+        if inside.count == 256 {
+          places[block] = kind
+        } else {
+          let start = ownPlace(block) << 8
+          for scalar in inside { entries[start | scalar & 0xFF] = kind }
+        }
+      }
+    }
+
+    mutating func add(_ bits: UInt16, to scalar: Int) {
+      entries[ownPlace(scalar >> 8) << 8 | scalar & 0xFF] |= bits
+    }
+
+    private mutating func ownPlace(_ block: Int) -> Int {
+      let kind = places[block]
+      if kind < Self.kindCount {
+        places[block] = UInt16(entries.count >> 8)
+        entries.append(contentsOf: repeatElement(kind, count: 256))
+      }
+      return Int(places[block])
+    }
   }
 
   private struct Input {

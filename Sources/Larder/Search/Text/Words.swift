@@ -110,14 +110,16 @@ struct Words: ~Copyable {
     }
     isInMiddle = false
     guard paired.count > 0 else { return }
-    if previous.count > 0 {
-      try body(
-        buffer[0, previous.count + paired.count],
-        previous.start..<paired.end, .pair)
-    }
+    try lendPair(body)
     try body(buffer[previous.count, paired.count], paired.place, .tail)
     paired.count = 0
     previous.count = 0
+  }
+
+  private func lendPair(_ body: Body) rethrows {
+    guard previous.count > 0 else { return }
+    try body(
+      buffer[0, previous.count + paired.count], previous.start..<paired.end, .pair)
   }
 }
 
@@ -174,10 +176,8 @@ extension Words {
 
   private mutating func beginPaired(_ scalar: UInt32, _ place: Range<Int>, _ body: Body) rethrows {
     if paired.count > 0 {
+      try lendPair(body)
       if previous.count > 0 {
-        try body(
-          buffer[0, previous.count + paired.count],
-          previous.start..<paired.end, .pair)
         buffer.bytes.update(from: buffer.bytes + previous.count, count: paired.count)
       }
       previous = paired
