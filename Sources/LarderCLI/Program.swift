@@ -15,8 +15,8 @@ struct Program {
   /// In the order in which help lists them.
   static var commands: [any Command.Type] {
     [
-      ImportCommand.self, ExportCommand.self, QueryCommand.self, GetCommand.self,
-      CountCommand.self, IndexCommand.self, StatCommand.self, CheckCommand.self,
+      ImportCommand.self, ExportCommand.self, QueryCommand.self, SearchCommand.self,
+      GetCommand.self, CountCommand.self, IndexCommand.self, StatCommand.self, CheckCommand.self,
       CompactCommand.self, BackupCommand.self, RestoreCommand.self, QuarantineCommand.self,
       SyncCommand.self, PendingCommand.self, ConflictsCommand.self, SyncCheckCommand.self,
       HelpCommand.self,

@@ -33,6 +33,9 @@ struct DocumentModel {
     let defaultValue: String?
     /// What stands behind `@Indexed`, with its parentheses; nil without that attribute.
     let index: String?
+    /// What `searchable(...)` is given behind the path, as it stands behind `@Searchable`; nil without that
+    /// attribute.
+    let search: String?
     /// The written type, where an extension of the type finds what it names.
     let type: String?
   }
@@ -49,8 +52,10 @@ struct DocumentModel {
   let access: String
   /// An expression: the collection's name.
   let name: String
-  /// Whether the type does not say itself that it conforms.
-  let conforms: Bool
+  /// The protocols that the type does not say itself that it conforms to.
+  let conformances: [String]
+  /// Whether the search index is to be written.
+  let hasSearch: Bool
   let fields: [Field]
   let key: Key?
   /// Whether the key's accessor is to be written.
@@ -63,7 +68,8 @@ struct DocumentModel {
 
 extension DocumentMacro {
   private func extensionSource(_ model: DocumentModel) -> String {
-    let conformance = model.conforms ? ": nonisolated Larder.\(rawValue)" : ""
+    let names = model.conformances.map { "nonisolated Larder.\($0)" }.joined(separator: ", ")
+    let conformance = names.isEmpty ? "" : ": \(names)"
     let lines =
       model.availability + ["extension \(model.extendedType)\(conformance) {"] + decoder(model)
       + ["}"]
@@ -76,6 +82,12 @@ extension DocumentMacro {
       lines += [
         "",
         "\(model.access)nonisolated var entityAccessorKey: \(key.type) { self.\(key.property) }",
+      ]
+    }
+    if model.hasSearch {
+      lines += [
+        "",
+        "\(model.access)nonisolated static let search: Larder.SearchIndex<Self> = Larder.SearchIndex()",
       ]
     }
     return (lines + encoder(model)).joined(separator: "\n")
@@ -92,11 +104,15 @@ extension DocumentMacro {
     for field in model.fields {
       let value = field.defaultValue.map { ", default: \($0)" } ?? ""
       let index = field.index.map { ".indexed\($0)" } ?? ""
+      let search = field.search.map { arguments in
+        ".searchable(\\.\(field.property)\(arguments.isEmpty ? "" : ", ")\(arguments))"
+      }
       // An index and a key need the native road, and the compiler says so.
-      let isNative = field.index != nil || field.property == model.key?.property
+      let isNative =
+        field.index != nil || search != nil || field.property == model.key?.property
       lines.append(
         "    Larder.Field(\(isNative ? "" : "stored: ")\(field.name), "
-          + "\\.\(field.property)\(value))\(index),")
+          + "\\.\(field.property)\(value))\(index)\(search ?? ""),")
     }
     return lines + ["  ])"]
   }

@@ -89,6 +89,7 @@ extension DocumentReading {
         """, at: place, note: "the other one is here", noteAt: other.name.offset)
     }
     let indexed = attributes.first { FieldAttribute($0) == .indexed }
+    let searchable = attributes.first { FieldAttribute($0) == .searchable }
     let defaultValue = variable.initialValue?.text
     fields.append(
       DocumentModel.Field(
@@ -96,6 +97,7 @@ extension DocumentReading {
         // What is nil needs no default to be so.
         defaultValue: defaultValue == "nil" ? nil : defaultValue,
         index: indexed.map { "(\($0.arguments?.text ?? ""))" },
+        search: searchable.map { $0.arguments?.text ?? "" },
         type: request.context.isEmpty ? variable.type.map(\.text).map(Self.unwrapping) : nil))
   }
 
@@ -165,7 +167,7 @@ extension DocumentReading {
       guard field.property == key.name.text else { return field }
       return DocumentModel.Field(
         property: field.property, name: field.name, defaultValue: nil, index: field.index,
-        type: field.type)
+        search: field.search, type: field.type)
     }
     return DocumentModel.Key(property: key.name.text, type: type)
   }

@@ -45,7 +45,8 @@ struct DocumentReading {
     return DocumentModel(
       extendedType: request.extendedType, availability: availability, access: access,
       name: argument(of: ownAttribute) ?? literal(declaration.name.plainName),
-      conforms: conforms, fields: fields, key: key, hasOwnAccessor: hasOwnAccessor,
+      conformances: conformances, hasSearch: isSearched && !hasOwnSearch, fields: fields, key: key,
+      hasOwnAccessor: hasOwnAccessor,
       isMemberwise: isMemberwise)
   }
 }
@@ -110,10 +111,19 @@ extension DocumentReading {
     return true
   }
 
-  private var conforms: Bool {
-    request.missingConformances.contains {
-      $0 == macro.rawValue || $0.hasSuffix(".\(macro.rawValue)")
+  private var conformances: [String] {
+    ([macro.rawValue] + (isSearched ? ["Searchable"] : [])).filter { name in
+      request.missingConformances.contains { $0 == name || $0.hasSuffix(".\(name)") }
     }
+  }
+
+  /// Whether it is a document with a property that is searched.
+  private var isSearched: Bool {
+    macro == .document && fields.contains { $0.search != nil }
+  }
+
+  private var hasOwnSearch: Bool {
+    declaration.variables.contains { $0.name.plainName == "search" && $0.hasModifier("static") }
   }
 
   private var access: String {

@@ -7,6 +7,7 @@ enum FieldAttribute: String {
   case indexed = "Indexed"
   case stored = "Stored"
   case transient = "Transient"
+  case searchable = "Searchable"
 
   init?(_ attribute: Attribute) {
     guard attribute.qualifier == nil || attribute.qualifier == "Larder" else { return nil }

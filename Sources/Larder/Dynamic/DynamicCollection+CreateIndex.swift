@@ -68,14 +68,21 @@ extension DynamicCollection {
     on parts: [DynamicIndexPart], name indexName: String? = nil, unique: Bool = false,
     where filter: DynamicFilter? = nil
   ) throws {
+    try declareIndex { lowering throws(StoreError) in
+      try lowering.index(on: parts, name: indexName, unique: unique, where: filter)
+    }
+  }
+
+  func declareIndex(
+    _ declaration: (DynamicLowering) throws(StoreError) -> IndexDeclaration
+  ) throws {
     try store.checkOpen()
     try store.engine.storing {
       try store.engine.writer.run {
         guard let collection = store.engine.catalogue[name] else {
           throw StoreError.noCollection(name)
         }
-        let index = try DynamicLowering(collection: collection)
-          .index(on: parts, name: indexName, unique: unique, where: filter)
+        let index = try declaration(DynamicLowering(collection: collection))
         try store.engine.declare(Declaration(of: index, in: collection.description))
       }
     }
@@ -84,8 +91,11 @@ extension DynamicCollection {
 
 extension DynamicLowering {
   /// An index as a type would declare it.
-  fileprivate func index(
-    on parts: [DynamicIndexPart], name: String?, unique: Bool, where filter: DynamicFilter?
+  ///
+  /// - Parameter weights: Of a search index.
+  func index(
+    on parts: [DynamicIndexPart], name: String?, unique: Bool, where filter: DynamicFilter?,
+    weights: [UInt32]? = nil
   ) throws(StoreError) -> IndexDeclaration {
     if case .tooDeep? = filter?.form { throw .queryTooDeep(limit: Filter<Void>.maximumDepth) }
     do throws(DynamicQueryError) {
@@ -95,7 +105,8 @@ extension DynamicLowering {
       }
       var condition: FilterNode?
       if let filter { condition = try node(filter) }
-      return IndexDeclaration(name: name, parts: fields, isUnique: unique, filter: condition)
+      return IndexDeclaration(
+        name: name, parts: fields, isUnique: unique, filter: condition, weights: weights)
     } catch {
       let fields = parts.map { ($0.isDescending ? "-" : "") + "\($0.path)" }
       let names = error.knownNames.joined(separator: ", ")

@@ -18,6 +18,7 @@ extension DynamicQuery {
       selection.order.append(
         SortKey(operand: try lowering.sortOperand(key.path), isReversed: key.isReversed))
     }
+    if let search { selection.search(try lowering.condition(search)) }
     selection.maximum = maximumCount.map { max(0, $0) }
     selection.skipped = max(0, skippedCount)
     return selection
@@ -60,7 +61,7 @@ struct DynamicLowering {
   // MARK: Fields
 
   /// The way down `path`, and the kind there without its optional.
-  private func field(
+  func field(
     _ path: FieldPath
   ) throws(DynamicQueryError) -> (steps: [FieldStep], kind: Kind<Int>) {
     var steps: [FieldStep] = []
@@ -136,7 +137,7 @@ struct DynamicLowering {
     }
   }
 
-  private func refusal(
+  func refusal(
     _ path: FieldPath, _ part: DynamicQueryError.Part, found: String, expected: String
   ) -> DynamicQueryError {
     DynamicQueryError(

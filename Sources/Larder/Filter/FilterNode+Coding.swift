@@ -23,7 +23,7 @@ extension FilterNode {
     case .not(let part):
       writer.put(3 as Int64)
       return part.encode(into: &writer)
-    case .test(.computed, _), .search, .behind, .tooDeep: return false
+    case .test(.computed, _), .test(.rank, _), .search, .behind, .tooDeep: return false
     case .test(.field(let path), let comparison):
       writer.put(4 as Int64)
       writer.putArray(count: 2)
@@ -106,7 +106,7 @@ extension Operand {
   fileprivate func encode(into writer: inout RecordWriter) -> Bool {
     writer.putArray(count: 2)
     switch self {
-    case .computed: return false
+    case .computed, .rank: return false
     case .field(let path):
       path.encode(into: &writer)
       writer.putNil()

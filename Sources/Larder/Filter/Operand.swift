@@ -6,6 +6,8 @@ enum Operand: Sendable, Equatable {
   case derived([FieldStep], Derivation)
   /// What only the decoded document can say; compared by identity.
   case computed(Computed)
+  /// How well a document matches a search.
+  case rank(SearchRank)
 
   final class Computed: Sendable, Equatable {
     typealias Reading = @Sendable (ValueReader) throws(RecordError) -> Value
@@ -106,6 +108,7 @@ extension Operand: CustomStringConvertible {
     case .field(let path): path.map(\.name).joined(separator: ".")
     case .derived(let path, let derivation): "\(Operand.field(path)).\(derivation)"
     case .computed(let computed): "<\(computed.name)>"
+    case .rank: "rank"
     }
   }
 }

@@ -84,7 +84,11 @@ extension Selection {
   }
 
   /// The position that a cursor of this selection marks.
-  func position(at cursor: PageCursor, in collection: String) throws(StoreError) -> Position {
+  ///
+  /// - Returns: This selection too, which ranks as it did when the cursor was made.
+  func position(
+    at cursor: PageCursor, in collection: String
+  ) throws(StoreError) -> (Position, Selection) {
     guard cursor.fingerprint == fingerprint(collection) else {
       throw .cursorRefused(
         collection: collection, reason: "it belongs to a query with another filter or order")
@@ -95,9 +99,11 @@ extension Selection {
     } catch {
       throw .cursorRefused(collection: collection, reason: "\(error)")
     }
-    guard values.count == order.count else {
+    guard let selection = ranked(by: values.dropFirst(order.count)) else {
       throw .cursorRefused(collection: collection, reason: "it has the values of another order")
     }
-    return Position(order: order, values: values, key: cursor.key)
+    let position = Position(
+      order: selection.order, values: Array(values.prefix(order.count)), key: cursor.key)
+    return (position, selection)
   }
 }

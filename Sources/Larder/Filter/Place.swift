@@ -64,14 +64,18 @@ struct Place: Sendable {
   let operand: Operand
   /// Negative where documents have no such field.
   let slot: Int
+  /// Reads the texts that a rank is about.
+  private let search: SearchTest?
 
   /// - Parameter fields: Those of the documents; nil for elements.
   init(_ operand: Operand, in fields: FieldTable?) {
     self.operand = operand
+    search =
+      if case .rank(let rank) = operand { SearchTest(rank.condition, in: fields) } else { nil }
     switch operand {
     case .field(let path), .derived(let path, _):
       slot = fields.map { $0.slot(of: path[0].name) ?? -1 } ?? 0
-    case .computed: slot = -1
+    case .computed, .rank: slot = -1
     }
   }
 
@@ -89,6 +93,12 @@ struct Place: Sendable {
   func value(in subject: borrowing some FilterSubject & ~Copyable) throws(RecordError) -> Value {
     switch operand {
     case .computed(let computed): return try computed.value(subject.asValue)
+    case .rank(let rank):
+      guard let search, let statistics = rank.statistics else {
+        assertionFailure("a rank was asked for before the collection was")
+        return .double(0)
+      }
+      return .double(try search.score(of: subject, statistics))
     case .field(let path):
       return try reach(path, in: subject) { (destination) throws(RecordError) in
         switch destination {

@@ -51,8 +51,50 @@ final class SearchTest: Sendable {
   func holds(
     for subject: borrowing some FilterSubject & ~Copyable
   ) throws(RecordError) -> Bool {
-    let tool = idle.withLock { $0.popLast() } ?? Tool(condition)
-    defer { idle.withLock { $0.append(tool) } }
+    let tool = borrow()
+    defer { giveBack(tool) }
+    return try read(subject, tool)
+  }
+
+  /// How well the document matches; 0 where it has nothing of the search.
+  ///
+  /// - Throws: ``RecordError`` when a field cannot be read.
+  func score(
+    of subject: borrowing some FilterSubject & ~Copyable, _ statistics: SearchStatistics
+  ) throws(RecordError) -> Double {
+    let tool = borrow()
+    defer { giveBack(tool) }
+    _ = try read(subject, tool)
+    var score = 0.0
+    for (term, frequency) in tool.matcher.frequencies.enumerated() where frequency > 0 {
+      score += SearchScore(statistics, term: term)
+        .part(frequency: frequency, length: tool.matcher.length)
+    }
+    return score
+  }
+
+  /// Counts a document; one that cannot be read counts by what was read of it.
+  func count(
+    _ subject: borrowing some FilterSubject & ~Copyable, in counter: inout SearchStatistics.Counter
+  ) {
+    let tool = borrow()
+    defer { giveBack(tool) }
+    do throws(RecordError) {
+      _ = try read(subject, tool)
+    } catch {
+      _ = tool.matcher.finish()
+    }
+    counter.add(tool.matcher)
+  }
+
+  private func borrow() -> Tool { idle.withLock { $0.popLast() } ?? Tool(condition) }
+
+  private func giveBack(_ tool: Tool) { idle.withLock { $0.append(tool) } }
+
+  /// - Returns: Whether the document matches.
+  private func read(
+    _ subject: borrowing some FilterSubject & ~Copyable, _ tool: Tool
+  ) throws(RecordError) -> Bool {
     tool.matcher.begin()
     for (field, place) in places.enumerated() {
       var position: UInt32 = 0

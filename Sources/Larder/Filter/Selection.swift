@@ -2,6 +2,8 @@
 @usableFromInline struct Selection: Sendable, Equatable {
   var filter = FilterNode.constant(true)
   var order: [SortKey] = []
+  /// Whether nobody has asked for this order: a search ranks what it finds unless told otherwise.
+  var hasDefaultOrder = false
   var maximum: Int?
   var skipped = 0
   /// Who is told of documents that cannot be read, which are then left out; nil where they are

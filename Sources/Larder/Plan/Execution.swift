@@ -7,6 +7,8 @@ internal import LarderLMDB
 struct Execution {
   let plan: Plan
   let binding: CollectionBinding
+  /// What it is the way to; a rank has its statistics.
+  let selection: Selection
   /// What is asked of each document that the plan's source gives.
   private let residual: Evaluation
   /// Whether there is anything to ask of them.
@@ -46,6 +48,7 @@ struct Execution {
     _ plan: Plan, _ selection: Selection, _ binding: CollectionBinding, tally: Tally? = nil,
     lendsKeys: Bool = false
   ) {
+    self.selection = selection
     self.lendsKeys = lendsKeys && selection.order.isEmpty
     self.plan = plan
     self.tally = tally
@@ -117,14 +120,9 @@ struct Execution {
     case .keys(let keys):
       var documents = try transaction.cursor(in: binding.collection.documents)
       for key in keys {
-        let goesOn = try key.withUnsafeBytes { key in
-          guard (1...KeyKind.maximumByteCount).contains(key.count), try documents.seek(key),
-            try matches(residual, key: documents.key, record: documents.value)
-          else { return true }
-          return try taker.take(documents.key, documents.value)
-        }
-        if !goesOn { return }
+        guard try lend(key, &documents, taker) else { return }
       }
+    case .search(let finding): try forEachFound(finding, transaction, taker)
     case .index(let access):
       if case .index(let order) = plan.order {
         try forEachInOrder(access, order, transaction, taker)
@@ -139,6 +137,18 @@ struct Execution {
     case .intersection(let first, let second):
       try forEach(
         keys: common(first, second, transaction), first.index, transaction, taker)
+    }
+  }
+
+  /// Reads the document under a key, and lends it if it is there and matches.
+  ///
+  /// - Returns: False where `body` says so.
+  private func lend(_ key: [UInt8], _ documents: inout Cursor, _ taker: Taker) throws -> Bool {
+    try key.withUnsafeBytes { key in
+      guard (1...KeyKind.maximumByteCount).contains(key.count), try documents.seek(key),
+        try matches(residual, key: documents.key, record: documents.value)
+      else { return true }
+      return try taker.take(documents.key, documents.value)
     }
   }
 
@@ -183,6 +193,39 @@ struct Execution {
   }
 }
 
+// MARK: Searches
+
+extension Execution {
+  private func forEachFound(
+    _ finding: SearchFinding, _ transaction: borrowing LentTransaction, _ taker: Taker
+  ) throws {
+    var documents = try transaction.cursor(in: binding.collection.documents)
+    let isRanked = if case .rank = plan.order { true } else { false }
+    var rest = selection
+    do {
+      guard isRanked else {
+        for key in try finding.keys(transaction) {
+          guard try lend(key, &documents, taker) else { return }
+        }
+        return
+      }
+      try finding.forEachBest(transaction) { key, score in
+        let (_, filter) = selection.filter.splitAtPosition
+        let position = Position(order: selection.order, values: [.double(score)], key: key)
+        rest.filter = .all([filter, .behind(position)])
+        return try lend(key, &documents, taker)
+      }
+    } catch let damage as SearchDamage {
+      // The documents themselves say what is left, behind the last that was found.
+      binding.collection.tell(of: damage, in: finding.index)
+      let planner = Planner(rest, binding.collection, usesSearchIndexes: false)
+      let execution = Execution(try planner.plan(transaction), rest, binding, tally: tally)
+      if isRanked { return try execution.forEach(in: transaction, wanted: .max, taker) }
+      try execution.forEachUnsorted(in: transaction, taker)
+    }
+  }
+}
+
 // MARK: Entries
 
 extension Execution {
@@ -218,7 +261,7 @@ extension Execution {
   var witness: CollectionIndex? {
     switch plan.source {
     case .index(let access), .intersection(let access, _): access.index
-    case .everything, .nothing, .keys, .keyRange, .union: nil
+    case .everything, .nothing, .keys, .keyRange, .union, .search: nil
     }
   }
 

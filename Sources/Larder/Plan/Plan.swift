@@ -29,6 +29,8 @@ struct Plan {
     case union([IndexAccess])
     /// What both find; both are in the order of the keys.
     case intersection(IndexAccess, IndexAccess)
+    /// What a search index has found.
+    case search(SearchFinding)
   }
 
   enum Order {
@@ -36,6 +38,8 @@ struct Plan {
     case keys
     /// As the index has it.
     case index(IndexOrder)
+    /// As the search ranks what it has found.
+    case rank
     /// What is found is sorted; with a limit, only the first ones are kept.
     case sort
   }

@@ -13,57 +13,67 @@ extension Planner {
     insteadOf plan: Plan, _ transaction: borrowing LentTransaction
   ) throws -> Plan? {
     for (place, condition) in conditions.enumerated() {
-      guard case .search(let search) = condition, !search.expression.wanted.isEmpty,
-        plan.estimate.count > Self.fewCount, !isSmall(plan.source),
-        let index = collection.indexes.first(where: { $0.finds(search) })
+      guard case .search(let search) = condition, plan.estimate.count > Self.fewCount,
+        !isSmall(plan.source), let finding = try find(search, transaction)
       else { continue }
-      do {
-        let reading = try SearchReading(
-          index.database, weights: index.definition.weights ?? [], transaction)
-        let found = try reading.search(search.expression, transaction).ids
-        if isBetter(plan, found.count) { return nil }
-        let keys = try reading.keys(of: found, transaction)
-          .sorted { $0.lexicographicallyPrecedes($1) }
-        return self.plan(
-          .keys(keys), selection.order.isEmpty ? .keys : .sort, ConditionPlaces(place), keys.count,
-          isExact: true)
-      } catch let damage as SearchDamage {
-        collection.log.tell(
-          .error, "a search index is damaged, and was not used",
-          ["collection": collection.name, "index": index.name, "reason": "\(damage)"])
+      var settled = ConditionPlaces(place)
+      guard ranks(by: search) else {
+        if isBetter(plan, than: finding.count, isRanked: false) { return nil }
+        let order = selection.order.isEmpty ? Plan.Order.keys : .sort
+        return self.plan(.search(finding), order, settled, finding.count, isExact: true)
       }
+      if isBetter(plan, than: finding.count, isRanked: true) { return nil }
+      for (place, condition) in conditions.enumerated() {
+        guard case .behind(let position) = condition, position.order == selection.order else {
+          continue
+        }
+        settled.insert(place)
+        return self.plan(
+          .search(finding.behind(position)), .rank, settled, finding.count, isExact: false)
+      }
+      return self.plan(.search(finding), .rank, settled, finding.count, isExact: true)
     }
     return nil
+  }
+
+  private func find(
+    _ search: SearchCondition, _ transaction: borrowing LentTransaction
+  ) throws -> SearchFinding? {
+    if let finding, finding.condition == search { return finding }
+    let rank = selection.order.lazy.compactMap(\.rank).first { $0.condition == search }
+    return try SearchFinding(
+      search, in: collection, rankingBy: rank?.statistics, transaction)
+  }
+
+  /// Whether the order is that of the search alone, best first.
+  private func ranks(by search: SearchCondition) -> Bool {
+    guard selection.order.count == 1, selection.order[0].isReversed else { return false }
+    return selection.order[0].rank?.condition == search
+  }
+
+  /// What a search finds that is the only condition; nil where it is not, or no index can tell.
+  func findAlone(_ transaction: borrowing LentTransaction) throws -> SearchFinding? {
+    guard conditions.count == 1, case .search(let search) = conditions[0] else { return nil }
+    return try find(search, transaction)
   }
 
   private func isSmall(_ source: Plan.Source) -> Bool {
     switch source {
     case .nothing, .keys: true
-    case .everything, .keyRange, .index, .union, .intersection: false
+    case .everything, .keyRange, .index, .union, .intersection, .search: false
     }
   }
 
   /// Whether a plan costs less than fetching so many documents that a search has found.
-  private func isBetter(_ plan: Plan, _ foundCount: Int) -> Bool {
+  private func isBetter(_ plan: Plan, than foundCount: Int, isRanked: Bool) -> Bool {
     var readCount = Double(plan.estimate.count)
-    let isOrdered = if case .sort = plan.order { false } else { true }
-    if isOrdered, let wanted, foundCount > 0 {
+    var fetchCount = Double(foundCount)
+    if let wanted, foundCount > 0 {
       // It ends with the last one that is wanted; these lie anywhere.
-      readCount = min(readCount, readCount * Double(wanted) / Double(foundCount))
+      let isOrdered = if case .sort = plan.order { false } else { true }
+      if isOrdered { readCount = min(readCount, readCount * Double(wanted) / fetchCount) }
+      if isRanked, conditions.count == 1 { fetchCount = min(fetchCount, Double(wanted)) }
     }
-    return readCount * Self.readCost < Double(foundCount) * Self.foundCost
-  }
-}
-
-extension CollectionIndex {
-  /// Whether it has the words of the fields of a search.
-  fileprivate func finds(_ search: SearchCondition) -> Bool {
-    guard isOfWords, isComplete, definition.parts.count == search.fields.count else { return false }
-    return zip(definition.parts, search.fields).allSatisfy { part, field in
-      part.path.elementsEqual(field.lazy.map(\.name))
-        && part.absent == IndexDefinition.textOfAbsent(field[field.count - 1].absent)
-        && part.outerAbsent
-          == field.dropLast().map { IndexDefinition.textOfAbsent($0.absent ?? .null) }
-    }
+    return readCount * Self.readCost < fetchCount * Self.foundCost
   }
 }

@@ -12,6 +12,9 @@ struct Planner {
   let collection: Collection
   /// What holds together.
   let conditions: [FilterNode]
+  /// What was found by a search in this transaction already.
+  let finding: SearchFinding?
+  private let usesSearchIndexes: Bool
 
   // What things cost beside each other, in nanoseconds. From the benchmark: a record that is
   // looked at in passing, one that is fetched by its key, an entry that is passed, one document
@@ -24,7 +27,12 @@ struct Planner {
   /// Keys in a range that are counted at most.
   private static let largestKeyCount = 1024
 
-  init(_ selection: Selection, _ collection: Collection) {
+  init(
+    _ selection: Selection, _ collection: Collection, finding: SearchFinding? = nil,
+    usesSearchIndexes: Bool = true
+  ) {
+    self.finding = finding
+    self.usesSearchIndexes = usesSearchIndexes
     givenOrder = selection.order
     var selection = selection
     // No two documents have the same key, so that nothing behind it matters.
@@ -41,6 +49,7 @@ struct Planner {
 
   func plan(_ transaction: borrowing LentTransaction) throws -> Plan {
     let plan = try planByValues(transaction)
+    if !usesSearchIndexes { return plan }
     return try planBySearch(insteadOf: plan, transaction) ?? plan
   }
 

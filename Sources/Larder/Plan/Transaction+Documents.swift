@@ -19,12 +19,18 @@ extension Transaction where Self: ~Copyable {
   /// - Parameter lendsKeys: Whether a document that an index settles may be lent by its key alone,
   ///   with an empty record.
   borrowing func execution(
-    of selection: Selection, _ binding: CollectionBinding, lendsKeys: Bool = false
+    of selection: Selection, _ binding: CollectionBinding, lendsKeys: Bool = false,
+    tally: Execution.Tally? = nil
   ) throws -> Execution {
     try selection.checkDepth()
+    var selection = selection
+    var finding: SearchFinding?
+    if selection.needsStatistics {
+      (selection, finding) = try LentTransaction(self).ranked(selection, binding)
+    }
     return Execution(
-      try Planner(selection, binding.collection).plan(LentTransaction(self)), selection, binding,
-      lendsKeys: lendsKeys)
+      try Planner(selection, binding.collection, finding: finding).plan(LentTransaction(self)),
+      selection, binding, tally: tally, lendsKeys: lendsKeys)
   }
 
   /// Lends the records that `selection` selects, in its order.
@@ -87,6 +93,7 @@ extension Transaction where Self: ~Copyable {
     _ selection: Selection, _ binding: CollectionBinding, upTo limit: Int
   ) throws -> Int? {
     let planner = Planner(selection, binding.collection)
+    if let finding = try planner.findAlone(LentTransaction(self)) { return finding.count }
     guard let access = planner.countingAccess() else { return nil }
     return try LentTransaction(self).countWholeEntries(access, upTo: limit)
   }
@@ -107,7 +114,42 @@ extension Transaction where Self: ~Copyable {
   }
 }
 
+// MARK: Ranking
+
+extension LentTransaction {
+  /// A selection that is sorted by rank with the statistics of this moment, and what was found in the index
+  /// that they come from. Without such an index every document is read for them.
+  borrowing func ranked(
+    _ selection: Selection, _ binding: CollectionBinding
+  ) throws -> (Selection, SearchFinding?) {
+    var finding: SearchFinding?
+    let ranked = try selection.ranked { condition in
+      if let found = try SearchFinding(condition, in: binding.collection, self) {
+        finding = found
+        return found.statistics
+      }
+      let test = SearchTest(condition, in: binding.collection.description.fields)
+      var counter = SearchStatistics.Counter(condition.expression)
+      var documents = try cursor(in: binding.collection.documents)
+      while try documents.next() { binding.count(documents.value, test, in: &counter) }
+      return counter.statistics
+    }
+    return (ranked, finding)
+  }
+}
+
 extension CollectionBinding {
+  /// Counts a document for the statistics of a search; a damaged one is left to those who read it.
+  func count(
+    _ record: UnsafeRawBufferPointer, _ test: SearchTest,
+    in counter: inout SearchStatistics.Counter
+  ) {
+    guard let record = try? RecordReader(record, binding: self, schema: root, depth: 1) else {
+      return
+    }
+    test.count(record, in: &counter)
+  }
+
   /// Whether a record matches; its checksum is left for those that are looked at.
   ///
   /// So a damaged record that does not match is left out without a word. Comparing each, measured with

@@ -109,6 +109,14 @@ struct IndexDeclaration: Sendable {
       subject = "`\(property)`"
     }
 
+    /// - Parameter operand: Nil where only the decoded document has the field.
+    init(operand: [FieldStep]?, named property: String) {
+      self.operand = operand
+      isDescending = false
+      self.property = property
+      subject = "`\(property)`"
+    }
+
     init<Entity, Value>(_ field: QueryField<Entity, Value>, isDescending: Bool) {
       operand = field.storedPath
       self.isDescending = isDescending
@@ -155,8 +163,13 @@ extension Document {
     where !declared.contains(where: { $0.filter == nil && $0.begins(like: index) }) {
       declared.append(index)
     }
+    if let type = Self.self as? any Searchable.Type { declared.append(type.searchDeclaration) }
     return declared
   }
+}
+
+extension Searchable {
+  fileprivate static var searchDeclaration: IndexDeclaration { search.declaration }
 }
 
 extension IndexDeclaration {

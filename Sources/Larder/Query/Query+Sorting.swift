@@ -64,6 +64,10 @@ extension Query {
 
   fileprivate func adding(_ keys: [SortKey]) -> Self {
     var query = self
+    if query.selection.hasDefaultOrder {
+      query.selection.order = []
+      query.selection.hasDefaultOrder = false
+    }
     query.selection.order += keys
     return query
   }

@@ -22,13 +22,6 @@ public struct Query<Entity: Document>: Sendable, Equatable {
     self.where { condition($0) == true }
   }
 
-  /// The documents of this query that a search finds.
-  func searching(_ condition: SearchCondition) -> Self {
-    var query = self
-    query.selection.filter = .all([selection.filter, .search(condition)])
-    return query
-  }
-
   /// At most `count` documents.
   public func limit(_ count: Int) -> Self {
     var query = self

@@ -31,7 +31,8 @@ extension Query {
   public func after(_ cursor: PageCursor) throws(StoreError) -> Self {
     var query = self
     let (_, rest) = selection.filter.splitAtPosition
-    let position = try selection.position(at: cursor, in: Entity.schema.name)
+    let (position, ranked) = try selection.position(at: cursor, in: Entity.schema.name)
+    query.selection = ranked
     query.selection.filter = .all([rest, .behind(position)])
     query.selection.skipped = 0
     return query
@@ -75,8 +76,9 @@ extension Moment {
       return Page(models: [], next: nil)
     }
     let execution = try transaction.execution(of: query.selection, binding)
+    builder.selection = execution.selection
     let values = Evaluation(
-      .constant(true), order: query.selection.order, in: binding.collection)
+      .constant(true), order: execution.selection.order, in: binding.collection)
     try execution.forEach(in: transaction, wanted: form.isWhole ? builder.wanted : .max) {
       key, record in
       if try form.skips(record, key: key, binding) { return true }
@@ -95,7 +97,7 @@ extension Moment {
 
 /// A page that is being filled.
 struct PageBuilder<Model: Sendable> {
-  let selection: Selection
+  var selection: Selection
   let limit: Int
   private var skipped = 0
   private var hasMore = false
@@ -133,6 +135,7 @@ struct PageBuilder<Model: Sendable> {
     return Page(
       models: models,
       next: PageCursor(
-        fingerprint: selection.fingerprint(collection), values: last.values, key: last.key))
+        fingerprint: selection.fingerprint(collection),
+        values: last.values + selection.rankValues, key: last.key))
   }
 }

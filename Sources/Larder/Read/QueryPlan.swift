@@ -22,6 +22,8 @@ public struct QueryPlan: Sendable, Equatable {
     case union([IndexUse])
     /// What both of them find.
     case intersection(IndexUse, IndexUse)
+    /// What a search index has found.
+    case search(IndexUse)
   }
 
   /// How an index is used.
@@ -30,7 +32,7 @@ public struct QueryPlan: Sendable, Equatable {
     public let name: String
     /// Names of its fields; a minus before descending ones.
     public let fields: [String]
-    /// How many ranges of it are read.
+    /// How many ranges of it are read; 0 for a search index.
     public let rangeCount: Int
   }
 
@@ -40,6 +42,8 @@ public struct QueryPlan: Sendable, Equatable {
     case keys
     /// The order of the index: nothing is sorted, and reading ends with the limit.
     case index
+    /// How well documents match the search: reading ends with the limit.
+    case rank
     /// What is found is sorted; with a limit only the first ones are kept meanwhile.
     case sort
   }
@@ -72,6 +76,8 @@ extension QueryPlan: CustomStringConvertible {
       case .index(let use): "\(use)"
       case .union(let uses): "union of " + uses.map { "\($0)" }.joined(separator: " and ")
       case .intersection(let first, let second): "intersection of \(first) and \(second)"
+      case .search(let use):
+        "search index \"\(use.name)\" (\(use.fields.joined(separator: ", ")))"
       }
     text += ": \(examinedRows) documents"
     if let residual {
@@ -80,6 +86,7 @@ extension QueryPlan: CustomStringConvertible {
     switch order {
     case .keys: break
     case .index: text += ", in the order of the index"
+    case .rank: text += ", best first"
     case .sort: text += ", sorted"
     }
     return text
@@ -123,9 +130,7 @@ extension Transaction where Self: ~Copyable {
   ) throws -> QueryPlan {
     try selection.checkDepth()
     let tally = Execution.Tally()
-    let execution = Execution(
-      try Planner(selection, binding.collection).plan(LentTransaction(self)), selection, binding,
-      tally: tally)
+    let execution = try execution(of: selection, binding, tally: tally)
     let limit = selection.maximum.map { $0.addingReportingOverflow(selection.skipped) }
     let wanted = limit.map { $0.overflow ? Int.max : $0.partialValue } ?? .max
     var matched = 0
@@ -156,6 +161,7 @@ extension QueryPlan.Source {
     case .union(let accesses): self = .union(accesses.map { QueryPlan.IndexUse($0) })
     case .intersection(let first, let second):
       self = .intersection(QueryPlan.IndexUse(first), QueryPlan.IndexUse(second))
+    case .search(let finding): self = .search(QueryPlan.IndexUse(finding.index, rangeCount: 0))
     }
   }
 }
@@ -165,6 +171,7 @@ extension QueryPlan.Order {
     switch order {
     case .keys: self = .keys
     case .index: self = .index
+    case .rank: self = .rank
     case .sort: self = .sort
     }
   }
@@ -172,11 +179,15 @@ extension QueryPlan.Order {
 
 extension QueryPlan.IndexUse {
   fileprivate init(_ access: IndexAccess) {
+    self.init(access.index, rangeCount: access.ranges.count)
+  }
+
+  fileprivate init(_ index: CollectionIndex, rangeCount: Int) {
     self.init(
-      name: access.index.name,
-      fields: access.index.definition.parts.map {
+      name: index.name,
+      fields: index.definition.parts.map {
         ($0.isDescending ? "-" : "") + $0.path.joined(separator: ".")
-      }, rangeCount: access.ranges.count)
+      }, rangeCount: rangeCount)
   }
 }
 

@@ -17,8 +17,8 @@
 /// and so can be everything else: see <doc:Models>.
 ///
 /// - Parameter name: The collection's name; the type's own if there is none.
-@attached(member, names: named(schema), named(encode), named(entityAccessorKey))
-@attached(extension, conformances: Document, names: named(init))
+@attached(member, names: named(schema), named(encode), named(entityAccessorKey), named(search))
+@attached(extension, conformances: Document, Searchable, names: named(init))
 public macro Document(as name: StaticString? = nil) =
   #externalMacro(module: "LarderMacros", type: "Document")
 
@@ -44,6 +44,28 @@ public macro Key() = #externalMacro(module: "LarderMacros", type: "Key")
 @attached(peer)
 public macro Indexed(unique: Bool = false, descending: Bool = false) =
   #externalMacro(module: "LarderMacros", type: "Indexed")
+
+/// Has the words of a property searched: a text, an array or a set of texts, or an embedded document with
+/// searchable properties of its own.
+///
+/// ```swift
+/// @Document
+/// struct Note: Identifiable {
+///   var id: UUID
+///   @Searchable(weight: 3) var title: String
+///   @Searchable var body = ""
+/// }
+///
+/// let found = try notes.fetch(Note.search("blue winter", prefix: .last).limit(20))
+/// ```
+/// The type becomes ``Searchable``: its documents have one search index over all these properties, which
+/// every save keeps in its transaction.
+///
+/// - Parameter weight: What a word counts here, 1 to 100. That of an embedded document multiplies those of
+///   its properties.
+@attached(peer)
+public macro Searchable(weight: Int = 1) =
+  #externalMacro(module: "LarderMacros", type: "Searchable")
 
 /// Gives the name that a property is stored under, where it is not its own: what a property that
 /// was renamed needs to find its values again.

@@ -35,7 +35,11 @@ public final class Schema<Owner>: AnySchema, @unchecked Sendable {
       fields.enumerated().filter(\.element.isLowered).map { ($0.element.path, $0.offset) },
       uniquingKeysWith: { first, _ in first })
     indexedFields = fields.compactMap { field in field.index.map { (field.description, $0) } }
-    super.init(name: name, keyField: keyName, fields: fields.map(\.description))
+    super.init(
+      name: name, keyField: keyName, fields: fields.map(\.description),
+      searchedFields: fields.compactMap { field in
+        field.searchWeight.map { (field.description, $0) }
+      })
   }
 
   /// The stored name of the field at `path`, or nil for a property that is not stored.
@@ -56,14 +60,20 @@ public class AnySchema: @unchecked Sendable {  // Immutable after init; see `Fie
   public let keyField: String?
   /// Every stored field, in declared order.
   public let fields: [FieldDescription]
+  /// The fields that are marked as searchable, with their weights.
+  let searchedFields: [(FieldDescription, Int)]
 
-  init(name: String, keyField: String?, fields: [FieldDescription]) {
+  init(
+    name: String, keyField: String?, fields: [FieldDescription],
+    searchedFields: [(FieldDescription, Int)] = []
+  ) {
     precondition(fields.count <= Int(UInt16.max), "\(name) has more than 65,535 fields")
     precondition(
       Set(fields.map(\.name)).count == fields.count, "two fields of \(name) have the same name")
     self.name = name
     self.keyField = keyField
     self.fields = fields
+    self.searchedFields = searchedFields
   }
 }
 
@@ -75,6 +85,8 @@ public struct Field<Owner> {
   /// in the order, or equal, as the values are.
   let isLowered: Bool
   var index: FieldIndex?
+  /// What a word counts in this field; nil where it is not searched.
+  var searchWeight: Int?
 
   /// A field that every record has; one that is missing in an old record is an error, unless
   /// its type is optional.

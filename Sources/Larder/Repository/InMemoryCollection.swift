@@ -30,6 +30,24 @@ struct InMemoryCollection<Entity: Document>: Sendable {
     return try reading(record, key.encodedBytes) { try Entity(from: $0) }
   }
 
+  /// A selection that is sorted by rank with the statistics of all that is kept.
+  func ranked(_ selection: Selection) -> Selection {
+    guard let binding, selection.needsStatistics else { return selection }
+    return selection.ranked { Self.statistics(of: $0, in: binding, among: records.values) }
+  }
+
+  static func statistics(
+    of condition: SearchCondition, in binding: CollectionBinding,
+    among records: some Sequence<[UInt8]>
+  ) -> SearchStatistics {
+    let test = SearchTest(condition, in: binding.collection.description.fields)
+    var counter = SearchStatistics.Counter(condition.expression)
+    for record in records {
+      record.withUnsafeBytes { binding.count($0, test, in: &counter) }
+    }
+    return counter.statistics
+  }
+
   /// An entity, and what its order goes by.
   struct Match {
     let entity: Entity
@@ -41,6 +59,7 @@ struct InMemoryCollection<Entity: Document>: Sendable {
   func matches(_ selection: Selection) throws -> [Match] {
     try selection.checkDepth()
     guard let binding else { return [] }
+    let selection = ranked(selection)
     let evaluation = Evaluation(
       selection.filter, order: selection.order, in: binding.collection,
       passesUnreadable: selection.unreadable != nil)
@@ -115,6 +134,8 @@ extension InMemoryCollection {
   /// The rows of a watched query, in its order, with their models.
   func rows<Model>(_ reader: RowReader<Entity, Model>) throws -> [(row: Row, model: Model)] {
     guard let binding else { return [] }
+    var reader = reader
+    reader.rank { Self.statistics(of: $0, in: binding, among: records.values) }
     let bound = reader.bound(to: binding)
     var bytes = OrderedBytes()
     var rows: [(row: Row, model: Model)] = []

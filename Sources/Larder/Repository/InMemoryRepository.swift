@@ -119,8 +119,9 @@ extension InMemoryRepository {
   ///   another query.
   public func page(_ query: Query<Entity>, after cursor: PageCursor?) throws -> Page<Model> {
     let query = try cursor.map { try query.after($0) } ?? query
-    var builder = PageBuilder<Model>(query.selection)
-    var selection = query.selection
+    let snapshot = snapshot
+    var selection = snapshot.ranked(query.selection)
+    var builder = PageBuilder<Model>(selection)
     selection.maximum = builder.wanted
     selection.skipped = 0
     if builder.limit == 0 { return Page(models: [], next: nil) }

@@ -16,7 +16,7 @@ extension Query {
   /// - Throws: ``StoreError`` for a value that no store would keep, such as
   ///   ``StoreError/keyLength(collection:key:byteCount:limit:)``, and for a filter that is too deep.
   public func results(of entities: some Sequence<Entity>) throws -> [Entity] {
-    try InMemoryCollection.matches(selection, among: Array(entities))
+    try InMemoryCollection.matches(selection, among: Array(entities)).matches
       .dropFirst(selection.skipped).prefix(selection.maximum ?? .max).map(\.entity)
   }
 
@@ -31,7 +31,10 @@ extension Query {
     let query = try cursor.map { try after($0) } ?? self
     var builder = PageBuilder<Entity>(query.selection)
     if builder.limit == 0 { return Page(models: [], next: nil) }
-    for match in try InMemoryCollection.matches(query.selection, among: Array(entities)) {
+    let (matches, selection) = try InMemoryCollection.matches(
+      query.selection, among: Array(entities))
+    builder.selection = selection
+    for match in matches {
       if builder.isFull || builder.isSkipping {
         if builder.pass() { continue } else { break }
       }
@@ -51,16 +54,20 @@ extension Query {
 }
 
 extension InMemoryCollection {
-  /// The entities among these that a selection's filter matches, in its order.
+  /// The entities among these that a selection's filter matches, in its order; and the selection, with
+  /// statistics where it ranks.
   fileprivate static func matches(
     _ selection: Selection, among entities: [Entity]
-  ) throws -> [Match] {
+  ) throws -> (matches: [Match], selection: Selection) {
     try selection.checkDepth()
     var binding = try CollectionBinding(undeclared: Entity.self)
     var found: [[UInt8]: (entity: Entity, record: [UInt8])] = [:]
     for entity in entities {
       let record = try record(of: entity, &binding)
       found[entity.entityAccessorKey.encodedBytes] = (entity, record)
+    }
+    let selection = selection.ranked { condition in
+      statistics(of: condition, in: binding, among: found.values.lazy.map(\.record))
     }
     let evaluation = Evaluation(selection.filter, order: selection.order, in: binding.collection)
     let matches = try found.compactMap { key, value -> Match? in
@@ -72,6 +79,6 @@ extension InMemoryCollection {
         }
       }
     }
-    return evaluation.sorted(matches)
+    return (evaluation.sorted(matches), selection)
   }
 }

@@ -193,6 +193,12 @@ extension Repository where Model == Entity {
     let query = try cursor.map { try query.after($0) } ?? query
     var builder = PageBuilder<Model>(query.selection)
     if builder.limit == 0 { return Page(models: [], next: nil) }
+    if query.selection.needsStatistics {
+      // A rank depends on models that are not fetched.
+      var everything = Query<Entity>()
+      everything.selection.unreadable = query.selection.unreadable
+      return try query.page(of: fetch(everything))
+    }
     var selected = query
     selected.selection.maximum = builder.wanted == .max ? nil : builder.wanted
     selected.selection.skipped = 0

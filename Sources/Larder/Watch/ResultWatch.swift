@@ -13,7 +13,9 @@ protocol WatchWork<Element> {
 struct ResultWatch<Entity: Document, Model: Sendable>: WatchWork {
   private let store: Store
   private let growth: Growth?
-  private let reader: RowReader<Entity, Model>
+  private var reader: RowReader<Entity, Model>
+  /// Documents of the collection when the statistics of a rank were taken.
+  private var rankedCount = 0
   private var rows: ResultRows
   private var follower: LogFollower
   private var bound: RowReader<Entity, Model>.Bound?
@@ -61,6 +63,7 @@ struct ResultWatch<Entity: Document, Model: Sendable>: WatchWork {
     case .unknown(let isBehind): return try reread(snapshot, isReset: isBehind)
     case .changes(let changes):
       guard let binding else { return nil }
+      if try isRankOutdated(binding, snapshot) { return try reread(snapshot, isReset: false) }
       let found: RowDifference?
       do {
         found = try step(changes, binding, snapshot)
@@ -82,6 +85,10 @@ struct ResultWatch<Entity: Document, Model: Sendable>: WatchWork {
       throw StoreError.unlogged(collection: binding.collection.name)
     }
     if let bound, bound.binding === binding { return bound }
+    if reader.needsStatistics {
+      try reader.rank(in: binding, snapshot.transaction)
+      rankedCount = try snapshot.transaction.statistics(of: binding.collection.documents).entryCount
+    }
     let bound = reader.bound(to: binding)
     self.bound = bound
     return bound
@@ -91,6 +98,20 @@ struct ResultWatch<Entity: Document, Model: Sendable>: WatchWork {
 // MARK: Steps
 
 extension ResultWatch {
+  /// The least number of documents by which statistics become outdated.
+  private static var rankMargin: Int { 32 }
+
+  /// Whether the collection has twice as many documents as when the statistics of a rank were taken, or half
+  /// as many: until then ranks stay, so that a step costs what has changed.
+  private func isRankOutdated(
+    _ bound: RowReader<Entity, Model>.Bound, _ snapshot: borrowing Snapshot
+  ) throws -> Bool {
+    guard reader.isRanked else { return false }
+    let documents = bound.binding.collection.documents
+    let count = try snapshot.transaction.statistics(of: documents).entryCount
+    return count > 2 * rankedCount + Self.rankMargin || 2 * count + Self.rankMargin < rankedCount
+  }
+
   private mutating func begin(_ snapshot: borrowing Snapshot) throws -> ResultChange<Model> {
     var models = RowsBuilder<Model>()
     if let bound = try binding(in: snapshot) {
@@ -113,6 +134,10 @@ extension ResultWatch {
     let before = shown.map { rows[$0] } ?? rows.visibleRows
     var models = RowsBuilder<Model>()
     var new: [Row] = []
+    if reader.isRanked {
+      reader.forgetStatistics()
+      self.bound = nil
+    }
     let bound = try binding(in: snapshot)
     if let bound {
       new = try reader.rows(

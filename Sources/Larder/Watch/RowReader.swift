@@ -3,15 +3,36 @@ internal import LarderLMDB
 /// Tells which documents a watched query is about, and where they stand in its result.
 struct RowReader<Entity: Document, Model: Sendable>: Sendable {
   let form: ModelForm<Model, Entity>
-  private let selection: Selection
+  private var selection: Selection
+  /// Without the statistics of a rank.
+  private let given: Selection
 
   init(_ selection: Selection, _ form: ModelForm<Model, Entity>) {
     self.selection = selection
+    given = selection
     self.form = form.skipping(selection.unreadable)
   }
 
   /// For documents without a mapper.
   init(_ selection: Selection) where Model == Entity { self.init(selection, .documents) }
+
+  /// Whether it is sorted by a rank, whose statistics change with the data.
+  var isRanked: Bool { selection.order.contains { $0.rank != nil } }
+  var needsStatistics: Bool { selection.needsStatistics }
+
+  /// Takes statistics for a rank that has none.
+  mutating func rank(by statistics: (SearchCondition) throws -> SearchStatistics) rethrows {
+    selection = try selection.ranked(by: statistics)
+  }
+
+  /// The same in a store.
+  mutating func rank(
+    in binding: CollectionBinding, _ transaction: borrowing some Transaction & ~Copyable
+  ) throws {
+    selection = try LentTransaction(transaction).ranked(selection, binding).0
+  }
+
+  mutating func forgetStatistics() { selection = given }
 
   /// The reader of one binding: names have become slots.
   struct Bound {

@@ -5,13 +5,16 @@ enum IndexCommand: Command {
   static let summary = "declare an index of a collection, or drop one"
   static let help = """
     larder index COLLECTION FIELDS --store DIR
+    larder index COLLECTION --search FIELDS --store DIR
     larder index COLLECTION --drop NAME --store DIR
 
     Declares an index over fields with commas between them, the one that is compared for equality
     most first and a minus before descending ones, and waits until it is complete. `larder stat`
     lists indexes. Queries choose by themselves which to use.
 
-      --name NAME   what to call it; else the names of the fields
+      --search FIELDS  a search index of texts instead, for `larder search`; a weight may stand behind
+                    a field, as in `title:3,body`
+      --name NAME   what to call it; else the names of the fields, or "search"
       --unique      refuse two documents with equal values; nil equals nothing
       --where EXPR  only documents that the expression holds for; for queries that ask for it too
       --drop NAME   drop the index of this name instead
@@ -23,13 +26,14 @@ enum IndexCommand: Command {
       larder index contacts city,-order --store ./data
       larder index contacts -updatedAt --store ./data
       larder index contacts email --unique --store ./data
+      larder index notes --search title:3,body --store ./data
       larder index contacts --drop city,-order --store ./data
 
     Exit codes: 0 done, 1 refused or failure, 2 wrong usage.
     """
   static let options: [Option] = [
     .store, Option("name", takes: "NAME"), Option("unique"), Option("where", takes: "EXPR"),
-    Option("drop", takes: "NAME"),
+    Option("drop", takes: "NAME"), Option("search", takes: "FIELDS"),
   ]
 
   static var takesMinus: Bool { true }
@@ -37,7 +41,7 @@ enum IndexCommand: Command {
   static func run(_ arguments: Arguments) throws -> ExitCode {
     if let dropped = arguments["drop"] {
       let name = try arguments.operands("COLLECTION")[0]
-      for other in ["name", "unique", "where"] where arguments.has(other) {
+      for other in ["name", "unique", "where", "search"] where arguments.has(other) {
         throw UsageError("--drop and --\(other) exclude each other")
       }
       let collection = try arguments.storeToChange().existing(name).collection
@@ -51,13 +55,27 @@ enum IndexCommand: Command {
       try collection.finishIndexes { !Interruption.isWished }
       return .success
     }
-    let operands = try arguments.operands("COLLECTION", "FIELDS")
-    let collection = try arguments.storeToChange().existing(operands[0]).collection
-    let parts = try operands[1].split(separator: ",", omittingEmptySubsequences: false).map(part)
-    let filter = try arguments.query(of: collection).filter
-    try collection.createIndex(
-      on: parts, name: arguments["name"], unique: arguments.has("unique"),
-      where: arguments.has("where") ? filter : nil)
+    let collection: DynamicCollection
+    let name: String
+    if let searched = arguments["search"] {
+      for other in ["unique", "where"] where arguments.has(other) {
+        throw UsageError("--search and --\(other) exclude each other")
+      }
+      name = try arguments.operands("COLLECTION")[0]
+      collection = try arguments.storeToChange().existing(name).collection
+      let fields = try searched.split(separator: ",", omittingEmptySubsequences: false)
+        .map(searchField)
+      try collection.createSearchIndex(on: fields, name: arguments["name"] ?? "search")
+    } else {
+      let operands = try arguments.operands("COLLECTION", "FIELDS")
+      name = operands[0]
+      collection = try arguments.storeToChange().existing(name).collection
+      let parts = try operands[1].split(separator: ",", omittingEmptySubsequences: false).map(part)
+      let filter = try arguments.query(of: collection).filter
+      try collection.createIndex(
+        on: parts, name: arguments["name"], unique: arguments.has("unique"),
+        where: arguments.has("where") ? filter : nil)
+    }
     Interruption.watch()
     do {
       try collection.buildIndexes { _ in !Interruption.isWished }
@@ -69,9 +87,19 @@ enum IndexCommand: Command {
     if Interruption.isWished { throw Failure("stopped; the next program that writes goes on") }
     for index in try collection.indexes() {
       let entries = Console.number(index.entryCount)
-      try Console.print("\(operands[0]): index \(index.name.inQuotes) has \(entries) entries")
+      try Console.print("\(name): index \(index.name.inQuotes) has \(entries) entries")
     }
     return .success
+  }
+
+  private static func searchField(_ text: Substring) throws(UsageError) -> DynamicSearchField {
+    let colon = text.lastIndex(of: ":")
+    let weight = colon.map { Int(text[text.index(after: $0)...]) } ?? 1
+    guard let path = FieldPath(String(text[..<(colon ?? text.endIndex)])), let weight else {
+      throw UsageError(
+        "\(String(text).inQuotes) is no field, such as `body`, or `title:3` with a weight")
+    }
+    return DynamicSearchField(path, weight: weight)
   }
 
   private static func part(_ text: Substring) throws(UsageError) -> DynamicIndexPart {

@@ -25,6 +25,14 @@ enum QueryCommand: Command {
 
   static func run(_ arguments: Arguments) throws -> ExitCode {
     let name = try arguments.operands("COLLECTION")[0]
+    let collection = try arguments.storeToRead().existing(name).collection
+    return try output(try arguments.query(of: collection), of: collection, arguments)
+  }
+
+  /// Prints what a query selects, as the options say.
+  static func output(
+    _ query: DynamicQuery, of collection: DynamicCollection, _ arguments: Arguments
+  ) throws -> ExitCode {
     let formatName = arguments["format"] ?? "table"
     let format = ExportFormat(rawValue: formatName)
     guard format != nil || formatName == "table" else {
@@ -33,8 +41,6 @@ enum QueryCommand: Command {
           + Spelling.suggestion(
             formatName, among: ["table"] + ExportFormat.allCases.map(\.rawValue)))
     }
-    let collection = try arguments.storeToRead().existing(name).collection
-    let query = try arguments.query(of: collection)
     var options = try ExportOptions(arguments, collection)
     guard let format else {
       try print(query, collection, options.fields)

@@ -20,7 +20,7 @@ struct Table {
   /// Rows without the headings.
   var count: Int { rows.count - 1 }
 
-  private static func printable(_ text: String) -> String {
+  static func printable(_ text: String) -> String {
     var printable = ""
     for scalar in text.unicodeScalars {
       switch scalar.properties.generalCategory {

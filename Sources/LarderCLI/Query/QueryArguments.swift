@@ -72,8 +72,16 @@ extension Arguments {
   ///
   /// - Throws: ``UsageError`` for a list of none, or of what the collection does not have.
   func fields(of collection: DynamicCollection) throws -> [FieldPath]? {
-    let paths = try list("select").map { try path($0, "select") }
-    try require(paths, in: collection, "select") { path in
+    let paths = try paths("select", of: collection)
+    return paths.isEmpty ? nil : paths
+  }
+
+  /// The fields that an option names; none where it is not given.
+  ///
+  /// - Throws: As ``fields(of:)``.
+  func paths(_ option: String, of collection: DynamicCollection) throws -> [FieldPath] {
+    let paths = try list(option).map { try path($0, option) }
+    try require(paths, in: collection, option) { path in
       guard let place = try collection.place() else { return }
       var inner: FieldPlace? = place
       for (level, name) in path.names.enumerated() {
@@ -84,7 +92,7 @@ extension Arguments {
           collection: collection.name, path: path, unknownName: level, knownNames: known)
       }
     }
-    return paths.isEmpty ? nil : paths
+    return paths
   }
 
   private func require(

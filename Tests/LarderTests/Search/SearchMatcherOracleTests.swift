@@ -94,10 +94,12 @@ extension SearchStore {
     }
     let mean = count == 0 ? 0 : Double(total) / Double(count)
     return found.mapValues { frequencies, length in
-      zip(frequencies, documentFrequencies).reduce(0) { sum, term in
-        guard term.0 > 0 else { return sum }
-        let score = SearchScore(documentCount: count, frequency: term.1, meanLength: mean)
-        return sum + score.part(frequency: term.0, length: length)
+      let statistics = SearchStatistics(
+        documentCount: count, meanLength: mean, frequencies: documentFrequencies)
+      return frequencies.enumerated().reduce(0) { sum, term in
+        guard term.element > 0 else { return sum }
+        let score = SearchScore(statistics, term: term.offset)
+        return sum + score.part(frequency: term.element, length: length)
       }
     }
   }

@@ -3,9 +3,11 @@ internal import LarderLMDB
 extension SearchReading {
   /// The documents that match an expression which asks for something, with their scores.
   ///
+  /// - Parameter statistics: What to rank by; the index as it is if nil.
   /// - Throws: ``SearchDamage``; LMDB's errors.
   func search(
-    _ expression: SearchExpression, _ transaction: borrowing some Transaction & ~Copyable
+    _ expression: SearchExpression, rankingBy statistics: SearchStatistics? = nil,
+    _ transaction: borrowing some Transaction & ~Copyable
   ) throws -> RankedSearch {
     var wanted: [[PostingList]] = []
     for group in expression.wanted {
@@ -15,7 +17,8 @@ extension SearchReading {
     }
     var excluded: [PostingList] = []
     for term in expression.excluded { excluded.append(try postings(of: term, transaction)) }
-    return RankedSearch(wanted: wanted, excluded: excluded, header: header)
+    return RankedSearch(
+      wanted: wanted, excluded: excluded, header: header, rankingBy: statistics)
   }
 
   /// The documents that have a term.

@@ -15,14 +15,12 @@ struct SearchScore {
   private let idf: Double
   private let meanLength: Double
 
-  /// - Parameters:
-  ///   - documentCount: Documents with a word at least.
-  ///   - frequency: Those that have the term.
-  ///   - meanLength: Weighted words of a document in the mean.
-  init(documentCount: Int, frequency: Int, meanLength: Double) {
-    let (count, frequency) = (Double(documentCount), Double(frequency))
+  /// - Parameter term: The place of the term among those that are wanted.
+  init(_ statistics: SearchStatistics, term: Int) {
+    let frequency = Double(statistics.frequencies[term])
+    let count = Double(max(statistics.documentCount, statistics.frequencies[term]))
     idf = log1p((count - frequency + 0.5) / (frequency + 0.5))
-    self.meanLength = max(meanLength, 1)
+    meanLength = max(statistics.meanLength, 1)
   }
 
   /// What a term adds to the score of a document.

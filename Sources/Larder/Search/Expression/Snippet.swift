@@ -1,12 +1,13 @@
 /// A stretch of a text that shows what a search has found in it.
-struct Snippet: Sendable, Equatable {
+public struct Snippet: Sendable, Equatable {
   /// On one line: runs of white space are single spaces.
-  let text: String
+  public let text: String
   /// What was found, ascending, without overlaps, on boundaries of characters.
-  let highlights: [Range<String.Index>]
-  /// Whether the text has something before it, and behind it.
-  let isCutBefore: Bool
-  let isCutBehind: Bool
+  public let highlights: [Range<String.Index>]
+  /// Whether the text has something before it.
+  public let isCutBefore: Bool
+  /// Whether the text has something behind it.
+  public let isCutBehind: Bool
 
   static let wordCount = 24
 
@@ -57,7 +58,7 @@ struct Snippet: Sendable, Equatable {
 
   /// The text with marks around what was found, and an ellipsis where it is cut. The text itself is not
   /// escaped.
-  func marked(from open: String, to close: String) -> String {
+  public func marked(from open: String, to close: String) -> String {
     var result = isCutBefore ? "… " : ""
     var at = text.startIndex
     for range in highlights {
@@ -65,6 +66,25 @@ struct Snippet: Sendable, Equatable {
       at = range.upperBound
     }
     return result + text[at...] + (isCutBehind ? " …" : "")
+  }
+}
+
+extension Snippet {
+  /// What a search has found in a text, ascending, on boundaries of characters.
+  static func highlights(
+    in text: String, for expression: SearchExpression
+  ) -> [Range<String.Index>] {
+    let hits = Array(text.utf8).withUnsafeBytes { SearchHits(expression, in: $0) }
+    var ranges: [Range<String.Index>] = []
+    for range in hits.ranges(within: 0..<hits.words.count) {
+      let found = text.characters(from: range.lowerBound, to: range.upperBound)
+      if let last = ranges.last, last.upperBound >= found.startIndex {
+        ranges[ranges.count - 1] = last.lowerBound..<max(last.upperBound, found.endIndex)
+      } else {
+        ranges.append(found.startIndex..<found.endIndex)
+      }
+    }
+    return ranges
   }
 }
 

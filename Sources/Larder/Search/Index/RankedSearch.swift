@@ -9,24 +9,34 @@ struct RankedSearch {
   private(set) var ids: [UInt32] = []
   private(set) var scores: [Double] = []
 
+  /// What the scores rest on.
+  let statistics: SearchStatistics
+
   /// - Parameters:
   ///   - wanted: What a document must have, each of them; ids ascending.
   ///   - excluded: What it must not have.
-  init(wanted: [[PostingList]], excluded: [PostingList], header: SearchHeader) {
+  ///   - statistics: What to rank by; the index as it is if nil.
+  init(
+    wanted: [[PostingList]], excluded: [PostingList], header: SearchHeader,
+    rankingBy statistics: SearchStatistics? = nil
+  ) {
+    self.statistics =
+      statistics
+      ?? SearchStatistics(
+        documentCount: header.documentCount, meanLength: header.meanLength,
+        frequencies: wanted.joined().map(\.count))
     guard let first = wanted.first else { return }
     var matching = Self.union(first)
     for group in wanted.dropFirst() { matching = Self.intersection(matching, Self.union(group)) }
     for list in excluded { matching = Self.difference(matching, list.ids) }
     ids = matching
     scores = [Double](repeating: 0, count: ids.count)
-    for group in wanted {
-      for list in group { add(list, header) }
+    for (term, list) in wanted.joined().enumerated() {
+      add(list, SearchScore(self.statistics, term: term))
     }
   }
 
-  private mutating func add(_ list: PostingList, _ header: SearchHeader) {
-    let score = SearchScore(
-      documentCount: header.documentCount, frequency: list.count, meanLength: header.meanLength)
+  private mutating func add(_ list: PostingList, _ score: SearchScore) {
     var place = 0
     for index in ids.indices {
       place = list.place(atOrAfter: ids[index], from: place)
@@ -60,46 +70,70 @@ struct RankedSearch {
     }
   }
 
-  /// The documents that rank first, best first, ties by key.
-  func best(
-    _ count: Int, in reading: SearchReading, _ transaction: borrowing some Transaction & ~Copyable
-  ) throws -> [(key: [UInt8], score: Double)] {
-    guard count > 0, !ids.isEmpty else { return [] }
-    let threshold = leastOfBest(count)
-    var best: [(key: [UInt8], score: Double)] = []
-    for (place, score) in scores.enumerated() where score >= threshold {
-      best.append((try reading.document(ids[place], transaction).key, score))
+  /// Lends the keys of the documents, best first, ties by key, until `body` says false.
+  ///
+  /// - Parameter bound: Only what ranks behind it is lent.
+  /// - Throws: ``SearchDamage``; LMDB's errors; whatever `body` throws.
+  func forEachBest(
+    in reading: SearchReading, behind bound: (score: Double, key: [UInt8])? = nil,
+    _ transaction: borrowing some Transaction & ~Copyable,
+    _ body: (_ key: [UInt8], _ score: Double) throws -> Bool
+  ) throws {
+    var heap = RankHeap(scores)
+    while let score = heap.best {
+      if let bound, score > bound.score {
+        heap.removeBest()
+        continue
+      }
+      var ids: [UInt32] = []
+      while heap.best == score { ids.append(self.ids[heap.removeBest()]) }
+      var keys = try reading.keys(of: ids.sorted(), transaction)
+      if let bound, score == bound.score {
+        keys.removeAll { !bound.key.lexicographicallyPrecedes($0) }
+      }
+      if keys.count > 1 { keys.sort { $0.lexicographicallyPrecedes($1) } }
+      for key in keys where try !body(key, score) { return }
     }
-    best.sort {
-      $0.score != $1.score ? $0.score > $1.score : $0.key.lexicographicallyPrecedes($1.key)
-    }
-    return Array(best.prefix(count))
+  }
+}
+
+/// Places by their scores, best first. Making one costs time in proportion to all of them, and taking one
+/// away the logarithm of that: most searches want a few of many.
+private struct RankHeap {
+  private let scores: [Double]
+  private var places: [UInt32]
+
+  init(_ scores: [Double]) {
+    self.scores = scores
+    places = (0..<UInt32(scores.count)).map { $0 }
+    for root in stride(from: places.count / 2 - 1, through: 0, by: -1) { sink(root) }
   }
 
-  /// The score that so many documents reach.
-  private func leastOfBest(_ count: Int) -> Double {
-    if scores.count <= count { return -.infinity }
-    // A heap whose root is the least of those that are kept.
-    var heap = Array(scores[..<count])
-    for root in stride(from: count / 2 - 1, through: 0, by: -1) { Self.sink(root, &heap) }
-    for score in scores[count...] where score > heap[0] {
-      heap[0] = score
-      Self.sink(0, &heap)
+  var best: Double? { places.first.map { scores[Int($0)] } }
+
+  /// - Returns: The place of the best, of which there must be one.
+  @discardableResult
+  mutating func removeBest() -> Int {
+    let best = places[0]
+    let last = places.removeLast()
+    if !places.isEmpty {
+      places[0] = last
+      sink(0)
     }
-    return heap[0]
+    return Int(best)
   }
 
-  private static func sink(_ start: Int, _ heap: inout [Double]) {
+  private mutating func sink(_ start: Int) {
     var root = start
     while true {
-      var least = root
+      var best = root
       for child in [2 * root + 1, 2 * root + 2]
-      where child < heap.count && heap[child] < heap[least] {
-        least = child
+      where child < places.count && scores[Int(places[child])] > scores[Int(places[best])] {
+        best = child
       }
-      if least == root { return }
-      heap.swapAt(root, least)
-      root = least
+      if best == root { return }
+      places.swapAt(root, best)
+      root = best
     }
   }
 }

@@ -1,0 +1,171 @@
+/// A search in the texts of a collection without a type.
+///
+/// ```swift
+/// let query = DynamicQuery.search("blue winter").limit(20)
+/// let notes = try store.collection("notes").fetch(query)
+/// ```
+public struct DynamicSearch: Hashable, Sendable {
+  /// As a person has typed it; ``SearchIndex/callAsFunction(_:prefix:allowingTypos:)`` says what it means.
+  public var text: String
+  /// Where it is searched: text, or arrays or sets of it. Where there is none, in the fields of the
+  /// collection's search index; without such an index, in every text that the documents have themselves.
+  public var fields: [FieldPath]
+  /// Which words may be the beginning of one.
+  public var prefix: SearchPrefix
+  /// Whether words are also found where a letter or two are wrong.
+  public var allowsTypos: Bool
+
+  /// A search in some fields.
+  public init(
+    _ text: String, in fields: [FieldPath] = [], prefix: SearchPrefix = .marked,
+    allowingTypos: Bool = false
+  ) {
+    self.text = text
+    self.fields = fields
+    self.prefix = prefix
+    allowsTypos = allowingTypos
+  }
+
+  fileprivate var expression: SearchExpression {
+    SearchExpression(text, isBeingTyped: prefix == .last, allowsTypos: allowsTypos)
+  }
+}
+
+extension DynamicQuery {
+  /// The documents that a text is found in, the best first: as ``DynamicSearch`` says.
+  public static func search(
+    _ text: String, in fields: [FieldPath] = [], prefix: SearchPrefix = .marked,
+    allowingTypos: Bool = false
+  ) -> Self {
+    var query = Self()
+    query.search = DynamicSearch(text, in: fields, prefix: prefix, allowingTypos: allowingTypos)
+    return query
+  }
+
+  /// The stretch of a text that shows best what this query's search has found in it, as
+  /// ``Query/snippet(of:wordCount:)``.
+  public func snippet(of text: String, wordCount: Int = 24) -> Snippet {
+    let expression = search?.expression ?? SearchExpression(wanted: [], excluded: [])
+    return Snippet(of: text, for: expression, wordCount: max(1, wordCount))
+  }
+}
+
+extension DynamicCollection {
+  /// Where a query searches; none where it does not.
+  ///
+  /// - Throws: ``DynamicQueryError``; ``StoreError``.
+  package func searchedFields(_ query: DynamicQuery) throws -> [FieldPath] {
+    try store.read { snapshot in
+      guard let search = query.search, let collection = snapshot.catalogue[name] else { return [] }
+      return try DynamicLowering(collection: collection).condition(search).fields
+        .compactMap { FieldPath(names: $0.map(\.name)) }
+    }
+  }
+}
+
+// MARK: Lowering
+
+extension DynamicLowering {
+  /// - Throws: ``DynamicQueryError`` for a field that there is not, or that is no text.
+  func condition(_ search: DynamicSearch) throws(DynamicQueryError) -> SearchCondition {
+    let names = search.fields.map(\.names)
+    let index = collection.indexes.first { index in
+      index.isOfWords && index.isMaintained
+        && (names.isEmpty || index.definition.parts.map(\.path) == names)
+    }
+    var fields: [[FieldStep]] = []
+    if let index {
+      for part in index.definition.parts { fields.append(try steps(of: part)) }
+    } else if names.isEmpty {
+      for field in collection.tables[collection.documentTable].fields {
+        let (steps, kind) = try self.field(FieldPath(field: field.name))
+        if kind.isSearchable { fields.append(steps) }
+      }
+    } else {
+      for path in search.fields {
+        let (steps, kind) = try self.field(path)
+        guard kind.isSearchable else {
+          throw refusal(
+            path, .name(path.names.count - 1), found: "a field of kind \(kind)",
+            expected: "text, or an array or a set of texts")
+        }
+        fields.append(steps)
+      }
+    }
+    return SearchCondition(
+      fields: fields,
+      weights: index?.definition.weights ?? Array(repeating: 1, count: fields.count),
+      expression: search.expression)
+  }
+
+  /// The way down to a field of an index; where documents lack it, they have the text that the index has
+  /// instead.
+  private func steps(
+    of part: IndexDefinition.Part
+  ) throws(DynamicQueryError) -> [FieldStep] {
+    guard let path = FieldPath(names: part.path) else { return [] }
+    let steps = try steps(path)
+    return zip(steps, part.outerAbsent + [part.absent]).map { step, absent in
+      FieldStep(
+        name: step.name, kind: step.kind,
+        absent: absent.isEmpty ? .null : .string(String(decoding: absent, as: UTF8.self)))
+    }
+  }
+}
+
+extension Kind {
+  /// Whether its words can be searched.
+  fileprivate var isSearchable: Bool {
+    switch self {
+    case .string, .array(.string), .set(.string): true
+    default: false
+    }
+  }
+}
+
+// MARK: Indexes
+
+/// A field of a search index that no type declares. A literal is the path in its text: `"title"`.
+public struct DynamicSearchField: Hashable, Sendable, ExpressibleByStringLiteral {
+  /// The field, or a path into embedded documents.
+  public let path: FieldPath
+  /// What a word counts here, 1 to 100.
+  public let weight: Int
+
+  /// A part of a search index by a field.
+  public init(_ path: FieldPath, weight: Int = 1) {
+    self.path = path
+    self.weight = weight
+  }
+
+  /// A text that is no path is the name of one field.
+  public init(stringLiteral text: String) { self.init(FieldPath(text) ?? FieldPath(field: text)) }
+
+  /// A field by its path in text, and what a word counts there.
+  public static func field(_ text: String, weight: Int = 1) -> Self {
+    Self(FieldPath(text) ?? FieldPath(field: text), weight: weight)
+  }
+}
+
+extension DynamicCollection {
+  /// Declares a search index without the collection's Swift type, for queries with and without it.
+  ///
+  /// ```swift
+  /// try store.collection("notes").createSearchIndex(on: [.field("title", weight: 3), "body"])
+  /// ```
+  /// It is kept and built as other indexes are: see ``createIndex(on:name:unique:where:)``.
+  ///
+  /// - Parameters:
+  ///   - fields: Texts, or arrays or sets of them.
+  ///   - name: What errors and statistics call it. One of the same name that says something else is replaced,
+  ///     and built anew.
+  /// - Throws: As ``createIndex(on:name:unique:where:)``.
+  public func createSearchIndex(on fields: [DynamicSearchField], name: String = "search") throws {
+    let parts = fields.map { DynamicIndexPart($0.path) }
+    try declareIndex { lowering throws(StoreError) in
+      try lowering.index(
+        on: parts, name: name, unique: false, where: nil,
+        weights: fields.map { UInt32(clamping: $0.weight) })
+    }
+  }
+}

@@ -1,0 +1,111 @@
+extension Query where Entity: Searchable {
+  /// The documents of this query in whose texts `text` is found, the best first unless the query is sorted
+  /// already: `Note.where { !$0.isArchived }.search("winter")`.
+  ///
+  /// - Parameters: As those of ``SearchIndex/callAsFunction(_:prefix:allowingTypos:)``, which says what a text
+  ///   means.
+  public func search(
+    _ text: String, prefix: SearchPrefix = .marked, allowingTypos: Bool = false
+  ) -> Self {
+    search(text, in: Entity.search, prefix: prefix, allowingTypos: allowingTypos)
+  }
+}
+
+extension Query {
+  /// The documents of this query in whose texts `text` is found, for fields that the type does not declare,
+  /// such as those of a plain `Codable` type. Where no search index has these fields every document is read;
+  /// ``DynamicCollection/createSearchIndex(on:name:)`` makes one.
+  public func search(
+    _ text: String, in index: SearchIndex<Entity>, prefix: SearchPrefix = .marked,
+    allowingTypos: Bool = false
+  ) -> Self {
+    searching(
+      SearchCondition(
+        index.declaration,
+        SearchExpression(text, isBeingTyped: prefix == .last, allowsTypos: allowingTypos)))
+  }
+
+  /// Sorted by how well documents match the search, behind what the query is sorted by already. For a query
+  /// that has an order of its own; without a search it changes nothing.
+  ///
+  /// ```swift
+  /// Note.search("winter").sorted(by: \.isPinned, .reverse).sortedByRank()
+  /// ```
+  public func sortedByRank() -> Self {
+    var query = self
+    guard !selection.hasDefaultOrder, let search = selection.filter.searches.first else {
+      return self
+    }
+    query.selection.order.append(.rank(search))
+    return query
+  }
+
+  /// The documents of this query that a search finds.
+  func searching(_ condition: SearchCondition) -> Self {
+    var query = self
+    query.selection.search(condition)
+    return query
+  }
+}
+
+extension Selection {
+  /// Narrows it to what a search finds.
+  mutating func search(_ condition: SearchCondition) {
+    let expression = condition.expression
+    if expression.wanted.isEmpty, expression.excluded.isEmpty { return }
+    filter = .all([filter, .search(condition)])
+    if order.isEmpty, !expression.wanted.isEmpty {
+      order = [.rank(condition)]
+      hasDefaultOrder = true
+    }
+  }
+}
+
+extension SearchCondition {
+  init(_ declaration: IndexDeclaration, _ expression: SearchExpression) {
+    self.init(
+      fields: declaration.parts.compactMap(\.operand), weights: declaration.weights ?? [],
+      expression: expression)
+  }
+}
+
+extension FilterNode {
+  /// The searches that all documents must match.
+  fileprivate var searches: [SearchCondition] {
+    switch self {
+    case .search(let condition): [condition]
+    case .conjunction(let parts): parts.flatMap(\.searches)
+    default: []
+    }
+  }
+}
+
+// MARK: Showing what was found
+
+extension Query {
+  /// The stretch of a text that shows best what this query's search has found in it; its beginning where the
+  /// search has found nothing there.
+  ///
+  /// ```swift
+  /// let query = Note.search(typed, prefix: .last)
+  /// for note in try notes.fetch(query.limit(20)) {
+  ///   let snippet = query.snippet(of: note.body)
+  ///   print(snippet.marked(from: "[", to: "]"))
+  /// }
+  /// ```
+  /// - Parameter wordCount: How many words it has at most.
+  public func snippet(of text: String, wordCount: Int = 24) -> Snippet {
+    Snippet(of: text, for: expression, wordCount: max(1, wordCount))
+  }
+
+  /// What this query's search has found in a text, such as a title that is shown whole: ascending, without
+  /// overlaps, on boundaries of characters.
+  public func highlights(in text: String) -> [Range<String.Index>] {
+    Snippet.highlights(in: text, for: expression)
+  }
+
+  private var expression: SearchExpression {
+    let searches = selection.filter.searches.map(\.expression)
+    return SearchExpression(wanted: searches.flatMap(\.wanted), excluded: [])
+  }
+}

@@ -1,0 +1,260 @@
+import Foundation
+import LarderTestKit
+import LarderTesting
+import Testing
+
+@testable import Larder
+
+@Suite("a search that ranks what it finds")
+struct SearchRankTests {
+  private func words(_ random: inout RandomSource) -> [String] {
+    Array(Set(random.array(1..<4) { $0.pick(SearchedNote.words) })).sorted()
+  }
+
+  /// Whether notes come as scores say, best first; of scores that rounding may have parted, any may.
+  private func isRanked(_ notes: [SearchedNote], by scores: [Int: Double]) -> Bool {
+    zip(notes, notes.dropFirst()).allSatisfy { first, second in
+      let (left, right) = (scores[first.id] ?? 0, scores[second.id] ?? 0)
+      return left > right - 1e-9 && (left != right || first.id < second.id)
+    }
+  }
+
+  @Test("best first, by the index, by every document and in memory, as BM25 without Larder has it")
+  func oracle() throws {
+    var random = RandomSource()
+    for round in 0..<repetitions(3) {
+      var notes = (0..<random.pick([40, 300, 700])).map { SearchedNote.random($0, &random) }
+      let memory = InMemoryRepository(of: SearchedNote.self)
+      try memory.save(notes)
+      try withTemporaryStore { store in
+        let repository = store.repository(of: SearchedNote.self)
+        try repository.save(notes)
+        for _ in 0..<40 {
+          let wanted = words(&random)
+          let scores = notes.scores(of: wanted)
+          let limit = random.pick([1, 5, 20, 1000])
+          let query = SearchedNote.search(wanted.joined(separator: " "))
+          let found = try repository.fetch(query)
+          #expect(Set(found.map(\.id)) == Set(scores.keys), "\(wanted) \(random.hint)")
+          #expect(isRanked(found, by: scores), "\(wanted) \(random.hint)")
+          #expect(try repository.fetch(query.limit(limit)) == Array(found.prefix(limit)))
+          #expect(try memory.fetch(query) == found, "\(wanted) \(random.hint)")
+          #expect(try query.results(of: notes) == found, "\(wanted) \(random.hint)")
+          #expect(try repository.count(query) == found.count)
+          let pinned = query.where { $0.isPinned }
+          #expect(
+            try repository.fetch(pinned.limit(limit))
+              == Array(found.filter(\.isPinned).prefix(limit)), "\(wanted) \(random.hint)")
+          let ordered = query.sorted(by: \.isPinned, .reverse).sortedByRank()
+          #expect(
+            try repository.fetch(ordered)
+              == found.filter(\.isPinned) + found.filter { !$0.isPinned },
+            "\(wanted) \(random.hint)")
+          #expect(
+            try repository.fetch(query.sorted(by: \.id)) == found.sorted { $0.id < $1.id })
+          // Without an index.
+          if round == 0, try store.collection("SearchedNote").dropIndex("search") {
+            #expect(try repository.fetch(query) == found, "\(wanted) \(random.hint)")
+          }
+          notes[random.int(0..<notes.count)] = .random(random.int(0..<notes.count), &random)
+          notes = Dictionary(notes.map { ($0.id, $0) }) { $1 }.values.sorted { $0.id < $1.id }
+          try repository.save(notes, clearBeforeSaving: SearchedNote.all)
+          try memory.save(notes, clearBeforeSaving: SearchedNote.all)
+        }
+        #expect(try store.check().problems.isEmpty)
+      }
+    }
+  }
+
+  @Test("pages go on where the page before them ended, whatever is saved in between")
+  func pages() throws {
+    var random = RandomSource()
+    for isInMemory in [false, true] {
+      try withTemporaryStore { store in
+        let notes = (0..<500).map { SearchedNote.random($0, &random) }
+        let memory = InMemoryRepository(of: SearchedNote.self)
+        let repository: any Repository<SearchedNote, SearchedNote> =
+          isInMemory ? memory : store.repository(of: SearchedNote.self)
+        try repository.save(notes)
+        let query = SearchedNote.search("winter")
+        let whole = try repository.fetch(query)
+        var paged: [SearchedNote] = []
+        var page = try repository.page(query.limit(7), after: nil)
+        paged += page.models
+        while let next = page.next {
+          // What is rare, and how long texts are, changes.
+          let id = 10_000 + paged.count
+          try repository.save(
+            SearchedNote(id: id, title: "coffee", body: String(repeating: "snow ", count: 500)))
+          page = try repository.page(query.limit(7), after: try again(next))
+          paged += page.models
+        }
+        #expect(paged == whole, "\(random.hint)")
+        let first = try repository.page(query.limit(1), after: nil)
+        #expect(throws: StoreError.self) {
+          try repository.page(query.sorted(by: \.title).limit(1), after: first.next)
+        }
+        #expect(throws: StoreError.self) {
+          try repository.page(SearchedNote.search("snow").limit(1), after: first.next)
+        }
+      }
+    }
+  }
+
+  private func again(_ cursor: PageCursor) throws -> PageCursor {
+    try JSONDecoder().decode(PageCursor.self, from: JSONEncoder().encode(cursor))
+  }
+
+  @Test("a watched search has what a fetch has, and is ranked anew when the collection has doubled")
+  func watching() throws {
+    var random = RandomSource()
+    try withTemporaryStore { store in
+      let repository = store.repository(of: SearchedNote.self)
+      for limit in [10, 1000] {
+        let query = SearchedNote.search("winter").limit(limit)
+        var watch = ResultWatch(
+          store, query.selection, RowReader<SearchedNote, SearchedNote>(query.selection))
+        var list: [SearchedNote] = []
+        var steps = 0
+        for step in 0..<120 {
+          for _ in 0..<random.int(0..<6) {
+            try repository.save(SearchedNote.random(random.int(0..<4 * (step + 1)), &random))
+          }
+          if random.once(in: 3) { try repository.delete(key: random.int(0..<step + 1)) }
+          if let change = try watch.next(skippingTo: 0) {
+            list.apply(change)
+            steps += 1
+          }
+          let found = try repository.fetch(query)
+          if found.count < limit {
+            #expect(Set(list.map(\.id)) == Set(found.map(\.id)), "\(random.hint)")
+          }
+          #expect(list.count == found.count, "\(random.hint)")
+          #expect(
+            try Set(list.map(\.id)) == Set(repository.get(keys: list.map(\.id)).map(\.id)),
+            "\(random.hint)")
+        }
+        #expect(steps > 20)
+        if limit == 10 { #expect((1...6).contains(watch.rereadCount), "\(watch.rereadCount)") }
+      }
+      try repository.eraseAllData()
+    }
+  }
+
+  @Test("texts that ask for nothing, or only exclude, and lists that are narrowed by a search")
+  func edges() throws {
+    try withTemporaryStore { store in
+      let repository = store.repository(of: SearchedNote.self)
+      let notes = [
+        SearchedNote(id: 1, title: "Blå vinter", body: "snow on the fjord"),
+        SearchedNote(id: 2, title: "Summer", tags: ["fjord", "blue sea"]),
+        SearchedNote(id: 3, title: "Winter", place: .init(name: "Blåfjell")),
+      ]
+      try repository.save(notes)
+      func ids(_ query: Query<SearchedNote>) throws -> [Int] {
+        try repository.fetch(query).map(\.id)
+      }
+      #expect(try ids(SearchedNote.search("")) == [1, 2, 3])
+      #expect(try ids(SearchedNote.search("  \"-* ")) == [1, 2, 3])
+      #expect(try ids(SearchedNote.search("-fjord")) == [3])
+      #expect(try ids(SearchedNote.search("bla")) == [1])
+      #expect(try ids(SearchedNote.search("bla", prefix: .last)) == [3, 1])
+      #expect(try ids(SearchedNote.search("wimter", allowingTypos: true)) == [3])
+      #expect(try ids(SearchedNote.search("\"blue sea")) == [2])
+      #expect(try ids(SearchedNote.where { $0.id > 1 }.search("fjord")) == [2])
+      let many = (0..<10_000).map { "w\($0)" }.joined(separator: " ")
+      #expect(try ids(SearchedNote.search(many)) == [])
+      #expect(try repository.delete(SearchedNote.search("winter")) == 1)
+      #expect(try ids(SearchedNote.all) == [1, 2])
+      try repository.save([], clearBeforeSaving: SearchedNote.search("snow"))
+      #expect(try ids(SearchedNote.all) == [2])
+    }
+  }
+
+  @Test("a search tells how it was answered, and what it has found in a text")
+  func explained() throws {
+    var random = RandomSource()
+    try withTemporaryStore { store in
+      let repository = store.repository(of: SearchedNote.self)
+      try repository.save((0..<500).map { SearchedNote.random($0, &random) })
+      let query = SearchedNote.search("\"blue winter\"")
+      #expect(
+        "\(try query.limit(5).explain(in: store))".hasPrefix(
+          "search index \"search\" (title, body, tags, place.name): "))
+      #expect("\(query)".hasSuffix("sorted by rank descending"))
+      let text = "It was a\nBlue  WINTER, and blue the winter was."
+      #expect(
+        query.snippet(of: text).marked(from: "[", to: "]")
+          == "It was a [Blue WINTER], and blue the winter was.")
+      #expect(query.highlights(in: text).map { String(text[$0]) } == ["Blue  WINTER"])
+      #expect(SearchedNote.all.snippet(of: text, wordCount: 2).text == "It was")
+    }
+  }
+
+  @Test("a damaged search index is no error for those who search")
+  func damaged() throws {
+    var random = RandomSource()
+    for _ in 0..<repetitions(10) {
+      try withTemporaryStore { store in
+        let repository = store.repository(of: SearchedNote.self)
+        try repository.save((0..<600).map { SearchedNote.random($0, &random) })
+        let queries = [
+          SearchedNote.search("winter"), SearchedNote.search("\"blue winter\"").limit(30),
+          SearchedNote.search("snow").where { $0.isPinned }.limit(9),
+          SearchedNote.search("snow").sorted(by: \.title),
+        ]
+        let found = try queries.map { try repository.fetch($0) }
+        try store.engine.writer.run {
+          try store.engine.perform { scope in
+            guard let index = scope.catalogue["SearchedNote"]?.indexes.first(where: \.isOfWords)
+            else { return }
+            for _ in 0..<4 {
+              try scope.transaction.damageRecord(in: index.database, using: &random)
+            }
+            scope.hasSaved = true
+          }
+        }
+        for (query, expected) in zip(queries, found) {
+          #expect(try repository.fetch(query) == expected, "\(query) \(random.hint)")
+        }
+      }
+    }
+  }
+
+  @Test("collections without a type are searched by their search index, or in every text")
+  func withoutType() throws {
+    var random = RandomSource()
+    try withTemporaryStore { store in
+      let repository = store.repository(of: SearchedNote.self)
+      try repository.save((0..<300).map { SearchedNote.random($0, &random) })
+      let collection = store.collection("SearchedNote")
+      func ids(_ query: DynamicQuery) throws -> [Value?] {
+        try collection.fetch(query).map { $0["id"] }
+      }
+      let typed = try repository.fetch(SearchedNote.search("blue winter")).map {
+        Value?.some(.integer(Int64($0.id)))
+      }
+      #expect(try ids(.search("blue winter")) == typed, "\(random.hint)")
+      let fields = ["title", "body", "tags", "place.name"].compactMap { FieldPath($0) }
+      #expect(
+        try ids(.search("blue winter", in: fields)) == typed)
+      let plan = try collection.explain(.search("blue winter").limit(3))
+      #expect("\(plan)".hasPrefix("search index"), "\(plan)")
+      try collection.dropIndex("search")
+      #expect(Set(try ids(.search("blue winter"))).isSubset(of: Set(typed)))
+      #expect(throws: DynamicQueryError.self) {
+        try ids(.search("blue", in: [FieldPath(field: "isPinned")]))
+      }
+      #expect(throws: DynamicQueryError.self) {
+        try ids(.search("blue", in: [FieldPath(field: "nothing")]))
+      }
+      try collection.createSearchIndex(on: [.field("title", weight: 2)], name: "titles")
+      #expect(try collection.indexes().map(\.name) == ["titles"])
+      #expect("\(try collection.explain(.search("blue")))".hasPrefix("search index \"titles\""))
+      #expect(throws: StoreError.self) { try collection.createSearchIndex(on: ["isPinned"]) }
+      #expect(throws: StoreError.self) {
+        try collection.createSearchIndex(on: [.field("title", weight: 101)])
+      }
+    }
+  }
+}
