@@ -10,7 +10,8 @@ import Testing
     "Larder/Documentation.docc/Errors", "Larder/Documentation.docc/Processes",
     "Larder/Documentation.docc/Testing", "Larder/Documentation.docc/Performance",
     "Larder/Documentation.docc/ComingFrom", "Larder/Documentation.docc/Dynamic",
-    "Larder/Documentation.docc/Relations", "LarderTesting/Documentation.docc/LarderTesting",
+    "Larder/Documentation.docc/Relations", "Larder/Documentation.docc/Searching",
+    "LarderTesting/Documentation.docc/LarderTesting",
     "LarderImport/Documentation.docc/LarderImport", "LarderImport/Documentation.docc/Fixtures",
     "LarderRemote/Documentation.docc/Syncing",
   ]

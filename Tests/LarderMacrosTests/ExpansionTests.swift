@@ -1,6 +1,37 @@
 import Testing
 
 @Suite struct ExpansionTests {
+  @Test("searchable properties are marked in the schema, and the document gets its search index")
+  func searchable() throws {
+    let source = """
+      @Document public struct Note {
+        public var id: Int
+        @Searchable(weight: 3) var title = "untitled"
+        @Searchable var place: Place?
+      }
+      """
+
+    let expansion = try MacroPlugin().expand(role: "member", at: source)
+
+    #expect(expansion.problems.isEmpty)
+    let text = try #require(expansion.source)
+    #expect(
+      text.contains(
+        #"Larder.Field("title", \.title, default: "untitled").searchable(\.title, weight: 3),"#))
+    #expect(text.contains(#"Larder.Field("place", \.place).searchable(\.place),"#))
+    #expect(
+      text.contains(
+        "public nonisolated static let search: Larder.SearchIndex<Self> = Larder.SearchIndex()"))
+    // What is written by hand stays, and an embedded document has no index of its own.
+    let own = source.replacing("public var id", with: "static let search = f()\n  public var id")
+    #expect(
+      try MacroPlugin().expand(role: "member", at: own).source?.contains("SearchIndex") == false)
+    let inner = source.replacing("@Document", with: "@EmbeddedDocument")
+    let embedded = try MacroPlugin().expand("EmbeddedDocument", role: "member", at: inner)
+    #expect(embedded.source?.contains("SearchIndex") == false)
+    #expect(embedded.source?.contains(".searchable(\\.title, weight: 3)") == true)
+  }
+
   @Test("the conformance is written as a person would write it")
   func whole() throws {
     let source = """

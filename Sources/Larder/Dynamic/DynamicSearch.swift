@@ -153,13 +153,13 @@ extension DynamicCollection {
   /// ```swift
   /// try store.collection("notes").createSearchIndex(on: [.field("title", weight: 3), "body"])
   /// ```
-  /// It is kept and built as other indexes are: see ``createIndex(on:name:unique:where:)``.
+  /// It is kept and built as the indexes are that `createIndex` makes.
   ///
   /// - Parameters:
   ///   - fields: Texts, or arrays or sets of them.
   ///   - name: What errors and statistics call it. One of the same name that says something else is replaced,
   ///     and built anew.
-  /// - Throws: As ``createIndex(on:name:unique:where:)``.
+  /// - Throws: As `createIndex`. Nothing is changed then.
   public func createSearchIndex(on fields: [DynamicSearchField], name: String = "search") throws {
     let parts = fields.map { DynamicIndexPart($0.path) }
     try declareIndex { lowering throws(StoreError) in

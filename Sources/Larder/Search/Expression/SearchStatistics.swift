@@ -42,29 +42,3 @@ struct SearchStatistics: Sendable, Equatable {
     }
   }
 }
-
-extension SearchStatistics {
-  /// For a page's cursor: pages that follow one another are ranked by the same numbers.
-  var value: Value {
-    .array(
-      [.integer(Int64(documentCount)), .double(meanLength)]
-        + frequencies.map { .integer(Int64($0)) })
-  }
-
-  /// - Parameter value: What ``value`` was; nil is given back for anything else.
-  init?(_ value: Value) {
-    guard case .array(let values) = value, values.count >= 2,
-      case .integer(let count) = values[0], case .double(let length) = values[1],
-      count >= 0, length.isFinite, length >= 0
-    else { return nil }
-    var frequencies: [Int] = []
-    for value in values.dropFirst(2) {
-      guard case .integer(let frequency) = value, (0...Int64(UInt32.max)).contains(frequency) else {
-        return nil
-      }
-      frequencies.append(Int(frequency))
-    }
-    guard count <= Int64(UInt32.max) else { return nil }
-    self.init(documentCount: Int(count), meanLength: length, frequencies: frequencies)
-  }
-}
