@@ -58,7 +58,9 @@ extension DynamicCollection {
     try store.read { snapshot in
       guard let search = query.search, let collection = snapshot.catalogue[name] else { return [] }
       return try DynamicLowering(collection: collection).condition(search).fields
-        .compactMap { FieldPath(names: $0.map(\.name)) }
+        .compactMap { field in
+          if case .field(let path) = field { FieldPath(names: path.map(\.name)) } else { nil }
+        }
     }
   }
 }
@@ -93,7 +95,7 @@ extension DynamicLowering {
       }
     }
     return SearchCondition(
-      fields: fields,
+      fields: fields.map(Operand.field),
       weights: index?.definition.weights ?? Array(repeating: 1, count: fields.count),
       expression: search.expression)
   }

@@ -2,8 +2,8 @@ internal import LarderLMDB
 
 /// A search in the texts of a document, as a condition.
 struct SearchCondition: Sendable, Equatable {
-  /// Text, or arrays or sets of it.
-  let fields: [[FieldStep]]
+  /// Text, or arrays or sets of it; or what is computed from the document.
+  let fields: [Operand]
   /// Of each of the fields; they matter to the order of what is found, not to what is found.
   let weights: [UInt32]
   let expression: SearchExpression
@@ -11,7 +11,7 @@ struct SearchCondition: Sendable, Equatable {
 
 extension SearchCondition: CustomStringConvertible {
   var description: String {
-    let names = fields.map { "\(Operand.field($0))" }
+    let names = fields.map { "\($0)" }
     return "search of \(names.joined(separator: ", ")) for \(expression)"
   }
 }
@@ -37,12 +37,18 @@ final class SearchTest: Sendable {
         matcher.add(word, field: field, position: position)
       }
     }
+
+    func read(_ value: Value, _ field: Int, _ position: inout UInt32) {
+      for text in value.texts {
+        Array(text.utf8).withUnsafeBytes { read($0, field, &position) }
+      }
+    }
   }
 
   /// - Parameter fields: Those of the documents.
   init(_ condition: SearchCondition, in fields: FieldTable?) {
     self.condition = condition
-    places = condition.fields.map { Place(.field($0), in: fields) }
+    places = condition.fields.map { Place($0, in: fields) }
   }
 
   /// Whether the document has what the search asks for.
@@ -98,12 +104,13 @@ final class SearchTest: Sendable {
     tool.matcher.begin()
     for (field, place) in places.enumerated() {
       var position: UInt32 = 0
-      try place.reach(condition.fields[field], in: subject) { (destination) throws(RecordError) in
+      guard case .field(let path) = place.operand else {
+        tool.read(try place.value(in: subject), field, &position)
+        continue
+      }
+      try place.reach(path, in: subject) { (destination) throws(RecordError) in
         switch destination {
-        case .absent(let value):
-          for text in value.texts {
-            Array(text.utf8).withUnsafeBytes { tool.read($0, field, &position) }
-          }
+        case .absent(let value): tool.read(value, field, &position)
         case .value(var reader):
           if reader.nextIsNil { return }
           if reader.nextIsString { return tool.read(try reader.stringBytes(), field, &position) }

@@ -201,7 +201,7 @@ extension Execution {
   ) throws {
     var documents = try transaction.cursor(in: binding.collection.documents)
     let isRanked = if case .rank = plan.order { true } else { false }
-    var rest = selection
+    var last: (key: [UInt8], score: Double)?
     do {
       guard isRanked else {
         for key in try finding.keys(transaction) {
@@ -210,14 +210,18 @@ extension Execution {
         return
       }
       try finding.forEachBest(transaction) { key, score in
-        let (_, filter) = selection.filter.splitAtPosition
-        let position = Position(order: selection.order, values: [.double(score)], key: key)
-        rest.filter = .all([filter, .behind(position)])
+        last = (key, score)
         return try lend(key, &documents, taker)
       }
     } catch let damage as SearchDamage {
       // The documents themselves say what is left, behind the last that was found.
       binding.collection.tell(of: damage, in: finding.index)
+      var rest = selection
+      if let (key, score) = last {
+        let (_, filter) = selection.filter.splitAtPosition
+        let position = Position(order: selection.order, values: [.double(score)], key: key)
+        rest.filter = .all([filter, .behind(position)])
+      }
       let planner = Planner(rest, binding.collection, usesSearchIndexes: false)
       let execution = Execution(try planner.plan(transaction), rest, binding, tally: tally)
       if isRanked { return try execution.forEach(in: transaction, wanted: .max, taker) }

@@ -75,10 +75,11 @@ extension CollectionIndex {
       definition.parts.count == search.fields.count
     else { return false }
     return zip(definition.parts, search.fields).allSatisfy { part, field in
-      part.path.elementsEqual(field.lazy.map(\.name))
-        && part.absent == IndexDefinition.textOfAbsent(field[field.count - 1].absent)
+      guard case .field(let path) = field else { return false }
+      return part.path.elementsEqual(path.lazy.map(\.name))
+        && part.absent == IndexDefinition.textOfAbsent(path[path.count - 1].absent)
         && part.outerAbsent
-          == field.dropLast().map { IndexDefinition.textOfAbsent($0.absent ?? .null) }
+          == path.dropLast().map { IndexDefinition.textOfAbsent($0.absent ?? .null) }
     }
   }
 }

@@ -12,17 +12,18 @@ extension Query where Entity: Searchable {
 }
 
 extension Query {
-  /// The documents of this query in whose texts `text` is found, for fields that the type does not declare,
-  /// such as those of a plain `Codable` type. Where no search index has these fields every document is read;
-  /// ``DynamicCollection/createSearchIndex(on:name:)`` makes one.
+  /// The documents of this query in whose texts `text` is found, for fields that the type does not declare.
+  /// Where no search index has just these fields and weights, every document is read; so it is for a plain
+  /// `Codable` type and for properties that are not stored.
   public func search(
     _ text: String, in index: SearchIndex<Entity>, prefix: SearchPrefix = .marked,
     allowingTypos: Bool = false
   ) -> Self {
     searching(
       SearchCondition(
-        index.declaration,
-        SearchExpression(text, isBeingTyped: prefix == .last, allowsTypos: allowingTypos)))
+        fields: index.searched.map(\.operand), weights: index.searched.map(\.weight),
+        expression: SearchExpression(
+          text, isBeingTyped: prefix == .last, allowsTypos: allowingTypos)))
   }
 
   /// Sorted by how well documents match the search, behind what the query is sorted by already. For a query
@@ -58,14 +59,6 @@ extension Selection {
       order = [.rank(condition)]
       hasDefaultOrder = true
     }
-  }
-}
-
-extension SearchCondition {
-  init(_ declaration: IndexDeclaration, _ expression: SearchExpression) {
-    self.init(
-      fields: declaration.parts.compactMap(\.operand), weights: declaration.weights ?? [],
-      expression: expression)
   }
 }
 

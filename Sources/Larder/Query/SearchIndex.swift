@@ -17,6 +17,8 @@ public protocol Searchable: Document {
 /// The fields of a document type that are searched, and how much each of them counts.
 public struct SearchIndex<Entity: Document>: Sendable {
   let declaration: IndexDeclaration
+  /// What it looks at, and what a word counts there.
+  let searched: [(operand: Operand, weight: UInt32)]
 
   /// A search index over some fields.
   ///
@@ -32,11 +34,16 @@ public struct SearchIndex<Entity: Document>: Sendable {
   /// A search index over the fields that the schema marks as searchable: what `@Searchable` writes.
   public init(name: String = "search", fileID: StaticString = #fileID, line: UInt = #line) {
     self.init(
-      Entity.schema.searched(within: []).map { SearchField(part: $0.part, weight: $0.weight) },
+      Entity.schema.searched(within: []).map { part, weight in
+        SearchField(part: part, operand: part.operand.map(Operand.field), weight: weight)
+      },
       name, "\(fileID):\(line)")
   }
 
   private init(_ fields: [SearchField<Entity>], _ name: String, _ place: String) {
+    searched = fields.compactMap { field in
+      field.operand.map { ($0, UInt32(clamping: field.weight)) }
+    }
     declaration = IndexDeclaration(
       name: name, parts: fields.map(\.part), isUnique: false, filter: nil, place: place,
       weights: fields.map { UInt32(clamping: $0.weight) })
@@ -85,6 +92,8 @@ public enum SearchPrefix: Sendable, Hashable {
 /// A field that is searched.
 public struct SearchField<Entity: Document>: Sendable {
   let part: IndexDeclaration.Part
+  /// Nil where a default hides what is stored; then there is no such index either.
+  let operand: Operand?
   let weight: Int
 
   /// A text, or an array or a set of texts; also one in an embedded document: `\.address.street`.
@@ -94,17 +103,34 @@ public struct SearchField<Entity: Document>: Sendable {
   public static func field<Value: SearchableText>(
     _ path: KeyPath<Fields<Entity>, QueryField<Entity, Value>>, weight: Int = 1
   ) -> Self {
-    Self(part: .init(Fields()[keyPath: path], isDescending: false), weight: weight)
+    let field = Fields<Entity>()[keyPath: path]
+    return Self(
+      part: .init(field, isDescending: false),
+      operand: field.operand { .array($0.searchedTexts.map { .string($0) }) }, weight: weight)
   }
 }
 
 /// A value whose words can be searched: a text, or an array or a set of texts, or nil.
-public protocol SearchableText {}
+public protocol SearchableText: Sendable {
+  /// The texts whose words are searched, where no stored text is read.
+  var searchedTexts: [String] { get }
+}
 
-extension String: SearchableText {}
-extension Array: SearchableText where Element == String {}
-extension Set: SearchableText where Element == String {}
-extension Optional: SearchableText where Wrapped: SearchableText {}
+extension String: SearchableText {
+  public var searchedTexts: [String] { [self] }
+}
+
+extension Array: SearchableText where Element == String {
+  public var searchedTexts: [String] { self }
+}
+
+extension Set: SearchableText where Element == String {
+  public var searchedTexts: [String] { sorted() }
+}
+
+extension Optional: SearchableText where Wrapped: SearchableText {
+  public var searchedTexts: [String] { self?.searchedTexts ?? [] }
+}
 
 // MARK: In a schema
 

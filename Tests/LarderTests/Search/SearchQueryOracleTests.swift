@@ -15,7 +15,7 @@ struct SearchQueryOracleTests {
       fields.source.name.storedPath, fields.source.remarks.storedPath,
     ]
     return SearchCondition(
-      fields: paths.compactMap { $0 }, weights: Pamphlet.weights,
+      fields: paths.compactMap { $0.map(Operand.field) }, weights: Pamphlet.weights,
       expression: SearchExpression(typed, isBeingTyped: true, allowsTypos: true))
   }
 

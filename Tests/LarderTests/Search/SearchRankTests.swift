@@ -191,6 +191,41 @@ struct SearchRankTests {
     }
   }
 
+  struct Plain: Codable, Identifiable, Equatable {
+    var id: Int
+    var title: String
+    var tags: Set<String> = []
+    var place: Place?
+
+    struct Place: Codable, Equatable { var name: String }
+  }
+
+  @Test("a plain type, and a property that is computed, are searched without an index")
+  func plain() throws {
+    let plain = SearchIndex<CodableDocument<Plain>>(
+      .field(\.title, weight: 3), .field(\.tags), .field(\.place.name))
+    try withTemporaryStore { store in
+      let values = [
+        Plain(id: 1, title: "Summer", tags: ["fjord", "winter"]),
+        Plain(id: 2, title: "Winter"), Plain(id: 3, title: "Sea", place: .init(name: "Winterthur")),
+      ]
+      let memory = InMemoryRepository(of: Plain.self)
+      try memory.save(values)
+      let repository = store.repository(of: Plain.self)
+      try repository.save(values)
+      #expect(try repository.fetch(plain("winter")).map(\.id) == [2, 1])
+      #expect(try memory.fetch(plain("winter*")).map(\.id) == [2, 3, 1])
+      #expect(try repository.fetch(plain("winter*")) == memory.fetch(plain("winter*")))
+      #expect(try repository.page(plain("winter*").limit(1)).models.map(\.id) == [2])
+
+      let notes = store.repository(of: SearchedNote.self)
+      try notes.save(SearchedNote(id: 1, title: "Blue sea"))
+      let computed = SearchIndex<SearchedNote>(.field(\.heading))
+      #expect(try notes.fetch(computed("no.1")).count == 1)
+      #expect(try notes.fetch(computed("blue")).isEmpty)
+    }
+  }
+
   @Test("a damaged search index is no error for those who search")
   func damaged() throws {
     var random = RandomSource()

@@ -19,6 +19,8 @@ struct SearchedNote: Identifiable, Equatable {
     var country = ""
   }
 
+  var heading: String { "No. \(id)" }
+
   static let words = ["blue", "winter", "snow", "fjord", "train", "coffee", "book", "river"]
 
   static func random(_ id: Int, _ random: inout RandomSource) -> SearchedNote {
