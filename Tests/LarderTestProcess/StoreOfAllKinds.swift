@@ -150,7 +150,7 @@ struct Kinds {
   @Indexed var single: Float
   @Indexed var double: Double
   @Indexed var isOn: Bool
-  @Indexed var text: String
+  @Indexed @Searchable(weight: 3) var text: String
   @Indexed var data: Data
   @Indexed var date: Date
   @Indexed(unique: true) var uuid: UUID
@@ -158,7 +158,7 @@ struct Kinds {
   @Indexed(descending: true) var decimal: Decimal
   @Indexed var maybe: Int?
   var twice: Int??
-  @Indexed var texts: [String]
+  @Indexed @Searchable var texts: [String]
   var rows: [[Double]?]
   @Indexed var numbers: Set<Int>
   var counts: [String: Int]
