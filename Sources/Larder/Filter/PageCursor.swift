@@ -99,11 +99,21 @@ extension Selection {
     } catch {
       throw .cursorRefused(collection: collection, reason: "\(error)")
     }
-    guard let selection = ranked(by: values.dropFirst(order.count)) else {
+    guard values.count >= order.count,
+      zip(order, values).allSatisfy({ $0.rank == nil || $1.isScore }),
+      let selection = ranked(by: values.dropFirst(order.count))
+    else {
       throw .cursorRefused(collection: collection, reason: "it has the values of another order")
     }
     let position = Position(
       order: selection.order, values: Array(values.prefix(order.count)), key: cursor.key)
     return (position, selection)
+  }
+}
+
+extension Value {
+  /// Whether a document can have it as its rank.
+  fileprivate var isScore: Bool {
+    if case .double(let score) = self { !score.isNaN } else { false }
   }
 }

@@ -101,6 +101,35 @@ struct SearchRankTests {
     }
   }
 
+  @Test("a cursor with other values than its query has is refused")
+  func forgedCursors() throws {
+    let repository = InMemoryRepository(of: SearchedNote.self)
+    try repository.save((0..<9).map { SearchedNote(id: $0, title: "winter") })
+    for query in [SearchedNote.search("winter"), SearchedNote.all.sorted(by: \.title)] {
+      let cursor = try #require(try repository.page(query.limit(1), after: nil).next)
+      let values = try cursor.sortValues()
+      var forged = [
+        [], Array(values.dropFirst()), values + [.null], values.map { _ in Value.null },
+      ]
+      if values.count == 2 {
+        forged += [
+          [values[0]], [.double(.nan), values[1]], [.string("1"), values[1]],
+          [values[0], .array([.integer(1), .double(1)])],
+          [values[0], .array([.integer(-1), .double(1), .integer(1)])],
+        ]
+      } else {
+        // Any value has its place in the order of a field.
+        forged.removeLast()
+      }
+      for values in forged {
+        let cursor = PageCursor(fingerprint: cursor.fingerprint, values: values, key: cursor.key)
+        #expect(throws: StoreError.self, "\(values)") {
+          try repository.page(query.limit(1), after: cursor)
+        }
+      }
+    }
+  }
+
   private func again(_ cursor: PageCursor) throws -> PageCursor {
     try JSONDecoder().decode(PageCursor.self, from: JSONEncoder().encode(cursor))
   }
