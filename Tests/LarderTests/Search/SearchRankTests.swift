@@ -71,7 +71,7 @@ struct SearchRankTests {
     var random = RandomSource()
     for isInMemory in [false, true] {
       try withTemporaryStore { store in
-        let notes = (0..<500).map { SearchedNote.random($0, &random) }
+        let notes = (0..<200).map { SearchedNote.random($0, &random) }
         let memory = InMemoryRepository(of: SearchedNote.self)
         let repository: any Repository<SearchedNote, SearchedNote> =
           isInMemory ? memory : store.repository(of: SearchedNote.self)
