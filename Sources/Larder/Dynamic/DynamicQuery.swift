@@ -14,10 +14,10 @@
 public struct DynamicQuery: Hashable, Sendable {
   /// Which documents; a constant true for all of them.
   public var filter = DynamicFilter.constant(true)
-  /// What must be found in their texts; nil for no search.
+  /// The text that is searched for; nil for no search.
   public var search: DynamicSearch?
-  /// What they are sorted by. Where there is nothing, the best comes first of what is searched for, and else
-  /// they come in the order of their keys, as where ties are left.
+  /// The order. If it is empty, a search gives the best first, and any other query goes by the keys. Documents
+  /// that tie come in the order of their keys.
   public var order: [Order] = []
   /// How many documents at most; nil for all.
   public var maximumCount: Int?

@@ -131,7 +131,7 @@ extension Kind {
 public struct DynamicSearchField: Hashable, Sendable, ExpressibleByStringLiteral {
   /// The field, or a path into embedded documents.
   public let path: FieldPath
-  /// What a word counts here, 1 to 100.
+  /// How much a word counts in this field, 1 to 100.
   public let weight: Int
 
   /// A part of a search index by a field.
@@ -141,9 +141,9 @@ public struct DynamicSearchField: Hashable, Sendable, ExpressibleByStringLiteral
   }
 
   /// A text that is no path is the name of one field.
-  public init(stringLiteral text: String) { self.init(FieldPath(text) ?? FieldPath(field: text)) }
+  public init(stringLiteral text: String) { self = .field(text) }
 
-  /// A field by its path in text, and what a word counts there.
+  /// A field by its path in text, and how much a word counts there.
   public static func field(_ text: String, weight: Int = 1) -> Self {
     Self(FieldPath(text) ?? FieldPath(field: text), weight: weight)
   }

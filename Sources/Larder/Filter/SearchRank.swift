@@ -1,7 +1,7 @@
 /// The order by how well documents match a search.
 struct SearchRank: Sendable, Equatable {
   let condition: SearchCondition
-  /// Nil until a query is asked for the first time: what is rare in a collection ranks higher.
+  /// Nil until the query is answered: how rare a word is depends on the collection.
   var statistics: SearchStatistics?
 }
 
@@ -33,7 +33,7 @@ extension Selection {
     return selection
   }
 
-  /// What a cursor has to keep besides the values that its document is sorted by.
+  /// The statistics of each rank, which a cursor keeps beside the sort values of its document.
   var rankValues: [Value] { order.compactMap { $0.rank?.statistics?.value } }
 
   /// The same, ranked as the pages before it; nil where these values say no such thing.

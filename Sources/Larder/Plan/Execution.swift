@@ -7,7 +7,7 @@ internal import LarderLMDB
 struct Execution {
   let plan: Plan
   let binding: CollectionBinding
-  /// What it is the way to; a rank has its statistics.
+  /// The query that it answers; a rank in its order has statistics.
   let selection: Selection
   /// What is asked of each document that the plan's source gives.
   private let residual: Evaluation

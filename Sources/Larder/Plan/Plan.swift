@@ -29,7 +29,7 @@ struct Plan {
     case union([IndexAccess])
     /// What both find; both are in the order of the keys.
     case intersection(IndexAccess, IndexAccess)
-    /// What a search index has found.
+    /// The documents that a search index has found.
     case search(SearchFinding)
   }
 

@@ -51,7 +51,8 @@ extension Planner {
     return selection.order[0].rank?.condition == search
   }
 
-  /// What a search finds that is the only condition; nil where it is not, or no index can tell.
+  /// The documents of a query whose only condition is a search; nil for other queries, and where no index
+  /// has the words.
   func findAlone(_ transaction: borrowing LentTransaction) throws -> SearchFinding? {
     guard conditions.count == 1, case .search(let search) = conditions[0] else { return nil }
     return try find(search, transaction)

@@ -12,7 +12,7 @@ struct Planner {
   let collection: Collection
   /// What holds together.
   let conditions: [FilterNode]
-  /// What was found by a search in this transaction already.
+  /// The result of a search that was made in this transaction already.
   let finding: SearchFinding?
   private let usesSearchIndexes: Bool
 

@@ -1,6 +1,6 @@
 internal import LarderLMDB
 
-/// What a search index has found in one transaction.
+/// The documents that a search index has found in one transaction.
 struct SearchFinding {
   let condition: SearchCondition
   let index: CollectionIndex

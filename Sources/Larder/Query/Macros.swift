@@ -61,7 +61,7 @@ public macro Indexed(unique: Bool = false, descending: Bool = false) =
 /// The type becomes ``Searchable``: its documents have one search index over all these properties, which
 /// every save keeps in its transaction.
 ///
-/// - Parameter weight: What a word counts here, 1 to 100. That of an embedded document multiplies those of
+/// - Parameter weight: How much a word counts here, 1 to 100. That of an embedded document multiplies those of
 ///   its properties.
 @attached(peer)
 public macro Searchable(weight: Int = 1) =

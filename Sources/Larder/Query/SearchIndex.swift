@@ -17,7 +17,7 @@ public protocol Searchable: Document {
 /// The fields of a document type that are searched, and how much each of them counts.
 public struct SearchIndex<Entity: Document>: Sendable {
   let declaration: IndexDeclaration
-  /// What it looks at, and what a word counts there.
+  /// Each field that it looks at, and how much a word counts there.
   let searched: [(operand: Operand, weight: UInt32)]
 
   /// A search index over some fields.
@@ -98,7 +98,7 @@ public struct SearchField<Entity: Document>: Sendable {
 
   /// A text, or an array or a set of texts; also one in an embedded document: `\.address.street`.
   ///
-  /// - Parameter weight: What a word counts here, 1 to 100. A word in a title of weight 3 counts like three
+  /// - Parameter weight: How much a word counts here, 1 to 100. A word in a title of weight 3 counts like three
   ///   words in a field of weight 1.
   public static func field<Value: SearchableText>(
     _ path: KeyPath<Fields<Entity>, QueryField<Entity, Value>>, weight: Int = 1
@@ -139,7 +139,7 @@ extension Field {
   ///
   /// - Parameters:
   ///   - path: The property of the field.
-  ///   - weight: What a word counts here, 1 to 100.
+  ///   - weight: How much a word counts here, 1 to 100.
   public func searchable<Value: SearchableText>(
     _ path: KeyPath<Owner, Value>, weight: Int = 1
   ) -> Self {

@@ -22,7 +22,7 @@ public struct QueryPlan: Sendable, Equatable {
     case union([IndexUse])
     /// What both of them find.
     case intersection(IndexUse, IndexUse)
-    /// What a search index has found.
+    /// The documents that a search index has found.
     case search(IndexUse)
   }
 

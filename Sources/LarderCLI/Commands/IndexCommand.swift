@@ -5,20 +5,20 @@ enum IndexCommand: Command {
   static let summary = "declare an index of a collection, or drop one"
   static let help = """
     larder index COLLECTION FIELDS --store DIR
-    larder index COLLECTION --search FIELDS --store DIR
+    larder index COLLECTION --search LIST --store DIR
     larder index COLLECTION --drop NAME --store DIR
 
     Declares an index over fields with commas between them, the one that is compared for equality
     most first and a minus before descending ones, and waits until it is complete. `larder stat`
     lists indexes. Queries choose by themselves which to use.
 
-      --search FIELDS  a search index of texts instead, for `larder search`; a weight may stand behind
-                    a field, as in `title:3,body`
-      --name NAME   what to call it; else the names of the fields, or "search"
-      --unique      refuse two documents with equal values; nil equals nothing
-      --where EXPR  only documents that the expression holds for; for queries that ask for it too
-      --drop NAME   drop the index of this name instead
-      --store DIR   the store's folder; else the environment's LARDER_STORE
+      --search LIST  a search index of texts instead, for `larder search`; a field may have a weight
+                     behind it, as in `title:3,body`
+      --name NAME    what to call it; else the names of the fields, or "search"
+      --unique       refuse two documents with equal values; nil equals nothing
+      --where EXPR   only documents that the expression holds for; for queries that ask for it too
+      --drop NAME    drop the index of this name instead
+      --store DIR    the store's folder; else the environment's LARDER_STORE
 
     \(Option.expressionHelp)
 
@@ -33,7 +33,7 @@ enum IndexCommand: Command {
     """
   static let options: [Option] = [
     .store, Option("name", takes: "NAME"), Option("unique"), Option("where", takes: "EXPR"),
-    Option("drop", takes: "NAME"), Option("search", takes: "FIELDS"),
+    Option("drop", takes: "NAME"), Option("search", takes: "LIST"),
   ]
 
   static var takesMinus: Bool { true }

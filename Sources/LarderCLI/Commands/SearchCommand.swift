@@ -62,7 +62,7 @@ enum SearchCommand: Command {
   ) throws {
     let fields = try collection.searchedFields(query)
     let keyField = try collection.keyField()
-    let marks = Console.outputIsTerminal ? ("\u{1B}[1m", "\u{1B}[0m") : ("[", "]")
+    let (open, close) = Console.outputIsTerminal ? ("\u{1B}[1m", "\u{1B}[0m") : ("[", "]")
     var found: [(key: String, snippet: Snippet)] = []
     Interruption.watch()
     try collection.forEach(query) { document in
@@ -75,8 +75,8 @@ enum SearchCommand: Command {
     let width = found.map(\.key.count).max() ?? 0
     for (key, snippet) in found {
       let space = String(repeating: " ", count: width - key.count + 2)
-      try Console.print(
-        Table.printable(key) + space + Table.printable(snippet, marks: marks))
+      let line = snippet.marked(from: open, to: close) { Table.printable(String($0)) }
+      try Console.print(Table.printable(key) + space + line)
     }
   }
 
@@ -88,19 +88,5 @@ enum SearchCommand: Command {
       return values.compactMap { if case .string(let text) = $0 { text } else { nil } }
     default: return []
     }
-  }
-}
-
-extension Table {
-  /// A snippet with marks around what was found; what would steer a terminal is shown as U+FFFD.
-  fileprivate static func printable(_ snippet: Snippet, marks: (String, String)) -> String {
-    let parts = snippet.marked(from: "\u{1}", to: "\u{2}").split(
-      separator: "\u{1}", omittingEmptySubsequences: false)
-    return parts.enumerated().map { number, part in
-      if number == 0 { return printable(String(part)) }
-      let ends = part.split(separator: "\u{2}", maxSplits: 1, omittingEmptySubsequences: false)
-      return marks.0 + printable(String(ends[0])) + marks.1
-        + (ends.count > 1 ? printable(String(ends[1])) : "")
-    }.joined()
   }
 }

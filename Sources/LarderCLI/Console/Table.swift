@@ -20,6 +20,7 @@ struct Table {
   /// Rows without the headings.
   var count: Int { rows.count - 1 }
 
+  /// A text of a file without what would steer a terminal.
   static func printable(_ text: String) -> String {
     var printable = ""
     for scalar in text.unicodeScalars {

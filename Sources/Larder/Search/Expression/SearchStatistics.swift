@@ -2,17 +2,11 @@
 /// whatever other conditions a query has.
 struct SearchStatistics: Sendable, Equatable {
   /// Documents with a word at least.
-  var documentCount = 0
+  let documentCount: Int
   /// Weighted words of a document in the mean.
-  var meanLength = 0.0
+  let meanLength: Double
   /// For each of the terms that are wanted, the documents that have it.
-  var frequencies: [Int]
-
-  init(documentCount: Int, meanLength: Double, frequencies: [Int]) {
-    self.documentCount = documentCount
-    self.meanLength = meanLength
-    self.frequencies = frequencies
-  }
+  let frequencies: [Int]
 
   /// Of documents that are shown to it one by one.
   struct Counter {

@@ -56,16 +56,20 @@ public struct Snippet: Sendable, Equatable {
     isCutBehind = !isWhole.behind
   }
 
-  /// The text with marks around what was found, and an ellipsis where it is cut. The text itself is not
-  /// escaped.
-  public func marked(from open: String, to close: String) -> String {
+  /// The text with marks around what was found, and an ellipsis where it is cut.
+  ///
+  /// - Parameter escape: Makes each piece of the text fit for where it is shown, such as HTML. The marks and
+  ///   the ellipsis stay as they are.
+  public func marked(
+    from open: String, to close: String, escaping escape: (Substring) -> String = { String($0) }
+  ) -> String {
     var result = isCutBefore ? "… " : ""
     var at = text.startIndex
     for range in highlights {
-      result += text[at..<range.lowerBound] + open + text[range] + close
+      result += escape(text[at..<range.lowerBound]) + open + escape(text[range]) + close
       at = range.upperBound
     }
-    return result + text[at...] + (isCutBehind ? " …" : "")
+    return result + escape(text[at...]) + (isCutBehind ? " …" : "")
   }
 }
 
