@@ -46,25 +46,25 @@ struct SearchedNote: Identifiable, Equatable {
 extension [SearchedNote] {
   /// The notes that have all of some words, with their scores by BM25, without anything of Larder.
   func scores(of words: [String]) -> [Int: Double] {
-    func count(_ word: String, _ note: SearchedNote) -> Double {
-      note.weighted.reduce(0) { $0 + $1.weight * Double($1.words.count { $0 == word }) }
-    }
-    func length(_ note: SearchedNote) -> Double {
-      note.weighted.reduce(0) { $0 + $1.weight * Double($1.words.count) }
-    }
-    let all = filter { length($0) > 0 }
-    let mean = Swift.max(1, all.reduce(0) { $0 + length($1) } / Double(Swift.max(1, all.count)))
-    var scores: [Int: Double] = [:]
-    for note in all where words.allSatisfy({ count($0, note) > 0 }) {
-      var score = 0.0
-      for word in words {
-        let having = Double(all.count { count(word, $0) > 0 })
-        let idf = log1p((Double(all.count) - having + 0.5) / (having + 0.5))
-        let frequency = count(word, note)
-        let norm = 1.2 * (0.25 + 0.75 * length(note) / mean)
-        score += idf * frequency * 2.2 / (frequency + norm)
+    let counted = map { note -> (id: Int, length: Double, counts: [Double]) in
+      let texts = note.weighted
+      let counts = words.map { word in
+        texts.reduce(0.0) { $0 + $1.weight * Double($1.words.count { $0 == word }) }
       }
-      scores[note.id] = score
+      return (note.id, texts.reduce(0.0) { $0 + $1.weight * Double($1.words.count) }, counts)
+    }
+    let all = counted.filter { $0.length > 0 }
+    let mean = Swift.max(1, all.reduce(0.0) { $0 + $1.length } / Double(Swift.max(1, all.count)))
+    let rarities = words.indices.map { word in
+      let having = Double(all.count { $0.counts[word] > 0 })
+      return log1p((Double(all.count) - having + 0.5) / (having + 0.5))
+    }
+    var scores: [Int: Double] = [:]
+    for note in all where note.counts.allSatisfy({ $0 > 0 }) {
+      let norm = 1.2 * (0.25 + 0.75 * note.length / mean)
+      scores[note.id] = zip(note.counts, rarities).reduce(0.0) { sum, word in
+        sum + word.1 * word.0 * 2.2 / (word.0 + norm)
+      }
     }
     return scores
   }
