@@ -4,7 +4,7 @@ import Foundation
 /// `bench`: times engines and codecs on one workload, watching, and durable writes; `bench codecs`:
 /// the codecs alone; `bench layouts`: the study of LMDB layouts; `bench concurrency`: what
 /// reads get beside a writer; `bench import`: files to documents and back; `bench sync`: to a server and
-/// back.
+/// back; `bench search`: full-text search.
 @main
 struct Bench {
   static func main() async {
@@ -19,6 +19,7 @@ struct Bench {
       case .concurrency: try await studyConcurrency(options)
       case .import: try studyImport(options)
       case .sync: try await studySync(options)
+      case .search: try await studySearch(options)
       case .importChild(let work, let file, let store): try ImportChild.run(work, file, store)
       }
     } catch {
@@ -115,7 +116,11 @@ struct Bench {
     print(ImportStudy.table(rows))
     let results = rows.map(\.measurement)
     if let file = options.html {
-      try HTMLReport.importPage(rows, machine: Machine()).write(to: file)
+      let page = HTMLReport.page(
+        rows.map { MarkedMeasurement(measurement: $0.measurement, marks: $0.marks) },
+        machine: Machine(), setting: "rounds in turns of one run, each a process of its own",
+        reference: ImportEngine.python.rawValue, references: ImportStudy.references)
+      try page.write(to: file)
     }
     if let file = options.json { try Report.json(results).write(to: file) }
   }
@@ -138,6 +143,33 @@ struct Bench {
         scope: String(scope))
       print(SyncStudy.table(try await study.run()))
     }
+  }
+
+  private static func studySearch(_ options: Options) async throws {
+    guard let file = options.texts else {
+      throw UsageError("bench search needs --texts FILE; Tools/bench search fetches one")
+    }
+    let folder = try ScratchFolder(in: options.folder)
+    defer { folder.remove() }
+    let disk = try ScratchFolder(in: options.diskFolder)
+    defer { disk.remove() }
+    var rows: [MarkedMeasurement] = []
+    for scale in options.scales {
+      let study = SearchStudy(
+        searched: try SearchTexts(count: scale, from: file), rounds: options.rounds,
+        folder: folder, disk: disk)
+      rows += try await study.run()
+    }
+    print(SearchStudy.table(rows))
+    let results = rows.map(\.measurement)
+    if let growth = Report.growthTable(results) { print("\n" + growth) }
+    if let file = options.html {
+      let page = HTMLReport.page(
+        rows, machine: Machine(), setting: "rounds in turns of one run",
+        reference: SearchEngine.fts5.rawValue, references: SearchStudy.references)
+      try page.write(to: file)
+    }
+    if let file = options.json { try Report.json(results).write(to: file) }
   }
 
   private static func studyLayouts(_ options: Options) throws {

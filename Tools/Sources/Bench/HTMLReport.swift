@@ -13,20 +13,23 @@ enum HTMLReport {
         """, reference: Measurement.limit, references: Measurement.references)
   }
 
-  /// The page of the import study, whose marks stand below each scale's bars.
-  static func importPage(_ rows: [ImportStudy.Row], machine: Machine) -> Data {
+  /// The page of a study with marks, which stand below each scale's bars.
+  ///
+  /// - Parameter setting: What the figures are medians of.
+  static func page(
+    _ rows: [MarkedMeasurement], machine: Machine, setting: String, reference: String,
+    references: [String]
+  ) -> Data {
     page(
       rows.map(\.measurement), machine,
       about: """
-        Medians of rounds in turns of one run, each a process of its own. A bar is as long as what the
-        engine took, beside the others of the same operation; shorter is better. Its number is the ratio
-        to Python. Ticks are the fastest and the slowest round.
-        """, reference: ImportEngine.python.rawValue, references: ImportStudy.references
+        Medians of \(setting). A bar is as long as what the engine took, beside the others of the same
+        operation; shorter is better. Its number is the ratio to \(reference). Ticks are the fastest and the
+        slowest round.
+        """, reference: reference, references: references
     ) { scale in
       let marks = rows.filter { $0.measurement.documents == scale }.flatMap { row in
-        row.marks.map { mark in
-          "<li>\(row.measurement.operation): \(mark.text)\(mark.isMet ? "" : " (missed)")</li>"
-        }
+        row.marks.map { "<li>\(row.measurement.operation): \($0.description)</li>" }
       }
       return "<p>Larder and its marks:</p><ul>\(marks.joined())</ul>"
     }
@@ -79,6 +82,9 @@ enum HTMLReport {
     (name: "sqlite-c", meaning: "SQLite driven from C"),
     (name: "larder", meaning: "with @Document"),
     (name: "larder-codable", meaning: "a plain Codable type"),
+    (name: "larder-plain", meaning: "without a search index"),
+    (name: "sqlite-fts5", meaning: "SQLite with FTS5, driven from C"),
+    (name: "sqlite-plain", meaning: "the same without FTS5"),
     (name: "python", meaning: "Python: json, csv and sqlite3"),
     (name: "simdjson", meaning: "simdjson and SQLite driven from C"),
   ]
@@ -86,11 +92,13 @@ enum HTMLReport {
   private static let style = """
     :root{--text:#1d2430;--back:#fff;--soft:#5a6475;--track:#eef1f5;--line:#dfe3ea;
     --lmdb-c:#7d8796;--lmdb-c-compare:#b3bac6;--lmdb-swift:#4f9d92;--sqlite-c:#b8901a;
-    --larder:#c0392b;--larder-codable:#e08e79;--python:#3b6ea5;--simdjson:#7d8796}
+    --larder:#c0392b;--larder-codable:#e08e79;--python:#3b6ea5;--simdjson:#7d8796;
+    --larder-plain:#e08e79;--sqlite-fts5:#b8901a;--sqlite-plain:#dcc584}
     @media(prefers-color-scheme:dark){:root{--text:#e4e8ee;--back:#14181f;--soft:#9aa5b5;
     --track:#232a34;--line:#333c49;--lmdb-c:#94a0b2;--lmdb-c-compare:#5f6978;
     --lmdb-swift:#5fb8ab;--sqlite-c:#d6ad3a;--larder:#ef6a5b;--larder-codable:#a8604f;
-    --python:#6aa0d8;--simdjson:#94a0b2}}
+    --python:#6aa0d8;--simdjson:#94a0b2;
+    --larder-plain:#a8604f;--sqlite-fts5:#d6ad3a;--sqlite-plain:#8a7434}}
     body{font:16px/1.5 system-ui,sans-serif;color:var(--text);background:var(--back);
     margin:1.5rem auto;max-width:1100px;padding:0 1rem}
     h1{font-size:1.6rem}h2{font-size:1.25rem;margin-top:2.5rem}small,.machine{color:var(--soft)}

@@ -77,9 +77,9 @@ struct LayoutStudy {
       try require(bench_store_digest(store) == workload.expectedAll, .bulkSave)
     }
     try withStore(layout, indexed: true) { store in
-      let writtenBefore = bytesWritten()
+      let writtenBefore = bytesWrittenToFiles()
       values[.bulkSaveIndexed] = bench_save(store, workload.raw, arrival.batches).seconds * 1e3
-      if let writtenBefore, let writtenAfter = bytesWritten() {
+      if let writtenBefore, let writtenAfter = bytesWrittenToFiles() {
         values[.written] = Double(writtenAfter - writtenBefore) / 1e6
       }
       try require(bench_store_digest(store) == workload.expectedAll, .bulkSaveIndexed)
@@ -129,13 +129,6 @@ struct LayoutStudy {
     }
     defer { bench_store_close(store) }
     try body(store)
-  }
-
-  /// What this process has written to files so far; only Linux tells.
-  private func bytesWritten() -> Int? {
-    let counters = try? String(contentsOfFile: "/proc/self/io", encoding: .utf8)
-    let line = counters?.split(separator: "\n").first { $0.hasPrefix("wchar: ") }
-    return line.flatMap { Int($0.dropFirst(7)) }
   }
 
   private func require(_ right: Bool, _ measure: Measure) throws {

@@ -1,4 +1,5 @@
 import CBench
+import Foundation
 
 /// Watches how much anonymous memory the process holds.
 enum MemoryWatch {
@@ -11,4 +12,11 @@ enum MemoryWatch {
     isWatching = false
     return (value, Double(bench_memory_peak()))
   }
+}
+
+/// Bytes that this process has written to files so far; only Linux tells.
+func bytesWrittenToFiles() -> Int? {
+  let counters = try? String(contentsOfFile: "/proc/self/io", encoding: .utf8)
+  let line = counters?.split(separator: "\n").first { $0.hasPrefix("wchar: ") }
+  return line.flatMap { Int($0.dropFirst(7)) }
 }

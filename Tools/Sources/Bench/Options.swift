@@ -3,7 +3,7 @@ import Foundation
 /// What the command line asks for.
 struct Options {
   enum Command {
-    case engines, codecs, layouts, concurrency, `import`, sync, help
+    case engines, codecs, layouts, concurrency, `import`, sync, search, help
     /// The other process of the study of watching.
     case saveForWatchers(folder: String)
     /// One turn of the import study.
@@ -21,12 +21,15 @@ struct Options {
   /// Where a flush costs what it costs.
   var diskFolder = FileManager.default.temporaryDirectory
   var mapByteCount = 1 << 36
+  /// What the study of searches searches in.
+  var texts: URL?
 
   /// Whether everything is asked for.
   var isWhole: Bool { only.isEmpty && onlyStudied.isEmpty }
 
   static let usage = """
-    usage: bench [codecs|layouts|concurrency|import|sync] [--scale 1k|10k|100k|1m]... [--only OPERATION]...
+    usage: bench [codecs|layouts|concurrency|import|sync|search] [--scale 1k|10k|100k|1m]...
+                 [--only OPERATION]...
                  [--rounds N] [--json FILE] [--html FILE] [--folder FOLDER] [--map-mb N]
                  [--quick]
 
@@ -38,7 +41,9 @@ struct Options {
       concurrency  counts reads by key beside a writer, and beside none, instead
       import    times imports and exports instead, beside Python and a program with simdjson
       sync      times the outbox, pushes and loads instead, beside curl; Tools/bench starts the server
-      --scale   how many documents; 100k unless told, may be given several times
+      search    times full-text search instead, beside FTS5; Tools/bench fetches its texts
+      --scale   how many documents: 1k, 2k, 10k, 20k, 100k, 200k or 1m; 100k unless told; may be given
+                several times
       --only    one operation; may be given several times
       --rounds  5 unless told
       --json    writes the results as an array of objects as well
@@ -74,6 +79,7 @@ struct Options {
       case "concurrency": command = .concurrency
       case "import": command = .import
       case "sync": command = .sync
+      case "search": command = .search
       case "import-child":
         guard let work = ImportChild.Work(rawValue: try value(of: argument)) else {
           throw UsageError("import-child parse|import|export FILE STORE")
@@ -86,6 +92,7 @@ struct Options {
       case "--only": try addOperation(value(of: argument))
       case "--rounds": rounds = try Self.number(value(of: argument))
       case "--json": json = URL(fileURLWithPath: try value(of: argument))
+      case "--texts": texts = URL(fileURLWithPath: try value(of: argument))
       case "--html": html = URL(fileURLWithPath: try value(of: argument))
       case "--map-mb": mapByteCount = try Self.number(value(of: argument)) << 20
       case "--folder":
@@ -107,10 +114,14 @@ struct Options {
   private static func scale(_ text: String) throws -> Int {
     switch text {
     case "1k": return 1_000
+    case "2k": return 2_000
     case "10k": return 10_000
+    case "20k": return 20_000
     case "100k": return 100_000
+    case "200k": return 200_000
     case "1m": return 1_000_000
-    default: throw UsageError("\(text) is not a scale; there are 1k, 10k, 100k and 1m")
+    default:
+      throw UsageError("\(text) is not a scale; there are 1k, 2k, 10k, 20k, 100k, 200k and 1m")
     }
   }
 

@@ -20,33 +20,25 @@ enum ImportOperation: String, CaseIterable {
   var unit: Measurement.Unit { self == .memory ? .bytes : .seconds }
 }
 
-/// What an operation of Larder is to reach; it is shown, and never fails a run.
-struct ImportMark {
-  let text: String
-  /// How far it is: at or below 1 where the mark is met.
-  let part: Double
-
+extension ImportOperation {
+  /// What Larder is to reach.
+  ///
   /// - Parameters:
   ///   - larder: Seconds or bytes.
   ///   - byteCount: Bytes of the file.
-  static func marks(
-    of operation: ImportOperation, larder: Double, _ medians: [ImportEngine: Double],
-    new: Double?, byteCount: Int
-  ) -> [ImportMark] {
-    func rate(_ most: Double) -> ImportMark {
+  func marks(
+    _ larder: Double, _ medians: [ImportEngine: Double], new: Double?, byteCount: Int
+  ) -> [Mark] {
+    func rate(_ most: Double) -> Mark {
       let rate = Double(byteCount) / 1e6 / larder
-      return ImportMark(
+      return Mark(
         text: "\(Report.digits(rate)) of \(Report.fixed(most, 0)) MB/s", part: most / rate)
     }
-    func ratio(_ most: Double, to other: Double?, _ name: String) -> [ImportMark] {
+    func ratio(_ most: Double, to other: Double?, _ name: String) -> [Mark] {
       guard let other, other > 0 else { return [] }
-      return [
-        ImportMark(
-          text: "\(Report.fixed(larder / other, 2)) of \(Report.fixed(most, 2)) of \(name)",
-          part: larder / other / most)
-      ]
+      return [Mark.ratio(most, of: larder, to: other, name)]
     }
-    switch operation {
+    switch self {
     case .parseNDJSON: return [rate(250)]
     case .parseCSV: return [rate(150)]
     case .importNew:
@@ -56,12 +48,10 @@ struct ImportMark {
     case .export: return [rate(400)]
     case .memory:
       return [
-        ImportMark(
+        Mark(
           text: "\(Report.bytes(larder)) of \(Report.bytes(Double(64 << 20)))",
           part: larder / Double(64 << 20))
       ]
     }
   }
-
-  var isMet: Bool { part <= 1 }
 }

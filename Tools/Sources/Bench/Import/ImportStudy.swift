@@ -14,7 +14,7 @@ struct ImportStudy {
     let byteCount: Int
     /// Processor seconds, the median.
     let processorSeconds: Double
-    let marks: [ImportMark]
+    let marks: [Mark]
   }
 
   private struct Key: Hashable {
@@ -95,9 +95,8 @@ struct ImportStudy {
           spread: spread, ratios: Dictionary(uniqueKeysWithValues: ratios)),
         byteCount: byteCount, processorSeconds: processorSeconds,
         marks: engine == .larder
-          ? ImportMark.marks(
-            of: operation, larder: spread.median, medians, new: median(.larder, .importNew),
-            byteCount: byteCount)
+          ? operation.marks(
+            spread.median, medians, new: median(.larder, .importNew), byteCount: byteCount)
           : [])
     }
   }
@@ -132,7 +131,7 @@ extension ImportStudy {
         + references.map { Report.ratio(result, to: $0) } + [
           "\(Report.text(result.spread.minimum, result.unit)) - "
             + Report.text(result.spread.maximum, result.unit),
-          row.marks.map { "\($0.text)\($0.isMet ? "" : ", missed")" }.joined(separator: "; "),
+          row.marks.map(\.description).joined(separator: "; "),
         ]
     }
     return Report.aligned([header] + lines, texts: [0, 2, 10])

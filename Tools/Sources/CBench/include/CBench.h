@@ -7,6 +7,7 @@
 #include "store.h"
 #include "durable.h"
 #include "sqlite.h"
+#include "search.h"
 #include "rerun.h"
 #include "memory.h"
 #include "child.h"
