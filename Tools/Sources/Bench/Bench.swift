@@ -157,7 +157,7 @@ struct Bench {
     for scale in options.scales {
       let study = SearchStudy(
         searched: try SearchTexts(count: scale, from: file), rounds: options.rounds,
-        folder: folder, disk: disk)
+        folder: folder, disk: disk, only: options.onlySearched)
       rows += try await study.run()
     }
     print(SearchStudy.table(rows))

@@ -14,6 +14,7 @@ struct Options {
   var scales: [Int] = []
   var only: [Operation] = []
   var onlyStudied: [StudiedOperation] = []
+  var onlySearched: [SearchOperation] = []
   var rounds = 5
   var json: URL?
   var html: URL?
@@ -54,6 +55,7 @@ struct Options {
       --quick   10k documents, 3 rounds
 
     operations: \(operationNames.joined(separator: ", "))
+    of search: \(SearchOperation.allCases.map(\.rawValue).joined(separator: ", "))
     """
 
   private static var operationNames: [String] {
@@ -130,6 +132,8 @@ struct Options {
       only.append(operation)
     } else if let operation = StudiedOperation(rawValue: text) {
       onlyStudied.append(operation)
+    } else if let operation = SearchOperation(rawValue: text) {
+      onlySearched.append(operation)
     } else {
       throw UsageError("\(text) is not an operation; bench --help lists them")
     }

@@ -29,12 +29,27 @@ extension SearchReading {
   ) throws -> PostingList {
     let tests = term.tests
     if tests.count == 1 { return try postings(of: tests[0], transaction) }
-    var lists: [PostingList] = []
-    for test in tests {
-      lists.append(try postings(of: test, withPositions: true, transaction))
-      if lists[lists.count - 1].count == 0 { return PostingList() }
+    return try PostingList.phrase(of: lists(of: tests, transaction), weights: weights, coding)
+  }
+
+  /// The postings of the words of a phrase, with their positions, in the order of the words. The rarest word is
+  /// read first, and of the others what lies among its documents: `the` costs what the word beside it costs.
+  private func lists(
+    of tests: [WordTest], _ transaction: borrowing some Transaction & ~Copyable
+  ) throws -> [PostingList] {
+    var order: [(byteCount: Int, place: Int)] = []
+    for (place, test) in tests.enumerated() {
+      order.append((try estimatedByteCount(of: test, transaction), place))
     }
-    return try PostingList.phrase(of: lists, weights: weights, coding)
+    var lists = [PostingList](repeating: PostingList(), count: tests.count)
+    var candidates: [UInt32]?
+    for (_, place) in order.sorted(by: { $0 < $1 }) {
+      lists[place] = try postings(
+        of: tests[place], withPositions: true, among: candidates, transaction)
+      candidates = lists[place].ids
+      if lists[place].count == 0 { break }
+    }
+    return lists
   }
 
   /// The keys of documents, each once.
@@ -46,25 +61,17 @@ extension SearchReading {
   ) throws -> [[UInt8]] {
     var keys: [[UInt8]] = []
     keys.reserveCapacity(ids.count)
-    var block: (number: UInt32, documents: [SearchDocument])?
-    for id in ids {
+    var rest = ids[...]
+    while let id = rest.first {
       if isPending(id) {
         keys.append(try document(id, transaction).key)
+        rest.removeFirst()
         continue
       }
-      let number = id / SearchKeys.idsPerBlock
-      let documents: [SearchDocument]
-      if let block, block.number == number {
-        documents = block.documents
-      } else {
-        documents = try SearchKeys.read(number, transaction, in: database)
-        block = (number, documents)
-      }
-      let place = Int(id % SearchKeys.idsPerBlock)
-      guard place < documents.count, !documents[place].key.isEmpty else {
-        throw SearchDamage("an id has no document")
-      }
-      keys.append(documents[place].key)
+      let block = id / SearchKeys.idsPerBlock
+      let same = rest.prefix { $0 / SearchKeys.idsPerBlock == block && !isPending($0) }
+      try SearchKeys.append(to: &keys, of: same, transaction, in: database)
+      rest = rest.dropFirst(same.count)
     }
     return keys
   }

@@ -68,4 +68,13 @@ struct PositionCoding {
     }
     return UnsafeRawBufferPointer(start: start, count: reader.at - start)
   }
+
+  /// Goes past the places of some postings. A number has its lowest bits in its first byte.
+  @inline(__always)
+  func skip(_ count: Int, _ reader: inout VarintReader) throws(SearchDamage) {
+    var left = count
+    while left > 0 {
+      if try reader.skip() & UInt8(Self.last) != 0 { left -= 1 }
+    }
+  }
 }

@@ -14,12 +14,21 @@ struct Postings {
   /// Calls `body` with each id and how often the term is there, by weight.
   @inline(__always)
   func forEach(unit: UInt32, _ body: (UInt32, UInt32) throws -> Void) throws {
+    try forEachWhile(unit: unit) {
+      try body($0, $1)
+      return true
+    }
+  }
+
+  /// The same until `body` says false.
+  @inline(__always)
+  func forEachWhile(unit: UInt32, _ body: (UInt32, UInt32) throws -> Bool) throws {
     var reader = VarintReader(ids)
     var id = base
     while !reader.isAtEnd {
       let step = try reader.number()
       id &+= step >> 1
-      try body(id, step & 1 == 1 ? unit : try reader.number())
+      guard try body(id, step & 1 == 1 ? unit : try reader.number()) else { return }
     }
   }
 }

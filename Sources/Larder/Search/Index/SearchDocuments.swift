@@ -114,6 +114,28 @@ enum SearchKeys {
     return found
   }
 
+  /// Adds the keys of some ids of one block.
+  ///
+  /// - Parameter ids: Ascending, each once.
+  /// - Throws: ``SearchDamage``, also where an id has no document; LMDB's errors.
+  static func append(
+    to keys: inout [[UInt8]], of ids: ArraySlice<UInt32>,
+    _ transaction: borrowing some Transaction & ~Copyable, in database: Database
+  ) throws {
+    var left = ids
+    guard let first = ids.first else { return }
+    var id = first / idsPerBlock * idsPerBlock
+    try walk(first / idsPerBlock, transaction, in: database) { _, key in
+      if left.first == id, !key.isEmpty {
+        keys.append(key)
+        left.removeFirst()
+      }
+      id &+= 1
+      return !left.isEmpty
+    }
+    if !left.isEmpty { throw SearchDamage("an id has no document") }
+  }
+
   /// Lends the documents of a block, as long as `body` wants more.
   private static func walk(
     _ block: UInt32, _ transaction: borrowing some Transaction & ~Copyable, in database: Database,

@@ -46,7 +46,7 @@ struct SearchHeader: Equatable {
     documentCount == 0 ? 0 : Double(totalLength) / Double(documentCount)
   }
 
-  private static let version: UInt32 = 1
+  private static let version: UInt32 = 2
 
   func encoded() -> [UInt8] {
     var bytes: [UInt8] = []
@@ -88,7 +88,7 @@ struct SearchHeader: Equatable {
   /// - Throws: ``SearchDamage``.
   init(_ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer) throws(SearchDamage) {
     var reader = VarintReader(try SearchLayout.opened(value, key: key))
-    guard try reader.number() == Self.version else { throw SearchDamage("a newer version's") }
+    guard try reader.number() == Self.version else { throw SearchDamage("another version's") }
     nextID = try reader.number()
     documentCount = try reader.count()
     totalLength = try reader.large()

@@ -3,11 +3,11 @@
 /// ```
 /// 00                          -> header                      drawn in `SearchHeader`
 /// 01 <entity-accessor key>    -> pending change              drawn in `PendingSearch`
-/// 02 <entity-accessor key>    -> id, varint
 /// 03 <block, 4, big-endian>   -> the lengths of 512 ids      drawn in `SearchDocuments`
 /// 04 <block, 4, big-endian>   -> the keys of 32 ids          drawn in `SearchDocuments`
 /// 05 <segment, 4> <term>      -> packed terms                drawn in `SegmentWriter`
 /// 05 <segment, 4> <term> 00 <first id, 4> -> postings        drawn in `SegmentWriter`
+/// 06 <entity-accessor key>    -> id, varint
 /// ```
 /// Each version of a document has an id of its own; ids only grow. A change waits in a pending
 /// record, which its own commit writes and queries read at once. When enough of them wait, they
@@ -18,10 +18,12 @@
 enum SearchLayout {
   static let header: UInt8 = 0
   static let pending: UInt8 = 1
-  static let ids: UInt8 = 2
   static let lengths: UInt8 = 3
   static let keys: UInt8 = 4
   static let segments: UInt8 = 5
+  /// Last, so that documents which are saved in the order of their keys fill pages: 200,000 texts with their index
+  /// took 33.3 MB when this stood in front of the others, and take 26.5.
+  static let ids: UInt8 = 6
 
   /// The largest number of bytes in a term, none of which is zero.
   static let maximumTermByteCount = 64

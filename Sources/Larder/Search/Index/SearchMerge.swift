@@ -4,8 +4,11 @@ internal import LarderLMDB
 // has written is not read before the last one; a step that is lost is done again.
 
 extension SearchHeader {
-  /// Segments of about one size that are merged into one.
+  /// Segments of about one size that are merged into one: a document's words are written anew each time that the
+  /// index has grown by this factor.
   static let fanOut = 6
+  /// Segments of any size that are merged into one: a search looks into each of them.
+  static let maximumSegmentCount = 2 * fanOut
 
   /// Whether a step is left to do.
   var needsWork: Bool { merge != nil || !dropped.isEmpty }
@@ -20,8 +23,9 @@ extension SearchHeader {
       run = segments.count
     } else {
       for level in 0..<32 where run == 0 {
-        let trailing = segments.reversed().prefix { $0.level <= level }.count
-        if trailing >= Self.fanOut { run = trailing }
+        let trailing = segments.reversed().prefix { $0.level <= level }
+        let isWorth = trailing.count { $0.level == level } >= Self.fanOut
+        if isWorth || trailing.count >= Self.maximumSegmentCount { run = trailing.count }
       }
     }
     guard run > 0 else { return }

@@ -33,9 +33,10 @@ final class SearchReading {
 
   /// The documents that have a word which passes the test, each once.
   ///
+  /// - Parameter candidates: The ids of documents that alone are of interest, ascending; others may come too.
   /// - Throws: ``SearchDamage``; LMDB's errors.
   func postings(
-    of test: WordTest, withPositions: Bool = false,
+    of test: WordTest, withPositions: Bool = false, among candidates: [UInt32]? = nil,
     _ transaction: borrowing some Transaction & ~Copyable
   ) throws -> PostingList {
     var lists: [PostingList] = []
@@ -45,14 +46,14 @@ final class SearchReading {
       case .equals(let term):
         guard try terms.seek(atOrAfter: term), terms.term == term else { continue }
         if lists.isEmpty { lists.append(PostingList()) }
-        try collect(&terms, into: &lists[0], withPositions, transaction)
+        try collect(&terms, into: &lists[0], withPositions, candidates, transaction)
       case .begins, .resembles:
         let ready = ReadyWordTest(test)
         var hasOne = try terms.seek(atOrAfter: ready.prefix)
         while hasOne, terms.term.starts(with: ready.prefix) {
           if ready.passes(terms.term) {
             var list = PostingList()
-            try collect(&terms, into: &list, withPositions, transaction)
+            try collect(&terms, into: &list, withPositions, candidates, transaction)
             if list.count > 0 { lists.append(list) }
           }
           hasOne = try terms.next()
@@ -68,6 +69,22 @@ final class SearchReading {
     return result
   }
 
+  /// How many bytes the postings of what passes a test take, about.
+  ///
+  /// - Throws: ``SearchDamage``; LMDB's errors.
+  func estimatedByteCount(
+    of test: WordTest, _ transaction: borrowing some Transaction & ~Copyable
+  ) throws -> Int {
+    guard case .equals(let term) = test else { return .max }
+    var sum = 0
+    for segment in header.segments {
+      var terms = TermCursor(segment, try transaction.cursor(in: database))
+      guard try terms.seek(atOrAfter: term), terms.term == term else { continue }
+      sum += try terms.estimatedByteCount()
+    }
+    return sum
+  }
+
   /// Whether an id in a segment is that of a living document.
   func isLive(_ id: UInt32, _ transaction: borrowing some Transaction & ~Copyable) throws -> Bool {
     try lengths.isLive(id, transaction) && !removed.contains(id)
@@ -75,25 +92,65 @@ final class SearchReading {
 
   private func collect(
     _ terms: inout TermCursor, into list: inout PostingList, _ withPositions: Bool,
-    _ transaction: borrowing some Transaction & ~Copyable
+    _ candidates: [UInt32]?, _ transaction: borrowing some Transaction & ~Copyable
   ) throws {
+    if let candidates {
+      return try collect(&terms, among: candidates, into: &list, withPositions, transaction)
+    }
     try terms.forEachPostings { postings in
       var positions = VarintReader(postings.positions)
       try postings.forEach(unit: unit) { id, frequency in
         let places = withPositions ? try coding.skip(&positions) : nil
-        let stored = try lengths.stored(id, transaction)
-        guard stored != 0, removed.isEmpty || !removed.contains(id) else { return }
-        list.ids.append(id)
-        list.frequencies.append(frequency)
-        list.lengths.append(
-          stored == SearchLengths.large
-            ? try document(id, transaction).length : UInt32(stored))
-        if let places {
-          list.positions.append(contentsOf: places)
-          list.positionEnds.append(UInt32(list.positions.count))
-        }
+        try add(id, frequency, places, to: &list, transaction)
       }
       return true
+    }
+  }
+
+  /// Reads the records alone that candidates may be in.
+  private func collect(
+    _ terms: inout TermCursor, among candidates: [UInt32], into list: inout PostingList,
+    _ withPositions: Bool, _ transaction: borrowing some Transaction & ~Copyable
+  ) throws {
+    var next = candidates.partitioningIndex { $0 >= terms.firstID }
+    guard next < candidates.count else { return }
+    try terms.forEachPostings(wanted: candidates[next]) { postings in
+      var positions = VarintReader(postings.positions)
+      // Postings whose positions were not skipped yet.
+      var skipped = 0
+      try postings.forEachWhile(unit: unit) { id, frequency in
+        skipped += 1
+        while next < candidates.count, candidates[next] < id { next += 1 }
+        guard next < candidates.count else { return false }
+        guard candidates[next] == id else { return true }
+        var places: UnsafeRawBufferPointer?
+        if withPositions {
+          try coding.skip(skipped - 1, &positions)
+          places = try coding.skip(&positions)
+          skipped = 0
+        }
+        try add(id, frequency, places, to: &list, transaction)
+        next += 1
+        return next < candidates.count
+      }
+      return next < candidates.count ? candidates[next] : nil
+    }
+  }
+
+  @inline(__always)
+  private func add(
+    _ id: UInt32, _ frequency: UInt32, _ places: UnsafeRawBufferPointer?,
+    to list: inout PostingList, _ transaction: borrowing some Transaction & ~Copyable
+  ) throws {
+    let stored = try lengths.stored(id, transaction)
+    guard stored != 0, removed.isEmpty || !removed.contains(id) else { return }
+    list.ids.append(id)
+    list.frequencies.append(frequency)
+    list.lengths.append(
+      stored == SearchLengths.large ? try document(id, transaction).length : UInt32(stored))
+    if let places {
+      list.positions.append(contentsOf: places)
+      list.positionEnds.append(UInt32(list.positions.count))
     }
   }
 

@@ -18,6 +18,8 @@ struct TermCursor: ~Copyable {
   /// Whether the cursor stands on a record that was not read.
   private var hasRecord = false
 
+  var firstID: UInt32 { segment.firstID }
+
   init(_ segment: SearchHeader.Segment, _ cursor: consuming Cursor) {
     self.segment = segment
     self.cursor = cursor
@@ -38,10 +40,7 @@ struct TermCursor: ~Copyable {
     if try cursor.previous(), isInside, cursor.value.first == SegmentWriter.packedMark {
       hasRecord = true
       guard try enterRecord() else { return false }
-      while self.term.lexicographicallyPrecedes(term) {
-        guard try next() else { return false }
-      }
-      return true
+      return try seekPacked(atOrAfter: term)
     }
     hasRecord = try key.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
     return try enterRecord()
@@ -94,6 +93,36 @@ struct TermCursor: ~Copyable {
     return true
   }
 
+  /// Goes on from the first of packed terms to one, or to the first one behind it, in any record.
+  ///
+  /// What a term shares with the one before it tells mostly how it compares with what is looked for, so that only
+  /// few are looked at.
+  private mutating func seekPacked(atOrAfter wanted: [UInt8]) throws -> Bool {
+    guard var reader = packed else { return false }
+    // The bytes that the last term has in common with the wanted one, which it precedes.
+    var common = wanted.commonPrefixCount(with: term, from: 0)
+    if common == wanted.count || common < term.count && term[common] > wanted[common] {
+      return true
+    }
+    while !reader.isAtEnd {
+      let shared = try reader.count()
+      let suffix = try reader.bytes(try reader.count())
+      let body = try reader.bytes(try reader.count())
+      if shared > common { continue }
+      let equal = wanted.commonPrefixCount(with: suffix, from: shared)
+      common = shared + equal
+      if common == wanted.count || equal < suffix.count && suffix[equal] > wanted[common] {
+        term = [UInt8](wanted[..<shared]) + suffix
+        self.body = body
+        packed = reader
+        return true
+      }
+    }
+    packed = nil
+    hasRecord = try cursor.next()
+    return try enterRecord()
+  }
+
   private mutating func skipLarge() throws {
     isLarge = false
     let last = prefix + term + [0, 0xFF, 0xFF, 0xFF, 0xFF]
@@ -115,32 +144,92 @@ struct TermCursor: ~Copyable {
       return _ = try read(try Postings(body, base: segment.firstID))
     }
     let start = prefix + term + [0]
-    if id > 0 {
-      var key = start
-      key.append(bigEndian: id)
-      hasRecord = try key.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
-      let isExact = hasRecord && cursor.key.elementsEqual(key)
-      if !isExact {
-        if try cursor.previous(), cursor.key.starts(with: start) {
-          hasRecord = true
-        } else {
-          hasRecord = try key.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
-        }
-      }
-    }
+    if id > 0 { try seekRecord(of: id, start) }
     var wantsMore = true
-    while wantsMore, hasRecord, cursor.key.count == start.count + 4, cursor.key.starts(with: start)
-    {
-      let value = try SearchLayout.opened(cursor.value, key: cursor.key)
-      let base = UInt32(
-        bigEndian: cursor.key.loadUnaligned(fromByteOffset: start.count, as: UInt32.self))
-      guard value.first == SegmentWriter.postingsMark else {
-        throw SearchDamage("a record of postings is none")
-      }
-      wantsMore = try read(
-        try Postings(UnsafeRawBufferPointer(rebasing: value.dropFirst()), base: base))
+    while wantsMore, hasRecord, let base = base(of: start) {
+      wantsMore = try read(try postings(base))
       hasRecord = try cursor.next()
     }
     if wantsMore { isLarge = false }
+  }
+
+  /// Lends the records of postings of the term that may have ids which are wanted; those of a term with records
+  /// of its own only once.
+  ///
+  /// - Parameters:
+  ///   - first: The first id that is wanted.
+  ///   - read: Returns the next id that is wanted behind those of the record; nil if there is none.
+  mutating func forEachPostings(
+    wanted first: UInt32, _ read: (Postings) throws -> UInt32?
+  ) throws {
+    guard isLarge else {
+      guard let body else { return }
+      return _ = try read(try Postings(body, base: segment.firstID))
+    }
+    let start = prefix + term + [0]
+    try seekRecord(of: first, start)
+    while hasRecord, let base = base(of: start) {
+      guard let wanted = try read(try postings(base)) else { return }
+      hasRecord = try cursor.next()
+      if hasRecord, let base = self.base(of: start), base < wanted {
+        try seekRecord(of: wanted, start)
+      }
+    }
+    isLarge = false
+  }
+
+  /// How many bytes the postings of the term take, about: for a term with records of its own as many records as
+  /// there would be if all ids were as far apart as those of the first. Its postings cannot be lent after that.
+  mutating func estimatedByteCount() throws -> Int {
+    guard isLarge else { return body?.count ?? 0 }
+    let start = prefix + term + [0]
+    guard let first = base(of: start) else { return 0 }
+    hasRecord = try cursor.next()
+    guard hasRecord, let second = base(of: start), second > first else { return cursor.value.count }
+    let records = (segment.endID - first) / (second - first) + 1
+    return Int(records) * SearchLayout.blockByteCount
+  }
+
+  /// The first id of the record that the cursor stands on; nil if it is none of the term's.
+  private func base(of start: [UInt8]) -> UInt32? {
+    guard cursor.key.count == start.count + 4, cursor.key.starts(with: start) else { return nil }
+    return UInt32(
+      bigEndian: cursor.key.loadUnaligned(fromByteOffset: start.count, as: UInt32.self))
+  }
+
+  private func postings(_ base: UInt32) throws -> Postings {
+    let value = try SearchLayout.opened(cursor.value, key: cursor.key)
+    guard value.first == SegmentWriter.postingsMark else {
+      throw SearchDamage("a record of postings is none")
+    }
+    return try Postings(UnsafeRawBufferPointer(rebasing: value.dropFirst()), base: base)
+  }
+
+  /// Moves to the record of the term that an id would be in.
+  private mutating func seekRecord(of id: UInt32, _ start: [UInt8]) throws {
+    var key = start
+    key.append(bigEndian: id)
+    hasRecord = try key.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
+    if hasRecord, cursor.key.elementsEqual(key) { return }
+    if try cursor.previous(), cursor.key.starts(with: start) {
+      hasRecord = true
+    } else {
+      hasRecord = try key.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
+    }
+  }
+}
+
+extension [UInt8] {
+  /// How many bytes from a place on are those of another sequence.
+  @inline(__always)
+  fileprivate func commonPrefixCount(
+    with other: some RandomAccessCollection<UInt8>, from start: Int
+  ) -> Int {
+    var count = 0
+    for byte in other {
+      guard start + count < self.count, self[start + count] == byte else { break }
+      count += 1
+    }
+    return count
   }
 }

@@ -56,6 +56,20 @@ struct VarintReader {
     throw SearchDamage("a number has no end")
   }
 
+  /// Goes past a number.
+  ///
+  /// - Returns: Its first byte.
+  @inline(__always) mutating func skip() throws(SearchDamage) -> UInt8 {
+    guard at < end else { throw SearchDamage("a record ends too early") }
+    let first = at.pointee
+    at += 1
+    if first < 0x80 { return first }
+    while at < end, at.pointee >= 0x80 { at += 1 }
+    guard at < end else { throw SearchDamage("a number has no end") }
+    at += 1
+    return first
+  }
+
   @inline(__always) mutating func count() throws(SearchDamage) -> Int { Int(try number()) }
 
   @inline(__always)

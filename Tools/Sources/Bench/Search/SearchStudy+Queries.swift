@@ -5,7 +5,7 @@ extension SearchStudy {
   static let resultCount = 20
 
   /// All searches of a kind one after another, each engine in its turn.
-  func search(_ figures: inout Figures) throws {
+  func search(_ operations: [SearchOperation], _ figures: inout Figures) throws {
     let store = try open(larderFolder)
     defer { try? store.close() }  // What it holds is not changed here.
     let database = try database(sqliteFolder, isSearched: true)
@@ -13,7 +13,7 @@ extension SearchStudy {
     let repository = store.repository(of: SearchedText.self)
     try check(repository, database)
     for round in 0..<rounds + 1 {
-      for operation in SearchOperation.queries {
+      for operation in operations {
         let searches = searched.searches.filter { $0.operation == operation }
         guard !searches.isEmpty else {
           throw WrongResult(description: "\(operation.rawValue): there is nothing to search for")
@@ -48,7 +48,8 @@ extension SearchStudy {
       let other = bench_search_best(database, search.text, Int64(Self.resultCount))
       // Two words of different texts may meet in none.
       let isOfOneText = ![.twoWords, .twoFrequentWords].contains(search.operation)
-      guard found == expected, found > 0 || !isOfOneText, best.count == min(found, Self.resultCount),
+      guard found == expected, found > 0 || !isOfOneText,
+        best.count == min(found, Self.resultCount),
         best.count == Int(other.count)
       else {
         throw WrongResult(

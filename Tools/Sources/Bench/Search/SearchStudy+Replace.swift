@@ -74,13 +74,17 @@ extension SearchStudy {
   }
 
   /// Waits until what is merged behind saves is merged. Waiting itself writes a few bytes, to wake threads.
-  private static func untilNothingIsWritten() async throws {
-    var last = bytesWrittenToFiles() ?? 0
-    while true {
-      try await Task.sleep(for: .milliseconds(200))
+  ///
+  /// - Returns: When that was, to 10 milliseconds.
+  @discardableResult
+  static func untilNothingIsWritten() async throws -> ContinuousClock.Instant {
+    var (last, instant) = (bytesWrittenToFiles() ?? 0, ContinuousClock.now)
+    while ContinuousClock.now - instant < .milliseconds(200) {
+      try await Task.sleep(for: .milliseconds(10))
       let now = bytesWrittenToFiles() ?? 0
-      if now - last < 1_000 { return }
+      if now - last >= 1_000 { instant = .now }
       last = now
     }
+    return instant
   }
 }

@@ -10,6 +10,8 @@ struct SearchStudy {
   let folder: ScratchFolder
   /// Where a flush costs what it costs.
   let disk: ScratchFolder
+  /// What is measured; everything if empty.
+  let only: [SearchOperation]
 
   var texts: [SearchTexts.Text] { searched.texts }
 
@@ -29,11 +31,17 @@ struct SearchStudy {
   /// - Throws: ``WrongResult`` where an engine finds another number of texts than the other.
   func run() async throws -> [MarkedMeasurement] {
     var figures = Figures()
-    for round in 0..<rounds { try build(round, &figures) }
-    try search(&figures)
-    try await watch(&figures)
-    try await replace(&figures)
-    return SearchOperation.allCases.flatMap { rows(of: $0, figures) }
+    let asked = only.isEmpty ? SearchOperation.allCases : only
+    // What is searched and watched is what was built.
+    if asked.contains(where: { !SearchOperation.replacing.contains($0) }) {
+      let isBuilding = asked.contains { SearchOperation.building.contains($0) }
+      for round in 0..<(isBuilding ? rounds : 1) { try await build(round, &figures) }
+    }
+    let queries = asked.filter(SearchOperation.queries.contains)
+    if !queries.isEmpty { try search(queries, &figures) }
+    if asked.contains(where: SearchOperation.watching.contains) { try await watch(&figures) }
+    if asked.contains(where: SearchOperation.replacing.contains) { try await replace(&figures) }
+    return asked.flatMap { rows(of: $0, figures) }
   }
 
   private func rows(of operation: SearchOperation, _ figures: Figures) -> [MarkedMeasurement] {

@@ -17,7 +17,7 @@ struct SearchTexts {
     let text: String
   }
 
-  static let shortestByteCount = 60
+  static let shortestByteCount = 50
   private static let searchesEach = 12
 
   /// Cuts a dictionary in the form of dictd into `count` paragraphs and chooses what is searched for.
