@@ -53,9 +53,10 @@ final class SearchIndexChanges {
 
   /// Writes what was collected.
   ///
+  /// - Parameter isBuilding: Whether more follows before anybody searches.
   /// - Returns: Whether segments wait for being merged.
   /// - Throws: ``SearchDamage``, behind which the index must be emptied and built anew; LMDB's errors.
-  func write(to transaction: inout WriteTransaction) throws -> Bool {
-    try changes.write(to: &transaction)
+  func write(to transaction: inout WriteTransaction, isBuilding: Bool = false) throws -> Bool {
+    try changes.write(to: &transaction, isBuilding: isBuilding)
   }
 }

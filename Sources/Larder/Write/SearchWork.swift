@@ -21,7 +21,9 @@ extension WriteScope {
       return !changes.isLarge
     }
     do {
-      if try changes.write(to: &transaction) { searchesToMerge.insert(index.number) }
+      var needsWork = try changes.write(to: &transaction, isBuilding: last != nil)
+      if last == nil { needsWork = try transaction.planSearchMerge(in: index.database) }
+      if needsWork { searchesToMerge.insert(index.number) }
     } catch is SearchDamage {
       try transaction.empty(index.database)
       return .building(upTo: [])

@@ -39,6 +39,8 @@
     case checksum
     /// An index entry is taken for whole without its checksum.
     case indexEntries = "index-entries"
+    /// The words that a document had stay in the search index.
+    case searchRemovals = "search-removals"
     /// The bounds of a condition are cut before those of several conditions meet, as entries are.
     case cutBounds = "cut-bounds"
     /// Equal elements of an array are put into a unique index one by one.

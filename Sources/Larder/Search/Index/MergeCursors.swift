@@ -1,38 +1,41 @@
-/// The terms of some segments side by side.
+/// The terms of some segments side by side, ascending.
 final class MergeCursors {
   private final class Input {
     var cursor: TermCursor
-    var hasTerm: Bool
-
-    init(_ cursor: consuming TermCursor, from term: [UInt8]) throws {
-      self.cursor = cursor
-      hasTerm = false
-      hasTerm = try self.cursor.seek(atOrAfter: term)
-    }
+    init(_ cursor: consuming TermCursor) { self.cursor = cursor }
   }
 
   private var inputs: [Input] = []
+  /// The term that each input stands on.
+  private var terms: [[UInt8]] = []
+  /// The inputs that have a term and wait for their turn, the one with the least term last.
+  private var waiting: [Int] = []
+  /// Those that have the least term, in the order of the segments.
+  private var current: [Int] = []
 
+  /// - Parameter term: Where it begins.
   func add(_ cursor: consuming TermCursor, from term: [UInt8]) throws {
-    inputs.append(try Input(cursor, from: term))
+    inputs.append(Input(cursor))
+    terms.append([])
+    let input = inputs.count - 1
+    if try inputs[input].cursor.seek(atOrAfter: term) { wait(input) }
   }
 
+  /// The least term; nil at the end.
   func least() -> [UInt8]? {
-    var least: [UInt8]?
-    for input in inputs where input.hasTerm {
-      if let known = least, !input.cursor.term.lexicographicallyPrecedes(known) { continue }
-      least = input.cursor.term
+    if current.isEmpty {
+      while let next = waiting.last, current.first.map({ terms[$0] == terms[next] }) ?? true {
+        current.append(waiting.removeLast())
+      }
     }
-    return least
+    return current.first.map { terms[$0] }
   }
 
-  /// In the order of the segments, which is that of their ids.
-  func forEachPostings(
-    of term: [UInt8], from id: UInt32, _ read: (Postings) throws -> Bool
-  ) throws {
-    for input in inputs where input.hasTerm && input.cursor.term == term {
+  /// Lends the postings of the least term, in the order of the segments, which is that of their ids.
+  func forEachPostings(from id: UInt32, _ read: (Postings) throws -> Bool) throws {
+    for input in current {
       var wantsMore = true
-      try input.cursor.forEachPostings(from: id) { postings in
+      try inputs[input].cursor.forEachPostings(from: id) { postings in
         wantsMore = try read(postings)
         return wantsMore
       }
@@ -40,9 +43,19 @@ final class MergeCursors {
     }
   }
 
-  func advance(past term: [UInt8]) throws {
-    for input in inputs where input.hasTerm && input.cursor.term == term {
-      input.hasTerm = try input.cursor.next()
+  /// Leaves the least term behind.
+  func advance() throws {
+    for input in current where try inputs[input].cursor.next() { wait(input) }
+    current.removeAll(keepingCapacity: true)
+  }
+
+  private func wait(_ input: Int) {
+    let term = inputs[input].cursor.term
+    terms[input] = term
+    // Equal terms come in the order of the segments.
+    let place = waiting.partitioningIndex { other in
+      terms[other] == term ? other < input : terms[other].lexicographicallyPrecedes(term)
     }
+    waiting.insert(input, at: place)
   }
 }

@@ -26,6 +26,45 @@ struct PostingList {
     positions[(place == 0 ? 0 : Int(positionEnds[place - 1]))..<Int(positionEnds[place])]
   }
 
+  /// Each document once, with the sum of the frequencies, where ids come in any order and without positions.
+  func summed() -> PostingList {
+    guard let low = ids.min(), let high = ids.max() else { return self }
+    // A place for each id costs less than sorting, unless most stay empty.
+    let span = Int(high - low) + 1
+    return span <= 16 * count ? summed(from: low, span: span) : summedBySorting()
+  }
+
+  private func summed(from low: UInt32, span: Int) -> PostingList {
+    var sums = [UInt32](repeating: 0, count: span)
+    var known = [UInt32](repeating: 0, count: span)
+    for place in ids.indices {
+      let id = Int(ids[place] - low)
+      sums[id] &+= frequencies[place]
+      known[id] = lengths[place]
+    }
+    var sum = PostingList()
+    for id in sums.indices where sums[id] > 0 {
+      sum.ids.append(low + UInt32(id))
+      sum.frequencies.append(sums[id])
+      sum.lengths.append(known[id])
+    }
+    return sum
+  }
+
+  private func summedBySorting() -> PostingList {
+    var sum = PostingList()
+    for place in ids.indices.sorted(by: { ids[$0] < ids[$1] }) {
+      if sum.ids.last == ids[place] {
+        sum.frequencies[sum.count - 1] &+= frequencies[place]
+      } else {
+        sum.ids.append(ids[place])
+        sum.frequencies.append(frequencies[place])
+        sum.lengths.append(lengths[place])
+      }
+    }
+    return sum
+  }
+
   /// The union of several, with the sum of the frequencies.
   ///
   /// - Parameter coding: For the union of their positions, too.

@@ -25,6 +25,10 @@ final class SearchChanges {
   static let maximumPendingCount = 64
   static let maximumPendingByteCount = 64 << 10
 
+  /// Segments of an index that is being built. Merging them all at once writes each posting once more, where merging
+  /// six and six writes it twice for 50 segments.
+  private static let maximumBuiltSegmentCount = 64
+
   /// Bytes that are collected in memory before they are written.
   private static let maximumByteCount = 64 << 20
 
@@ -59,11 +63,13 @@ final class SearchChanges {
 
   /// Writes what was collected.
   ///
+  /// - Parameter isBuilding: Whether more follows before anybody searches: segments then wait until they are
+  ///   merged all at once.
   /// - Returns: Whether segments wait for being merged.
   /// - Throws: ``SearchDamage``; LMDB's errors. The transaction must then be let go of, or the database
   ///   be emptied.
   @discardableResult
-  func write(to transaction: inout WriteTransaction) throws -> Bool {
+  func write(to transaction: inout WriteTransaction, isBuilding: Bool = false) throws -> Bool {
     guard !changes.isEmpty else { return false }
     var header = try transaction.searchHeader(in: database)
     let last = mayRepeat ? lastChanges() : changes
@@ -80,7 +86,7 @@ final class SearchChanges {
     } else {
       try writeSegment(last, &header, &transaction)
     }
-    header.planMerge()
+    if !isBuilding || header.segments.count >= Self.maximumBuiltSegmentCount { header.planMerge() }
     try transaction.put(header, in: database)
     changes.removeAll(keepingCapacity: true)
     batch.removeAll()
@@ -159,7 +165,7 @@ final class SearchChanges {
     var lengths = SearchLengths()
     for change in changes where change.isReplacing {
       if let id = try remove(change, &header, transaction) {
-        try lengths.set(0, of: id, transaction, in: database)
+        try lengths.remove(id, transaction, in: database)
       }
     }
     let kept = changes.compactMap(\.document).sorted()

@@ -56,6 +56,16 @@ struct SearchLengths {
     blocks[number]?[Int(id % Self.idsPerBlock)] = UInt16(exactly: length) ?? Self.large
   }
 
+  /// Notes that the document of an id is gone, or has another one.
+  mutating func remove(
+    _ id: UInt32, _ transaction: borrowing some Transaction & ~Copyable, in database: Database
+  ) throws {
+    #if LARDER_MUTANTS
+      if Mutant.searchRemovals.isOn { return }
+    #endif
+    try set(0, of: id, transaction, in: database)
+  }
+
   func write(to cursor: inout Cursor) throws {
     for (number, lengths) in blocks.sorted(by: { $0.key < $1.key }) {
       let key = Self.key(number)

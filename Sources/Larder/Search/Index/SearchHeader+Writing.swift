@@ -69,6 +69,18 @@ extension Transaction where Self: ~Copyable {
 }
 
 extension WriteTransaction {
+  /// Chooses what is merged, where that was put off.
+  ///
+  /// - Returns: Whether segments wait for being merged.
+  mutating func planSearchMerge(in database: Database) throws -> Bool {
+    var header = try searchHeader(in: database)
+    if !header.needsWork {
+      header.planMerge()
+      if header.needsWork { try put(header, in: database) }
+    }
+    return header.needsWork
+  }
+
   mutating func put(_ header: SearchHeader, in database: Database) throws {
     try header.encoded().withUnsafeBytes { value in
       try withUnsafeBytes(of: SearchLayout.header) { key in

@@ -22,7 +22,7 @@ enum SearchLayout {
   static let keys: UInt8 = 4
   static let segments: UInt8 = 5
   /// Last, so that documents which are saved in the order of their keys fill pages: 200,000 texts with their index
-  /// took 33.3 MB when this stood in front of the others, and take 26.5.
+  /// took 33.3 MB when this stood in front of the lengths, and take 26.5.
   static let ids: UInt8 = 6
 
   /// The largest number of bytes in a term, none of which is zero.

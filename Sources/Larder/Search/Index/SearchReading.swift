@@ -40,6 +40,8 @@ final class SearchReading {
     _ transaction: borrowing some Transaction & ~Copyable
   ) throws -> PostingList {
     var lists: [PostingList] = []
+    // Of several words, those of each one after another.
+    var all = PostingList()
     for segment in header.segments {
       var terms = TermCursor(segment, try transaction.cursor(in: database))
       switch test {
@@ -51,7 +53,11 @@ final class SearchReading {
         let ready = ReadyWordTest(test)
         var hasOne = try terms.seek(atOrAfter: ready.prefix)
         while hasOne, terms.term.starts(with: ready.prefix) {
-          if ready.passes(terms.term) {
+          if !withPositions {
+            if ready.passes(terms.term) {
+              try collect(&terms, into: &all, withPositions, candidates, transaction)
+            }
+          } else if ready.passes(terms.term) {
             var list = PostingList()
             try collect(&terms, into: &list, withPositions, candidates, transaction)
             if list.count > 0 { lists.append(list) }
@@ -64,7 +70,7 @@ final class SearchReading {
     var result =
       test.isExact
       ? lists.first ?? PostingList()
-      : try PostingList.sum(of: lists, positions: withPositions ? coding : nil)
+      : withPositions ? try PostingList.sum(of: lists, positions: coding) : all.summed()
     try collectPending(test, into: &result, withPositions, transaction)
     return result
   }

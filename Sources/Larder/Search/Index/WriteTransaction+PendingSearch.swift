@@ -11,7 +11,7 @@ extension WriteTransaction {
     var found: [(id: UInt32, key: [UInt8])] = []
     var gone: [[UInt8]] = []
     try withPendingSearch(in: database) { key, pending in
-      if let id = pending.removedID { try lengths.set(0, of: id, self, in: database) }
+      if let id = pending.removedID { try lengths.remove(id, self, in: database) }
       if let id = pending.id { found.append((id, [UInt8](key))) } else { gone.append([UInt8](key)) }
     }
     found.sort { $0.id < $1.id }

@@ -70,7 +70,7 @@ struct CorruptReader {
     return isToldBefore ? .told : .toldLate
   }
 
-  private enum Use: CaseIterable { case get, shelf, scan, count, receipts, dynamic }
+  private enum Use: CaseIterable { case get, shelf, scan, count, search, receipts, dynamic }
 
   mutating func attempt(_ body: (inout Self) throws -> Void) {
     do {
@@ -105,6 +105,14 @@ struct CorruptReader {
     case .count:
       let count = try repository.count()
       if count != parcels.count { lack("a count of \(count) for \(parcels.count)") }
+    case .search:
+      for parcel in parcels.values.sorted(by: { $0.id < $1.id }).shuffled(using: &random).prefix(3)
+      {
+        guard let word = parcel.word else { continue }
+        let found = try repository.fetch(Parcel.search(word))
+        compare(found)
+        if found.map(\.id) != [parcel.id] { lack("a search for parcel \(parcel.id)") }
+      }
     case .receipts:
       let found = try store.repository(of: Receipt.self).fetch(Receipt.all)
       for receipt in found where receipts[receipt.id] != receipt.nonce {

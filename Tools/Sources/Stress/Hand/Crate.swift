@@ -4,7 +4,7 @@ import Larder
 @Document
 struct Crate: Equatable {
   var id: String
-  var nonce: String
+  @Searchable var nonce: String
   @Indexed var group = 0
-  var body = ""
+  @Searchable var body = ""
 }

@@ -39,7 +39,8 @@ extension HandWorker {
       try collection.buildIndexes()
     case "check":
       let report = try store().check()
-      return report.isSound ? ["sound"] : report.problems.map { "\($0)" }
+      let problems = report.problems.map { "\($0)" } + (try searchProblems(try crates()))
+      return problems.isEmpty ? ["sound"] : problems
     case "compact":
       let report = try store().compact(timeoutSeconds: 1)
       return ["\(report.byteCountBefore)", "\(report.byteCountAfter)"]
@@ -76,6 +77,16 @@ extension HandWorker {
     default: return nil
     }
     return []
+  }
+
+  /// Nonces for which a search does not find the crates that have them.
+  private func searchProblems(_ crates: StoreRepository<Crate>) throws -> [String] {
+    let byNonce = Dictionary(grouping: try crates.fetch(Crate.all), by: \.nonce)
+    return try byNonce.sorted { $0.key < $1.key }.prefix(20).compactMap { nonce, expected in
+      let found = Set(try crates.keys(of: Crate.search("\"\(nonce)\"")))
+      return found == Set(expected.map(\.id))
+        ? nil : "a search for \(nonce) finds \(found.sorted())"
+    }
   }
 
   private func options(_ words: some Sequence<String>) throws -> StoreOptions {

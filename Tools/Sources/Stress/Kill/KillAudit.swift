@@ -34,6 +34,7 @@ struct KillAudit {
     for book in run.books {
       try checkConsumer("inner-\(book.writer)", store, running: nil, run)
     }
+    try checkSearches(store, run)
     let report = try store.check()
     if let problem = report.problems.first {
       run.fault("corrupt", "\(problem)", report.problems.count)
@@ -71,6 +72,31 @@ struct KillAudit {
       run.fault("duplicates", "\(name): \(sightings.complaints) steps did not fit the rows before")
     }
   }
+
+  // MARK: Searches
+
+  /// A search for a nonce finds the items that have it, and no others; one for what all have finds all.
+  private func checkSearches(_ store: Store, _ run: KillRun) throws {
+    let items = store.repository(of: KillItem.self)
+    var ids: [UInt64: Set<String>] = [:]
+    for book in run.books {
+      for (number, nonce) in book.contents.items {
+        ids[nonce, default: []].insert(KillItem.id(writer: book.writer, number: number))
+      }
+    }
+    for (nonce, expected) in ids.sorted(by: { $0.key < $1.key }).prefix(Self.searchCount) {
+      let found = try items.keys(of: KillItem.search("\"\(KillItem.text(of: nonce))\""))
+      if Set(found) != expected || found.count != expected.count {
+        run.fault("search", "a search for \(KillItem.text(of: nonce)) finds \(found.sorted())")
+      }
+    }
+    let count = try items.count(KillItem.search("n"))
+    let expected = ids.values.reduce(0) { $0 + $1.count }
+    if count != expected { run.fault("search", "a search finds \(count) of \(expected) items") }
+  }
+
+  /// Nonces that are searched for, of those that there are.
+  private static let searchCount = 100
 
   // MARK: The log
 

@@ -11,6 +11,7 @@ struct KillCampaign: Campaign {
     .library("log-apart"),
     .worker("acknowledge-apart"),
     .library("reset-at-batch"),
+    .library("search-removals"),
     .worker("step-dropped"),
     .library("open-guard"),
     // What the second guard notices, and the campaign without it.
@@ -25,7 +26,9 @@ struct KillCampaign: Campaign {
       default: [.oneWriter]
       }
     var tally = Tally()
-    for name in ["torn", "leaked", "stalls", "missed", "duplicates"] { tally.count(name, 0) }
+    for name in ["torn", "leaked", "stalls", "missed", "duplicates", "search"] {
+      tally.count(name, 0)
+    }
     // A process that is killed leaves the system's memory alone: what is on the disk by then, or
     // whether there is one, makes no difference but to how many are killed in an hour.
     let scratch = try Scratch("kill-\(trial.mutation?.name ?? "")")

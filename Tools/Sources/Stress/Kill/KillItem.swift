@@ -5,8 +5,8 @@ import Larder
 struct KillItem: Equatable {
   var id: String
   @Indexed var group: Int
-  var nonce: String
-  var padding: String
+  @Searchable var nonce: String
+  @Searchable var padding: String
 }
 
 /// Saved with a ``KillItem`` in one transaction, or not at all.

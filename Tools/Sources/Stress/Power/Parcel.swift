@@ -8,7 +8,7 @@ struct Parcel: Identifiable, Equatable, Sendable {
   var id: String
   @Indexed var shelf: Int
   var nonce: Int
-  var text: String
+  @Searchable var text: String
 
   init(id: String, shelf: Int, nonce: Int, textByteCount: Int) {
     self.id = id
@@ -18,6 +18,12 @@ struct Parcel: Identifiable, Equatable, Sendable {
   }
 
   static let shelves = 0..<5
+
+  /// What a search finds it by, and it alone; nil where its text is too short for that.
+  var word: String? {
+    let word = String(nonce, radix: 36)
+    return text.utf8.count > word.utf8.count ? word : nil
+  }
 
   private static func text(_ nonce: Int, _ byteCount: Int) -> String {
     let word = String(nonce, radix: 36) + " "
