@@ -32,7 +32,7 @@ struct SearchMergeTests {
     #expect(merged([384, 384, 384, 384, 384, 384, 5]) == [384 * 6 + 5])
   }
 
-  @Test("twelve of any size are, but for large ones in front, and all where most are of no document")
+  @Test("twelve of any size are, but for large ones in front; or all, of which few are left")
   func ofAnySize() {
     let eleven = [200_000, 14_000, 14_000, 2_400, 2_400, 384, 384, 384, 64, 64, 64]
     #expect(merged(eleven) == eleven)
