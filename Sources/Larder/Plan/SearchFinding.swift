@@ -61,7 +61,10 @@ struct SearchFinding {
 }
 
 extension Collection {
+  /// Logs damage that a query has met, once, and has the index built anew in the background, unless the store is
+  /// open for reading only.
   func tell(of damage: SearchDamage, in index: CollectionIndex) {
+    guard damagedSearches.add(index.number) else { return }
     log.tell(
       .error, "a search index is damaged, and was not used",
       ["collection": name, "index": index.name, "reason": "\(damage)"])

@@ -8,15 +8,18 @@ internal import LarderLMDB
   let indexes: [CollectionIndex]
   /// Told of damaged records.
   let log: StoreLog
+  /// Told of damaged search indexes.
+  let damagedSearches: DamagedSearches
   /// What checksums begin with, before the key: a record that lands in another collection is
   /// found out.
   let checksumSeed: UInt64
 
   init(
     _ description: CollectionDescription, documents: Database, indexes: [CollectionIndex] = [],
-    log: StoreLog = .silent
+    log: StoreLog = .silent, damagedSearches: DamagedSearches = .unheard
   ) {
     self.log = log
+    self.damagedSearches = damagedSearches
     self.description = description
     self.documents = documents
     self.indexes = indexes

@@ -34,6 +34,7 @@ internal import Synchronization
   let writerID = UInt32.random(in: .min ... .max)
   /// How the building of indexes goes on.
   let indexWork = Locked(IndexWork())
+  let damagedSearches = DamagedSearches()
   /// Whether damage was met and noted.
   let isSuspected = Locked(false)
   /// The newest catalogue seen.
@@ -67,6 +68,7 @@ internal import Synchronization
     try renewIndexes()
     // Another program may have ended between two steps of a merge.
     indexWork.withLock { $0.searchesToMerge = catalogue.searchNumbers }
+    damagedSearches.start { [weak self] in self?.scheduleIndexWork() }
     scheduleIndexWork()
   }
 
@@ -221,7 +223,8 @@ extension Engine {
       collections[name] = try Collection(
         description, documents: documents,
         indexes: openIndexes(
-          indexes.filter { $0.value.definition.collection == name }, description), log: log)
+          indexes.filter { $0.value.definition.collection == name }, description), log: log,
+        damagedSearches: damagedSearches)
     }
     adopt(
       Catalogue(version: state.catalogueVersion, collections: collections, indexes: indexes))

@@ -85,7 +85,7 @@ extension Engine {
   /// Has the writer's thread finish indexes, step by step, between the writes of others.
   func scheduleIndexWork() {
     guard !environment.options.isReadOnly,
-      catalogue.hasIndexWork || hasSearchesToMerge,
+      catalogue.hasIndexWork || hasSearchWork,
       indexWork.withLock({ work in
         defer { work.isScheduled = true }
         return !work.isScheduled
@@ -99,7 +99,7 @@ extension Engine {
       work.isScheduled = false
       return work.passedOver
     }
-    guard catalogue.nextIndexWork(passingOver: passedOver) != nil || hasSearchesToMerge else {
+    guard catalogue.nextIndexWork(passingOver: passedOver) != nil || hasSearchWork else {
       return
     }
     do {
@@ -124,6 +124,7 @@ extension Engine {
   func workOnIndex(
     of collection: String? = nil, drainSeconds: Double = Environment.drainSeconds
   ) throws -> Bool {
+    if try mendSearch(drainSeconds: drainSeconds) { return true }
     let passedOver = indexWork.withLock { $0.passedOver }
     guard
       let (number, record) = catalogue.nextIndexWork(of: collection, passingOver: passedOver)

@@ -42,6 +42,16 @@ extension WriteScope {
     }
   }
 
+  /// Has a search index that a query has found damaged built anew.
+  fileprivate mutating func mendSearch(_ number: UInt32) throws {
+    guard let definition = catalogue.indexes[number]?.definition,
+      let index = catalogue[definition.collection]?.indexes.first(where: { $0.number == number }),
+      index.isComplete
+    else { return }
+    try transaction.empty(index.database)
+    try rebuildSearch(number, .damage)
+  }
+
   /// Takes a step of a merge.
   ///
   /// - Returns: Whether another one is left.
@@ -64,7 +74,21 @@ extension WriteScope {
 }
 
 extension Engine {
-  var hasSearchesToMerge: Bool { indexWork.withLock { !$0.searchesToMerge.isEmpty } }
+  /// Whether search indexes wait for being merged, or built anew.
+  var hasSearchWork: Bool {
+    damagedSearches.first != nil || indexWork.withLock { !$0.searchesToMerge.isEmpty }
+  }
+
+  /// Empties a search index that a query has found damaged, so that the background builds it; false where none is.
+  ///
+  /// - Throws: Such as where there is no room. A query that meets the damage again has it tried again.
+  func mendSearch(drainSeconds: Double) throws -> Bool {
+    guard let number = damagedSearches.first else { return false }
+    defer { damagedSearches.remove(number) }
+    try perform(drainSeconds: drainSeconds) { try $0.mendSearch(number) }
+    scheduleIndexWork()
+    return true
+  }
 
   /// Takes a step of a merge in the writer's line, and has the background take the next; false where no
   /// search index waits for one.
