@@ -168,7 +168,11 @@ struct TermCursor: ~Copyable {
     }
     let start = prefix + term + [0]
     try seekRecord(of: first, start)
+    var last: UInt32?
     while hasRecord, let base = base(of: start) {
+      // In a tree that is out of order it would go round in circles.
+      if let last, base <= last { throw SearchDamage("records of postings are out of order") }
+      last = base
       guard let wanted = try read(try postings(base)) else { return }
       hasRecord = try cursor.next()
       if hasRecord, let base = self.base(of: start), base < wanted {
@@ -183,9 +187,10 @@ struct TermCursor: ~Copyable {
   mutating func estimatedByteCount() throws -> Int {
     guard isLarge else { return body?.count ?? 0 }
     let start = prefix + term + [0]
-    guard let first = base(of: start) else { return 0 }
+    guard let first = base(of: start), first < segment.endID else { return 0 }
+    let byteCount = cursor.value.count
     hasRecord = try cursor.next()
-    guard hasRecord, let second = base(of: start), second > first else { return cursor.value.count }
+    guard hasRecord, let second = base(of: start), second > first else { return byteCount }
     let records = (segment.endID - first) / (second - first) + 1
     return Int(records) * SearchLayout.blockByteCount
   }

@@ -24,7 +24,7 @@ struct SearchTexts {
   ///
   /// - Throws: ``UsageError`` where the file has fewer paragraphs.
   init(count: Int, from file: URL) throws {
-    // A paragraph takes about 190 bytes.
+    // A paragraph takes about 190 bytes of the file.
     let bytes = try Data(contentsOf: file).prefix(250 * count)
     let found = Self.paragraphs(of: String(decoding: bytes, as: UTF8.self))
     guard found.count >= count else {
