@@ -1,4 +1,4 @@
-/// What an operation of Larder is to reach; it is shown, and never fails a run.
+/// A figure that an operation of Larder should reach. Reports show it; missing it never fails a run.
 struct Mark {
   let text: String
   /// How far it is: at or below 1 where the mark is met.

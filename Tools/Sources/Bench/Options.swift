@@ -22,7 +22,7 @@ struct Options {
   /// Where a flush costs what it costs.
   var diskFolder = FileManager.default.temporaryDirectory
   var mapByteCount = 1 << 36
-  /// What the study of searches searches in.
+  /// The file with the prose that `bench search` searches.
   var texts: URL?
 
   /// Whether everything is asked for.

@@ -95,8 +95,8 @@ struct TermCursor: ~Copyable {
 
   /// Goes on from the first of packed terms to one, or to the first one behind it, in any record.
   ///
-  /// What a term shares with the one before it tells mostly how it compares with what is looked for, so that only
-  /// few are looked at.
+  /// How many bytes a term shares with the one before it mostly says that it, too, comes before the wanted one.
+  /// Only the other terms are compared byte by byte.
   private mutating func seekPacked(atOrAfter wanted: [UInt8]) throws -> Bool {
     guard var reader = packed else { return false }
     // The bytes that the last term has in common with the wanted one, which it precedes.

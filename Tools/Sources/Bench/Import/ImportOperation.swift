@@ -21,7 +21,7 @@ enum ImportOperation: String, CaseIterable {
 }
 
 extension ImportOperation {
-  /// What Larder is to reach.
+  /// The figures that Larder should reach.
   ///
   /// - Parameters:
   ///   - larder: Seconds or bytes.

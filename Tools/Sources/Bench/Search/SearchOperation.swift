@@ -1,4 +1,4 @@
-/// What the study of searches measures; the raw value is its name in reports.
+/// The operations of `bench search`; the raw value is the name in reports.
 enum SearchOperation: String, CaseIterable {
   /// Texts that are stored already get their index.
   case build = "index-existing"
@@ -43,8 +43,8 @@ enum SearchOperation: String, CaseIterable {
   static let watching: [SearchOperation] = [.watch, .watchBest]
   static let replacing: [SearchOperation] = [.durableSave, .written]
 
-  /// What Larder is to reach; it is shown, and never fails a run. Some ratios hold from 200,000 texts on, where
-  /// frequent words are in 10,000 texts and more.
+  /// The figures that Larder should reach. Those for frequent words and prefixes are meant for 200,000 texts and
+  /// more, of which such words are in 10,000 or more.
   func marks(_ medians: [SearchEngine: Double]) -> [Mark] {
     switch self {
     case .build, .save: ratio(medians, 1 / 0.6, to: .fts5)

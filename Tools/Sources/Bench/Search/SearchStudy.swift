@@ -2,7 +2,7 @@ import CBench
 import Foundation
 import Larder
 
-/// What full-text search costs, beside FTS5 in SQLite: over the same texts, and with the same searches.
+/// Compares full-text search with SQLite's FTS5, with the same searches in the same texts.
 struct SearchStudy {
   let searched: SearchTexts
   let rounds: Int
@@ -10,7 +10,7 @@ struct SearchStudy {
   let folder: ScratchFolder
   /// Where a flush costs what it costs.
   let disk: ScratchFolder
-  /// What is measured; everything if empty.
+  /// The operations to measure; all if empty.
   let only: [SearchOperation]
 
   var texts: [SearchTexts.Text] { searched.texts }
