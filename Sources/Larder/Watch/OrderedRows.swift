@@ -122,14 +122,15 @@ extension OrderedRows {
   ///
   /// - Parameter edits: Of the list as it is now, in their order, at most one for each place.
   mutating func apply(_ edits: [Edit]) {
-    // From the end, so that the positions before stay true: all but those in a piece that was split
-    // or has gone.
-    var brokenPiece: Int?
+    // From the end, so that the positions before stay true, up to the first piece that was split or has
+    // gone. That may be the piece before an edit's own: a row that belongs into a piece that has gone comes
+    // to the end of the one before it.
+    var validPieces = Int.max
     for edit in edits.reversed() {
-      let isBroken = edit.position.piece == brokenPiece
-      let position = isBroken ? position(of: edit.row.place) : edit.position
+      let isValid = edit.position.piece < validPieces
+      let position = isValid ? edit.position : position(of: edit.row.place)
       let isWhole = edit.kind == .insert ? insert(edit.row, at: position) : remove(at: position)
-      if !isWhole { brokenPiece = edit.position.piece }
+      if !isWhole { validPieces = min(validPieces, position.piece) }
     }
   }
 

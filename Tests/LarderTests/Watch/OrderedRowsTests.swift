@@ -171,4 +171,25 @@ import Testing
     try pair.compare(&random, .short)
     #expect(pair.rows.count == 20_200)
   }
+
+  @Test("rows that belong into a piece that has gone may split the one before it")
+  func goneAndSplit() throws {
+    var random = RandomSource()
+    let full = OrderedRows.usualCount
+    func place(_ number: Int, _ last: Int = 0) -> [UInt8] {
+      [UInt8(number >> 8), UInt8(number & 0xFF), UInt8(last)]
+    }
+    // Three pieces, of which the second is nearly twice as long as the others.
+    var pair = Pair()
+    pair.rows = OrderedRows((0..<3 * full).map { pair.row(place($0)) })
+    pair.model.rows = pair.rows[0..<3 * full]
+    pair.edit(removing: [], inserting: Set((full..<2 * full - 1).map { place($0, 1) }))
+
+    // The last piece goes, and so do the last rows of the second, behind which others come.
+    pair.edit(
+      removing: Array(pair.model.rows[(2 * full + full / 2)...]),
+      inserting: Set((1..<full).map { place(2 * full - 1, $0) }))
+
+    try pair.compare(&random, .short)
+  }
 }
