@@ -21,8 +21,7 @@ let package = Package(
   // Typed throws in closures, noncopyable generics and `Duration` need these.
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
-    // With LarderLMDB, whose errors a `StoreError` may hold.
-    .library(name: "Larder", targets: ["Larder", "LarderLMDB"]),
+    .library(name: "Larder", targets: ["Larder"]),
     // What the services of an app may know: a protocol, without the store behind it.
     .library(name: "LarderModels", targets: ["LarderModels"]),
     .library(name: "LarderSync", targets: ["LarderSync"]),

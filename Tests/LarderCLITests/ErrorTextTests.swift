@@ -15,17 +15,13 @@ import Testing
   private func errors() throws -> [any Error & CustomStringConvertible] {
     let layer = LMDBError(.missing, operation: "open", path: "/a", detail: "there is no store")
     let record = RecordError.field("geo", .missing)
-    var shape = InferredShape()
-    try shape.add(["a": 1])
-    let conflict = try #require(throws: InferredShape.Conflict.self) { try shape.add(["a": "x"]) }
     return [
-      StoreError.closed, StoreError.storage(layer), layer, record, conflict,
+      StoreError.closed, StoreError(layer), StorageFailure(.missing, layer), layer, record,
       PageFault(page: 7, reason: "its number is another"),
       UnreadableDocument(collection: "Contact", key: "1", reason: record),
       MigrationError(collection: "Contact", key: "1", version: 2, underlying: record),
       DynamicQueryError(
         collection: "Contact", path: FieldPath(field: "city"), unknownName: 0, knownNames: ["name"]),
-      SaveRehearsal.Refusal(index: 0, field: "a", found: "text", expected: "a number"),
       ImportError(
         .syntax, file: "a.json", position: nil, found: "`}`", expected: "a value"),
       ImportInterrupted(

@@ -1,4 +1,4 @@
-public import LarderLMDB
+internal import LarderLMDB
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -70,7 +70,7 @@ public enum StoreError: Error, Equatable, Sendable {
   /// There is no collection of this name.
   case noCollection(String)
   /// Another iteration, here or in another process, consumes under the name.
-  case consumerBusy(name: String, secondsLeft: Double)
+  case consumerBusy(name: String, timeLeft: Duration)
   /// Another iteration has taken over, or the consumer was removed.
   case consumerLost(name: String)
   /// A consumer's name is empty, too long, or has a zero byte.
@@ -111,25 +111,30 @@ public enum StoreError: Error, Equatable, Sendable {
   case writeTimedOut(path: String, waitedFor: WriteObstacle)
   /// The store could not be opened within ``StoreOptions/openTimeout``, as another process opens it,
   /// compacts or restores it; which one, as far as the system tells. Nothing was changed.
-  case openTimedOut(path: String, waitedFor: WriteHolder?)
+  case openTimedOut(path: String, waitedFor: CompetingProcess?)
   /// LMDB, the file system or the system's limits.
-  case storage(LMDBError)
+  case storage(StorageFailure)
 
-  @usableFromInline init(_ error: LMDBError) {
+  init(_ error: LMDBError) {
+    if let code = StorageFailure.Code(error.code) {
+      self = .storage(StorageFailure(code, error))
+      return
+    }
     switch error.code {
     case .closed: self = .closed
     case .readOnly: self = .readOnly
     case .nestedWrite: self = .nestedWrite
     case .optionsDiffer: self = .optionsDiffer(path: error.path ?? "")
     case .busy(let holder):
-      self = .writeTimedOut(path: error.path ?? "", waitedFor: .otherProcess(holder))
+      self = .writeTimedOut(
+        path: error.path ?? "", waitedFor: .otherProcess(holder.map { CompetingProcess($0) }))
     case .openingElsewhere(let holder):
-      self = .openTimedOut(path: error.path ?? "", waitedFor: holder)
+      self = .openTimedOut(path: error.path ?? "", waitedFor: holder.map { CompetingProcess($0) })
     case .corrupted, .pageNotFound:
       self = .damagedFile(path: error.path ?? "", reason: error.detail)
     case .unfinishedQuarantine:
       self = .unfinishedQuarantine(path: error.path ?? "", reason: error.detail)
-    default: self = .storage(error)
+    default: preconditionFailure("\(error.code) is neither a code of storage nor a store's error")
     }
   }
 
@@ -147,7 +152,7 @@ public enum WriteObstacle: Hashable, Sendable {
   /// Writes of this process before it.
   case thisProcess
   /// A writer of another process, as far as the system tells which.
-  case otherProcess(WriteHolder?)
+  case otherProcess(CompetingProcess?)
 }
 
 extension WriteObstacle: CustomStringConvertible {
@@ -244,9 +249,9 @@ extension StoreError: CustomStringConvertible {
       "The store's change log is damaged: \(what). Documents are not concerned; read them anew."
     case .noCollection(let name):
       "There is no collection \(name). Save a document in it, or declare its type, first."
-    case .consumerBusy(let name, let secondsLeft):
+    case .consumerBusy(let name, let timeLeft):
       "The changes for `\(name)` are consumed elsewhere. Stop that one, or try again in "
-        + "\(Int(secondsLeft.rounded(.up))) seconds."
+        + "\(Int(timeLeft.seconds.rounded(.up))) seconds."
     case .consumerLost(let name) where name.isEmpty:
       "The batch was given to no named consumer. Only those of `store.changes(for:)` are acknowledged."
     case .consumerLost(let name):
@@ -286,8 +291,8 @@ extension StoreError: CustomStringConvertible {
       "The predicate of a query cannot be evaluated on \(collection) \(key): \(reason). Have it ask "
         + "first whether it can, as with `?.` instead of `!`."
     case .queryTooDeep(let limit):
-      "The conditions of a query nest more than \(limit) levels deep. Join those that stand beside "
-        + "each other with one `&&` or `||` after the other, or ask for several values with `isIn`."
+      "The conditions of a query nest more than \(limit) levels deep. Join neighbouring ones "
+        + "with one `&&` or `||` after the other, or ask for several values with `isIn`."
     case .full(let shortage): shortage.description
     case .damagedBackup(let path, let problems):
       "The backup at \(path) is damaged: \(problems.joined(separator: "; ")). Nothing was changed. "

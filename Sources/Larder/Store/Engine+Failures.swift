@@ -16,7 +16,9 @@ extension Engine {
     do {
       return try body()
     } catch let error as LMDBError {
-      guard let limit = Shortage.Limit(error) else { throw StoreError(error) }
+      guard let limit = StorageFailure.Code(error.code).flatMap(Shortage.Limit.init) else {
+        throw StoreError(error)
+      }
       throw StoreError.full(
         Shortage(
           path: folder, limit: limit,

@@ -72,16 +72,19 @@ extension Engine {
   func shortage(_ error: any Error) -> Shortage? {
     switch error {
     case StoreError.full(let shortage): return shortage
-    case StoreError.storage(let error): return shortage(error)
-    case let error as LMDBError:
-      if let limit = Shortage.Limit(error) { return shortage(of: limit) }
-      guard error.code == .system(errno: SystemErrors.inputOutput) else { return nil }
-      // Some file systems write what fits and say nothing of the rest, which LMDB takes for this.
-      if environment.isAtFileLimit(within: 64 << 10) { return shortage(of: .fileSize) }
-      let free = environment.freeDiskByteCount ?? .max
-      return free < 64 << 10 ? shortage(of: .disk) : nil
+    case StoreError.storage(let failure): return shortage(failure.code)
+    case let error as LMDBError: return StorageFailure.Code(error.code).flatMap { shortage($0) }
     default: return nil
     }
+  }
+
+  private func shortage(_ code: StorageFailure.Code) -> Shortage? {
+    if let limit = Shortage.Limit(code) { return shortage(of: limit) }
+    guard code == .system(errno: SystemErrors.inputOutput) else { return nil }
+    // Some file systems write what fits and say nothing of the rest, which LMDB takes for this.
+    if environment.isAtFileLimit(within: 64 << 10) { return shortage(of: .fileSize) }
+    let free = environment.freeDiskByteCount ?? .max
+    return free < 64 << 10 ? shortage(of: .disk) : nil
   }
 
   /// Where the reserve of the disk is.
@@ -114,8 +117,8 @@ extension Engine {
 extension Shortage.Limit {
   /// What a failure says of itself; nil for failures of another kind, and for those of which it
   /// depends on the disk.
-  init?(_ error: LMDBError) {
-    switch error.code {
+  init?(_ code: StorageFailure.Code) {
+    switch code {
     case .mapFull: self = .map
     case .system(let number) where SystemErrors.noSpace.contains(number): self = .disk
     case .system(SystemErrors.tooLargeFile): self = .fileSize

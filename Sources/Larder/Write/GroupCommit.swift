@@ -222,7 +222,7 @@ extension Engine {
 
   /// Asked before anything is waited for: in a forked child nobody is there who would go on.
   ///
-  /// - Throws: ``StoreError/storage(_:)`` with ``LMDBError/Code/usedAfterFork``.
+  /// - Throws: ``StoreError/storage(_:)`` with ``StorageFailure/Code/usedAfterFork``.
   func refuseForkedChild() throws {
     try storing { try environment.checkFork("write") }
   }

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(20))) struct LimitTests {
   let folder = TestFolder()
 
-  private func code(of error: StoreError?) -> LMDBError.Code? {
+  private func code(of error: StoreError?) -> StorageFailure.Code? {
     guard case .storage(let failure)? = error else { return nil }
     return failure.code
   }
@@ -62,7 +62,7 @@ import Testing
   @Test("more snapshots at once than there is room for are one clear error")
   func readersFull() throws {
     var options = StoreOptions()
-    options.maximumReaders = 4
+    options.maximumReaderCount = 4
     let store = try Store(at: folder.store, options: options)
     try store.repository(of: Note.self).save(Note(id: "a", nonce: "", batchCount: 1))
     func deeper(_ depth: Int) throws -> Int {

@@ -91,7 +91,7 @@ import Testing
 
     let error = #expect(throws: StoreError.self) { try Store(at: path, options: options) }
 
-    let holder = WriteHolder(processID: getpid(), isStopped: false)
+    let holder = CompetingProcess(processID: getpid(), isStopped: false)
     #expect(error == .openTimedOut(path: path, waitedFor: holder))
     #expect(error?.description.contains("(process \(getpid())). Try again") == true)
     #expect(flock(other, LOCK_UN) == 0)
@@ -150,7 +150,8 @@ import Testing
       try await contacts.save(Contact(id: "first"))
       let other = try OtherProcess("hold-writer", folder.store)
       _ = try other.expect("holding")
-      let expected = WriteObstacle.otherProcess(WriteHolder(processID: other.id, isStopped: false))
+      let expected = WriteObstacle.otherProcess(
+        CompetingProcess(processID: other.id, isStopped: false))
 
       #expect(await obstacle { _ = try await contacts.save(Contact(id: "task")) } == expected)
       let thread = OnThread { try store.write { try $0.save(Contact(id: "thread")) } }
