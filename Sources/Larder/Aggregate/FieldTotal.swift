@@ -17,6 +17,7 @@ public protocol Summable: Comparand {
 }
 
 /// What the values of a field add up to.
+@_documentation(visibility: internal)
 public struct FieldTotal: Sendable {
   private(set) var integers: Int128 = 0
   private(set) var doubles = ExactSum()

@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+  package import FoundationEssentials
 #else
-  public import Foundation
+  package import Foundation
 #endif
 
 /// Dates in text, strictly: `2026-03-01`, `2026-03-01T09:30Z`, `2026-03-01T09:30:00.250+02:00`.
@@ -10,9 +10,9 @@
 /// what follows a date. Without a time it is midnight UTC; a time needs its zone. A leap second
 /// is the second after. Source: RFC 3339, section 5.6; the day count is Howard Hinnant's
 /// `days_from_civil` (https://howardhinnant.github.io/date_algorithms.html).
-public enum ISO8601 {
+package enum ISO8601 {
   /// The date that a text in this format names; nil for any other text.
-  public static func date(from text: String) -> Date? {
+  package static func date(from text: String) -> Date? {
     var text = text
     return text.withUTF8 { date(from: $0) }
   }

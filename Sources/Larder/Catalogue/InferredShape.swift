@@ -1,11 +1,11 @@
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+  internal import FoundationEssentials
 #else
-  public import Foundation
+  internal import Foundation
 #endif
 
 /// The fields of documents without a type, as their values show them.
-public struct InferredShape: DocumentShape {
+package struct InferredShape: DocumentShape {
   private var seen: [SeenField] = []
   private var places: [String: Int] = [:]
   let inference: Inference
@@ -29,7 +29,7 @@ public struct InferredShape: DocumentShape {
   static var isDeclared: Bool { false }
 
   /// No field seen yet.
-  public init() { self.init(nil) }
+  package init() { self.init(nil) }
 
   /// No field seen yet, of documents of a collection that may exist.
   init(_ description: CollectionDescription?, _ policy: Inference.Policy = Inference.Policy()) {
@@ -50,10 +50,10 @@ public struct InferredShape: DocumentShape {
   }
 
   /// Whether nothing has been seen.
-  public var isEmpty: Bool { seen.isEmpty }
+  package var isEmpty: Bool { seen.isEmpty }
 
   /// Names and kinds of the fields seen, for people; without those that a type declares.
-  public var summary: [(name: String, kind: String)] {
+  package var summary: [(name: String, kind: String)] {
     fields.filter { stored($0.name)?.isDeclared != true }.map { ($0.name, "\($0.kind)") }
   }
 
@@ -73,7 +73,7 @@ public struct InferredShape: DocumentShape {
   ///
   /// - Throws: ``Conflict`` for a field that holds another kind than before; what was taken in
   ///   until then stays.
-  public mutating func add(_ document: DynamicDocument) throws(Conflict) {
+  package mutating func add(_ document: DynamicDocument) throws(Conflict) {
     try add(document, isMixed: inference.policy.allowsMixed)
   }
 
@@ -97,21 +97,21 @@ public struct InferredShape: DocumentShape {
   }
 
   /// Two kinds in one field.
-  public struct Conflict: Error {
+  package struct Conflict: Error {
     /// Names of the fields down to the value.
-    public internal(set) var path: [String] = []
+    package internal(set) var path: [String] = []
     /// The same with the places in arrays and the keys of dictionaries.
-    public internal(set) var steps: [String] = []
+    package internal(set) var steps: [String] = []
     /// What the document has, in words.
-    public let found: String
+    package let found: String
     /// What earlier documents had, in words.
-    public let seen: String
+    package let seen: String
     /// Whether a field of any kind would not help either.
     var isFinal = false
   }
 
-  public static func == (left: Self, right: Self) -> Bool { left.fields == right.fields }
-  public func hash(into hasher: inout Hasher) { hasher.combine(fields) }
+  package static func == (left: Self, right: Self) -> Bool { left.fields == right.fields }
+  package func hash(into hasher: inout Hasher) { hasher.combine(fields) }
 
   private mutating func place(of name: String) -> Int {
     if let place = places[name] { return place }
@@ -204,9 +204,9 @@ extension InferredShape {
 }
 
 extension InferredShape.Conflict: CustomStringConvertible, LocalizedError {
-  public var description: String {
+  package var description: String {
     "Field `\(steps.joined(separator: "."))`: found \(found), where others hold \(seen)."
   }
 
-  public var errorDescription: String? { description }
+  package var errorDescription: String? { description }
 }

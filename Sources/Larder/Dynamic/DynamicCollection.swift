@@ -99,7 +99,7 @@ extension DynamicCollection {
   ///
   /// - Throws: ``StoreError``, such as ``StoreError/keyKind(collection:stored:found:)``; nothing
   ///   is changed then.
-  public func declare(_ shape: InferredShape, keyField: String, keyKind: KeyKind) throws {
+  package func declare(_ shape: InferredShape, keyField: String, keyKind: KeyKind) throws {
     try store.checkOpen()
     let declaration = try Declaration(
       name: name, keyKind: keyKind, keyField: keyField, shape: shape)

@@ -1,9 +1,9 @@
 internal import LarderLMDB
 
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+  internal import FoundationEssentials
 #else
-  public import Foundation
+  internal import Foundation
 #endif
 
 /// A save of documents without a type, tried before anything is written.
@@ -12,35 +12,35 @@ internal import LarderLMDB
 /// know and whether each document could be stored with that. It encodes as the save itself does
 /// and lets go of the bytes, so that memory does not grow. Nothing is changed before
 /// ``declare()``; what others declare in between is for the save to find.
-public struct SaveRehearsal: Sendable {
+package struct SaveRehearsal: Sendable {
   /// The collection that the documents are meant for.
-  public let collection: DynamicCollection
+  package let collection: DynamicCollection
   /// The field that is the entity-accessor key.
-  public let keyField: String
+  package let keyField: String
   /// How the keys are encoded; nil while neither the store nor a document has told.
-  public private(set) var keyKind: KeyKind?
+  package private(set) var keyKind: KeyKind?
   /// What the documents show so far.
-  public private(set) var shape: InferredShape
+  package private(set) var shape: InferredShape
   /// Whether documents may be refused for what others hold: the collection has a unique index, or gets
   /// one. That only a save can find out.
-  public let hasUniqueIndex: Bool
+  package let hasUniqueIndex: Bool
   /// The collection as it would be before the first document; nil where there is none.
   private let stored: CollectionDescription?
   let type: (any Document.Type)?
   var keyHashes = KeyHashes()
 
   /// Why a document cannot be stored.
-  public struct Refusal: Error {
+  package struct Refusal: Error {
     /// Which one of those given last.
-    public let index: Int
+    package let index: Int
     /// Names of the fields down to the value, and places in arrays, between dots.
-    public let field: String
+    package let field: String
     /// What the document has, in words.
-    public let found: String
+    package let found: String
     /// What could be saved, in words.
-    public let expected: String
+    package let expected: String
     /// Whether the field could hold the value besides the others if it took any kind.
-    public var isMixed = false
+    package var isMixed = false
   }
 
   /// Begins without any document.
@@ -52,7 +52,7 @@ public struct SaveRehearsal: Sendable {
   /// - Throws: ``StoreError``, such as
   ///   ``StoreError/kindMismatch(collection:field:stored:declared:)`` for a type that cannot be
   ///   declared, or when the collection's key is another field.
-  public init(
+  package init(
     _ collection: DynamicCollection, keyField: String, declaring type: (any Document.Type)? = nil,
     minusZeroIsInteger: Bool = true
   ) throws {
@@ -106,7 +106,7 @@ public struct SaveRehearsal: Sendable {
   ///
   /// - Throws: ``Refusal`` for the first that could not be stored; the rehearsal should then be
   ///   let go of. ``StoreError`` when the store was closed.
-  public mutating func add(_ documents: [DynamicDocument]) throws {
+  package mutating func add(_ documents: [DynamicDocument]) throws {
     try add(documents) { _, _ in }
   }
 
@@ -144,7 +144,7 @@ public struct SaveRehearsal: Sendable {
   /// is a date, a UUID, a URL, data or a decimal, it is one.
   ///
   /// - Throws: ``StoreError``, or ``RecordError`` for a document that ``add(_:)`` was not given.
-  public func asTyped(_ documents: [DynamicDocument]) throws -> [DynamicDocument] {
+  package func asTyped(_ documents: [DynamicDocument]) throws -> [DynamicDocument] {
     guard let type, let keyKind, readsText else { return documents }
     return try asTyped(documents, type, keyKind)
   }
@@ -168,7 +168,7 @@ public struct SaveRehearsal: Sendable {
   /// has told what the keys are.
   ///
   /// - Throws: ``StoreError``, when somebody else has declared otherwise meanwhile.
-  public func declare() throws {
+  package func declare() throws {
     if let type { try collection.store.declare(type) }
     guard let keyKind else { return }
     try collection.declare(shape, keyField: keyField, keyKind: keyKind)
@@ -179,7 +179,7 @@ public struct SaveRehearsal: Sendable {
   ///
   /// - Throws: Whatever `body` throws; ``StoreError``, when somebody else has declared otherwise
   ///   meanwhile.
-  public func write<Result>(
+  package func write<Result>(
     as origin: ChangeOrigin, _ body: (inout WriteScope) throws -> Result
   ) throws -> Result {
     guard let declaration = try declaration() else {
@@ -292,9 +292,9 @@ extension Declaration {
 }
 
 extension SaveRehearsal.Refusal: CustomStringConvertible, LocalizedError {
-  public var description: String {
+  package var description: String {
     "Field `\(field)` of document \(index): found \(found), expected \(expected)."
   }
 
-  public var errorDescription: String? { description }
+  package var errorDescription: String? { description }
 }

@@ -19,7 +19,7 @@ public indirect enum RecordError: Error, Equatable, Sendable {
   case outOfRange(expected: String)
   /// The record has no such field, and the type declares no default.
   case missing
-  /// Documents nested deeper than ``RecordFormat/maximumDepth``.
+  /// Documents nested deeper than 128 levels.
   case tooDeep
   /// The checksum does not fit the bytes, the key and the collection.
   case checksum
@@ -30,7 +30,7 @@ public indirect enum RecordError: Error, Equatable, Sendable {
   /// A raw value, or the name of an enum's case, that the field's type does not have. It is no
   /// damage: usually a newer version of the app wrote it.
   case unknownCase(String, type: String)
-  /// The document takes more bytes than ``RecordFormat/maximumByteCount``; of its fields the one that is
+  /// The document takes more bytes than a record can hold, 2 GiB less 1 MiB; of its fields the one that is
   /// named takes most of them.
   case tooLarge(byteCount: Int, limit: Int)
   /// A predicate threw while it was evaluated on the document; nothing is wrong with the record.

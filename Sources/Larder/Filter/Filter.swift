@@ -9,7 +9,7 @@ public struct Filter<Entity>: Sendable, Equatable {
   let depth: Int
 
   /// Deeper conditions are refused: everything that looks at one goes down with it. Less than
-  /// ``RecordFormat/maximumDepth``, so that what is allowed can be stored.
+  /// `RecordFormat.maximumDepth`, so that what is allowed can be stored.
   static var maximumDepth: Int { 100 }
 
   init(node: FilterNode, depth: Int = 1) {

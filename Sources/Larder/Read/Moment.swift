@@ -1,6 +1,7 @@
 internal import LarderLMDB
 
 /// A transaction and the catalogue that goes with it, lent by a snapshot or a write.
+@_documentation(visibility: internal)
 public struct Moment: ~Copyable {
   let transaction: LentTransaction
   // Guard: the snapshot or the write, which outlives this, holds it. Threads that count references to

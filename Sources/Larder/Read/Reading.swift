@@ -10,7 +10,8 @@ internal import LarderLMDB
 /// ```
 public protocol Reading: ~Copyable {
   /// Lends the transaction that the reads of this protocol use. There is nothing to call it for: a
-  /// ``Moment`` has no members of its own and cannot be kept.
+  /// `Moment` has no members of its own and cannot be kept.
+  @_documentation(visibility: internal)
   borrowing func withMoment<Result>(
     _ body: (borrowing Moment) throws -> Result
   ) rethrows -> Result

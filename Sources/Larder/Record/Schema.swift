@@ -53,6 +53,7 @@ public final class Schema<Owner>: AnySchema, @unchecked Sendable {
 }
 
 /// A schema without its type.
+@_documentation(visibility: internal)
 public class AnySchema: @unchecked Sendable {  // Immutable after init; see `FieldDescription`.
   /// The collection's name.
   public let name: String
@@ -113,6 +114,7 @@ struct FieldIndex: Sendable {
 }
 
 /// A field without its owner: name, kind and default.
+@_documentation(visibility: internal)
 public struct FieldDescription: Sendable {
   /// The name on disk.
   public let name: String
@@ -127,6 +129,7 @@ public struct FieldDescription: Sendable {
 
 /// The schema of an embedded document's type, looked up when it is needed, so that a type may
 /// contain itself.
+@_documentation(visibility: internal)
 public struct SchemaReference: Hashable, Sendable {
   let type: ObjectIdentifier
   private let resolve: @Sendable () -> AnySchema

@@ -2,6 +2,7 @@
 ///
 /// `Reference` stands for an embedded document: the Swift type's schema in a declaration, the
 /// number of a field table in the catalogue, the fields seen so far where kinds are inferred.
+@_documentation(visibility: internal)
 public indirect enum Kind<Reference: Hashable & Sendable>: Hashable, Sendable {
   /// Nothing has been seen: the elements of an array that was always empty, the value in an
   /// optional that was always nil.
@@ -26,6 +27,7 @@ public indirect enum Kind<Reference: Hashable & Sendable>: Hashable, Sendable {
 }
 
 /// The width and sign of an integer field.
+@_documentation(visibility: internal)
 public enum IntegerKind: UInt8, Hashable, Sendable, CaseIterable {
   case int8, int16, int32, int64, uint8, uint16, uint32, uint64
 

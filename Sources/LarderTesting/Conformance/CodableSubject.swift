@@ -6,18 +6,20 @@ internal import Larder
   internal import Foundation
 #endif
 
-/// The values that ``RepositoryConformance`` puts into a repository of a plain `Codable` type.
-public struct CodableSample: Codable, Identifiable, Sendable, Equatable {
-  public var id: String
-  /// What most operations select by.
-  public var group: String
-  /// What most operations sort by.
-  public var rank: Int
-  /// A field that may be nil.
-  public var note: String?
-  var isHidden: Bool
-  var firstGroup: String
-  var label: String
+extension RepositoryConformance {
+  /// The values that ``RepositoryConformance`` puts into a repository of a plain `Codable` type.
+  public struct CodableSample: Codable, Identifiable, Sendable, Equatable {
+    public var id: String
+    /// What most operations select by.
+    public var group: String
+    /// What most operations sort by.
+    public var rank: Int
+    /// A field that may be nil.
+    public var note: String?
+    var isHidden: Bool
+    var firstGroup: String
+    var label: String
+  }
 }
 
 struct CodableSubject: ConformanceSubject {

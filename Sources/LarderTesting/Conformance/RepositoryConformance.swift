@@ -9,7 +9,7 @@ public import Larder
 /// Says whether a repository behaves as those of Larder do.
 ///
 /// ```swift
-/// try await RepositoryConformance().check { MyRepository<Sample>() }
+/// try await RepositoryConformance().check { MyRepository<RepositoryConformance.Sample>() }
 /// ```
 /// First come facts, each in a new repository; then random operations, after each of which the
 /// repository is compared with a Swift dictionary. Nothing of a testing framework is needed: what

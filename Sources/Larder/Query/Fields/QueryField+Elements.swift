@@ -5,6 +5,7 @@ internal import LarderLMDB
 public enum ElementOf<Outer> {}
 
 /// An array or a set, or an optional one, as a field has it.
+@_documentation(visibility: internal)
 public protocol FieldElements {
   associatedtype Elements: Sequence
   /// The elements; nil where the field is nil.

@@ -66,6 +66,7 @@ where Value: OptionalCollection & SendableMetatype, Value.Elements: SendableMeta
 }
 
 /// An optional text, array, set, dictionary or data.
+@_documentation(visibility: internal)
 public protocol OptionalCollection {
   associatedtype Elements: Swift.Collection
   /// The value; nil where it is nil.
