@@ -58,33 +58,34 @@ struct ChangeLogWriter: ~Copyable {
 /// How much of the past the change log keeps, for watchers that were away.
 ///
 /// A watcher that falls further behind reads its query anew. Documents themselves are not
-/// concerned. No limit may be below zero; `Int.max` and `Double.infinity` are none.
+/// concerned. No limit may be below zero; `Int.max` bytes and an age of nil are none.
 public struct ChangeLogRetention: Sendable, Equatable {
   /// Bytes of the log, above which the oldest changes go.
   public var maximumByteCount = 64 << 20
-  /// Seconds after which changes go.
-  public var maximumAgeSeconds = 7.0 * 24 * 3600
+  /// The age at which changes go; nil for none.
+  public var maximumAge: Duration? = .seconds(7 * 24 * 3600)
   /// Bytes of the log, above which it does not even wait for named consumers that are behind: the
   /// slowest ones begin with a reset. Where the store has a quota they give way sooner, rather than
   /// that a save is refused.
   public var maximumConsumerByteCount = 256 << 20
-  /// Seconds after which changes go that a named consumer still waits for.
-  public var maximumConsumerAgeSeconds = 30.0 * 24 * 3600
+  /// The age at which changes go that a named consumer still waits for; nil for none.
+  public var maximumConsumerAge: Duration? = .seconds(30 * 24 * 3600)
 
   /// Keeps changes up to a size and an age; whichever is passed first lets the oldest go.
-  public init(maximumByteCount: Int = 64 << 20, maximumAgeSeconds: Double = 7 * 24 * 3600) {
+  public init(
+    maximumByteCount: Int = 64 << 20, maximumAge: Duration? = .seconds(7 * 24 * 3600)
+  ) {
     self.maximumByteCount = maximumByteCount
-    self.maximumAgeSeconds = maximumAgeSeconds
+    self.maximumAge = maximumAge
   }
 
-  /// The name of one that is below zero, or is no number; nil where there is none.
+  /// The name of one that is below zero; nil where there is none.
   var wrongLimit: String? {
-    let limits = [
-      ("maximumByteCount", Double(maximumByteCount)), ("maximumAgeSeconds", maximumAgeSeconds),
-      ("maximumConsumerByteCount", Double(maximumConsumerByteCount)),
-      ("maximumConsumerAgeSeconds", maximumConsumerAgeSeconds),
-    ]
-    return limits.first { !($0.1 >= 0) }?.0
+    if maximumByteCount < 0 { return "maximumByteCount" }
+    if let maximumAge, maximumAge < .zero { return "maximumAge" }
+    if maximumConsumerByteCount < 0 { return "maximumConsumerByteCount" }
+    if let maximumConsumerAge, maximumConsumerAge < .zero { return "maximumConsumerAge" }
+    return nil
   }
 }
 
@@ -139,6 +140,8 @@ extension WriteTransaction {
     let (retention, page) = (pruning.retention, try statistics(of: database).pageByteCount)
     var byteCount = try statistics(of: database).byteCount
     let patience = max(retention.maximumByteCount, retention.maximumConsumerByteCount)
+    let ageLimit = retention.maximumAge?.seconds ?? .infinity
+    let consumerAgeLimit = retention.maximumConsumerAge?.seconds ?? .infinity
     let now = Date.now.timeIntervalSinceReferenceDate
     var budget = pruning.byteCount
     var cursor = try cursor(in: database)
@@ -151,9 +154,9 @@ extension WriteTransaction {
         // What cannot be read is of no use to anybody.
         if let pack = ChangePackReader.age(of: cursor.value, firstSequence: first) {
           let age = now - pack.time
-          if !isLarge, age < retention.maximumAgeSeconds { return false }
+          if !isLarge, age < ageLimit { return false }
           if pack.lastSequence > pruning.acknowledged, byteCount <= patience,
-            age < max(retention.maximumAgeSeconds, retention.maximumConsumerAgeSeconds)
+            age < max(ageLimit, consumerAgeLimit)
           {
             return false
           }

@@ -79,7 +79,7 @@ public final class Store: Sendable {
   }
 
   /// Closes the store; closing it again does nothing. When this is the last open one on its
-  /// folder, waits up to `timeoutSeconds` for reads and writes that run. Afterwards every call
+  /// folder, waits up to `timeout` for reads and writes that run. Afterwards every call
   /// throws ``StoreError/closed``, and so does what begins meanwhile. A write that waits for another
   /// process is not waited for, and throws it once the store is closed. Named consumers are given back
   /// first, for whoever comes next.
@@ -87,13 +87,13 @@ public final class Store: Sendable {
   /// - Throws: ``StoreError/storage(_:)`` when reads or writes still run; the store is then as
   ///   open as before, what waits for another process goes on waiting, and its consumers begin
   ///   another iteration.
-  public func close(timeoutSeconds: Double = 5) throws {
+  public func close(timeout: Duration = .seconds(5)) throws {
     // In a forked child nobody may be there who would end what is waited for.
     try engine.storing { try engine.environment.checkFork("close") }
     try closing.withLock { _ in
       guard !isClosed.load(ordering: .acquiring) else { return }
-      engine.endConsumers(of: self, timeoutSeconds: timeoutSeconds)
-      try engine.storing { try engine.environment.close(timeoutSeconds: timeoutSeconds) }
+      engine.endConsumers(of: self, timeoutSeconds: timeout.seconds)
+      try engine.storing { try engine.environment.close(timeoutSeconds: timeout.seconds) }
       isClosed.store(true, ordering: .releasing)
       engine.log.remove(ObjectIdentifier(self))
       engine.watchHub.close(self)

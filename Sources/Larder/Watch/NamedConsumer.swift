@@ -9,7 +9,7 @@ final class NamedConsumer: @unchecked Sendable {
   private let batchCount: Int
   private let maximumLag: UInt64
   private let lease: ConsumerLease
-  private let busyTimeoutSeconds: Double
+  private let busyTimeout: Duration?
   private let wake: @Sendable () -> Void
   /// The last change that was handed over; nil before the first look.
   private var position: UInt64?
@@ -23,13 +23,13 @@ final class NamedConsumer: @unchecked Sendable {
 
   init(
     _ store: Store, _ name: String, _ filter: ChangeFilter, maximumLag: UInt64, batchCount: Int,
-    busyTimeoutSeconds: Double, wake: @escaping @Sendable () -> Void
+    busyTimeout: Duration?, wake: @escaping @Sendable () -> Void
   ) {
     self.store = store
     self.filter = filter
     self.maximumLag = maximumLag
     self.batchCount = batchCount
-    self.busyTimeoutSeconds = busyTimeoutSeconds
+    self.busyTimeout = busyTimeout
     self.wake = wake
     lease = ConsumerLease(name: name, holder: .random(in: 1 ... .max))
   }
@@ -98,7 +98,7 @@ final class NamedConsumer: @unchecked Sendable {
 
   /// Takes the lease; false where another one has it, which is waited for.
   ///
-  /// - Throws: ``StoreError/consumerBusy(name:secondsLeft:)`` when it was waited for long enough.
+  /// - Throws: ``StoreError/consumerBusy(name:timeLeft:)`` when it was waited for long enough.
   private func begin() async throws -> Bool {
     let now = ContinuousClock.now
     // Every commit wakes this; it asks no sooner for that.
@@ -112,10 +112,10 @@ final class NamedConsumer: @unchecked Sendable {
       try await hold()
       isBegun = true
       return true
-    } catch StoreError.consumerBusy(let name, let secondsLeft) {
+    } catch StoreError.consumerBusy(let name, let timeLeft) {
       let start = waiting?.start ?? now
-      guard (now - start) / .seconds(1) < busyTimeoutSeconds else {
-        throw StoreError.consumerBusy(name: name, secondsLeft: secondsLeft)
+      if let busyTimeout, now - start >= busyTimeout {
+        throw StoreError.consumerBusy(name: name, timeLeft: timeLeft)
       }
       waiting = (start, now + .milliseconds(Self.pollMilliseconds))
       DispatchQueue.global().asyncAfter(
@@ -126,7 +126,7 @@ final class NamedConsumer: @unchecked Sendable {
 
   /// Takes the lease, or renews it.
   ///
-  /// - Throws: ``StoreError/consumerBusy(name:secondsLeft:)``; ``StoreError/consumerLost(name:)``
+  /// - Throws: ``StoreError/consumerBusy(name:timeLeft:)``; ``StoreError/consumerLost(name:)``
   ///   for a renewal, when somebody else has had the lease meanwhile: what is handed over already
   ///   may have been used by them.
   private func hold() async throws {
@@ -148,7 +148,7 @@ final class NamedConsumer: @unchecked Sendable {
       }
       var held = record ?? ConsumerRecord(maximumLag: maximumLag)
       if let seconds = tx.engine.secondsHeld(held, against: lease.holder, now: now) {
-        throw StoreError.consumerBusy(name: lease.name, secondsLeft: seconds)
+        throw StoreError.consumerBusy(name: lease.name, timeLeft: .seconds(seconds))
       }
       held.holder = lease.holder
       held.opening = tx.engine.writerID

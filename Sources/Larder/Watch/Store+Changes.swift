@@ -31,13 +31,13 @@ extension Store {
   ///   - origins: Where changes come from that matter; nil for all.
   ///   - maximumLag: How many changes the log keeps for the consumer at most.
   ///   - batchCount: How many changes a batch has at most.
-  ///   - busyTimeoutSeconds: How long the iteration waits while another one consumes under the name,
-  ///     before it throws ``StoreError/consumerBusy(name:secondsLeft:)``. The default is longer than
-  ///     the lease of one that asks no more; `.infinity` waits without end. Cancelling the task ends the
+  ///   - busyTimeout: How long the iteration waits while another one consumes under the name,
+  ///     before it throws ``StoreError/consumerBusy(name:timeLeft:)``. The default is longer than
+  ///     the lease of one that asks no more; nil waits without end. Cancelling the task ends the
   ///     wait, also where a writer of another process is what it waits for.
   public func changes(
     for name: String, in collections: Set<String>? = nil, origins: Set<ChangeOrigin>? = nil,
-    maximumLag: Int = 100_000, batchCount: Int = 500, busyTimeoutSeconds: Double = 35
+    maximumLag: Int = 100_000, batchCount: Int = 500, busyTimeout: Duration? = .seconds(35)
   ) -> WatchSequence<ChangeBatch> {
     WatchSequence { [self] () -> @Sendable () async throws -> ChangeBatch? in
       let hub = engine.watchHub
@@ -45,7 +45,7 @@ extension Store {
       let consumer = NamedConsumer(
         self, name, ChangeFilter(collections: collections, origins: origins),
         maximumLag: UInt64(max(1, maximumLag)), batchCount: max(1, batchCount),
-        busyTimeoutSeconds: busyTimeoutSeconds
+        busyTimeout: busyTimeout
       ) { [weak seat] in
         seat?.signal(after: 0)
       }

@@ -159,7 +159,7 @@ import Testing
     await updater.waitForCalls(100)
 
     // Waits for reads and writes that run: it would throw if any of them stayed.
-    try store.close(timeoutSeconds: 300)
+    try store.close(timeout: .seconds(300))
 
     for recorder in recorders {
       await recorder.waitForEnd()

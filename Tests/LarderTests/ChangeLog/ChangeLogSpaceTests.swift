@@ -78,11 +78,11 @@ import Testing
   func tooFarBehind(inBytes: Bool) async throws {
     var options = StoreOptions(durability: .volatile)
     options.changeLog.maximumByteCount = 64 << 10
-    options.changeLog.maximumAgeSeconds = 0
+    options.changeLog.maximumAge = .zero
     if inBytes {
       options.changeLog.maximumConsumerByteCount = 2 << 20
     } else {
-      options.changeLog.maximumConsumerAgeSeconds = 0
+      options.changeLog.maximumConsumerAge = .zero
     }
     let store = try Store(at: folder.store, options: options)
     _ = try churn(store, rounds: 1)
@@ -102,7 +102,7 @@ import Testing
     let store = try Store(at: folder.store, options: options)
     _ = try churn(store, rounds: 4)
     try store.close()
-    options.changeLog = ChangeLogRetention(maximumByteCount: .max, maximumAgeSeconds: 0)
+    options.changeLog = ChangeLogRetention(maximumByteCount: .max, maximumAge: .zero)
     options.changeLog.maximumConsumerByteCount = .max
     let again = try Store(at: folder.store, options: options)
     let before = try logByteCount(again)
@@ -113,7 +113,7 @@ import Testing
     try verifyAndClose(again)
   }
 
-  @Test("a limit of the log that is below zero, or no number, is refused with its name")
+  @Test("a limit of the log that is below zero is refused with its name")
   func wrongLimits() {
     func refused(_ change: (inout ChangeLogRetention) -> Void) -> String? {
       var options = StoreOptions()
@@ -123,10 +123,10 @@ import Testing
       return nil
     }
     #expect(refused { $0.maximumByteCount = -1 } == "changeLog.maximumByteCount")
-    #expect(refused { $0.maximumAgeSeconds = .nan } == "changeLog.maximumAgeSeconds")
+    #expect(refused { $0.maximumAge = .seconds(-1) } == "changeLog.maximumAge")
     #expect(refused { $0.maximumConsumerByteCount = .min } == "changeLog.maximumConsumerByteCount")
     #expect(
-      refused { $0.maximumConsumerAgeSeconds = -0.1 } == "changeLog.maximumConsumerAgeSeconds")
+      refused { $0.maximumConsumerAge = .milliseconds(-1) } == "changeLog.maximumConsumerAge")
   }
 
   @Test("what a consumer kept in the log goes in the background once it is forgotten")

@@ -14,7 +14,7 @@ import Testing
 
   /// An iteration that does not wait for another one.
   private func begin(_ store: Store) -> Changes {
-    store.changes(for: "index", busyTimeoutSeconds: 0).makeAsyncIterator()
+    store.changes(for: "index", busyTimeout: .seconds(0)).makeAsyncIterator()
   }
 
   /// Stops the clock of leases: on a slow machine they would end meanwhile.
@@ -66,7 +66,7 @@ import Testing
 
     askedCount.withLock { $0 = 0 }
     let waiting = Task {
-      for try await _ in store.changes(for: "index", busyTimeoutSeconds: seconds) { return true }
+      for try await _ in store.changes(for: "index", busyTimeout: .seconds(seconds)) { return true }
       return false
     }
     if seconds > 0 {
@@ -115,7 +115,7 @@ import Testing
       #expect(try await first?.next()?.isReset == true)
       let isOver = Flag()
       let second = Task {
-        var changes = store.changes(for: "index", busyTimeoutSeconds: 600).makeAsyncIterator()
+        var changes = store.changes(for: "index", busyTimeout: .seconds(600)).makeAsyncIterator()
         let batch = try await changes.next()
         isOver.set()
         return batch
@@ -140,7 +140,7 @@ import Testing
       var first = begin(store)
       #expect(try await first.next()?.isReset == true)
       let second = Task {
-        var changes = store.changes(for: "index", busyTimeoutSeconds: 600).makeAsyncIterator()
+        var changes = store.changes(for: "index", busyTimeout: .seconds(600)).makeAsyncIterator()
         return try await changes.next() == nil
       }
       try await Task.sleep(for: .milliseconds(5))
@@ -159,7 +159,7 @@ import Testing
       var first = begin(store)
       let batch = try await first.next()
       #expect(batch?.isReset == true)
-      var second = store.changes(for: "index", busyTimeoutSeconds: 0.01).makeAsyncIterator()
+      var second = store.changes(for: "index", busyTimeout: .seconds(0.01)).makeAsyncIterator()
       await #expect(throws: StoreError.self) { _ = try await second.next() }
       withExtendedLifetime(first) {}
     }

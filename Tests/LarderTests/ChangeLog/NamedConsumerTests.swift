@@ -125,8 +125,8 @@ import Testing
       var first = store.changes(for: "index").makeAsyncIterator()
       let batch = try await next(&first)
       clock.advance(seconds: ConsumerLease.seconds - 1)
-      var second = store.changes(for: "index", busyTimeoutSeconds: 0).makeAsyncIterator()
-      await #expect(throws: StoreError.consumerBusy(name: "index", secondsLeft: 1)) {
+      var second = store.changes(for: "index", busyTimeout: .seconds(0)).makeAsyncIterator()
+      await #expect(throws: StoreError.consumerBusy(name: "index", timeLeft: .seconds(1))) {
         _ = try await second.next()
       }
 
@@ -162,7 +162,7 @@ import Testing
         }
         await wait(1)
         second = Task {
-          var changes = store.changes(for: "index", busyTimeoutSeconds: 0).makeAsyncIterator()
+          var changes = store.changes(for: "index", busyTimeout: .seconds(0)).makeAsyncIterator()
           do {
             return try await changes.next() == nil
           } catch StoreError.consumerBusy(name: "index", _) {

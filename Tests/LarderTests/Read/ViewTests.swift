@@ -132,7 +132,7 @@ import Testing
     await #expect(throws: StoreError.closed) {
       for try await batch in contacts.batches(size: 4) {
         count += batch.count
-        try store.close(timeoutSeconds: 0)
+        try store.close(timeout: .seconds(0))
       }
     }
     #expect(count == 4)

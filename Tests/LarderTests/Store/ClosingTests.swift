@@ -101,7 +101,7 @@ import Testing
     }
     isReading.wait()
 
-    let error = storeError { try store.close(timeoutSeconds: 0.1) }
+    let error = storeError { try store.close(timeout: .seconds(0.1)) }
 
     guard case .storage(let failure)? = error else {
       Issue.record("thrown was \(String(describing: error))")
@@ -132,7 +132,7 @@ import Testing
     }
     isReading.wait()
 
-    try store.close(timeoutSeconds: 30)
+    try store.close(timeout: .seconds(30))
 
     try reader.join()
   }
@@ -143,14 +143,14 @@ import Testing
     let notes = store.repository(of: Note.self)
     try store.write { tx in
       try tx.save(note)
-      let error = storeError { try store.close(timeoutSeconds: 0.05) }
+      let error = storeError { try store.close(timeout: .seconds(0.05)) }
       guard case .storage? = error else {
         Issue.record("thrown was \(String(describing: error))")
         return
       }
     }
     try store.read { snapshot in
-      #expect(storeError { try store.close(timeoutSeconds: 0.05) } != .closed)
+      #expect(storeError { try store.close(timeout: .seconds(0.05)) } != .closed)
       let count = try snapshot.count(Note.all)
       #expect(count == 1)
     }
@@ -253,6 +253,6 @@ import Testing
       #expect(throws: Stop.self) { try store.write { _ in throw Stop() } }
     }
     #expect(try store.statistics().readerCount <= 2)
-    try store.close(timeoutSeconds: 0)
+    try store.close(timeout: .seconds(0))
   }
 }

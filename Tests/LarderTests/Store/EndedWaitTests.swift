@@ -125,7 +125,7 @@
           tasks.append(
             Task {
               defer { hasEnded.set() }
-              try await store.compact(timeoutSeconds: 600)
+              try await store.compact(timeout: .seconds(600))
             })
         }
         await wait(1)

@@ -21,7 +21,7 @@ struct Worker {
   func run(untilEmpty: Bool) async throws {
     let jobs = store.repository(of: Job.self)
     let changes = store.changes(
-      for: "jobs/\(queue)", in: ["Job"], busyTimeoutSeconds: untilEmpty ? 5 : .infinity)
+      for: "jobs/\(queue)", in: ["Job"], busyTimeout: untilEmpty ? .seconds(5) : nil)
     for try await batch in changes {
       // The batch says that something has happened; the store says what is left to do. A job that was
       // added after this moment comes with the next batch.

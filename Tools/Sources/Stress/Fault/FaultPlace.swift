@@ -35,7 +35,7 @@ final class FaultPlace: @unchecked Sendable {
 
   /// Closes the store at once: what still runs in it is a leak.
   func closeStore(timeoutSeconds: Double = 0.5) throws {
-    try opened?.close(timeoutSeconds: timeoutSeconds)
+    try opened?.close(timeout: .seconds(timeoutSeconds))
     opened = nil
   }
 

@@ -78,7 +78,7 @@ struct FaultScenario: Sendable {
       }),
     FaultScenario(
       name: "compact", after: { before, _ in before },
-      act: { place, _ in try place.store().compact(timeoutSeconds: 0.2) }),
+      act: { place, _ in try place.store().compact(timeout: .seconds(0.2)) }),
     FaultScenario(
       name: "backup", after: { before, _ in before },
       act: { place, _ in try place.store().backup(to: place.path("backup")) },

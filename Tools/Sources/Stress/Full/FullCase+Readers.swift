@@ -15,7 +15,7 @@ extension FullCase {
           count += 1
         } else {
           isFull = true
-          scene.refused(answer, "one more snapshot", "readersFull", words: ["maximumReaders"])
+          scene.refused(answer, "one more snapshot", "readersFull", words: ["maximumReaderCount"])
         }
       }
       if !isFull || count < 3 { scene.fault("\(count) snapshots of 6") }

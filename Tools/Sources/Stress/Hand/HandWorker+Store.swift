@@ -42,7 +42,7 @@ extension HandWorker {
       let problems = report.problems.map { "\($0)" } + (try searchProblems(try crates()))
       return problems.isEmpty ? ["sound"] : problems
     case "compact":
-      let report = try store().compact(timeoutSeconds: 1)
+      let report = try store().compact(timeout: .seconds(1))
       return ["\(report.byteCountBefore)", "\(report.byteCountAfter)"]
     case "backup": try store().backup(to: try word(1))
     case "restore": try Store.restore(from: try word(0), to: try word(1))
@@ -95,7 +95,7 @@ extension HandWorker {
       let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
       guard parts.count == 2, let number = Int(parts[1]) else { throw UsageError("option \(word)") }
       switch parts[0] {
-      case "readers": options.maximumReaders = number
+      case "readers": options.maximumReaderCount = number
       case "quota": options.quotaByteCount = number
       case "reserve": options.reserveByteCount = number
       case "map": options.mapByteCount = number

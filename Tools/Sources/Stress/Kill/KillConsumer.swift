@@ -35,7 +35,7 @@ enum KillConsumer: Worker {
       do {
         // However far the others get while it is dead.
         let batches = store.changes(
-          for: name, in: ["KillItem"], maximumLag: .max, batchCount: 40, busyTimeoutSeconds: 0)
+          for: name, in: ["KillItem"], maximumLag: .max, batchCount: 40, busyTimeout: .seconds(0))
         for try await batch in batches {
           if batch.isReset { try await letOthersWrite(after: batch, in: store) }
           try await store.write { tx in
