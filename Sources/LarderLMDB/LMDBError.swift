@@ -61,10 +61,10 @@ extension LMDBError.Code {
     case .mapFull:
       "Nothing of this transaction is kept; delete records or open with a larger mapByteCount."
     case .readersFull:
-      "End read transactions sooner, or open the store with a larger maximumReaders, which counts "
+      "End read transactions sooner, or open the store with a larger maximumReaderCount, which counts "
         + "where no other process has the store open."
     case .databasesFull:
-      "Open the store with a larger maximumDatabases."
+      "Open the store with a larger maximumDatabaseCount."
     case .transactionFull:
       "Nothing of this transaction is kept; split it into smaller ones."
     case .panic:
@@ -77,7 +77,7 @@ extension LMDBError.Code {
     case .mapResized:
       "Another process enlarged the store; end this process's transactions and try again."
     case .badTransaction:
-      "An earlier failure ended this transaction; let go of it and begin a new one."
+      "An earlier failure ended this transaction; end it and begin a new one."
     case .badValueSize:
       "Shorten it and try again."
     case .keyExists:

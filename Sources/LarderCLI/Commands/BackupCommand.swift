@@ -6,8 +6,8 @@ enum BackupCommand: Command {
   static let help = """
     larder backup DIR --store DIR
 
-    Writes a copy of the store, all of one moment and without free pages, into a new folder. Others
-    may read and write the store meanwhile. The folder has its name once the copy is whole and on the
+    Writes a copy of one snapshot of the store, without free pages, into a new folder. Others may read
+    and write the store meanwhile. The folder has its name once the copy is whole and on the
     disk; nothing is overwritten.
 
       --store DIR  the store's folder; else the environment's LARDER_STORE

@@ -7,18 +7,18 @@ enum ExportCommand: Command {
   static let help = """
     larder export COLLECTION --store DIR
 
-    Writes the documents of a collection, all of one moment, so that importing them into a collection
-    of the same fields brings equal documents back. Results go to standard output, or to a file that
-    is made, or replaced, when everything is written.
+    Writes the documents of a collection, all from one snapshot. Importing them into a collection with
+    the same fields gives equal documents. Results go to standard output, or to a file, which is
+    created or replaced once everything is written.
 
-      --format FORMAT   ndjson (default), json (one array) or csv; a file's name tells it, too
+      --format FORMAT   ndjson (default), json (one array) or csv; or by the file's name
       --output FILE     the file
     \(Option.selectingHelp)
       --store DIR       the store's folder; else the environment's LARDER_STORE
 
-    In CSV arrays and embedded documents stand as JSON in one field; nil is an empty field, `\\N` a
-    field that the document lacks, `""` empty text. Data is written as it is: fields that begin with
-    = + - or @ may be formulas to a spreadsheet.
+    In CSV, arrays and embedded documents are JSON in one field; nil is an empty field, `\\N` a field
+    that the document lacks, `""` an empty text. Values are written as they are: a spreadsheet may take
+    fields that begin with = + - or @ for formulas.
 
     \(Option.expressionHelp)
 
@@ -77,7 +77,7 @@ extension DynamicCollection {
     do {
       try store.export(
         collection: name, query, as: format, to: target, options: options
-      ) { _ in !Interruption.isWished }
+      ) { _ in try Interruption.check() }
     } catch is CancellationError {
       throw Failure("the export was stopped; it is not whole")
     }

@@ -11,7 +11,7 @@ enum SearchCommand: Command {
     the collection's search index; without such an index, in every text, which is slower.
 
       --in FIELDS       search in these fields instead, as in `title,author.name`
-      --typing          the last word may be the beginning of one
+      --typing          the last word is unfinished: win finds winter
       --typos           also find words with one wrong letter, or two from 9 letters
       --snippet         print keys, and where the text was found
       --format FORMAT   table (default), json, ndjson or csv
@@ -21,10 +21,10 @@ enum SearchCommand: Command {
     TEXT, such as  hotel london OR paris "city centre" -hostel:
 
       word          the word, whatever its case and accents
-      "two words"   the words behind one another
+      "two words"   these words, one after the other
       one OR other  one of them
       -word         not the word, nor -"two words"
-      win*          words that begin so
+      win*          words that begin with win
 
     \(Option.expressionHelp)
 

@@ -14,9 +14,9 @@ enum SyncCheckCommand: Command {
       --token TOKEN       who asks; else the environment's LARDER_TOKEN
       --scope NAME        a scope that this user may read and write
       --other-scope NAME  another one, for documents that move between scopes
-      --clients COUNT     how many clients race; 4 unless told
-      --rounds COUNT      how often each race is run; 12 unless told
-      --patience SECONDS  how long one promise may take; 60 unless told
+      --clients COUNT     how many clients race; 4 by default
+      --rounds COUNT      how often each race is run; 12 by default
+      --patience SECONDS  how long one promise may take; 60 by default
       --seed NUMBER       of an earlier report, to repeat its run
 
     Example:
