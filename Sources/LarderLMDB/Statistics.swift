@@ -15,7 +15,7 @@ public struct EnvironmentStatistics: Equatable, Sendable {
   /// Reader slots taken by all processes, idle ones of the pools included.
   public let readersInUse: Int
   /// Reader slots that exist.
-  public let maximumReaders: Int
+  public let maximumReaderCount: Int
 }
 
 /// A reader slot that is taken.

@@ -13,7 +13,7 @@ struct ImportFixturesTests {
         from: Fixtures.source("contacts.json"), into: Contact.self)
 
       #expect(report.documentCount == 355)
-      #expect(report.saved.inserted == 355 && report.saved.changes == 355)
+      #expect(report.saved.inserted == 355 && report.saved.changed == 355)
       #expect(report.byteCount == 142_021)
       let contacts = store.repository(of: Contact.self)
       for object in try Fixtures.objects("contacts.json") {
@@ -94,9 +94,9 @@ struct ImportFixturesTests {
       let again = try importContacts("contacts.json")
       let keyed = try importContacts("contacts-keyed.json")
 
-      #expect(again.saved.unchanged == 355 && again.saved.changes == 0)
+      #expect(again.saved.unchanged == 355 && again.saved.changed == 0)
       #expect(keyed.documentCount == 30)
-      #expect(keyed.saved.unchanged == 30 && keyed.saved.changes == 0)
+      #expect(keyed.saved.unchanged == 30 && keyed.saved.changed == 0)
       #expect(try store.statistics() == before)
     }
   }

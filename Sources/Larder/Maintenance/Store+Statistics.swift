@@ -45,7 +45,7 @@ public struct StoreStatistics: Sendable, Equatable {
   public let pageByteCount: Int
   /// Snapshots that are open or kept ready, in all processes together.
   public let readerCount: Int
-  /// Snapshots that can be open at once; ``StoreOptions/maximumReaders``.
+  /// Snapshots that can be open at once; ``StoreOptions/maximumReaderCount``.
   public let maximumReaderCount: Int
 
   /// How many documents there are, in all collections.
@@ -83,7 +83,7 @@ extension Store {
         logByteCount: try log.map { try snapshot.transaction.statistics(of: $0).byteCount } ?? 0,
         mapByteCount: environment.mapByteCount, pageByteCount: environment.pageByteCount,
         readerCount: environment.readersInUse,
-        maximumReaderCount: environment.maximumReaders)
+        maximumReaderCount: environment.maximumReaderCount)
     }
   }
 }

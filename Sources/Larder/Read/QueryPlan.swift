@@ -58,11 +58,11 @@ public struct QueryPlan: Sendable, Equatable {
   /// properties that are not stored.
   public let decodesToFilter: Bool
   /// How many documents the source was expected to give.
-  public let estimatedRows: Int
+  public let estimatedCount: Int
   /// How many it gave.
-  public let examinedRows: Int
+  public let examinedCount: Int
   /// How many of those matched, before offset and limit.
-  public let matchedRows: Int
+  public let matchedCount: Int
 }
 
 extension QueryPlan: CustomStringConvertible {
@@ -79,9 +79,9 @@ extension QueryPlan: CustomStringConvertible {
       case .search(let use):
         "search index \"\(use.name)\" (\(use.fields.joined(separator: ", ")))"
       }
-    text += ": \(examinedRows) documents"
+    text += ": \(examinedCount) documents"
     if let residual {
-      text += ", then \(residual)\(decodesToFilter ? " (decoded)" : ""): \(matchedRows) documents"
+      text += ", then \(residual)\(decodesToFilter ? " (decoded)" : ""): \(matchedCount) documents"
     }
     switch order {
     case .keys: break
@@ -116,8 +116,8 @@ extension Query {
     try reading.withMoment { moment in
       guard let binding = try moment.binding(of: Entity.self, matching: selection.filter) else {
         return QueryPlan(
-          source: .nothing, order: .keys, residual: nil, decodesToFilter: false, estimatedRows: 0,
-          examinedRows: 0, matchedRows: 0)
+          source: .nothing, order: .keys, residual: nil, decodesToFilter: false, estimatedCount: 0,
+          examinedCount: 0, matchedCount: 0)
       }
       return try moment.transaction.explain(selection, binding)
     }
@@ -145,8 +145,8 @@ extension Transaction where Self: ~Copyable {
       source: QueryPlan.Source(plan.source), order: QueryPlan.Order(plan.order),
       residual: plan.residual == .constant(true) ? nil : "\(plan.residual)",
       decodesToFilter: plan.residual.isComputed || selection.order.contains(where: \.isComputed),
-      estimatedRows: plan.estimate.count, examinedRows: tally.examined,
-      matchedRows: tally.matched)
+      estimatedCount: plan.estimate.count, examinedCount: tally.examined,
+      matchedCount: tally.matched)
   }
 }
 

@@ -38,7 +38,7 @@ where Base.Model: Identifiable, Base.Model.ID == Base.Entity.Key {
     repository.values(of: query(request)).map { Array($0) }
   }
 
-  func save(_ models: [Model]) async throws -> Int { try await repository.save(models).changes }
+  func save(_ models: [Model]) async throws -> Int { try await repository.save(models).changed }
 
   func update(
     _ id: Model.ID, _ body: @escaping @Sendable (inout Model) throws -> Void
@@ -51,6 +51,6 @@ where Base.Model: Identifiable, Base.Model.ID == Base.Entity.Key {
   func refresh(_ models: [Model], replacing request: Request?) async throws -> Int {
     try await repository.save(
       models, clearBeforeSaving: request.map(query), onConflict: .replace, as: .sync
-    ).changes
+    ).changed
   }
 }

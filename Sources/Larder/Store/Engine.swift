@@ -88,7 +88,7 @@ internal import Synchronization
     StoreError.writeTimedOut(
       path: environment.folder,
       waitedFor: environment.waitsForOtherProcess
-        ? .otherProcess(environment.writeHolder) : .thisProcess)
+        ? .otherProcess(environment.writeHolder.map { CompetingProcess($0) }) : .thisProcess)
   }
 
   func know(consumers: Database) { knownConsumers.withLock { $0 = consumers } }

@@ -19,9 +19,9 @@ public struct StoreOptions: Equatable, Sendable {
   /// Bytes above the quota that only deleting may use.
   public var reserveByteCount = 1 << 20
   /// How many collections and indexes can exist at once.
-  public var maximumDatabases = 256
+  public var maximumDatabaseCount = 256
   /// How many snapshots can be open at once, in all processes together.
-  public var maximumReaders = 510
+  public var maximumReaderCount = 510
   /// How many bytes of encoded documents may wait to be written by `await`ed saves. One that comes
   /// while there are more waits before it encodes, so that tasks that save faster than the disk
   /// takes it do not fill the memory; cancelling its task ends the wait.
@@ -111,11 +111,11 @@ public struct StoreOptions: Equatable, Sendable {
 
   /// - Throws: ``StoreError/invalidOption(_:reason:)``.
   func check() throws(StoreError) {
-    if !(1...32_000).contains(maximumDatabases) {
-      throw .invalidOption("maximumDatabases", reason: "it must be 1 to 32,000")
+    if !(1...32_000).contains(maximumDatabaseCount) {
+      throw .invalidOption("maximumDatabaseCount", reason: "it must be 1 to 32,000")
     }
-    if !(1...100_000).contains(maximumReaders) {
-      throw .invalidOption("maximumReaders", reason: "it must be 1 to 100,000")
+    if !(1...100_000).contains(maximumReaderCount) {
+      throw .invalidOption("maximumReaderCount", reason: "it must be 1 to 100,000")
     }
     if let writeTimeout, writeTimeout < .zero {
       throw .invalidOption("writeTimeout", reason: "it must be 0 or more")
@@ -150,8 +150,8 @@ public struct StoreOptions: Equatable, Sendable {
   var environment: Environment.Options {
     var options = Environment.Options()
     options.isReadOnly = isReadOnly
-    options.maximumDatabases = maximumDatabases + Self.spareDatabaseCount
-    options.maximumReaders = maximumReaders
+    options.maximumDatabaseCount = maximumDatabaseCount + Self.spareDatabaseCount
+    options.maximumReaderCount = maximumReaderCount
     if let mapByteCount { options.mapByteCount = mapByteCount }
     options.durability =
       switch durability {

@@ -1,4 +1,4 @@
-/// What a save did. "No changes" is a result and no error.
+/// What a save did, counted in documents. "No changes" is a result and no error.
 public struct SaveReport: Equatable, Sendable {
   /// Documents that are new.
   public var inserted = 0
@@ -15,7 +15,7 @@ public struct SaveReport: Equatable, Sendable {
   public init() {}
 
   /// Documents whose change took a sequence number.
-  public var changes: Int { inserted + updated + deleted }
+  public var changed: Int { inserted + updated + deleted }
 
   public static func += (left: inout Self, right: Self) {
     left.inserted += right.inserted

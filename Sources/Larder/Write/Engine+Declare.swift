@@ -77,7 +77,7 @@ extension Engine {
   private func refuseTooMany(
     _ declaration: Declaration, _ plan: IndexPlan, in catalogue: Catalogue
   ) throws {
-    let limit = environment.options.maximumDatabases - StoreOptions.spareDatabaseCount
+    let limit = environment.options.maximumDatabaseCount - StoreOptions.spareDatabaseCount
     let indexNames = plan.records.filter(\.value.isInUse).map { Layout.indexName($0.key) }
     let names = [Layout.documentsName(of: declaration.name)] + indexNames
     let newCount = names.count { environment.knownDatabase(named: $0) == nil }
@@ -90,7 +90,7 @@ extension Engine {
         + "\(catalogue.indexes.count) indexes"
         + (left > 0 ? ", and \(left) that were refused," : ",")
         + " so \(declaration.name) cannot have \(newCount) more; "
-        + "raise `maximumDatabases` of the store's options")
+        + "raise `maximumDatabaseCount` of the store's options")
   }
 }
 

@@ -106,7 +106,7 @@ enum StatCommand: Command {
       "quotaBytes": integer(statistics.quotaByteCount),
       "freeBytes": integer(statistics.freeByteCount), "mapBytes": integer(statistics.mapByteCount),
       "pageBytes": integer(statistics.pageByteCount), "readers": integer(statistics.readerCount),
-      "maximumReaders": integer(statistics.maximumReaderCount),
+      "maximumReaderCount": integer(statistics.maximumReaderCount),
       "sequence": integer(Int(clamping: statistics.sequence)),
     ]
   }

@@ -157,7 +157,7 @@ extension Environment {
       files: files, identity: nil, session: .unknown, rest: nil, isAlone: true, isRequested: true
     ).check()
     var options = Options()
-    options.maximumDatabases = self.options.maximumDatabases
+    options.maximumDatabaseCount = self.options.maximumDatabaseCount
     try Self.withStaged(files, options, prepare)
     try SafeFiles.remove(files.lock)
     try SafeFiles.syncFolder(files.folder)

@@ -308,7 +308,7 @@ extension Environment {
   private func readersFull() -> LMDBError {
     LMDBError(
       .readersFull, operation: "mdb_txn_begin", path: folder,
-      detail: "all \(Calls.information(pointer.raw).maximumReaders) reader slots are taken")
+      detail: "all \(Calls.information(pointer.raw).maximumReaderCount) reader slots are taken")
   }
 }
 

@@ -81,7 +81,7 @@ extension Environment {
     named name: String, in transaction: consuming WriteTransaction
   ) throws(LMDBError) -> Database? {
     let database = try Calls.openDatabase(
-      transaction.handle.pointer, named: name, create: true, maximum: options.maximumDatabases)
+      transaction.handle.pointer, named: name, create: true, maximum: options.maximumDatabaseCount)
     try transaction.commit()
     if let database { keep([name: database]) }
     return database
@@ -114,7 +114,7 @@ extension Environment {
   ) throws(LMDBError) -> Database? {
     try Calls.openDatabase(
       handle.pointer, named: name, create: create, skipsRecords: true,
-      maximum: options.maximumDatabases)
+      maximum: options.maximumDatabaseCount)
   }
 
   private func keep(_ found: [String: Database]) {

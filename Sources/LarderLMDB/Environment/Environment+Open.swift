@@ -213,7 +213,8 @@ extension Environment {
     let withoutLocks = try mustOpenWithoutLocks(files, options)
     if !withoutLocks {
       try LockTable(files: files).prepare(
-        maximumReaders: options.maximumReaders, isAlone: isAlone, isReadOnly: options.isReadOnly)
+        maximumReaderCount: options.maximumReaderCount, isAlone: isAlone,
+        isReadOnly: options.isReadOnly)
     }
     let pointer = try Calls.openEnvironment(
       files.folder, options: options, withoutLocks: withoutLocks)

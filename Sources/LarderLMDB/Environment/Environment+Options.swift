@@ -5,10 +5,10 @@ extension Environment {
     /// disk. Halved at open as long as the system refuses it, down to 1 GiB.
     public var mapByteCount: Int = Options.defaultMapByteCount
     /// How many named databases can be open at once.
-    public var maximumDatabases = 256
+    public var maximumDatabaseCount = 256
     /// How many snapshots can exist at once, in all processes together; the first process to
     /// open the store decides.
-    public var maximumReaders = 510
+    public var maximumReaderCount = 510
     /// Refuses writes, and accepts files that belong to other users.
     public var isReadOnly = false
     /// What a commit survives.

@@ -288,7 +288,7 @@ extension Environment {
       try Calls.openMain(transaction)
       for (index, name) in names.enumerated() {
         let database = try Calls.openDatabase(
-          transaction, named: name, create: false, maximum: options.maximumDatabases)
+          transaction, named: name, create: false, maximum: options.maximumDatabaseCount)
         guard database?.number == UInt32(index) + Database.firstNamed else {
           throw LMDBError(
             .missing, operation: "compact", path: folder,

@@ -37,7 +37,7 @@ extension Environment {
     let names = try databaseNames()
     let known = handles.withLock { $0 }
     var options = Options()
-    options.maximumDatabases = self.options.maximumDatabases
+    options.maximumDatabaseCount = self.options.maximumDatabaseCount
     options.mapByteCount = try mapByteCount()
     // The whole file is flushed at the end.
     options.durability = .volatile

@@ -13,7 +13,7 @@ extension Environment {
       fileByteCount: try SafeFiles.byteCount(files.data),
       freePageCount: try Self.freePageCount(transaction),
       readersInUse: try Calls.readers(pointer.raw, path: folder).count,
-      maximumReaders: information.maximumReaders)
+      maximumReaderCount: information.maximumReaderCount)
   }
 
   /// The reader slots that are taken, by all processes.

@@ -43,8 +43,8 @@ struct LockTable {
 
   /// Bytes that LMDB gives the file for so many reader slots. A larger file has more slots, a
   /// smaller one is extended, so that it has to be this number exactly.
-  static func byteCount(maximumReaders: Int) -> Int {
-    Place.readers + maximumReaders * Place.lineByteCount
+  static func byteCount(maximumReaderCount: Int) -> Int {
+    Place.readers + maximumReaderCount * Place.lineByteCount
   }
 
   /// Makes the file, or completes the one that is there.
@@ -57,11 +57,11 @@ struct LockTable {
   ///   - isAlone: Whether no process has the store open, which the caller keeps as it is.
   /// - Throws: ``LMDBError``, with `ENOSPC` where the disk has no room for it. A file that is in use
   ///   is as it was then.
-  func prepare(maximumReaders: Int, isAlone: Bool, isReadOnly: Bool) throws(LMDBError) {
+  func prepare(maximumReaderCount: Int, isAlone: Bool, isReadOnly: Bool) throws(LMDBError) {
     #if LARDER_MUTANTS
       if Mutant.sparseLock.isOn { return try SafeFiles.ensureFile(files.lock) }
     #endif
-    let wanted = Self.byteCount(maximumReaders: maximumReaders)
+    let wanted = Self.byteCount(maximumReaderCount: maximumReaderCount)
     guard try SafeFiles.identity(files.lock) != nil else { return try make(wanted) }
     let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
     let descriptor = SystemCall.open(files.lock, flags)

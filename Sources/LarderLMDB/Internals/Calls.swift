@@ -102,12 +102,12 @@ extension Calls {
     var step = made(.setMapSize, in: folder) { mdb_env_set_mapsize(environment, mapByteCount) }
     if step == MDB_SUCCESS {
       step = made(.setMaximumDatabases, in: folder) {
-        mdb_env_set_maxdbs(environment, MDB_dbi(options.maximumDatabases))
+        mdb_env_set_maxdbs(environment, MDB_dbi(options.maximumDatabaseCount))
       }
     }
     if step == MDB_SUCCESS {
       step = made(.setMaximumReaders, in: folder) {
-        mdb_env_set_maxreaders(environment, UInt32(options.maximumReaders))
+        mdb_env_set_maxreaders(environment, UInt32(options.maximumReaderCount))
       }
     }
     if step == MDB_SUCCESS {
@@ -214,7 +214,7 @@ extension Calls {
 
   static func information(
     _ environment: OpaquePointer
-  ) -> (mapByteCount: Int, lastPageNumber: Int, lastTransactionID: Int, maximumReaders: Int) {
+  ) -> (mapByteCount: Int, lastPageNumber: Int, lastTransactionID: Int, maximumReaderCount: Int) {
     var info = MDB_envinfo()
     mdb_env_info(environment, &info)
     return (

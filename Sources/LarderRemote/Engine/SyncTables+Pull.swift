@@ -199,7 +199,7 @@ struct PulledPage {
     }
     for (name, documents) in saves.sorted(by: { $0.key < $1.key }) {
       guard let place = places[name] else { continue }
-      count += try tx.save(documents, in: place.collection, keyField: place.keyField).changes
+      count += try tx.save(documents, in: place.collection, keyField: place.keyField).changed
     }
   }
 

@@ -42,7 +42,7 @@ extension RemoteUpdater {
           return try await limiter.noting { try await save(page.content, .sync) }
         }
         log?(.saved(report))
-        if report.changes > 0 { isChanged = true }
+        if report.changed > 0 { isChanged = true }
         if page.isLast { return isChanged ? .updated : .alreadyCurrent }
         if page.token == token { throw DeltaError.noProgress(token: page.token) }
         token = page.token

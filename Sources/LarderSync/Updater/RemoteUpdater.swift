@@ -55,7 +55,7 @@ public struct RemoteUpdater: Updater {
       try Task.checkCancellation()
       let report = try await limiter.noting { try await save(models, .sync) }
       log?(.saved(report))
-      return report.changes > 0 ? .updated : .alreadyCurrent
+      return report.changed > 0 ? .updated : .alreadyCurrent
     }
   }
 
@@ -135,7 +135,7 @@ extension LogEvent {
 
   static func saved(_ report: SaveReport) -> LogEvent {
     LogEvent(
-      level: report.changes > 0 ? .info : .debug, message: "what the remote has was saved",
+      level: report.changed > 0 ? .info : .debug, message: "what the remote has was saved",
       metadata: ["report": "\(report)"])
   }
 

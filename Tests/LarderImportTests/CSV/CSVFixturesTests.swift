@@ -94,7 +94,7 @@ struct CSVFixturesTests {
       let report = try importContacts("contacts.csv")
 
       #expect(report.documentCount == 355)
-      #expect(report.saved.unchanged == 355 && report.saved.changes == 0)
+      #expect(report.saved.unchanged == 355 && report.saved.changed == 0)
     }
   }
 

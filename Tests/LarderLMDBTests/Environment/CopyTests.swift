@@ -70,7 +70,7 @@ struct CopyTests {
     #expect(before.mapByteCount == 1 << 37)
     #expect(before.fileByteCount >= (before.lastPageNumber + 1) * before.pageByteCount)
     #expect(before.readersInUse == 1)
-    #expect(before.maximumReaders == 510)
+    #expect(before.maximumReaderCount == 510)
     #expect(after.lastTransactionID == id)
     #expect(after.freePageCount >= before.freePageCount + 8)
   }

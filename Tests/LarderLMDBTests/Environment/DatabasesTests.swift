@@ -83,7 +83,7 @@ struct DatabasesTests {
   @Test("more databases than the option allows are refused with the number")
   func databasesFull() throws {
     var options = Environment.Options()
-    options.maximumDatabases = 2
+    options.maximumDatabaseCount = 2
     let environment = try Environment.open(at: folder.store, options: options)
     _ = try environment.database(named: "a", create: true)
     _ = try environment.database(named: "b", create: true)
@@ -92,10 +92,10 @@ struct DatabasesTests {
 
     #expect(error?.code == .databasesFull)
     #expect(error?.detail.contains("all 2 ") == true)
-    #expect(error?.description.contains("maximumDatabases") == true)
+    #expect(error?.description.contains("maximumDatabaseCount") == true)
     #expect(try environment.databaseNames() == ["a", "b"])
     try environment.close()
-    options.maximumDatabases = 1
+    options.maximumDatabaseCount = 1
     #expect(
       code { _ = try Environment.open(at: folder.store, options: options) } == .databasesFull)
     #expect(try Environment.open(at: folder.store).databaseNames() == ["a", "b"])

@@ -10,7 +10,7 @@ struct LimitsTests {
   @Test("more snapshots than reader slots are refused, and fewer work again")
   func readersFull() throws {
     var options = Environment.Options()
-    options.maximumReaders = 2
+    options.maximumReaderCount = 2
     let environment = try Environment.open(at: folder.store, options: options)
     do {
       let one = try environment.beginRead()
@@ -21,7 +21,7 @@ struct LimitsTests {
       _ = (one.id, two.id)
     }
     _ = try environment.beginRead()
-    #expect(try environment.statistics().maximumReaders == 2)
+    #expect(try environment.statistics().maximumReaderCount == 2)
   }
 
   @Test("the reader slots of a process that died are taken back when none is left")
@@ -29,7 +29,7 @@ struct LimitsTests {
     await #expect(processExitsWith: .success) {
       let folder = TestFolder()
       var options = Environment.Options()
-      options.maximumReaders = 2
+      options.maximumReaderCount = 2
       let environment = try Environment.open(at: folder.store, options: options)
       let store = folder.store
       let child = try Child {

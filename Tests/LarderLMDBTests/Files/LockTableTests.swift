@@ -11,7 +11,7 @@
 
     private func options(readers: Int) -> Environment.Options {
       var options = Environment.Options()
-      options.maximumReaders = readers
+      options.maximumReaderCount = readers
       return options
     }
 
@@ -23,7 +23,7 @@
     }
 
     private func makeSparse(readers: Int) throws -> Int {
-      let byteCount = LockTable.byteCount(maximumReaders: readers)
+      let byteCount = LockTable.byteCount(maximumReaderCount: readers)
       unlink(folder.lock)
       let descriptor = Glibc.open(folder.lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
       defer { close(descriptor) }
@@ -38,9 +38,9 @@
     func new(readers: Int) throws {
       let environment = try Environment.open(at: folder.store, options: options(readers: readers))
 
-      #expect(sizes().all == LockTable.byteCount(maximumReaders: readers))
+      #expect(sizes().all == LockTable.byteCount(maximumReaderCount: readers))
       #expect(sizes().allocated >= sizes().all)
-      #expect(try environment.statistics().maximumReaders == readers)
+      #expect(try environment.statistics().maximumReaderCount == readers)
     }
 
     @Test("one with holes is completed when the store is opened, to write or to read")
@@ -62,8 +62,8 @@
     func otherSize() throws {
       for readers in [510, 2000, 10, 510] {
         let environment = try Environment.open(at: folder.store, options: options(readers: readers))
-        #expect(try environment.statistics().maximumReaders == readers)
-        #expect(sizes().all == LockTable.byteCount(maximumReaders: readers))
+        #expect(try environment.statistics().maximumReaderCount == readers)
+        #expect(sizes().all == LockTable.byteCount(maximumReaderCount: readers))
         #expect(sizes().allocated >= sizes().all)
         try environment.close()
       }
@@ -90,9 +90,9 @@
 
         let report = try Child.report {
           var options = Environment.Options()
-          options.maximumReaders = 5000
+          options.maximumReaderCount = 5000
           let second = try Environment.open(at: store, options: options)
-          guard try second.statistics().maximumReaders == 510 else { return 1 }
+          guard try second.statistics().maximumReaderCount == 510 else { return 1 }
           // The snapshot's, and the one that is asked with.
           guard try second.statistics().readersInUse == 2 else { return 2 }
           try second.close()

@@ -32,7 +32,7 @@ struct IdleReadersTests {
   @Test("a reader at rest makes way where no slot is left")
   func full() throws {
     var options = Environment.Options()
-    options.maximumReaders = 2
+    options.maximumReaderCount = 2
     let environment = try Environment.open(at: folder.store, options: options)
     for _ in 0..<10 {
       let one = try environment.beginRead()

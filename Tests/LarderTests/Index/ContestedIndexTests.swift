@@ -138,7 +138,7 @@ import Testing
       let query = Parcel.where { $0.code == Self.long + "77" }
       #expect(try parcels.fetch(query).map(\.id) == [77])
       #expect(try parcels.count(query) == 1)
-      #expect(try query.explain(in: store).examinedRows == 1)
+      #expect(try query.explain(in: store).examinedCount == 1)
       #expect(try parcels.count(Parcel.where { $0.code == Self.long }) == 0)
       #expect(try parcels.delete(query) == 1)
       try parcels.save(Parcel(id: -2, code: Self.long + "77"))

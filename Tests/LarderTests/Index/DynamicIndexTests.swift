@@ -52,9 +52,9 @@ import Testing
       let tagged = try things.explain(.where { $0.tags.contains("t3") })
       let placed = try things.explain(.where { $0.place.row == 3 && $0.shelf < 20 })
       let elsewhere = try things.explain(.where { $0.place.row == 3 })
-      #expect(tagged.examinedRows == 5 && tagged.matchedRows == 5)
-      #expect(placed.examinedRows == 20 && placed.matchedRows == 20)
-      #expect(elsewhere.source == .scan && elsewhere.matchedRows == 40)
+      #expect(tagged.examinedCount == 5 && tagged.matchedCount == 5)
+      #expect(placed.examinedCount == 20 && placed.matchedCount == 20)
+      #expect(elsewhere.source == .scan && elsewhere.matchedCount == 40)
     }
   }
 

@@ -23,8 +23,8 @@ import Testing
       #expect(
         plan.source == .index(.init(name: "shelf", fields: ["shelf"], rangeCount: 1)))
       #expect(plan.residual == "code != \"c7\"")
-      #expect((plan.examinedRows, plan.matchedRows) == (20, 19))
-      #expect(plan.estimatedRows == 20)
+      #expect((plan.examinedCount, plan.matchedCount) == (20, 19))
+      #expect(plan.estimatedCount == 20)
       #expect(
         "\(plan)"
           == "index \"shelf\" (shelf), 1 range: 20 documents, then code != \"c7\": 19 documents")
@@ -37,7 +37,7 @@ import Testing
       let plan = try Parcel.where { $0.shelf >= 5 }.explain(in: store)
 
       #expect(plan.source == .scan)
-      #expect((plan.examinedRows, plan.matchedRows) == (2_000, 1_900))
+      #expect((plan.examinedCount, plan.matchedCount) == (2_000, 1_900))
     }
   }
 
@@ -47,7 +47,7 @@ import Testing
       let plan = try Parcel.all.sorted(by: \.shelf, .reverse).limit(3).explain(in: store)
 
       #expect(plan.order == .index)
-      #expect(plan.examinedRows == 3)
+      #expect(plan.examinedCount == 3)
     }
   }
 
@@ -66,7 +66,7 @@ import Testing
         #expect(
           plan.source
             == .index(.init(name: "city,price", fields: ["city", "price"], rangeCount: 1)))
-        #expect(plan.examinedRows == (query.selection.maximum ?? 200))
+        #expect(plan.examinedCount == (query.selection.maximum ?? 200))
       }
       #expect(
         try inOneCity.explain(in: store).source
@@ -89,10 +89,10 @@ import Testing
         .explain(in: store)
       let reversed = try Parcel.all.sorted(by: \.id, .reverse).limit(3).explain(in: store)
 
-      #expect((first.source, first.order, first.examinedRows) == (.scan, .keys, 3))
-      #expect((more.order, more.examinedRows) == (.keys, 3))
-      #expect((onShelf.order, onShelf.examinedRows) == (.keys, 3))
-      #expect((reversed.order, reversed.examinedRows) == (.sort, 2_000))
+      #expect((first.source, first.order, first.examinedCount) == (.scan, .keys, 3))
+      #expect((more.order, more.examinedCount) == (.keys, 3))
+      #expect((onShelf.order, onShelf.examinedCount) == (.keys, 3))
+      #expect((reversed.order, reversed.examinedCount) == (.sort, 2_000))
       #expect(
         try parcels.fetch(Parcel.all.sorted(by: \.id, .reverse).limit(2)).map(\.id)
           == [1_999, 1_998])
@@ -112,7 +112,7 @@ import Testing
           if let next = page.next {
             let plan = try query.limit(7).after(next).explain(in: store)
             // An index range begins with the last document of the page before.
-            #expect(plan.examinedRows <= 8, "\(plan)")
+            #expect(plan.examinedCount <= 8, "\(plan)")
           }
           cursor = page.next
         } while cursor != nil
@@ -130,9 +130,9 @@ import Testing
       let some = try Parcel.where { $0.id.isIn([7, 8, 9_999]) }.explain(in: store)
       let range = try Parcel.where { $0.id >= 10 && $0.id < 20 }.explain(in: store)
 
-      #expect((one.source, one.examinedRows) == (.keys(count: 1), 1))
-      #expect((some.source, some.examinedRows) == (.keys(count: 3), 2))
-      #expect((range.source, range.examinedRows) == (.keyRange, 10))
+      #expect((one.source, one.examinedCount) == (.keys(count: 1), 1))
+      #expect((some.source, some.examinedCount) == (.keys(count: 3), 2))
+      #expect((range.source, range.examinedCount) == (.keyRange, 10))
       #expect(range.residual == nil)
     }
   }
@@ -148,7 +148,7 @@ import Testing
         return
       }
       #expect(uses.map(\.name) == ["shelf", "labels"])
-      #expect(plan.matchedRows == 60)
+      #expect(plan.matchedCount == 60)
     }
   }
 

@@ -34,8 +34,8 @@ import Testing
       for query in served {
         let plan = try query.explain(in: store)
         #expect(plan.source != .scan, "\(query): \(plan)")
-        #expect(plan.examinedRows < 250, "\(query): \(plan)")
-        #expect(plan.matchedRows > 0, "\(query): \(plan)")
+        #expect(plan.examinedCount < 250, "\(query): \(plan)")
+        #expect(plan.matchedCount > 0, "\(query): \(plan)")
       }
     }
   }

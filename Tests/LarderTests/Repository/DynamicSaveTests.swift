@@ -75,10 +75,12 @@ import Testing
   @Test("options out of their range are refused by name")
   func options() {
     var options = StoreOptions()
-    options.maximumReaders = -1
+    options.maximumReaderCount = -1
     let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
 
-    #expect(throws: StoreError.invalidOption("maximumReaders", reason: "it must be 1 to 100,000")) {
+    #expect(
+      throws: StoreError.invalidOption("maximumReaderCount", reason: "it must be 1 to 100,000")
+    ) {
       try Store(at: folder, options: options)
     }
     #expect(!FileManager.default.fileExists(atPath: folder.path()))

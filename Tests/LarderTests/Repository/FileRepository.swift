@@ -94,7 +94,7 @@ extension FileRepository {
         }
         stored[id] = model
       }
-      return (report, changes: report.changes)
+      return (report, changes: report.changed)
     }
   }
 

@@ -257,7 +257,7 @@ import Testing
       let sequence = try store.statistics().sequence
 
       #expect(try models.save(SampleModel(id: "a", group: "red")).unchanged == 1)
-      #expect(try models.save([], clearBeforeSaving: Sample.where { $0.rank > 9 }).changes == 0)
+      #expect(try models.save([], clearBeforeSaving: Sample.where { $0.rank > 9 }).changed == 0)
       #expect(try store.statistics().sequence == sequence)
     }
   }

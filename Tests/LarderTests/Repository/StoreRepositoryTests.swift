@@ -35,7 +35,7 @@ import Testing
       let report = try contacts.save(oslo)
 
       #expect(report.unchanged == 2)
-      #expect(report.changes == 0)
+      #expect(report.changed == 0)
       #expect(try store.statistics().sequence == before)
     }
   }

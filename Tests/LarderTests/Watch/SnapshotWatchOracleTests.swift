@@ -113,7 +113,7 @@ import Testing
     Way("count models") { "\(try $0.count(long, mappedBy: Mapped()))" },
     Way("page of models") { "\(try $0.page(long.limit(2), mappedBy: Mapped()).models)" },
     Way("through the protocol") { try Self.generic($0) },
-    Way("explain") { "\(try long.explain(in: $0).matchedRows)" },
+    Way("explain") { "\(try long.explain(in: $0).matchedCount)" },
   ]
 
   private static func generic(_ reading: borrowing some Reading & ~Copyable) throws -> String {
