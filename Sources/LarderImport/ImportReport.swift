@@ -27,31 +27,6 @@ public struct ImportReport: Sendable {
   var directDocumentCount = 0
 }
 
-/// How far an import is.
-public struct ImportProgress: Sendable {
-  /// What an import does, in this order.
-  public enum Stage: Sendable {
-    /// Copying a pipe to a temporary file.
-    case receiving
-    /// Reading the file for the first time.
-    case checking
-    /// Reading it again, and saving.
-    case saving
-  }
-
-  /// What is being done.
-  public var stage: Stage
-  /// Bytes of the file that this stage is done with.
-  public var byteCount = 0
-  /// Bytes of the file; nil while it is being received.
-  public var totalByteCount: Int?
-  /// Documents that this stage is done with; when saving, those that are committed.
-  public var documentCount = 0
-  /// Done of the whole work, checking and saving together, from 0 to 1; nil while it is being
-  /// received.
-  public var fraction: Double?
-}
-
 /// An import that ended before its end, with nothing wrong in its input.
 public struct ImportInterrupted: Error {
   /// What became of the documents that were saved before; they stay saved.
@@ -60,7 +35,7 @@ public struct ImportInterrupted: Error {
   public let documentCount: Int
   /// Documents in the file; nil when it was stopped before they were counted.
   public let totalDocumentCount: Int?
-  /// `CancellationError` when it was stopped; else what kept it from going on.
+  /// `CancellationError` when its task was cancelled; what `progress` threw; else what kept it from going on.
   public let reason: any Error
 }
 

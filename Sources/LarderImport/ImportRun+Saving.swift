@@ -22,7 +22,7 @@ extension ImportRun {
     } catch let refusal as ImportError where isAtOnce && refusal.kind == .value {
       throw refusal  // Nothing was saved.
     } catch {
-      throw interrupted(error, total: total)
+      throw interrupted((error as? ImportStop)?.reason ?? error, total: total)
     }
   }
 
@@ -121,6 +121,6 @@ extension ImportRun {
       try WorkAhead.run(most: 2, counts: { $0.batch != nil }, make: ahead.next, use: use)
     }
     // Everything is saved: a wish to stop comes too late.
-    _ = progress(news(.saving, file.byteCount, file, committed))
+    try? progress(news(.saving, file.byteCount, file, committed))
   }
 }

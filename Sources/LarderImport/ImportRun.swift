@@ -1,10 +1,15 @@
 internal import Larder
 
+/// What was thrown where progress was told: the wish to stop.
+struct ImportStop: Error {
+  let reason: any Error
+}
+
 /// One import: twice through the file, and once more before to find the kinds of its columns.
 struct ImportRun {
   var rehearsal: SaveRehearsal
   let options: ImportOptions
-  let progress: (ImportProgress) -> Bool
+  let progress: (StoreProgress) throws -> Void
   var report = ImportReport()
   /// The file's columns, where it is CSV.
   private var table: CSVTable?
@@ -17,7 +22,7 @@ struct ImportRun {
 
   init(
     _ rehearsal: SaveRehearsal, options: ImportOptions,
-    progress: @escaping (ImportProgress) -> Bool
+    progress: @escaping (StoreProgress) throws -> Void
   ) {
     self.rehearsal = rehearsal
     self.options = options
@@ -31,8 +36,8 @@ struct ImportRun {
     let file = try open(source)
     do {
       try check(file)
-    } catch is CancellationError {
-      throw interrupted(CancellationError(), total: nil)
+    } catch let stop as ImportStop {
+      throw interrupted(stop.reason, total: nil)
     }
     report.byteCount = file.byteCount
     report.inferredFields = rehearsal.shape.summary
@@ -45,15 +50,20 @@ struct ImportRun {
   private func open(_ source: ImportSource) throws -> ImportFile {
     do {
       return try ImportFile(source, options) { byteCount in
-        try tell(ImportProgress(stage: .receiving, byteCount: byteCount))
+        try tell(StoreProgress(.receiving, completed: byteCount, total: nil))
       }
-    } catch is CancellationError {
-      throw interrupted(CancellationError(), total: nil)
+    } catch let stop as ImportStop {
+      throw interrupted(stop.reason, total: nil)
     }
   }
 
-  func tell(_ news: ImportProgress) throws {
-    if Task.isCancelled || !progress(news) { throw CancellationError() }
+  /// - Throws: ``ImportStop``.
+  func tell(_ news: StoreProgress) throws {
+    do {
+      try news.tell(progress)
+    } catch {
+      throw ImportStop(reason: error)
+    }
   }
 
   func interrupted(_ reason: any Error, total: Int?) -> ImportInterrupted {
@@ -73,7 +83,7 @@ struct ImportRun {
   private mutating func check(_ file: borrowing ImportFile) throws {
     if options.format.resolved(for: file.name) == .csv {
       table = try CSVTable(try file.bytes(), options, rehearsal) { byteCount, rowCount in
-        try tell(news(.checking, byteCount, file, rowCount, part: 0..<Self.inferringPart))
+        try tell(news(.reading, byteCount, file, rowCount, part: 0..<Self.inferringPart))
       }
     }
     let part = table?.isInferred == true ? Self.inferringPart..<1 : 0..<1
@@ -84,7 +94,7 @@ struct ImportRun {
       let byteCount = documents.consumedByteCount
       if report.documentCount >= stepEnd.documentCount || byteCount >= stepEnd.byteCount {
         try rehearse(&step, file.name)
-        try tell(news(.checking, byteCount, file, report.documentCount, part: part))
+        try tell(news(.reading, byteCount, file, report.documentCount, part: part))
         stepEnd.documentCount = report.documentCount + Self.stepDocumentCount
         stepEnd.byteCount = byteCount + Self.stepByteCount
       }
@@ -93,7 +103,7 @@ struct ImportRun {
     try checkRules(file.name)
     try checkKeys(file)
     try file.checkUnchanged()
-    try tell(news(.checking, file.byteCount, file, report.documentCount, part: part))
+    try tell(news(.reading, file.byteCount, file, report.documentCount, part: part))
   }
 
   /// Reads the next document and tries it, at once or with others.
@@ -187,14 +197,14 @@ struct ImportRun {
   }
 
   func news(
-    _ stage: ImportProgress.Stage, _ byteCount: Int, _ file: borrowing ImportFile,
+    _ phase: StoreProgress.Phase, _ byteCount: Int, _ file: borrowing ImportFile,
     _ documentCount: Int, part: Range<Double> = 0..<1
-  ) -> ImportProgress {
+  ) -> StoreProgress {
     let read = file.fractionRead(byteCount)
     let done = part.lowerBound + read * (part.upperBound - part.lowerBound)
-    let fraction = options.isDryRun ? done : (stage == .saving ? 1 + done : done) / 2
-    return ImportProgress(
-      stage: stage, byteCount: byteCount, totalByteCount: file.byteCount,
-      documentCount: documentCount, fraction: min(fraction, 1))
+    let fraction = options.isDryRun ? done : (phase == .saving ? 1 + done : done) / 2
+    return StoreProgress(
+      phase, completed: byteCount, total: file.byteCount, fraction: min(fraction, 1),
+      documentCount: documentCount)
   }
 }

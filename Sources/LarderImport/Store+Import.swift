@@ -21,8 +21,8 @@ extension Store {
   ///
   /// - Parameters:
   ///   - key: The field that is the entity-accessor key; the collection's own where it exists.
-  ///   - progress: Told now and then how far the import is; false stops it, as does cancelling the
-  ///     task that it runs in.
+  ///   - progress: Told now and then how far the import is; what it throws stops it, as does
+  ///     cancelling the task that it runs in.
   /// - Throws: ``ImportError`` for input that cannot be read or saved, with its place; nothing is
   ///   changed then, the catalogue neither. `StoreError` when the import cannot begin; nothing is
   ///   changed either. ``ImportInterrupted`` when it was stopped, or could not go on, after that:
@@ -31,7 +31,7 @@ extension Store {
   public func importDocuments(
     from source: ImportSource, into collection: String, key: String,
     options: ImportOptions = ImportOptions(),
-    progress: (ImportProgress) -> Bool = { _ in true }
+    progress: (StoreProgress) throws -> Void = { _ in }
   ) throws -> ImportReport {
     let isTable = options.format.resolved(for: source.name) == .csv
     let rehearsal = try SaveRehearsal(
@@ -52,7 +52,7 @@ extension Store {
   public func importDocuments<Entity: Document>(
     from source: ImportSource, into type: Entity.Type,
     options: ImportOptions = ImportOptions(),
-    progress: (ImportProgress) -> Bool = { _ in true }
+    progress: (StoreProgress) throws -> Void = { _ in }
   ) throws -> ImportReport {
     let isTable = options.format.resolved(for: source.name) == .csv
     let rehearsal = try SaveRehearsal(
@@ -64,7 +64,7 @@ extension Store {
 
   private func importDocuments(
     from source: ImportSource, _ rehearsal: SaveRehearsal, _ options: ImportOptions,
-    _ progress: (ImportProgress) -> Bool
+    _ progress: (StoreProgress) throws -> Void
   ) throws -> ImportReport {
     try withoutActuallyEscaping(progress) { progress in
       var run = ImportRun(rehearsal, options: options, progress: progress)

@@ -118,10 +118,10 @@ struct DirectPathTests {
             try store.importDocuments(
               from: .text(lines, name: "t.ndjson"), into: "c", key: "id", options: options
             ) { progress in
-              guard progress.stage == .saving else { return true }
+              guard progress.phase == .saving else { return }
               calls += 1
               news += "\(progress)\n"
-              return calls < call
+              if calls == call { throw CancellationError() }
             }
           }
         }

@@ -101,7 +101,7 @@ struct ImportAtomicityTests {
         try store.importDocuments(
           from: lines(3_000) { #"{"id": \#($0), "b": "x"}"# }, into: "c", key: "id",
           options: options(atomically: true)
-        ) { $0.stage != .saving || $0.byteCount < 10_000 }
+        ) { if $0.phase == .saving, $0.completed >= 10_000 { throw CancellationError() } }
       }
 
       #expect(try store.statistics().collections == before)

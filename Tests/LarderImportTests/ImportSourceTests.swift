@@ -20,19 +20,18 @@ struct ImportSourceTests {
       try? pipe.fileHandleForWriting.close()
     }
     try withTemporaryStore { store in
-      var stages: [ImportProgress.Stage] = []
+      var stages: [StoreProgress.Phase] = []
 
       let report = try store.importDocuments(
         from: .descriptor(pipe.fileHandleForReading.fileDescriptor, name: "standard input"),
         into: "c", key: "id"
       ) { progress in
-        if stages.last != progress.stage { stages.append(progress.stage) }
-        return true
+        if stages.last != progress.phase { stages.append(progress.phase) }
       }
 
       #expect(report.saved.inserted == 20_000)
       #expect(report.byteCount == text.utf8.count)
-      #expect(stages == [.receiving, .checking, .saving])
+      #expect(stages == [.receiving, .reading, .saving])
     }
   }
 
@@ -91,7 +90,11 @@ struct ImportSourceTests {
       let error = #expect(throws: ImportInterrupted.self) {
         try store.importDocuments(
           from: .text(lines(5_000), name: "x.ndjson"), into: "c", key: "id", options: options
-        ) { progress in !(progress.stage == .saving && progress.documentCount >= 2_000) }
+        ) { progress in
+          if progress.phase == .saving, progress.documentCount ?? 0 >= 2_000 {
+            throw CancellationError()
+          }
+        }
       }
 
       #expect(error?.documentCount == 2_000 && error?.totalDocumentCount == 5_000)
@@ -106,12 +109,12 @@ struct ImportSourceTests {
   func stoppedEarly() throws {
     var options = ImportOptions()
     options.atomically = true
-    for stage in [ImportProgress.Stage.checking, .saving] {
+    for stage in [StoreProgress.Phase.reading, .saving] {
       try withTemporaryStore { store in
         let error = #expect(throws: ImportInterrupted.self) {
           try store.importDocuments(
             from: .text(lines(5_000), name: "x.ndjson"), into: "c", key: "id", options: options
-          ) { $0.stage != stage }
+          ) { if $0.phase == stage { throw CancellationError() } }
         }
 
         #expect(error?.documentCount == 0)
@@ -156,7 +159,6 @@ struct ImportSourceTests {
             _ = try? file?.seekToEnd()
             try? file?.write(contentsOf: Data("{\"id\": -1}\n".utf8))
           }
-          return true
         }
       }
 
@@ -175,13 +177,12 @@ struct ImportSourceTests {
       var isChanged = false
       let error = #expect(throws: ImportInterrupted.self) {
         try store.importDocuments(from: .file(path), into: "c", key: "id", options: options) {
-          if !isChanged, $0.stage == .saving, $0.documentCount > 0 {
+          if !isChanged, $0.phase == .saving, $0.documentCount ?? 0 > 0 {
             isChanged = true
             let file = FileHandle(forWritingAtPath: path)
             _ = try? file?.seekToEnd()
             try? file?.write(contentsOf: Data("{\"noID\": 1}\n".utf8))
           }
-          return true
         }
       }
 
@@ -212,7 +213,6 @@ struct ImportSourceTests {
         from: .text(lines(30_000), name: "x.ndjson"), into: "c", key: "id"
       ) { progress in
         fractions.append(progress.fraction ?? 0)
-        return true
       }
 
       #expect(fractions == fractions.sorted())

@@ -70,9 +70,8 @@ import LarderLMDB
   /// Stops for its parent once the file is aside.
   private static func quarantine(_ folder: String) throws {
     let report = try Store.quarantine(at: URL(filePath: folder)) { news in
-      say("aside \(news.folder.path)")
+      say("aside \(news.subject.map { URL(filePath: $0).path } ?? "")")
       waitForLine()
-      return true
     }
     say("saved \(report.salvage.documentCount)")
   }
@@ -253,7 +252,7 @@ import LarderLMDB
     let store = try Store(at: folder)
     func run() throws {
       try store.collection("Number").migrate(to: version) { news in
-        say("batch \(news.doneCount) \(news.totalCount)")
+        say("batch \(news.completed) \(news.total ?? 0)")
       } _: { number in
         switch number["text"] {
         case .string(let text): number["text"] = .integer(Int64(text) ?? -1)

@@ -67,7 +67,7 @@ extension DynamicCollection {
   /// - Throws: ``StoreError``, such as
   ///   ``StoreError/indexNotAllowed(collection:index:reason:)`` for a unique index that fails
   ///   again.
-  public func rebuildIndexes(progress: (IndexProgress) -> Bool = { _ in true }) throws {
+  public func rebuildIndexes(progress: (StoreProgress) throws -> Void = { _ in }) throws {
     try changeIndexes { scope, index, record in
       try scope.transaction.empty(index.database)
       return record.becoming(.building(upTo: []))
@@ -81,12 +81,13 @@ extension DynamicCollection {
   /// show how far it is. Where an index finds no room it waits, and takes nothing of what is kept for
   /// deleting; it goes on by itself once there is room.
   ///
-  /// - Parameter progress: Told after each step, on the caller's thread; false ends the waiting
+  /// - Parameter progress: Told before each step, on the caller's thread; what it throws ends the waiting
   ///   but not the building.
   /// - Throws: ``StoreError``, such as
   ///   ``StoreError/indexNotAllowed(collection:index:reason:)`` for a unique index that two
-  ///   documents have equal values in, and ``StoreError/full(_:)``. What was built stays.
-  public func buildIndexes(progress: (IndexProgress) -> Bool = { _ in true }) throws {
+  ///   documents have equal values in, and ``StoreError/full(_:)``; what `progress` throws;
+  ///   `CancellationError` where the task was cancelled. What was built stays.
+  public func buildIndexes(progress: (StoreProgress) throws -> Void = { _ in }) throws {
     try store.checkOpen()
     while true {
       let state = try indexes()
@@ -98,10 +99,9 @@ extension DynamicCollection {
       }
       let waiting = state.filter { $0.state == .building }
       guard let index = waiting.first else { return }
-      guard
-        progress(
-          IndexProgress(index: index.name, done: index.entryCount, total: documentCount))
-      else { return }
+      try StoreProgress(
+        .indexing, completed: index.entryCount, total: documentCount, subject: index.name
+      ).tell(progress)
       let engine = store.engine
       _ = try engine.storing { try engine.writer.run { try engine.workOnIndex(of: name) } }
     }
@@ -137,17 +137,6 @@ extension DynamicCollection {
       }
     }
   }
-}
-
-/// How far the building of an index is.
-public struct IndexProgress: Sendable, Equatable {
-  /// The name of the index that is being built.
-  public let index: String
-  /// Entries that the index has.
-  public let done: Int
-  /// Documents that the collection has; an index of elements, or a partial one, has another
-  /// number of entries.
-  public let total: Int
 }
 
 extension Snapshot {

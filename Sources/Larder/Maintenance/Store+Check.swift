@@ -31,12 +31,13 @@ extension Store {
   /// the counts agree. So with what the store keeps beside documents: every pack of the change log,
   /// consumer and migration can be read, and there is no database that nobody knows.
   ///
-  /// - Parameter progress: Told every 1,000 documents how many were checked; false ends the
-  ///   check early.
-  /// - Throws: ``StoreError`` when the store cannot be read at all. What is wrong with single
-  ///   documents is in the report.
+  /// - Parameter progress: Told every 1,000 documents how many were checked; what it throws ends the
+  ///   check.
+  /// - Throws: ``StoreError`` when the store cannot be read at all; what `progress` throws;
+  ///   `CancellationError` where the task was cancelled. What is wrong with single documents is in the
+  ///   report.
   public func check(
-    progress: (_ checked: Int, _ total: Int) -> Bool = { _, _ in true }
+    progress: (StoreProgress) throws -> Void = { _ in }
   ) throws -> CheckReport {
     try checkOpen()
     defer { withExtendedLifetime(self) {} }
@@ -69,7 +70,7 @@ struct Checker: ~Copyable {
     self.snapshot = snapshot
   }
 
-  mutating func check(_ progress: (Int, Int) -> Bool) throws {
+  mutating func check(_ progress: (StoreProgress) throws -> Void) throws {
     let collections = snapshot.catalogue.collections.values.sorted { $0.name < $1.name }
     var total = 0
     for collection in collections {
@@ -122,7 +123,7 @@ struct Checker: ~Copyable {
   }
 
   private mutating func check(
-    _ collection: Collection, total: Int, _ progress: (Int, Int) -> Bool
+    _ collection: Collection, total: Int, _ progress: (StoreProgress) throws -> Void
   ) throws -> Bool {
     let binding = CollectionBinding(collection)
     let expected = try snapshot.transaction.statistics(of: collection.documents).entryCount
@@ -153,7 +154,12 @@ struct Checker: ~Copyable {
       count += 1
       report.documentCount += 1
       if report.problems.count >= CheckReport.maximumProblemCount { return false }
-      if report.documentCount % 1000 == 0, !progress(report.documentCount, total) { return false }
+      if report.documentCount % 1000 == 0 {
+        try StoreProgress(
+          .checking, completed: report.documentCount, total: total,
+          documentCount: report.documentCount
+        ).tell(progress)
+      }
     }
     if count != expected {
       add(collection.name, "the tree has \(count) documents and says \(expected)")

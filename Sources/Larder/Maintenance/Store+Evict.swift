@@ -16,17 +16,20 @@ extension Store {
   ///
   /// - Parameters:
   ///   - now: What ages are counted to.
-  ///   - progress: Told how many have gone, after each transaction; false ends it.
-  /// - Throws: ``StoreError``, as there; what was evicted before is gone.
+  ///   - progress: Told how many have gone, after each transaction; what it throws ends it.
+  /// - Throws: ``StoreError``, as there; what `progress` throws; `CancellationError` where the task was
+  ///   cancelled. What was evicted before is gone.
   @discardableResult
   public func evict<Entity: Document>(
-    _ type: Entity.Type, asOf now: Date = .now, progress: (Int) -> Bool = { _ in true }
+    _ type: Entity.Type, asOf now: Date = .now, progress: (StoreProgress) throws -> Void = { _ in }
   ) throws -> Int {
     var evicted = 0
     while true {
       let count = try write { try $0.evict(type, limit: Self.evictionCount, asOf: now) }
       evicted += count
-      guard count == Self.evictionCount, progress(evicted) else { return evicted }
+      guard count == Self.evictionCount else { return evicted }
+      try StoreProgress(.evicting, completed: evicted, total: nil, documentCount: evicted).tell(
+        progress)
     }
   }
 

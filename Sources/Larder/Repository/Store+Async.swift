@@ -27,9 +27,7 @@ extension Store {
     ///
     /// - Throws: ``StoreError``, as ``Store/check(progress:)``; `CancellationError`.
     @concurrent public func check() async throws -> CheckReport {
-      let report = try store.check { _, _ in !Task.isCancelled }
-      try Task.checkCancellation()
-      return report
+      try store.check()
     }
   }
 }

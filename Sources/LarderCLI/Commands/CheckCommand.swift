@@ -6,9 +6,9 @@ enum CheckCommand: Command {
   static let help = """
     larder check --store DIR
 
-    Reads every page, before LMDB does, and then every record: pages are what LMDB takes for granted,
-    checksums hold, fields can be read and are of their catalogued kinds, keys are in order, counts
-    agree. Changes nothing. Problems are listed, one in a line, at most 100.
+    Checks every page before LMDB reads it, and then every record: its checksum, its fields and their
+    kinds, the order of keys, the entries of indexes, and the counts. Changes nothing. Lists problems,
+    one in a line, at most 100.
 
       --store DIR  the store's folder; else the environment's LARDER_STORE
 
@@ -38,14 +38,13 @@ extension Store {
   func checkedInSight() throws -> CheckReport {
     var line = ProgressLine()
     defer { line.clear() }
-    return try check { checked, total in
-      line.show("checking", fraction: Double(checked) / Double(max(total, 1))) { seconds in
+    return try check { news in
+      line.show("checking", fraction: news.fraction) { seconds in
         [
-          "\(Console.grouped(checked)) documents",
-          "\(Console.grouped(Int(Double(checked) / max(seconds, 0.001))))/s",
+          "\(Console.grouped(news.completed)) documents",
+          "\(Console.grouped(Int(Double(news.completed) / max(seconds, 0.001))))/s",
         ]
       }
-      return true
     }
   }
 }

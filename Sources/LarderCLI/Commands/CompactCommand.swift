@@ -31,7 +31,7 @@ enum CompactCommand: Command {
     }
     let store = try arguments.storeToChange()
     let report = try CopyLine.following { progress in
-      try store.compact(timeoutSeconds: seconds, progress: progress)
+      try store.compact(timeout: .seconds(seconds), progress: progress)
     }
     try Console.print(
       "compacted: \(Console.number(report.byteCountBefore)) bytes before, "

@@ -8,12 +8,12 @@ enum ImportCommand: Command {
   static let help = """
     larder import FILE --into COLLECTION --key FIELD --store DIR
 
-    Imports the documents of a JSON or CSV file, all of them or, when the file has a fault, none.
+    Imports the documents of a JSON or CSV file: all of them, or none if the file has an error.
     FILE is an array of objects, an object of objects under their keys, an object in each line
     (NDJSON), or a table with a header (CSV); `-` is standard input. It may be compressed with gzip or
-    zstd, which its first bytes tell. New documents are inserted,
-    those under a key that exists replace it, equal ones cost no write. The store and the collection
-    are made where there are none.
+    zstd, which is recognized by its first bytes. New documents are inserted. A document whose key
+    exists replaces the stored one; if both are equal, nothing is written. The store and the
+    collection are created if they do not exist.
 
       --into COLLECTION  the collection
       --key FIELD        the field that is the documents' key; may be left out where the collection
@@ -25,14 +25,14 @@ enum ImportCommand: Command {
                          .csv and .tsv for CSV. A sequence is one document, or several one behind the
                          other, over as many lines as they take
       --at MEMBER        of JSON: the member in which the documents stand, such as features or
-                         response.items; what stands beside it is left out
+                         response.items; other members are left out
       --delimiter CHAR   of CSV: comma (default), semicolon, tab (default for .tsv), pipe, or itself
       --types LIST       kinds of fields, as in `zip=string,geo.alt=decimal,votes=dictionary`; others
                          are those of the collection, or else what the whole file shows, from a pipe
                          too. The kinds: \(kinds(0..<6)),
                          \(kinds(6..<12))
-      --mixed            fields whose values have several kinds take any; else they are refused
-      --repeated last    of documents with one key the last is saved; else they are refused
+      --mixed            let a field hold values of several kinds; else they are refused
+      --repeated last    save the last of the documents that share a key; else they are refused
       --columns LIST     of CSV without a header: the names of the columns, as in `id,name,geo.lat`
       --max-bytes SIZE   the largest document, text or line that is read, as in 512M; 64M by default.
                          A window of zstd may have as much, and 128M anyway
@@ -105,7 +105,7 @@ enum ImportCommand: Command {
         options: options
       ) { progress in
         line.show(progress)
-        return !Interruption.isWished
+        try Interruption.check()
       }
     }
     line.clear()
@@ -235,20 +235,20 @@ extension DynamicCollection {
 }
 
 extension ProgressLine {
-  fileprivate mutating func show(_ progress: ImportProgress) {
+  fileprivate mutating func show(_ progress: StoreProgress) {
     let activity =
-      switch progress.stage {
+      switch progress.phase {
       case .receiving: "receiving"
-      case .checking: "checking"
       case .saving: "saving"
+      default: "checking"
       }
     show(activity, fraction: progress.fraction) { seconds in
       // Both readings of the file are work.
-      let total = Double(progress.totalByteCount ?? 0)
-      let bytes = progress.fraction.map { $0 * 2 * total } ?? Double(progress.byteCount)
+      let total = Double(progress.total ?? 0)
+      let bytes = progress.fraction.map { $0 * 2 * total } ?? Double(progress.completed)
       let rate = seconds > 0 ? "\(Int(bytes / seconds / 1e5))" : "0"
       let tenths = rate.count > 1 ? "\(rate.dropLast()).\(rate.suffix(1))" : "0.\(rate)"
-      return ["\(Console.grouped(progress.documentCount)) documents", "\(tenths) MB/s"]
+      return ["\(Console.grouped(progress.documentCount ?? 0)) documents", "\(tenths) MB/s"]
     }
   }
 }

@@ -78,13 +78,14 @@ enum IndexCommand: Command {
     }
     Interruption.watch()
     do {
-      try collection.buildIndexes { _ in !Interruption.isWished }
+      try collection.buildIndexes { _ in try Interruption.check() }
+    } catch is CancellationError {
+      throw Failure("stopped; the next program that writes goes on")
     } catch StoreError.indexNotAllowed(let name, let index, let reason) {
       // One that two documents stand against would be of no use to anybody.
       try collection.dropIndex(index)
       throw StoreError.indexNotAllowed(collection: name, index: index, reason: reason)
     }
-    if Interruption.isWished { throw Failure("stopped; the next program that writes goes on") }
     for index in try collection.indexes() {
       let entries = Console.number(index.entryCount)
       try Console.print("\(name): index \(index.name.inQuotes) has \(entries) entries")

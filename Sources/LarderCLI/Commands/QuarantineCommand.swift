@@ -7,7 +7,7 @@ enum QuarantineCommand: Command {
   static let help = """
     larder quarantine --store DIR
 
-    Moves the file of a damaged store into a folder of its own beside the store's, and makes a new
+    Moves the file of a damaged store into a folder of its own next to the store's, and makes a new
     store with every document that can still be read whole; each is verified by its checksum. Nothing
     is deleted. One that was cut short goes on when it is run again; the store cannot be opened
     before. A store that `larder check` finds sound stays where it is. Indexes are made again by the
@@ -60,7 +60,7 @@ enum QuarantineCommand: Command {
   ///
   /// - Parameter goingOn: How to go on.
   private static func following<Result>(
-    goingOn: String, _ body: ((SalvageProgress) -> Bool) throws -> Result
+    goingOn: String, _ body: ((StoreProgress) throws -> Void) throws -> Result
   ) throws -> Result {
     Interruption.watch()
     var line = ProgressLine()
@@ -68,11 +68,11 @@ enum QuarantineCommand: Command {
     var aside: String?
     do {
       return try body { news in
-        aside = news.folder.path(percentEncoded: false)
-        line.show("saving", fraction: Double(news.readPageCount) / Double(max(news.pageCount, 1))) {
-          _ in ["\(Console.grouped(news.documentCount)) documents"]
+        aside = news.subject
+        line.show("saving", fraction: news.fraction) { _ in
+          ["\(Console.grouped(news.documentCount ?? 0)) documents"]
         }
-        return !Interruption.isWished
+        try Interruption.check()
       }
     } catch {
       guard let aside else { throw error }

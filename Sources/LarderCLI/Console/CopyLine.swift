@@ -4,23 +4,20 @@ internal import Larder
 enum CopyLine {
   /// - Throws: ``Failure`` where it was stopped; what `body` throws.
   static func following<Result>(
-    _ body: ((CopyProgress) -> Bool) throws -> Result
+    _ body: ((StoreProgress) throws -> Void) throws -> Result
   ) throws -> Result {
     Interruption.watch()
     var line = ProgressLine()
     defer { line.clear() }
     do {
       return try body { news in
-        let isCopying = news.step == .copying
-        line.show(
-          isCopying ? "copying" : "checking",
-          fraction: Double(news.done) / Double(max(news.total, 1))
-        ) { _ in
+        let isCopying = news.phase == .copying
+        line.show(isCopying ? "copying" : "checking", fraction: news.fraction) { _ in
           isCopying
-            ? ["\(Console.grouped(news.done >> 20)) MiB"]
-            : ["\(Console.grouped(news.done)) documents"]
+            ? ["\(Console.grouped(news.completed >> 20)) MiB"]
+            : ["\(Console.grouped(news.completed)) documents"]
         }
-        return !Interruption.isWished
+        try Interruption.check()
       }
     } catch is CancellationError {
       throw Failure("it was stopped; nothing was changed")

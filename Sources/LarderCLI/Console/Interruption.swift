@@ -25,4 +25,11 @@ enum Interruption {
   }
 
   static var isWished: Bool { wish.load(ordering: .relaxed) }
+
+  /// For the closures that are told of progress: what they throw ends the work.
+  ///
+  /// - Throws: `CancellationError` once somebody wished it.
+  static func check() throws {
+    if isWished { throw CancellationError() }
+  }
 }

@@ -13,7 +13,7 @@ struct ExportRun: ~Copyable {
   private let fields: [FieldPath]?
   /// What the catalogue knows of the documents, if there may be values of any kind in them.
   private let place: FieldPlace?
-  private let progress: (Int) -> Bool
+  private let progress: (StoreProgress) throws -> Void
   private var documentCount = 0
 
   /// What is gathered before it is written.
@@ -25,7 +25,7 @@ struct ExportRun: ~Copyable {
   /// - Throws: ``ExportError``.
   init(
     _ format: ExportFormat, to target: ExportTarget, _ options: ExportOptions,
-    fieldNames: [String], _ place: FieldPlace?, progress: @escaping (Int) -> Bool
+    fieldNames: [String], _ place: FieldPlace?, progress: @escaping (StoreProgress) throws -> Void
   ) throws(ExportError) {
     file = try ExportFile(target)
     self.format = format
@@ -37,7 +37,8 @@ struct ExportRun: ~Copyable {
     csv = CSVOutput(options.fields ?? fieldNames.map(FieldPath.init(field:)), place, options)
   }
 
-  /// - Throws: ``ExportError``; `CancellationError`; `RecordError` for a damaged record.
+  /// - Throws: ``ExportError``; `CancellationError`; what `progress` throws; `RecordError` for a
+  ///   damaged record.
   mutating func add(_ record: borrowing RecordReader) throws {
     if isDirect {
       try addDirectly(record)
@@ -49,8 +50,10 @@ struct ExportRun: ~Copyable {
     documentCount += 1
     let byteCount = isDirect ? records.byteCount : csv?.bytes.count ?? json.bytes.count
     if byteCount >= Self.chunkByteCount { try flush() }
-    if documentCount.isMultiple(of: 1_000), Task.isCancelled || !progress(documentCount) {
-      throw CancellationError()
+    if documentCount.isMultiple(of: 1_000) {
+      try StoreProgress(
+        .exporting, completed: documentCount, total: nil, documentCount: documentCount
+      ).tell(progress)
     }
   }
 

@@ -10,15 +10,15 @@ extension Store {
   /// equal documents, and exported from there the same bytes. Memory holds a chunk of the file,
   /// whatever its size; of a query with an order also what every document is sorted by.
   ///
-  /// - Parameter progress: Told now and then how many documents are written; false stops it, as does
-  ///   cancelling the task that it runs in.
+  /// - Parameter progress: Told now and then how many documents are written; what it throws stops it, as
+  ///   does cancelling the task that it runs in.
   /// - Throws: ``ExportError`` when the target cannot be written; `StoreError`, also for a damaged
-  ///   document; `CancellationError`. A file that was there is as it was then, and nothing is left
+  ///   document; what `progress` throws; `CancellationError`. A file that was there is as it was then, and nothing is left
   ///   beside it; a pipe may have got a part.
   @discardableResult
   public func export<Entity: Document>(
     _ query: Query<Entity>, as format: ExportFormat, to target: ExportTarget,
-    options: ExportOptions = ExportOptions(), progress: (Int) -> Bool = { _ in true }
+    options: ExportOptions = ExportOptions(), progress: (StoreProgress) throws -> Void = { _ in }
   ) throws -> ExportReport {
     try export(
       Entity.schema.name, Entity.schema.fields.map(\.name), format, target, options, progress
@@ -37,7 +37,7 @@ extension Store {
   public func export(
     collection: String, _ query: DynamicQuery = DynamicQuery(), as format: ExportFormat,
     to target: ExportTarget, options: ExportOptions = ExportOptions(),
-    progress: (Int) -> Bool = { _ in true }
+    progress: (StoreProgress) throws -> Void = { _ in }
   ) throws -> ExportReport {
     let name = self.collection(collection).name
     return try export(name, [], format, target, options, progress) { snapshot, body in
@@ -54,7 +54,7 @@ extension Store {
     _ query: Query<Entity>, as format: ExportFormat, to target: ExportTarget,
     options: ExportOptions = ExportOptions()
   ) async throws -> ExportReport {
-    try export(query, as: format, to: target, options: options, progress: { _ in true })
+    try export(query, as: format, to: target, options: options, progress: { _ in })
   }
 
   /// - Parameters:
@@ -62,7 +62,7 @@ extension Store {
   ///   - select: Gives every document of a snapshot to its body.
   private func export(
     _ collection: String, _ fieldNames: [String], _ format: ExportFormat, _ target: ExportTarget,
-    _ options: ExportOptions, _ progress: (Int) -> Bool,
+    _ options: ExportOptions, _ progress: (StoreProgress) throws -> Void,
     _ select: (borrowing Snapshot, (borrowing RecordReader) throws -> Void) throws -> Void
   ) throws -> ExportReport {
     try withoutActuallyEscaping(progress) { progress in

@@ -128,7 +128,6 @@ struct CompressedImportTests {
       from: .bytes(bytes, name: "a.ndjson.gz"), into: "c", key: "id", options: options
     ) { news in
       if let fraction = news.fraction { fractions.append(fraction) }
-      return true
     }
 
     #expect(report.saved.inserted == 10_000 && report.byteCount == bytes.count)

@@ -158,7 +158,9 @@ struct ExportTests {
         (0..<5_000).map { ["id": .integer($0), "t": "some text"] }, keyField: "id")
 
       #expect(throws: CancellationError.self) {
-        try store.export(collection: "c", as: .csv, to: .file(file)) { $0 < 2_000 }
+        try store.export(collection: "c", as: .csv, to: .file(file)) {
+          if $0.completed >= 2_000 { throw CancellationError() }
+        }
       }
       #expect(throws: DynamicQueryError.self) {
         try store.export(collection: "c", .where { $0.x == 1 }, as: .csv, to: .file(file))

@@ -211,7 +211,7 @@ import Testing
       #expect(try store.collection("note").documents() == [["id": "a", "note": "of version 2"]])
 
       var migrated: [Value] = []
-      var news: [MigrationProgress] = []
+      var news: [StoreProgress] = []
       try counts.migrate(to: 2, progress: { news.append($0) }) { count in
         guard case .string(let text)? = count["n"] else { throw Unexpected() }
         count["n"] = .integer(Int64(text) ?? -1)
@@ -219,7 +219,7 @@ import Testing
       }
 
       #expect(migrated == [1000, 1001, 1002])
-      #expect(news.map(\.doneCount) == [1003])
+      #expect(news.map(\.completed) == [1003])
       #expect(try counts.documents().map { $0["n"] } == (0..<1003).map { .integer($0 % 10) })
       #expect(try counts.version() == 2)
     }

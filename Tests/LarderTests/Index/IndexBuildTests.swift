@@ -21,10 +21,7 @@ import Testing
       try store.declare(Parcel.self)
       let collection = store.collection("Parcel")
       var steps: [Int] = []
-      try collection.buildIndexes {
-        steps.append($0.done)
-        return true
-      }
+      try collection.buildIndexes { steps.append($0.completed) }
 
       #expect(try collection.indexes().map(\.state) == Array(repeating: .complete, count: 4))
       #expect(

@@ -168,7 +168,7 @@ import Testing
   func leftovers() throws {
     var options = StoreOptions(durability: .volatile)
     options.quotaByteCount = 1 << 20
-    options.maximumDatabases = 40
+    options.maximumDatabaseCount = 40
     do {
       let store = try Store(at: folder.store, options: options)
       _ = try fill(store)

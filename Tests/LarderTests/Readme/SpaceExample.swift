@@ -33,8 +33,7 @@ enum SpaceExample {
 
   static func compact(_ store: Store) async throws -> CompactionReport {
     let report = try await store.compact { progress in
-      print(progress.done, "of", progress.total)
-      return true  // False ends it.
+      print(progress.completed, "of", progress.total ?? 0)
     }
     print(report.freedByteCount)
     return report

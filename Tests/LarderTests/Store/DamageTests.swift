@@ -107,7 +107,7 @@ import Testing
     }
     let store = try damagedStore(at: -9)
     #expect(
-      try store.repository(of: Note.self).save(notes, clearBeforeSaving: Note.all).changes == 1)
+      try store.repository(of: Note.self).save(notes, clearBeforeSaving: Note.all).changed == 1)
     #expect(try store.repository(of: Note.self).delete(Note.all) == 20)
     try verifyAndClose(store)
   }

@@ -166,7 +166,7 @@ private struct Model {
       }
       expected[number] = account
     }
-    sequence += UInt64(report.changes)
+    sequence += UInt64(report.changed)
     return report
   }
 

@@ -89,7 +89,7 @@ import Testing
     var small = StoreOptions()
     small.mapByteCount = 1 << 20
     var forgetful = StoreOptions()
-    forgetful.changeLog.maximumAgeSeconds = 60
+    forgetful.changeLog.maximumAge = .seconds(60)
     var narrow = StoreOptions()
     narrow.maximumWaitingByteCount = 1 << 20
 
@@ -133,7 +133,7 @@ import Testing
   @Test("too many collections are one clear error, and the store goes on")
   func tooManyCollections() throws {
     var options = StoreOptions()
-    options.maximumDatabases = 4
+    options.maximumDatabaseCount = 4
     let store = try Store(at: folder.store, options: options)
     for number in 0..<4 {
       try store.collection("c\(number)").save([["id": "a"]], keyField: "id")
@@ -153,7 +153,7 @@ import Testing
       return
     }
     #expect(failure.code == .databasesFull)
-    #expect(failure.description.contains("maximumDatabases"))
+    #expect(failure.description.contains("maximumDatabaseCount"))
     try store.collection("c0").save([["id": "b"]])
     #expect(try store.collection("c0").count() == 2)
     try verifyAndClose(store)

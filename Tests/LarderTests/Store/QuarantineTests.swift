@@ -245,29 +245,31 @@ import Testing
     let damaged = try Store(at: folder.store)
     try damaged.repository(of: Note.self).save(notes)
     try damaged.close()
-    var told: [SalvageProgress] = []
+    var told: [StoreProgress] = []
 
     #expect(throws: CancellationError.self) {
       try Store.quarantine(at: url) { news in
         told.append(news)
-        return news.documentCount < 2000
+        if try #require(news.documentCount) >= 2000 { throw CancellationError() }
       }
     }
 
     let first = try #require(told.first)
-    #expect(first.readPageCount == 0 && first.documentCount == 0)
+    let firstAside = URL(filePath: try #require(first.subject), directoryHint: .isDirectory)
+    let pageCount = try #require(first.total)
+    #expect(first.completed == 0 && first.documentCount == 0 && first.phase == .salvaging)
     #expect(told.count > 3)
-    #expect(told.allSatisfy { $0.folder == first.folder && $0.readPageCount <= $0.pageCount })
-    #expect(zip(told, told.dropFirst()).allSatisfy { $0.readPageCount < $1.readPageCount })
-    expectUnfinished(first.folder)
+    #expect(told.allSatisfy { $0.subject == first.subject && $0.completed <= pageCount })
+    #expect(zip(told, told.dropFirst()).allSatisfy { $0.completed < $1.completed })
+    expectUnfinished(firstAside)
     var last = 0
     let report = try Store.quarantine(at: url) { news in
-      last = news.readPageCount
-      return news.folder == first.folder
+      last = news.completed
+      #expect(news.subject == first.subject)
     }
-    #expect(report.folder == first.folder)
+    #expect(report.folder == firstAside)
     #expect((1...2000).contains(report.salvage.documentCount))
-    #expect(last > first.pageCount / 2)
+    #expect(last > pageCount / 2)
     let store = try Store(at: folder.store)
     #expect(try store.repository(of: Note.self).count() == 4000)
     try store.close()
@@ -276,8 +278,8 @@ import Testing
     var aside: URL?
     #expect(throws: CancellationError.self) {
       try Store.quarantine(at: url) { news in
-        aside = news.folder
-        return false
+        aside = news.subject.map { URL(filePath: $0, directoryHint: .isDirectory) }
+        throw CancellationError()
       }
     }
     #expect(!FileManager.default.fileExists(atPath: folder.data))
@@ -330,8 +332,8 @@ import Testing
     func stop() {
       #expect(throws: CancellationError.self) {
         try Store.quarantine(at: url) { news in
-          aside = news.folder
-          return false
+          aside = news.subject.map { URL(filePath: $0, directoryHint: .isDirectory) }
+          throw CancellationError()
         }
       }
     }
@@ -359,7 +361,9 @@ import Testing
     let store = try Store(at: folder.store)
     try store.backup(to: backup)
     try store.close()
-    #expect(throws: CancellationError.self) { try Store.quarantine(at: url) { _ in false } }
+    #expect(throws: CancellationError.self) {
+      try Store.quarantine(at: url) { _ in throw CancellationError() }
+    }
 
     try Store.restore(from: backup, to: folder.store)
 
@@ -374,9 +378,10 @@ import Testing
     let url = url
     let task = Task {
       try await Store.quarantine(at: url) { news in
-        aside.withLock { $0 = news.folder }
+        aside.withLock {
+          $0 = news.subject.map { URL(filePath: $0, directoryHint: .isDirectory) }
+        }
         wasCancelled.wait()
-        return true
       }
     }
     while aside.withLock({ $0 }) == nil { await Task.yield() }

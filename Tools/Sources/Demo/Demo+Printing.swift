@@ -56,11 +56,10 @@ extension Demo {
   }
 
   /// Only where somebody looks: a pipe gets no progress.
-  static func showProgress(_ progress: ImportProgress) -> Bool {
-    guard isatty(STDERR_FILENO) == 1, let fraction = progress.fraction else { return true }
+  static func showProgress(_ progress: StoreProgress) {
+    guard isatty(STDERR_FILENO) == 1, let fraction = progress.fraction else { return }
     let percent = String(format: "%3.0f %%", fraction * 100)
     FileHandle.standardError.write(Data("\r\(percent)\(fraction >= 1 ? "\r     \r" : "")".utf8))
-    return true
   }
 
   static func milliseconds(_ duration: Duration) -> String {

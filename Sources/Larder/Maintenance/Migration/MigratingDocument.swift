@@ -44,34 +44,15 @@ public struct MigratingDocument: Sendable {
   public mutating func delete() { isDeleted = true }
 }
 
-/// How far a migration has come. Told after each batch, once it is durable.
-public struct MigrationProgress: Sendable, Equatable {
-  /// The collection that is being migrated.
-  public let collection: String
-  /// The version that it leads to.
-  public let version: Int
-  /// Documents that were migrated, those of an earlier run that was cut short too. Never falls.
-  public let doneCount: Int
-  /// Documents in all; the same as ``doneCount`` when it is finished.
-  public let totalCount: Int
-  /// Whether every document is of the new version.
-  public let isFinished: Bool
-
-  /// From 0 to 1.
-  public var fraction: Double {
-    isFinished || totalCount == 0 ? 1 : min(1, Double(doneCount) / Double(totalCount))
-  }
-}
-
 /// What a call of `migrate` did.
 public struct MigrationReport: Sendable, Equatable {
   /// The version that the collection, or the store, stands at now; above the one that was asked
   /// for where a newer version of the app was here.
   public internal(set) var version: Int
   /// Documents that this call changed from one version to the next, the deleted ones too.
-  public internal(set) var migratedCount = 0
+  public internal(set) var migrated = 0
   /// Those of them that were deleted.
-  public internal(set) var deletedCount = 0
+  public internal(set) var deleted = 0
 }
 
 /// The closure of a migration threw. The documents of the batches before are migrated; those of

@@ -33,7 +33,7 @@ extension Store {
   @discardableResult
   public func migrate<Entity: Document>(
     _ type: Entity.Type, to version: Int,
-    progress: (MigrationProgress) throws -> Void = { _ in },
+    progress: (StoreProgress) throws -> Void = { _ in },
     _ change: (inout MigratingDocument) throws -> Void
   ) throws -> MigrationReport {
     try Migration(of: type, to: version, in: self).run(progress, change)
@@ -48,7 +48,7 @@ extension Store {
   @discardableResult
   public func migrate<Entity: Document>(
     _ type: Entity.Type, to version: Int,
-    progress: @Sendable (MigrationProgress) throws -> Void = { _ in },
+    progress: @Sendable (StoreProgress) throws -> Void = { _ in },
     _ change: @escaping @Sendable (inout MigratingDocument) throws -> Void
   ) async throws -> MigrationReport {
     try await Migration(of: type, to: version, in: self).run(progress, change)
@@ -70,7 +70,7 @@ extension DynamicCollection {
   /// - Throws: As there.
   @discardableResult
   public func migrate(
-    to version: Int, progress: (MigrationProgress) throws -> Void = { _ in },
+    to version: Int, progress: (StoreProgress) throws -> Void = { _ in },
     _ change: (inout MigratingDocument) throws -> Void
   ) throws -> MigrationReport {
     try Migration(of: self, to: version).run(progress, change)
@@ -82,7 +82,7 @@ extension DynamicCollection {
   ///   `CancellationError`.
   @discardableResult
   public func migrate(
-    to version: Int, progress: @Sendable (MigrationProgress) throws -> Void = { _ in },
+    to version: Int, progress: @Sendable (StoreProgress) throws -> Void = { _ in },
     _ change: @escaping @Sendable (inout MigratingDocument) throws -> Void
   ) async throws -> MigrationReport {
     try await Migration(of: self, to: version).run(progress, change)
@@ -131,7 +131,7 @@ struct Migration: Sendable {
   }
 
   func run(
-    _ progress: (MigrationProgress) throws -> Void,
+    _ progress: (StoreProgress) throws -> Void,
     _ change: (inout MigratingDocument) throws -> Void
   ) throws -> MigrationReport {
     var report = try currentReport()
@@ -147,7 +147,7 @@ struct Migration: Sendable {
   }
 
   func run(
-    _ progress: @Sendable (MigrationProgress) throws -> Void,
+    _ progress: @Sendable (StoreProgress) throws -> Void,
     _ change: @escaping @Sendable (inout MigratingDocument) throws -> Void
   ) async throws -> MigrationReport {
     var report = try currentReport()
@@ -178,7 +178,7 @@ struct Migration: Sendable {
         try scope.migrate(
           name, keyKind: keyKind, to: version, limits: limits, in: migrations, change)
       }
-      engine.log.tell(of: step)
+      engine.log.tell(of: step, to: version)
       return step
     } catch let error as LMDBError where error.code == .cancelled {
       throw error
@@ -193,7 +193,7 @@ struct Migration: Sendable {
 extension MigrationReport {
   fileprivate mutating func add(_ step: MigrationReport) {
     version = step.version
-    migratedCount += step.migratedCount
-    deletedCount += step.deletedCount
+    migrated += step.migrated
+    deleted += step.deleted
   }
 }

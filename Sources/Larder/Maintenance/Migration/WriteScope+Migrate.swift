@@ -5,9 +5,9 @@ struct MigrationStep: Sendable {
   /// What it did, with the version that the collection stands at.
   var report: MigrationReport
   /// Nil where there was nothing to do.
-  var progress: MigrationProgress?
-
-  var isLast: Bool { progress?.isFinished ?? true }
+  var progress: StoreProgress?
+  /// Whether nothing is left to do.
+  var isLast = true
 }
 
 extension WriteScope {
@@ -36,10 +36,10 @@ extension WriteScope {
       try scope.write(batch, hasEarlier: !isFirst)
 
       state.doneCount += batch.documents.count
-      let progress = MigrationProgress(
-        collection: name, version: version, doneCount: state.doneCount,
-        totalCount: batch.isLast ? state.doneCount : max(state.totalCount, state.doneCount),
-        isFinished: batch.isLast)
+      let progress = StoreProgress(
+        .migrating, completed: state.doneCount,
+        total: batch.isLast ? state.doneCount : max(state.totalCount, state.doneCount),
+        documentCount: state.doneCount, subject: name)
       if batch.isLast {
         state = MigrationState(version: version)
         try scope.endMigration(of: name)
@@ -49,9 +49,9 @@ extension WriteScope {
       try scope.put(state, of: subject, in: migrations)
       return MigrationStep(
         report: MigrationReport(
-          version: state.version, migratedCount: batch.documents.count,
-          deletedCount: batch.documents.count { $0.content.isDeleted }),
-        progress: progress)
+          version: state.version, migrated: batch.documents.count,
+          deleted: batch.documents.count { $0.content.isDeleted }),
+        progress: progress, isLast: batch.isLast)
     }
   }
 
@@ -130,14 +130,14 @@ extension WriteScope {
 }
 
 extension StoreLog {
-  func tell(of step: MigrationStep) {
+  func tell(of step: MigrationStep, to version: Int) {
     guard let news = step.progress else { return }
     tell(
-      news.isFinished ? .info : .debug,
-      news.isFinished ? "a migration is finished" : "a batch was migrated",
+      step.isLast ? .info : .debug,
+      step.isLast ? "a migration is finished" : "a batch was migrated",
       [
-        "collection": news.collection, "version": "\(news.version)", "done": "\(news.doneCount)",
-        "total": "\(news.totalCount)", "deleted": "\(step.report.deletedCount)",
+        "collection": news.subject ?? "", "version": "\(version)", "done": "\(news.completed)",
+        "total": "\(news.total ?? 0)", "deleted": "\(step.report.deleted)",
       ])
   }
 }

@@ -35,18 +35,6 @@ public struct SalvageReport: Sendable, Equatable {
   public var documentCount: Int { documentCounts.values.reduce(0, +) }
 }
 
-/// How far the reading of a damaged store is.
-public struct SalvageProgress: Sendable, Equatable {
-  /// The folder of the damaged file.
-  public let folder: URL
-  /// Pages read so far. The file is read twice.
-  public let readPageCount: Int
-  /// Pages in both passes; fewer are read where some cannot be.
-  public let pageCount: Int
-  /// Documents that were saved so far.
-  public let documentCount: Int
-}
-
 extension Store {
   /// Moves the damaged file of the store in `folder` aside, and makes a new store in its place with
   /// every document that can still be read whole.
@@ -64,15 +52,15 @@ extension Store {
   ///
   /// - Parameters:
   ///   - options: Of the new store, which is closed again at the end.
-  ///   - progress: Told how far it is, first when the file has been moved, then now and then; false
-  ///     ends it.
+  ///   - progress: Told how far it is, first when the file has been moved, then now and then, with
+  ///     the path of the folder that holds the damaged file. What it throws ends it.
   /// - Throws: ``StoreError``, such as ``StoreError/storage(_:)`` when the store is open in this
   ///   process or another one; nothing was moved then. When reading the damaged file or writing the
   ///   new store fails, the file is aside already: another call goes on with it. So it is with
-  ///   the `CancellationError` that is thrown when `progress` said false.
+  ///   what `progress` throws, and with a `CancellationError`.
   public static func quarantine(
     at folder: URL, options: StoreOptions = StoreOptions(),
-    progress: (SalvageProgress) -> Bool = { _ in true }
+    progress: (StoreProgress) throws -> Void = { _ in }
   ) throws -> QuarantineReport {
     let path = folder.path(percentEncoded: false)
     // First: what cannot be opened with these would only be moved.
@@ -80,10 +68,10 @@ extension Store {
     guard !options.isReadOnly else { throw StoreError.readOnly }
     let aside = try Engine.storing(at: path) { try Environment.setAside(path) }
     let asideFolder = URL(filePath: aside.folder, directoryHint: .isDirectory)
-    let moved = SalvageProgress(
-      folder: asideFolder, readPageCount: 0, pageCount: aside.report.pageCount * 2, documentCount: 0
-    )
-    guard progress(moved) else { throw CancellationError() }
+    try StoreProgress(
+      .salvaging, completed: 0, total: aside.report.pageCount * 2, documentCount: 0,
+      subject: asideFolder.path(percentEncoded: false)
+    ).tell(progress)
     let store = try Store(salvagingAt: path, options: options)
     let outcome = Result { try store.salvage(from: asideFolder, progress: progress) }
     try store.close()
@@ -99,10 +87,10 @@ extension Store {
   /// - Throws: As the synchronous one.
   public static func quarantine(
     at folder: URL, options: StoreOptions = StoreOptions(),
-    progress: @escaping @Sendable (SalvageProgress) -> Bool = { _ in true }
+    progress: @escaping @Sendable (StoreProgress) throws -> Void = { _ in }
   ) async throws -> QuarantineReport {
-    try await DiskWork.run { isCancelled in
-      try quarantine(at: folder, options: options) { progress($0) && !isCancelled() }
+    try await DiskWork.run(progress) { progress in
+      try quarantine(at: folder, options: options, progress: progress)
     }
   }
 }

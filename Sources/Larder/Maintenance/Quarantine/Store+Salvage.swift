@@ -14,11 +14,11 @@ extension Store {
   ///
   /// - Parameters:
   ///   - folder: The folder of the damaged file, such as ``QuarantineReport/folder``.
-  ///   - progress: Told now and then how far it is; false ends it.
-  /// - Throws: ``StoreError``; `CancellationError` when `progress` said false. Documents that were
-  ///   saved before stay.
+  ///   - progress: Told now and then how far it is; what it throws ends it.
+  /// - Throws: ``StoreError``; what `progress` throws; `CancellationError` where the task was
+  ///   cancelled. Documents that were saved before stay.
   public func salvage(
-    from folder: URL, progress: (SalvageProgress) -> Bool = { _ in true }
+    from folder: URL, progress: (StoreProgress) throws -> Void = { _ in }
   ) throws -> SalvageReport {
     try checkOpen()
     return try engine.storing {
@@ -34,10 +34,10 @@ extension Store {
   ///
   /// - Throws: As the synchronous one.
   public func salvage(
-    from folder: URL, progress: @escaping @Sendable (SalvageProgress) -> Bool = { _ in true }
+    from folder: URL, progress: @escaping @Sendable (StoreProgress) throws -> Void = { _ in }
   ) async throws -> SalvageReport {
-    try await DiskWork.run { [self] isCancelled in
-      try salvage(from: folder) { progress($0) && !isCancelled() }
+    try await DiskWork.run(progress) { [self] progress in
+      try salvage(from: folder, progress: progress)
     }
   }
 }
@@ -77,20 +77,21 @@ private struct Salvage: ~Copyable {
   ///   - readPageCount: Of this pass.
   ///   - pageCount: Of the file, which is passed over twice.
   private mutating func tell(
-    _ progress: (SalvageProgress) -> Bool, _ readPageCount: Int, of pageCount: Int, isSecond: Bool
+    _ progress: (StoreProgress) throws -> Void, _ readPageCount: Int, of pageCount: Int,
+    isSecond: Bool
   ) throws {
     let count = readPageCount + (isSecond ? pageCount : 0)
     guard count >= toldPageCount + Self.progressPageCount else { return }
     toldPageCount = count
-    let news = SalvageProgress(
-      folder: folder, readPageCount: count, pageCount: pageCount * 2,
-      documentCount: report.documentCount)
-    if !progress(news) { throw CancellationError() }
+    try StoreProgress(
+      .salvaging, completed: count, total: pageCount * 2, documentCount: report.documentCount,
+      subject: folder.path(percentEncoded: false)
+    ).tell(progress)
   }
 
   /// Makes the collections that are still described, fields and all: records name fields by the place
   /// that they have there.
-  mutating func readCatalogue(_ progress: (SalvageProgress) -> Bool) throws {
+  mutating func readCatalogue(_ progress: (StoreProgress) throws -> Void) throws {
     var descriptions: [String: CollectionDescription] = [:]
     var states: [MigrationState.Subject: MigrationState] = [:]
     var pages = try PageSalvage(path: path)
@@ -144,7 +145,7 @@ private struct Salvage: ~Copyable {
     }
   }
 
-  mutating func readDocuments(_ progress: (SalvageProgress) -> Bool) throws {
+  mutating func readDocuments(_ progress: (StoreProgress) throws -> Void) throws {
     var pages = try PageSalvage(path: path)
     let pageCount = pages.pageCount
     try pages.forEachRecord { database, key, value, read in

@@ -17,13 +17,13 @@ extension Store {
   ///
   /// - Parameters:
   ///   - folder: Where to; it must not exist, or be empty. Its parent must exist.
-  ///   - progress: Told about every megabyte; false ends the backup.
+  ///   - progress: Told about every megabyte; what it throws ends the backup.
   /// - Throws: ``StoreError``, with `EEXIST` where there is something already, or
-  ///   ``StoreError/full(_:)``; `CancellationError` where `progress` ended it. The folder is as it
-  ///   was then.
+  ///   ``StoreError/full(_:)``; what `progress` throws; `CancellationError` where the task was
+  ///   cancelled. The folder is as it was then.
   @discardableResult
   public func backup(
-    to folder: URL, progress: (CopyProgress) -> Bool = { _ in true }
+    to folder: URL, progress: (StoreProgress) throws -> Void = { _ in }
   ) throws -> Int {
     try backup(to: folder.path(percentEncoded: false), progress: progress)
   }
@@ -33,16 +33,19 @@ extension Store {
   /// - Throws: As there.
   @discardableResult
   public func backup(
-    to path: String, progress: (CopyProgress) -> Bool = { _ in true }
+    to path: String, progress: (StoreProgress) throws -> Void = { _ in }
   ) throws -> Int {
     try checkOpen()
     return try engine.copying(to: path) {
+      var ending = Ending()
       let byteCount = try engine.environment.backup(to: path) { copy in
         try copy.renewState(isSameTimeline: false)
-      } progress: {
-        progress(CopyProgress(step: .copying, done: $0, total: $1))
+      } progress: { written, total in
+        ending.goesOn {
+          try StoreProgress(.copying, completed: written, total: total).tell(progress)
+        }
       }
-      guard let byteCount else { throw CancellationError() }
+      guard let byteCount else { throw ending.reason }
       engine.log.tell(.info, "a backup was written", ["bytes": "\(byteCount)"])
       return byteCount
     }
@@ -54,10 +57,10 @@ extension Store {
   /// - Throws: As the synchronous one.
   @discardableResult
   public func backup(
-    to folder: URL, progress: @escaping @Sendable (CopyProgress) -> Bool = { _ in true }
+    to folder: URL, progress: @escaping @Sendable (StoreProgress) throws -> Void = { _ in }
   ) async throws -> Int {
-    try await DiskWork.run { [self] isCancelled in
-      try backup(to: folder.path(percentEncoded: false)) { progress($0) && !isCancelled() }
+    try await DiskWork.run(progress) { [self] progress in
+      try backup(to: folder.path(percentEncoded: false), progress: progress)
     }
   }
 }

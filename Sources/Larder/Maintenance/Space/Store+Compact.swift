@@ -22,20 +22,20 @@ extension Store {
   /// leaves the store as it was before or after, with every document.
   ///
   /// - Parameters:
-  ///   - timeoutSeconds: How long to wait for other processes to close the store, and at the end
+  ///   - timeout: How long to wait for other processes to close the store, and at the end
   ///     for reads of this process that run.
-  ///   - progress: Told about every megabyte; false ends the compaction.
+  ///   - progress: Told about every megabyte; what it throws ends the compaction.
   /// - Throws: ``StoreError``, such as ``StoreError/storage(_:)`` where others do not make way in
-  ///   time, and ``StoreError/full(_:)``; `CancellationError` where `progress` ended it. The store
-  ///   is as it was then.
+  ///   time, and ``StoreError/full(_:)``; what `progress` throws; `CancellationError` where
+  ///   the task was cancelled. The store is as it was then.
   @discardableResult
   public func compact(
-    timeoutSeconds: Double = 5, progress: (CopyProgress) -> Bool = { _ in true }
+    timeout: Duration = .seconds(5), progress: (StoreProgress) throws -> Void = { _ in }
   ) throws -> CompactionReport {
     try checkOpen()
     return try engine.storing {
       try engine.writer.run {
-        try engine.compact(timeoutSeconds: timeoutSeconds, progress: progress)
+        try engine.compact(timeout: timeout, progress: progress)
       }
     }
   }
@@ -46,13 +46,13 @@ extension Store {
   /// - Throws: As the synchronous one.
   @discardableResult
   public func compact(
-    timeoutSeconds: Double = 5,
-    progress: @escaping @Sendable (CopyProgress) -> Bool = { _ in true }
+    timeout: Duration = .seconds(5),
+    progress: @escaping @Sendable (StoreProgress) throws -> Void = { _ in }
   ) async throws -> CompactionReport {
     try checkOpen()
     let engine = engine
     return try await engine.inLine { isWanted in
-      try engine.compact(timeoutSeconds: timeoutSeconds, isWanted: isWanted, progress: progress)
+      try engine.compact(timeout: timeout, isWanted: isWanted, progress: progress)
     }
   }
 }
@@ -60,15 +60,20 @@ extension Store {
 extension Engine {
   /// Called in the writer's line only.
   fileprivate func compact(
-    timeoutSeconds: Double, isWanted: () -> Bool = { true }, progress: (CopyProgress) -> Bool
+    timeout: Duration, isWanted: () -> Bool = { true }, progress: (StoreProgress) throws -> Void
   ) throws -> CompactionReport {
     let start = log.isActive ? ContinuousClock.now : nil
-    let done = try environment.compact(timeoutSeconds: timeoutSeconds, isWanted: isWanted) { copy in
+    var ending = Ending()
+    let done = try environment.compact(timeoutSeconds: timeout.seconds, isWanted: isWanted) {
+      copy in
       try copy.renewState(isSameTimeline: true)
-    } progress: {
-      isWanted() && progress(CopyProgress(step: .copying, done: $0, total: $1))
+    } progress: { written, total in
+      ending.goesOn {
+        guard isWanted() else { throw CancellationError() }
+        try StoreProgress(.copying, completed: written, total: total).tell(progress)
+      }
     }
-    guard let done else { throw CancellationError() }
+    guard let done else { throw ending.reason }
     fileGrowth.forget()
     let report = CompactionReport(
       byteCountBefore: done.byteCountBefore, byteCountAfter: done.byteCountAfter)

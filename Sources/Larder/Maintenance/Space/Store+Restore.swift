@@ -32,14 +32,14 @@ extension Store {
   ///   - backup: A folder that `backup(to:progress:)` made, or any store.
   ///   - folder: The folder of a store that no process has open, an empty one, or a new one whose
   ///     parent exists.
-  ///   - progress: Told now and then; false ends the restoration.
+  ///   - progress: Told now and then; what it throws ends the restoration.
   /// - Throws: ``StoreError``, such as ``StoreError/damagedFile(path:reason:)`` or
   ///   ``StoreError/damagedBackup(path:problems:)`` for the backup, ``StoreError/storage(_:)``
-  ///   where the store is open, ``StoreError/full(_:)``; `CancellationError` where `progress` ended
-  ///   it. The store in `folder` is as it was then.
+  ///   where the store is open, ``StoreError/full(_:)``; what `progress` throws; `CancellationError`
+  ///   where the task was cancelled. The store in `folder` is as it was then.
   @discardableResult
   public static func restore(
-    from backup: URL, to folder: URL, progress: (CopyProgress) -> Bool = { _ in true }
+    from backup: URL, to folder: URL, progress: (StoreProgress) throws -> Void = { _ in }
   ) throws -> RestoreReport {
     try restore(
       from: backup.path(percentEncoded: false), to: folder.path(percentEncoded: false),
@@ -51,31 +51,35 @@ extension Store {
   /// - Throws: As there.
   @discardableResult
   public static func restore(
-    from backup: String, to folder: String, progress: (CopyProgress) -> Bool = { _ in true }
+    from backup: String, to folder: String, progress: (StoreProgress) throws -> Void = { _ in }
   ) throws -> RestoreReport {
     var options = StoreOptions(isReadOnly: true)
     options.pageCheck = .always
     let source = try Store(at: backup, options: options)
     // It was only read: closing it can fail for nothing that matters.
     defer { try? source.close() }
-    var isEnded = false
-    let check = try source.check { done, total in
-      isEnded = !progress(CopyProgress(step: .checking, done: done, total: total))
-      return !isEnded
+    let check = try source.check { news in
+      var news = news
+      news.fraction = news.fraction.map { $0 / 2 }
+      try progress(news)
     }
-    if isEnded { throw CancellationError() }
     guard check.isSound else {
       throw StoreError.damagedBackup(
         path: backup, problems: check.problems.prefix(10).map { "\($0)" })
     }
     try Engine.refuseForeignFolder(folder)
     return try source.engine.copying(to: folder) {
+      var ending = Ending()
       let done = try source.engine.environment.restore(to: folder) { copy in
         try copy.renewState(isSameTimeline: false)
-      } progress: {
-        progress(CopyProgress(step: .copying, done: $0, total: $1))
+      } progress: { written, total in
+        ending.goesOn {
+          var news = StoreProgress(.copying, completed: written, total: total)
+          news.fraction = news.fraction.map { ($0 + 1) / 2 }
+          try news.tell(progress)
+        }
       }
-      guard let done else { throw CancellationError() }
+      guard let done else { throw ending.reason }
       return RestoreReport(
         documentCount: check.documentCount, byteCount: done.byteCount,
         hasReplaced: done.hasReplaced)
@@ -89,12 +93,12 @@ extension Store {
   @discardableResult
   public static func restore(
     from backup: URL, to folder: URL,
-    progress: @escaping @Sendable (CopyProgress) -> Bool = { _ in true }
+    progress: @escaping @Sendable (StoreProgress) throws -> Void = { _ in }
   ) async throws -> RestoreReport {
-    try await DiskWork.run { isCancelled in
+    try await DiskWork.run(progress) { progress in
       try restore(
-        from: backup.path(percentEncoded: false), to: folder.path(percentEncoded: false)
-      ) { progress($0) && !isCancelled() }
+        from: backup.path(percentEncoded: false), to: folder.path(percentEncoded: false),
+        progress: progress)
     }
   }
 }

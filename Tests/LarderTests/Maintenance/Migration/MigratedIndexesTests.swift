@@ -157,7 +157,7 @@ import Testing
       #expect(
         try items.fetch(query).map { $0["id"] }
           == expected.sorted { $0.label < $1.label }.map { .integer(Int64($0.id)) })
-      #expect(try items.explain(query).examinedRows == expected.count && !expected.isEmpty)
+      #expect(try items.explain(query).examinedCount == expected.count && !expected.isEmpty)
     }
   }
 }

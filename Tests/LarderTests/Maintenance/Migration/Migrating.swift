@@ -9,7 +9,7 @@ extension DynamicCollection {
   /// Migrates in batches of `batchCount` documents.
   @discardableResult
   func migrate(
-    to version: Int, batchCount: Int, progress: (MigrationProgress) throws -> Void = { _ in },
+    to version: Int, batchCount: Int, progress: (StoreProgress) throws -> Void = { _ in },
     _ change: (inout MigratingDocument) throws -> Void
   ) throws -> MigrationReport {
     var migration = try Migration(of: self, to: version)

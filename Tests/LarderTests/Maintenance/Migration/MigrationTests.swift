@@ -16,7 +16,7 @@ import Testing
 
       let report = try store.migrate(Number.self, to: 2, convert)
 
-      #expect(report == MigrationReport(version: 2, migratedCount: 2500, deletedCount: 0))
+      #expect(report == MigrationReport(version: 2, migrated: 2500, deleted: 0))
       let numbers = try store.repository(of: Number.self).fetch(Number.all)
       #expect(numbers == (0..<2500).map { Number(id: $0, text: $0, changes: 1) })
       #expect(try store.repository(of: Number.self).count(Number.where { $0.text >= 2490 }) == 10)
@@ -207,7 +207,7 @@ import Testing
         try convert(&number)
       }
 
-      #expect((report.migratedCount, report.deletedCount) == (20, 10))
+      #expect((report.migrated, report.deleted) == (20, 10))
       #expect(
         try numbers.documents()
           == converted(20).enumerated().filter { $0.offset % 2 == 0 }.map(\.element))
@@ -256,9 +256,9 @@ import Testing
         ]
       }
 
-      #expect(try steps().map(\.migratedCount) == [30, 30, 30])
+      #expect(try steps().map(\.migrated) == [30, 30, 30])
       let before = try (store.statistics(), numbers.documents())
-      #expect(try steps().map(\.migratedCount) == [0, 0, 0])
+      #expect(try steps().map(\.migrated) == [0, 0, 0])
 
       #expect(try steps().map(\.version) == [4, 4, 4])
       #expect(try store.statistics() == before.0)

@@ -23,7 +23,7 @@ import Testing
         try move(&$0, by: distance)
       }
 
-      #expect(report == MigrationReport(version: 2, migratedCount: 50))
+      #expect(report == MigrationReport(version: 2, migrated: 50))
       let expected = converted(50).map { document in
         var document = document
         if case .integer(let id)? = document["id"] { document["id"] = .integer(id + distance) }

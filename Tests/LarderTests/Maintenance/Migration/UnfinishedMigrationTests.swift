@@ -10,7 +10,7 @@ import Testing
   /// Migrates up to a document, where it fails.
   private func stop(
     _ numbers: DynamicCollection, at key: Value, batchCount: Int,
-    progress: (MigrationProgress) -> Void = { _ in }
+    progress: (StoreProgress) -> Void = { _ in }
   ) throws -> MigrationError? {
     do {
       try numbers.migrate(to: 2, batchCount: batchCount, progress: progress) { number in
@@ -49,7 +49,7 @@ import Testing
 
       let report = try numbers.migrate(to: 2, batchCount: 10, convert)
 
-      #expect(report == MigrationReport(version: 2, migratedCount: 10))
+      #expect(report == MigrationReport(version: 2, migrated: 10))
       #expect(try numbers.documents() == converted(100))
     }
   }
@@ -119,14 +119,14 @@ import Testing
     #expect(throws: error) { try damaged.migrate(to: 2, batchCount: 5, convert) }
 
     #expect(try damaged.delete(keys: [12, 400]) == 1)
-    var progress: [MigrationProgress] = []
+    var progress: [StoreProgress] = []
     try damaged.migrate(to: 2, batchCount: 5, progress: { progress.append($0) }, convert)
 
     var expected = converted(20)
     expected.remove(at: 12)
     #expect(try damaged.documents() == expected)
-    #expect(progress.last?.doneCount == 19)
-    #expect(progress.last?.totalCount == 19)
+    #expect(progress.last?.completed == 19)
+    #expect(progress.last?.total == 19)
     #expect(numbers.name == "Number")
     try verifyAndClose(again)
   }
@@ -138,7 +138,7 @@ import Testing
       #expect(try stop(numbers, at: 17, batchCount: 10) != nil)
       try store.repository(of: Number.self).eraseAllData()
 
-      #expect(try numbers.migrate(to: 2, convert).migratedCount == 0)
+      #expect(try numbers.migrate(to: 2, convert).migrated == 0)
 
       try store.repository(of: Number.self).save(Number(id: 1, text: 1, changes: 1))
       #expect(try numbers.version() == 2)
@@ -173,7 +173,7 @@ import Testing
       #expect(throws: StoreError.unfinishedMigration(collection: "Number", version: 2)) {
         try numbers.migrate(to: 3, convert)
       }
-      #expect(try numbers.migrate(to: 2, batchCount: 7, convert).migratedCount == 30)
+      #expect(try numbers.migrate(to: 2, batchCount: 7, convert).migrated == 30)
 
       #expect(try numbers.documents() == converted(50))
       #expect(try numbers.version() == 2)
@@ -201,7 +201,7 @@ import Testing
       try again.repository(of: Number.self).count()
     }
     #expect(
-      try again.collection("Number").migrate(to: 2, batchCount: 7, convert).migratedCount == 30)
+      try again.collection("Number").migrate(to: 2, batchCount: 7, convert).migrated == 30)
     #expect(try again.collection("Number").documents() == converted(50))
     try verifyAndClose(again)
   }
@@ -239,16 +239,16 @@ import Testing
   func progress() throws {
     try withTemporaryStore { store in
       let numbers = try store.numbers(95)
-      var news: [MigrationProgress] = []
+      var news: [StoreProgress] = []
       #expect(try stop(numbers, at: 57, batchCount: 10) { news.append($0) } != nil)
-      #expect(news.map(\.doneCount) == [10, 20, 30, 40, 50])
+      #expect(news.map(\.completed) == [10, 20, 30, 40, 50])
 
       try numbers.migrate(to: 2, batchCount: 10, progress: { news.append($0) }, convert)
 
-      #expect(news.map(\.doneCount) == [10, 20, 30, 40, 50, 60, 70, 80, 90, 95])
-      #expect(news.allSatisfy { $0.totalCount == 95 && $0.version == 2 })
-      #expect(news.map(\.isFinished) == Array(repeating: false, count: 9) + [true])
-      #expect(news.last?.fraction == 1)
+      #expect(news.map(\.completed) == [10, 20, 30, 40, 50, 60, 70, 80, 90, 95])
+      #expect(
+        news.allSatisfy { $0.total == 95 && $0.subject == "Number" && $0.phase == .migrating })
+      #expect(news.map { $0.fraction == 1 } == Array(repeating: false, count: 9) + [true])
       try numbers.migrate(to: 2, progress: { _ in throw Unexpected() }, convert)
     }
   }
@@ -260,15 +260,15 @@ import Testing
       #expect(throws: Unexpected.self) {
         try numbers.migrate(to: 2, batchCount: 10) { news in
           let migrated = try numbers.documents().count { $0["changes"] == 1 }
-          #expect(migrated == news.doneCount)
-          if news.doneCount == 30 { throw Unexpected() }
+          #expect(migrated == news.completed)
+          if news.completed == 30 { throw Unexpected() }
         } _: {
           try convert(&$0)
         }
       }
 
       #expect(try numbers.documents().count { $0["changes"] == 1 } == 30)
-      #expect(try numbers.migrate(to: 2, convert).migratedCount == 20)
+      #expect(try numbers.migrate(to: 2, convert).migrated == 20)
     }
   }
 
@@ -287,7 +287,7 @@ import Testing
       await #expect(throws: CancellationError.self) { try await task.value }
 
       #expect(try numbers.documents().count { $0["changes"] == 1 } == 1000)
-      #expect(try await store.migrate(Number.self, to: 2, convert).migratedCount == 2500)
+      #expect(try await store.migrate(Number.self, to: 2, convert).migrated == 2500)
       #expect(try numbers.documents() == converted(3500))
     }
   }

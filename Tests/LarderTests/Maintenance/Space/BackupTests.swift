@@ -231,8 +231,7 @@ import Testing
     let report = try Store.restore(
       from: URL(filePath: target), to: URL(filePath: folder.store)
     ) { progress in
-      steps.insert("\(progress.step)")
-      return true
+      steps.insert("\(progress.phase)")
     }
 
     #expect(report.documentCount == 500)
@@ -294,7 +293,7 @@ import Testing
   func restoreOpen() throws {
     try makeBoth()
     let store = try Store(at: folder.store)
-    func code() -> LMDBError.Code? {
+    func code() -> StorageFailure.Code? {
       guard
         case .storage(let error)? = storeError({
           _ = try Store.restore(from: target, to: folder.store)
@@ -321,9 +320,11 @@ import Testing
   @Test("a restoration that is ended leaves the store as it was")
   func restoreEnded() throws {
     try makeBoth(3000)
-    for step in [CopyProgress.Step.checking, .copying] {
+    for phase in [StoreProgress.Phase.checking, .copying] {
       #expect(throws: CancellationError.self) {
-        try Store.restore(from: target, to: folder.store) { $0.step != step }
+        try Store.restore(from: target, to: folder.store) {
+          if $0.phase == phase { throw CancellationError() }
+        }
       }
       #expect(try names(in: folder.store).filter { $0.hasPrefix(".") } == [])
       #expect(try nonces(at: folder.store) == ["new"])

@@ -121,7 +121,7 @@ import Testing
     let store = try makeStore()
 
     try store.read { snapshot in
-      let error = storeError { try store.compact(timeoutSeconds: 0.2) }
+      let error = storeError { try store.compact(timeout: .seconds(0.2)) }
       guard case .storage(let failure)? = error else {
         Issue.record("\(String(describing: error))")
         return
@@ -143,7 +143,7 @@ import Testing
     let other = try OtherProcess("create", folder.store)
     _ = try other.expect("saved")
 
-    let error = storeError { try store.compact(timeoutSeconds: 0.3) }
+    let error = storeError { try store.compact(timeout: .seconds(0.3)) }
 
     guard case .storage(let failure)? = error else {
       Issue.record("\(String(describing: error))")
@@ -152,7 +152,7 @@ import Testing
     #expect(failure.code == .inUse)
     #expect("\(failure)".contains("another process"))
     try store.repository(of: Note.self).save(notes(900..<901))
-    let waiting = OnThread { try store.compact(timeoutSeconds: 30).freedByteCount }
+    let waiting = OnThread { try store.compact(timeout: .seconds(30)).freedByteCount }
     usleep(50_000)
     #expect(other.finish().isEmpty)
     #expect(try waiting.value() > 0)
@@ -167,7 +167,7 @@ import Testing
     try store.backup(to: backup)
     let other = try OtherProcess("create", folder.store)
     _ = try other.expect("saved")
-    #expect(storeError { try store.compact(timeoutSeconds: 0) } != nil)
+    #expect(storeError { try store.compact(timeout: .seconds(0)) } != nil)
     #expect(other.finish().isEmpty)
 
     let restoring = try OtherProcess("restore", folder.store, backup)
@@ -185,7 +185,6 @@ import Testing
     try store.compact { _ in
       if other == nil { other = try? OtherProcess("count", folder.store) }
       usleep(100_000)
-      return true
     }
 
     #expect(try #require(other).lines() == ["count 200"])
@@ -197,25 +196,22 @@ import Testing
     let store = try Store(at: folder.store)
     try store.repository(of: Note.self).save(notes(0..<20_000))
     let bytes = try store.statistics().fileByteCount
-    var news: [CopyProgress] = []
+    var news: [StoreProgress] = []
 
     #expect(throws: CancellationError.self) {
       try store.compact { progress in
         news.append(progress)
-        return news.count < 2
+        if news.count == 2 { throw CancellationError() }
       }
     }
 
     #expect(news.count == 2)
-    #expect(news.allSatisfy { $0.step == .copying && $0.done > 0 && $0.done <= $0.total })
+    #expect(news.allSatisfy { $0.phase == .copying && $0.completed > 0 && $0.fraction ?? 2 <= 1 })
     #expect(try store.statistics().fileByteCount == bytes)
     #expect(try names() == ["data.mdb", "larder.lock", "lock.mdb"])
-    var last: CopyProgress?
-    try store.compact { progress in
-      last = progress
-      return true
-    }
-    #expect(last?.done == last?.total)
+    var last: StoreProgress?
+    try store.compact { last = $0 }
+    #expect(last?.completed == last?.total)
     try verifyAndClose(store)
   }
 
