@@ -16,6 +16,34 @@ let strict: [SwiftSetting] = [
   let zstdPackage: String? = nil
 #endif
 
+// Where LMDB comes from: the system's liblmdb on Linux, and on a Mac, where apps for all of Apple's
+// systems are built, a package that carries LMDB's source, as iOS has no liblmdb. `LARDER_LMDB` chooses
+// otherwise, on any host: `system`, `package`, or the path of a package that `Tools/vendor-lmdb` made.
+#if os(macOS)
+  let lmdbChoice = Context.environment["LARDER_LMDB"] ?? "package"
+#else
+  let lmdbChoice = Context.environment["LARDER_LMDB"] ?? "system"
+#endif
+let lmdbPackages: [Package.Dependency]
+let lmdbTarget: Target
+if lmdbChoice == "system" {
+  lmdbPackages = []
+  // LMDB's header and nothing else.
+  lmdbTarget = .systemLibrary(
+    name: "CLarderLMDB", pkgConfig: "lmdb",
+    providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])])
+} else {
+  lmdbPackages = [
+    lmdbChoice == "package"
+      ? .package(url: "https://github.com/agisboye/CLMDB.git", exact: "0.9.33")
+      : .package(name: "CLMDB", path: lmdbChoice)
+  ]
+  // The same module name, so that no other target knows of the choice.
+  lmdbTarget = .target(
+    name: "CLarderLMDB", dependencies: [.product(name: "LMDB", package: "CLMDB")],
+    path: "Sources/CLarderLMDBPackage")
+}
+
 let package = Package(
   name: "larder",
   // Typed throws in closures, noncopyable generics and `Duration` need these.
@@ -31,12 +59,9 @@ let package = Package(
     .library(name: "LarderTesting", targets: ["LarderTesting"]),
     .executable(name: "larder", targets: ["LarderCLI"]),
   ],
+  dependencies: lmdbPackages,
   targets: [
-    // LMDB's header and nothing else. An app for a platform without a system liblmdb replaces
-    // this one target by a C target of the same name that holds its own copy of LMDB 0.9.
-    .systemLibrary(
-      name: "CLarderLMDB", pkgConfig: "lmdb",
-      providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+    lmdbTarget,
     .target(name: "LarderLMDB", dependencies: ["CLarderLMDB"], swiftSettings: strict),
     // The plugin speaks the compiler's protocol itself: no swift-syntax to download and build.
     .target(name: "LarderScanner", swiftSettings: strict),
