@@ -47,6 +47,8 @@ let package = Package(
         "CStress",
         .product(name: "Larder", package: "larder"),
         .product(name: "LarderImport", package: "larder"),
+        .product(name: "LarderRemote", package: "larder"),
+        .product(name: "LarderSync", package: "larder"),
       ],
       // Compiled when they are needed: two are loaded before the C library, one is a disk.
       exclude: ["Fault/fault.c", "FileSystem/disk.c", "Power/recorder.c"],

@@ -63,6 +63,12 @@
     case sweptEdits = "swept-edits"
     /// An edit whose answer was lost is sent again under another name.
     case renamedEdits = "renamed-edits"
+    /// An edit leaves the outbox when it is sent, before anybody has answered it.
+    case outboxEarly = "outbox-early"
+    /// An edit is sent without the revision that it was made on.
+    case basesUnsent = "bases-unsent"
+    /// The revision that the remote has of a document is not noted beside it.
+    case basesDropped = "bases-dropped"
 
     /// Whether the environment of this process names it: `LARDER_MUTANT=open-guard`; several stand
     /// with commas between them.

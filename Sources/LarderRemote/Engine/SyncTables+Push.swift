@@ -152,11 +152,14 @@ extension SyncTables {
       entry.flight = flight
       try tx.setOutboxEntry(name, key, to: entry)
     }
-    return .sent(
-      Mutation(
-        id: flight.mutation.uuidString.lowercased(),
-        key: RemoteKey(name, place.outline.text(key)), base: base?.revision, document: json),
-      scope: scope)
+    var mutation = Mutation(
+      id: flight.mutation.uuidString.lowercased(),
+      key: RemoteKey(name, place.outline.text(key)), base: base?.revision, document: json)
+    #if LARDER_MUTANTS
+      if Mutant.outboxEarly.isOn { try tx.setOutboxEntry(name, key, to: nil) }
+      if Mutant.basesUnsent.isOn { mutation.base = nil }
+    #endif
+    return .sent(mutation, scope: scope)
   }
 
   /// Where an edit goes; nil for a scope that is not followed. It is never sent to another one instead, where

@@ -26,7 +26,7 @@ struct Options {
 
       \(list.joined(separator: "\n"))
 
-        --scale   quick unless told: all together in about two minutes
+        --scale   quick unless told: all together in about four minutes
         --seed    of a run that is to be repeated
         --cycles  that many, where the scale's own number is not wanted
         --keep    where the stores stand while they run, and stay after a failure

@@ -6,6 +6,7 @@ import sys
 
 import psycopg
 
+from . import trial
 from .instance import CannotRun, Instance
 from .schema import add_token, install
 
@@ -36,13 +37,16 @@ def main() -> int:
     schema = commands.add_parser("schema", help="puts the tables and functions into a database of yours")
     schema.add_argument("database", help="a connection string, for example postgresql://owner@host/app")
 
+    commands.add_parser("trial", help="for Tools/stress sync: killed and started as the input says")
+
     arguments = parser.parse_args()
     # What was begun is ended, as after Control-C.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
-        return {"start": do_start, "list": do_list, "stop": do_stop, "token": do_token, "schema": do_schema}[
-            arguments.command
-        ](arguments)
+        return {
+            "start": do_start, "list": do_list, "stop": do_stop, "token": do_token, "schema": do_schema,
+            "trial": do_trial,
+        }[arguments.command](arguments)
     except (CannotRun, psycopg.Error, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -73,6 +77,10 @@ def do_token(arguments) -> int:
     database = arguments.database or Instance.named(arguments.server).owner_database
     print(add_token(database, arguments.user, arguments.scopes, arguments.days))
     return 0
+
+
+def do_trial(arguments) -> int:
+    return trial.run()
 
 
 def do_schema(arguments) -> int:

@@ -10,6 +10,8 @@ protocol Campaign: Sendable {
   static var mutants: [Mutation] { get }
   /// What this machine lacks for it, and nil where it can run.
   static func obstacle() -> String?
+  /// Ends what ``obstacle()`` has begun.
+  static func end()
 
   init()
 
@@ -23,12 +25,14 @@ protocol Campaign: Sendable {
 
 extension Campaign {
   static func obstacle() -> String? { nil }
+  static func end() {}
 }
 
 /// The campaigns by their names, in the order in which `all` runs them.
 let campaigns: [any Campaign.Type] = [
   KillCampaign.self, PowerCampaign.self, HistoryCampaign.self, FileSystemCampaign.self,
   CorruptCampaign.self, FaultCampaign.self, FullCampaign.self, EnvironmentCampaign.self,
+  SyncCampaign.self,
 ]
 
 /// Something broken on purpose, told to the processes of a trial by their environment.

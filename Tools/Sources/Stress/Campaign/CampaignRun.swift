@@ -16,6 +16,7 @@ struct CampaignRun {
       say("CAMPAIGN \(campaign.name) RESULT=not-run: \(obstacle)")
       return true
     }
+    defer { campaign.end() }
     var caught = 0
     var tally = Tally()
     for mutation in campaign.mutants {

@@ -1,6 +1,6 @@
 /// How long a campaign goes on.
 enum Scale: String, CaseIterable, Sendable {
-  /// All campaigns in about two minutes.
+  /// All campaigns in about four minutes.
   case quick
   case nightly
   case release

@@ -39,6 +39,19 @@ struct Tally: Sendable {
     }
   }
 
+  /// Notes what did not hold, and counts it; an empty name counts nothing.
+  mutating func fault(_ count: String, _ text: String) {
+    switch count {
+    case "": break
+    case "lost": lost += 1
+    case "phantom": phantom += 1
+    case "corrupt": corrupt += 1
+    case "signals": signals += 1
+    default: self.count(count)
+    }
+    faults.append(text)
+  }
+
   /// The figures of the closing line.
   var figures: String {
     var words = [

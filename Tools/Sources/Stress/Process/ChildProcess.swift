@@ -3,7 +3,7 @@ import Foundation
 /// Another process of a campaign, spoken to in lines; killed when it is let go of.
 final class ChildProcess {
   let id: pid_t
-  private let input: Int32
+  private var input: Int32
   private let output: Int32
   private var unread: [UInt8] = []
   private var isEnded = false
@@ -53,7 +53,7 @@ final class ChildProcess {
 
   deinit {
     kill()
-    close(input)
+    closeInput()
     close(output)
   }
 
@@ -97,6 +97,13 @@ final class ChildProcess {
   func say(_ line: String = "") {
     let bytes = Array((line + "\n").utf8)
     _ = write(input, bytes, bytes.count)
+  }
+
+  /// Lets it see the end of what it is told.
+  func closeInput() {
+    guard input >= 0 else { return }
+    close(input)
+    input = -1
   }
 
   // MARK: Ending

@@ -13,7 +13,7 @@ let workers: [any Worker.Type] = [
   HistoryProcess.self, LoadWorker.self,
   HandWorker.self, FaultWorker.self,
   PowerLoad.self, PowerImagesWorker.self, CorruptBases.self, CorruptImages.self,
-  FileSystemImages.self,
+  FileSystemImages.self, SyncClient.self,
 ]
 
 /// Prints a line in one system call, so that a kill leaves it whole or out.
