@@ -103,6 +103,17 @@ exception when data_exception then
 end
 $$;
 
+-- What is answered to a mutation that was accepted before.
+create function larder.earlier_result(id json, earlier larder.mutation, content bytea) returns json
+language sql immutable as $$
+  select case
+    when earlier.digest is distinct from content then
+      json_build_object('id', id, 'status', 'rejected', 'code', 'reused',
+        'reason', 'This id was used for another mutation.')
+    else json_build_object('id', id, 'status', 'accepted', 'revision', earlier.revision)
+  end
+$$;
+
 -- The result of one mutation. A deletion of what is deleted is accepted.
 create function larder.apply(asked_scope text, mutation json) returns json language plpgsql as $$
 declare
@@ -134,26 +145,18 @@ begin
       asked_scope, asked_collection, asked_key, base, larder.in_one_form(parts.document))::text,
     'UTF8'));
 
-  -- Noted first: a second sending waits here for the first, and is answered as it.
-  insert into larder.mutation (user_id, id, digest) values (of_user, mutation_id, content)
-  on conflict do nothing;
-  if not found then
-    select * into earlier from larder.mutation m where m.user_id = of_user and m.id = mutation_id;
-    if earlier.digest is distinct from content then
-      return json_build_object('id', parts.id, 'status', 'rejected', 'code', 'reused',
-        'reason', 'This id was used for another mutation.');
-    end if;
-    return json_build_object('id', parts.id, 'status', 'accepted', 'revision', earlier.revision);
-  end if;
-
+  select * into earlier from larder.mutation m where m.user_id = of_user and m.id = mutation_id;
+  if found then return larder.earlier_result(parts.id, earlier, content); end if;
   made := larder.compare_and_set(asked_scope, asked_collection, asked_key, base, parts.document);
   if made is null then
+    -- The same mutation may have come twice at once: the second has waited for the first, and finds its note now.
+    select * into earlier from larder.mutation m where m.user_id = of_user and m.id = mutation_id;
+    if found then return larder.earlier_result(parts.id, earlier, content); end if;
     select * into current from larder.document d
     where d.collection = asked_collection and d.key = asked_key;
     if parts.document is null and current.document is null then
       made := current.revision;
     else
-      delete from larder.mutation m where m.user_id = of_user and m.id = mutation_id;
       if current.key is null and base is null then
         return json_build_object('id', parts.id, 'status', 'rejected', 'code', 'taken',
           'reason', 'A document of a scope that this user may not read has this key.');
@@ -170,7 +173,13 @@ begin
         end);
     end if;
   end if;
-  update larder.mutation m set revision = made where m.user_id = of_user and m.id = mutation_id;
+  insert into larder.mutation (user_id, id, digest, revision) values (of_user, mutation_id, content, made)
+  on conflict do nothing;
+  if not found then
+    -- It came twice at once, and somebody has changed the document between the two. All is undone, and answered
+    -- as the first time when it is sent again.
+    raise exception using errcode = 'serialization_failure', message = 'This mutation is on its way twice.';
+  end if;
   return json_build_object('id', parts.id, 'status', 'accepted', 'revision', made);
 end
 $$;

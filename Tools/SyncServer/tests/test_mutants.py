@@ -39,7 +39,7 @@ class MutantTests(ServerCase):
         self.assertNotEqual(race_faults(self, rounds=40), [])
 
     def test_a_server_that_forgets_what_it_accepted(self):
-        self.broken("larder.apply", "set revision = made", "set id = gen_random_uuid()")
+        self.broken("larder.apply", "mutation_id, content, made", "gen_random_uuid(), content, made")
         self.assertNotEqual(lost_answer_faults(self), [])
 
     def test_tombstones_that_are_lost(self):
