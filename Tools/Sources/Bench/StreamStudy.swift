@@ -21,6 +21,7 @@ struct StreamStudy {
     for round in 0..<rounds {
       try await differences(contacts, round, &times)
       try await values(contacts, round, &times)
+      try await unwatched(contacts, round, &times)
     }
     return try StudiedOperation.streaming.flatMap {
       try times.measurements(of: $0, documents: workload.count)
@@ -42,7 +43,7 @@ struct StreamStudy {
       }
       return shown
     }
-    try await deliver(contacts, 2 * round, arrivals) { times.add($0, .streamRelevant, "larder") }
+    try await deliver(contacts, 3 * round, arrivals) { times.add($0, .streamRelevant, "larder") }
     consumer.cancel()
     guard await consumer.value == (try contacts.fetch(query)) else {
       throw WrongResult(description: "larder: the last value is not what a fetch gives")
@@ -56,11 +57,22 @@ struct StreamStudy {
     let consumer = Task {
       for await _ in contacts.stream(changesOf: query).values { arrived.yield(.now) }
     }
-    try await deliver(contacts, 2 * round + 1, arrivals) {
+    try await deliver(contacts, 3 * round + 1, arrivals) {
       times.add($0, .streamDifference, "larder")
     }
     consumer.cancel()
     await consumer.value
+  }
+
+  /// The same with nobody who listens, until the save returns.
+  private func unwatched(_ contacts: Contacts, _ round: Int, _ times: inout Times) async throws {
+    for number in numbers(of: 3 * round + 2) {
+      try await Task.sleep(for: .milliseconds(1))
+      let changed = changed(number)
+      let begun = ContinuousClock.now
+      try await contacts.save(changed)
+      times.add((ContinuousClock.now - begun) / .seconds(1), .streamUnwatched, "larder")
+    }
   }
 
   private func deliver(
@@ -69,17 +81,27 @@ struct StreamStudy {
   ) async throws {
     var next = arrivals.makeAsyncIterator()
     _ = await next.next()
-    for number in part * Self.changesPerRound..<(part + 1) * Self.changesPerRound {
+    for number in numbers(of: part) {
       // Time for the consumer to have settled.
       try await Task.sleep(for: .milliseconds(1))
-      // Far apart, and each to another place.
-      var changed = workload.contacts[(number &* 7_919) % workload.count]
-      changed.order = Int64((number &* 104_729) % workload.count)
-      changed.phone = "\(number)"
+      let changed = changed(number)
       let begun = ContinuousClock.now
-      try await contacts.save(WatchedContact(contact: changed))
+      try await contacts.save(changed)
       guard let arrival = await next.next() else { break }
       add((arrival - begun) / .seconds(1))
     }
+  }
+
+  private func numbers(of part: Int) -> Range<Int> {
+    part * Self.changesPerRound..<(part + 1) * Self.changesPerRound
+  }
+
+  /// A change of one document that moves it. Documents that follow one another are far apart, and so are their
+  /// new places.
+  private func changed(_ number: Int) -> WatchedContact {
+    var changed = workload.contacts[(number &* 7_919) % workload.count]
+    changed.order = Int64((number &* 104_729) % workload.count)
+    changed.phone = "\(number)"
+    return WatchedContact(contact: changed)
   }
 }

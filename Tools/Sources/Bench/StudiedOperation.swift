@@ -31,6 +31,9 @@ enum StudiedOperation: String, CaseIterable, Sendable {
   /// The same for a stream of differences, which makes no results.
   case streamDifference = "stream-difference"
 
+  /// The same save where nobody listens: what of both is the save alone.
+  case streamUnwatched = "stream-unwatched-save"
+
   /// Saves of one document, each durable before its task goes on, by so many tasks at once; per
   /// document. In C they stand one after another.
   case durable1 = "durable-write-1-task"
@@ -39,7 +42,9 @@ enum StudiedOperation: String, CaseIterable, Sendable {
   case durable512 = "durable-write-512-tasks"
 
   static let durableWrites: [StudiedOperation] = [.durable1, .durable8, .durable64, .durable512]
-  static let streaming: [StudiedOperation] = [.streamRelevant, .streamDifference]
+  static let streaming: [StudiedOperation] = [
+    .streamRelevant, .streamDifference, .streamUnwatched,
+  ]
   static let watching = allCases.filter { !durableWrites.contains($0) && !streaming.contains($0) }
 
   var taskCount: Int? {
