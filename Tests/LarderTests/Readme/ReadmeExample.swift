@@ -10,8 +10,8 @@ struct Book: Identifiable, Equatable {
 }
 
 func example(in folder: URL) async throws {
-  // 2. Open a store, which is a folder.
-  let store = try Store(at: folder)
+  // 2. Open a store, which is a folder, with the types that it is to know.
+  let store = try Store(at: folder, documents: [Book.self])
   let books = store.repository(of: Book.self)
 
   // 3. Save, read, query, replace, delete. A write that returned is on the disk.
