@@ -23,6 +23,22 @@ struct Compiler {
 
   /// What the compiler says of a source.
   static func messages(_ source: String, _ arguments: String...) throws -> [Message] {
+    let (text, status) = try output(source, ["-diagnostic-style", "llvm"] + arguments)
+    let messages = text.split(separator: "\n").compactMap { Message(line: String($0)) }
+    guard status == 0 || messages.contains(where: { $0.severity == "error" })
+    else { throw MacroPlugin.Failed(description: text) }
+    return messages
+  }
+
+  /// All that the compiler shows, as whoever calls it sees it unless asked otherwise: with the lines of
+  /// source that its messages and notes are about.
+  static func screen(_ source: String, _ arguments: String...) throws -> String {
+    try output(source, ["-diagnostic-style", "swift"] + arguments).text
+  }
+
+  private static func output(
+    _ source: String, _ arguments: [String]
+  ) throws -> (text: String, status: Int32) {
     let folder = FileManager.default.temporaryDirectory.appending(path: "compiled-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }  // The system cleans up what stays.
@@ -35,8 +51,8 @@ struct Compiler {
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments =
       [
-        "swiftc", "-typecheck", "-parse-as-library", "-diagnostic-style", "llvm", "-package-name",
-        "test", "-I", path(build.modules), "-Xcc",
+        "swiftc", "-typecheck", "-parse-as-library", "-package-name", "test", "-I",
+        path(build.modules), "-Xcc",
         "-fmodule-map-file="
           + path(
             BuildFolder.root.appending(path: "Sources/CLarderLMDB/module.modulemap")),
@@ -45,11 +61,7 @@ struct Compiler {
     process.standardError = try FileHandle(forWritingTo: output)
     try process.run()
     process.waitUntilExit()
-    let text = try String(contentsOf: output, encoding: .utf8)
-    let messages = text.split(separator: "\n").compactMap { Message(line: String($0)) }
-    guard process.terminationStatus == 0 || messages.contains(where: { $0.severity == "error" })
-    else { throw MacroPlugin.Failed(description: text) }
-    return messages
+    return (try String(contentsOf: output, encoding: .utf8), process.terminationStatus)
   }
 
   private static func path(_ url: URL) -> String { url.path(percentEncoded: false) }

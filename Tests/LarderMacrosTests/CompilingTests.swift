@@ -63,15 +63,20 @@ import Testing
     #expect(messages == [])
   }
 
-  @Test("calls that mean nothing are refused with what to write instead")
-  func calls() throws {
-    let parts = try Compiler.source("Calls").components(separatedBy: "\n")
-    let expected = parts.enumerated().compactMap { index, line in
+  /// The lines of a source that say what is wrong with them, behind `✗`.
+  private func mistakes(in source: String) -> [(line: Int, text: String)] {
+    source.components(separatedBy: "\n").enumerated().compactMap { index, line in
       line.components(separatedBy: "✗ ").dropFirst().first.map { (line: index + 1, text: $0) }
     }
-    #expect(expected.count == 10)
+  }
 
-    let errors = try Compiler.messages(parts.joined(separator: "\n"), "-swift-version", "6")
+  @Test("calls that mean nothing are refused with what to write instead")
+  func calls() throws {
+    let source = try Compiler.source("Calls")
+    let expected = mistakes(in: source)
+    #expect(expected.count == 15)
+
+    let errors = try Compiler.messages(source, "-swift-version", "6")
       .filter { $0.severity == "error" }.sorted { $0.line < $1.line }
 
     #expect(errors.map(\.line) == expected.map(\.line))
@@ -103,5 +108,36 @@ import Testing
     #expect(messages.allSatisfy { $0.line == 7 })
     #expect(
       messages.allSatisfy { $0.text.contains("main actor-isolated conformance of 'Isolated'") })
+  }
+
+  @Test(
+    "there, enums that are compared and models whose entity is hidden have to be nonisolated, too")
+  func isolatedEnumsAndModels() throws {
+    let source = try Compiler.source("MainActorTypes")
+    let expected = mistakes(in: source)
+    #expect(expected.count == 3)
+
+    let messages = try Compiler.messages(
+      source, "-swift-version", "6", "-default-isolation", "MainActor"
+    ).sorted { $0.line < $1.line }
+
+    #expect(messages.map(\.line) == expected.map(\.line))
+    for (message, expected) in zip(messages, expected) {
+      #expect(message.text.contains(expected.text), "\(message)")
+    }
+  }
+
+  @Test(
+    "the note beside the refusal of a plain type shows what to write",
+    arguments: ["", ", collection: \"a\""])
+  func isolatedPlainTypeNote(collection: String) throws {
+    let source = try Compiler.source("PlainTypes")
+      .replacing("Isolated.self", with: "Isolated.self\(collection)")
+
+    let screen = try Compiler.screen(
+      source, "-swift-version", "6", "-default-isolation", "MainActor")
+
+    let note = try #require(screen.range(of: "declared here"))
+    #expect(screen[note.upperBound...].prefix(400).contains("`nonisolated struct`"), "\(screen)")
   }
 }

@@ -22,8 +22,8 @@ extension Store {
   /// The values of a plain `Codable` type, in a collection that is named after the type. Costs
   /// nothing: the collection comes into being with its first save, and until then reads as empty.
   ///
-  /// In a module whose default isolation is the main actor, declare the type `nonisolated`: its values
-  /// are coded where the store is read and written.
+  /// Values are coded where the store is read and written. In a module whose default isolation is the
+  /// main actor, a type's `Codable` conformance belongs to that: declare it as a `nonisolated struct`.
   @_disfavoredOverload  // Of a type that is a `Document` as well, the documents are meant.
   public func repository<Model: Codable & Identifiable & Sendable>(
     of type: Model.Type = Model.self
@@ -32,6 +32,8 @@ extension Store {
   }
 
   /// The values of a plain `Codable` type that are in the collection of this name.
+  ///
+  /// Where the main actor is the default isolation of the module, declare a `nonisolated struct`.
   public func repository<Model: Codable & Identifiable & Sendable>(
     of type: Model.Type = Model.self, collection: String
   ) -> CodableRepository<Model> where Model.ID: DocumentKey {

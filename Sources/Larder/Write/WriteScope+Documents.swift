@@ -31,6 +31,16 @@ extension WriteScope {
     try delete(Entity.self, document.entityAccessorKey)
   }
 
+  @_disfavoredOverload
+  @available(
+    *, unavailable,
+    message: """
+      write `delete(Contact.self, key)`, with the type of the document that is stored under the key
+      """
+  )
+  @discardableResult
+  public mutating func delete(_ key: some DocumentKey) throws -> Bool { fatalError("unavailable") }
+
   mutating func delete(
     keys: some Sequence<some DocumentKey>, _ collection: Collection
   ) throws -> Int {

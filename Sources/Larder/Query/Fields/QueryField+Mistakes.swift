@@ -1,12 +1,13 @@
 // Overloads that the compiler picks last: their messages say what to write instead.
 
-extension QueryField where Value: FieldValue {
+extension QueryField {
   @_disfavoredOverload
   @available(
     *, unavailable,
     message: """
       a field is compared with a value of its own type, and this value is of another: convert the \
-      value first, or compare another field
+      value first, compare another field, write the case of an enum, as in `$0.kind == .letter`, or \
+      ask a list for what it `contains`
       """
   )
   public static func == <Other: Comparand>(field: Self, value: Other) -> Filter<Entity> {
@@ -18,7 +19,8 @@ extension QueryField where Value: FieldValue {
     *, unavailable,
     message: """
       a field is compared with a value of its own type, and this value is of another: convert the \
-      value first, or compare another field
+      value first, compare another field, write the case of an enum, as in `$0.kind == .letter`, or \
+      ask a list for what it `contains`
       """
   )
   public static func != <Other: Comparand>(field: Self, value: Other) -> Filter<Entity> {
