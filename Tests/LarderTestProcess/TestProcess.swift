@@ -35,6 +35,7 @@ import LarderLMDB
       case "restore": try restore(folder, from: rest[0])
       case "consume": try consume(folder, rest[0])
       case "refresh": try refresh(folder)
+      case "edit-synced": try editSynced(folder, round: rest[0])
       case "make-all-kinds": try StoreOfAllKinds.make(at: folder)
       default: fail("unknown command \(command)")
       }
@@ -303,6 +304,22 @@ import LarderLMDB
     let count = try store.write { try $0.rename(store.collection("Number"), to: "Renamed") }
     say("renamed \(count) of version \(try store.collection("Renamed").version())")
     try store.close()
+  }
+}
+
+extension TestProcess {
+  /// Makes notes that a remote is to be told of, one after the other, and says each that is kept, until it is killed.
+  private static func editSynced(_ folder: String, round: String) throws {
+    let store = try Store(at: folder)
+    try store.declare(Note.self)
+    try store.prepareOutbox()
+    try store.write(as: .sync) { try $0.setSynced("Note", true) }
+    let notes = store.repository(of: Note.self)
+    for number in 0..<1_000_000 {
+      let id = "\(round)-\(String(format: "%07d", number))"
+      try notes.save(Note(id: id, nonce: "", batchCount: number))
+      say(id)
+    }
   }
 }
 

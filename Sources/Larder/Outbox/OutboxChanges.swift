@@ -1,27 +1,32 @@
 internal import LarderLMDB
 
 /// What edits of documents of a synced collection leave in the outbox, collected beside what they leave in
-/// the indexes and in the log, and written with them.
+/// the indexes and in the log, and written with them: sorted, in one walk through entries and bases.
 final class OutboxChanges {
   private let databases: OutboxDatabases
-  private let prefix: [UInt8]
+  /// What the names of the collection's bases begin with. Without the first byte, those of its entries do.
+  private let basePrefix: [UInt8]
   private let sequence: UInt64
+  private let takesEdits: Bool
+  /// For each edit the name of its base, and the record as it was.
   @exclusivity(unchecked) private var bytes = OrderedBytes(capacity: 512)
   @exclusivity(unchecked) private var edits: [Edit] = []
+  /// The entry that is being written.
+  @exclusivity(unchecked) private var entry = OrderedBytes(capacity: 512)
   @exclusivity(unchecked) private var isErased = false
 
   private struct Edit {
     var start: Int
-    var keyCount: UInt16
-    /// Bytes of the record as it was; nil where there was none, or where it is not kept.
-    var oldCount: Int?
+    /// Of the base's name.
+    var nameCount: Int32
+    /// Bytes of the record as it was; below zero where there was none.
+    var oldCount: Int32
     var isDeleted: Bool
     var isSparing: Bool
   }
 
-  private static let maximumByteCount = 4 << 20
-
-  private let takesEdits: Bool
+  /// What is written later than the first time may go between what is there, and leave pages half full.
+  private static let maximumByteCount = 16 << 20
 
   /// - Parameters:
   ///   - sequence: Of the last change before these.
@@ -32,7 +37,7 @@ final class OutboxChanges {
     self.databases = databases
     self.sequence = sequence
     self.takesEdits = takesEdits
-    prefix = OutboxKey.prefix(of: collection)
+    basePrefix = OutboxKey.baseKey(collection, [])
   }
 
   /// A document was edited.
@@ -46,18 +51,20 @@ final class OutboxChanges {
   ) {
     guard takesEdits else { return }
     let start = bytes.count
+    basePrefix.withUnsafeBytes { bytes.append($0) }
     bytes.append(key)
     if let old { bytes.append(old) }
     edits.append(
       Edit(
-        start: start, keyCount: UInt16(truncatingIfNeeded: key.count), oldCount: old?.count,
-        isDeleted: isDeleted, isSparing: isSparing))
+        start: start, nameCount: Int32(truncatingIfNeeded: basePrefix.count + key.count),
+        oldCount: old.map { Int32(truncatingIfNeeded: $0.count) } ?? -1, isDeleted: isDeleted,
+        isSparing: isSparing))
   }
 
   /// All documents of the collection are forgotten here, and stay on the remote.
   func erased() {
-    edits = []
-    bytes.truncate(to: 0)
+    edits.removeAll()
+    bytes.removeAll()
     isErased = true
   }
 
@@ -70,60 +77,94 @@ final class OutboxChanges {
       isErased = false
     }
     guard !edits.isEmpty else { return }
-    var outbox = try transaction.cursor(in: databases.outbox)
-    let hasBases = try transaction.hasKey(withPrefix: basePrefix, in: databases.sync)
-    for edit in edits { try write(edit, &outbox, hasBases: hasBases, transaction) }
-    edits = []
-    bytes.truncate(to: 0)
+    let sorted = KeySort.sorted(count: edits.count) { key(edits[$0]) }
+    var walk = Walk(
+      outbox: try transaction.cursor(in: databases.outbox),
+      bases: try transaction.cursor(in: databases.sync))
+    walk.hasBases =
+      try basePrefix.withUnsafeBytes { try walk.bases.seek(atOrAfter: $0) }
+      && walk.bases.key.starts(with: basePrefix)
+    // Those of one document stay in their order.
+    for item in sorted { try write(edits[Int(item.place)], &walk) }
+    edits.removeAll(keepingCapacity: true)
+    bytes.removeAll()
   }
 
-  private var basePrefix: [UInt8] { [OutboxKey.baseTag] + prefix }
+  /// Where the next edit is written.
+  private struct Walk: ~Copyable {
+    var outbox: Cursor
+    var bases: Cursor
+    /// Whether the remote is known to have documents of the collection.
+    var hasBases = false
+    /// Whether all entries come before the next one, so that it is appended, which packs the pages full.
+    var isAtEnd = false
+  }
 
-  private func write(
-    _ edit: Edit, _ outbox: inout Cursor, hasBases: Bool,
-    _ transaction: borrowing WriteTransaction
-  ) throws {
-    let key = bytes[edit.start..<edit.start + Int(edit.keyCount)]
-    let old = edit.oldCount.map { count in
-      bytes[edit.start + Int(edit.keyCount)..<edit.start + Int(edit.keyCount) + count]
+  private func baseName(_ edit: Edit) -> UnsafeRawBufferPointer {
+    bytes[edit.start..<edit.start + Int(edit.nameCount)]
+  }
+
+  private func key(_ edit: Edit) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: baseName(edit)[basePrefix.count...])
+  }
+
+  private func old(_ edit: Edit) -> UnsafeRawBufferPointer? {
+    guard edit.oldCount >= 0 else { return nil }
+    let start = edit.start + Int(edit.nameCount)
+    return bytes[start..<start + Int(edit.oldCount)]
+  }
+
+  private func write(_ edit: Edit, _ walk: inout Walk) throws {
+    let baseName = baseName(edit)
+    let name = UnsafeRawBufferPointer(rebasing: baseName[1...])
+    var isThere = false
+    if !walk.isAtEnd {
+      if try walk.outbox.seek(atOrAfter: name) {
+        isThere = Bytes.equal(walk.outbox.key, name)
+      } else {
+        walk.isAtEnd = true
+      }
     }
-    let name = prefix + key
-    try name.withUnsafeBytes { name in
-      let isThere = try outbox.seek(name)
-      if isThere, var entry = OutboxEntry(outbox.value, key: name) {
-        switch entry.edit(old: old, isDeleted: edit.isDeleted) {
-        case nil: try outbox.delete()
+    if isThere {
+      if OutboxEntry.isUntouched(walk.outbox.value, key: name, isDeleted: edit.isDeleted) { return }
+      if var waiting = OutboxEntry(walk.outbox.value, key: name) {
+        switch waiting.edit(old: old(edit), isDeleted: edit.isDeleted) {
+        case nil: try walk.outbox.delete()
         case false?: break
-        case true?: try put(entry, name, &outbox)
+        case true?:
+          waiting.encode(into: &entry, key: name)
+          try walk.outbox.put(entry.bytes, for: name)
         }
         return
       }
-      // What cannot be read is as good as none: the edit must not be lost with it.
-      var entry = OutboxEntry()
-      entry.sequence = sequence
-      entry.isDeleted = edit.isDeleted
-      if hasBases || isThere { entry.base = try base(key, transaction) }
-      if entry.base == nil, edit.isDeleted, !isThere { return }
-      if entry.base != nil, !edit.isSparing { entry.shadow = old.map { [UInt8]($0) } }
-      try put(entry, name, &outbox)
     }
+    // What cannot be read is as good as none: the edit must not be lost with it.
+    var base: UnsafeRawBufferPointer?
+    if walk.hasBases || isThere, try walk.bases.seek(baseName) {
+      base = SyncRecord.body(walk.bases.value, key: baseName)
+    }
+    if base == nil, edit.isDeleted, !isThere { return }
+    let shadow = base == nil || edit.isSparing ? nil : old(edit)
+    OutboxEntry.encodeFirst(
+      sequence, base: base, isDeleted: edit.isDeleted, shadow: shadow, into: &entry, key: name)
+    try put(name, &walk)
   }
 
-  private func put(
-    _ entry: OutboxEntry, _ name: UnsafeRawBufferPointer, _ outbox: inout Cursor
-  ) throws {
-    try entry.encoded(key: name).withUnsafeBytes { try outbox.put($0, for: name, .upsert) }
-  }
-
-  private func base(
-    _ key: UnsafeRawBufferPointer, _ transaction: borrowing WriteTransaction
-  ) throws -> [UInt8]? {
-    try (basePrefix + key).withUnsafeBytes { key in
-      try transaction.withValue(for: key, in: databases.sync) { SyncRecord.bytes($0, key: key) }
-    } ?? nil
+  private func put(_ name: UnsafeRawBufferPointer, _ walk: inout Walk) throws {
+    if walk.isAtEnd {
+      do {
+        return try walk.outbox.put(entry.bytes, for: name, .append)
+      } catch  where error.code == .keyExists {
+        // Behind a damaged key, which must not keep everybody from saving.
+        walk.isAtEnd = false
+        _ = try walk.outbox.seek(atOrAfter: name)
+      }
+    }
+    try walk.outbox.put(entry.bytes, for: name)
   }
 
   private func erase(_ transaction: inout WriteTransaction) throws {
+    let prefix = Array(basePrefix.dropFirst())
     try transaction.deleteAll(withPrefix: prefix, in: databases.outbox)
     try transaction.deleteAll(withPrefix: basePrefix, in: databases.sync)
     // Cursors are of another life of the collection now.
@@ -187,13 +228,20 @@ enum SyncRecord {
   static func bytes(
     _ stored: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer
   ) -> [UInt8]? {
+    body(stored, key: key).map { [UInt8]($0) }
+  }
+
+  /// The bytes where they stand; nil for what is damaged.
+  static func body(
+    _ stored: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer
+  ) -> UnsafeRawBufferPointer? {
     let end = stored.count - 8
     guard end >= 0 else { return nil }
     let body = UnsafeRawBufferPointer(rebasing: stored[..<end])
     let checksum = UInt64(
       littleEndian: stored.loadUnaligned(fromByteOffset: end, as: UInt64.self))
     guard Checksum.hash(body, seed: Checksum.hash(key, seed: 0)) == checksum else { return nil }
-    return [UInt8](body)
+    return body
   }
 }
 

@@ -92,54 +92,130 @@ extension OutboxEntry {
   }
 
   func encoded(key: UnsafeRawBufferPointer) -> [UInt8] {
-    var bytes: [UInt8] = [Self.version]
-    func put(_ tag: Tag, _ part: some Swift.Collection<UInt8>) {
-      bytes.append(tag.rawValue)
-      withUnsafeBytes(of: UInt32(truncatingIfNeeded: part.count).bigEndian) {
-        bytes.append(contentsOf: $0)
-      }
-      bytes.append(contentsOf: part)
-    }
-    withUnsafeBytes(of: sequence.bigEndian) { put(.sequence, $0) }
-    if let base { put(.base, base) }
-    if isDeleted { put(.deleted, []) }
-    if let shadow { put(.shadow, shadow) }
-    if let flight {
-      withUnsafeBytes(of: flight.mutation.uuid) { put(.mutation, $0) }
-      if let sent = flight.sent {
-        put(.edited, [])
-        put(.sent, sent ?? [])
-      }
-    }
-    if attemptCount > 0 { withUnsafeBytes(of: attemptCount.bigEndian) { put(.attempts, $0) } }
-    if let newer {
-      put(.newerBase, newer.base)
-      put(.newerRecord, newer.record ?? [])
-    }
-    if let hold { put(.hold, Array(hold.code.utf8) + [0] + Array(hold.reason.utf8)) }
-    let checksum = bytes.withUnsafeBytes { Checksum.hash($0, seed: Checksum.hash(key, seed: 0)) }
-    withUnsafeBytes(of: checksum.littleEndian) { bytes.append(contentsOf: $0) }
-    return bytes
+    var bytes = OrderedBytes(capacity: 256)
+    encode(into: &bytes, key: key)
+    return [UInt8](bytes.bytes)
   }
 
-  /// Nil for bytes that are no entry under this key.
-  init?(_ stored: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer) {
+  /// Writes the entry in the place of what stands in `bytes`.
+  func encode(into bytes: inout OrderedBytes, key: UnsafeRawBufferPointer) {
+    Self.begin(sequence, &bytes)
+    if let base { base.withUnsafeBytes { Self.put(.base, $0, &bytes) } }
+    if isDeleted { Self.put(.deleted, Self.nothing, &bytes) }
+    if let shadow { shadow.withUnsafeBytes { Self.put(.shadow, $0, &bytes) } }
+    if let flight {
+      withUnsafeBytes(of: flight.mutation.uuid) { Self.put(.mutation, $0, &bytes) }
+      if let sent = flight.sent {
+        Self.put(.edited, Self.nothing, &bytes)
+        (sent ?? []).withUnsafeBytes { Self.put(.sent, $0, &bytes) }
+      }
+    }
+    if attemptCount > 0 {
+      withUnsafeBytes(of: attemptCount.bigEndian) { Self.put(.attempts, $0, &bytes) }
+    }
+    if let newer {
+      newer.base.withUnsafeBytes { Self.put(.newerBase, $0, &bytes) }
+      (newer.record ?? []).withUnsafeBytes { Self.put(.newerRecord, $0, &bytes) }
+    }
+    if let hold {
+      (Array(hold.code.utf8) + [0] + Array(hold.reason.utf8)).withUnsafeBytes {
+        Self.put(.hold, $0, &bytes)
+      }
+    }
+    Self.seal(&bytes, key: key)
+  }
+
+  /// Writes what the first edit of a document leaves, from bytes that stand elsewhere.
+  static func encodeFirst(
+    _ sequence: UInt64, base: UnsafeRawBufferPointer?, isDeleted: Bool,
+    shadow: UnsafeRawBufferPointer?, into bytes: inout OrderedBytes, key: UnsafeRawBufferPointer
+  ) {
+    begin(sequence, &bytes)
+    if let base { put(.base, base, &bytes) }
+    if isDeleted { put(.deleted, nothing, &bytes) }
+    if let shadow { put(.shadow, shadow, &bytes) }
+    seal(&bytes, key: key)
+  }
+
+  private static var nothing: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: nil, count: 0)
+  }
+
+  private static func begin(_ sequence: UInt64, _ bytes: inout OrderedBytes) {
+    bytes.removeAll()
+    bytes.append(version)
+    withUnsafeBytes(of: sequence.bigEndian) { put(.sequence, $0, &bytes) }
+  }
+
+  private static func put(
+    _ tag: Tag, _ part: UnsafeRawBufferPointer, _ bytes: inout OrderedBytes
+  ) {
+    bytes.append(tag.rawValue)
+    withUnsafeBytes(of: UInt32(truncatingIfNeeded: part.count).bigEndian) { bytes.append($0) }
+    bytes.append(part)
+  }
+
+  private static func seal(_ bytes: inout OrderedBytes, key: UnsafeRawBufferPointer) {
+    let checksum = Checksum.hash(bytes.bytes, seed: Checksum.hash(key, seed: 0))
+    withUnsafeBytes(of: checksum.littleEndian) { bytes.append($0) }
+  }
+
+  /// The parts of what is stored, in place; nil for bytes that are no entry under this key.
+  private static func body(
+    _ stored: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer
+  ) -> UnsafeRawBufferPointer? {
     let end = stored.count - 8
-    guard end >= 1, stored[0] == Self.version else { return nil }
+    guard end >= 1, stored[0] == version else { return nil }
     let body = UnsafeRawBufferPointer(rebasing: stored[..<end])
     let checksum = UInt64(
       littleEndian: stored.loadUnaligned(fromByteOffset: end, as: UInt64.self))
     guard Checksum.hash(body, seed: Checksum.hash(key, seed: 0)) == checksum else { return nil }
-    var parts: [Tag: [UInt8]] = [:]
-    var place = 1
-    while place < end {
-      guard place + 5 <= end, let tag = Tag(rawValue: stored[place]) else { return nil }
+    return UnsafeRawBufferPointer(rebasing: body[1...])
+  }
+
+  /// Calls `body` with each part; false where they are none.
+  private static func forEachPart(
+    _ parts: UnsafeRawBufferPointer, _ body: (Tag, UnsafeRawBufferPointer) -> Void
+  ) -> Bool {
+    var place = 0
+    while place < parts.count {
+      guard place + 5 <= parts.count, let tag = Tag(rawValue: parts[place]) else { return false }
       let count = Int(
-        UInt32(bigEndian: stored.loadUnaligned(fromByteOffset: place + 1, as: UInt32.self)))
-      guard count <= end - place - 5 else { return nil }
-      parts[tag] = [UInt8](stored[place + 5..<place + 5 + count])
+        UInt32(bigEndian: parts.loadUnaligned(fromByteOffset: place + 1, as: UInt32.self)))
+      guard count <= parts.count - place - 5 else { return false }
+      body(tag, UnsafeRawBufferPointer(rebasing: parts[place + 5..<place + 5 + count]))
       place += 5 + count
     }
+    return true
+  }
+
+  /// Whether another edit leaves what is stored as it is. It is looked at in place, as an edit of what waits
+  /// already mostly changes nothing.
+  static func isUntouched(
+    _ stored: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, isDeleted: Bool
+  ) -> Bool {
+    guard let parts = body(stored, key: key) else { return false }
+    var (wasDeleted, isKnown, isSent, isEdited, isRejected) = (false, false, false, false, false)
+    let isWhole = forEachPart(parts) { tag, part in
+      switch tag {
+      case .deleted: wasDeleted = true
+      case .base, .newerBase: isKnown = true
+      case .mutation: isSent = true
+      case .edited: isEdited = true
+      case .hold: isRejected = part.first != 0
+      case .sequence, .shadow, .sent, .attempts, .newerRecord: break
+      }
+    }
+    // As `edit(old:isDeleted:)` decides.
+    return isWhole && wasDeleted == isDeleted && (isKnown || isSent || !isDeleted)
+      && (isEdited || !isSent) && !isRejected
+  }
+
+  /// Nil for bytes that are no entry under this key.
+  init?(_ stored: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer) {
+    guard let body = Self.body(stored, key: key) else { return nil }
+    var parts: [Tag: [UInt8]] = [:]
+    guard Self.forEachPart(body, { parts[$0] = [UInt8]($1) }) else { return nil }
     self.init(parts)
   }
 

@@ -1,6 +1,7 @@
 import Foundation
 import LarderLMDB
 import LarderTestKit
+import LarderTestProcess
 import LarderTesting
 import Testing
 
@@ -9,6 +10,39 @@ import Testing
 @Document struct Slip: Equatable {
   var id: String
   var text = ""
+}
+
+/// A slip as somebody else's code has it.
+struct Leaflet: Equatable {
+  var name: String
+  var words: String
+}
+
+struct LeafletMapper: EntityMapper {
+  func convert(_ entity: Slip) -> Leaflet? { Leaflet(name: entity.id, words: entity.text) }
+  func newEntity(for model: Leaflet) -> Slip { Slip(id: model.name, text: model.words) }
+  func update(_ entity: inout Slip, by model: Leaflet) { entity.text = model.words }
+  func entityAccessorKey(_ model: Leaflet) -> String { model.name }
+}
+
+/// A slip without macros.
+struct PlainSlip: Codable, Identifiable, Equatable {
+  var id: String
+  var text: String
+}
+
+/// A version of the app that keeps two slips, those whose texts come last.
+@Document(as: "Slip") struct AgeingSlip: Equatable {
+  var id: String
+  var text = ""
+
+  static let ageing: [Ageing<AgeingSlip>] = [.keepNewest(2, by: \.text)]
+}
+
+/// A version of the app in which no two slips have one text.
+@Document(as: "Slip") struct UniqueSlip: Equatable {
+  var id: String
+  @Indexed(unique: true) var text = ""
 }
 
 /// Every way in which a document can change, and what stands in the outbox after it.
@@ -191,6 +225,69 @@ import Testing
       try await store.slips.save(Slip(id: "a", text: "new"))
       _ = try await store.compact()
     },
+    Row("a mapped save", ["a \(was)", "c"]) { store in
+      try await store.repository(of: Slip.self, mappedBy: LeafletMapper()).save([
+        Leaflet(name: "a", words: "new"), Leaflet(name: "c", words: "new"),
+      ])
+    },
+    Row("a mapped save that clears first", ["a \(was)", "b \(was) deleted"]) { store in
+      try await store.repository(of: Slip.self, mappedBy: LeafletMapper()).save(
+        [Leaflet(name: "a", words: "new")], clearBeforeSaving: Slip.all)
+    },
+    Row("a mapped save of what was pulled", []) { store in
+      try await store.repository(of: Slip.self, mappedBy: LeafletMapper()).save(
+        [Leaflet(name: "a", words: "new")], clearBeforeSaving: Slip.all, as: .sync)
+    },
+    Row("a save of a plain type", ["a \(was)", "c"]) { store in
+      try await store.repository(of: PlainSlip.self, collection: "Slip").save([
+        PlainSlip(id: "a", text: "new"), PlainSlip(id: "c", text: "new"),
+      ])
+    },
+    Row("ageing beside a save: what goes is no deletion", ["a \(was)", "c"]) { store in
+      // `b` has the least text, and the collection keeps two.
+      try await store.repository(of: AgeingSlip.self).save([
+        AgeingSlip(id: "a", text: "x"), AgeingSlip(id: "c", text: "y"),
+      ])
+      _ = try await store.evict(AgeingSlip.self)
+    },
+    Row("ageing of what was edited", ["a \(was)"]) { store in
+      try await store.repository(of: AgeingSlip.self).save(AgeingSlip(id: "a", text: "0"))
+      try await store.write(as: .sync) { try $0.save(AgeingSlip(id: "d", text: "z")) }
+      _ = try await store.evict(AgeingSlip.self)
+    },
+    Row("a save that a unique index refuses", []) { store in
+      try await store.write(as: .sync) { try $0.save(Slip(id: "b", text: "another")) }
+      try store.declare(UniqueSlip.self)
+      await #expect(throws: StoreError.self) {
+        try await store.repository(of: UniqueSlip.self).save([
+          UniqueSlip(id: "a", text: "same"), UniqueSlip(id: "c", text: "same"),
+        ])
+      }
+    },
+    Row("a save that is refused in a transaction that goes on", ["c"]) { store in
+      try await store.write(as: .sync) { try $0.save(Slip(id: "b", text: "another")) }
+      try store.declare(UniqueSlip.self)
+      try await store.write { tx in
+        try tx.save(UniqueSlip(id: "c", text: "taken"))
+        do {
+          try tx.save(UniqueSlip(id: "a", text: "taken"))
+          Issue.record("two slips have one text")
+        } catch is StoreError {}
+      }
+    },
+    Row("an edit that is taken back", ["a \(was)"]) { store in
+      try await store.slips.save(Slip(id: "a", text: "new"))
+      try await store.slips.save(Slip(id: "a", text: "old"))
+    },
+    Row(
+      "many edits of several documents in one save, in any order", ["a \(was)", "b \(was) deleted"]
+    ) {
+      store in
+      try await store.write { tx in
+        for id in ["e", "b", "d", "a", "c"] { try tx.save(Slip(id: id, text: "1")) }
+        _ = try tx.delete(Slip.self, keys: ["d", "c", "b", "e"])
+      }
+    },
   ]
 
   /// Edits a document, and notes that the edit is under way.
@@ -211,6 +308,139 @@ import Testing
 
     #expect(try Self.text(of: store) == row.outbox)
     try verifyAndClose(store)
+  }
+
+  @Test("entries stand in the order of their keys among those of others, however many are written")
+  func many() async throws {
+    let store = try Self.makeStore()
+    // Entries before and behind those of slips, so that nothing can be appended.
+    for name in ["Other", "Tail"] {
+      _ = try store.collection(name).save([["id": "x"]], keyField: "id")
+      try await store.write(as: .sync) { try $0.setSynced(name, true) }
+      _ = try store.collection(name).save([["id": "x", "n": 1], ["id": "y"]], keyField: "id")
+    }
+    let ids = (0..<3000).map { String(format: "s%04d", $0) }
+    let known = Set(ids.filter { $0.hasSuffix("3") || $0.hasSuffix("7") })
+    try await store.write(as: .sync) { tx in
+      for id in known {
+        try tx.save(Slip(id: id, text: "old"))
+        try tx.setBase("Slip", Array(id.utf8), to: [1])
+      }
+    }
+
+    try await store.slips.save(ids.shuffled().map { Slip(id: $0, text: "new") })
+    try await store.slips.save(ids.shuffled().map { Slip(id: $0, text: "newer") })
+
+    #expect(try Self.text(of: store) == ids.map { known.contains($0) ? "\($0) \(Self.was)" : $0 })
+    let count = try store.read { try $0.outboxCount() }
+    #expect(count == ids.count + 4)
+    try verifyAndClose(store)
+  }
+
+  @Test(
+    "without room an edit is refused as a whole, and a deletion leaves an entry without its record")
+  func full() async throws {
+    let folder = TestFolder()
+    var options = StoreOptions()
+    options.mapByteCount = 1 << 20
+    let store = try Store(at: folder.store, options: options)
+    try store.declare(Slip.self)
+    try store.prepareOutbox()
+    try await store.write(as: .sync) { try $0.setSynced("Slip", true) }
+    var ids: [String] = []
+    let long = String(repeating: "long", count: 500)
+    // Everything is known to the remote, until nothing more is taken.
+    while ids.count < 10_000 {
+      let id = String(format: "s%05d", ids.count)
+      do {
+        try await store.write(as: .sync) { tx in
+          try tx.save(Slip(id: id, text: long))
+          try tx.setBase("Slip", Array(id.utf8), to: [1])
+        }
+        ids.append(id)
+      } catch StoreError.full { break }
+    }
+    try #require(ids.count > 20 && ids.count < 10_000)
+
+    var edited: [String] = []
+    for id in ids {
+      do {
+        try await store.slips.save(Slip(id: id, text: String(long.reversed())))
+        edited.append(id)
+      } catch StoreError.full { break }
+    }
+    #expect(edited.count < ids.count)
+    #expect(try Self.text(of: store).count == edited.count)
+    // Until not even a small document finds room.
+    var number = 0
+    while number < 100_000 {
+      do {
+        _ = try store.collection("Other").save([["id": .integer(Int64(number))]], keyField: "id")
+        number += 1
+      } catch StoreError.full { break }
+    }
+    try #require(number < 100_000)
+    // More than what is kept for deletions has room for.
+    _ = try await store.slips.delete(keys: ids)
+
+    let left = try store.read { snapshot in
+      var left: [String: OutboxEntry] = [:]
+      try snapshot.forEachOutboxEntry("Slip") { key, entry in
+        left[String(decoding: key, as: UTF8.self)] = entry
+        return true
+      }
+      return left
+    }
+    #expect(left.keys.sorted() == ids)
+    #expect(left.values.allSatisfy { $0.isDeleted && $0.base != nil })
+    #expect(left.values.contains { $0.shadow == nil })
+    try verifyAndClose(store)
+  }
+
+  @Test("what is saved from a damaged store has its edits, and whose they are")
+  func salvage() async throws {
+    let folder = TestFolder()
+    let store = try Self.makeStore(at: folder.store)
+    try await store.slips.save([Slip(id: "a", text: "new"), Slip(id: "c", text: "new")])
+    try await store.slips.delete(key: "b")
+    try await store.write(as: .sync) { try $0.setSyncNote("account", to: Array("me".utf8)) }
+    let entries = try Self.text(of: store)
+    try store.close()
+
+    _ = try await Store.quarantine(at: URL(filePath: folder.store))
+
+    let saved = try Store(at: folder.store)
+    #expect(try Self.text(of: saved) == entries)
+    let owner = try saved.read { try $0.syncNote("account") }
+    #expect(owner == Array("me".utf8))
+    #expect(try saved.slips.fetch(Slip.all.sorted(by: \.id)).map(\.text) == ["new", "new"])
+    try await saved.slips.save(Slip(id: "a", text: "newer"))
+    #expect(try Self.text(of: saved) == entries)
+    try verifyAndClose(saved)
+  }
+
+  @Test("a process that is killed leaves an entry for each edit that it made, and none for others")
+  func killed() throws {
+    let folder = TestFolder()
+    for round in 0..<3 {
+      let other = try OtherProcess("edit-synced", folder.store, "\(round)")
+      var said: [String] = []
+      while said.count < 20, let line = other.line() { said.append(line) }
+      other.kill()
+
+      let store = try Store(at: folder.store)
+      var entries: [String] = []
+      try store.read { snapshot in
+        try snapshot.forEachOutboxEntry("Note") { key, _ in
+          entries.append(String(decoding: key, as: UTF8.self))
+          return true
+        }
+      }
+      let notes = try store.repository(of: Note.self).fetch(Note.all.sorted(by: \.id)).map(\.id)
+      #expect(said.count == 20 && Set(said).isSubset(of: notes))
+      #expect(entries == notes)
+      try verifyAndClose(store)
+    }
   }
 
   @Test("what was sent is kept as it was sent, however often the document is edited after that")
