@@ -1,10 +1,11 @@
 import Foundation
-import Larder
 import LarderRemote
 import LarderSync
-import LarderLMDB
 import LarderTestKit
 import LarderTesting
+
+@testable import Larder
+@testable import LarderLMDB
 
 /// One run of clients against a server, drawn from a seed, with what must come out of it.
 ///
@@ -14,25 +15,42 @@ struct SyncSimulation {
   private final class Client {
     let store: Store
     var engine: SyncEngine
+    /// Of its process.
+    let life = Lifetime()
 
+    private let server: MortalRemote
     private let deletions: DeletionPolicy
-    /// Days by which its clock is wrong.
     private let clock: ManualClock
+    private let diesInCommits: Bool
 
-    init(_ server: InMemoryRemote, _ deletions: DeletionPolicy, clock date: Date) throws {
+    /// - Parameter diesInCommits: Whether the process may also end as it commits, and not only while it waits for
+    ///   the server.
+    init(
+      _ server: InMemoryRemote, _ weather: Weather, _ deletions: DeletionPolicy, clock date: Date,
+      diesInCommits: Bool
+    ) throws {
       store = try Store.temporary()
       self.deletions = deletions
+      self.diesInCommits = diesInCommits
+      self.server = MortalRemote(server: server, life: life, weather: weather)
       clock = ManualClock(date: date)
-      engine = try Self.engine(store, server, deletions, clock)
+      engine = try Self.engine(store, self.server, deletions, clock)
     }
 
     /// The process ends, and another one goes on with the store.
-    func restart(_ server: InMemoryRemote) throws {
+    func restart() throws {
       engine = try Self.engine(store, server, deletions, clock)
     }
 
+    /// A sync whose process ends after so many moments, each of them before or after a request, or before a commit.
+    func attempt(endingAfter moments: Int?) -> Attempt {
+      Attempt(
+        engine: engine, life: life, folder: store.engine.environment.folder, moments: moments,
+        diesInCommits: diesInCommits)
+    }
+
     private static func engine(
-      _ store: Store, _ server: InMemoryRemote, _ deletions: DeletionPolicy, _ clock: ManualClock
+      _ store: Store, _ server: MortalRemote, _ deletions: DeletionPolicy, _ clock: ManualClock
     ) throws -> SyncEngine {
       try SyncEngine(
         store, remote: server,
@@ -66,12 +84,17 @@ struct SyncSimulation {
     let server = InMemoryRemote(facts: facts)
     self.server = server
     let deletions: DeletionPolicy = random.bool() ? .editWins : .deletionWins
-    // A year behind, right, and a year ahead: nothing may depend on it.
-    clients = try [-1, 0, 1].map {
+    let weather = Weather(seed: random.next())
+    self.weather = weather
+    // A year behind, right, and a year ahead; or all the same: nothing may depend on it.
+    let years: [Double] = random.bool() ? [-1, 0, 1] : [0, 0, 0]
+    let diesInCommits = random.once(in: 4)
+    clients = try years.map {
       try Client(
-        server, deletions, clock: Date(timeIntervalSinceReferenceDate: 8e8 + 31_557_600 * $0))
+        server, weather, deletions,
+        clock: Date(timeIntervalSinceReferenceDate: 8e8 + 31_557_600 * $0),
+        diesInCommits: diesInCommits)
     }
-    weather = Weather(seed: random.next())
     server.script { [weather, trace] call, _ in
       let fault = weather.fault(for: call)
       trace.note("\(call) \(fault.map { "\($0)" } ?? "")")
@@ -100,7 +123,7 @@ struct SyncSimulation {
     trace.note("client \(number)")
     switch random.int(0..<12) {
     case 0..<6: try await edit(client)
-    case 6: try client.restart(server)
+    case 6: try client.restart()
     case 10:
       // Somebody else moves a document into another scope.
       let id = random.pick(["a", "b", "c", "d", "gone1"])
@@ -119,10 +142,21 @@ struct SyncSimulation {
       if !isWaiting { server.purge() }
     default:
       let edits = random.once(in: 2) ? 2 : 0
-      let engine = client.engine
-      async let sync: UpdateStatus? = try? engine.sync(.afterNow)
-      for _ in 0..<edits { try await edit(client) }
-      _ = await sync
+      let moments = random.once(in: 3) ? random.int(0..<25) : nil
+      let attempt = client.attempt(endingAfter: moments)
+      async let hasEnded = attempt.run()
+      for _ in 0..<edits {
+        do {
+          try await edit(client)
+        } catch StoreError.storage where attempt.endsInCommits {
+          // The process has ended: it was not kept, and nobody was told that it was.
+          break
+        }
+      }
+      if await hasEnded {
+        trace.note("client \(number) ended")
+        try client.restart()
+      }
     }
   }
 
@@ -226,6 +260,109 @@ extension Card {
   fileprivate var comparable: String { "\(self)" }
 }
 
+/// One sync of a process that may end in it.
+private struct Attempt: Sendable {
+  let engine: SyncEngine
+  let life: Lifetime
+  /// The store's.
+  let folder: String
+  let moments: Int?
+  let diesInCommits: Bool
+
+  var endsInCommits: Bool { diesInCommits && moments != nil }
+
+  /// - Returns: Whether the process ended.
+  func run() async -> Bool {
+    life.begin(moments)
+    let (life, endsInCommits) = (life, endsInCommits)
+    if endsInCommits {
+      _ = CallFaults.watch(folder) { call in call == .commit && !life.passes() ? EIO : nil }
+    }
+    _ = try? await engine.sync(.afterNow)
+    if endsInCommits { CallFaults.stopWatching(folder) }
+    return life.end()
+  }
+}
+
+/// When a process ends.
+final class Lifetime: Sendable {
+  private struct State {
+    /// Moments until its end; nil where it goes on.
+    var left: Int?
+    var isOver = false
+  }
+
+  private let state = Locked(State())
+
+  func begin(_ moments: Int?) { state.withLock { $0 = State(left: moments) } }
+
+  /// - Returns: Whether it was over.
+  func end() -> Bool {
+    state.withLock { state in
+      defer { state = State() }
+      return state.isOver
+    }
+  }
+
+  /// Another moment; false where it is over.
+  func passes() -> Bool {
+    state.withLock { state in
+      guard let left = state.left else { return true }
+      if left == 0 { state.isOver = true }
+      state.left = max(0, left - 1)
+      return !state.isOver
+    }
+  }
+}
+
+/// The server as one process sees it until it ends: it does not hear what comes after that. The server may end too, in
+/// the middle of what it was sent.
+private struct MortalRemote: Remote {
+  let server: InMemoryRemote
+  let life: Lifetime
+  let weather: Weather
+
+  private func living<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
+    // Nothing is done after this error but to count what is pending.
+    guard life.passes() else { throw CancellationError() }
+    let answer: Answer
+    do {
+      answer = try await body()
+    } catch {
+      guard life.passes() else { throw CancellationError() }
+      throw error
+    }
+    guard life.passes() else { throw CancellationError() }
+    return answer
+  }
+
+  func facts() async throws -> RemoteFacts { try await living { try await server.facts() } }
+
+  func pull(_ request: PullRequest) async throws -> PullAnswer {
+    try await living { try await server.pull(request) }
+  }
+
+  func push(_ request: PushRequest) async throws -> [PushResult] {
+    try await living {
+      if let count = weather.endsServer(after: request.mutations.count) {
+        let begun = PushRequest(
+          scope: request.scope, mutations: Array(request.mutations.prefix(count)))
+        _ = try await server.push(begun)
+        throw RemoteError.unavailable("the server has ended")
+      }
+      return try await server.push(request)
+    }
+  }
+
+  func count(_ scope: String) async throws -> Int? {
+    try await living { try await server.count(scope) }
+  }
+
+  func manifest(_ request: ManifestRequest) async throws -> ManifestAnswer {
+    try await living { try await server.manifest(request) }
+  }
+}
+
 /// What goes wrong between clients and server.
 final class Weather: Sendable {
   private let random: Locked<RandomSource>
@@ -236,6 +373,12 @@ final class Weather: Sendable {
   var isFair: Bool {
     get { fair.withLock { $0 } }
     set { fair.withLock { $0 = newValue } }
+  }
+
+  /// After how many of so many mutations the server ends without an answer; nil where it does not.
+  func endsServer(after count: Int) -> Int? {
+    if isFair { return nil }
+    return random.withLock { $0.once(in: 12) ? $0.int(0..<count + 1) : nil }
   }
 
   func fault(for call: RemoteCall) -> RemoteFault? {
