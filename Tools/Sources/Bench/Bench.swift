@@ -127,16 +127,22 @@ struct Bench {
 
   private static func studySync(_ options: Options) async throws {
     let environment = ProcessInfo.processInfo.environment
-    guard let server = environment["LARDER_SYNC_URL"].flatMap({ URL(string: $0) }),
-      let token = environment["LARDER_SYNC_TOKEN"],
-      let scopes = environment["LARDER_SYNC_SCOPES"]?.split(separator: " "),
-      scopes.count >= options.scales.count
-    else {
-      throw UsageError(
-        "bench sync needs a server and a scope for each --scale; Tools/bench sync starts one")
-    }
     let folder = try ScratchFolder(in: options.folder)
     defer { folder.remove() }
+    for scale in options.scales {
+      let study = OutboxStudy(documents: scale, rounds: options.rounds, folder: folder)
+      print(SyncStudy.table(try await study.run()))
+    }
+    guard let server = environment["LARDER_SYNC_URL"].flatMap({ URL(string: $0) }),
+      let token = environment["LARDER_SYNC_TOKEN"]
+    else {
+      print("Pushing and loading were left out: Tools/bench sync starts a server for them.")
+      return
+    }
+    let scopes = environment["LARDER_SYNC_SCOPES"]?.split(separator: " ") ?? []
+    guard scopes.count >= options.scales.count else {
+      throw UsageError("bench sync needs a scope of the server for each --scale")
+    }
     for (scale, scope) in zip(options.scales, scopes) {
       let study = SyncStudy(
         documents: scale, rounds: options.rounds, folder: folder, server: server, token: token,

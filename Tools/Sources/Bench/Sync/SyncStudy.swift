@@ -4,7 +4,7 @@ import Larder
 import LarderRemote
 import LarderSync
 
-@Document struct SyncedNote: Equatable {
+@Document struct SyncedNote: Codable, Equatable {
   var id: String
   var title: String
   var body: String
@@ -21,8 +21,8 @@ import LarderSync
   }
 }
 
-/// What syncing costs: the outbox beside a save without one; pushing and loading, the latter beside curl, which
-/// fetches the very same pages and throws them away; and asking when nothing is new.
+/// What syncing with a server costs: pushing and loading, the latter beside curl, which fetches the very same pages
+/// and throws them away; and asking when nothing is new.
 struct SyncStudy {
   let documents: Int
   let rounds: Int
@@ -39,61 +39,10 @@ struct SyncStudy {
   }
 
   func run() async throws -> [Row] {
-    var rows = try saving()
     let remote = HTTPRemote(url: server) { [token] _ in token }
-    rows += try await pushing(remote)
+    var rows = try await pushing(remote)
     rows += try await loading(remote)
     return rows
-  }
-
-  // MARK: The outbox
-
-  private func saving() throws -> [Row] {
-    var rows: [Row] = []
-    for (name, batch, count) in [
-      ("save one by one", 1, min(documents, 5_000)), ("save by 100", 100, documents),
-      ("save all at once", documents, documents),
-    ] {
-      for isUpdate in [false, true] {
-        var (with, without): ([Double], [Double]) = ([], [])
-        for round in 0..<rounds {
-          for isSynced in round % 2 == 0 ? [true, false] : [false, true] {
-            let seconds = try save(count, by: batch, isSynced: isSynced, isUpdate: isUpdate)
-            if isSynced { with.append(seconds) } else { without.append(seconds) }
-          }
-        }
-        guard let with = Spread(with), let without = Spread(without) else { continue }
-        rows.append(
-          Row(
-            name: name + (isUpdate ? ", again with a change" : ", new"),
-            value: String(format: "%.1f us a document", with.median / Double(count) * 1e6),
-            comparison: String(
-              format: "%.2f of the rate without an outbox", without.median / with.median)))
-      }
-    }
-    return rows
-  }
-
-  private func save(
-    _ count: Int, by batch: Int, isSynced: Bool, isUpdate: Bool
-  ) throws -> Double {
-    let store = try store("saved")
-    defer { try? store.close() }
-    var engine: SyncEngine?
-    if isSynced { engine = try self.engine(store, ClosedRemote(), account: "me") }
-    defer { withExtendedLifetime(engine) {} }
-    let notes = store.repository(of: SyncedNote.self)
-    try store.declare(SyncedNote.self)
-    if isUpdate {
-      // As if they had come from a remote: each has a version there.
-      try notes.save((0..<count).map { SyncedNote.make($0) }, as: .sync)
-    }
-    let new = (0..<count).map { SyncedNote.make($0, version: 1) }
-    let start = ContinuousClock.now
-    for first in stride(from: 0, to: count, by: batch) {
-      try notes.save(Array(new[first..<min(first + batch, count)]))
-    }
-    return (ContinuousClock.now - start).inSeconds
   }
 
   // MARK: Up and down
@@ -234,11 +183,5 @@ struct SyncStudy {
   static func table(_ rows: [Row]) -> String {
     let lines = rows.map { "| \($0.name) | \($0.value) | \($0.comparison) |" }
     return (["| sync | figure | beside |", "|---|---:|---|"] + lines).joined(separator: "\n")
-  }
-}
-
-extension Duration {
-  fileprivate var inSeconds: Double {
-    Double(components.seconds) + Double(components.attoseconds) * 1e-18
   }
 }
