@@ -25,6 +25,8 @@ public struct LMDBError: Error, Equatable, Sendable, CustomStringConvertible {
     case busy(by: WriteHolder?)
     /// Whoever was to write does not want to any more.
     case cancelled
+    /// The store gave back its locks, and is to be resumed first.
+    case suspended
     /// Another process opens the store, and the time to wait for it is over.
     case openingElsewhere(by: WriteHolder?)
   }
@@ -90,6 +92,7 @@ extension LMDBError.Code {
     case .usedAfterFork: "Open the store again in the child process."
     case .closed: "Open the store again."
     case .busy: "Nothing was written; try again, or have that process end its write."
+    case .suspended: "Resume it, and try again."
     case .openingElsewhere: "Nothing was changed; try again, or end that process."
     case .inUse: "End its transactions and close it where it should not be open; then try again."
     case .lockFileReplaced, .lockTableDamaged:

@@ -32,6 +32,7 @@ import LarderLMDB
       case "use": try use(folder)
       case "rename": try rename(folder)
       case "quarantine": try quarantine(folder)
+      case "compact": try compact(folder)
       case "restore": try restore(folder, from: rest[0])
       case "consume": try consume(folder, rest[0])
       case "refresh": try refresh(folder)
@@ -75,6 +76,12 @@ import LarderLMDB
       waitForLine()
     }
     say("saved \(report.salvage.documentCount)")
+  }
+
+  private static func compact(_ folder: String) throws {
+    let report = try Store(at: folder).compact(timeoutSeconds: 60)
+    say("compacted \(report.byteCountAfter)")
+    waitForParent()
   }
 
   private static func restore(_ folder: String, from backup: String) throws {

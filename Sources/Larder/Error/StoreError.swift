@@ -112,6 +112,8 @@ public enum StoreError: Error, Equatable, Sendable {
   /// The store could not be opened within ``StoreOptions/openTimeout``, as another process opens it,
   /// compacts or restores it; which one, as far as the system tells. Nothing was changed.
   case openTimedOut(path: String, waitedFor: CompetingProcess?)
+  /// The store at this path was suspended, by ``Store/suspend(timeout:)``, and nothing was done.
+  case suspended(path: String)
   /// LMDB, the file system or the system's limits.
   case storage(StorageFailure)
 
@@ -122,6 +124,7 @@ public enum StoreError: Error, Equatable, Sendable {
     }
     switch error.code {
     case .closed: self = .closed
+    case .suspended: self = .suspended(path: error.path ?? "")
     case .readOnly: self = .readOnly
     case .nestedWrite: self = .nestedWrite
     case .optionsDiffer: self = .optionsDiffer(path: error.path ?? "")
@@ -137,6 +140,8 @@ public enum StoreError: Error, Equatable, Sendable {
     default: preconditionFailure("\(error.code) is neither a code of storage nor a store's error")
     }
   }
+
+  var isSuspended: Bool { if case .suspended = self { true } else { false } }
 
   /// Whether it tells of bytes that were not what had been written.
   var isDamage: Bool {
@@ -305,6 +310,8 @@ extension StoreError: CustomStringConvertible {
       "The store at \(path) could not be opened in time: another process opens it, compacts or restores "
         + "it\(holder.map { " (\($0))" } ?? ""). Try again, end that process, or open the store with a "
         + "longer `openTimeout`."
+    case .suspended(let path):
+      "The store at \(path) is suspended, as the app put it to sleep. Call `resume()`, and try again."
     case .storage(let error): error.description
     }
   }

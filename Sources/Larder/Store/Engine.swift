@@ -28,6 +28,8 @@ internal import Synchronization
   let hasTimeline = Atomic<Bool>(false)
   let leaseClock = LeaseClock()
   private let options: StoreOptions
+  var currentOptions: StoreOptions { options }
+  var openWait: OpenWait { options.openWait(at: environment.folder) }
   var retention: ChangeLogRetention { options.changeLog }
   let space: SpaceLimits
   /// Tells this opening of the store from others in the change log.
@@ -35,6 +37,8 @@ internal import Synchronization
   /// How the building of indexes goes on.
   let indexWork = Locked(IndexWork())
   let damagedSearches = DamagedSearches()
+  /// Of the store that was suspended last.
+  let suspendedID = Locked<UUID?>(nil)
   /// Whether damage was met and noted.
   let isSuspected = Locked(false)
   /// The newest catalogue seen.

@@ -39,6 +39,22 @@ public final class Store: Sendable {
     try self.init(path: path, options: options, temporaryFolder: nil)
   }
 
+  /// Opens what `publish(_:to:)` put into a folder, to read only. No lock is taken, and no file made:
+  /// for widgets, extensions and other processes that only show documents.
+  ///
+  /// It stays at the moment that it was opened at, whatever is published later; see
+  /// ``newerPublication()``.
+  ///
+  /// - Throws: ``StoreError/storage(_:)`` where nothing was published yet, or the folder has a store that is
+  ///   written to; ``StoreError``, as ``init(at:options:)-(URL,_)``.
+  public convenience init(published folder: URL, options: StoreOptions = StoreOptions()) throws {
+    var options = options
+    options.isReadOnly = true
+    options.isPublished = true
+    try self.init(
+      path: folder.path(percentEncoded: false), options: options, temporaryFolder: nil)
+  }
+
   /// A store that a quarantine fills, which nobody else can open before that has ended.
   convenience init(salvagingAt path: String, options: StoreOptions) throws {
     try self.init(path: path, options: options, temporaryFolder: nil, isSalvaging: true)

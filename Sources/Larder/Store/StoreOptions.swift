@@ -60,6 +60,9 @@ public struct StoreOptions: Equatable, Sendable {
   /// When all pages of the file are looked at before it is opened.
   public var pageCheck = PageCheck.whenSuspicious
 
+  /// Whether others put new files in the place of this one; see ``Store/init(published:options:)``.
+  var isPublished = false
+
   /// The usual options, but for those named here; the others are properties.
   public init(isReadOnly: Bool = false, durability: Durability = .durable) {
     self.isReadOnly = isReadOnly
@@ -150,6 +153,7 @@ public struct StoreOptions: Equatable, Sendable {
   var environment: Environment.Options {
     var options = Environment.Options()
     options.isReadOnly = isReadOnly
+    options.isPublished = isPublished
     options.maximumDatabaseCount = maximumDatabaseCount + Self.spareDatabaseCount
     options.maximumReaderCount = maximumReaderCount
     if let mapByteCount { options.mapByteCount = mapByteCount }

@@ -65,6 +65,9 @@ final class ConsumerWatcher: Sendable {
       return try await consumer.next()
     } catch is CancellationError where Task.isCancelled {
       return nil
+    } catch let error as StoreError where error.isSuspended {
+      // It is signalled when the store is resumed.
+      return nil
     } catch {
       finish()
       throw error

@@ -156,6 +156,16 @@ extension WatchHub {
     state.timer = timer
   }
 
+  /// Goes on behind a suspension: everybody has to look, as others may have written.
+  func resume(_ engine: Engine) {
+    state.withLock { state in
+      guard !state.seats.isEmpty else { return }
+      engine.environment.listen(true)
+      state.position = nil
+      state.signalAll()
+    }
+  }
+
   private func stopPolling(_ state: inout State) {
     state.timer?.cancel()
     state.timer = nil
@@ -179,6 +189,9 @@ extension WatchHub {
   private func tellNow(_ engine: Engine, atMost limit: UInt64?) -> Bool {
     do {
       return try engine.storing { try engine.withChangeLog { try tell($0, $1, atMost: limit) } }
+    } catch let error as StoreError where error.isSuspended {
+      // They are told behind its end.
+      return true
     } catch {
       // The watchers find the same error when they look, and can throw it.
       state.withLock { $0.signalAll() }

@@ -54,6 +54,9 @@ final class Watcher<Element: Sendable>: Sendable {
       do {
         guard let skipped else { throw StoreError.closed }
         return try state.work.next(skippingTo: skipped)
+      } catch let error as StoreError where error.isSuspended {
+        // It is signalled when the store is resumed.
+        return nil
       } catch {
         state.isFinished = true
         throw error

@@ -29,12 +29,21 @@ final class CommitBell: Sendable {
   ///
   /// - Parameter isReadOnly: It is listened to only.
   init?(_ files: StoreFiles, isReadOnly: Bool) {
+    guard let file = Self.open(files, isReadOnly: isReadOnly) else { return nil }
+    descriptor = Locked(file)
+  }
+
+  private static func open(_ files: StoreFiles, isReadOnly: Bool) -> Int32? {
     let access = isReadOnly ? O_RDONLY : O_RDWR
     let file = Forks.openToLock {
       SystemCall.open(files.opening, access | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     }
-    guard file >= 0 else { return nil }
-    descriptor = Locked(file)
+    return file >= 0 ? file : nil
+  }
+
+  /// Takes a descriptor again, behind ``silence()``.
+  func reopen(_ files: StoreFiles, isReadOnly: Bool) {
+    descriptor.withLock { $0 = $0 ?? Self.open(files, isReadOnly: isReadOnly) }
   }
 
   // In a forked child another thread of its parent may have had the descriptor's lock for ever.

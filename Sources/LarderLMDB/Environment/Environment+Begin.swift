@@ -1,5 +1,9 @@
 import Synchronization
 
+#if canImport(Darwin)
+  internal import Darwin
+#endif
+
 extension Environment {
   /// Begins a snapshot of the last commit; cheap, and it never waits for a writer.
   ///
@@ -63,7 +67,9 @@ extension Environment {
     try refuseSecondWrite("beginWrite")
     // Before the gate: whoever waits for another process must not keep others from a larger map.
     guard !gate.isShut else { throw closed("beginWrite") }
-    try takeTurn()
+    // Another one may be there once the store was suspended and resumed: each is given back itself.
+    let turn = turn
+    try take(turn)
     do throws(LMDBError) {
       // The store may be closing by now, and only who comes later is refused: it may stay open.
       try enter("beginWrite", isLate: true)
@@ -83,14 +89,16 @@ extension Environment {
     }
   }
 
-  private func takeTurn() throws(LMDBError) {
+  private func take(_ turn: WriteTurn?) throws(LMDBError) {
     guard let turn else { return }
     let wait = writeWait.withLock { $0 }
     let outcome = turn.take(
-      wait, isFree: { isWriteLockFree }, isWanted: { !gate.hasEnded && wait.isWanted?() != false },
+      wait, isFree: { isWriteLockFree },
+      isWanted: { !gate.hasEnded && !gate.isResting && wait.isWanted?() != false },
       tellsOfLong: { wait.tellsOfLong?(writeHolder) })
     guard outcome != .taken else { return }
-    guard !gate.hasEnded else { throw closed("beginWrite") }
+    guard !gate.hasEnded, !gate.isResting else { throw closed("beginWrite") }
+    if outcome == .unwanted, wait.isWanted?() != false { throw suspended("beginWrite") }
     if outcome == .unwanted {
       throw LMDBError(
         .cancelled, operation: "beginWrite", path: folder,
@@ -186,7 +194,13 @@ extension Environment {
     guard forkCount == Forks.current else { throw usedAfterFork(operation) }
   }
 
+  func suspended(_ operation: String) -> LMDBError {
+    LMDBError(
+      .suspended, operation: operation, path: folder, detail: "the store is suspended")
+  }
+
   func closed(_ operation: String) -> LMDBError {
+    if gate.isResting, !gate.hasEnded { return suspended(operation) }
     guard hasLostMap.load(ordering: .acquiring) else {
       return LMDBError(.closed, operation: operation, path: folder, detail: "the store is closed")
     }
@@ -392,8 +406,23 @@ extension Environment {
       if case .system = error.code { noteFailedCommit() }
       throw error
     }
+    #if canImport(Darwin)
+      if options.durability == .durable { flushDrive() }
+    #endif
     noteRestLater()
   }
+
+  #if canImport(Darwin)
+    /// Has the drive write what it was given. On Apple's systems fsync and synchronous descriptors reach
+    /// the drive and no further, and LMDB asks for no more before 0.9.36.
+    private func flushDrive() {
+      guard Calls.version().patch < 36, let descriptor = try? Calls.dataDescriptor(pointer.raw)
+      else { return }
+      // A file system that knows no such request has done what it can in LMDB's own flush, which
+      // succeeded; and the commit is there, whatever this says.
+      _ = fcntl(descriptor, F_FULLFSYNC)
+    }
+  #endif
 
   func abort(writing handle: TransactionHandle) {
     guard forkCount == Forks.current else { return }

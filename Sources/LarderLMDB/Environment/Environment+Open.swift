@@ -36,6 +36,7 @@ extension Environment {
     isSalvaging: Bool = false, wait: OpenWait = OpenWait(),
     initialise: (inout WriteTransaction) throws -> Void
   ) throws -> Environment {
+    if options.isPublished { return try openPublished(at: folder, options) }
     try checkLibrary()
     Forks.watch()
     Registry.watchForExit()
@@ -106,7 +107,7 @@ extension Environment {
 
   /// - Throws: ``LMDBError/Code/libraryVersion`` for anything but LMDB 0.9: another one would
   ///   neither read nor refuse our files properly.
-  private static func checkLibrary() throws(LMDBError) {
+  static func checkLibrary() throws(LMDBError) {
     let version = Calls.version()
     try checkLibrary(major: version.major, minor: version.minor, text: version.text)
   }
@@ -120,7 +121,7 @@ extension Environment {
   }
 
   /// Whether nobody else has the store open; false also where that cannot be made sure.
-  private static func isAlone(
+  static func isAlone(
     _ files: StoreFiles, _ lock: borrowing OpeningLock?, _ options: Options
   ) throws(LMDBError) -> Bool {
     if let identity = try SafeFiles.identity(files.lock),
@@ -154,7 +155,7 @@ extension Environment {
   }
 
   /// Looks at an existing file, and notes that the store is open from now on.
-  private static func look(
+  static func look(
     _ preflight: Preflight, _ lock: borrowing OpeningLock?, _ options: Options
   ) throws(LMDBError) {
     let isHalf: Bool
@@ -236,7 +237,7 @@ extension Environment {
   /// A published copy in a folder of another user, or on a disk that is read-only here, is read without
   /// a lock file where we may not leave one, or not write to the one that is there. That is safe as
   /// long as nobody writes to the store: who has it open to write keeps us out, and we keep them out.
-  private static func mustOpenWithoutLocks(
+  static func mustOpenWithoutLocks(
     _ files: StoreFiles, _ options: Options
   ) throws(LMDBError) -> Bool {
     guard options.isReadOnly else { return false }

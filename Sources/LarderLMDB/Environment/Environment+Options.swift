@@ -13,6 +13,9 @@ extension Environment {
     public var isReadOnly = false
     /// What a commit survives.
     public var durability = Durability.durable
+    /// Opens a file that nobody writes to, and that others put a new one in the place of: to read only,
+    /// and without any lock.
+    public var isPublished = false
 
     public init() {}
 

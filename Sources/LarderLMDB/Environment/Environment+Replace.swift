@@ -276,7 +276,7 @@ extension Environment {
     lockWord = lockProbe.withLock { LockWord($0) }
   }
 
-  private func reopenDatabases(
+  func reopenDatabases(
     _ names: [String], in opened: OpaquePointer
   ) throws(LMDBError) {
     let begun = try Calls.begin(opened, readOnly: true, path: folder)

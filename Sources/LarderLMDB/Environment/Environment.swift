@@ -32,16 +32,25 @@ public final class Environment: Sendable {
   var dataIdentity: FileIdentity { identity.withLock { $0 } }
   /// Another one when it is closed means that somebody wrote: somebody else than LMDB, where the
   /// number of the last transaction is the same.
-  let stampAtOpening: FileStamp?
-  let transactionAtOpening: Int
-  /// Nil when LMDB works without a lock file, which it does only to read.
-  let lockIdentity: FileIdentity?
+  // Guard: the gate, and the registry, which lets one thread at a time suspend, resume or close.
+  nonisolated(unsafe) var stampAtOpening: FileStamp?
+  nonisolated(unsafe) var transactionAtOpening: Int
+  /// Nil when LMDB works without a lock file, which it does only to read, and while it is suspended.
+  var lockIdentity: FileIdentity? {
+    get { lockFile.withLock { $0 } }
+    set { lockFile.withLock { $0 = newValue } }
+  }
+  private let lockFile: Locked<FileIdentity?>
   /// Nil where `larder.lock` cannot be opened.
   let bell: CommitBell?
   /// Nil where `larder.lock` is not there or cannot be locked.
   let mark: OpenMark?
   /// Nil for reading only.
-  let turn: WriteTurn?
+  var turn: WriteTurn? {
+    get { currentTurn.withLock { $0 } }
+    set { currentTurn.withLock { $0 = newValue } }
+  }
+  private let currentTurn: Locked<WriteTurn?>
   /// How long those who write wait for other processes. The layer above changes it for one write,
   /// before that begins; only one thread at a time may do so.
   package let writeWait = Locked(WriteWait())
@@ -84,6 +93,8 @@ public final class Environment: Sendable {
   let willNoteRest = Atomic<Bool>(false)
   /// Whether this process has changed the data file, or has tried to.
   let hasWritten = Atomic<Bool>(false)
+  /// Whether LMDB is closed and every lock given back, until ``resume(wait:)``.
+  let isAtRest = Atomic<Bool>(false)
   /// Set once LMDB has closed, after which `pointer` is invalid.
   let isFinished = Atomic<Bool>(false)
 
@@ -98,16 +109,16 @@ public final class Environment: Sendable {
     self.files = files
     self.options = options
     identity = Locked(dataIdentity)
-    self.lockIdentity = lockIdentity
+    lockFile = Locked(lockIdentity)
     self.lockProbe = Locked(lockProbe)
     lockPages = LockPages(files.lock, lockIdentity)
     lockWord = options.isReadOnly ? nil : LockWord(lockProbe)
-    bell = CommitBell(files, isReadOnly: options.isReadOnly)
+    bell = options.isPublished ? nil : CommitBell(files, isReadOnly: options.isReadOnly)
     // Before the stamp: a commit between the two must not look like a stranger's write.
     transactionAtOpening = Calls.information(pointer.raw).lastTransactionID
     stampAtOpening = try? SafeFiles.stamp(files.data)
-    mark = OpenMark(files, lockIdentity == nil ? .unseen : .open)
-    turn = options.isReadOnly ? nil : WriteTurn.open(files.opening)
+    mark = options.isPublished ? nil : OpenMark(files, lockIdentity == nil ? .unseen : .open)
+    currentTurn = Locked(options.isReadOnly ? nil : WriteTurn.open(files.opening))
     folder = files.folder
     forkCount = Forks.current
     processID = Forks.processID
@@ -145,7 +156,7 @@ public final class Environment: Sendable {
     gate.shut()
     while true {
       if gate.runningCount == 0 {
-        if !hasLostMap.load(ordering: .acquiring) {
+        if !hasLostMap.load(ordering: .acquiring), !isSuspended {
           do throws(LMDBError) {
             try expectLockPages()
           } catch {
@@ -158,7 +169,7 @@ public final class Environment: Sendable {
       }
       guard SystemCall.seconds < deadline else {
         let count = gate.runningCount
-        if !hasLostMap.load(ordering: .acquiring) { gate.reopen() }
+        if !hasLostMap.load(ordering: .acquiring), !isSuspended { gate.reopen() }
         Registry.shared.didNotClose(dataIdentity)
         throw LMDBError(
           .inUse, operation: "close", path: folder,
@@ -172,6 +183,14 @@ public final class Environment: Sendable {
   /// Nobody is inside any more, and nobody can come.
   func finish() {
     gate.end()
+    if !isSuspended { letGo() }
+    isFinished.store(true, ordering: .releasing)
+    Registry.shared.remove(dataIdentity)
+  }
+
+  /// Closes LMDB, and gives back every lock and every descriptor but the memory of what they were for.
+  /// Nobody is inside, and nobody can come.
+  func letGo() {
     endUnendedReads()
     while let handle = pool.take() { discard(handle) }
     mark?.end()
@@ -181,8 +200,6 @@ public final class Environment: Sendable {
     turn?.close()
     closeLockProbe()
     noteClosed()
-    isFinished.store(true, ordering: .releasing)
-    Registry.shared.remove(dataIdentity)
   }
 
   func discard(_ handle: TransactionHandle) {

@@ -31,6 +31,17 @@ final class OpenMark: Sendable {
 
   /// Nil where the file cannot be opened or locked. Called under the opening lock.
   init?(_ files: StoreFiles, _ kind: Kind) {
+    guard let file = Self.set(files, kind) else { return nil }
+    descriptor = Locked(file)
+    self.kind = kind
+  }
+
+  /// Sets it again, behind ``end()``. Called under the opening lock.
+  func begin(_ files: StoreFiles) {
+    descriptor.withLock { $0 = $0 ?? Self.set(files, kind) }
+  }
+
+  private static func set(_ files: StoreFiles, _ kind: Kind) -> Int32? {
     #if os(Linux)
       let file = Forks.openToLock {
         SystemCall.open(files.opening, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -41,8 +52,7 @@ final class OpenMark: Sendable {
         Forks.close(locked: file)
         return nil
       }
-      descriptor = Locked(file)
-      self.kind = kind
+      return file
     #else
       return nil
     #endif

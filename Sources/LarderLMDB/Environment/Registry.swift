@@ -91,6 +91,16 @@ final class Registry: Sendable {
     }
   }
 
+  /// Keeps others in this process from opening and closing the file, until `didNotClose`; false while
+  /// somebody else does, or where it is not open.
+  func beginChanging(_ identity: FileIdentity) -> Bool {
+    entries.withLock { entries in
+      guard entries[identity]?.phase == .open else { return false }
+      entries[identity]?.phase = .closing
+      return true
+    }
+  }
+
   func didNotClose(_ identity: FileIdentity) {
     entries.withLock { entries in entries[identity]?.phase = .open }
   }

@@ -99,6 +99,13 @@ enum SafeFiles {
     return descriptor
   }
 
+  /// The file that is open by this descriptor.
+  static func identity(of descriptor: Int32, path: String) throws(LMDBError) -> FileIdentity {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw SystemCall.failure("fstat", path: path) }
+    return FileIdentity(status)
+  }
+
   /// Makes the file if it is absent.
   static func ensureFile(_ path: String) throws(LMDBError) {
     if try identity(path) == nil { close(try createFile(path)) }

@@ -69,6 +69,12 @@
     case basesUnsent = "bases-unsent"
     /// The revision that the remote has of a document is not noted beside it.
     case basesDropped = "bases-dropped"
+    /// What is published is written into the file that others read.
+    case publishedInPlace = "published-in-place"
+    /// A letter is merged without a note that it was.
+    case lettersUnnoted = "letters-unnoted"
+    /// Letters are removed before what they hold is committed.
+    case lettersRemovedFirst = "letters-removed-first"
 
     /// Whether the environment of this process names it: `LARDER_MUTANT=open-guard`; several stand
     /// with commas between them.

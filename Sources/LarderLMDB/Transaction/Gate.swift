@@ -11,6 +11,7 @@ struct Gate: ~Copyable, Sendable {
   private static let shut = 1
   private static let paused = 2
   private static let ended = 4
+  private static let resting = 8
   private static let placeCount = 32
 
   private let counts = PaddedAtomics(count: placeCount)
@@ -65,6 +66,14 @@ struct Gate: ~Copyable, Sendable {
     }
   }
 
+  /// Shuts it until ``reopen()``, and to those who came before as well: they are to be told, and not to
+  /// wait.
+  func rest() {
+    mark.pointee.bitwiseOr(Self.shut | Self.resting, ordering: .sequentiallyConsistent)
+  }
+
+  var isResting: Bool { mark.pointee.load(ordering: .acquiring) & Self.resting != 0 }
+
   func shut() { mark.pointee.bitwiseOr(Self.shut, ordering: .sequentiallyConsistent) }
 
   /// Shuts it for good.
@@ -84,12 +93,12 @@ struct Gate: ~Copyable, Sendable {
   var hasEnded: Bool { mark.pointee.load(ordering: .acquiring) & Self.ended != 0 }
 
   /// Lets in who came before the gate was shut, and had to wait for something else until now: it may
-  /// be opened again, as if nothing had been. False once it has ended.
+  /// be opened again, as if nothing had been. False once it has ended, and while it rests.
   @inline(never)
   func enterLate() -> Bool {
     while true {
       let isIn = deciding.withLock { _ -> Bool? in
-        if hasEnded { return false }
+        if hasEnded || isResting { return false }
         counts[PaddedAtomics.placeOfThread % Self.placeCount].pointee
           .add(1, ordering: .sequentiallyConsistent)
         if mark.pointee.load(ordering: .sequentiallyConsistent) & ~Self.shut == 0 { return true }
@@ -101,7 +110,9 @@ struct Gate: ~Copyable, Sendable {
     }
   }
 
-  func reopen() { mark.pointee.bitwiseAnd(~Self.shut, ordering: .sequentiallyConsistent) }
+  func reopen() {
+    mark.pointee.bitwiseAnd(~(Self.shut | Self.resting), ordering: .sequentiallyConsistent)
+  }
 
   /// How an attempt to be alone ended.
   enum Attempt {

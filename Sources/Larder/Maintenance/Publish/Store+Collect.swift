@@ -1,0 +1,152 @@
+internal import LarderLMDB
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// The note that a letter was merged, in the same transaction as its documents. It goes when the letter has
+/// gone, in the next collection.
+@Document(as: "larder.letters")
+struct LetterNote: Equatable {
+  var id: UUID
+  var mailbox: String
+}
+
+extension Store {
+  /// Saves the documents of the letters that wait in a mailbox, in one transaction, and removes the letters.
+  ///
+  /// Each letter is merged exactly once, also where the process is killed in between or several collect at a
+  /// time: a note in the collection `larder.letters` is saved with its documents, and stays until the letter
+  /// is gone. A letter that holds documents of other types than these waits on, and so does one that cannot be
+  /// read; the report names them.
+  ///
+  /// - Parameters:
+  ///   - types: All types that letters may have documents of.
+  ///   - mailbox: One that no other store collects from.
+  /// - Throws: ``StoreError``. Nothing was saved then, and every letter is where it was.
+  @discardableResult
+  public func collect<each Entity: Document>(
+    _ types: repeat (each Entity).Type, from mailbox: Mailbox
+  ) throws -> MailboxReport {
+    try checkOpen()
+    let found = try mailbox.letters()
+    mailbox.removeLeftovers()
+    var report = MailboxReport()
+    var letters: [Letter] = []
+    for id in found {
+      do {
+        guard let letter = try Letter.read(id, in: mailbox, repeat each types) else { continue }
+        if letter.isForeign { report.foreign.append(id) } else { letters.append(letter) }
+      } catch {
+        report.unreadable[id] = error
+      }
+    }
+    #if LARDER_MUTANTS
+      if Mutant.lettersRemovedFirst.isOn { letters.forEach { $0.remove(from: mailbox) } }
+    #endif
+    if !letters.isEmpty || !found.isEmpty || hasNotes() {
+      (report.merged, report.saves) = try write { try $0.merge(letters, from: mailbox) }
+    }
+    // A note of each is on the disk: whoever is killed here merges none of them again.
+    for letter in letters { letter.remove(from: mailbox) }
+    if !report.merged.isEmpty {
+      engine.log.tell(.info, "letters were merged", ["count": "\(report.merged.count)"])
+    }
+    return report
+  }
+
+  /// Saves the documents of the letters that wait in a mailbox, on a thread of its own; as the synchronous one.
+  ///
+  /// - Throws: As the synchronous one.
+  @discardableResult
+  public func collect<each Entity: Document>(
+    _ types: repeat (each Entity).Type, from mailbox: Mailbox
+  ) async throws -> MailboxReport {
+    let types = (repeat each types)
+    return try await DiskWork.run { [self] _ in
+      try collect(repeat each types, from: mailbox)
+    }
+  }
+
+  private func hasNotes() -> Bool { ((try? read { try $0.count(LetterNote.all) }) ?? 0) > 0 }
+}
+
+/// A letter as it was read.
+private struct Letter {
+  let id: UUID
+  let saves: [(inout WriteScope) throws -> SaveReport]
+  let isForeign: Bool
+
+  /// Nil where it has gone.
+  static func read<each Entity: Document>(
+    _ id: UUID, in mailbox: Mailbox, _ types: repeat (each Entity).Type
+  ) throws -> Letter? {
+    try Store.withScratch("letter") { scratch in
+      let copy = scratch.appending(path: "data.mdb").path(percentEncoded: false)
+      do {
+        try FileManager.default.copyItem(atPath: mailbox.file(of: id), toPath: copy)
+      } catch {
+        if !FileManager.default.fileExists(atPath: mailbox.file(of: id)) { return nil }
+        throw error
+      }
+      let store = try Store(published: scratch)
+      defer { try? store.close() }  // It lets go of itself in any case.
+      var known: Set<String> = []
+      var saves: [(inout WriteScope) throws -> SaveReport] = []
+      try store.read { snapshot in
+        repeat _ = known.insert((each Entity).schema.name)
+        repeat saves.append(saving(try snapshot.fetch((each Entity).all)))
+      }
+      let isForeign = try !known.isSuperset(of: store.collectionNames())
+      return Letter(id: id, saves: saves, isForeign: isForeign)
+    }
+  }
+
+  func remove(from mailbox: Mailbox) {
+    // One that stays has its note, and is removed by the next collection.
+    try? FileManager.default.removeItem(atPath: mailbox.file(of: id))
+  }
+
+  private static func saving<Entity: Document>(
+    _ documents: [Entity]
+  ) -> (inout WriteScope) throws -> SaveReport {
+    { scope in try documents.isEmpty ? SaveReport() : scope.save(documents) }
+  }
+}
+
+extension WriteScope {
+  /// Merges letters that no note says were merged, and forgets notes of letters that have gone.
+  ///
+  /// A letter is removed behind the commit of its note only, and a note only behind the letter: one without
+  /// a note that is still there was never merged, whoever else collects.
+  fileprivate mutating func merge(
+    _ letters: [Letter], from mailbox: Mailbox
+  ) throws -> (merged: [UUID], saves: SaveReport) {
+    var merged: [UUID] = []
+    var saves = SaveReport()
+    for letter in letters {
+      if try get(LetterNote.self, letter.id) != nil { continue }
+      guard isThere(letter.id, mailbox) else { continue }
+      for save in letter.saves { saves += try save(&self) }
+      merged.append(letter.id)
+      #if LARDER_MUTANTS
+        if Mutant.lettersUnnoted.isOn { continue }
+      #endif
+      try save(LetterNote(id: letter.id, mailbox: mailbox.name))
+    }
+    let gone = try fetch(LetterNote.all).filter {
+      $0.mailbox == mailbox.name && !isThere($0.id, mailbox)
+    }
+    if !gone.isEmpty { _ = try delete(LetterNote.self, keys: gone.map(\.id)) }
+    return (merged, saves)
+  }
+
+  private func isThere(_ letter: UUID, _ mailbox: Mailbox) -> Bool {
+    #if LARDER_MUTANTS
+      if Mutant.lettersRemovedFirst.isOn { return true }
+    #endif
+    return FileManager.default.fileExists(atPath: mailbox.file(of: letter))
+  }
+}

@@ -1,0 +1,123 @@
+internal import Synchronization
+
+// A system that puts a process to sleep, as iOS does, ends one that holds a lock on a file which other
+// processes may open. A suspended environment holds none: LMDB is closed, and what the layers above know
+// of it stays valid until it is open again.
+extension Environment {
+  /// Whether ``suspend(timeoutSeconds:)`` has given its locks back.
+  public var isSuspended: Bool { isAtRest.load(ordering: .acquiring) }
+
+  /// Lets nothing new begin, waits at most `timeoutSeconds` for the transactions that run, and gives back
+  /// every lock and descriptor that this process holds on the store's files. Until ``resume(wait:)``
+  /// every begin throws ``LMDBError/Code/suspended``. Suspending again does nothing.
+  ///
+  /// - Throws: ``LMDBError`` with code ``LMDBError/Code/inUse`` when transactions still run,
+  ///   ``LMDBError/Code/closed``, ``LMDBError/Code/nestedWrite``, ``LMDBError/Code/usedAfterFork``, or
+  ///   ``LMDBError/Code/system(errno:)`` where a disk without room for one byte keeps LMDB from saying
+  ///   so; the environment is then as open as before.
+  public func suspend(timeoutSeconds: Double = 5) throws(LMDBError) {
+    try checkFork("suspend")
+    try refuseSecondWrite("suspend")
+    let deadline = SystemCall.seconds + timeoutSeconds
+    try beginChanging("suspend")
+    defer { Registry.shared.didNotClose(dataIdentity) }
+    guard !isSuspended else { return }
+    gate.rest()
+    do throws(LMDBError) {
+      while gate.runningCount > 0 {
+        guard SystemCall.seconds < deadline else { throw readsStillRun("suspend") }
+        SystemCall.sleep(microseconds: 200)
+      }
+      try expectLockPages()
+    } catch {
+      gate.reopen()
+      throw error
+    }
+    letGo()
+    lockIdentity = nil
+    turn = nil
+    isAtRest.store(true, ordering: .releasing)
+  }
+
+  /// Opens a suspended environment again, with the handles that it had. What other processes have written
+  /// meanwhile is there. Does nothing where it is not suspended.
+  ///
+  /// - Parameter wait: How long it waits for another process that opens the store.
+  /// - Throws: ``LMDBError``: what opening a store may throw, and ``LMDBError/Code/missing`` where a
+  ///   database that was in use is not there any more. It is as suspended then as before, and may be
+  ///   resumed later.
+  public func resume(wait: OpenWait = OpenWait()) throws(LMDBError) {
+    try checkFork("resume")
+    try beginChanging("resume")
+    // By the name that it has in the end: the file may be another one.
+    defer { Registry.shared.didNotClose(dataIdentity) }
+    guard isSuspended else { return }
+    try files.check(isReadOnly: options.isReadOnly)
+    let lock = try OpeningLock.acquire(files, isReadOnly: options.isReadOnly, wait)
+    try files.check(isReadOnly: options.isReadOnly)
+    try lock?.refuseQuarantine(files)
+    guard let found = try SafeFiles.identity(files.data), try lock?.creation() != .unfinished else {
+      throw StoreFiles.missing(folder, "the store that was here is gone")
+    }
+    try adopt(found, lock)
+    _ = try freeReaders()
+    gate.reopen()
+    _ = consume lock
+  }
+
+  /// Takes the file that is there now, which another process may have put in the place of the old one.
+  private func adopt(
+    _ found: FileIdentity, _ lock: borrowing OpeningLock?
+  ) throws(LMDBError) {
+    let isAlone = try Self.isAlone(files, lock, options)
+    let preflight = Preflight(
+      files: files, identity: found, session: try lock?.session(), rest: try lock?.rest() ?? nil,
+      isAlone: isAlone, isRequested: false)
+    try Self.look(preflight, lock, options)
+    let withoutLocks = try Self.mustOpenWithoutLocks(files, options)
+    if !withoutLocks {
+      try LockTable(files: files).prepare(
+        maximumReaders: options.maximumReaders, isAlone: isAlone, isReadOnly: options.isReadOnly)
+    }
+    let names = handles.withLock { $0.sorted { $0.value.number < $1.value.number }.map(\.key) }
+    let opened = try Calls.openEnvironment(folder, options: options, withoutLocks: withoutLocks)
+    do throws(LMDBError) {
+      try SafeFiles.closeOnExec(try Calls.dataDescriptor(opened), path: files.data)
+      let probe = withoutLocks ? nil : try ReaderLock.take(opened, files)
+      lockProbe.withLock { $0 = probe }
+      try reopenDatabases(names, in: opened)
+      guard try SafeFiles.identity(files.data) == found else {
+        throw StoreFiles.replaced(files.data)
+      }
+      lockIdentity = withoutLocks ? nil : try SafeFiles.identity(files.lock)
+    } catch {
+      Calls.close(environment: opened)
+      closeLockProbe()
+      throw error
+    }
+    pointer = OpaqueEnvironment(raw: opened)
+    lockPages = LockPages(files.lock, lockIdentity)
+    lockWord = options.isReadOnly ? nil : lockProbe.withLock { LockWord($0) }
+    reservedEnd.withLock { $0 = 0 }
+    bell?.reopen(files, isReadOnly: options.isReadOnly)
+    transactionAtOpening = Calls.information(opened).lastTransactionID
+    stampAtOpening = try? SafeFiles.stamp(files.data)
+    hasWritten.store(false, ordering: .relaxed)
+    mark?.begin(files)
+    turn = options.isReadOnly ? nil : WriteTurn.open(files.opening)
+    reopenings.add(1, ordering: .releasing)
+    isAtRest.store(false, ordering: .releasing)
+    let old = dataIdentity
+    guard old != found else { return }
+    identity.withLock { $0 = found }
+    Registry.shared.move(old, to: found)
+  }
+
+  /// Waits while another thread opens, closes, suspends or resumes it.
+  private func beginChanging(_ operation: String) throws(LMDBError) {
+    while !Registry.shared.beginChanging(dataIdentity) {
+      guard !isFinished.load(ordering: .acquiring) else { throw closed(operation) }
+      SystemCall.sleep(microseconds: 1000)
+    }
+  }
+}

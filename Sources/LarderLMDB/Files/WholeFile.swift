@@ -1,0 +1,101 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Files that others see whole or not at all.
+package enum WholeFile {
+  private static var prefix: String { ".larder-" }
+
+  /// Copies a file to a place where another one may be, which whoever has it open reads on. It takes no
+  /// lock, and has its name once it is on the disk; a process that is killed before leaves a file with a
+  /// name of its own.
+  ///
+  /// - Parameters:
+  ///   - target: Its folder must exist.
+  ///   - unique: A text that no other call has, for the name until then.
+  /// - Throws: ``LMDBError``; the target is as it was then.
+  package static func put(
+    copying source: String, at target: String, unique: String
+  ) throws(LMDBError) {
+    let folder = SafeFiles.parent(of: target)
+    #if LARDER_MUTANTS
+      if Mutant.publishedInPlace.isOn {
+        let output = SystemCall.open(target, O_WRONLY | O_CLOEXEC)
+        if output >= 0 {
+          defer { SystemCall.closeDescriptor(output) }
+          return try copy(source, to: output, target, pieceByteCount: 512)
+        }
+      }
+    #endif
+    let staged = folder + "/" + prefix + unique
+    let output = try SafeFiles.createFile(staged)
+    do throws(LMDBError) {
+      defer { SystemCall.closeDescriptor(output) }
+      try copy(source, to: output, staged, pieceByteCount: 1 << 20)
+      try flush(output, staged)
+      try SafeFiles.move(staged, to: target)
+    } catch {
+      unlink(staged)
+      throw error
+    }
+    try SafeFiles.syncFolder(folder)
+  }
+
+  /// Removes what processes have left in a folder that were killed in `put`, `seconds` ago or earlier.
+  /// There is no lock that would tell sooner, and nobody takes so long for one file.
+  package static func removeLeftovers(in folder: String, olderThan seconds: Int = 3600) {
+    guard let names = try? SafeFiles.names(in: folder) else { return }
+    let now = time(nil)
+    for name in names where name.hasPrefix(prefix) {
+      var status = stat()
+      let path = folder + "/" + name
+      guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+      #if canImport(Darwin)
+        let changed = status.st_mtimespec.tv_sec
+      #else
+        let changed = status.st_mtim.tv_sec
+      #endif
+      if Int(now) - Int(changed) >= seconds { unlink(path) }
+    }
+  }
+
+  private static func copy(
+    _ source: String, to output: Int32, _ target: String, pieceByteCount: Int
+  ) throws(LMDBError) {
+    let input = SystemCall.open(source, O_RDONLY | O_CLOEXEC)
+    guard input >= 0 else { throw SystemCall.failure("open", path: source) }
+    defer { SystemCall.closeDescriptor(input) }
+    var piece = [UInt8](repeating: 0, count: pieceByteCount)
+    while true {
+      let count = read(input, &piece, piece.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw SystemCall.failure("read", path: source) }
+      if count == 0 { return }
+      try write(piece[..<count], to: output, target)
+    }
+  }
+
+  private static func write(
+    _ bytes: ArraySlice<UInt8>, to output: Int32, _ path: String
+  ) throws(LMDBError) {
+    var rest = bytes
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { SystemCall.write(output, $0) }
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw SystemCall.failure("write", path: path) }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  private static func flush(_ descriptor: Int32, _ path: String) throws(LMDBError) {
+    #if canImport(Darwin)
+      // Some file systems know no such request.
+      if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+    #endif
+    guard fsync(descriptor) == 0 else { throw SystemCall.failure("fsync", path: path) }
+  }
+}

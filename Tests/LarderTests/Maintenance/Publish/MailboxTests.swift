@@ -1,0 +1,108 @@
+import Foundation
+import LarderTestKit
+import LarderTesting
+import Testing
+
+@testable import Larder
+
+@Suite(.timeLimit(.minutes(20))) struct MailboxTests {
+  let folder = TestFolder()
+  private var mailbox: Mailbox { Mailbox(at: folder.url.appending(path: "mailbox")) }
+
+  @Test("letters are merged in the order in which they were posted, once, and removed")
+  func merged() async throws {
+    let store = try Store(at: folder.store)
+    let chores = store.repository(of: Chore.self)
+    try mailbox.post([Chore(id: 1, room: "hall", text: "first"), Chore(id: 2, room: "hall")])
+    try mailbox.post([Chore(id: 1, room: "hall", text: "second")], [Room(id: "hall")])
+    #expect(try mailbox.letters().count == 2)
+
+    let report = try await store.collect(Chore.self, Room.self, from: mailbox)
+
+    #expect(report.merged.count == 2)
+    #expect(report.saves.inserted == 3)
+    #expect(try chores.get(1)?.text == "second")
+    #expect(try store.repository(of: Room.self).count() == 1)
+    #expect(try mailbox.letters().isEmpty)
+    let again = try await store.collect(Chore.self, Room.self, from: mailbox)
+    #expect(again.merged.isEmpty)
+    #expect(try store.repository(of: LetterNote.self).count() == 0)
+    try verifyAndClose(store)
+  }
+
+  @Test("a letter that stayed behind its commit is not merged again")
+  func stayed() async throws {
+    let store = try Store(at: folder.store)
+    let chores = store.repository(of: Chore.self)
+    let letter = try mailbox.post([Chore(id: 1, room: "hall")])
+    let bytes = try contents(of: mailbox.file(of: letter))
+    try await store.collect(Chore.self, from: mailbox)
+    try await chores.delete(keys: [1])
+
+    // As a process that was killed before it removed the letter leaves it.
+    try replaceContents(of: mailbox.file(of: letter), by: bytes)
+    let report = try await store.collect(Chore.self, from: mailbox)
+
+    #expect(report.merged.isEmpty)
+    #expect(try chores.count() == 0)
+    #expect(try mailbox.letters().isEmpty)
+    try await store.collect(Chore.self, from: mailbox)
+    #expect(try store.repository(of: LetterNote.self).count() == 0)
+    try verifyAndClose(store)
+  }
+
+  @Test("letters with other types, and those that cannot be read, wait and keep nobody else")
+  func waiting() throws {
+    let store = try Store(at: folder.store)
+    let foreign = try mailbox.post([Room(id: "hall")], [Chore(id: 5, room: "hall")])
+    let broken = try mailbox.post([Chore(id: 6, room: "hall")])
+    try replaceContents(of: mailbox.file(of: broken), by: Data(repeating: 7, count: 5000))
+    let good = try mailbox.post([Chore(id: 7, room: "hall")])
+
+    let report = try store.collect(Chore.self, from: mailbox)
+
+    #expect(report.merged == [good])
+    #expect(report.foreign == [foreign])
+    #expect(report.unreadable.keys.sorted() == [broken])
+    #expect(try store.repository(of: Chore.self).fetch(Chore.all).map(\.id) == [7])
+    #expect(try mailbox.letters() == [foreign, broken])
+    #expect(try store.collect(Chore.self, Room.self, from: mailbox).merged == [foreign])
+    try verifyAndClose(store)
+  }
+
+  @Test("a failed merge keeps every letter, and saves nothing")
+  func failed() throws {
+    let store = try Store(at: folder.store)
+    try mailbox.post([Chore(id: 1, room: "hall")])
+    let reading = try Store(at: folder.path + "/other")
+    try reading.close()
+    let readOnly = try Store(at: folder.path + "/other", options: StoreOptions(isReadOnly: true))
+
+    #expect(storeError { try readOnly.collect(Chore.self, from: mailbox) } == .readOnly)
+
+    #expect(try mailbox.letters().count == 1)
+    #expect(try store.collect(Chore.self, from: mailbox).merged.count == 1)
+    try readOnly.close()
+    try verifyAndClose(store)
+  }
+
+  @Test("several that collect at once merge each letter once")
+  func atOnce() async throws {
+    let store = try Store(at: folder.store)
+    for number in 0..<20 { try mailbox.post([Chore(id: number, room: "hall")]) }
+    let mailbox = mailbox
+
+    let reports = try await withThrowingTaskGroup(of: MailboxReport.self) { group in
+      for _ in 0..<4 {
+        group.addTask { try await store.collect(Chore.self, from: mailbox) }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+
+    #expect(reports.flatMap(\.merged).count == 20)
+    #expect(Set(reports.flatMap(\.merged)).count == 20)
+    #expect(try store.repository(of: Chore.self).count() == 20)
+    #expect(try mailbox.letters().isEmpty)
+    try verifyAndClose(store)
+  }
+}
