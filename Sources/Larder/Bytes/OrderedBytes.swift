@@ -169,7 +169,7 @@ extension OrderedBytes {
     var value = value
     let isNormal = value.withUTF8 { text in
       let text = UnsafeRawBufferPointer(text)
-      guard text.isComposedLatin else { return false }
+      guard text.isComposed else { return false }
       put(text: text, tag: tag, limit: limit)
       return true
     }

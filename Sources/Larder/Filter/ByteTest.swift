@@ -4,7 +4,7 @@ enum ByteTest: UInt8 {
   case ask
   case isNil
   case bool, integer, double, date
-  case textEqual, textOrder, textPrefix, textSuffix
+  case textEqual, textOrder, textPrefix, textSuffix, textContains
   /// Whether a text is an element.
   case element
 

@@ -68,7 +68,7 @@ extension FilterProgram {
       switch comparison {
       case .compare(.equal, .string(let text)) where scalar == .string:
         add([text], .textEqual, &step)
-      case .compare(let relation, .string(let text)) where scalar == .string && text.isASCII:
+      case .compare(let relation, .string(let text)) where scalar == .string:
         guard let range = ScalarRange(relation, 0, 0, in: .min ... .max) else { return }
         step.range = range
         add([text], .textOrder, &step)
@@ -80,10 +80,10 @@ extension FilterProgram {
       case .isAny(let values) where scalar == .string:
         let texts = values.compactMap { if case .string(let text) = $0 { text } else { nil } }
         if texts.count == values.count { add(texts, .textEqual, &step) }
-      case .hasPrefix(let text) where scalar == .string && text.isASCIIWithoutBreaks:
-        add([text], .textPrefix, &step)
-      case .hasSuffix(let text) where scalar == .string && text.isASCIIWithoutBreaks:
-        add([text], .textSuffix, &step)
+      case .hasPrefix(let text) where scalar == .string: add(part: text, .textPrefix, &step)
+      case .hasSuffix(let text) where scalar == .string: add(part: text, .textSuffix, &step)
+      case .containsText(let text) where scalar == .string && !text.isEmpty:
+        add(part: text, .textContains, &step)
       case .containsElement(.string(let text)): add([text], .element, &step)
       default: break
       }
@@ -101,24 +101,36 @@ extension FilterProgram {
     }
 
     private mutating func add(_ texts: [String], _ test: ByteTest, _ step: inout Step) {
+      let texts = texts.map { Array($0.normalized().utf8) }
       step.test = test
-      step.isASCII = texts.allSatisfy(\.isASCII)
+      step.letters =
+        texts.map { $0.withUnsafeBytes { FilterProgram.Letters($0) } }
+        .max { $0.rawValue < $1.rawValue } ?? .ascii
       step.textStart = Int32(truncatingIfNeeded: self.texts.count)
       step.textCount = Int32(truncatingIfNeeded: texts.count)
       for text in texts {
-        withUnsafeBytes(of: UInt32(truncatingIfNeeded: text.utf8.count)) {
+        withUnsafeBytes(of: UInt32(truncatingIfNeeded: text.count)) {
           self.texts.append(contentsOf: $0)
         }
-        self.texts.append(contentsOf: text.utf8)
+        self.texts.append(contentsOf: text)
       }
+    }
+
+    /// A part that is looked for in texts by its bytes; one that bytes cannot tell is asked for.
+    private mutating func add(part: String, _ test: ByteTest, _ step: inout Step) {
+      let bytes = Array(part.normalized().utf8)
+      let isPlain = bytes.withUnsafeBytes { $0.isComposed && !$0.hasBreak }
+      guard isPlain else { return }
+      add([part], test, &step)
+      step.anchor = Int32(truncatingIfNeeded: TextMatch.anchor(of: bytes))
     }
   }
 }
 
-extension String {
-  fileprivate var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
-
-  fileprivate var isASCIIWithoutBreaks: Bool {
-    utf8.allSatisfy { $0 < 0x80 && $0 != 0x0A && $0 != 0x0D }
+extension FilterProgram.Letters {
+  init(_ text: UnsafeRawBufferPointer) {
+    self =
+      Bytes.areASCII(text)
+      ? .ascii : text.isComposedLatin ? .latin : text.isComposed ? .composed : .any
   }
 }

@@ -24,16 +24,28 @@ final class FilterProgram: @unchecked Sendable {  // Immutable after init.
     /// What holds for a record without the field, and for one in which it is nil.
     var ifAbsent = Answer.ask
     var ifNil = Answer.ask
-    /// Whether the texts are, so that they have no equals of other bytes.
-    var isASCII = true
+    /// What the texts have, so that they have no equals of other bytes in a text of that kind.
+    var letters = Letters.ascii
     /// The keys that it holds for; of a text, what comparing bytes gives.
     var range = ScalarRange(0, 0)
     /// The texts that are compared with: each its length, 4 bytes, and its UTF-8.
     var textStart: Int32 = 0
     var textCount: Int32 = 0
+    /// Of a text that is looked for inside others, the byte that is looked for first.
+    var anchor: Int32 = 0
 
     /// For what is not found in a slot.
     static var isAsked: Int32 { -2 }
+  }
+
+  /// How far the letters of a text are from ASCII.
+  enum Letters: UInt8 {
+    case ascii
+    /// Below U+0300.
+    case latin
+    /// As in ``Swift/UnsafeRawBufferPointer/isComposed``.
+    case composed
+    case any
   }
 
   enum Answer: UInt8 {
@@ -157,7 +169,7 @@ extension FilterProgram {
     case .bool, .integer, .double, .date:
       guard let key = step.pointee.test.key(reader.at, left: reader.left) else { return .ask }
       return Answer(step.pointee.range.contains(key))
-    case .textEqual, .textOrder, .textPrefix, .textSuffix:
+    case .textEqual, .textOrder, .textPrefix, .textSuffix, .textContains:
       guard let bytes = reader.plainText else { return .ask }
       return compared(step, bytes)
     case .element: return contained(step, reader)
@@ -169,20 +181,29 @@ extension FilterProgram {
     switch step.pointee.test {
     case .textEqual:
       for _ in 0..<step.pointee.textCount where Bytes.equal(text(&place), bytes) { return .yes }
-      // Text that is not ASCII may be canonically equivalent.
-      return step.pointee.isASCII && Bytes.areASCII(bytes) ? .no : .ask
+      return Self.areDifferent(step, bytes) ? .no : .ask
     case .textOrder:
-      guard Bytes.areASCII(bytes) else { return .ask }
+      guard Bytes.areASCII(bytes) || bytes.isComposed else { return .ask }
       return Answer(step.pointee.range.contains(Int64(Bytes.compare(bytes, text(&place)))))
     default:
-      // A character may hide a prefix: CR and LF are one together.
-      guard bytes.isASCIIWithoutBreaks else { return .ask }
-      let text = text(&place)
-      guard bytes.count >= text.count else { return .no }
-      let piece =
-        step.pointee.test == .textPrefix
-        ? bytes[..<text.count] : bytes[(bytes.count - text.count)...]
-      return Answer(Bytes.equal(UnsafeRawBufferPointer(rebasing: piece), text))
+      let match = TextMatch(part: text(&place), isLatin: step.pointee.letters != .composed)
+      return switch step.pointee.test {
+      case .textPrefix: match.begins(bytes)
+      case .textSuffix: match.ends(bytes)
+      default: match.isContained(in: bytes, anchor: Int(step.pointee.anchor))
+      }
+    }
+  }
+
+  /// Whether a text with other bytes than those of a step is none of the step's in another spelling.
+  @inline(__always)
+  private static func areDifferent(
+    _ step: UnsafePointer<Step>, _ bytes: UnsafeRawBufferPointer
+  ) -> Bool {
+    switch step.pointee.letters {
+    case .ascii, .latin: bytes.spellsLatinOneWay
+    case .composed: bytes.isComposed
+    case .any: false
     }
   }
 
@@ -195,7 +216,7 @@ extension FilterProgram {
       for _ in 0..<(try reader.arrayCount()) {
         guard let bytes = reader.plainText else { return .ask }
         if Bytes.equal(bytes, text) { return .yes }
-        if step.pointee.isASCII, Bytes.areASCII(bytes) {
+        if Self.areDifferent(step, bytes) {
           try reader.skip()
         } else if try reader.string() == String(decoding: text, as: UTF8.self) {
           return .yes

@@ -205,7 +205,7 @@ extension OrderedBytes {
   }
 
   private mutating func put(string bytes: UnsafeRawBufferPointer, limit: Int) {
-    if bytes.isComposedLatin { return put(text: bytes, tag: IndexTag.string, limit: limit + 1) }
+    if bytes.isComposed { return put(text: bytes, tag: IndexTag.string, limit: limit + 1) }
     guard let text = String(validating: bytes, as: UTF8.self) else {
       return append(IndexTag.unreadable)
     }

@@ -105,6 +105,80 @@ import Testing
     #expect(count > 1000)
   }
 
+  @Test("a composed scalar is its own normal form, a character, and joins no neighbour")
+  func eachComposed() {
+    var count = 0
+    for value in 0..<0x11_0000 {
+      guard let scalar = Unicode.Scalar(value) else { continue }
+      let text = String(scalar)
+      guard isComposed(text), value != 0x0D, value != 0x0A else { continue }
+      count += 1
+      let properties = scalar.properties
+      if properties.canonicalCombiningClass != .notReordered || text.normalized() != text
+        || !text.normalized().utf8.elementsEqual(text.utf8)
+      {
+        Issue.record("U+\(String(value, radix: 16)) has another form")
+      }
+      // Beside a letter, a sign, a syllable, and itself.
+      for other in ["a", "\u{E9}", "\u{A9}", "\u{AC00}", "\u{4E2D}", text] {
+        for both in [text + other, other + text] {
+          if both.count != 2 || !both.normalized().utf8.elementsEqual(both.utf8) {
+            Issue.record("U+\(String(value, radix: 16)) joins \(other)")
+          }
+        }
+      }
+    }
+    #expect(count > 30_000)
+  }
+
+  @Test("only texts that say so have another spelling of a character below U+0300")
+  func eachSpelling() {
+    for value in 0x300..<0x11_0000 {
+      guard let scalar = Unicode.Scalar(value) else { continue }
+      let text = String(scalar)
+      guard spellsLatinOneWay(text) else { continue }
+      if text.normalized().unicodeScalars.contains(where: { $0.value < 0x300 }) {
+        Issue.record("U+\(String(value, radix: 16)) is another spelling")
+      }
+    }
+    let marks = (0x300..<0x11_0000).compactMap { Unicode.Scalar($0) }
+      .filter { $0.properties.canonicalCombiningClass != .notReordered }
+    let bases = Self.latin.filter { $0.value < 0x80 || $0.properties.isAlphabetic }
+    for mark in sample(of: marks) where spellsLatinOneWay(String(mark)) {
+      for base in bases {
+        let text = (String(base) + String(mark)).normalized()
+        if text.unicodeScalars.count == 1 { Issue.record("U+\(mark.value) joins \(base)") }
+      }
+    }
+  }
+
+  @Test("bytes that are composed, or spell Latin one way, are valid text")
+  func randomBytesOfAllKinds() {
+    var random = RandomSource()
+    let edges: [UInt8] = [
+      0x41, 0x7F, 0x80, 0x87, 0x90, 0x9F, 0xA0, 0xBF, 0xC1, 0xC2, 0xCE, 0xD1, 0xE0, 0xE2, 0xE3,
+      0xE4, 0xEA, 0xED, 0xEF, 0xF0, 0xF4, 0xF5,
+    ]
+    var count = 0
+    for _ in 0..<50_000 {
+      let bytes = random.array(0..<6) { random in
+        random.once(in: 3) ? UInt8(random.int(0..<256)) : edges[random.int(0..<edges.count)]
+      }
+      let isKnown = bytes.withUnsafeBytes { $0.isComposed || $0.spellsLatinOneWay }
+      guard isKnown else { continue }
+      count += 1
+
+      #expect(String(validating: bytes, as: UTF8.self) != nil, "\(bytes) \(random.hint)")
+    }
+    #expect(count > 1_000)
+  }
+
+  private func isComposed(_ text: String) -> Bool { Array(text.utf8).withUnsafeBytes(\.isComposed) }
+
+  private func spellsLatinOneWay(_ text: String) -> Bool {
+    Array(text.utf8).withUnsafeBytes(\.spellsLatinOneWay)
+  }
+
   private func isComposedLatin(_ bytes: [UInt8]) -> Bool {
     bytes.withUnsafeBytes(\.isComposedLatin)
   }
