@@ -31,6 +31,17 @@ final class Evaluation: Sendable {
     program.sieve(tableCount: binding.root.tableCount)
   }
 
+  /// What holds documents back of which only the first ones in this order are wanted; nil where the order
+  /// begins with a value that has no key.
+  func sortGate(_ binding: CollectionBinding) -> SortGate? {
+    guard let first = order.first, case .field(let path) = first.place.operand, path.count == 1,
+      let kind = IndexScalar(path[0].kind)
+    else { return nil }
+    return SortGate(
+      slot: first.place.slot, kind, isReversed: first.isReversed,
+      tableCount: binding.root.tableCount)
+  }
+
   /// Whether the document in `record` matches. Reads only the fields that the filter names.
   ///
   /// - Throws: ``RecordError`` when a field cannot be read.

@@ -89,19 +89,75 @@ struct Execution {
   private func forEach(
     in transaction: borrowing LentTransaction, wanted: Int, _ taker: Taker
   ) throws {
-    guard case .sort = plan.order else { return try forEachUnsorted(in: transaction, taker) }
-    if wanted == 0 { return }
-    var rows = SortedRows(limit: wanted)
-    let filter = whole.evaluation
-    try forEachUnsorted(in: transaction) { key, record in
-      try rows.add(key: key, record: record) { bytes in
-        try binding.reading(record, key: key) { try filter.putSortValues($0, into: &bytes) }
-      }
-      return true
+    guard case .sort = plan.order else {
+      guard case .index(let order) = plan.order, let retreat = plan.retreat,
+        case .index(let access) = plan.source
+      else { return try forEachUnsorted(in: transaction, taker) }
+      return try forEachInOrder(access, order, retreat, wanted, transaction, taker)
     }
+    if wanted == 0 { return }
+    let filter = whole.evaluation
+    let gate = wanted < .max ? filter.sortGate(binding) : nil
+    var rows = SortedRows(limit: wanted, gate: gate)
+    if let gate, let range = plan.source.scannedKeys, residual.matchesAll, tally == nil {
+      var cursor = try transaction.cursor(in: binding.collection.documents)
+      try cursor.forEach(in: range, passing: gate.sieve) { key, record in
+        try add(key, record, to: &rows, filter)
+        return true
+      }
+    } else if let sieve = gate?.sieve {
+      try forEachUnsorted(in: transaction) { key, record in
+        if sieve.passes(record) { try add(key, record, to: &rows, filter) }
+        return true
+      }
+    } else {
+      try forEachUnsorted(in: transaction) { key, record in
+        try add(key, record, to: &rows, filter)
+        return true
+      }
+    }
+    // The sieve has no hold on the gate.
+    withExtendedLifetime(gate) {}
     for row in rows.sorted() {
       guard try taker.take(row.key, row.record) else { return }
     }
+  }
+
+  @inline(__always)
+  private func add(
+    _ key: Key, _ record: Record, to rows: inout SortedRows, _ order: Evaluation
+  ) throws {
+    try rows.add(key: key, record: record) {
+      try binding.verify(record, key: key)
+    } _: { bytes in
+      try binding.readingUnverified(record, key: key) { try order.putSortValues($0, into: &bytes) }
+    }
+  }
+
+  /// Along an index for its order, until it turns out that to find all and sort them costs less.
+  private func forEachInOrder(
+    _ access: IndexAccess, _ order: IndexOrder, _ retreat: Plan.Retreat, _ wanted: Int,
+    _ transaction: borrowing LentTransaction, _ taker: Taker
+  ) throws {
+    var patience = Patience(retreat, wanted: wanted)
+    try withoutActuallyEscaping({ (key: Key, record: Record) throws -> Bool in
+      patience.match()
+      return try taker.take(key, record)
+    }) { take in
+      try forEachInOrder(access, order, transaction, Taker(take: take)) { patience.goesOn() }
+    }
+    guard patience.isLost else { return }
+    // What it has found is what the others begin with.
+    var known = patience.matched
+    let planner = Planner(
+      selection, binding.collection, usesSearchIndexes: retreat.usesSearchIndexes,
+      usesOrder: false)
+    let other = Execution(try planner.plan(transaction), selection, binding, tally: tally)
+    try withoutActuallyEscaping({ (key: Key, record: Record) throws -> Bool in
+      if known == 0 { return try taker.take(key, record) }
+      known -= 1
+      return true
+    }) { try other.forEach(in: transaction, wanted: wanted, Taker(take: $0)) }
   }
 
   private func forEachUnsorted(in transaction: borrowing LentTransaction, _ body: Body) throws {
@@ -236,23 +292,25 @@ extension Execution {
   /// A document's key in an index entry.
   struct Found {
     let key: Key
-    /// Whether its values were cut, so that the ranges have settled nothing for it.
-    let isCut: Bool
+    /// Whether the entry itself says that the document fulfils what the ranges settle. One whose values
+    /// were cut does not.
+    let isSettled: Bool
   }
 
   /// - Throws: ``StoreError/damagedIndex(collection:index:reason:)``.
   @inline(__always)
-  private func found(_ index: CollectionIndex, _ cursor: borrowing Cursor) throws -> Found {
-    try found(index, cursor.key, cursor.value)
+  private func found(_ access: IndexAccess, _ cursor: borrowing Cursor) throws -> Found {
+    try found(access, cursor.key, cursor.value)
   }
 
   @inline(__always)
   private func found(
-    _ index: CollectionIndex, _ entry: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+    _ access: IndexAccess, _ entry: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
   ) throws -> Found {
-    let count = try index.checkedValueByteCount(ofEntry: entry, value)
+    let count = try access.index.checkedValueByteCount(ofEntry: entry, value)
     return Found(
-      key: UnsafeRawBufferPointer(rebasing: entry[count...]), isCut: IndexEntry.isCut(value))
+      key: UnsafeRawBufferPointer(rebasing: entry[count...]),
+      isSettled: access.settles(entry, value))
   }
 
   /// What to throw where a document is not there that was lent by its key alone.
@@ -275,15 +333,15 @@ extension Execution {
   private func lend(
     _ found: Found, _ index: CollectionIndex?, _ documents: inout Cursor, _ taker: Taker
   ) throws -> Bool {
-    if lendsKeys, asksNothing, !found.isCut {
+    if lendsKeys, asksNothing, found.isSettled {
       return try taker.take(found.key, Record(start: nil, count: 0))
     }
     guard try documents.seek(found.key) else {
       guard let index else { return true }
       throw index.missingDocument
     }
-    if !asksNothing || found.isCut {
-      let evaluation = found.isCut ? whole.evaluation : residual
+    if !asksNothing || !found.isSettled {
+      let evaluation = found.isSettled ? residual : whole.evaluation
       guard try matches(evaluation, key: documents.key, record: documents.value) else {
         return true
       }
@@ -300,7 +358,7 @@ extension Execution {
     let index = access.index
     for range in access.ranges {
       let isDone = try index.forEachEntry(in: range, &entries) { entry, value in
-        try lend(try found(index, entry, value), index, &documents, taker)
+        try lend(try found(access, entry, value), index, &documents, taker)
       }
       guard isDone else { return }
     }
@@ -315,9 +373,10 @@ extension Execution {
       var entries = try transaction.cursor(in: access.index.database)
       for range in access.ranges {
         try access.index.forEachEntry(in: range, &entries) { entry, value in
-          let entry = try found(access.index, entry, value)
+          let entry = try found(access, entry, value)
           // What several indexes find is asked whole.
-          keys.append(Found(key: entry.key, isCut: entry.isCut || accesses.count > 1))
+          keys.append(
+            Found(key: entry.key, isSettled: entry.isSettled && accesses.count == 1))
           return true
         }
       }
@@ -362,10 +421,12 @@ extension Execution {
     while hasLeft, hasRight, firstRange.isBefore(end: left.key),
       secondRange.isBefore(end: right.key)
     {
-      let one = try found(first.index, left)
-      let other = try found(second.index, right)
+      let one = try found(first, left)
+      let other = try found(second, right)
       let order = Bytes.compare(one.key, other.key)
-      if order == 0 { result.append(Found(key: one.key, isCut: one.isCut || other.isCut)) }
+      if order == 0 {
+        result.append(Found(key: one.key, isSettled: one.isSettled && other.isSettled))
+      }
       if order <= 0 { hasLeft = try left.next() }
       if order >= 0 { hasRight = try right.next() }
     }
@@ -375,14 +436,59 @@ extension Execution {
   }
 }
 
+// MARK: Counting
+
+extension Execution {
+  /// How many documents an index finds that knows all conditions; counts up to a limit.
+  func count(
+    _ access: IndexAccess, in transaction: borrowing LentTransaction, upTo limit: Int
+  ) throws -> Int {
+    guard access.findsEachOnce else {
+      var count = 0
+      try forEachUnsorted(in: transaction) { _, _ in
+        count += 1
+        return count < limit
+      }
+      return count
+    }
+    var entries = try transaction.cursor(in: access.index.database)
+    var count = 0
+    var asked: [Found] = []
+    for range in access.ranges where count < limit {
+      var found = count
+      try access.index.forEachEntry(in: range, &entries) { entry, value in
+        let valueByteCount = try access.index.checkedValueByteCount(ofEntry: entry, value)
+        if access.settles(entry, value) {
+          found += 1
+        } else {
+          let key = UnsafeRawBufferPointer(rebasing: entry[valueByteCount...])
+          asked.append(Found(key: key, isSettled: false))
+        }
+        return found < limit
+      }
+      count = found
+    }
+    if asked.isEmpty || count >= limit { return count }
+    try forEach(
+      keys: asked, access.index, transaction,
+      Taker { _, _ in
+        count += 1
+        return count < limit
+      })
+    return count
+  }
+}
+
 // MARK: Order
 
 extension Execution {
   /// Along an index in the order that it has. Documents that the order does not tell apart come
   /// in the order of their keys, so that such a run is collected before it is lent.
+  ///
+  /// - Parameter goesOn: Asked behind each entry whose document was not taken for the last one.
   private func forEachInOrder(
     _ access: IndexAccess, _ order: IndexOrder,
-    _ transaction: borrowing LentTransaction, _ taker: Taker
+    _ transaction: borrowing LentTransaction, _ taker: Taker, _ goesOn: () -> Bool = { true }
   ) throws {
     guard let range = access.ranges.first else { return }
     var documents = try transaction.cursor(in: binding.collection.documents)
@@ -391,25 +497,26 @@ extension Execution {
     var hasOne = try index.seek(firstOf: range, isReversed: order.isReversed, &entries)
     while hasOne, range.holds(entries.key, isReversed: order.isReversed) {
       let key = entries.key
-      let entry = try found(index, entries)
-      if order.isWhole, !entry.isCut {
+      let entry = try found(access, entries)
+      let isCut = IndexEntry.isCut(entries.value)
+      if order.isWhole, !isCut {
         // What was found stays where it is while the cursor goes on.
         hasOne = order.isReversed ? try entries.previous() : try entries.next()
         let values = UnsafeRawBufferPointer(rebasing: key[..<(key.count - entry.key.count)])
         let isAlone = !order.isReversed || !hasOne || !entries.key.begins(with: values)
         if isAlone {
-          guard try lend(entry, index, &documents, taker) else { return }
+          guard try lend(entry, index, &documents, taker), goesOn() else { return }
           continue
         }
         hasOne = try entries.next()
       }
-      var run = Run(key, isCut: entry.isCut, order, index)
+      var run = Run(key, isCut: isCut, order, index)
       repeat {
-        run.keys.append(try found(index, entries))
+        run.keys.append(try found(access, entries))
         hasOne = order.isReversed ? try entries.previous() : try entries.next()
       } while hasOne && range.holds(entries.key, isReversed: order.isReversed)
         && run.prefix.withUnsafeBytes { entries.key.begins(with: $0) }
-      guard try lend(run, index, transaction, &documents, taker) else { return }
+      guard try lend(run, index, transaction, &documents, taker, goesOn) else { return }
     }
     if hasOne { try index.check(entries) }
   }
@@ -417,11 +524,12 @@ extension Execution {
   /// Lends the documents of a run, in the order of their keys, or of their values behind the cut.
   private func lend(
     _ run: Run, _ index: CollectionIndex,
-    _ transaction: borrowing LentTransaction, _ documents: inout Cursor, _ taker: Taker
+    _ transaction: borrowing LentTransaction, _ documents: inout Cursor, _ taker: Taker,
+    _ goesOn: () -> Bool
   ) throws -> Bool {
     guard run.needsValues else {
       for key in run.keys.sorted(by: { Bytes.compare($0.key, $1.key) < 0 }) {
-        guard try lend(key, index, &documents, taker) else { return false }
+        guard try lend(key, index, &documents, taker), goesOn() else { return false }
       }
       return true
     }
@@ -430,13 +538,11 @@ extension Execution {
     for key in run.keys {
       guard try documents.seek(key.key) else { throw index.missingDocument }
       let (key, record) = (documents.key, documents.value)
-      try rows.add(key: key, record: record) { bytes in
-        try binding.reading(record, key: key) { try filter.putSortValues($0, into: &bytes) }
-      }
+      try add(key, record, to: &rows, filter)
     }
     for row in rows.sorted() {
-      let found = Found(key: row.key, isCut: true)
-      guard try lend(found, index, &documents, taker) else { return false }
+      let found = Found(key: row.key, isSettled: false)
+      guard try lend(found, index, &documents, taker), goesOn() else { return false }
     }
     return true
   }

@@ -6,8 +6,11 @@ struct IndexAccess {
   /// Leading parts that have one value each throughout; the order of the index is that of the
   /// parts behind them.
   let fixedPartCount: Int
-  /// Conditions that every entry in the ranges fulfils, by their place in the conjunction.
+  /// Conditions that every entry in the ranges fulfils, by their place in the conjunction, if it is one
+  /// that ``settles(_:_:)`` says so of.
   let settled: ConditionPlaces
+  /// Where prefixes end in the entries.
+  private let ends: [PrefixEnd]
   /// Whether the conditions narrow it down at all.
   let isNarrowed: Bool
 
@@ -26,6 +29,7 @@ struct IndexAccess {
     var otherPrefixes: [[UInt8]] = []
     var ranges: [KeyRange]?
     var fixed = 0
+    var ends: [PrefixEnd] = []
     var isNarrowed = false
     var isOpen = true
     for part in index.definition.parts {
@@ -43,7 +47,11 @@ struct IndexAccess {
       }
       // Two elements of one document may be alike up to the cut.
       if part.isMultiple, !isWhole { return nil }
-      if values.isExact, isWhole { settled.formUnion(places) }
+      if values.isExact, isWhole, values.ends.isEmpty || otherPrefixes.isEmpty {
+        settled.formUnion(places)
+        let start = prefix.count
+        ends += values.ends.map { PrefixEnd(offset: start + $0, mask: part.mask) }
+      }
       let isOne = otherPrefixes.isEmpty && values.ranges.count == 1
       if values.isEquality, isWhole, isOne {
         fixed += 1
@@ -89,6 +97,7 @@ struct IndexAccess {
     fixedPartCount = found.count > 1 ? 0 : fixed
     self.ranges = Self.merged(found)
     self.settled = settled
+    self.ends = ends
     self.isNarrowed = isNarrowed || index.filter != nil
   }
 
@@ -164,11 +173,26 @@ struct IndexAccess {
   /// Whether entries of one range come in the order of the documents' keys.
   var isInKeyOrder: Bool { ranges.count <= 1 && fixedPartCount == index.parts.count }
 
+  /// Whether no two entries in the ranges name the same document: it has one for each of its elements.
+  var findsEachOnce: Bool {
+    !index.hasElements || index.definition.parts[..<fixedPartCount].contains { $0.isMultiple }
+  }
+
+  /// Whether every entry settles the conditions that are settled, unless its values are cut.
+  var settlesAll: Bool { ends.isEmpty }
+
+  /// Whether an entry in the ranges, by itself, says that its document fulfils the settled conditions.
+  @inline(__always)
+  func settles(_ entry: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
+    if IndexEntry.isCut(value) { return false }
+    for end in ends where !end.isClear(in: entry) { return false }
+    return true
+  }
+
   /// How the entries stand to an order: nil where they do not have it.
   func direction(for order: [SortKey]) -> IndexOrder? {
-    guard ranges.count <= 1, !order.isEmpty else { return nil }
+    guard ranges.count <= 1, !order.isEmpty, findsEachOnce else { return nil }
     let parts = index.definition.parts
-    guard !index.hasElements || fixedPartCount > 0 else { return nil }
     var place = fixedPartCount
     var isReversed: Bool?
     for key in order {
@@ -186,6 +210,21 @@ struct IndexAccess {
     }
     return IndexOrder(
       partCount: place, isReversed: isReversed ?? false, isWhole: place == parts.count)
+  }
+}
+
+/// The place in an entry right behind the prefix that a condition asks for.
+///
+/// Prefixes are of whole characters: "x\u{301}" does not begin with "x". A prefix of which every scalar
+/// is a character of its own ends with a character where the text ends, or goes on with a scalar below
+/// U+0300: none of these joins the one in front of it.
+struct PrefixEnd {
+  let offset: Int
+  /// `0xFF` for values that are kept complemented.
+  let mask: UInt8
+
+  @inline(__always) func isClear(in entry: UnsafeRawBufferPointer) -> Bool {
+    offset < entry.count && entry[offset] ^ mask < 0xCC
   }
 }
 

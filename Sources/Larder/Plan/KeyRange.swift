@@ -91,43 +91,70 @@ extension KeyRange {
 /// The values of one index part that a comparison may hold for.
 struct PartRanges {
   var ranges: [KeyRange]
-  /// Whether the comparison holds for all of them, so that no document has to be asked.
+  /// Whether the comparison holds for all of them, so that no document has to be asked. Where there are
+  /// ``ends``, it holds for those that pass them.
   var isExact = true
   /// Whether each range is a single value.
   var isEquality = true
+  /// Offsets in the encoded value of bytes that stand behind a prefix.
+  ///
+  /// Swift's prefixes are of whole characters: the prefix is one where no character begins in it that
+  /// goes on behind it. See ``PrefixEnd``.
+  var ends: [Int] = []
 
   static let nothing = PartRanges(ranges: [])
 
   /// Nil where the index cannot tell anything.
   init?(_ comparison: Comparison, _ part: IndexDefinition.Part) {
+    guard part.isMultiple else {
+      self.init(ofOne: comparison, part)
+      return
+    }
     switch comparison {
-    case .compare(.equal, let value) where !part.isMultiple:
+    case .containsElement(let value):
+      guard value != .null else { return nil }
+      self.init(ofOne: .equal(value), part)
+    case .containsMatch(let condition): self.init(ofElement: condition, part)
+    default: return nil
+    }
+  }
+
+  /// The elements that a condition may hold for: it is one element that has to fulfil all its parts.
+  private init?(ofElement condition: FilterNode, _ part: IndexDefinition.Part) {
+    let conditions = if case .conjunction(let parts) = condition { parts } else { [condition] }
+    var found: PartRanges?
+    var isWhole = true
+    for condition in conditions {
+      guard case .test(.field(let path), let comparison) = condition, path.count == 1,
+        comparison != .equal(.null), let ranges = PartRanges(ofOne: comparison, part)
+      else {
+        isWhole = false
+        continue
+      }
+      found = found.map { $0.intersection(ranges) } ?? ranges
+    }
+    guard var found else { return nil }
+    if !isWhole { found.isExact = false }
+    self = found
+  }
+
+  /// What a comparison of a single value, or of one element, may hold for.
+  private init?(ofOne comparison: Comparison, _ part: IndexDefinition.Part) {
+    switch comparison {
+    case .compare(.equal, let value):
       guard let range = Self.equal(value, part) else { return nil }
       self = range
-    case .isAny(let values) where !part.isMultiple:
+    case .isAny(let values):
       self = .nothing
       for value in values where value != .null {
         guard let range = Self.equal(value, part) else { return nil }
         for range in range.ranges where !ranges.contains(range) { ranges.append(range) }
         if ranges.count > Self.maximumCount { return nil }
       }
-    case .containsElement(let value) where part.isMultiple:
-      guard value != .null, let range = Self.equal(value, part) else { return nil }
-      self = range
     case .compare(let relation, let value):
-      guard !part.isMultiple, let range = Self.ordered(relation, value, part) else { return nil }
+      guard let range = Self.ordered(relation, value, part) else { return nil }
       self = range
-    case .hasPrefix(let text) where part.scalar == .string && !part.isMultiple:
-      var bytes = OrderedBytes(capacity: text.utf8.count + 16)
-      var normal = text.normalized()
-      normal.withUTF8 {
-        bytes.put(
-          prefix: UnsafeRawBufferPointer($0), tag: IndexTag.string,
-          limit: CollectionIndex.maximumValueByteCount)
-      }
-      // Swift's prefixes are of whole characters, so that some of these are none.
-      self = PartRanges(
-        ranges: [KeyRange(prefix: [UInt8](bytes.bytes))], isExact: false, isEquality: false)
+    case .hasPrefix(let text) where part.scalar == .string: self = Self.beginning(with: text)
     default: return nil
     }
     if part.isDescending {
@@ -146,6 +173,21 @@ struct PartRanges {
 
   /// More values than this are better looked for otherwise.
   private static let maximumCount = 256
+
+  private static func beginning(with text: String) -> PartRanges {
+    var bytes = OrderedBytes(capacity: text.utf8.count + 16)
+    var normal = text.normalized()
+    let isPlain = normal.withUTF8 { text in
+      let text = UnsafeRawBufferPointer(text)
+      bytes.put(
+        prefix: text, tag: IndexTag.string, limit: CollectionIndex.maximumValueByteCount)
+      return text.isComposed && !text.hasBreak
+    }
+    var result = PartRanges(
+      ranges: [KeyRange(prefix: [UInt8](bytes.bytes))], isExact: isPlain, isEquality: false)
+    if isPlain { result.ends = [bytes.count] }
+    return result
+  }
 
   private static func equal(_ value: Value, _ part: IndexDefinition.Part) -> PartRanges? {
     // NaN equals nothing.
@@ -218,8 +260,10 @@ struct PartRanges {
         if !range.isEmpty { common.append(range) }
       }
     }
-    return PartRanges(
+    var result = PartRanges(
       ranges: common, isExact: isExact && other.isExact, isEquality: isEquality || other.isEquality)
+    result.ends = ends + other.ends
+    return result
   }
 }
 

@@ -9,6 +9,8 @@ struct Plan {
   let filter: FilterNode
   /// Documents that the source gives, as far as it was worth counting them.
   let estimate: Estimate
+  /// When to give up a way along an index for its order; nil where there is no better one.
+  var retreat: Retreat?
 
   /// How many documents it finds at most; nil where that is not known, or may be much too many.
   func foundCount(upTo limit: Int) -> Int? {
@@ -31,6 +33,15 @@ struct Plan {
     case intersection(IndexAccess, IndexAccess)
     /// The documents that a search index has found.
     case search(SearchFinding)
+
+    /// The range of keys that is read from end to end; nil for other ways.
+    var scannedKeys: KeyRange? {
+      switch self {
+      case .everything: .everything
+      case .keyRange(let range): range
+      case .nothing, .keys, .index, .union, .intersection, .search: nil
+      }
+    }
   }
 
   enum Order {
@@ -47,5 +58,16 @@ struct Plan {
   struct Estimate: Equatable {
     var count: Int
     var isExact: Bool
+  }
+
+  /// What a way along an index is held against: of conditions that no index knows, nobody knows how many
+  /// documents fulfil them, until some have been asked.
+  struct Retreat {
+    /// Entries of the index, at most.
+    let entryCount: Int
+    /// What it costs to find the documents without the order, in nanoseconds.
+    let cost: Double
+    /// Whether search indexes may be used instead.
+    let usesSearchIndexes: Bool
   }
 }

@@ -15,13 +15,15 @@ struct Planner {
   /// The result of a search that was made in this transaction already.
   let finding: SearchFinding?
   private let usesSearchIndexes: Bool
+  /// Whether to go along an index for its order alone.
+  private let usesOrder: Bool
 
   // What things cost beside each other, in nanoseconds. From the benchmark: a record that is
   // looked at in passing, one that is fetched by its key, an entry that is passed, one document
   // that is sorted.
   private static let scanCost = 40.0
-  private static let fetchCost = 350.0
-  private static let sortCost = 400.0
+  static let fetchCost = 350.0
+  static let sortCost = 400.0
   /// Entries that are counted in each candidate before any other is looked at again.
   private static let firstCount = 64
   /// Keys in a range that are counted at most.
@@ -29,9 +31,10 @@ struct Planner {
 
   init(
     _ selection: Selection, _ collection: Collection, finding: SearchFinding? = nil,
-    usesSearchIndexes: Bool = true
+    usesSearchIndexes: Bool = true, usesOrder: Bool = true
   ) {
     self.finding = finding
+    self.usesOrder = usesOrder
     self.usesSearchIndexes = usesSearchIndexes
     givenOrder = selection.order
     var selection = selection
@@ -74,12 +77,13 @@ struct Planner {
       if case .sort = plan.order { cost += Double(counted.count) * Self.sortCost }
       if cost < leastCost { (best, leastCost) = (plan, cost) }
     }
-    if !selection.order.isEmpty {
+    if !selection.order.isEmpty, usesOrder {
       for access in usable {
         guard let order = access.direction(for: selection.order) else { continue }
         let cost = orderedCost(access, counted, of: count)
         if cost < leastCost {
-          let plan = plan(.index(access), .index(order), access.settled, count, isExact: false)
+          var plan = plan(.index(access), .index(order), access.settled, count, isExact: false)
+          plan.retreat = retreat(from: access, counted, of: count)
           (best, leastCost) = (plan, cost)
         }
       }
@@ -87,17 +91,29 @@ struct Planner {
     return best ?? scan(count)
   }
 
-  /// The ranges that answer without a look at any document; nil where there are none.
-  func countingAccess() -> IndexAccess? { settlingAccesses.first { _ in true } }
+  /// The ranges that answer with a look at few documents or none, or else nil.
+  func countingAccess() -> IndexAccess? {
+    let accesses = collection.indexes.lazy.compactMap { IndexAccess($0, conditions) }
+      .filter { access in
+        // An index of elements lacks documents without any, unless one is asked for.
+        access.settled.count == conditions.count
+          && (access.isNarrowed || !access.index.hasElements)
+      }
+    return accesses.first { $0.findsEachOnce && $0.settlesAll }
+      ?? accesses.first { $0.findsEachOnce } ?? accesses.first { _ in true }
+  }
 
   /// All the ways to have an index find just the documents that match, each once.
   var settlingAccesses: some Sequence<IndexAccess> {
     collection.indexes.lazy.compactMap { IndexAccess($0, conditions) }
       .filter { access in
-        // An index of elements has as many entries as there are elements, unless one is asked for.
-        access.settled.count == conditions.count
-          && (access.isNarrowed || !access.index.hasElements)
+        access.settled.count == conditions.count && access.findsEachOnce && access.settlesAll
       }
+  }
+
+  /// A plan that goes by an index which knows all conditions.
+  func plan(settledBy access: IndexAccess) -> Plan {
+    plan(.index(access), .keys, access.settled, 0, isExact: false)
   }
 
   /// The place in the selection's order that documents have to come behind.
@@ -120,13 +136,28 @@ struct Planner {
     return Double(count) * min(1, Double(wanted) / Double(matching)) * Self.scanCost
   }
 
+  /// Nil where all conditions are known to the index, or few documents are there.
+  private func retreat(
+    from access: IndexAccess, _ counted: Counted?, of count: Int
+  ) -> Plan.Retreat? {
+    guard access.settled.count < askedCount else { return nil }
+    // A document that is asked for more than a number costs about two that are not.
+    return Plan.Retreat(
+      entryCount: count,
+      cost: counted.map { Double($0.count) * Self.fetchCost } ?? Double(count) * 2 * Self.scanCost,
+      usesSearchIndexes: usesSearchIndexes)
+  }
+
+  /// Conditions, but for the place that a page begins behind: the way along an index begins there.
+  private var askedCount: Int { conditions.count - (position == nil ? 0 : 1) }
+
   private func orderedCost(_ access: IndexAccess, _ counted: Counted?, of count: Int) -> Double {
     let isSmallest = counted?.access?.index === access.index
     let entries = isSmallest ? counted?.count ?? count : count
     let matching = min(counted?.count ?? count, entries)
     guard let wanted, matching > 0 else { return Double(entries) * Self.fetchCost }
     // Of conditions that no index knows, one document in ten is taken to fulfil them.
-    let unknown = counted == nil && access.settled.count < conditions.count ? 10.0 : 1
+    let unknown = counted == nil && access.settled.count < askedCount ? 10.0 : 1
     return min(Double(entries), unknown * Double(wanted) * Double(entries) / Double(matching))
       * Self.fetchCost
   }
@@ -364,27 +395,6 @@ extension LentTransaction {
     var counter = EntryCounter(limit: limit)
     for range in access.ranges { try counter.count(range, &cursor) }
     return counter.count
-  }
-}
-
-extension LentTransaction {
-  /// How many entries lie in the ranges; nil where the values of one are cut, so that its document
-  /// would have to be asked.
-  borrowing func countWholeEntries(_ access: IndexAccess, upTo limit: Int) throws -> Int? {
-    var cursor = try cursor(in: access.index.database)
-    var count = 0
-    var cutCount = 0
-    for range in access.ranges where count < limit {
-      var (found, cut) = (count, cutCount)
-      try access.index.forEachEntry(in: range, &cursor) { key, value in
-        _ = try access.index.checkedValueByteCount(ofEntry: key, value)
-        found += 1
-        if IndexEntry.isCut(value) { cut += 1 }
-        return found < limit
-      }
-      (count, cutCount) = (found, cut)
-    }
-    return cutCount == 0 ? count : nil
   }
 }
 

@@ -15,13 +15,24 @@ struct SortedRows: ~Copyable {
   private var isHeap = false
   /// How many rows are wanted; the others are let go of as soon as they are known.
   private let limit: Int
+  private let gate: SortGate?
+  /// Whether the documents have come in the order of their keys.
+  private var isInKeyOrder = true
 
-  init(limit: Int) { self.limit = limit }
+  /// - Parameter gate: Kept at the last of the rows that are wanted, once there are as many.
+  init(limit: Int, gate: SortGate? = nil) {
+    self.limit = limit
+    self.gate = gate
+  }
 
   /// Adds a document whose sort values `write` appends.
+  ///
+  /// - Parameter verify: Called for one that is kept, if only for a while: others are left out as they
+  ///   are.
+  @inline(__always)
   mutating func add(
     key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer,
-    _ write: (inout OrderedBytes) throws -> Void
+    verify: () throws -> Void, _ write: (inout OrderedBytes) throws -> Void
   ) rethrows {
     let start = bytes.count
     try write(&bytes)
@@ -34,12 +45,24 @@ struct SortedRows: ~Copyable {
       prefix <<= UInt64(64 - 8 * values.count)
     }
     let row = Row(prefix: prefix, start: start, count: values.count, key: key, record: record)
-    guard rows.count == limit else { return rows.append(row) }
-    if !isHeap { makeHeap() }
+    guard rows.count == limit else {
+      try verify()
+      if let last = rows.last, isInKeyOrder, Bytes.compare(last.key, key) > 0 {
+        isInKeyOrder = false
+      }
+      rows.append(row)
+      if rows.count == limit {
+        makeHeap()
+        gate?.close(behind: rows[0].record)
+      }
+      return
+    }
     // The largest of those kept is on top.
     if precedes(row, rows[0]) {
+      try verify()
       rows[0] = row
       sink(0)
+      gate?.close(behind: rows[0].record)
       if bytes.count > 1 << 20 { compact() }
     } else {
       bytes.truncate(to: start)
@@ -50,6 +73,12 @@ struct SortedRows: ~Copyable {
   consuming func sorted() -> [Row] {
     var sorted = rows
     rows = []
+    if isInKeyOrder, !isHeap, sorted.count > 64, let count = Int32(exactly: sorted.count) {
+      // Rows with equal values stay in the order of their keys.
+      return KeySort.sorted(count: Int(count)) { place in
+        bytes[sorted[place].start..<sorted[place].start + sorted[place].count]
+      }.map { sorted[Int($0.place)] }
+    }
     sorted.sort { precedes($0, $1) }
     return sorted
   }

@@ -95,7 +95,9 @@ extension Transaction where Self: ~Copyable {
     let planner = Planner(selection, binding.collection)
     if let finding = try planner.findAlone(LentTransaction(self)) { return finding.count }
     guard let access = planner.countingAccess() else { return nil }
-    return try LentTransaction(self).countWholeEntries(access, upTo: limit)
+    let execution = Execution(
+      planner.plan(settledBy: access), selection, binding, lendsKeys: true)
+    return try execution.count(access, in: LentTransaction(self), upTo: limit)
   }
 
   /// Lends keys and records of the documents that match, in the order of their keys, until
@@ -190,6 +192,30 @@ extension CollectionBinding {
       let verified = try collection.verified(record, key: key)
       return try body(RecordReader(verified, binding: self, schema: root, depth: 1))
     } catch let error as RecordError {
+      throw damaged(key, error)
+    }
+  }
+
+  /// The same without a look at the checksum, for what is only held against others.
+  @inline(__always)
+  func readingUnverified<Result>(
+    _ record: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer,
+    _ body: (borrowing RecordReader) throws -> Result
+  ) throws -> Result {
+    do {
+      return try body(RecordReader(record, binding: self, schema: root, depth: 1))
+    } catch let error as RecordError {
+      // Where the bytes are damaged, that is what to say.
+      try verify(record, key: key)
+      throw damaged(key, error)
+    }
+  }
+
+  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)``.
+  func verify(_ record: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer) throws(StoreError) {
+    do throws(RecordError) {
+      _ = try collection.verified(record, key: key)
+    } catch {
       throw damaged(key, error)
     }
   }

@@ -126,22 +126,16 @@ extension Moment {
   ) throws -> [UnsafeRawBufferPointer]? {
     var selection = Selection()
     selection.filter = filter
+    let planner = Planner(selection, binding.collection)
     // The documents themselves lie in the order of the keys.
-    guard filter != .constant(true),
-      let access = Planner(selection, binding.collection).countingAccess()
-    else { return nil }
+    guard filter != .constant(true), let access = planner.countingAccess() else { return nil }
     var keys: [UnsafeRawBufferPointer] = []
-    var entries = try transaction.cursor(in: access.index.database)
-    for range in access.ranges {
-      let isWhole = try access.index.forEachEntry(in: range, &entries) { entry, value in
-        let count = try access.index.checkedValueByteCount(ofEntry: entry, value)
-        if IndexEntry.isCut(value) { return false }
-        keys.append(UnsafeRawBufferPointer(rebasing: entry[count...]))
-        return true
-      }
-      guard isWhole else { return nil }
+    let execution = Execution(
+      planner.plan(settledBy: access), selection, binding, lendsKeys: true)
+    try execution.forEach(in: transaction) { key, _ in
+      keys.append(key)
+      return true
     }
-    keys.sort { Bytes.compare($0, $1) < 0 }
     return keys
   }
 }

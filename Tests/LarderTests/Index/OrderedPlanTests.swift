@@ -1,0 +1,83 @@
+import Larder
+import LarderTesting
+import Testing
+
+@testable import Larder
+
+/// Ways along an index for its order.
+@Suite struct OrderedPlanTests {
+  @Test("a page after the first goes by the index that the first one goes by")
+  func pages() throws {
+    try withVolumes { store, volumes in
+      let query = ShelvedVolume.where { $0.shelf == 1 }.sorted(by: \.order).limit(20)
+      let first = try volumes.page(query)
+      let next = try query.after(#require(first.next))
+
+      try store.read { snapshot in
+        let binding = try #require(try snapshot.catalogue.binding(of: ShelvedVolume.self))
+        for query in [query, next] {
+          let plan = try snapshot.transaction.execution(of: query.selection, binding).plan
+          guard case .index(let access) = plan.source, case .index = plan.order else {
+            Issue.record("\(query): \(plan)")
+            continue
+          }
+          #expect(access.index.name == "shelf,order", "\(query)")
+          #expect(plan.retreat == nil, "\(query)")
+        }
+      }
+    }
+  }
+
+  @Test("a way along an index is given up where too few documents on it match, and none is lost")
+  func retreat() throws {
+    try withVolumes { store, volumes in
+      let all = try volumes.fetch(ShelvedVolume.all).sorted {
+        ($0.order, $0.id) < ($1.order, $1.id)
+      }
+      // On all of the way, nowhere, at its beginning alone, at its end alone.
+      for range in [0..<2_000, 0..<0, 0..<3, 1_990..<2_000] {
+        let note = "\(range)"
+        try volumes.save(
+          all[range].map { volume in
+            var changed = volume
+            changed.note = note
+            return changed
+          })
+        let query = ShelvedVolume.where { $0.note.contains(note) }.sorted(by: \.order).limit(20)
+
+        let found = try volumes.fetch(query)
+        let plan = try query.explain(in: store)
+
+        #expect(found.map(\.id) == all[range].prefix(20).map(\.id), "\(range)")
+        #expect(plan.order == .index, "\(plan)")
+        let isGivenUp = range.count < 20
+        #expect(plan.examinedRows < (isGivenUp ? 2_200 : 25), "\(plan)")
+        #expect(plan.examinedRows >= (isGivenUp ? 2_000 : 20), "\(plan)")
+      }
+    }
+  }
+
+  private func withVolumes(
+    _ body: (Store, StoreRepository<ShelvedVolume>) throws -> Void
+  ) throws {
+    try withTemporaryStore { store in
+      let volumes = store.repository(of: ShelvedVolume.self)
+      try volumes.save(
+        (0..<2_000).map { number in
+          ShelvedVolume(
+            id: number, shelf: number % 2, order: number * 7_919 % 1_000, note: "none")
+        })
+      try body(store, volumes)
+    }
+  }
+}
+
+@Document
+private struct ShelvedVolume: Identifiable {
+  var id: Int
+  var shelf: Int
+  @Indexed var order: Int
+  var note: String
+
+  static let indexes: [Index<ShelvedVolume>] = [Index(\.shelf, \.order)]
+}
