@@ -33,6 +33,14 @@ package enum DateText {
       .map(Date.init(timeIntervalSinceReferenceDate:))
   }
 
+  /// Whether bytes are a date in the form of `2026-03-01T09:30:00.250Z`, which ``text(of:)`` writes again.
+  static func isUsual(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    // A leap second would become the one after.
+    bytes.count == 24 && bytes[10] == UInt8(ascii: "T") && bytes[19] == UInt8(ascii: ".")
+      && bytes[17] != UInt8(ascii: "6") && bytes[23] == UInt8(ascii: "Z")
+      && ISO8601.date(from: bytes) != nil
+  }
+
   private static func text(of date: Date, digits: Int) -> String? {
     let time = date.timeIntervalSinceReferenceDate
     guard time.isFinite, time.magnitude < 1e12 else { return nil }

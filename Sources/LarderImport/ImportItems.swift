@@ -47,16 +47,20 @@ struct ImportItems: ~Copyable {
   private var json: JSONReader?
   private var csv: CSVDocuments?
   private var conversion: DocumentConversion?
-  /// The latest row of a table.
-  private var row: ImportItem?
-  private let isDirect = ImportPath.isDirect
+  private let makesKeys: Bool
+  /// Whether ``tape`` is asked for at all.
+  let isDirect = ImportPath.isDirect
 
   init(_ documents: consuming JSONReader, _ conversion: DocumentConversion) {
     json = consume documents
     self.conversion = conversion
+    makesKeys = conversion.makesKeys
   }
 
-  init(_ documents: consuming CSVDocuments) { csv = consume documents }
+  init(_ documents: consuming CSVDocuments, makesKeys: Bool) {
+    csv = consume documents
+    self.makesKeys = makesKeys
+  }
 
   /// How many bytes of the file have been read.
   private(set) var consumedByteCount = 0
@@ -66,22 +70,30 @@ struct ImportItems: ~Copyable {
   /// - Throws: ``ImportError`` for input that is refused or cannot be read.
   mutating func advance() throws(ImportError) -> Bool {
     if conversion == nil {
-      row = try csv?.next()
+      guard try csv?.advance() == true else { return false }
       if let count = csv?.consumedByteCount { consumedByteCount = count }
-      return row != nil
+      return true
     }
     guard try json?.next() == true else { return false }
     if let count = json?.consumedByteCount { consumedByteCount = count }
     return true
   }
 
-  /// The latest document as it was read, until the next one is; nil for the row of a table.
-  var tape: DocumentTape? { mutating get { isDirect ? json?.tape : nil } }
+  /// Whether columns have turned out to be of other kinds than was guessed.
+  var isWrong: Bool { mutating get { csv?.isWrong == true } }
+
+  /// The latest document as it was read, until the next one is; nil for one that only ``item()`` has.
+  var tape: DocumentTape? {
+    mutating get {
+      guard isDirect else { return nil }
+      return conversion == nil ? csv?.tape : json?.tape
+    }
+  }
 
   /// The key of the latest document where it lacks the key field.
   var outsideKey: OutsideKey {
     mutating get {
-      if conversion?.makesKeys == true { return .made(.timeOrdered()) }
+      if makesKeys { return .made(.timeOrdered()) }
       guard let key = json?.key else { return .none }
       return .text(key)
     }
@@ -90,7 +102,7 @@ struct ImportItems: ~Copyable {
   /// Where the latest document begins.
   var position: TextPosition {
     mutating get {
-      if let row { return row.position }
+      if conversion == nil { return csv?.position ?? .start }
       return json?.position ?? .start
     }
   }
@@ -99,10 +111,11 @@ struct ImportItems: ~Copyable {
   ///
   /// - Throws: ``ImportError`` for one that is refused.
   mutating func item() throws(ImportError) -> ImportItem {
-    if let row { return row }
-    guard var conversion, let read = json?.document() else {
-      preconditionFailure("a document was read")
+    guard var conversion else {
+      guard let row = try csv?.item() else { preconditionFailure("a row was read") }
+      return row
     }
+    guard let read = json?.document() else { preconditionFailure("a document was read") }
     let document = try conversion.document(read)
     if conversion.keyKind == nil {
       // The first document tells how the keys that others stand under are meant.
@@ -125,6 +138,10 @@ enum ImportPath {
   /// What holds: from the text, where that is possible. A test compares it with the way by the names of
   /// fields, which all others take.
   @TaskLocal static var isDirect = true
+
+  /// Rows of a table whose kinds are taken for those of all rows until one shows others. A test takes
+  /// fewer.
+  @TaskLocal static var guessRowCount = 1_000
 
   /// Bytes of a file from which on it is read on another thread than it is saved on: a smaller one is
   /// saved before that thread would have begun. A test takes others.

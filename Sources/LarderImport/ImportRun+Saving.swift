@@ -98,7 +98,7 @@ extension ImportRun {
   ) throws -> ImportBatches {
     ImportBatches(
       try reader(of: file),
-      TapeEncoder(rehearsal, in: place, rules: options.rules(isTable: false), .json),
+      TapeEncoder(rehearsal, in: place, rules: options.rules(isTable: table != nil), .json),
       rehearsal, options)
   }
 

@@ -5,20 +5,22 @@ struct ImportStop: Error {
   let reason: any Error
 }
 
-/// One import: twice through the file, and once more before to find the kinds of its columns.
+/// One import: twice through the file, and seldom twice more before, to find the kinds of its columns.
 struct ImportRun {
   var rehearsal: SaveRehearsal
   let options: ImportOptions
   let progress: (StoreProgress) throws -> Void
   var report = ImportReport()
   /// The file's columns, where it is CSV.
-  private var table: CSVTable?
+  var table: CSVTable?
 
   /// What one step of the first pass holds of the file.
   static let stepDocumentCount = 1_000
   private static let stepByteCount = 1 << 20
   /// How much of the checking it is to find the kinds of columns.
   private static let inferringPart = 0.3
+  /// How much it is to try the rows with kinds that are guessed; seldom does anything come behind it.
+  private static let guessingPart = 0.9
 
   init(
     _ rehearsal: SaveRehearsal, options: ImportOptions,
@@ -82,28 +84,70 @@ struct ImportRun {
   /// Reads everything and saves nothing.
   private mutating func check(_ file: borrowing ImportFile) throws {
     if options.format.resolved(for: file.name) == .csv {
-      table = try CSVTable(try file.bytes(), options, rehearsal) { byteCount, rowCount in
-        try tell(news(.reading, byteCount, file, rowCount, part: 0..<Self.inferringPart))
-      }
+      try checkTable(file)
+    } else {
+      _ = try tryAll(file, part: 0..<1)
     }
-    let part = table?.isInferred == true ? Self.inferringPart..<1 : 0..<1
+    try checkRules(file.name)
+    try checkKeys(file)
+    try file.checkUnchanged()
+    try tell(news(.reading, file.byteCount, file, report.documentCount, part: 0..<1))
+  }
+
+  /// Tries all rows, with the kinds that the first ones show where only the whole file can tell them;
+  /// where that goes wrong, once more with those of all rows.
+  private mutating func checkTable(_ file: borrowing ImportFile) throws {
+    table = try CSVTable(
+      try file.bytes(), options, rehearsal,
+      mostRows: ImportPath.isDirect ? ImportPath.guessRowCount : .max
+    ) { byteCount, rowCount in
+      try tell(news(.reading, byteCount, file, rowCount, part: 0..<Self.inferringPart))
+    }
+    guard table?.guess != nil else {
+      let start = table?.isInferred == true && !ImportPath.isDirect ? Self.inferringPart : 0
+      _ = try tryAll(file, part: start..<1)
+      return
+    }
+    let before = (rehearsal, report)
+    do {
+      if try tryAll(file, part: 0..<Self.guessingPart) {
+        table?.confirm()
+        return
+      }
+    } catch let stop as ImportStop {
+      throw stop
+    } catch {
+      // Whichever error is first in the file when its kinds are known is found below.
+    }
+    (rehearsal, report) = before
+    let middle = Self.guessingPart + (1 - Self.guessingPart) * Self.inferringPart
+    table = try CSVTable(try file.bytes(), options, rehearsal) { byteCount, rowCount in
+      try tell(news(.reading, byteCount, file, rowCount, part: Self.guessingPart..<middle))
+    }
+    _ = try tryAll(file, part: middle..<1)
+  }
+
+  /// Tries all documents; false, and it ends, where the kinds of a table turn out to be others than was
+  /// guessed.
+  private mutating func tryAll(
+    _ file: borrowing ImportFile, part: Range<Double>
+  ) throws -> Bool {
     var documents = try reader(of: file)
-    var step = try ImportStep(rehearsal, rules: options.rules(isTable: false))
+    var step = try ImportStep(rehearsal, rules: options.rules(isTable: table != nil))
     var stepEnd = (documentCount: Self.stepDocumentCount, byteCount: Self.stepByteCount)
     while try advance(&documents, &step, file.name) {
       let byteCount = documents.consumedByteCount
       if report.documentCount >= stepEnd.documentCount || byteCount >= stepEnd.byteCount {
+        if documents.isWrong { return false }
         try rehearse(&step, file.name)
         try tell(news(.reading, byteCount, file, report.documentCount, part: part))
         stepEnd.documentCount = report.documentCount + Self.stepDocumentCount
         stepEnd.byteCount = byteCount + Self.stepByteCount
       }
     }
+    if documents.isWrong { return false }
     try rehearse(&step, file.name)
-    try checkRules(file.name)
-    try checkKeys(file)
-    try file.checkUnchanged()
-    try tell(news(.reading, file.byteCount, file, report.documentCount, part: part))
+    return true
   }
 
   /// Reads the next document and tries it, at once or with others.
@@ -184,7 +228,10 @@ struct ImportRun {
   // MARK: Both
 
   func reader(of file: borrowing ImportFile) throws(ImportError) -> ImportItems {
-    if let table { return try ImportItems(table.documents(try file.bytes())) }
+    if let table {
+      return ImportItems(
+        try table.documents(try file.bytes()), makesKeys: options.makesKeys)
+    }
     let documents = JSONReader(
       try file.bytes(), shape: options.shape, at: options.documentsAt?.names ?? [],
       limits: options.limits)

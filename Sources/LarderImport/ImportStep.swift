@@ -6,7 +6,8 @@ struct ImportStep: ~Copyable {
   /// In the order of the file.
   private(set) var items: [ImportItem] = []
   private var tapes: TapeRehearsal
-  private var isTable = false
+  /// Whether all documents are tried here.
+  private var isIndirect = false
   /// How often documents were rehearsed.
   private var count = 0
 
@@ -20,7 +21,7 @@ struct ImportStep: ~Copyable {
 
   /// Whether it is time to rehearse what was not tried. A file whose documents nearly all show
   /// something new is rehearsed many at a time.
-  var isDue: Bool { !isTable && (count < Self.eagerCount || items.count >= count) }
+  var isDue: Bool { !isIndirect && (count < Self.eagerCount || items.count >= count) }
 
   /// Tries the latest document; false if that is left to ``rehearse(_:)``.
   ///
@@ -28,12 +29,16 @@ struct ImportStep: ~Copyable {
   mutating func add(
     _ documents: inout ImportItems, _ rehearsal: inout SaveRehearsal
   ) throws(ImportError) -> Bool {
-    guard let tape = documents.tape else {
-      isTable = true
+    guard documents.isDirect else {
+      isIndirect = true
       items.append(try documents.item())
       return false
     }
-    if tapes.accepts(tape, documents.outsideKey, &rehearsal) { return true }
+    if let tape = documents.tape {
+      if tapes.accepts(tape, documents.outsideKey, &rehearsal) { return true }
+    } else {
+      tapes.pass()
+    }
     do throws(ImportError) {
       items.append(try documents.item())
     } catch {
@@ -49,7 +54,7 @@ struct ImportStep: ~Copyable {
   mutating func rehearse(_ rehearsal: inout SaveRehearsal) throws {
     guard !items.isEmpty else { return }
     let documents = items.map(\.document)
-    if isTable {
+    if isIndirect {
       try rehearsal.add(documents)
     } else {
       try tapes.add(documents, to: &rehearsal)

@@ -10,8 +10,9 @@ extension Store {
   /// kinds the fields have that the catalogue does not know; the second time saves them in batches.
   /// So bad input changes nothing, and memory holds four batches and 8 bytes for each document, however
   /// large the file is. The second time, a file of 1 MB or more is read on a thread of its own. A pipe is first copied to a temporary file. Documents with one key are refused,
-  /// unless ``ImportOptions/repeatedKeys`` says otherwise. A CSV file with columns whose kind neither the
-  /// collection nor the caller tells is read once more, before.
+  /// unless ``ImportOptions/repeatedKeys`` says otherwise. Columns of a CSV file whose kind neither the
+  /// collection nor the caller tells are taken for what the first thousand rows show. A file in which a later
+  /// row shows another kind, or which has an error, is read twice more before anything is saved.
   ///
   /// An object inside a document becomes an embedded document, or a dictionary where its names keep
   /// coming: more than 128 of them, of which each object has few.

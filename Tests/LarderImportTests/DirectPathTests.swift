@@ -9,18 +9,22 @@ import Testing
 
 @Suite("Documents that go from their text into records without a tree")
 struct DirectPathTests {
-  @Test("they are saved, refused, declared and indexed as by the names of their fields")
-  func same() throws {
+  @Test(
+    "they are saved, refused, declared and indexed as by the names of their fields",
+    arguments: [false, true])
+  func same(isTable: Bool) throws {
     var random = RandomSource()
     var (directCount, savedCount, refusedCount) = (0, 0, 0)
     for _ in rounds(
       repetitions(150), until: { directCount > 1_000 && savedCount > 20 && refusedCount > 20 })
     {
-      let trial = Trial(&random)
+      let trial = isTable ? Trial(tables: &random) : Trial(&random)
       // On one thread or on two.
       let aheadByteCount = random.pick([0, .max])
+      // Kinds of columns are guessed by some of the rows.
+      let guessRowCount = random.pick([1, 5, 1_000])
       let direct = try ImportPath.$aheadByteCount.withValue(aheadByteCount) {
-        try outcome(of: trial)
+        try ImportPath.$guessRowCount.withValue(guessRowCount) { try outcome(of: trial) }
       }
       let other = try ImportPath.$isDirect.withValue(false) { try outcome(of: trial) }
       #expect(direct.text == other.text, "\(random.hint) \(trial)")
@@ -105,6 +109,39 @@ struct DirectPathTests {
     }
   }
 
+  @Test(
+    "a column is of the kind that the whole table shows, wherever it shows",
+    arguments: [1_500, 2_999], ["x", "1.5", "", "\"5\""])
+  func lateKind(row: Int, cell: String) throws {
+    let lines = (0..<3_000).map { "\($0),\($0 == row ? cell : "7")" }
+    try withTemporaryStore { store in
+      let report = try store.importDocuments(
+        from: .text("id,a\n" + lines.joined(separator: "\n"), name: "t.csv"), into: "c", key: "id")
+
+      #expect(report.saved.inserted == 3_000)
+      #expect(report.directDocumentCount == 3_000)
+      let first = try store.collection("c").get(0)?["a"]
+      let expected: Value =
+        cell.isEmpty ? .integer(7) : cell == "1.5" ? .double(7) : .string("7")
+      #expect(first == expected)
+    }
+  }
+
+  @Test("the first error of a table is told, though its kinds were guessed otherwise")
+  func errorBehindGuess() throws {
+    // By the first rows alone, row 1,500 would be refused before the row that is no row.
+    let lines = (0..<3_000).map { $0 == 1_500 ? "\($0),x" : $0 == 2_500 ? "\($0)" : "\($0),7" }
+    try withTemporaryStore { store in
+      let error = #expect(throws: ImportError.self) {
+        try store.importDocuments(
+          from: .text("id,a\n" + lines.joined(separator: "\n"), name: "t.csv"), into: "c",
+          key: "id")
+      }
+
+      #expect(error?.kind == .shape && error?.position == TextPosition(line: 2_502, column: 5))
+    }
+  }
+
   @Test("an import that is stopped has saved as much on two threads as on one", arguments: 1...6)
   func stopped(call: Int) throws {
     let lines = (0..<5_500).map { #"{"id": \#($0), "x": "\#($0)"}"# }.joined(separator: "\n")
@@ -181,6 +218,46 @@ struct DirectPathTests {
       if random.once(in: 5) { uniqueField = file.fields[0].name }
     }
 
+    /// Imports of tables.
+    init(tables random: inout RandomSource) {
+      let table = RandomTable(&random)
+      name = "t.csv"
+      options.makesKeys = random.once(in: 6)
+      options.allowsMixedKinds = random.once(in: 3)
+      options.atomically = random.once(in: 3)
+      options.isDryRun = random.once(in: 8)
+      options.repeatedKeys = random.bool() ? .lastWins : .refused
+      options.batchDocumentCount = random.pick([1, 7, 50, 5_000])
+      let typesAreGiven = random.bool()
+      for column in table.columns {
+        switch column.shape {
+        case .json where !random.once(in: 4): options.types[column.name] = .json
+        case .url where random.bool(): options.types[column.name] = .url
+        case .uuid where random.bool(): options.types[column.name] = .uuid
+        case .data where random.bool(): options.types[column.name] = .data
+        case .decimal where random.bool(): options.types[column.name] = .decimal
+        case _ where typesAreGiven && random.once(in: 8):
+          options.types[column.name] = random.pick(ImportType.allCases)
+        default: break
+        }
+      }
+      var count = 0
+      let hasKey = !options.makesKeys
+      texts = (0..<random.int(1..<3)).map { _ in
+        let rows = (0..<random.int(1..<120)).map { _ in
+          count += 1
+          return table.row(&random, number: count, hasKey: hasKey)
+        }
+        let lines = [table.header(&random, key: hasKey ? "id" : nil)] + rows
+        return Array(lines.joined(separator: random.pick(["\n", "\r\n"])).utf8)
+      }
+      if random.once(in: 4) {
+        let at = random.int(0..<texts[0].count)
+        texts[0][at] = random.pick(Array("\",:{}[]0x-.e\nnt\\".utf8) + [0xC3, 0x00])
+      }
+      if random.once(in: 5) { uniqueField = table.columns[0].name }
+    }
+
     var description: String {
       "\(options.types) mixed \(options.allowsMixedKinds) keys \(options.makesKeys)\n"
         + texts.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n--\n")
@@ -221,7 +298,7 @@ struct DirectPathTests {
           // Refused where the documents have it twice, or values of which there is no index.
           do {
             try store.collection("c").createIndex(
-              on: [DynamicIndexPart(FieldPath(field: field))], unique: true)
+              on: [DynamicIndexPart(FieldPath(field) ?? FieldPath(field: field))], unique: true)
           } catch let error as StoreError {
             outcome.text += "\(error)\n"
           }

@@ -18,7 +18,7 @@ package enum ISO8601 {
   }
 
   /// The date that the UTF-8 of a text is.
-  static func date(from bytes: UnsafeBufferPointer<UInt8>) -> Date? {
+  package static func date(from bytes: UnsafeBufferPointer<UInt8>) -> Date? {
     var text = Text(bytes: bytes)
     guard let year = text.number(4), text.skip("-"), let month = text.number(2), text.skip("-"),
       let day = text.number(2), (1...12).contains(month), (1...days(in: month, year)).contains(day)

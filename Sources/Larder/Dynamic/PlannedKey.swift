@@ -99,7 +99,11 @@ extension RecordPlan {
       return number.withEncodedKey { key.set([UInt8]($0)) }
     case (.unsigned, .unsigned):
       return entry.payload.withEncodedKey { key.set([UInt8]($0)) }
+    case (.uuid, .value):
+      guard let values = tape.values, case .uuid = values[Int(entry.payload)] else { return false }
+      return values[Int(entry.payload)].encodedKey(of: .uuid).map { key.set($0) } ?? false
     case (.uuid, .string), (.uuid, .resolvedString):
+      guard !entry.isLiteral else { return false }
       let reading = node.form == .text ? kinds[Int(node.kind)].reading : nil
       let value = value(of: tape.string(at: index &+ 1), reading)
       return value.encodedKey(of: .uuid).map { key.set($0) } ?? false

@@ -164,6 +164,7 @@ extension SeenValues {
         tokens.insert(.string)
       }
       if kind == .uuid { tokens.insert(.uuid) }
+      if kind.isText, rule == nil || rule == kind { tokens.insert(.own) }
     case .numbers(let numbers):
       if rule == nil { tokens.formUnion(numbers.tokens) }
     case .array: tokens.insert(.array)

@@ -57,6 +57,10 @@ extension RecordPlan {
       writer.put(entry.kind == .true)
     case .array: return putArray(index, tape, node, &writer)
     case .object: return putObject(index, tape, node, &writer)
+    case .value:
+      guard let values = tape.values, put(own: values[Int(entry.payload)], node, &writer) else {
+        return -1
+      }
     case .number, .name, .resolvedName: return -1
     }
     return index &+ 1
@@ -107,10 +111,11 @@ extension RecordPlan {
   private func put(
     text index: Int, _ tape: DocumentTape, _ node: Node, _ writer: inout RecordWriter
   ) -> Bool {
-    let (kind, reading) = (kinds[Int(node.kind)].kind, kinds[Int(node.kind)].reading)
+    let entry = tape.entries[index]
+    let kind = kinds[Int(node.kind)].kind
+    let reading = entry.isLiteral ? nil : kinds[Int(node.kind)].reading
     if kind == .date, reading == .date || reading == nil {
       // Whatever else may be read as a date is none in ISO 8601.
-      let entry = tape.entries[index]
       let bytes = tape.bytes(of: entry, isResolved: entry.kind == .resolvedString)
       if let date = ISO8601.date(from: bytes) {
         writer.put(date)
@@ -128,6 +133,18 @@ extension RecordPlan {
   private func put(_ value: Value, _ node: Node, _ writer: inout RecordWriter) -> Bool {
     guard let value = value.coerced(to: kinds[Int(node.kind)].kind) else { return false }
     writer.putNatural(value)
+    return true
+  }
+
+  /// Writes a value that is of the kind that stands there already.
+  private func put(own value: Value, _ node: Node, _ writer: inout RecordWriter) -> Bool {
+    guard node.form == .text, node.tokens.contains(.own) else { return false }
+    switch (value, kinds[Int(node.kind)].kind) {
+    case (.date(let date), .date): writer.put(date)
+    case (.uuid(let id), .uuid): writer.put(id)
+    case (.url, .url), (.data, .data), (.decimal, .decimal): writer.putNatural(value)
+    default: return false
+    }
     return true
   }
 

@@ -65,6 +65,8 @@ struct RecordPlan: ~Copyable {
     static let uuid = Tokens(rawValue: 512)
     static let array = Tokens(rawValue: 1024)
     static let object = Tokens(rawValue: 2048)
+    /// A value of the kind that stands there, which is text in JSON.
+    static let own = Tokens(rawValue: 4096)
     static let everything = Tokens(rawValue: 0xFFFF)
     static let numbers: Tokens = [
       .positive, .negative, .unsigned, .inexact, .double, .minusZero,

@@ -56,12 +56,15 @@ package struct TapeRehearsal: ~Copyable {
   ) -> Bool {
     let isAccepted = work?.accepts(tape, key) == true
     guard isAccepted else {
-      counts.append(work?.plan.counts ?? [])
+      pass()
       return false
     }
     work?.withKey { rehearsal.keyHashes.append($0) }
     return true
   }
+
+  /// Leaves a document that is on no tape to ``add(_:to:)``.
+  package mutating func pass() { counts.append(work?.plan.counts ?? []) }
 
   /// The last document that was not accepted is none, and is not given to ``add(_:to:)``.
   package mutating func forgetLast() { _ = counts.popLast() }

@@ -3,7 +3,7 @@
 ///
 /// Values, and names before those of members, stand in the order of the text. An array or object is
 /// followed by what it holds and knows where that ends. A document's names differ by their bytes in
-/// each object. All addresses hold until the next document is read.
+/// each object. Names have numbers that are their own among the objects of one place. All addresses hold until the next document is read.
 package struct DocumentTape {
   package let entries: UnsafePointer<Entry>
   /// Where the document begins in its text.
@@ -12,11 +12,14 @@ package struct DocumentTape {
   package let resolved: UnsafePointer<UInt8>
   /// How often the reader has given the numbers of names anew.
   package let generation: Int
+  /// What the reader has made of texts that stand for something else.
+  package let values: UnsafePointer<Value>?
 
   package init(
     entries: UnsafePointer<Entry>, text: UnsafePointer<UInt8>, resolved: UnsafePointer<UInt8>,
-    generation: Int
+    generation: Int, values: UnsafePointer<Value>? = nil
   ) {
+    self.values = values
     self.entries = entries
     self.text = text
     self.resolved = resolved
@@ -36,11 +39,14 @@ package struct DocumentTape {
     case array, object
     /// A member's name, as ``string`` and ``resolvedString``; its value is the next entry.
     case name, resolvedName
+    /// One of the tape's values, by its index: a date, UUID, URL, data or a decimal.
+    case value
   }
 
   /// Two words.
   @usableFromInline package struct Entry: BitwiseCopyable, Sendable {
-    /// The kind in 8 bits, the number of a name in 24, and in 32 where in the text it begins.
+    /// The kind in 8 bits, the number of a name in 24, and in 32 where in the text it begins. Of a
+    /// string the number is 1 where it stands for nothing but itself.
     @usableFromInline package var head: UInt64
 
     /// What the number is; where in its buffer a string begins (the upper half) and how many bytes
@@ -79,6 +85,9 @@ package struct DocumentTape {
     /// The number that the reader has given a name, which stays the same in one generation; 0 for a
     /// name that has none.
     @inlinable package var name: Int { Int(head >> 8 & 0xFF_FFFF) }
+
+    /// Whether a string stands for nothing but itself, whatever kind of value is expected.
+    @inlinable var isLiteral: Bool { name == 1 }
 
     /// Elements of an array, members of an object, bytes of a string.
     @inlinable package var count: Int { Int(payload & 0xFFFF_FFFF) }

@@ -1,33 +1,56 @@
 internal import Larder
 
 /// The documents of a CSV file, one at a time.
-struct CSVDocuments: ~Copyable {
-  private var reader: CSVReader
+struct CSVDocuments: ~Copyable, Sendable {
+  private(set) var reader: CSVReader
   private let table: CSVTable
   private let conversion: DocumentConversion
+  private var tapes: CSVTape
+  private var guess: CSVGuess?
 
   /// - Parameter reader: Behind the header.
   init(_ reader: consuming CSVReader, _ table: CSVTable) {
     self.reader = reader
     self.table = table
     conversion = DocumentConversion(file: table.file, keyField: "", keyKind: nil, place: nil)
+    tapes = CSVTape(table)
+    guess = table.guess
+    self.reader.keep(names: tapes.names)
   }
 
   /// How many bytes of the file have been read.
   var consumedByteCount: Int { reader.text.source.consumedByteCount }
 
-  /// The next document, or nil behind the last row.
+  /// Reads the next row; false behind the last.
   ///
   /// - Throws: ``ImportError`` for input that is refused or cannot be read.
-  mutating func next() throws(ImportError) -> ImportItem? {
-    guard try reader.next() else { return nil }
+  mutating func advance() throws(ImportError) -> Bool {
+    guard try reader.next() else { return false }
+    if guess != nil, guess?.add(reader) == true { isWrong = true }
+    return true
+  }
+
+  /// Whether the rows so far show other kinds of columns than was guessed.
+  private(set) var isWrong = false
+
+  /// The latest row as an object, until the next one is read; nil for one that has a value which only
+  /// ``item()`` knows, or that is refused.
+  var tape: DocumentTape? { mutating get { tapes.tape(of: &reader) } }
+
+  /// Where the latest row begins.
+  var position: TextPosition { reader.position }
+
+  /// The latest row as a document.
+  ///
+  /// - Throws: ``ImportError`` for one that is refused.
+  mutating func item() throws(ImportError) -> ImportItem {
     var fields = try fields(table.fields)
     if table.makesKeys {
       fields.insert(DynamicDocument.Field(table.keyField, .uuid(.timeOrdered())), at: 0)
     }
     let document = DynamicDocument(uniqueFields: fields)
     return ImportItem(
-      document, of: CSVRow(positions: reader.cells.map(\.position), columns: table.columns))
+      document, of: CSVRow(positions: reader.positions(), columns: table.columns))
   }
 
   /// The values of the fields, without those that are missing.
@@ -64,8 +87,7 @@ struct CSVDocuments: ~Copyable {
   }
 
   private func isMissing(_ index: Int) -> Bool {
-    if reader.cells[index].isQuoted { return false }
-    return reader.withCell(index) { CSVNotation.isMissing($0) }
+    reader.isMissing(index)
   }
 
   /// The value in a column; nil where the document lacks it.
@@ -88,7 +110,7 @@ struct CSVDocuments: ~Copyable {
   private func json(_ index: Int) throws(ImportError) -> Value {
     let column = table.columns[index]
     let bytes = reader.withCell(index) { Array($0) }
-    let position = reader.cells[index].position
+    let position = reader.position(of: index)
     let value: JSONValue
     do {
       value = try JSONValue(
@@ -109,7 +131,7 @@ struct CSVDocuments: ~Copyable {
     let column = table.columns[index]
     let text = reader.withCell(index) { String(decoding: $0, as: UTF8.self) }
     return ImportError(
-      .value, file: table.file, position: reader.cells[index].position,
+      .value, file: table.file, position: reader.position(of: index),
       found: "\(text.isEmpty ? "an empty field" : quoted(text)) in \(quoted(column.name))",
       expected: column.notation.expectation)
   }

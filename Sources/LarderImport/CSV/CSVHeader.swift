@@ -29,12 +29,13 @@ struct CSVHeader {
     if options.columns == nil {
       guard try reader.next() else {
         throw reader.text.error(
-          .shape, found: "the end of the file", expected: "a header with the names of the columns")
+          .shape, at: reader.text.position, found: "the end of the file",
+          expected: "a header with the names of the columns")
       }
-      for (index, cell) in reader.cells.enumerated() {
+      for (index, position) in reader.positions().enumerated() {
         let name = reader.withCell(index) { String(decoding: $0, as: UTF8.self) }
         // As the index of a data frame has none.
-        names.append((name.isEmpty ? "column \(index + 1)" : name, cell.position))
+        names.append((name.isEmpty ? "column \(index + 1)" : name, position))
       }
     }
     for (name, position) in names {

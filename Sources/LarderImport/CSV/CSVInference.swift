@@ -1,10 +1,50 @@
 internal import Larder
 
+/// The kinds of columns that only the file shows, as far as it has been read.
+struct CSVGuess: Sendable {
+  private var columns: [(index: Int, isKey: Bool, inference: CSVInference)] = []
+
+  init(_ header: borrowing CSVHeader, _ types: [String: ImportType], keyField: String) {
+    for (index, column) in header.columns.enumerated()
+    where CSVNotation.declaredKind(types[column.name], column.place) == nil {
+      columns.append((index, column.path.names == [keyField], CSVInference()))
+    }
+  }
+
+  /// Whether everything was known before.
+  var isEmpty: Bool { columns.isEmpty }
+
+  /// The kind that a column has, if it is one of those.
+  func kind(of index: Int) -> Kind<Int> {
+    guard let column = columns.first(where: { $0.index == index }) else { return .null }
+    return column.isKey ? column.inference.kindOfKey : column.inference.kind
+  }
+
+  /// Takes the latest row of a reader in; true where a column now has another kind.
+  @discardableResult
+  mutating func add(_ reader: borrowing CSVReader) -> Bool {
+    var isOther = false
+    for place in columns.indices where !columns[place].inference.isText {
+      let index = columns[place].index
+      let before = columns[place].inference
+      let isQuoted = reader.cells[index].isQuoted
+      reader.withCell(index) { columns[place].inference.add($0, isQuoted: isQuoted) }
+      let inference = columns[place].inference
+      guard inference != before else { continue }
+      isOther =
+        isOther
+        || (columns[place].isKey
+          ? inference.kindOfKey != before.kindOfKey : inference.kind != before.kind)
+    }
+    return isOther
+  }
+}
+
 /// What the fields of one column are, as far as they have been seen.
-struct CSVInference {
+struct CSVInference: Equatable, Sendable {
   private var seen: Seen = []
 
-  private struct Seen: OptionSet {
+  private struct Seen: OptionSet, Sendable {
     let rawValue: UInt8
     static let bool = Seen(rawValue: 1)
     /// An integer that a double is equal to.
@@ -70,7 +110,15 @@ struct CSVInference {
   }
 
   private static func numberOrDate(_ cell: UnsafeBufferPointer<UInt8>) -> Seen {
+    if let number = PlainNumber.integer(cell) {
+      // Those within 53 bits are doubles as well.
+      let kind: Seen =
+        number.magnitude <= 1 << 53 || Double(exactly: number) != nil ? .integer : .wideInteger
+      return number < 0 ? [kind, .negative] : kind
+    }
+    if PlainNumber.double(cell) != nil { return .double }
     guard case .success(let number) = NumberText.read(cell) else {
+      if DateText.isUsual(cell) { return .date }
       if CSVNotation.endlessDouble(cell) != nil { return .double }
       guard cell.count >= 10, cell[4] == UInt8(ascii: "-"), cell[7] == UInt8(ascii: "-"),
         isWrittenAsExported(String(decoding: cell, as: UTF8.self))

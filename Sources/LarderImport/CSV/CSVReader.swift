@@ -1,31 +1,41 @@
 /// A strict reader of CSV that gives one row at a time; ``CSVOptions`` says what it accepts.
 ///
-/// It holds one chunk of its source and the row's fields, their quotes resolved, one behind the
-/// other. What a chunk's end cuts is gathered there run by run, so that nothing depends on where
-/// the source's pieces happened to end.
+/// It holds one row and one chunk of its source. Fields are ranges of the text; only those with doubled
+/// quotes are copied. A row that the end of a chunk cuts is scanned again from its beginning when more
+/// is there, so that nothing depends on where the source's pieces happened to end.
 struct CSVReader: ~Copyable, Sendable {
-  private(set) var text: TextWindow
-  private let delimiter: UInt8
-  private let limits: CSVLimits
+  var text: TextWindow
+  let delimiter: UInt8
+  let limits: CSVLimits
 
   /// The fields of the latest row.
-  private(set) var cells: [Cell] = []
-  private var bytes: [UInt8] = []
+  private(set) var cells = Slab<Cell>(capacity: 16, filler: Cell())
+
+  /// The fields of the latest row that have doubled quotes, with these resolved, behind ``names``.
+  private(set) var resolved = Slab<UInt8>(capacity: 0, margin: 16, filler: 0)
+
+  /// What stands before everything in ``resolved``.
+  private var names: [UInt8] = []
 
   /// How many fields every row must have; nil while only the first can tell.
-  private var columnCount: Int?
+  private(set) var columnCount: Int?
 
   private var isAtBeginning = true
+  /// What ended the reading of bytes behind those that are in sight.
+  private var failure: ImportError?
 
   /// One field of a row.
-  struct Cell {
-    fileprivate(set) var range: Range<Int>
-    let isQuoted: Bool
-    /// Where it begins, before its quote.
-    let position: TextPosition
+  struct Cell: BitwiseCopyable, Sendable {
+    /// Where its bytes begin, counted from the row's beginning or in ``CSVReader/resolved``.
+    var start = 0
+    var count = 0
+    /// Where it begins, before its quote, counted from the row's beginning.
+    var offset = 0
+    var isQuoted = false
+    var isResolved = false
 
     /// Whether nothing stands there, not even quotes.
-    var isNil: Bool { range.isEmpty && !isQuoted }
+    var isNil: Bool { count == 0 && !isQuoted }
   }
 
   /// A reader at the beginning of `source`.
@@ -44,210 +54,328 @@ struct CSVReader: ~Copyable, Sendable {
   func withCell<Result, Failure>(
     _ index: Int, _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    let range = cells[index].range
-    return try bytes.withUnsafeBufferPointer { (all) throws(Failure) in
-      try body(UnsafeBufferPointer(rebasing: all[range]))
-    }
+    let cell = cells[index]
+    let first = cell.isResolved ? resolved.base : text.bytes.base + text.start
+    return try body(UnsafeBufferPointer(start: first + cell.start, count: cell.count))
+  }
+
+  /// Where the latest row begins.
+  var position: TextPosition { text.position(of: text.start) }
+
+  /// Where a field of the latest row begins.
+  func position(of index: Int) -> TextPosition {
+    text.position(of: text.start + cells[index].offset)
+  }
+
+  /// Where all of them begin.
+  mutating func positions() -> [TextPosition] {
+    var mark = text.markStart()
+    return (0..<cells.count).map { text.move(&mark, to: text.start + cells[$0].offset) }
+  }
+
+  /// Keeps bytes at the beginning of ``resolved``; the latest row is lost.
+  mutating func keep(names: [UInt8]) {
+    self.names = names
+    resolved.count = 0
+    clear()
+  }
+
+  /// Makes room behind the resolved fields of the row, and lends it.
+  ///
+  /// - Parameter body: Says how many bytes it has put there.
+  @inline(__always)
+  mutating func appendResolved(
+    atMost most: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Int
+  ) {
+    resolved.reserve(most)
+    resolved.count += body(resolved.base + resolved.count)
   }
 
   /// Reads the next row; false when there is none. Empty lines are no rows.
   ///
   /// - Throws: ``ImportError``. The reader must then be let go of.
   mutating func next() throws(ImportError) -> Bool {
-    if isAtBeginning { try begin() }
-    cells.removeAll(keepingCapacity: true)
-    bytes.removeAll(keepingCapacity: true)
-    guard try skipEmptyLines() else { return false }
-    let start = text.position
-    while true {
-      try field()
-      if bytes.count > limits.rowByteCount {
-        throw text.error(.rowByteCount, limits.rowByteCount, of: "bytes in a row", at: start)
-      }
-      guard try text.peek() == delimiter else { break }
-      try refuseAnother()
-      text.next += 1
+    if isAtBeginning {
+      isAtBeginning = false
+      try text.requirePlainUTF8()
     }
-    try endRow()
+    text.release()
+    clear()
+    guard try skipEmptyLines() else { return false }
+    text.keep()
+    try row()
     return true
   }
 
-  private mutating func begin() throws(ImportError) {
-    isAtBeginning = false
-    try text.requirePlainUTF8()
+  private mutating func clear() {
+    cells.removeAll(keepingUpTo: 1 << 12)
+    if resolved.count < names.count || resolved.capacity > names.count + 1 << 20 {
+      resolved.removeAll(keepingUpTo: 0)
+      for byte in names { resolved.append(byte) }
+    }
+    resolved.count = names.count
   }
 
   // MARK: Lines
 
   private mutating func skipEmptyLines() throws(ImportError) -> Bool {
-    while let byte = try text.peek() {
-      guard byte == 0x0A || byte == 0x0D, try endLine() else { return true }
+    while true {
+      guard text.next < text.end else {
+        guard try more() else { return false }
+        continue
+      }
+      guard try endLine() else { return true }
     }
-    return false
   }
 
   /// Moves over LF or CR LF; false where neither is next.
   private mutating func endLine() throws(ImportError) -> Bool {
-    guard try endsLine() else { return false }
-    if text.buffer[text.next] == 0x0D { text.next += 1 }
-    text.endLine()
+    let byte = text.bytes.base[text.next]
+    if byte == 0x0A {
+      text.next += 1
+      return true
+    }
+    guard byte == 0x0D else { return false }
+    while text.end - text.next < 2 {
+      guard try more() else { return false }
+    }
+    guard text.bytes.base[text.next + 1] == 0x0A else { return false }
+    text.next += 2
     return true
   }
 
-  /// Whether LF or CR LF is next.
-  private mutating func endsLine() throws(ImportError) -> Bool {
-    switch try text.peek() {
-    case 0x0A: true
-    case 0x0D: try text.has(2) && text.buffer[text.next + 1] == 0x0A
-    default: false
+  // MARK: Rows
+
+  private mutating func row() throws(ImportError) {
+    var isFinal = false
+    while true {
+      let outcome = scan(
+        UnsafePointer(text.bytes.base + text.start), to: text.end - text.start, isFinal: isFinal)
+      switch outcome {
+      case .row(let behind):
+        text.next = text.start + behind
+        if text.next < text.end { _ = try endLine() }
+        return
+      case .cut(let index):
+        text.next = text.start + index
+        isFinal = !(try more())
+        clear()
+      case .fault(let fault, let index):
+        text.next = text.start + index
+        throw error(fault)
+      }
     }
   }
 
-  /// Called behind the last field of a row.
-  private mutating func endRow() throws(ImportError) {
+  /// Brings as much again into sight as there is of the row; false at the end.
+  ///
+  /// - Throws: ``ImportError`` when reading fails and all that was read before has been looked at.
+  private mutating func more() throws(ImportError) -> Bool {
+    if var failure {
+      failure.position = text.position
+      throw failure
+    }
+    let wanted = 2 * (text.end - text.start)
+    var isMore = false
+    repeat {
+      do {
+        guard try text.more() else { return isMore }
+      } catch {
+        guard isMore else { throw error }
+        failure = error
+        return true
+      }
+      isMore = true
+    } while text.end - text.start < wanted
+    return true
+  }
+
+  /// Where scanning a row stopped.
+  private enum RowScan {
+    /// Behind its last field.
+    case row(behind: Int)
+    /// Before what the end of the bytes cuts.
+    case cut(at: Int)
+    case fault(CSVFault, at: Int)
+  }
+
+  /// Scans the row at the beginning of `text`.
+  ///
+  /// - Parameters:
+  ///   - text: Has a margin of 16 bytes behind `end`.
+  ///   - isFinal: Whether no more will come behind `end`.
+  private mutating func scan(_ text: TextBytes, to end: Int, isFinal: Bool) -> RowScan {
+    let delimiter = delimiter
+    let delimiters = repeated(delimiter)
+    let mostBytes = limits.fieldByteCount
+    let mostCells = min(columnCount ?? .max, limits.columnCount)
+    var (index, byteCount) = (0, 0)
+    while true {
+      var cell = Cell(offset: index)
+      if index < end, text[index] == UInt8(ascii: "\"") {
+        switch scanQuoted(text, index, end, isFinal) {
+        case .row(let behind): index = behind
+        case let other: return other
+        }
+        cell = cells[cells.count - 1]
+      } else {
+        cell.start = index
+        index = text.plainRun(from: index, to: end, delimiters)
+        cell.count = index &- cell.start
+        guard cell.count <= mostBytes else { return .fault(.fieldTooLong, at: cell.offset) }
+        if index < end {
+          let byte = text[index]
+          if byte != delimiter, byte != 0x0A {
+            if let fault = fault(byte, text, index, end, isFinal) { return fault }
+          }
+        } else if !isFinal {
+          return .cut(at: index)
+        }
+        cells.append(cell)
+      }
+      byteCount += cell.count
+      guard byteCount <= limits.rowByteCount else { return .fault(.rowTooLong, at: 0) }
+      guard index < end, text[index] == delimiter else { break }
+      guard cells.count < mostCells else {
+        let isLonger = columnCount.map { cells.count >= $0 } ?? false
+        return .fault(isLonger ? .oneMore : .tooManyColumns, at: index)
+      }
+      index &+= 1
+    }
     let count = columnCount ?? cells.count
-    guard cells.count == count else {
-      throw text.error(
-        .shape, found: "the end of a row of \(cells.count) fields",
-        expected: "\(count) fields, as many as the header has")
-    }
+    guard cells.count == count else { return .fault(.fewer, at: index) }
     columnCount = count
-    _ = try endLine()
+    return .row(behind: index)
   }
 
-  /// Called at a delimiter.
-  private mutating func refuseAnother() throws(ImportError) {
-    if let columnCount, cells.count >= columnCount {
-      throw text.error(
-        .shape, found: "a field more than the \(columnCount) of the header",
-        expected: "the end of the row; a field with a delimiter in it needs quotes")
-    }
-    if cells.count >= limits.columnCount {
-      throw text.error(
-        .columnCount, limits.columnCount, of: "columns", at: text.position)
-    }
-  }
-
-  // MARK: Fields
-
-  private mutating func field() throws(ImportError) {
-    let position = text.position
-    let start = bytes.count
-    let isQuoted = try text.peek() == UInt8(ascii: "\"")
-    if isQuoted { try quoted(position) } else { try plain(position) }
-    cells.append(Cell(range: start..<bytes.count, isQuoted: isQuoted, position: position))
-  }
-
-  /// Gathers a field without quotes, up to the delimiter or the end of the row.
-  private mutating func plain(_ position: TextPosition) throws(ImportError) {
-    let start = bytes.count
-    while true {
-      try take(text.plainRun(delimiter), of: start, position)
-      guard let byte = try text.peek(), byte != delimiter else { return }
-      switch byte {
-      case 0x0A: return
-      case 0x0D:
-        if try endsLine() { return }
-        throw text.error(
-          .syntax, found: "a carriage return alone",
-          expected: "LF or CR LF at the end of a row, or quotes around a field that holds one")
-      case UInt8(ascii: "\""):
-        throw text.unexpected(
-          "quotes around the whole field, from its first byte on, and each `\"` in it doubled")
-      case 0x80...: try requireScalar()
-      default: break
+  /// What keeps a field without quotes from ending before `byte`, which is neither a delimiter nor LF.
+  @inline(never)
+  private func fault(
+    _ byte: UInt8, _ text: TextBytes, _ index: Int, _ end: Int, _ isFinal: Bool
+  ) -> RowScan? {
+    switch byte {
+    case 0x0D:
+      guard index + 1 < end else {
+        return isFinal ? .fault(.carriageReturn, at: index) : .cut(at: index)
       }
+      return text[index + 1] == 0x0A ? nil : .fault(.carriageReturn, at: index)
+    case UInt8(ascii: "\""): return .fault(.quoteInField, at: index)
+    default: return brokenScalar(byte, index, end, isFinal)
     }
   }
 
-  /// Gathers a field in quotes, up to what stands behind the closing one.
-  private mutating func quoted(_ position: TextPosition) throws(ImportError) {
-    let start = bytes.count
-    text.next += 1
+  /// A scalar that the end cuts, or no scalar.
+  private func brokenScalar(_ byte: UInt8, _ index: Int, _ end: Int, _ isFinal: Bool) -> RowScan {
+    isFinal || index + scalarByteCount(of: byte) <= end
+      ? .fault(.notUTF8, at: index) : .cut(at: index)
+  }
+
+  /// Scans the field whose quote is at `quote`, and adds it to those of the row.
+  private mutating func scanQuoted(
+    _ text: TextBytes, _ quote: Int, _ end: Int, _ isFinal: Bool
+  ) -> RowScan {
+    var index = quote &+ 1
+    var doubledCount = 0
     while true {
-      try take(text.quotedRun(), of: start, position)
-      switch try text.peek() {
-      case nil: throw text.unexpected("`\"` to end the field that begins at \(position)")
-      case 0x0A:
-        bytes.append(0x0A)
-        text.endLine()
-      case UInt8(ascii: "\""):
-        text.next += 1
-        guard try text.peek() == UInt8(ascii: "\"") else { return try requireEnd(position) }
-        bytes.append(UInt8(ascii: "\""))
-        text.next += 1
-      case let byte? where byte >= 0x80: try requireScalar()
-      default: break
+      index = text.quotedRun(from: index, to: end)
+      let count = index &- quote &- 1 &- doubledCount
+      guard count <= limits.fieldByteCount else { return .fault(.fieldTooLong, at: quote) }
+      guard index < end else {
+        return isFinal ? .fault(.openQuotes(from: quote), at: index) : .cut(at: index)
       }
+      guard text[index] == UInt8(ascii: "\"") else {
+        return brokenScalar(text[index], index, end, isFinal)
+      }
+      let behind = index &+ 1
+      guard behind < end || isFinal else { return .cut(at: behind) }
+      if behind < end {
+        let byte = text[behind]
+        if byte == UInt8(ascii: "\"") {
+          doubledCount &+= 1
+          index &+= 2
+          continue
+        }
+        if byte != delimiter, byte != 0x0A {
+          guard byte == 0x0D, behind + 1 < end || isFinal else {
+            return byte == 0x0D ? .cut(at: behind) : .fault(.behindQuotes(from: quote), at: behind)
+          }
+          guard behind + 1 < end, text[behind + 1] == 0x0A else {
+            return .fault(.behindQuotes(from: quote), at: behind)
+          }
+        }
+      }
+      var cell = Cell(start: quote &+ 1, count: count, offset: quote, isQuoted: true)
+      if doubledCount > 0 {
+        cell.start = resolved.count
+        cell.isResolved = true
+        resolve(text, quote &+ 1, index)
+      }
+      cells.append(cell)
+      return .row(behind: behind)
     }
   }
 
-  /// Makes sure that a field, which begins at `position`, ends behind its closing quote.
-  private mutating func requireEnd(_ position: TextPosition) throws(ImportError) {
-    guard let byte = try text.peek(), byte != delimiter else { return }
-    if try endsLine() { return }
-    throw text.unexpected(
-      "the next field or the end of the row, for the field that begins at \(position) ends before; "
-        + "a quote in a field is doubled")
-  }
-
-  /// Refuses a byte that begins no scalar; one that the end of a chunk cut is brought into sight.
-  private mutating func requireScalar() throws(ImportError) {
-    try text.seeScalar()
-    guard text.scalarByteCount(at: text.next) != nil else { throw try text.notUTF8() }
-  }
-
-  @inline(__always)
-  private mutating func take(
-    _ run: Range<Int>, of start: Int, _ position: TextPosition
-  ) throws(ImportError) {
-    guard bytes.count - start + run.count <= limits.fieldByteCount else {
-      throw text.error(
-        .fieldByteCount, limits.fieldByteCount, of: "bytes in a field", at: position)
+  /// Copies what stands in quotes, each two of them as one.
+  private mutating func resolve(_ text: TextBytes, _ start: Int, _ end: Int) {
+    appendResolved(atMost: end - start) { buffer in
+      var (index, count) = (start, 0)
+      while index < end {
+        buffer[count] = text[index]
+        count &+= 1
+        index &+= text[index] == UInt8(ascii: "\"") ? 2 : 1
+      }
+      return count
     }
-    bytes += text.buffer[run]
   }
 }
 
-extension TextWindow {
-  /// Moves over the bytes in sight that a field without quotes may hold, and says which they are.
+extension UnsafePointer<UInt8> {
+  /// The index of the first byte from `index` on that may end a field without quotes: a delimiter, a
+  /// quote, CR, LF, or one that is not UTF-8 or a scalar that `end` cuts; `end` if there is none.
   @inline(__always)
-  fileprivate mutating func plainRun(_ delimiter: UInt8) -> Range<Int> {
-    run { byte in
-      byte > 0x22
-        ? byte != delimiter
-        : byte != 0x22 && byte != 0x0A && byte != 0x0D
-          && byte != delimiter
-    }
-  }
-
-  /// Moves over the bytes in sight that stand for themselves between quotes, but for line feeds.
-  @inline(__always)
-  fileprivate mutating func quotedRun() -> Range<Int> {
-    run { byte in byte != 0x22 && byte != 0x0A }
-  }
-
-  /// - Parameter holds: Whether an ASCII byte stands for itself.
-  @inline(__always)
-  private mutating func run(_ holds: (UInt8) -> Bool) -> Range<Int> {
-    let first = next
-    var index = first
-    var continuations = 0
-    buffer.withUnsafeBufferPointer { buffer in
-      while index < end {
-        let byte = buffer[index]
-        if byte < 0x80 {
-          guard holds(byte) else { break }
-          index += 1
-        } else {
-          guard let count = scalarByteCount(at: index) else { break }
-          index += count
-          continuations += count - 1
-        }
+  fileprivate func plainRun(from index: Int, to end: Int, _ delimiters: UInt64) -> Int {
+    let delimiter = UInt8(truncatingIfNeeded: delimiters)
+    var index = index
+    while index < end {
+      let word = word(at: index)
+      // As in `firstSpecial(_:)`: what a subtraction borrows spoils no byte before the first special one.
+      let quotes = (word ^ repeated(0x22)) &- repeated(0x01)
+      let separators = (word ^ delimiters) &- repeated(0x01)
+      let controls = word &- repeated(0x20)
+      let special = (quotes | separators | controls | word) & repeated(0x80)
+      let count = special.trailingZeroBitCount >> 3
+      index &+= count
+      if count == 8 { continue }
+      guard index < end else { break }
+      let byte = self[index]
+      if byte >= 0x80 {
+        let count = scalarByteCount(at: index)
+        guard count > 0, index &+ count <= end else { return index }
+        index &+= count
+        continue
       }
+      if byte == delimiter || byte == 0x22 || byte == 0x0A || byte == 0x0D { return index }
+      index &+= 1
     }
-    next = index
-    continuationByteCount += continuations
-    return first..<index
+    return Swift.min(index, end)
+  }
+
+  /// The same in quotes, where only a quote may be the end.
+  @inline(__always)
+  fileprivate func quotedRun(from index: Int, to end: Int) -> Int {
+    var index = index
+    while index < end {
+      let word = word(at: index)
+      let quotes = (word ^ repeated(0x22)) &- repeated(0x01)
+      let count = ((quotes | word) & repeated(0x80)).trailingZeroBitCount >> 3
+      index &+= count
+      if count == 8 { continue }
+      guard index < end else { break }
+      if self[index] < 0x80 { return index }
+      let byteCount = scalarByteCount(at: index)
+      guard byteCount > 0, index &+ byteCount <= end else { return index }
+      index &+= byteCount
+    }
+    return Swift.min(index, end)
   }
 }

@@ -6,8 +6,10 @@ struct CSVTable: Sendable {
   let columns: [CSVColumn]
   /// The fields of a document, in the order of their first columns.
   let fields: [CSVField]
-  /// Whether the file was read to its end to find kinds.
-  private(set) var isInferred = false
+  /// Whether rows were read to find kinds.
+  let isInferred: Bool
+  /// What the rows that were read show, where there are more of them; nil where the kinds are certain.
+  private(set) var guess: CSVGuess?
   let options: CSVOptions
   let jsonLimits: JSONLimits
   let rules: KindRules?
@@ -15,14 +17,16 @@ struct CSVTable: Sendable {
   let keyField: String
   private let delimiter: CSVDelimiter
 
-  /// Finds the columns; reads the file to its end where only that tells a column's kind.
+  /// Finds the columns; reads the file where only that tells a column's kind.
   ///
-  /// - Parameter progress: Told now and then how many bytes and rows have been read; what it throws
-  ///   ends the reading.
+  /// - Parameters:
+  ///   - mostRows: How many rows are looked at before their kinds are taken for those of all.
+  ///   - progress: Told now and then how many bytes and rows have been read; what it throws ends the
+  ///     reading.
   /// - Throws: ``ImportError``; what `progress` throws.
   init(
     _ source: consuming ByteSource, _ options: ImportOptions, _ rehearsal: SaveRehearsal,
-    progress: (_ byteCount: Int, _ rowCount: Int) throws -> Void
+    mostRows: Int = .max, progress: (_ byteCount: Int, _ rowCount: Int) throws -> Void
   ) throws {
     file = source.name
     self.options = options.csv
@@ -38,35 +42,32 @@ struct CSVTable: Sendable {
     let header = try CSVHeader(
       self.options, options.types, &reader, place: rehearsal.shape.place)
     try header.require(rehearsal.keyField, isMade: options.makesKeys)
-    let unknown = header.columns.indices.filter { index in
-      let column = header.columns[index]
-      return CSVNotation.declaredKind(options.types[column.name], column.place) == nil
-    }
-    var inferences = [CSVInference](repeating: CSVInference(), count: header.columns.count)
-    if !unknown.isEmpty {
-      isInferred = true
-      var rowCount = 0
-      while try reader.next() {
-        rowCount += 1
-        for index in unknown where !inferences[index].isText {
-          let isQuoted = reader.cells[index].isQuoted
-          reader.withCell(index) { inferences[index].add($0, isQuoted: isQuoted) }
-        }
-        if rowCount.isMultiple(of: 1_000) {
-          try progress(reader.text.source.consumedByteCount, rowCount)
-        }
+    var guess = CSVGuess(header, options.types, keyField: rehearsal.keyField)
+    isInferred = !guess.isEmpty
+    var (rowCount, isAtEnd) = (0, guess.isEmpty)
+    while !isAtEnd, rowCount < mostRows {
+      guard try reader.next() else {
+        isAtEnd = true
+        break
+      }
+      rowCount += 1
+      guess.add(reader)
+      if rowCount.isMultiple(of: 1_000) {
+        try progress(reader.text.source.consumedByteCount, rowCount)
       }
     }
-    columns = zip(header.columns, inferences).map { column, inference in
+    columns = header.columns.enumerated().map { index, column in
       CSVColumn(
         name: column.name, path: column.path,
         notation: CSVNotation(
-          options.types[column.name], column.place,
-          inferred: column.path.names == [rehearsal.keyField]
-            ? inference.kindOfKey : inference.kind))
+          options.types[column.name], column.place, inferred: guess.kind(of: index)))
     }
     fields = header.fields
+    self.guess = isAtEnd ? nil : guess
   }
+
+  /// Takes what was guessed for certain: all rows have shown the same.
+  mutating func confirm() { guess = nil }
 
   /// The documents of the file, from its beginning.
   func documents(_ source: consuming ByteSource) throws(ImportError) -> CSVDocuments {

@@ -52,6 +52,7 @@ package final class JSONMessage {
   fileprivate func end(_ index: Int) -> Int {
     let entry = entry(index)
     switch entry.kind {
+    case .value: preconditionFailure("a text in JSON has values of its own alone")
     case .null, .true: return entry.offset + 4
     case .false: return entry.offset + 5
     case .string, .name: return entry.start + entry.count + 1
@@ -163,6 +164,7 @@ extension JSONMessage.Node {
     case .string, .resolvedString, .name, .resolvedName: "a string"
     case .array: "an array"
     case .object: "an object"
+    case .value: preconditionFailure("a text in JSON has values of its own alone")
     }
   }
 }

@@ -34,6 +34,7 @@ extension JSONReader {
     case .unsigned: return .unsigned(entry.payload)
     case .double: return .double(entry.double)
     case .number: return .number(string(at: index))
+    case .value: preconditionFailure("a text in JSON has values of its own alone")
     case .string, .resolvedString, .name, .resolvedName: return .string(string(at: index))
     case .array:
       var elements: [JSONValue] = []

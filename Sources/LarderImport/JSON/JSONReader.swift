@@ -10,7 +10,7 @@ package struct JSONReader: ~Copyable, Sendable {
   /// The shape of the file; ``JSONShape/automatic`` until the first document is asked for.
   package internal(set) var shape: JSONShape
 
-  var text: JSONText
+  var text: TextWindow
   var scanner: TapeScanner
   let limits: JSONLimits
   /// The names of the members, from the outermost on, in which the documents stand.
@@ -43,7 +43,7 @@ package struct JSONReader: ~Copyable, Sendable {
     _ source: consuming ByteSource, shape: JSONShape = .automatic, at path: [String] = [],
     limits: JSONLimits = JSONLimits()
   ) {
-    text = JSONText(source)
+    text = TextWindow(source)
     self.path = path
     self.limits = limits.honoured
     scanner = TapeScanner(limits: self.limits)

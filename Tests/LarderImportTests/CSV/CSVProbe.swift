@@ -31,9 +31,10 @@ enum CSVProbe {
     do throws(ImportError) {
       while try reader.next() {
         var row: [Cell] = []
-        for (index, cell) in reader.cells.enumerated() {
+        for (index, position) in reader.positions().enumerated() {
           let text = reader.withCell(index) { String(decoding: $0, as: UTF8.self) }
-          row.append(Cell(text: text, isQuoted: cell.isQuoted, position: cell.position))
+          row.append(
+            Cell(text: text, isQuoted: reader.cells[index].isQuoted, position: position))
         }
         outcome.rows.append(row)
       }

@@ -37,7 +37,7 @@ struct RandomFile {
     return left.prefix(random.int(1..<8)).map { ($0, shape(&random, depth: depth)) }
   }
 
-  private static func shape(_ random: inout RandomSource, depth: Int) -> Shape {
+  static func shape(_ random: inout RandomSource, depth: Int) -> Shape {
     if depth < 3, random.once(in: 3) {
       switch random.int(0..<4) {
       case 0: return .array(shape(&random, depth: depth + 1))
@@ -93,7 +93,7 @@ struct RandomFile {
     return members
   }
 
-  private func value(_ shape: Shape, _ random: inout RandomSource) -> String {
+  func value(_ shape: Shape, _ random: inout RandomSource) -> String {
     if random.once(in: 25) { return "null" }
     if random.int(0..<1_000) < oddity { return value(Self.shape(&random, depth: 2), &random) }
     switch shape {

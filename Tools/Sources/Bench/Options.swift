@@ -84,7 +84,7 @@ struct Options {
       case "search": command = .search
       case "import-child":
         guard let work = ImportChild.Work(rawValue: try value(of: argument)) else {
-          throw UsageError("import-child parse|import|export FILE STORE")
+          throw UsageError("import-child parse|import|fixture|decode|export FILE STORE")
         }
         let file = try value(of: argument)
         command = .importChild(work, file: file, store: try value(of: argument))

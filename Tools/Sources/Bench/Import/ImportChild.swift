@@ -3,10 +3,10 @@ import Larder
 import LarderImport
 
 /// What a process of its own does of the import study, so that its memory can be told from the rest:
-/// `bench import-child parse|import|export FILE STORE`. It prints how many documents there were.
+/// `bench import-child parse|import|fixture|decode|export FILE STORE`. It prints how many documents there were.
 enum ImportChild {
   enum Work: String {
-    case parse, `import`, export
+    case parse, `import`, fixture, decode, export
   }
 
   static func run(_ work: Work, _ file: String, _ store: String) throws {
@@ -22,6 +22,10 @@ enum ImportChild {
     case .import:
       let saved = try store.importDocuments(from: .file(file), into: collection, key: "id").saved
       print(saved.inserted + saved.unchanged)
+    case .fixture:
+      let url = URL(fileURLWithPath: file)
+      print(try store.load(fixture: url, into: Contact.self).saved.inserted)
+    case .decode: print(try decoded(file))
     case .export:
       print(
         try store.export(collection: collection, as: .ndjson, to: .file(file)).documentCount)
@@ -30,4 +34,11 @@ enum ImportChild {
   }
 
   private static let collection = "contacts"
+
+  /// How many contacts Foundation makes of the lines of a file.
+  private static func decoded(_ file: String) throws -> Int {
+    let decoder = JSONDecoder()
+    return try Data(contentsOf: URL(fileURLWithPath: file)).split(separator: UInt8(ascii: "\n"))
+      .map { try decoder.decode(Contact.self, from: $0) }.count
+  }
 }

@@ -8,6 +8,8 @@ enum ImportEngine: String, CaseIterable {
   case python
   /// `peer.cpp`: simdjson, and SQLite from C.
   case simdjson
+  /// Foundation's decoder of `Codable` types.
+  case decoder = "JSONDecoder"
 
   /// What stands beside this file.
   private static func source(_ name: String) -> String {
@@ -39,34 +41,39 @@ enum ImportEngine: String, CaseIterable {
   ) -> [String]? {
     let out = store + "/exported.ndjson"
     let database = store + "/contacts.sqlite"
+    let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
     switch self {
     case .larder:
-      let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
       let words: [String] =
         switch operation {
         case .parseNDJSON: ["parse", files.ndjson.path]
         case .parseCSV: ["parse", files.csv.path]
         case .importNew, .importUnchanged, .memory: ["import", files.ndjson.path]
+        case .loadFixture: ["fixture", files.ndjson.path]
         case .export: ["export", out]
         }
       return [program, "import-child"] + words + [store]
     case .python:
-      let words: [String] =
+      let words: [String]? =
         switch operation {
         case .parseNDJSON: ["parse-ndjson", files.ndjson.path]
         case .parseCSV: ["parse-csv", files.csv.path]
         case .importNew, .importUnchanged, .memory: ["import", files.ndjson.path, database]
         case .export: ["export", out, database]
+        case .loadFixture: nil
         }
-      return ["python3", Self.source("peer.py")] + words
+      return words.map { ["python3", Self.source("peer.py")] + $0 }
     case .simdjson:
       guard let peer else { return nil }
       switch operation {
       case .parseNDJSON: return [peer, "parse", files.ndjson.path]
       case .importNew, .importUnchanged, .memory:
         return [peer, "import", files.ndjson.path, database]
-      case .parseCSV, .export: return nil
+      case .parseCSV, .export, .loadFixture: return nil
       }
+    case .decoder:
+      guard operation == .loadFixture else { return nil }
+      return [program, "import-child", "decode", files.ndjson.path, store]
     }
   }
 }

@@ -11,6 +11,10 @@ enum ImportOperation: String, CaseIterable {
   /// The same file once more: nothing changes.
   case importUnchanged = "import-unchanged"
 
+  /// Of a type, into a new store in one transaction (`load(fixture:into:)`); beside it, what
+  /// `JSONDecoder` takes to make the same structs alone.
+  case loadFixture = "load-fixture"
+
   /// All documents to a file, in the order of their keys, a document in each line.
   case export = "export"
 
@@ -45,6 +49,7 @@ extension ImportOperation {
       return ratio(0.35, to: medians[.python], "python")
         + ratio(0.6, to: medians[.simdjson], "simdjson")
     case .importUnchanged: return ratio(0.7, to: new, "the first")
+    case .loadFixture: return []
     case .export: return [rate(400)]
     case .memory:
       return [

@@ -53,8 +53,8 @@ struct ImportStudy {
   private func turn(
     _ operation: ImportOperation, _ engine: ImportEngine, _ files: ImportFiles, _ peer: String?
   ) throws -> bench_child? {
-    // What is only read is read into a store of its own.
-    let isParsing = operation == .parseNDJSON || operation == .parseCSV
+    // What is only read is read into a store of its own, and so is a fixture.
+    let isParsing = [.parseNDJSON, .parseCSV, .loadFixture].contains(operation)
     let store =
       try isParsing ? folder.folder("parsed") : folder.inner(engine.rawValue)
     guard let words = engine.command(operation, files, store: store.path, peer: peer) else {

@@ -28,9 +28,9 @@ struct CSVTarget: FuzzTarget {
     var found: [UInt8] = []
     do throws(ImportError) {
       while try reader.next() {
-        for index in reader.cells.indices {
+        for (index, position) in reader.positions().enumerated() {
           reader.withCell(index) { found += $0 }
-          found += Array("\(reader.cells[index].isQuoted) \(reader.cells[index].position)\n".utf8)
+          found += Array("\(reader.cells[index].isQuoted) \(position)\n".utf8)
           if !reader.withCell(index, { String(validating: $0, as: UTF8.self) != nil }) {
             broken("fields are UTF-8")
           }

@@ -31,7 +31,7 @@ extension UnsafePointer<UInt8> {
 }
 
 @inline(__always)
-private func repeated(_ byte: UInt8) -> UInt64 { UInt64(byte) &* 0x0101_0101_0101_0101 }
+func repeated(_ byte: UInt8) -> UInt64 { UInt64(byte) &* 0x0101_0101_0101_0101 }
 
 /// The place of the first byte in a word that does not stand for itself in a string, or that is not
 /// ASCII; 8 if there is none.

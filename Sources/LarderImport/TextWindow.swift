@@ -1,9 +1,9 @@
-/// The part of a source that the JSON reader looks at: its bytes, its place and how far it may look.
+/// The part of a source that a reader looks at: its bytes, its place and how far it may look.
 ///
 /// Bytes lie in `bytes`; those from `next` up to `end` are not yet read. From ``keep()`` on to
 /// ``release()`` those that were read stay where they are, counted from ``start``, so that a document
 /// lies in one piece. What a reader sees never depends on where the source's pieces happen to end.
-struct JSONText: ~Copyable, Sendable {
+struct TextWindow: ~Copyable, Sendable {
   private(set) var source: ByteSource
   private(set) var bytes: Slab<UInt8>
 
@@ -52,6 +52,8 @@ struct JSONText: ~Copyable, Sendable {
   var position: TextPosition { position(of: next) }
 
   /// The line and column of the byte at `index`, which is not before `start`.
+  ///
+  /// Lines are counted from ``markStart()`` on, or from where the bytes last slid.
   func position(of index: Int) -> TextPosition {
     var place = mark
     place.move(to: index + base, bytes.base, base)

@@ -1,0 +1,292 @@
+internal import Larder
+
+/// Rows of a table as entries of a `DocumentTape`, one at a time, in memory of its own.
+///
+/// Text stays where it is; numbers and booleans, which are most of a table, become entries at once, and
+/// all other kinds go by way of a `Value`. JSON in a field is scanned as that of a file is.
+struct CSVTape: ~Copyable, Sendable {
+  private var entries = Slab<Entry>(capacity: 32, filler: Entry(head: 0, payload: 0))
+  private var scanner: TapeScanner
+  private var values: ValueRow
+  private let fields: [Field]
+  private let columns: [Column]
+  /// The names of all fields, one behind the other: what stands first among the reader's resolved bytes.
+  let names: [UInt8]
+
+  typealias Entry = DocumentTape.Entry
+
+  /// A field of a document; fields inside of it follow.
+  private struct Field: Sendable {
+    /// Where its name stands among ``CSVTape/names``.
+    let name: Range<Int>
+    /// Counted from 1 on in each document.
+    let number: Int
+    /// Nil where it is a document.
+    let column: Int?
+    /// All columns in it, however deep.
+    let columns: [Int]
+    let allowsNil: Bool
+    /// Behind the fields inside.
+    var end: Int
+  }
+
+  private struct Column: Sendable {
+    let form: Form
+    let notation: CSVNotation
+    /// Where its value stands, if it goes by way of one.
+    let place: Int
+  }
+
+  private enum Form: UInt8, Sendable {
+    case string, bool, integer, double, json
+    /// By way of a `Value`.
+    case other
+  }
+
+  /// What the numbers of bytes and columns on a tape can tell apart.
+  private static let mostByteCount = JSONLimits.mostByteCount
+
+  init(_ table: CSVTable) {
+    scanner = TapeScanner(limits: table.jsonLimits.honoured)
+    var (names, fields): ([UInt8], [Field]) = ([], [])
+    Self.flatten(table.fields, &fields, &names)
+    (self.names, self.fields) = (names, fields)
+    columns = table.columns.enumerated().map { index, column in
+      Column(form: Self.form(of: column.notation), notation: column.notation, place: index)
+    }
+    values = ValueRow(count: table.columns.count)
+  }
+
+  private static func flatten(
+    _ fields: [CSVField], _ flat: inout [Field], _ names: inout [UInt8]
+  ) {
+    for (index, field) in fields.enumerated() {
+      let start = names.count
+      names += field.name.utf8
+      let place = flat.count
+      switch field.content {
+      case .column(let column):
+        flat.append(
+          Field(
+            name: start..<names.count, number: index + 1, column: column, columns: [column],
+            allowsNil: true, end: place + 1))
+      case .document(let document):
+        flat.append(
+          Field(
+            name: start..<names.count, number: index + 1, column: nil, columns: document.columns,
+            allowsNil: document.allowsNil, end: place + 1))
+        flatten(document.fields, &flat, &names)
+        flat[place].end = flat.count
+      }
+    }
+  }
+
+  private static func form(of notation: CSVNotation) -> Form {
+    switch notation.kind {
+    case .string, .null: .string
+    case .bool: .bool
+    case .integer(.int64): .integer
+    case .double: .double
+    default: notation.isJSON ? .json : .other
+    }
+  }
+
+  /// The latest row of `reader`, whose resolved bytes begin with ``names``; nil for one that has a value
+  /// which the tape has nothing for.
+  mutating func tape(of reader: inout CSVReader) -> DocumentTape? {
+    guard reader.text.next - reader.text.start <= Self.mostByteCount else { return nil }
+    entries.removeAll(keepingUpTo: 1 << 16)
+    entries.reserve(2 * fields.count + 1)
+    entries.append(Entry(.object, at: 0))
+    guard put(0..<fields.count, in: 0, &reader) else { return nil }
+    guard reader.resolved.count <= Self.mostByteCount else { return nil }
+    return DocumentTape(
+      entries: UnsafePointer(entries.base),
+      text: UnsafePointer(reader.text.bytes.base + reader.text.start),
+      resolved: UnsafePointer(reader.resolved.base), generation: scanner.names.generation,
+      values: values.base)
+  }
+
+  /// Puts fields as the members of the object at an index.
+  private mutating func put(
+    _ range: Range<Int>, in object: Int, _ reader: inout CSVReader
+  ) -> Bool {
+    var index = range.lowerBound
+    var count = 0
+    while index < range.upperBound {
+      let name = entries.count
+      let field = fields[index]
+      entries.append(
+        Entry(
+          .resolvedName, at: 0, from: field.name.lowerBound, count: field.name.count,
+          name: field.number))
+      let isPut =
+        if let column = field.column {
+          put(column, &reader)
+        } else {
+          put(document: index, field, &reader)
+        }
+      guard isPut else { return false }
+      // Nothing was put for a field that the row lacks.
+      if entries.count == name + 1 { entries.count = name } else { count += 1 }
+      index = field.end
+    }
+    entries.base[object].payload =
+      UInt64(truncatingIfNeeded: entries.count - object) << 32 | UInt64(truncatingIfNeeded: count)
+    return true
+  }
+
+  private mutating func put(
+    document index: Int, _ field: Field, _ reader: inout CSVReader
+  ) -> Bool {
+    var (isMissing, isNil) = (true, true)
+    for column in field.columns where !reader.isMissing(column) {
+      isMissing = false
+      if !reader.cells[column].isNil {
+        isNil = false
+        break
+      }
+    }
+    if isMissing { return true }
+    if isNil, field.allowsNil {
+      entries.append(Entry(.null, at: 0))
+      return true
+    }
+    let object = entries.count
+    entries.append(Entry(.object, at: 0))
+    return put(index + 1..<field.end, in: object, &reader)
+  }
+
+  /// Puts what stands in a column; false for what is left to others.
+  private mutating func put(_ index: Int, _ reader: inout CSVReader) -> Bool {
+    let cell = reader.cells[index]
+    let column = columns[index]
+    if cell.isNil { return putEmpty(column.notation.empty) }
+    if reader.isMissing(index) { return true }
+    switch column.form {
+    case .string:
+      entries.append(
+        Entry(
+          cell.isResolved ? .resolvedString : .string, at: cell.offset, from: cell.start,
+          count: cell.count, name: 1))
+    case .bool:
+      guard let bool = reader.withCell(index, { CSVNotation.bool($0) }) else { return false }
+      entries.append(Entry(bool ? .true : .false, at: cell.offset))
+    case .integer:
+      guard let number = reader.withCell(index, { PlainNumber.integer($0) }) else {
+        return put(other: column, index, cell, &reader)
+      }
+      entries.append(Entry(.integer, at: cell.offset, UInt64(bitPattern: number)))
+    case .double:
+      guard let number = reader.withCell(index, { PlainNumber.double($0) }) else {
+        return put(other: column, index, cell, &reader)
+      }
+      entries.append(Entry(.double, at: cell.offset, number.bitPattern))
+    case .json: return put(json: cell, &reader)
+    case .other: return put(other: column, index, cell, &reader)
+    }
+    return true
+  }
+
+  private mutating func putEmpty(_ meaning: CSVNotation.Empty) -> Bool {
+    switch meaning {
+    case .null: entries.append(Entry(.null, at: 0))
+    case .text: entries.append(Entry(.string, at: 0, from: 0, count: 0, name: 1))
+    case .missing: break
+    case .refused: return false
+    }
+    return true
+  }
+
+  private mutating func put(
+    other column: Column, _ index: Int, _ cell: CSVReader.Cell, _ reader: inout CSVReader
+  ) -> Bool {
+    guard let value = reader.withCell(index, { column.notation.value($0) }) else { return false }
+    switch value {
+    case .bool(let value): entries.append(Entry(value ? .true : .false, at: cell.offset))
+    case .integer(let value):
+      entries.append(Entry(.integer, at: cell.offset, UInt64(bitPattern: value)))
+    case .unsigned(let value): entries.append(Entry(.unsigned, at: cell.offset, value))
+    case .double(let value): entries.append(Entry(.double, at: cell.offset, value.bitPattern))
+    case .date, .uuid, .url, .data, .decimal:
+      values.base[column.place] = value
+      entries.append(Entry(.value, at: cell.offset, UInt64(column.place)))
+    case .null, .string, .array, .dictionary, .document: return false
+    }
+    return true
+  }
+
+  // MARK: JSON
+
+  private mutating func put(json cell: CSVReader.Cell, _ reader: inout CSVReader) -> Bool {
+    let first = cell.isResolved ? reader.resolved.base : reader.text.bytes.base + reader.text.start
+    let text = UnsafePointer(first + cell.start)
+    scanner.begin()
+    guard
+      case .done = scanner.scan(text, to: cell.count, isFinal: true, linesEnd: false),
+      (scanner.next..<cell.count).allSatisfy({ [0x20, 0x09, 0x0A, 0x0D].contains(text[$0]) })
+    else { return false }
+    let count = scanner.tape.entries.count
+    let start = reader.resolved.count
+    if scanner.tape.resolved.count > 0 {
+      let (bytes, byteCount) = (scanner.tape.resolved.base, scanner.tape.resolved.count)
+      reader.appendResolved(atMost: byteCount) {
+        $0.update(from: bytes, count: byteCount)
+        return byteCount
+      }
+    }
+    entries.reserve(count + 2 * fields.count)
+    for index in 0..<count {
+      entries.append(moved(scanner.tape.entries[index], cell, resolvedAt: start))
+    }
+    return true
+  }
+
+  /// An entry of JSON in a field as one of the row.
+  private func moved(
+    _ entry: Entry, _ cell: CSVReader.Cell, resolvedAt start: Int
+  ) -> Entry {
+    var kind = entry.kind
+    let move: Int
+    switch kind {
+    case .string, .name, .number:
+      if cell.isResolved { kind = kind == .name ? .resolvedName : .resolvedString }
+      // What others than the plan need of a number is in the document that is made of the row.
+      if entry.kind == .number { return Entry(.number, at: cell.offset, from: 0, count: 0) }
+      move = cell.start
+    case .resolvedString, .resolvedName: move = start
+    default: return entry
+    }
+    return Entry(
+      kind, at: entry.offset, from: entry.start + move, count: entry.count, name: entry.name)
+  }
+}
+
+/// One value for each column, at an address that stays the same.
+private struct ValueRow: ~Copyable {
+  let base: UnsafeMutablePointer<Value>
+  private let count: Int
+
+  init(count: Int) {
+    self.count = count
+    base = .allocate(capacity: max(count, 1))
+    base.initialize(repeating: .null, count: count)
+  }
+
+  deinit {
+    base.deinitialize(count: count)
+    base.deallocate()
+  }
+}
+
+// It owns its memory alone, as it cannot be copied.
+extension ValueRow: @unchecked Sendable {}
+
+extension CSVReader {
+  /// Whether a field says that the document lacks it.
+  @inline(__always)
+  func isMissing(_ index: Int) -> Bool {
+    let cell = cells[index]
+    return cell.count == 2 && !cell.isQuoted && withCell(index) { CSVNotation.isMissing($0) }
+  }
+}

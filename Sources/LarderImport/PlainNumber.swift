@@ -1,0 +1,63 @@
+/// Numbers as they nearly always are: up to 18 digits, no exponent, no zero before others. They are what
+/// ``NumberText`` says of them, which reads all others, too.
+enum PlainNumber {
+  /// The integer; nil for what is none, or -0.
+  @inline(__always)
+  static func integer(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
+    guard let number = Digits(text), number.placeCount < 0 else { return nil }
+    if number.magnitude == 0, number.isNegative { return nil }
+    let magnitude = Int64(truncatingIfNeeded: number.magnitude)
+    return number.isNegative ? 0 &- magnitude : magnitude
+  }
+
+  /// The double that is equal to what is written, or the nearest one; nil where it takes more than one
+  /// operation to find it.
+  @inline(__always)
+  static func double(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
+    guard let number = Digits(text), number.magnitude <= 1 << 53, number.placeCount != 0 else {
+      return nil
+    }
+    let whole = Double(Int64(truncatingIfNeeded: number.magnitude))
+    // Both operands are exact, so one operation rounds correctly (Clinger 1990).
+    let magnitude = number.placeCount > 0 ? whole / powersOfTen[number.placeCount] : whole
+    return number.isNegative ? -magnitude : magnitude
+  }
+
+  /// A number without an exponent.
+  private struct Digits {
+    private(set) var magnitude: UInt64 = 0
+    let isNegative: Bool
+    /// Digits behind the point; -1 where there is none.
+    private(set) var placeCount = -1
+
+    @inline(__always)
+    init?(_ text: UnsafeBufferPointer<UInt8>) {
+      guard let bytes = text.baseAddress, text.count > 0, text.count <= 20 else { return nil }
+      isNegative = bytes[0] == UInt8(ascii: "-")
+      let first = isNegative ? 1 : 0
+      var index = first
+      while index < text.count {
+        let digit = bytes[index] &- 0x30
+        guard digit < 10 else { break }
+        magnitude = magnitude &* 10 &+ UInt64(digit)
+        index &+= 1
+      }
+      let integerCount = index &- first
+      guard integerCount > 0, integerCount == 1 || bytes[first] != 0x30 else { return nil }
+      var digitCount = integerCount
+      if index < text.count {
+        guard bytes[index] == UInt8(ascii: ".") else { return nil }
+        index &+= 1
+        while index < text.count {
+          let digit = bytes[index] &- 0x30
+          guard digit < 10 else { return nil }
+          magnitude = magnitude &* 10 &+ UInt64(digit)
+          index &+= 1
+        }
+        placeCount = index &- first &- integerCount &- 1
+        digitCount &+= placeCount
+      }
+      guard digitCount <= 18 else { return nil }
+    }
+  }
+}

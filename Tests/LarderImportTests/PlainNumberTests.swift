@@ -1,0 +1,62 @@
+import LarderTestKit
+import Testing
+
+@testable import LarderImport
+
+@Suite("Numbers and dates as they nearly always are")
+struct PlainNumberTests {
+  @Test("what is read quickly is what the reader of all numbers says")
+  func same() {
+    var random = RandomSource()
+    var (integers, doubles) = (0, 0)
+    for _ in 0..<repetitions(60_000) {
+      var text = random.once(in: 3) ? "-" : ""
+      for _ in 0..<random.int(0..<random.pick([3, 11, 20])) {
+        text += random.once(in: 9) ? "0" : "\(random.int(0..<10))"
+      }
+      if random.bool() { text += "." + String("\(random.integer())".drop { $0 == "-" }) }
+      if random.once(in: 20) { text += random.pick(["e5", "x", "", ".", "-"]) }
+      text.withUTF8 { bytes in
+        let number = try? NumberText.read(bytes).get()
+        if let integer = PlainNumber.integer(bytes) {
+          integers += 1
+          #expect(number == .integer(integer))
+        }
+        guard let double = PlainNumber.double(bytes) else { return }
+        doubles += 1
+        switch number {
+        case .integer(let integer)?: #expect(Double(exactly: integer) == double)
+        case .double(let same)?: #expect(same.bitPattern == double.bitPattern)
+        default: Issue.record("\(String(decoding: bytes, as: UTF8.self)) is no double")
+        }
+      }
+    }
+    #expect(integers > 1_000 && doubles > 1_000)
+  }
+
+  @Test("a date in the usual form is written again as it stands")
+  func dates() {
+    var random = RandomSource()
+    var usual = 0
+    for _ in 0..<repetitions(20_000) {
+      func padded(_ number: Int, _ count: Int) -> String {
+        let text = "\(number)"
+        return String(repeating: "0", count: count - text.count) + text
+      }
+      var text =
+        "\(padded(random.int(0..<10_000), 4))-\(padded(random.int(0..<14), 2))"
+        + "-\(padded(random.int(0..<33), 2))T\(padded(random.int(0..<25), 2))"
+        + ":\(padded(random.int(0..<61), 2)):\(padded(random.int(0..<62), 2))"
+        + ".\(padded(random.int(0..<1_000), 3))Z"
+      if random.once(in: 10) {
+        var bytes = Array(text.utf8)
+        bytes[random.int(0..<bytes.count)] = random.pick(Array("0123456789T:-.Z+ tz,".utf8))
+        text = String(decoding: bytes, as: UTF8.self)
+      }
+      guard text.withUTF8({ DateText.isUsual($0) }) else { continue }
+      usual += 1
+      #expect(DateText.date(from: text).map { DateText.text(of: $0) } == text)
+    }
+    #expect(usual > 1_000)
+  }
+}
