@@ -33,6 +33,7 @@ let campaigns: [any Campaign.Type] = [
   KillCampaign.self, PowerCampaign.self, HistoryCampaign.self, FileSystemCampaign.self,
   CorruptCampaign.self, FaultCampaign.self, FullCampaign.self, EnvironmentCampaign.self,
   SyncCampaign.self,
+  PublishCampaign.self,
 ]
 
 /// Something broken on purpose, told to the processes of a trial by their environment.

@@ -14,6 +14,7 @@ let workers: [any Worker.Type] = [
   HandWorker.self, FaultWorker.self,
   PowerLoad.self, PowerImagesWorker.self, CorruptBases.self, CorruptImages.self,
   FileSystemImages.self, SyncClient.self,
+  PublishApp.self, PublishExtension.self, PublishWidget.self,
 ]
 
 /// Prints a line in one system call, so that a kill leaves it whole or out.
