@@ -225,8 +225,8 @@ extension DynamicCollection {
 }
 
 extension WriteScope {
-  /// Saves documents without their type. Every field of theirs must be known already, from a save
-  /// before or by ``DynamicCollection/declare(_:keyField:keyKind:)``.
+  /// Saves documents without their type. The collection must know every field of theirs already: from
+  /// a type, an import, or a save by the collection itself, which adds fields.
   ///
   /// - Throws: ``StoreError``, such as
   ///   ``StoreError/valueRefused(collection:key:field:found:expected:)`` for a field that is not

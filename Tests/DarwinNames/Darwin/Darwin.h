@@ -143,6 +143,7 @@ typedef struct DARWIN(FILE) darwin_FILE {
 #define ESTALE 70
 #define ENOLCK 77
 #define ENOSYS 78
+#define ECANCELED 89
 #define EOPNOTSUPP 102
 
 char *_Null_unspecified darwin_strerror(int) DARWIN(strerror(_:));
