@@ -32,7 +32,7 @@ struct Bench {
   static func engines(
     _ workload: Workload, in folder: ScratchFolder, _ options: Options
   ) throws -> [any Engine] {
-    [
+    var engines: [any Engine] = [
       try CEngine(workload, in: folder, unchanged: .putAgain),
       try CEngine(workload, in: folder, unchanged: .compare),
       try SwiftLimitEngine(workload, in: folder),
@@ -41,6 +41,10 @@ struct Bench {
       try CodableEngine(workload, in: folder, mapByteCount: options.mapByteCount),
       try MappedEngine(workload, in: folder, mapByteCount: options.mapByteCount),
     ]
+    #if PEERS
+      engines.append(try GRDBEngine(workload, in: folder))
+    #endif
+    return engines
   }
 
   private static func compareEngines(_ options: Options) async throws {

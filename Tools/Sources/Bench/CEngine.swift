@@ -51,6 +51,7 @@ final class CEngine: Engine {
     case .scanFiltered: return try scan(BENCH_BALANCE_BELOW)
     case .scanFilteredByInteger: return try scan(BENCH_ORDER_BELOW)
     case .scanFilteredByText: return try scan(BENCH_CITY_EQUAL)
+    case .textScan: return try scan(BENCH_NAME_HAS)
     case .queryCity: return Sample(bench_query_cities(try store(BENCH_TWO_INDEXES)))
     case .queryCompound: return Sample(bench_query_compound(try store(BENCH_COMPOUND_INDEX)))
     case .topByOrder: return Sample(bench_top_by_order(try store(BENCH_TWO_INDEXES)))
@@ -64,7 +65,8 @@ final class CEngine: Engine {
       let store = try store(BENCH_NO_INDEX)
       let watched = MemoryWatch.peak { bench_scan_filtered(store, BENCH_BALANCE_BELOW) }
       return Sample(value: watched.bytes, checksum: watched.value.checksum)
-    case .saveMapped, .saveMappedShuffled, .saveMappedUnchanged, .memoryOfMappedSave,
+    case .sortFirst, .sortAll, .countPrefix, .countRange, .saveMapped, .saveMappedShuffled,
+      .saveMappedUnchanged, .memoryOfMappedSave,
       .memoryOfMappedShuffled:
       return nil
     }

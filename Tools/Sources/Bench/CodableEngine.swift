@@ -1,3 +1,4 @@
+import CBench
 import Larder
 
 /// Larder with the same contact as a plain `Codable` type, which declares nothing: such a type has no
@@ -31,9 +32,16 @@ final class CodableEngine: Engine {
       let timed = try LarderEngine.time { try stored.fetch(stored.all) }
       return Sample(
         value: timed.seconds, checksum: timed.value.reduce(0) { $0 &+ $1.digest })
-    case .scanFiltered:
+    case .scanFiltered, .scanFilteredByInteger, .scanFilteredByText, .textScan:
       let stored = try stored.get()
-      let query = stored.where { $0.balance < Workload.balanceLimit }
+      let city = workload.cities[0]
+      let query =
+        switch operation {
+        case .scanFilteredByInteger: stored.where { $0.order < Workload.orderLimit }
+        case .scanFilteredByText: stored.where { $0.city == city }
+        case .textScan: stored.where { $0.name.contains(BENCH_NAME_PART) }
+        default: stored.where { $0.balance < Workload.balanceLimit }
+        }
       let timed = try LarderEngine.time { try stored.fetch(query) }
       return Sample(
         value: timed.seconds, checksum: timed.value.reduce(0) { $0 &+ $1.glance })

@@ -80,6 +80,7 @@ enum HTMLReport {
     (name: "lmdb-c-compare", meaning: "the same, which reads first and skips equal records"),
     (name: "lmdb-swift", meaning: "LMDB in C, decoded by hand in Swift"),
     (name: "sqlite-c", meaning: "SQLite driven from C"),
+    (name: "grdb", meaning: "GRDB with its query interface"),
     (name: "larder", meaning: "with @Document"),
     (name: "larder-codable", meaning: "a plain Codable type"),
     (name: "larder-plain", meaning: "without a search index"),
@@ -92,11 +93,11 @@ enum HTMLReport {
   private static let style = """
     :root{--text:#1d2430;--back:#fff;--soft:#5a6475;--track:#eef1f5;--line:#dfe3ea;
     --lmdb-c:#7d8796;--lmdb-c-compare:#b3bac6;--lmdb-swift:#4f9d92;--sqlite-c:#b8901a;
-    --larder:#c0392b;--larder-codable:#e08e79;--python:#3b6ea5;--simdjson:#7d8796;
+    --grdb:#7a4fa3;--larder:#c0392b;--larder-codable:#e08e79;--python:#3b6ea5;--simdjson:#7d8796;
     --larder-plain:#e08e79;--sqlite-fts5:#b8901a;--sqlite-plain:#dcc584}
     @media(prefers-color-scheme:dark){:root{--text:#e4e8ee;--back:#14181f;--soft:#9aa5b5;
     --track:#232a34;--line:#333c49;--lmdb-c:#94a0b2;--lmdb-c-compare:#5f6978;
-    --lmdb-swift:#5fb8ab;--sqlite-c:#d6ad3a;--larder:#ef6a5b;--larder-codable:#a8604f;
+    --lmdb-swift:#5fb8ab;--sqlite-c:#d6ad3a;--grdb:#b08fd6;--larder:#ef6a5b;--larder-codable:#a8604f;
     --python:#6aa0d8;--simdjson:#94a0b2;
     --larder-plain:#a8604f;--sqlite-fts5:#d6ad3a;--sqlite-plain:#8a7434}}
     body{font:16px/1.5 system-ui,sans-serif;color:var(--text);background:var(--back);

@@ -1,3 +1,4 @@
+import CBench
 import Foundation
 import Larder
 
@@ -57,6 +58,13 @@ final class LarderEngine: Engine {
     case .scanFilteredByText:
       let city = workload.cities[0]
       return try scan(Contact.where { $0.city == city })
+    case .textScan: return try scan(Contact.where { $0.name.contains(BENCH_NAME_PART) })
+    case .sortFirst:
+      return try scan(Contact.all.sorted(by: \.name).limit(Workload.topCount))
+    case .sortAll:
+      let query = Contact.all.sorted(by: \.name)
+      let timed = try Self.time { [plain = try plain.get()] in try plain.fetch(query) }
+      return Sample(value: timed.seconds, checksum: timed.value.reduce(0) { $0 &+ $1.digest })
     case .queryCity: return try fetchEach(cityQueries, from: try indexed.get())
     case .queryCompound:
       let queries = workload.cities.map { city in
@@ -67,7 +75,13 @@ final class LarderEngine: Engine {
       }
       return try fetchEach(queries, from: try compound.get())
     case .topByOrder: return try top()
-    case .countCity: return try count()
+    case .countCity: return try count(cityQueries)
+    case .countPrefix:
+      return try count([IndexedContact.where { $0.city.hasPrefix(BENCH_CITY_PREFIX) }])
+    case .countRange:
+      return try count([
+        IndexedContact.where { $0.city >= BENCH_CITY_PREFIX && $0.city < BENCH_CITY_PREFIX_END }
+      ])
     case .open: return try open()
     case .fileSize:
       _ = try indexed.get()
@@ -221,9 +235,8 @@ extension LarderEngine {
     return Sample(value: seconds, checksum: sum)
   }
 
-  private func count() throws -> Sample {
+  private func count(_ queries: [Query<IndexedContact>]) throws -> Sample {
     let contacts = try indexed.get()
-    let queries = cityQueries
     var sum = 0
     let seconds = try Self.time {
       for _ in 0..<Workload.countRepetitions {

@@ -16,5 +16,11 @@ struct Measurement {
   /// The limit: LMDB driven from C.
   static let limit = "lmdb-c"
   /// The engines that the others are compared with, nearest to the metal first.
-  static let references = [limit, "lmdb-swift", "sqlite-c", "larder"]
+  static let references = [limit, "lmdb-swift", "sqlite-c"] + peers + ["larder"]
+  /// Other libraries, where the benchmark was built with them.
+  #if PEERS
+    private static let peers = ["grdb"]
+  #else
+    private static let peers: [String] = []
+  #endif
 }

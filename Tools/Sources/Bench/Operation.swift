@@ -49,6 +49,16 @@ enum Operation: String, CaseIterable, Sendable {
   /// The same by the city, a text; one contact in 200 is of it.
   case scanFilteredByText = "filtered-scan-text"
 
+  /// Decode the contacts in whose name a text is that is not ASCII, by looking at all of them; it is one
+  /// contact in 80.
+  case textScan = "text-scan"
+
+  /// Decode the 20 contacts whose names come first, which no index knows.
+  case sortFirst = "sort-unindexed-top-20"
+
+  /// Decode all contacts in the order of their names. Letting go of them is not in the time.
+  case sortAll = "sort-unindexed-all"
+
   /// Decode the contacts of 20 cities by the index over `city`, one query each.
   case queryCity = "query-by-index"
 
@@ -60,6 +70,12 @@ enum Operation: String, CaseIterable, Sendable {
 
   /// Count the contacts of 20 cities by the index over `city`, ten times.
   case countCity = "count-by-index"
+
+  /// Count the contacts whose city begins with a letter by the index over `city`, ten times.
+  case countPrefix = "count-prefix-by-index"
+
+  /// The same by a range that has the same contacts.
+  case countRange = "count-range-by-index"
 
   /// Open the store with two indexes and get one contact, 20 times; closing is not in the time.
   case open = "open"
@@ -92,7 +108,8 @@ enum Operation: String, CaseIterable, Sendable {
   func documents(in workload: Workload) -> Int {
     switch self {
     case .bulkSave, .bulkSaveIndexed, .scanDecoded, .scanFiltered, .scanFilteredByInteger,
-      .scanFilteredByText, .fileSize, .memoryOfSave, .memoryOfScan, .saveMapped,
+      .scanFilteredByText, .textScan, .sortFirst, .sortAll, .fileSize, .memoryOfSave, .memoryOfScan,
+      .saveMapped,
       .saveMappedShuffled, .memoryOfMappedSave, .memoryOfMappedShuffled:
       workload.count
     case .getByKey: workload.lookups.count
@@ -103,6 +120,7 @@ enum Operation: String, CaseIterable, Sendable {
     case .queryCompound: Int(workload.expectedCounts) / Workload.countRepetitions / 10
     case .topByOrder: Workload.topCount * Workload.topRepetitions
     case .countCity: Int(workload.expectedCounts)
+    case .countPrefix, .countRange: Int(workload.expectedPrefixCount)
     case .open: Workload.openCount
     }
   }
@@ -115,7 +133,8 @@ enum Operation: String, CaseIterable, Sendable {
   func expectedChecksum(in workload: Workload) -> UInt64 {
     switch self {
     case .getByKey: workload.expectedLookups
-    case .bulkSave, .bulkSaveIndexed, .memoryOfSave, .scanDecoded, .saveUnchanged, .writeSingly,
+    case .bulkSave, .bulkSaveIndexed, .memoryOfSave, .scanDecoded, .sortAll, .saveUnchanged,
+      .writeSingly,
       .saveMapped, .saveMappedShuffled, .saveMappedUnchanged, .memoryOfMappedSave,
       .memoryOfMappedShuffled:
       workload.expectedAll
@@ -124,10 +143,13 @@ enum Operation: String, CaseIterable, Sendable {
     case .scanFiltered, .memoryOfScan: workload.expectedFiltered
     case .scanFilteredByInteger: workload.expectedFilteredByInteger
     case .scanFilteredByText: workload.expectedFilteredByText
+    case .textScan: workload.expectedFilteredByName
+    case .sortFirst: workload.expectedFirstNames
     case .queryCity: workload.expectedCities
     case .queryCompound: workload.expectedCompound
     case .topByOrder: workload.expectedTop
     case .countCity: workload.expectedCounts
+    case .countPrefix, .countRange: workload.expectedPrefixCount
     case .open: workload.expectedFirstLookup
     case .fileSize: 0
     }

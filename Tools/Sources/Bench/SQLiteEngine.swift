@@ -38,6 +38,12 @@ final class SQLiteEngine: Engine {
     case .scanDecoded: return Sample(bench_sqlite_scan(try database(BENCH_NO_INDEX), workload.raw))
     case .scanFiltered: return Sample(bench_sqlite_scan_filtered(try database(BENCH_NO_INDEX)))
     case .scanFilteredByInteger, .scanFilteredByText: return nil
+    case .textScan: return Sample(bench_sqlite_scan_names(try database(BENCH_NO_INDEX)))
+    case .sortFirst: return Sample(bench_sqlite_first_names(try database(BENCH_NO_INDEX)))
+    case .sortAll:
+      return Sample(bench_sqlite_sort_names(try database(BENCH_NO_INDEX), workload.raw))
+    case .countPrefix, .countRange:
+      return Sample(bench_sqlite_count_prefix(try database(BENCH_TWO_INDEXES)))
     case .queryCity: return Sample(bench_sqlite_query_cities(try database(BENCH_TWO_INDEXES)))
     case .queryCompound:
       return Sample(bench_sqlite_query_compound(try database(BENCH_COMPOUND_INDEX)))

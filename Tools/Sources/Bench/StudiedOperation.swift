@@ -1,25 +1,22 @@
 /// What is timed by a study of its own, because it needs tasks or other processes; its rows stand in
 /// the same reports. The raw value is its name on the command line and in reports.
 enum StudiedOperation: String, CaseIterable, Sendable {
-  /// From the return of a save to the consumer that holds the difference, for the contacts of one
-  /// city in their order; nothing where it has it before. SQLite runs its query again.
+  /// From before a save to the consumer that holds the difference, for the contacts of one city in their
+  /// order. SQLite runs its query again.
   case watchRelevant = "watch-relevant-change"
 
-  /// The same from before the save.
-  case watchRelevantWithSave = "watch-relevant-change-with-save"
+  /// A save beside which nobody watches: what the other rows of watching are to be held against.
+  case watchNone = "save-unwatched"
 
-  /// The same, less a save that nobody watches: how much later than such a save returns the consumer
-  /// holds the difference, whoever did the work of it.
-  case watchRelevantBeyondSave = "watch-relevant-change-beyond-save"
+  /// A save that concerns none of 1,000 watchers of ranges, until one that it does concern has heard of
+  /// the last.
+  case watchIrrelevant = "save-beside-1000-watched-ranges"
 
-  /// What each of 1,000 watchers of ranges adds to a save that concerns none of them.
-  case watchIrrelevant = "watch-irrelevant-change"
+  /// The same beside 1,000 watchers of one city each, all different.
+  case watchDistinct = "save-beside-1000-watched-cities"
 
-  /// What 1,000 watchers of one city each, all different, add together to such a save.
-  case watchDistinct = "watch-1000-distinct-cities"
-
-  /// What each of 10,000 such watchers adds.
-  case watchIdle = "watch-10000-idle"
+  /// The same beside 10,000 of them.
+  case watchIdle = "save-beside-10000-watched-cities"
 
   /// From the return of a save in another process to the consumer, for the slowest of a hundred.
   case watchAcrossProcesses = "watch-across-processes-p99"

@@ -12,7 +12,7 @@ struct WatchStudy {
   private typealias Contacts = StoreRepository<WatchedContact>
 
   func run() async throws -> [Measurement] {
-    // Nothing is flushed: what is measured begins when a save returns.
+    // Nothing is flushed: the disk's moods stay out of it.
     let store = try Store(
       at: folder.folder("watch").url, options: StoreOptions(durability: .volatile))
     defer { try? store.close() }  // Nothing in it is needed any more.
@@ -26,6 +26,11 @@ struct WatchStudy {
       times.add(awake, .watchAcrossProcesses, "larder")
     }
     try rerun(&times)
+    #if PEERS
+      try await GRDBEngine.watch(
+        workload, changes: Self.changesPerRound * rounds, in: folder
+      ) { times.add($0, .watchRelevant, "grdb") }
+    #endif
     return try StudiedOperation.watching.flatMap {
       try times.measurements(of: $0, documents: workload.count)
     }
@@ -42,15 +47,6 @@ struct WatchStudy {
 
   private func deliver(_ contacts: Contacts, _ times: inout Times) async throws {
     var changed = page[0]
-    var unwatched: [Double] = []
-    for number in 0..<Self.changesPerRound {
-      try await Task.sleep(for: .milliseconds(1))
-      changed.order = -1 - Int64(number)
-      let begun = ContinuousClock.now
-      try await contacts.save(WatchedContact(contact: changed))
-      unwatched.append(Self.seconds(from: begun, to: .now))
-    }
-    let alone = unwatched.sorted()[unwatched.count / 2]
     let (arrivals, arrived) = AsyncStream<ContinuousClock.Instant>.makeStream()
     let query = query
     let consumer = Task {
@@ -69,12 +65,8 @@ struct WatchStudy {
       changed.order = Int64(number)
       let begun = ContinuousClock.now
       try await contacts.save(WatchedContact(contact: changed))
-      let saved = ContinuousClock.now
       guard let arrival = await next.next() else { break }
-      let seconds = Self.seconds(from: begun, to: arrival)
-      times.add(max(0, Self.seconds(from: saved, to: arrival)), .watchRelevant, "larder")
-      times.add(seconds, .watchRelevantWithSave, "larder")
-      times.add(max(0, seconds - alone), .watchRelevantBeyondSave, "larder")
+      times.add(Self.seconds(from: begun, to: arrival), .watchRelevant, "larder")
     }
     consumer.cancel()
     guard try await consumer.value == contacts.fetch(query) else {
@@ -99,15 +91,14 @@ struct WatchStudy {
       guard result.count == page.count,
         result.checksum == expected.reduce(0, { $0 &+ $1.glance })
       else { throw WrongResult(description: "sqlite-c: the query gave other rows") }
-      times.add(result.seconds, .watchRelevant, "sqlite-c")
-      times.add(result.seconds_with_save, .watchRelevantWithSave, "sqlite-c")
+      times.add(result.seconds_with_save, .watchRelevant, "sqlite-c")
     }
   }
 
   // MARK: The change that does not
 
-  /// What watchers add to a save that concerns none of them, against the same save without them,
-  /// measured right before.
+  /// Saves that concern none of those who watch. Their difference to a save beside nobody is often nothing
+  /// that can be measured, so that each save stands in the table as it is.
   private func stand(_ contacts: Contacts, _ times: inout Times) async throws {
     func distinct(_ number: Int) -> Query<WatchedContact> {
       WatchedContact.where { $0.city == "elsewhere \(number)" }
@@ -115,14 +106,12 @@ struct WatchStudy {
     func ranges(_ number: Int) -> Query<WatchedContact> {
       WatchedContact.where { $0.order < Int64.min + Int64(number) }
     }
-    let kinds: [(StudiedOperation, Int, Double, (Int) -> Query<WatchedContact>)] = [
-      (.watchIrrelevant, 1_000, 1_000, ranges), (.watchDistinct, 1_000, 1, distinct),
-      (.watchIdle, 10_000, 10_000, distinct),
+    let kinds: [(StudiedOperation, Int, (Int) -> Query<WatchedContact>)] = [
+      (.watchNone, 0, distinct), (.watchIrrelevant, 1_000, ranges),
+      (.watchDistinct, 1_000, distinct), (.watchIdle, 10_000, distinct),
     ]
-    for (operation, count, share, query) in kinds {
-      let without = try await save(contacts, besides: 0, query)
-      let with = try await save(contacts, besides: count, query)
-      times.add(max(0, with - without) / share, operation, "larder")
+    for (operation, count, query) in kinds {
+      times.add(try await save(contacts, besides: count, query), operation, "larder")
     }
   }
 

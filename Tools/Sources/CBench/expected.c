@@ -1,4 +1,5 @@
 // What every checksum must be, by brute force over the contacts: no store is asked.
+#define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,48 @@ uint64_t bench_expected_top(const bench_workload *workload) {
   return sum;
 }
 
+static int compare_texts(bench_bytes left, bench_bytes right) {
+  size_t common = left.count < right.count ? left.count : right.count;
+  int order = memcmp(left.start, right.start, common);
+  if (order != 0) return order;
+  return left.count < right.count ? -1 : left.count > right.count;
+}
+
+static int compare_names(const bench_contact *left, const bench_contact *right) {
+  int order = compare_texts(
+    bench_contact_text(left, BENCH_NAME), bench_contact_text(right, BENCH_NAME));
+  if (order != 0) return order;
+  return compare_texts(bench_contact_text(left, BENCH_ID), bench_contact_text(right, BENCH_ID));
+}
+
+uint64_t bench_expected_first_names(const bench_workload *workload) {
+  const bench_contact *top[BENCH_TOP_COUNT];
+  size_t count = 0;
+  for (size_t i = 0; i < workload->count; i++) {
+    const bench_contact *contact = &workload->contacts[i];
+    size_t place = count;
+    while (place > 0 && compare_names(contact, top[place - 1]) < 0) place--;
+    if (place == BENCH_TOP_COUNT) continue;
+    size_t kept = count < BENCH_TOP_COUNT ? count : BENCH_TOP_COUNT - 1;
+    memmove(top + place + 1, top + place, (kept - place) * sizeof *top);
+    top[place] = contact;
+    count = kept + 1;
+  }
+  uint64_t sum = 0;
+  for (size_t i = 0; i < count; i++) sum += bench_contact_glance(top[i]);
+  return sum;
+}
+
+uint64_t bench_expected_prefix_count(const bench_workload *workload) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < workload->count; i++) {
+    bench_bytes city = bench_contact_text(&workload->contacts[i], BENCH_CITY);
+    size_t count = strlen(BENCH_CITY_PREFIX);
+    sum += city.count >= count && memcmp(city.start, BENCH_CITY_PREFIX, count) == 0;
+  }
+  return sum * BENCH_COUNT_REPETITIONS;
+}
+
 uint64_t bench_expected_filtered(const bench_workload *workload, bench_condition condition) {
   uint64_t sum = 0;
   uint8_t name[32];
@@ -43,7 +86,10 @@ uint64_t bench_expected_filtered(const bench_workload *workload, bench_condition
   for (size_t i = 0; i < workload->count; i++) {
     const bench_contact *contact = &workload->contacts[i];
     bench_bytes city = bench_contact_text(contact, BENCH_CITY);
+    bench_bytes name_text = bench_contact_text(contact, BENCH_NAME);
     bool holds = condition == BENCH_BALANCE_BELOW ? contact->balance < BENCH_BALANCE_LIMIT
+      : condition == BENCH_NAME_HAS
+        ? memmem(name_text.start, name_text.count, BENCH_NAME_PART, strlen(BENCH_NAME_PART)) != NULL
       : condition == BENCH_ORDER_BELOW            ? contact->order < BENCH_ORDER_LIMIT
       : city.count == name_count && memcmp(city.start, name, name_count) == 0;
     if (holds) sum += bench_contact_glance(contact);

@@ -1,4 +1,7 @@
 // Queries by index, and by looking at every record. Each has a snapshot and cursors of its own.
+#define _GNU_SOURCE
+#include <string.h>
+
 #include "document_list.h"
 #include "layout.h"
 #include "record.h"
@@ -144,6 +147,9 @@ bench_sample bench_scan_filtered(const bench_store *store, bench_condition condi
       holds = record_balance(record.mv_data) < BENCH_BALANCE_LIMIT;
     } else if (condition == BENCH_ORDER_BELOW) {
       holds = record_order(record.mv_data) < BENCH_ORDER_LIMIT;
+    } else if (condition == BENCH_NAME_HAS) {
+      bench_bytes text = record_name(record.mv_data);
+      holds = memmem(text.start, text.count, BENCH_NAME_PART, strlen(BENCH_NAME_PART)) != NULL;
     } else {
       bench_bytes city = record_city(record.mv_data);
       holds = city.count == name_count && memcmp(city.start, name, name_count) == 0;

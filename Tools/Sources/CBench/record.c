@@ -47,6 +47,12 @@ bench_bytes record_id(const uint8_t *record) {
   return (bench_bytes){texts_of(record), record[2 + BENCH_ID]};
 }
 
+bench_bytes record_name(const uint8_t *record) {
+  const uint8_t *text = texts_of(record);
+  for (int field = 0; field < BENCH_NAME; field++) text += record[2 + field];
+  return (bench_bytes){text, record[2 + BENCH_NAME]};
+}
+
 bench_bytes record_city(const uint8_t *record) {
   const uint8_t *text = texts_of(record);
   for (int field = 0; field < BENCH_CITY; field++) text += record[2 + field];

@@ -17,6 +17,7 @@ size_t record_pack(const bench_contact *contact, uint8_t out[RECORD_MAX]);
 /// Fields that are compared, read from a record without decoding the rest.
 int64_t record_order(const uint8_t *record);
 double record_balance(const uint8_t *record);
+bench_bytes record_name(const uint8_t *record);
 bench_bytes record_city(const uint8_t *record);
 bench_bytes record_id(const uint8_t *record);
 

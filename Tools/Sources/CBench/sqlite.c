@@ -58,6 +58,12 @@ static void prepare_all(bench_sqlite *database) {
     "ORDER BY \"order\", id");
   database->top = prepare(database,
     "SELECT " COLUMNS " FROM contacts ORDER BY \"order\" DESC, id LIMIT ?1");
+  database->name_has = prepare(database,
+    "SELECT " COLUMNS " FROM contacts WHERE instr(name, ?1) > 0 ORDER BY id");
+  database->by_name = prepare(database,
+    "SELECT " COLUMNS " FROM contacts ORDER BY name, id LIMIT ?1");
+  database->count_range = prepare(database,
+    "SELECT count(*) FROM contacts WHERE city >= ?1 AND city < ?2");
   database->count_city = prepare(database, "SELECT count(*) FROM contacts WHERE city = ?1");
 }
 

@@ -13,6 +13,7 @@ struct bench_sqlite {
   sqlite3_stmt *begin, *commit;
   sqlite3_stmt *upsert, *mark_kept, *forget_kept, *delete_others;
   sqlite3_stmt *get, *scan, *filtered, *by_city, *compound, *top, *count_city;
+  sqlite3_stmt *name_has, *by_name, *count_range;
 };
 
 /// Ends the program unless `code` is the expected one.

@@ -129,6 +129,46 @@ bench_sample bench_sqlite_scan_filtered(bench_sqlite *database) {
   return (bench_sample){seconds, checksum};
 }
 
+bench_sample bench_sqlite_scan_names(bench_sqlite *database) {
+  double start = bench_now();
+  sqlite3_bind_text(database->name_has, 1, BENCH_NAME_PART, -1, SQLITE_STATIC);
+  document_list list = read_all(database, database->name_has, 0);
+  double seconds = bench_now() - start;
+  uint64_t checksum = list_glance(&list);
+  list_release(&list);
+  return (bench_sample){seconds, checksum};
+}
+
+bench_sample bench_sqlite_first_names(bench_sqlite *database) {
+  double start = bench_now();
+  sqlite3_bind_int(database->by_name, 1, BENCH_TOP_COUNT);
+  uint64_t checksum = glance_at_all(database, database->by_name);
+  return (bench_sample){bench_now() - start, checksum};
+}
+
+bench_sample bench_sqlite_sort_names(bench_sqlite *database, const bench_workload *workload) {
+  double start = bench_now();
+  sqlite3_bind_int(database->by_name, 1, -1);
+  document_list list = read_all(database, database->by_name, workload->count);
+  double seconds = bench_now() - start;
+  uint64_t checksum = digest_of(&list);
+  list_release(&list);
+  return (bench_sample){seconds, checksum};
+}
+
+bench_sample bench_sqlite_count_prefix(bench_sqlite *database) {
+  double start = bench_now();
+  uint64_t checksum = 0;
+  for (int repetition = 0; repetition < BENCH_COUNT_REPETITIONS; repetition++) {
+    sqlite3_bind_text(database->count_range, 1, BENCH_CITY_PREFIX, -1, SQLITE_STATIC);
+    sqlite3_bind_text(database->count_range, 2, BENCH_CITY_PREFIX_END, -1, SQLITE_STATIC);
+    sqlite_require(database, sqlite3_step(database->count_range), SQLITE_ROW);
+    checksum += (uint64_t)sqlite3_column_int64(database->count_range, 0);
+    sqlite3_reset(database->count_range);
+  }
+  return (bench_sample){bench_now() - start, checksum};
+}
+
 bench_sample bench_sqlite_query_cities(bench_sqlite *database) {
   double start = bench_now();
   uint64_t checksum = 0;

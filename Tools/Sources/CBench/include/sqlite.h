@@ -26,9 +26,19 @@ bench_sample bench_sqlite_time_open(const char *folder, const bench_workload *wo
 bench_sample bench_sqlite_get(bench_sqlite *database, const bench_workload *workload);
 bench_sample bench_sqlite_scan(bench_sqlite *database, const bench_workload *workload);
 bench_sample bench_sqlite_scan_filtered(bench_sqlite *database);
+bench_sample bench_sqlite_scan_names(bench_sqlite *database);
 bench_sample bench_sqlite_query_cities(bench_sqlite *database);
 bench_sample bench_sqlite_query_compound(bench_sqlite *database);
 bench_sample bench_sqlite_top_by_order(bench_sqlite *database);
 bench_sample bench_sqlite_count_cities(bench_sqlite *database);
+
+/// Decodes the documents in the order of their names, which no index has: the first BENCH_TOP_COUNT,
+/// with the sum of their glances, or all of them, with the sum of their digests.
+bench_sample bench_sqlite_first_names(bench_sqlite *database);
+bench_sample bench_sqlite_sort_names(bench_sqlite *database, const bench_workload *workload);
+
+/// Counts the documents whose city begins with BENCH_CITY_PREFIX, as a range of the index,
+/// BENCH_COUNT_REPETITIONS times.
+bench_sample bench_sqlite_count_prefix(bench_sqlite *database);
 
 #endif

@@ -134,6 +134,8 @@ uint64_t bench_expected_lookups(const bench_workload *workload);
 uint64_t bench_expected_cities(const bench_workload *workload);
 uint64_t bench_expected_top(const bench_workload *workload);
 uint64_t bench_expected_filtered(const bench_workload *workload, bench_condition condition);
+uint64_t bench_expected_first_names(const bench_workload *workload);
+uint64_t bench_expected_prefix_count(const bench_workload *workload);
 uint64_t bench_expected_compound(const bench_workload *workload);
 uint64_t bench_expected_counts(const bench_workload *workload);
 uint64_t bench_expected_after_half(const bench_workload *workload);

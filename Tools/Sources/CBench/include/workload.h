@@ -95,8 +95,17 @@ enum {
 static const int64_t BENCH_ORDER_START = 100000000000, BENCH_ORDER_END = 300000000000;
 static const int64_t BENCH_ORDER_LIMIT = -980000000000;  // below it lies 1 %
 
-/// What a scan filters by: a double, an integer, or a text, which is the first city asked for.
-typedef enum { BENCH_BALANCE_BELOW, BENCH_ORDER_BELOW, BENCH_CITY_EQUAL } bench_condition;
+/// What a scan filters by: a double, an integer, a text, which is the first city asked for, or a part of
+/// a name.
+typedef enum {
+  BENCH_BALANCE_BELOW, BENCH_ORDER_BELOW, BENCH_CITY_EQUAL, BENCH_NAME_HAS
+} bench_condition;
+
+/// In one name of 80.
+#define BENCH_NAME_PART "Žof"
+/// What three of the 20 beginnings of cities begin with, and what comes behind all of these.
+#define BENCH_CITY_PREFIX "M"
+#define BENCH_CITY_PREFIX_END "N"
 
 /// The index of the `position`-th contact to get by key: random, with repetitions.
 size_t bench_lookup_index(const bench_workload *workload, size_t position);
