@@ -8,6 +8,8 @@ struct CorruptBase: Codable {
   var labels: [Label] = []
   /// Where entries of indexes stand in the file: the places of their bytes, key and value together.
   var entries: [Range<Int>] = []
+  /// The same of the records of search indexes: of keys and of values.
+  var searchRecords: [Range<Int>] = []
 
   static let count = 6
   /// The last is larger than what is looked at whole at every opening.
@@ -54,6 +56,10 @@ struct CorruptBase: Codable {
     base.entries = IndexEntries.places(in: file, labels: base.labels)
     guard base.entries.count >= base.labels.count else {
       throw ChildProcess.Failed(description: "there are no index entries to damage")
+    }
+    base.searchRecords = SearchRecords.places(in: file, ids: Set(base.parcels.map(\.id)))
+    guard base.searchRecords.count >= base.parcels.count else {
+      throw ChildProcess.Failed(description: "there are no records of searches to damage")
     }
     try JSONEncoder().encode(base).write(to: URL(fileURLWithPath: folder + ".json"))
   }

@@ -33,7 +33,10 @@ struct CorruptImages: Worker {
       let base = bases[choice]
       let damage = Damage.allCases[number % Damage.allCases.count]
       var bytes = base.file
-      damage.apply(to: &bytes, entries: base.base.entries, using: &random)
+      let isSearch = Bool.random(using: &random)
+      damage.apply(
+        to: &bytes, entries: isSearch ? base.base.searchRecords : base.base.entries,
+        using: &random)
       // Opening refuses a small file whose keys are out of order; damage that comes later it cannot see.
       let isLate = damage == .entry
       if !isLate, choice == CorruptBase.large {

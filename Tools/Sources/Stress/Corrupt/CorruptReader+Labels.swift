@@ -37,12 +37,21 @@ extension CorruptReader {
     }
   }
 
+  /// Where documents are sound, what a search answers is right, or the documents themselves are asked.
+  mutating func readSearches(_ store: Store, _ random: inout SeededGenerator) {
+    let repository = store.repository(of: Parcel.self)
+    for parcel in parcels.values.sorted(by: { $0.id < $1.id }).shuffled(using: &random).prefix(9) {
+      guard let word = parcel.word else { continue }
+      ask("parcel \(parcel.id)", [parcel]) { try repository.fetch(Parcel.search(word)) }
+    }
+  }
+
   private mutating func ask<Answer: Equatable>(
     _ what: String, _ expected: Answer, _ body: () throws -> Answer
   ) {
     attempt { reader in
       let answer = try body()
-      if answer != expected { reader.wrong = reader.wrong ?? "labels \(what): \(answer)" }
+      if answer != expected { reader.wrong = reader.wrong ?? "\(what): \(answer)" }
     }
   }
 

@@ -16,7 +16,7 @@ struct CorruptReader {
   }
 
   let folder: String
-  let parcels: [String: Parcel]
+  private(set) var parcels: [String: Parcel]
   let receipts: [Int: Int]
   let labels: [Label]
 
@@ -57,9 +57,11 @@ struct CorruptReader {
     }
     // Where documents are damaged, a scan may lack some.
     if bytes != nil { readLabels(store, &random) }
+    if bytes != nil { readSearches(store, &random) }
     let isToldBefore = isTold
     attempt { try $0.write(to: store, &random) }
     if bytes != nil { attempt { try $0.changeLabels(store, &random) } }
+    if bytes != nil { readSearches(store, &random) }
     attempt { reader in
       let report = try store.check()
       if !report.isSound { reader.isTold = true }
@@ -164,8 +166,10 @@ struct CorruptReader {
       textByteCount: Int.random(in: 0..<6000, using: &random))
     try repository.save(parcel)
     if try repository.get(parcel.id) != parcel { wrong = wrong ?? "a parcel that was saved" }
+    parcels[parcel.id] = parcel
     if let key = parcels.keys.sorted().randomElement(using: &random) {
       _ = try repository.delete(keys: [key])
+      parcels[key] = nil
       if try repository.get(key) != nil { wrong = wrong ?? "a parcel that was deleted" }
     }
   }

@@ -2,14 +2,14 @@
 enum Damage: CaseIterable {
   case bit, byte, header, meta, truncate, zero, swap, payload
   case noise, copy, burst, number
-  /// Of an index: one that the pages do not show, as their order stays or is not looked at.
+  /// Of an index, of values or of words: one that the pages do not show, as their order stays or is not looked at.
   case entry
 
   static let pageByteCount = 4096
 
   /// Damages a file of several pages in one place, and now and then in two or three.
   ///
-  /// - Parameter entries: Where index entries stand.
+  /// - Parameter entries: Where index entries stand, or records of searches.
   func apply(
     to bytes: inout [UInt8], entries: [Range<Int>], using random: inout SeededGenerator
   ) {
