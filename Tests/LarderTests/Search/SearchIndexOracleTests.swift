@@ -22,6 +22,33 @@ struct SearchIndexOracleTests {
     }
   }
 
+  @Test(
+    "the last ids that there are find as all others do, and there is an error instead of another one"
+  )
+  func lastIDs() throws {
+    var random = RandomSource()
+    let store = try SearchStore(RandomSource(seed: random.next()))
+    for _ in 0..<random.int(0..<6) { try store.change() }
+    try store.putNextID(SearchHeader.maximumIDCount - UInt32(random.int(200..<400)))
+    var isAtEnd = false
+    while !isAtEnd {
+      let naive = store.naive
+      do {
+        try store.change()
+      } catch let damage as SearchDamage {
+        #expect(damage.isOutOfIDs, "\(damage) \(random.hint)")
+        isAtEnd = true
+        store.naive = naive
+      }
+      for _ in 0..<random.int(0..<6) where try !store.merge() { break }
+      if isAtEnd || random.once(in: 4) { try compare(store, random.hint) }
+    }
+    while try store.merge() {}
+    try compare(store, random.hint)
+    try store.putNextID(.max)
+    #expect(throws: SearchDamage.self) { while true { try store.change() } }
+  }
+
   private func compare(_ store: SearchStore, _ hint: String) throws {
     let naive = store.naive
     try store.withReading { reading, transaction in

@@ -76,6 +76,15 @@ final class SearchStore {
     return isLeft
   }
 
+  /// Has the next document take an id far behind the last one.
+  func putNextID(_ id: UInt32) throws {
+    var transaction = try environment.beginWrite()
+    var header = try transaction.searchHeader(in: database)
+    header.nextID = id
+    try transaction.put(header, in: database)
+    try transaction.commit()
+  }
+
   func withReading<Result>(
     _ body: (SearchReading, borrowing ReadTransaction) throws -> Result
   ) throws -> Result {

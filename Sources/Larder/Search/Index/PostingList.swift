@@ -65,12 +65,11 @@ struct PostingList {
     return sum
   }
 
-  /// The union of several, with the sum of the frequencies.
+  /// The union of several, with the sum of the frequencies and the union of the positions.
   ///
-  /// - Parameter coding: For the union of their positions, too.
   /// - Throws: ``SearchDamage``.
   static func sum(
-    of lists: [PostingList], positions coding: PositionCoding? = nil
+    of lists: [PostingList], positions coding: PositionCoding
   ) throws(SearchDamage) -> PostingList {
     if lists.count <= 1 { return lists.first ?? PostingList() }
     var order: [(id: UInt32, list: Int, place: Int)] = []
@@ -90,7 +89,6 @@ struct PostingList {
         sum.frequencies.append(list.frequencies[place])
         sum.lengths.append(list.lengths[place])
       }
-      guard let coding else { continue }
       places += try list.wholePositions(at: place, coding)
       if index + 1 < order.count, order[index + 1].id == id { continue }
       places.sort()

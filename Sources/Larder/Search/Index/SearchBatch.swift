@@ -7,7 +7,7 @@ final class SearchBatch {
   let weights: [UInt32]
   let coding: PositionCoding
 
-  private var words = WordTable()
+  private let words = WordTable()
   /// The place of the last occurrence of each word in the document that is being read; -1 for none.
   private var lastPlaces: [Int32] = []
   private var firstPlaces: [Int32] = []
@@ -49,7 +49,7 @@ final class SearchBatch {
   var byteCountOfPostings: Int { 8 * postings.count + positions.count }
 
   func removeAll() {
-    words = WordTable()
+    words.removeAll()
     lastPlaces.removeAll(keepingCapacity: true)
     firstPlaces.removeAll(keepingCapacity: true)
     postings.removeAll(keepingCapacity: true)

@@ -66,13 +66,14 @@ final class SearchChanges {
   /// - Parameter isBuilding: Whether more follows before anybody searches: segments then wait until they are
   ///   merged all at once.
   /// - Returns: Whether segments wait for being merged.
-  /// - Throws: ``SearchDamage``; LMDB's errors. The transaction must then be let go of, or the database
-  ///   be emptied.
+  /// - Throws: ``SearchDamage``, also where there are no ids any more; LMDB's errors. The transaction must then be
+  ///   let go of, or the database be emptied.
   @discardableResult
   func write(to transaction: inout WriteTransaction, isBuilding: Bool = false) throws -> Bool {
     guard !changes.isEmpty else { return false }
     var header = try transaction.searchHeader(in: database)
     let last = mayRepeat ? lastChanges() : changes
+    try header.checkRoom(forIDs: last.count)
     let isSmall =
       last.count <= Self.maximumPendingCount / 2
       && batch.byteCountOfPostings <= Self.maximumPendingByteCount / 2

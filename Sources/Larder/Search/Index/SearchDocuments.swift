@@ -21,6 +21,12 @@ struct SearchLengths {
     SearchLayout.key(SearchLayout.lengths, number: block)
   }
 
+  /// The block of a key; nil where it is not one of lengths.
+  static func block(ofKey key: UnsafeRawBufferPointer) -> UInt32? {
+    guard key.count == 5, key[0] == SearchLayout.lengths else { return nil }
+    return UInt32(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt32.self))
+  }
+
   /// Lends the 512 lengths of a block; nil where it has none.
   ///
   /// - Throws: ``SearchDamage``; LMDB's errors.

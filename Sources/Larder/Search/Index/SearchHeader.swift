@@ -42,6 +42,17 @@ struct SearchHeader: Equatable {
     var range: Range<Int> { first..<first + count }
   }
 
+  /// Ids are below this: a posting has the distance to the one before, times two, in 32 bits.
+  static let maximumIDCount: UInt32 = 1 << 31
+
+  /// - Throws: ``SearchDamage/outOfIDs`` where there is no id for so many documents more.
+  func checkRoom(forIDs count: Int) throws(SearchDamage) {
+    // Each segment has an id at least, and merges make fewer of them.
+    guard nextID <= Self.maximumIDCount, Int(Self.maximumIDCount - nextID) >= count,
+      nextSegment < UInt32.max - 1 << 16
+    else { throw .outOfIDs }
+  }
+
   var meanLength: Double {
     documentCount == 0 ? 0 : Double(totalLength) / Double(documentCount)
   }

@@ -86,4 +86,8 @@ struct SearchDamage: Error, CustomStringConvertible {
   let description: String
 
   init(_ description: String) { self.description = description }
+
+  /// Nothing is damaged, but ids only grow, and have come to their end. Built anew they begin at zero.
+  static let outOfIDs = SearchDamage("its ids have come to their end")
+  var isOutOfIDs: Bool { description == Self.outOfIDs.description }
 }

@@ -11,6 +11,8 @@ final class SearchLengthReader {
 
   init(_ database: Database) { self.database = database }
 
+  /// - Parameter id: One that has postings.
+  /// - Throws: ``SearchDamage``, also where there are no lengths for it; LMDB's errors.
   @inline(__always)
   func stored(
     _ id: UInt32, _ transaction: borrowing some Transaction & ~Copyable
@@ -32,7 +34,8 @@ final class SearchLengthReader {
     } else {
       current =
         try SearchLengths.withBlock(block, transaction, in: database) { $0.baseAddress } ?? nil
-      if let current { blocks[block] = current }
+      guard let current else { throw SearchDamage("lengths are missing") }
+      blocks[block] = current
     }
     number = block
   }

@@ -144,10 +144,22 @@ struct SearchMergeStep {
   private func liveCount(
     _ segment: SearchHeader.Segment, _ transaction: borrowing WriteTransaction
   ) throws -> Int {
-    let lengths = SearchLengthReader(database)
+    let blocks =
+      SearchLengths.block(of: segment.firstID)...SearchLengths.block(of: segment.endID - 1)
+    var cursor = try transaction.cursor(in: database)
     var count = 0
-    for id in segment.firstID..<segment.endID where try lengths.isLive(id, transaction) {
-      count += 1
+    // Blocks are missing whose ids were all taken away before they became part of a segment.
+    var hasOne = try SearchLengths.key(blocks.lowerBound).withUnsafeBytes {
+      try cursor.seek(atOrAfter: $0)
+    }
+    while hasOne, let block = SearchLengths.block(ofKey: cursor.key), block <= blocks.upperBound {
+      let lengths = try SearchLayout.opened(cursor.value, key: cursor.key)
+      let first = block * SearchLengths.idsPerBlock
+      for place in 0..<UInt32(lengths.count / 2)
+      where segment.firstID..<segment.endID ~= first + place {
+        if lengths[2 * Int(place)] | lengths[2 * Int(place) + 1] != 0 { count += 1 }
+      }
+      hasOne = try cursor.next()
     }
     return count
   }

@@ -167,23 +167,30 @@ final class SearchReading {
     guard !pending.isEmpty else { return }
     let ready = ReadyWordTest(test)
     for (id, key, length) in pending {
+      // Words of one document that pass the test alike count as one.
       var found: [PostingList] = []
+      var frequency: UInt32 = 0
       let key = SearchLayout.key(SearchLayout.pending, key)
       try key.withUnsafeBytes { key in
         _ = try transaction.withValue(for: key, in: database) { value in
           try PendingSearch(value, key: key).forEachWord { word, count, places in
             guard ready.passes(word) else { return }
-            var one = PostingList(ids: [id], frequencies: [count], lengths: [length])
-            if withPositions {
-              one.positions = [UInt8](places)
-              one.positionEnds = [UInt32(places.count)]
+            guard withPositions else {
+              frequency &+= count
+              return
             }
-            found.append(one)
+            found.append(
+              PostingList(
+                ids: [id], frequencies: [count], lengths: [length], positions: [UInt8](places),
+                positionEnds: [UInt32(places.count)]))
           }
         }
       }
-      guard !found.isEmpty else { continue }
-      list.append(try PostingList.sum(of: found, positions: withPositions ? coding : nil))
+      if frequency > 0 {
+        list.append(PostingList(ids: [id], frequencies: [frequency], lengths: [length]))
+      } else if !found.isEmpty {
+        list.append(try PostingList.sum(of: found, positions: coding))
+      }
     }
   }
 

@@ -33,14 +33,18 @@ struct TermCursor: ~Copyable {
     var key = prefix + term
     key.append(0)
     hasRecord = try key.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
-    if hasRecord, cursor.key.starts(with: key) {
-      return try enterRecord()
+    if hasRecord {
+      if cursor.key.starts(with: key) { return try enterRecord() }
+      try check()
     }
     // The last record before may have it among its terms.
-    if try cursor.previous(), isInside, cursor.value.first == SegmentWriter.packedMark {
-      hasRecord = true
-      guard try enterRecord() else { return false }
-      return try seekPacked(atOrAfter: term)
+    if try cursor.previous() {
+      if isInside, cursor.value.first == SegmentWriter.packedMark {
+        hasRecord = true
+        guard try enterRecord() else { return false }
+        return try seekPacked(atOrAfter: term)
+      }
+      try check()
     }
     hasRecord = try key.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
     return try enterRecord()
@@ -56,6 +60,17 @@ struct TermCursor: ~Copyable {
       try skipLarge()
     }
     return try enterRecord()
+  }
+
+  /// Makes sure of a record that stands where another one was looked for. A key whose damage leads past what is
+  /// there is in front of the place that is come to, or at it.
+  private func check() throws(SearchDamage) {
+    guard cursor.key.first != SearchLayout.ids else {
+      // It has no checksum; a record of another sort has more bytes.
+      if cursor.value.count > 5 { throw SearchDamage("an id has too many bytes") }
+      return
+    }
+    _ = try SearchLayout.opened(cursor.value, key: cursor.key)
   }
 
   private var isInside: Bool { cursor.key.starts(with: prefix) }
@@ -74,6 +89,7 @@ struct TermCursor: ~Copyable {
     case SegmentWriter.postingsMark:
       let count = cursor.key.count - prefix.count - 5
       guard count > 0 else { throw SearchDamage("a key is too short") }
+      try check()
       term = [UInt8](cursor.key[prefix.count..<prefix.count + count])
       isLarge = true
     default: throw SearchDamage("a record of a segment is none")
@@ -150,7 +166,9 @@ struct TermCursor: ~Copyable {
       wantsMore = try read(try postings(base))
       hasRecord = try cursor.next()
     }
-    if wantsMore { isLarge = false }
+    guard wantsMore else { return }
+    isLarge = false
+    if hasRecord { try check() }
   }
 
   /// Lends the records of postings of the term that may have ids which are wanted; those of a term with records
@@ -180,6 +198,7 @@ struct TermCursor: ~Copyable {
       }
     }
     isLarge = false
+    if hasRecord { try check() }
   }
 
   /// How many bytes the postings of the term take, about: for a term with records of its own as many records as
@@ -215,12 +234,15 @@ struct TermCursor: ~Copyable {
     var key = start
     key.append(bigEndian: id)
     hasRecord = try key.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
-    if hasRecord, cursor.key.elementsEqual(key) { return }
-    if try cursor.previous(), cursor.key.starts(with: start) {
-      hasRecord = true
-    } else {
-      hasRecord = try key.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
+    if hasRecord {
+      if cursor.key.elementsEqual(key) { return }
+      try check()
     }
+    if try cursor.previous() {
+      if cursor.key.starts(with: start) { return hasRecord = true }
+      try check()
+    }
+    hasRecord = try key.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
   }
 }
 

@@ -1,16 +1,33 @@
 /// Numbers words by their bytes, from zero in the order in which they come.
 final class WordTable {
-  private var bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 8)
+  // A save of one document has a few words, and a search fewer.
+  private var bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 8)
   private var used = 0
   private var starts: [UInt32] = [0]
   private var hashes: [UInt32] = []
   /// A word's number and one, by its hash; zero where there is none.
-  private var slots: [UInt32] = Array(repeating: 0, count: 1024)
+  private var slots: [UInt32] = Array(repeating: 0, count: 64)
 
   deinit { bytes.deallocate() }
 
   var count: Int { hashes.count }
   var byteCount: Int { used + 8 * hashes.count + 4 * slots.count }
+
+  /// Forgets all words, and gives most of its memory back.
+  func removeAll() {
+    if bytes.count > 1 << 12 {
+      bytes.deallocate()
+      bytes = .allocate(byteCount: 256, alignment: 8)
+    }
+    used = 0
+    starts.removeSubrange(1...)
+    hashes.removeAll(keepingCapacity: hashes.count <= 256)
+    if slots.count > 512 {
+      slots = Array(repeating: 0, count: 64)
+    } else {
+      for slot in slots.indices { slots[slot] = 0 }
+    }
+  }
 
   /// Lent until a word is added.
   subscript(_ word: Int) -> UnsafeRawBufferPointer {

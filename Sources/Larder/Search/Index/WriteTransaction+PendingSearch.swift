@@ -37,15 +37,21 @@ extension WriteTransaction {
     for (id, key) in found { try cursor.putSearchID(id, of: key) }
     try lengths.write(to: &cursor)
     if let first = found.first?.id {
-      // Ids of versions that were replaced while they waited have no document.
+      // Ids of versions that were replaced while they waited have no document; there may be very many of them.
+      var start = first
       var documents: [SearchDocument] = []
       for (place, (id, _)) in found.enumerated() {
-        while first + UInt32(documents.count) < id {
+        if id - start - UInt32(documents.count) > SearchKeys.idsPerBlock {
+          try SearchKeys.append(documents[...], from: start, to: &cursor, self, in: database)
+          documents.removeAll(keepingCapacity: true)
+          start = id
+        }
+        while start + UInt32(documents.count) < id {
           documents.append(SearchDocument(key: [], length: 0))
         }
         documents.append(batch.documents[place])
       }
-      try SearchKeys.append(documents[...], from: first, to: &cursor, self, in: database)
+      try SearchKeys.append(documents[...], from: start, to: &cursor, self, in: database)
       try header.write(batch, ids: found.map { $0.id }, from: first, to: &cursor)
     }
     header.pendingCount = 0
