@@ -1,4 +1,5 @@
 import Foundation
+import Larder
 import Testing
 
 @Suite("larder search")
@@ -46,5 +47,53 @@ struct SearchProgramTests {
       try larder.runOnStore("search", "notes", "x", "--snippet", "--format", "json").status == 2)
     #expect(try larder.runOnStore("index", "notes", "--search", "title:x").status == 2)
     #expect(try larder.runOnStore("index", "notes", "--search", "nope").status == 1)
+  }
+
+  /// As an app may bring one, and the command has not.
+  private struct Letters: Tokenizer {
+    let identifier = "letters.1"
+
+    func words(in text: String) -> [SearchWord] {
+      StandardTokenizer().words(in: text).map {
+        SearchWord(String($0.text.prefix(3)), utf8Range: $0.utf8Range)
+      }
+    }
+  }
+
+  @Test(
+    "says so where the index has the tokenizer of an app, and searches by the standard words if told to"
+  )
+  func foreignTokenizer() throws {
+    do {
+      let store = try Store(at: URL(filePath: larder.store))
+      try store.collection("notes").createSearchIndex(on: ["title", "body"], tokenizer: Letters())
+      #expect(try store.collection("notes").count(.search("wintertime")) == 2)
+      try store.close()
+    }
+    let refused = try larder.runOnStore("search", "notes", "wintertime")
+    #expect(refused.status == 1 && refused.output.isEmpty, "\(refused)")
+    #expect(refused.errors.contains("letters.1") && refused.errors.contains("--standard-words"))
+    let standard = try larder.runOnStore(
+      "search", "notes", "winter", "--standard-words", "--format", "ndjson", "--select", "id")
+    #expect(
+      standard.status == 0 && standard.output.split(separator: "\n").count == 2, "\(standard)")
+    let none = try larder.runOnStore(
+      "search", "notes", "wintertime", "--standard-words", "--format", "ndjson")
+    #expect(none.output.isEmpty, "\(none)")
+
+    // Saving needs no words, and leaves the index to the app.
+    let file = try larder.file("more.ndjson", #"{"id": "d", "title": "Winter again"}"#)
+    #expect(try larder.runOnStore("import", file, "--into", "notes", "--key", "id").status == 0)
+    let index = try larder.runOnStore("index", "notes", "title")
+    #expect(index.status == 0, "\(index)")
+    #expect(
+      index.output.contains("index `search` waits for a program with the tokenizer `letters.1`"))
+    var options = StoreOptions()
+    options.tokenizers = [Letters()]
+    let store = try Store(at: URL(filePath: larder.store), options: options)
+    try store.collection("notes").buildIndexes()
+    #expect(try store.collection("notes").count(.search("wintertime")) == 3)
+    #expect(try store.check().isSound)
+    try store.close()
   }
 }

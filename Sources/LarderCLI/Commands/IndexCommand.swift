@@ -87,6 +87,12 @@ enum IndexCommand: Command {
       throw StoreError.indexNotAllowed(collection: name, index: index, reason: reason)
     }
     for index in try collection.indexes() {
+      if index.isMissingTokenizer, let tokenizer = index.tokenizer {
+        try Console.print(
+          "\(name): index \(index.name.inQuotes) waits for a program with the tokenizer \(tokenizer.inQuotes)"
+        )
+        continue
+      }
       let entries = Console.number(index.entryCount)
       try Console.print("\(name): index \(index.name.inQuotes) has \(entries) entries")
     }

@@ -13,6 +13,8 @@ enum SearchCommand: Command {
       --in FIELDS       search in these fields instead, as in `title,author.name`
       --typing          the last word is unfinished: win finds winter
       --typos           also find words with one wrong letter, or two from 9 letters
+      --standard-words  search by the standard words where the search index has the tokenizer of an app:
+                        reads every document, and may find others than the app does
       --snippet         print keys, and where the text was found
       --format FORMAT   table (default), json, ndjson or csv
     \(Option.selectingHelp)
@@ -38,6 +40,7 @@ enum SearchCommand: Command {
   static let options: [Option] =
     QueryCommand.options + [
       Option("in", takes: "FIELDS"), Option("typing"), Option("typos"), Option("snippet"),
+      Option("standard-words"),
     ]
 
   static func run(_ arguments: Arguments) throws -> ExitCode {
@@ -46,7 +49,20 @@ enum SearchCommand: Command {
     var query = try arguments.query(of: collection)
     query.search = DynamicSearch(
       operands[1], in: try arguments.paths("in", of: collection),
-      prefix: arguments.has("typing") ? .last : .marked, allowingTypos: arguments.has("typos"))
+      prefix: arguments.has("typing") ? .last : .marked, allowingTypos: arguments.has("typos"),
+      tokenizer: arguments.has("standard-words") ? StandardTokenizer() : nil)
+    do {
+      return try run(query, of: collection, arguments)
+    } catch let error as DynamicQueryError where error.part == .tokenizer {
+      throw Failure(
+        "\(collection.name) is searched by \(error.found). Add --standard-words to search by the standard "
+          + "words, or search with the app")
+    }
+  }
+
+  private static func run(
+    _ query: DynamicQuery, of collection: DynamicCollection, _ arguments: Arguments
+  ) throws -> ExitCode {
     guard arguments.has("snippet") else {
       return try QueryCommand.output(query, of: collection, arguments)
     }

@@ -237,6 +237,7 @@ struct FilterParser {
             "a comparison such as `==`, or a field of kind bool")
         }
         throw error(at: values[index], refusal.found, refusal.expected)
+      case .tokenizer: throw refusal  // Of searches, not of conditions.
       }
     }
   }
