@@ -37,6 +37,7 @@ import LarderLMDB
       case "consume": try consume(folder, rest[0])
       case "refresh": try refresh(folder)
       case "edit-synced": try editSynced(folder, round: rest[0])
+      case "untyped": try untyped(folder, collection: rest[0])
       case "make-all-kinds": try StoreOfAllKinds.make(at: folder)
       default: fail("unknown command \(command)")
       }
@@ -58,6 +59,33 @@ import LarderLMDB
       let batch = Note.batch(nonce: nonce, count: count, using: &generator)
       try notes.save(batch)
       say("saved \(String(nonce, radix: 36)) \(count)")
+    }
+  }
+
+  /// Does what it is told with documents whose type it does not have: `save KEY TITLE`, `delete KEY`,
+  /// `search TEXT`.
+  private static func untyped(_ folder: String, collection name: String) throws {
+    let collection = try Store(at: folder).collection(name)
+    say("open")
+    while let line = readLine() {
+      let words = line.split(separator: " ", maxSplits: 1).map(String.init)
+      guard words.count == 2 else { continue }
+      let parts = words[1].split(separator: " ", maxSplits: 1).map(String.init)
+      switch words[0] {
+      case "save":
+        let key = Value.integer(Int64(parts[0]) ?? 0)
+        try collection.save([["id": key, "title": .string(parts[1])]])
+        say("saved")
+      case "delete":
+        try collection.delete(key: .integer(Int64(parts[0]) ?? 0))
+        say("deleted")
+      default:
+        do {
+          say("found \(try collection.count(.search(words[1])))")
+        } catch let error as DynamicQueryError {
+          say("refused \(error.part)")
+        }
+      }
     }
   }
 

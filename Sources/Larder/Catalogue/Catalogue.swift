@@ -82,7 +82,8 @@ final class Catalogue: Sendable {
     try description.merge(SchemaReference(type))
     description.keyField = description.keyField ?? schema.keyField
     let declared = try Entity.declaredIndexes.map { declaration in
-      try IndexDefinition(declaration, in: description)
+      collection.tokenizers.add(declaration.tokenizer)
+      return try IndexDefinition(declaration, in: description)
     }
     let binding = CollectionBinding(
       id, schema, in: collection,

@@ -92,10 +92,12 @@ extension DynamicCollection {
 extension DynamicLowering {
   /// An index as a type would declare it.
   ///
-  /// - Parameter weights: Of a search index.
+  /// - Parameters:
+  ///   - weights: Of a search index.
+  ///   - tokenizer: Likewise.
   func index(
     on parts: [DynamicIndexPart], name: String?, unique: Bool, where filter: DynamicFilter?,
-    weights: [UInt32]? = nil
+    weights: [UInt32]? = nil, tokenizer: SearchTokenizer = .standard
   ) throws(StoreError) -> IndexDeclaration {
     if case .tooDeep? = filter?.form { throw .queryTooDeep(limit: Filter<Void>.maximumDepth) }
     do throws(DynamicQueryError) {
@@ -106,7 +108,8 @@ extension DynamicLowering {
       var condition: FilterNode?
       if let filter { condition = try node(filter) }
       return IndexDeclaration(
-        name: name, parts: fields, isUnique: unique, filter: condition, weights: weights)
+        name: name, parts: fields, isUnique: unique, filter: condition, weights: weights,
+        tokenizer: tokenizer)
     } catch {
       let fields = parts.map { ($0.isDescending ? "-" : "") + "\($0.path)" }
       let names = error.knownNames.joined(separator: ", ")

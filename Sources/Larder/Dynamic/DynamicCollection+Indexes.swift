@@ -20,6 +20,11 @@ public struct IndexDescription: Sendable, Equatable {
   /// What the building waits for; nil where it goes on, or where only another process has found that
   /// there is no room. See <doc:Space>.
   public let shortage: Shortage?
+  /// The identifier of the ``Tokenizer`` of a search index that has one of its own; else nil.
+  public let tokenizer: String?
+  /// Whether the building waits for a process that has ``tokenizer``: this one does not, unless it uses the type that
+  /// declares it, or has it in ``StoreOptions/tokenizers``.
+  public let isMissingTokenizer: Bool
 
   /// How far an index has come.
   public enum State: Sendable, Equatable {
@@ -59,7 +64,8 @@ extension DynamicCollection {
     }
   }
 
-  /// Builds every index of the collection anew, and returns when they are complete.
+  /// Builds every index of the collection anew, and returns when they are complete. Search indexes whose tokenizer
+  /// this process does not have are emptied, and wait for one that has it.
   ///
   /// Readers and writers go on meanwhile. For an index that ``Store/check(progress:)`` finds wrong,
   /// and for a unique one that failed, once the documents have been changed.
@@ -75,7 +81,8 @@ extension DynamicCollection {
     try buildIndexes(progress: progress)
   }
 
-  /// Has the indexes that are being built finished, and returns when they are complete.
+  /// Has the indexes that are being built finished, and returns when they are complete, apart from search
+  /// indexes whose tokenizer this process does not have: ``IndexDescription/isMissingTokenizer``.
   ///
   /// They are finished in the background anyway; this is for those who want to wait for it, or to
   /// show how far it is. Where an index finds no room it waits, and takes nothing of what is kept for
@@ -97,7 +104,7 @@ extension DynamicCollection {
           throw StoreError.indexNotAllowed(collection: name, index: index.name, reason: reason)
         }
       }
-      let waiting = state.filter { $0.state == .building }
+      let waiting = state.filter { $0.state == .building && !$0.isMissingTokenizer }
       guard let index = waiting.first else { return }
       try StoreProgress(
         .indexing, completed: index.entryCount, total: documentCount, subject: index.name
@@ -156,7 +163,10 @@ extension Snapshot {
           name: index.name, fields: index.definition.parts.map(\.name),
           isUnique: index.definition.isUnique, condition: index.filter.map { "\($0)" },
           state: state, entryCount: entryCount, byteCount: statistics.byteCount,
-          shortage: state == .building ? shortages[index.number] : nil))
+          shortage: state == .building ? shortages[index.number] : nil,
+          tokenizer: index.definition.tokenizer,
+          isMissingTokenizer: state == .building
+            && engine.tokenizers[index.definition.tokenizer] == nil))
     }
     return descriptions.sorted { $0.name < $1.name }
   }

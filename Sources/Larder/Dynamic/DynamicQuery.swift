@@ -86,6 +86,8 @@ public struct DynamicQueryError: Error, Equatable, Sendable {
     case comparison
     /// A value that the field is compared with, counted from 0.
     case operand(Int)
+    /// The tokenizer of the search index, which this process does not have.
+    case tokenizer
   }
 
   /// The name of the collection that was asked.

@@ -14,20 +14,31 @@ public struct DynamicSearch: Hashable, Sendable {
   public var prefix: SearchPrefix
   /// Whether words are also found where a letter or two are wrong.
   public var allowsTypos: Bool
+  /// Takes texts apart; where it is nil, the tokenizer of the search index, else ``StandardTokenizer``. A search
+  /// throws ``DynamicQueryError`` where the index has one that this process does not have. To search such a
+  /// collection all the same, name the standard one: every document is then read, and other documents may be
+  /// found than by a process that has the tokenizer.
+  public var tokenizer: (any Tokenizer)? {
+    get { givenTokenizer?.tokenizer }
+    set { givenTokenizer = newValue.map(SearchTokenizer.init) }
+  }
+  fileprivate var givenTokenizer: SearchTokenizer?
 
   /// A search in some fields.
   public init(
     _ text: String, in fields: [FieldPath] = [], prefix: SearchPrefix = .marked,
-    allowingTypos: Bool = false
+    allowingTypos: Bool = false, tokenizer: (any Tokenizer)? = nil
   ) {
     self.text = text
     self.fields = fields
     self.prefix = prefix
     allowsTypos = allowingTypos
+    givenTokenizer = tokenizer.map(SearchTokenizer.init)
   }
 
-  fileprivate var expression: SearchExpression {
-    SearchExpression(text, isBeingTyped: prefix == .last, allowsTypos: allowsTypos)
+  fileprivate func expression(by tokenizer: SearchTokenizer) -> SearchExpression {
+    SearchExpression(
+      text, by: tokenizer, isBeingTyped: prefix == .last, allowsTypos: allowsTypos)
   }
 }
 
@@ -35,18 +46,21 @@ extension DynamicQuery {
   /// The documents that a text is found in, the best first: as ``DynamicSearch`` says.
   public static func search(
     _ text: String, in fields: [FieldPath] = [], prefix: SearchPrefix = .marked,
-    allowingTypos: Bool = false
+    allowingTypos: Bool = false, tokenizer: (any Tokenizer)? = nil
   ) -> Self {
     var query = Self()
-    query.search = DynamicSearch(text, in: fields, prefix: prefix, allowingTypos: allowingTypos)
+    query.search = DynamicSearch(
+      text, in: fields, prefix: prefix, allowingTypos: allowingTypos, tokenizer: tokenizer)
     return query
   }
 
   /// The stretch of a text that shows best what this query's search has found in it, as
-  /// ``Query/snippet(of:wordCount:)``.
+  /// ``Query/snippet(of:wordCount:)``. The query knows of no index: it takes the text apart by the tokenizer that the
+  /// search names, else by the standard one.
   public func snippet(of text: String, wordCount: Int = 24) -> Snippet {
-    let expression = search?.expression ?? SearchExpression(wanted: [], excluded: [])
-    return Snippet(of: text, for: expression, wordCount: max(1, wordCount))
+    let tokenizer = search?.givenTokenizer ?? .standard
+    let expression = search?.expression(by: tokenizer) ?? SearchExpression(wanted: [], excluded: [])
+    return Snippet(of: text, for: expression, by: tokenizer, wordCount: max(1, wordCount))
   }
 }
 
@@ -75,6 +89,7 @@ extension DynamicLowering {
       index.isOfWords && index.isMaintained
         && (names.isEmpty || index.definition.parts.map(\.path) == names)
     }
+    let tokenizer = try self.tokenizer(search, index)
     var fields: [[FieldStep]] = []
     if let index {
       for part in index.definition.parts { fields.append(try steps(of: part)) }
@@ -97,7 +112,24 @@ extension DynamicLowering {
     return SearchCondition(
       fields: fields.map(Operand.field),
       weights: index?.definition.weights ?? Array(repeating: 1, count: fields.count),
-      expression: search.expression)
+      expression: search.expression(by: tokenizer), tokenizer: tokenizer)
+  }
+
+  /// - Throws: ``DynamicQueryError`` where the index has one that this process does not have.
+  private func tokenizer(
+    _ search: DynamicSearch, _ index: CollectionIndex?
+  ) throws(DynamicQueryError) -> SearchTokenizer {
+    if let given = search.givenTokenizer { return given }
+    guard let index else { return .standard }
+    if let known = collection.tokenizers[index.definition.tokenizer] { return known }
+    let path = search.fields.first ?? FieldPath(names: index.definition.parts[0].path)
+    throw DynamicQueryError(
+      collection: collection.name, path: path ?? FieldPath(field: index.name), part: .tokenizer,
+      found: "a search index with the tokenizer \(index.definition.tokenizer ?? ""), which this "
+        + "process does not have",
+      expected:
+        "its type to be used here, the tokenizer in the store's options, or a search by the "
+        + "standard one", knownNames: [])
   }
 
   /// The way down to a field of an index; where documents lack it, they have the text that the index has
@@ -155,19 +187,25 @@ extension DynamicCollection {
   /// ```swift
   /// try store.collection("notes").createSearchIndex(on: [.field("title", weight: 3), "body"])
   /// ```
-  /// It is kept and built as the indexes are that `createIndex` makes.
+  /// It is kept and built as the indexes are that `createIndex` makes. A process that opens the store again and is
+  /// to keep an index with a tokenizer has it in ``StoreOptions/tokenizers``.
   ///
   /// - Parameters:
   ///   - fields: Texts, or arrays or sets of them.
   ///   - name: What errors and statistics call it. One of the same name that says something else is replaced,
   ///     and built anew.
+  ///   - tokenizer: Takes texts apart into words.
   /// - Throws: As `createIndex`. Nothing is changed then.
-  public func createSearchIndex(on fields: [DynamicSearchField], name: String = "search") throws {
+  public func createSearchIndex(
+    on fields: [DynamicSearchField], name: String = "search",
+    tokenizer: any Tokenizer = StandardTokenizer()
+  ) throws {
     let parts = fields.map { DynamicIndexPart($0.path) }
     try declareIndex { lowering throws(StoreError) in
       try lowering.index(
         on: parts, name: name, unique: false, where: nil,
-        weights: fields.map { UInt32(clamping: $0.weight) })
+        weights: fields.map { UInt32(clamping: $0.weight) },
+        tokenizer: SearchTokenizer(tokenizer))
     }
   }
 }

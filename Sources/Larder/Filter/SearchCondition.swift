@@ -7,12 +7,15 @@ struct SearchCondition: Sendable, Equatable {
   /// Of each of the fields; they matter to the order of what is found, not to what is found.
   let weights: [UInt32]
   let expression: SearchExpression
+  /// Takes the texts apart, as it has what is searched for.
+  var tokenizer = SearchTokenizer.standard
 }
 
 extension SearchCondition: CustomStringConvertible {
   var description: String {
     let names = fields.map { "\($0)" }
-    return "search of \(names.joined(separator: ", ")) for \(expression)"
+    let words = tokenizer.identifier.map { " by \($0)" } ?? ""
+    return "search of \(names.joined(separator: ", ")) for \(expression)\(words)"
   }
 }
 
@@ -25,10 +28,11 @@ final class SearchTest: Sendable {
   private let idle = Locked<[Tool]>([])
 
   private final class Tool {
-    var words = Words()
+    var words: Words
     let matcher: SearchMatcher
 
     init(_ condition: SearchCondition) {
+      words = Words(condition.tokenizer)
       matcher = SearchMatcher(condition.expression, weights: condition.weights)
     }
 

@@ -9,6 +9,8 @@ struct IndexDefinition: Sendable, Equatable {
   let filter: [UInt8]?
   /// Of a search index, the weight of each part, 1 to ``maximumWeight``; nil for one of values.
   let weights: [UInt32]?
+  /// The identifier of its tokenizer, of a search index that an app has given one; else nil.
+  let tokenizer: String?
   /// Which normaliser was used for strings (``UnicodeStamp``), or which tokenizer in a search index
   /// (``TokenizerStamp``).
   let unicode: UInt32
@@ -108,13 +110,16 @@ struct IndexDefinition: Sendable, Equatable {
       filter = nil
     }
     weights = declaration.weights
-    unicode = Self.currentStamp(weights)
+    if let reason = declaration.tokenizer.refusal { throw refuse(reason) }
+    tokenizer = declaration.tokenizer.identifier
+    unicode = Self.currentStamp(weights, tokenizer)
   }
 
   init(
     collection: String, name: String, parts: [Part], isUnique: Bool, filter: [UInt8]?,
-    weights: [UInt32]? = nil, unicode: UInt32
+    weights: [UInt32]? = nil, tokenizer: String? = nil, unicode: UInt32
   ) {
+    self.tokenizer = tokenizer
     self.collection = collection
     self.name = name
     self.parts = parts
@@ -125,10 +130,10 @@ struct IndexDefinition: Sendable, Equatable {
   }
 
   /// Whether what stands in it was made as it is made today; otherwise it is built anew.
-  var isCurrent: Bool { unicode == Self.currentStamp(weights) }
+  var isCurrent: Bool { unicode == Self.currentStamp(weights, tokenizer) }
 
-  private static func currentStamp(_ weights: [UInt32]?) -> UInt32 {
-    weights == nil ? UnicodeStamp.current : TokenizerStamp.current
+  private static func currentStamp(_ weights: [UInt32]?, _ tokenizer: String?) -> UInt32 {
+    weights == nil ? UnicodeStamp.current : TokenizerStamp.of(tokenizer)
   }
 
   /// A hash of what a type declares; kinds, which the catalogue has, are no part of it.
@@ -148,6 +153,7 @@ struct IndexDefinition: Sendable, Equatable {
       writer.putArray(count: weights.count)
       for weight in weights { writer.put(Int64(weight)) }
     }
+    if let tokenizer { writer.put(tokenizer) }
     return writer.withBytes { Checksum.hash($0, seed: 0) }
   }
 
@@ -189,7 +195,7 @@ struct IndexDefinition: Sendable, Equatable {
     }
     return IndexDefinition(
       collection: collection, name: name, parts: parts, isUnique: isUnique, filter: filter,
-      weights: weights, unicode: Self.currentStamp(weights))
+      weights: weights, tokenizer: tokenizer, unicode: Self.currentStamp(weights, tokenizer))
   }
 }
 
@@ -244,8 +250,13 @@ enum UnicodeStamp {
 ///
 /// Another one, or another version of the same, finds others; such an index is built anew.
 enum TokenizerStamp {
-  static let current: UInt32 = {
-    let identifier = Array(StandardTokenizer().identifier.utf8)
+  private static let standard = hash(StandardTokenizer().identifier)
+
+  /// - Parameter identifier: Of an app's tokenizer; nil for the standard one.
+  static func of(_ identifier: String?) -> UInt32 { identifier.map(hash) ?? standard }
+
+  private static func hash(_ identifier: String) -> UInt32 {
+    let identifier = Array(identifier.utf8)
     return UInt32(truncatingIfNeeded: identifier.withUnsafeBytes { Checksum.hash($0, seed: 0) })
-  }()
+  }
 }

@@ -11,6 +11,8 @@ struct IndexRecord: Sendable, Equatable {
   /// How many are remembered.
   static let maximumSupersededCount = 16
 
+  /// A search index with a tokenizer of the app, whose identifier stands behind the weights; else as the fourth.
+  private static let tokenizerVersion: Int64 = 5
   /// A search index, with the weights of its parts; else as the third.
   private static let wordsVersion: Int64 = 4
   /// With what is there instead of an embedded document that a record lacks.
@@ -22,15 +24,18 @@ struct IndexRecord: Sendable, Equatable {
 
   func encoded(number: UInt32) -> [UInt8] {
     var writer = RecordWriter(binding: .none)
-    writer.putArray(count: definition.weights == nil ? 9 : 10)
+    let hasTokenizer = definition.weights != nil && definition.tokenizer != nil
+    writer.putArray(count: definition.weights == nil ? 9 : hasTokenizer ? 11 : 10)
     let hasOuterAbsent =
       definition.weights != nil
       || definition.parts.contains { part in
         part.outerAbsent != IndexDefinition.Part.nothing(outside: part.path, part.isMultiple)
       }
     writer.put(
-      definition.weights != nil
-        ? Self.wordsVersion : hasOuterAbsent ? Self.version : Self.secondVersion)
+      hasTokenizer
+        ? Self.tokenizerVersion
+        : definition.weights != nil
+          ? Self.wordsVersion : hasOuterAbsent ? Self.version : Self.secondVersion)
     writer.put(definition.collection)
     writer.put(definition.name)
     writer.putArray(count: definition.parts.count)
@@ -48,6 +53,7 @@ struct IndexRecord: Sendable, Equatable {
     if let weights = definition.weights {
       writer.putArray(count: weights.count)
       for weight in weights { writer.put(Int64(weight)) }
+      if let tokenizer = definition.tokenizer { writer.put(tokenizer) }
     }
     writer.put(definition.isUnique)
     if let filter = definition.filter {
@@ -85,6 +91,7 @@ struct IndexRecord: Sendable, Equatable {
     let version = try reader.int64()
     let isKnown =
       switch version {
+      case Self.tokenizerVersion: count == 11
       case Self.wordsVersion: count == 10
       case Self.version, Self.secondVersion: count == 9
       case Self.firstVersion: count == 8
@@ -97,7 +104,8 @@ struct IndexRecord: Sendable, Equatable {
     for _ in 0..<(try reader.arrayCount()) { parts.append(try Self.part(&reader, version)) }
     guard !parts.isEmpty else { throw .invalid("it has no part") }
     var weights: [UInt32]?
-    if version == Self.wordsVersion {
+    var tokenizer: String?
+    if version >= Self.wordsVersion {
       var read: [UInt32] = []
       for _ in 0..<(try reader.arrayCount()) {
         guard let weight = UInt32(exactly: try reader.int64()), weight > 0,
@@ -107,6 +115,7 @@ struct IndexRecord: Sendable, Equatable {
       }
       guard read.count == parts.count else { throw .invalid("weights are missing") }
       weights = read
+      if version == Self.tokenizerVersion { tokenizer = try reader.string() }
     }
     let isUnique = try reader.bool()
     var filter: [UInt8]?
@@ -116,7 +125,8 @@ struct IndexRecord: Sendable, Equatable {
     }
     definition = IndexDefinition(
       collection: collection, name: name, parts: parts, isUnique: isUnique, filter: filter,
-      weights: weights, unicode: version == Self.firstVersion ? UnicodeStamp.outdated : unicode)
+      weights: weights, tokenizer: tokenizer,
+      unicode: version == Self.firstVersion ? UnicodeStamp.outdated : unicode)
     state = try IndexState(&reader)
     var superseded: [UInt64] = []
     if version != Self.firstVersion {

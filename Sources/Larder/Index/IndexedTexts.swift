@@ -4,9 +4,14 @@
 final class IndexedTexts {
   private let parts: [CollectionIndex.Part]
   private let tables: [FieldTable]
-  private var words = Words()
+  private var words: Words
+  /// Whether this process has the tokenizer of the index, without which it must not ask for words.
+  let hasTokenizer: Bool
 
   init(_ index: CollectionIndex, in collection: Collection) {
+    let tokenizer = collection.tokenizers[index.definition.tokenizer]
+    hasTokenizer = tokenizer != nil
+    words = Words(tokenizer ?? .standard)
     parts = index.parts
     tables = collection.tables
   }

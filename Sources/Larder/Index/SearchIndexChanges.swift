@@ -8,6 +8,8 @@ final class SearchIndexChanges {
   let index: CollectionIndex
   private let texts: IndexedTexts
   private let changes: SearchChanges
+  /// Whether a document came whose words this process cannot find, so that the index must be emptied.
+  private(set) var lacksWords = false
 
   /// Bytes in memory from which on a step of a build ends.
   private static let stepByteCount = 4 << 20
@@ -18,7 +20,8 @@ final class SearchIndexChanges {
     changes = SearchChanges(database: index.database, weights: index.definition.weights ?? [])
   }
 
-  var hasChanges: Bool { changes.hasChanges }
+  var hasTokenizer: Bool { texts.hasTokenizer }
+  var hasChanges: Bool { changes.hasChanges || lacksWords }
   var isFull: Bool { changes.isFull }
   var isLarge: Bool { changes.byteCount > Self.stepByteCount }
 
@@ -44,6 +47,7 @@ final class SearchIndexChanges {
   private func put(
     _ record: borrowing RecordReader, key: UnsafeRawBufferPointer, isReplacing: Bool
   ) {
+    guard texts.hasTokenizer else { return lacksWords = true }
     let batch = changes.batch
     texts.read(record) { word, field, position in
       batch.add(word, field: field, position: position)

@@ -72,10 +72,11 @@ extension Collection {
 }
 
 extension CollectionIndex {
-  /// Whether it has the words of the fields of a search.
+  /// Whether it has the words of the fields of a search, by the tokenizer of the search.
   fileprivate func finds(_ search: SearchCondition) -> Bool {
     guard isOfWords, isComplete, filter == nil, definition.weights == search.weights,
-      definition.parts.count == search.fields.count
+      definition.parts.count == search.fields.count,
+      SearchTokenizer.isSame(definition.tokenizer, search.tokenizer.identifier)
     else { return false }
     return zip(definition.parts, search.fields).allSatisfy { part, field in
       guard case .field(let path) = field else { return false }

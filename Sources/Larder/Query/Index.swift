@@ -134,14 +134,17 @@ struct IndexDeclaration: Sendable {
   let filter: FilterNode?
   /// Of a search index, the weight of each part; nil for one of values.
   let weights: [UInt32]?
+  /// Of a search index.
+  let tokenizer: SearchTokenizer
   /// File and line; nil where no `Index` says it.
   let place: String?
 
   init(
     name: String?, parts: [Part], isUnique: Bool, filter: FilterNode?, place: String? = nil,
-    weights: [UInt32]? = nil
+    weights: [UInt32]? = nil, tokenizer: SearchTokenizer = .standard
   ) {
     self.parts = parts
+    self.tokenizer = tokenizer
     self.weights = weights
     self.isUnique = isUnique
     self.filter = filter

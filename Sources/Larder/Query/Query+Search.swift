@@ -14,7 +14,7 @@ extension Query where Entity: Searchable {
 extension Query {
   /// The documents of this query in whose texts `text` is found, for fields that the type does not declare.
   /// Where no search index has just these fields and weights, every document is read; so it is for a plain
-  /// `Codable` type and for properties that are not stored.
+  /// `Codable` type and for properties that are not stored, and where the search index has another tokenizer.
   public func search(
     _ text: String, in index: SearchIndex<Entity>, prefix: SearchPrefix = .marked,
     allowingTypos: Bool = false
@@ -23,7 +23,8 @@ extension Query {
       SearchCondition(
         fields: index.searched.map(\.operand), weights: index.searched.map(\.weight),
         expression: SearchExpression(
-          text, isBeingTyped: prefix == .last, allowsTypos: allowingTypos)))
+          text, by: index.tokenizer, isBeingTyped: prefix == .last, allowsTypos: allowingTypos),
+        tokenizer: index.tokenizer))
   }
 
   /// Sorted by how well documents match the search, behind what the query is sorted by already. For a query
@@ -88,17 +89,22 @@ extension Query {
   /// ```
   /// - Parameter wordCount: How many words it has at most.
   public func snippet(of text: String, wordCount: Int = 24) -> Snippet {
-    Snippet(of: text, for: expression, wordCount: max(1, wordCount))
+    let (expression, tokenizer) = shown
+    return Snippet(of: text, for: expression, by: tokenizer, wordCount: max(1, wordCount))
   }
 
   /// What this query's search has found in a text, such as a title that is shown whole: ascending, without
   /// overlaps, on boundaries of characters.
   public func highlights(in text: String) -> [Range<String.Index>] {
-    Snippet.highlights(in: text, for: expression)
+    let (expression, tokenizer) = shown
+    return Snippet.highlights(in: text, for: expression, by: tokenizer)
   }
 
-  private var expression: SearchExpression {
-    let searches = selection.filter.searches.map(\.expression)
-    return SearchExpression(wanted: searches.flatMap(\.wanted), excluded: [])
+  /// What is shown of the searches: of several, those by the tokenizer of the first.
+  private var shown: (SearchExpression, SearchTokenizer) {
+    let searches = selection.filter.searches
+    let tokenizer = searches.first?.tokenizer ?? .standard
+    let wanted = searches.filter { $0.tokenizer == tokenizer }.flatMap(\.expression.wanted)
+    return (SearchExpression(wanted: wanted, excluded: []), tokenizer)
   }
 }

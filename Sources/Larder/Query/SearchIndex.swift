@@ -19,34 +19,61 @@ public struct SearchIndex<Entity: Document>: Sendable {
   let declaration: IndexDeclaration
   /// Each field that it looks at, and how much a word counts there.
   let searched: [(operand: Operand, weight: UInt32)]
+  /// Takes texts apart.
+  let tokenizer: SearchTokenizer
 
   /// A search index over some fields.
   ///
-  /// - Parameter name: What errors and statistics call it. Its fields and weights may change under a name: it
-  ///   is then built anew.
+  /// - Parameters:
+  ///   - name: What errors and statistics call it. Its fields, weights and tokenizer may change under a name: it is
+  ///     then built anew.
+  ///   - tokenizer: Takes texts apart into words.
+  ///   - fileID: Where errors say that the index is declared.
+  ///   - line: The line there.
   public init(
     _ first: SearchField<Entity>, _ others: SearchField<Entity>..., name: String = "search",
-    fileID: StaticString = #fileID, line: UInt = #line
+    tokenizer: any Tokenizer = StandardTokenizer(), fileID: StaticString = #fileID,
+    line: UInt = #line
   ) {
-    self.init([first] + others, name, "\(fileID):\(line)")
+    self.init([first] + others, name, SearchTokenizer(tokenizer), "\(fileID):\(line)")
   }
 
-  /// A search index over the fields that the schema marks as searchable: what `@Searchable` writes.
-  public init(name: String = "search", fileID: StaticString = #fileID, line: UInt = #line) {
+  /// A search index over the fields that the schema marks as searchable: what `@Searchable` writes. A type says so
+  /// itself to give it a tokenizer:
+  ///
+  /// ```swift
+  /// @Document
+  /// struct Note: Identifiable {
+  ///   var id: UUID
+  ///   @Searchable(weight: 3) var title: String
+  ///   @Searchable var body = ""
+  ///
+  ///   static let search = SearchIndex<Note>(tokenizer: PluralStems())
+  /// }
+  /// ```
+  ///
+  /// - Parameters: As those of the other one.
+  public init(
+    name: String = "search", tokenizer: any Tokenizer = StandardTokenizer(),
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) {
     self.init(
       Entity.schema.searched(within: []).map { part, weight in
         SearchField(part: part, operand: part.operand.map(Operand.field), weight: weight)
       },
-      name, "\(fileID):\(line)")
+      name, SearchTokenizer(tokenizer), "\(fileID):\(line)")
   }
 
-  private init(_ fields: [SearchField<Entity>], _ name: String, _ place: String) {
+  private init(
+    _ fields: [SearchField<Entity>], _ name: String, _ tokenizer: SearchTokenizer, _ place: String
+  ) {
+    self.tokenizer = tokenizer
     searched = fields.compactMap { field in
       field.operand.map { ($0, UInt32(clamping: field.weight)) }
     }
     declaration = IndexDeclaration(
       name: name, parts: fields.map(\.part), isUnique: false, filter: nil, place: place,
-      weights: fields.map { UInt32(clamping: $0.weight) })
+      weights: fields.map { UInt32(clamping: $0.weight) }, tokenizer: tokenizer)
   }
 
   /// The documents in whose fields a text is found: `Note.search("blue winter")`. The best come first, unless

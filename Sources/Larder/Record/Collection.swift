@@ -10,14 +10,18 @@ internal import LarderLMDB
   let log: StoreLog
   /// Told of damaged search indexes.
   let damagedSearches: DamagedSearches
+  /// Those that this process can keep search indexes with.
+  let tokenizers: KnownTokenizers
   /// What checksums begin with, before the key: a record that lands in another collection is
   /// found out.
   let checksumSeed: UInt64
 
   init(
     _ description: CollectionDescription, documents: Database, indexes: [CollectionIndex] = [],
-    log: StoreLog = .silent, damagedSearches: DamagedSearches = .unheard
+    log: StoreLog = .silent, damagedSearches: DamagedSearches = .unheard,
+    tokenizers: KnownTokenizers = .none
   ) {
+    self.tokenizers = tokenizers
     self.log = log
     self.damagedSearches = damagedSearches
     self.description = description

@@ -39,6 +39,7 @@ internal import Synchronization
   let damagedSearches = DamagedSearches()
   /// Of the store that was suspended last.
   let suspendedID = Locked<UUID?>(nil)
+  let tokenizers = KnownTokenizers()
   /// Whether damage was met and noted.
   let isSuspected = Locked(false)
   /// The newest catalogue seen.
@@ -66,6 +67,7 @@ internal import Synchronization
       wait.timeoutSeconds = timeout
       wait.tellsOfLong = { log.tellOfWriter($0) }
     }
+    learn(options)
     let isStateStale = try isStateStale()
     try refreshCatalogue()
     if isStateStale { try writer.run { try perform { $0.hasWrittenMore = true } } }
@@ -73,6 +75,7 @@ internal import Synchronization
     // Another program may have ended between two steps of a merge.
     indexWork.withLock { $0.searchesToMerge = catalogue.searchNumbers }
     damagedSearches.start { [weak self] in self?.scheduleIndexWork() }
+    tokenizers.start { [weak self] in self?.scheduleIndexWork() }
     scheduleIndexWork()
   }
 
@@ -93,6 +96,10 @@ internal import Synchronization
       path: environment.folder,
       waitedFor: environment.waitsForOtherProcess
         ? .otherProcess(environment.writeHolder.map { CompetingProcess($0) }) : .thisProcess)
+  }
+
+  private func learn(_ options: StoreOptions) {
+    for tokenizer in options.searchTokenizers { tokenizers.add(tokenizer) }
   }
 
   func know(consumers: Database) { knownConsumers.withLock { $0 = consumers } }
@@ -116,6 +123,7 @@ extension Engine {
           try environment.close()  // Others have it open: this one only leaves.
           throw StoreError.optionsDiffer(path: environment.folder)
         }
+        engine.learn(options)
         return engine
       }
       do {
@@ -228,7 +236,7 @@ extension Engine {
         description, documents: documents,
         indexes: openIndexes(
           indexes.filter { $0.value.definition.collection == name }, description), log: log,
-        damagedSearches: damagedSearches)
+        damagedSearches: damagedSearches, tokenizers: tokenizers)
     }
     adopt(
       Catalogue(version: state.catalogueVersion, collections: collections, indexes: indexes))

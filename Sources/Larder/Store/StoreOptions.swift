@@ -1,7 +1,7 @@
 internal import LarderLMDB
 
 /// How a store is opened. All openings of one store in a process need the same options, but for
-/// ``log``, ``pageCheck`` and ``openTimeout``, which belong to each.
+/// ``log``, ``pageCheck`` and ``openTimeout``, which belong to each, and ``tokenizers``, which add up.
 public struct StoreOptions: Equatable, Sendable {
   /// Refuses every write. The store must exist; it may belong to another user.
   public var isReadOnly = false
@@ -53,6 +53,26 @@ public struct StoreOptions: Equatable, Sendable {
     set { sink.tell = newValue }
   }
   private var sink = Sink()
+
+  /// The tokenizers of search indexes that this process may have to keep without the type that declares them: in
+  /// a process that saves documents without a type, or that migrates before it uses its types. Types that are used
+  /// bring their own. <doc:Searching> says what happens to an index whose tokenizer a process does not have.
+  public var tokenizers: [any Tokenizer] {
+    get { givenTokenizers.list }
+    set { givenTokenizers = GivenTokenizers(list: newValue) }
+  }
+  private var givenTokenizers = GivenTokenizers(list: [])
+
+  /// Compared by their identifiers.
+  private struct GivenTokenizers: Equatable, Sendable {
+    let list: [any Tokenizer]
+
+    static func == (left: Self, right: Self) -> Bool {
+      left.list.map(SearchTokenizer.init) == right.list.map(SearchTokenizer.init)
+    }
+  }
+
+  var searchTokenizers: [SearchTokenizer] { tokenizers.map(SearchTokenizer.init) }
 
   /// How much of the past is kept for watchers that were away.
   public var changeLog = ChangeLogRetention()

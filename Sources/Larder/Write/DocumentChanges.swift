@@ -147,16 +147,16 @@ internal import LarderLMDB
   ) throws {
     let number = search.index.number
     guard search.hasChanges, emptiedSearches[number] == nil else { return }
-    if isSparing {
+    if isSparing || search.lacksWords {
       try transaction.empty(search.index.database)
-      emptiedSearches[number] = .noRoom
+      emptiedSearches[number] = search.lacksWords ? .noTokenizer : .noRoom
       return
     }
     do {
       if try search.write(to: &transaction) { searchesToMerge.insert(number) }
-    } catch is SearchDamage {
+    } catch let damage as SearchDamage {
       try transaction.empty(search.index.database)
-      emptiedSearches[number] = .damage
+      emptiedSearches[number] = damage.isOutOfIDs ? .outOfIDs : .damage
     }
   }
 

@@ -17,6 +17,7 @@ extension Engine {
   fileprivate func prepare(
     _ declaration: Declaration
   ) throws -> (expected: CollectionDescription, numbers: Set<UInt32>) {
+    for index in declaration.indexes { tokenizers.add(index.tokenizer) }
     let known = catalogue
     let (expected, plan) = try plan(declaration, in: known)
     try refuseTooMany(declaration, plan, in: known)
@@ -147,7 +148,8 @@ extension WriteScope {
     hasSaved = description != existing || newCount > plan.records.count - newCount
     if description != existing { try put(description) }
     var records = catalogue.indexes.merging(plan.records) { _, new in new }
-    let collection = Collection(description, documents: documents)
+    let collection = Collection(description, documents: documents, tokenizers: engine.tokenizers)
+    tellOfTokenizers(plan)
     for (number, record) in plan.records {
       let new = buildsAtOnce ? try builtAtOnce(record, number, collection) : record
       records[number] = new
@@ -155,5 +157,24 @@ extension WriteScope {
     }
     try adopt(description, documents: documents, records)
     return true
+  }
+
+  /// Logs the search indexes of a plan that take the place of one with another tokenizer.
+  private func tellOfTokenizers(_ plan: IndexPlan) {
+    for record in plan.records.values where record.isInUse && record.definition.weights != nil {
+      let new = record.definition
+      let old = catalogue.indexes.values.first {
+        $0.isInUse && $0.definition.collection == new.collection && $0.definition.name == new.name
+      }
+      guard let old, old.definition.weights != nil, old.definition.unicode != new.unicode else {
+        continue
+      }
+      engine.log.tell(
+        .info, "a search index is built anew: its tokenizer is another one",
+        [
+          "collection": new.collection, "index": new.name,
+          "tokenizer": new.tokenizer ?? StandardTokenizer().identifier,
+        ])
+    }
   }
 }

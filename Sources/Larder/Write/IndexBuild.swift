@@ -99,7 +99,9 @@ extension Engine {
       work.isScheduled = false
       return work.passedOver
     }
-    guard catalogue.nextIndexWork(passingOver: passedOver) != nil || hasSearchWork else {
+    guard
+      catalogue.nextIndexWork(passingOver: passedOver, with: tokenizers) != nil || hasSearchWork
+    else {
       return
     }
     do {
@@ -127,8 +129,9 @@ extension Engine {
     if try mendSearch(drainSeconds: drainSeconds) { return true }
     let passedOver = indexWork.withLock { $0.passedOver }
     guard
-      let (number, record) = catalogue.nextIndexWork(of: collection, passingOver: passedOver)
-        ?? catalogue.nextIndexWork(of: collection, passingOver: [:])
+      let (number, record) = catalogue.nextIndexWork(
+        of: collection, passingOver: passedOver, with: tokenizers)
+        ?? catalogue.nextIndexWork(of: collection, passingOver: [:], with: tokenizers)
     else { return try mergeSearch(drainSeconds: drainSeconds) }
     do {
       // Inside the write no handle can be opened, and nobody else asks for that of a dropped one.
@@ -181,12 +184,15 @@ extension Engine {
 }
 
 extension Catalogue {
-  /// The index that is worked on next. Those that are emptied come first: that makes room.
+  /// The index that is worked on next. Those that are emptied come first: that makes room. Search indexes wait whose
+  /// tokenizer this process does not have.
   func nextIndexWork(
-    of collection: String? = nil, passingOver passedOver: [UInt32: Bool]
+    of collection: String? = nil, passingOver passedOver: [UInt32: Bool],
+    with tokenizers: KnownTokenizers
   ) -> (number: UInt32, record: IndexRecord)? {
     let waiting = indexes.filter { number, record in
       record.needsWork && passedOver[number] != (record.state == .dropped)
+        && (record.state == .dropped || tokenizers[record.definition.tokenizer] != nil)
     }
     let next =
       waiting.filter { $0.value.state == .dropped }.min { $0.key < $1.key }
@@ -199,9 +205,12 @@ extension Catalogue {
 extension WriteScope {
   /// Whether a commit of this scope is a reason to go on with indexes.
   borrowing func mayWorkOnIndexes() -> Bool {
+    let tokenizers = engine.tokenizers
+    guard catalogue.nextIndexWork(passingOver: [:], with: tokenizers) != nil else { return false }
     let byteCount = engine.documentByteCount(in: transaction)
     return engine.indexWork.withLock { work in
-      catalogue.nextIndexWork(passingOver: work.passedOver) != nil || work.goesOn(using: byteCount)
+      catalogue.nextIndexWork(passingOver: work.passedOver, with: tokenizers) != nil
+        || work.goesOn(using: byteCount)
     }
   }
 

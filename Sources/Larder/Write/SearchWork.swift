@@ -7,6 +7,8 @@ internal import LarderLMDB
 enum SearchRebuildReason: String {
   case damage = "it was damaged"
   case noRoom = "there was no room to delete from it"
+  case outOfIDs = "its ids have come to their end"
+  case noTokenizer = "a process without its tokenizer has saved documents"
 }
 
 extension WriteScope {
@@ -15,6 +17,7 @@ extension WriteScope {
     _ index: CollectionIndex, _ collection: Collection, after position: [UInt8], count: Int
   ) throws -> IndexState {
     let changes = SearchIndexChanges(index, in: collection)
+    guard changes.hasTokenizer else { return index.state }
     let last = try forEachDocument(of: collection, after: position, count: count) { record, key in
       // Writers may have put it there already.
       changes.put(record, key: key)
@@ -34,12 +37,14 @@ extension WriteScope {
   /// Has a search index that was emptied built anew in the background.
   mutating func rebuildSearch(_ number: UInt32, _ reason: SearchRebuildReason) throws {
     guard let definition = catalogue.indexes[number]?.definition else { return }
-    engine.log.tell(
-      .warning, "a search index is built anew: \(reason.rawValue)",
-      ["collection": definition.collection, "index": definition.name])
-    try changeIndexes(of: definition.collection) { _, index, record in
+    let isChanged = try changeIndexes(of: definition.collection) { _, index, record in
       index.number == number ? record.becoming(.building(upTo: [])) : record
     }
+    // Every save of a process without the tokenizer comes here.
+    guard isChanged || reason != .noTokenizer else { return }
+    var place = ["collection": definition.collection, "index": definition.name]
+    place["tokenizer"] = definition.tokenizer
+    engine.log.tell(.warning, "a search index is built anew: \(reason.rawValue)", place)
   }
 
   /// Has a search index that a query has found damaged built anew.

@@ -306,7 +306,7 @@ extension WriteScope {
     let own = indexes.filter { $0.value.definition.collection == description.name }
     let collection = Collection(
       description, documents: documents, indexes: try engine.openIndexes(own, description),
-      log: engine.log, damagedSearches: engine.damagedSearches)
+      log: engine.log, damagedSearches: engine.damagedSearches, tokenizers: engine.tokenizers)
     renewCatalogue(
       catalogue.collections.merging([description.name: collection]) { _, new in new }, indexes)
   }

@@ -169,6 +169,48 @@ struct SearchIndexWriteTests {
     }
   }
 
+  @Test("it is built anew when its ids have come to their end, and is right before and after")
+  func lastIDs() throws {
+    var random = RandomSource()
+    let events = Locked<[LogEvent]>([])
+    var options = StoreOptions()
+    options.log = { event in events.withLock { $0.append(event) } }
+    let folder = TestFolder()
+    let store = try Store(at: folder.store, options: options)
+    try store.repository(of: Pamphlet.self).save((0..<200).map { .random($0, &random) })
+    try store.declarePamphletWords()
+    while try store.engine.writer.run({ try store.engine.workOnIndex() }) {}
+    let database = try #require(store.pamphletWords).database
+    /// Leaves so many ids; where all documents were erased, they begin at zero again.
+    func leave(_ count: UInt32) throws {
+      try store.engine.writer.run {
+        try store.engine.perform { scope in
+          var header = try scope.transaction.searchHeader(in: database)
+          guard header.nextID < SearchHeader.maximumIDCount - count else { return }
+          header.nextID = SearchHeader.maximumIDCount - count
+          try scope.transaction.put(header, in: database)
+          scope.hasWrittenMore = true
+        }
+      }
+    }
+    func endCount() -> Int {
+      events.withLock { $0.count { $0.message.contains("its ids have come to their end") } }
+    }
+    for round in 0... {
+      try leave(300)
+      try change(store, &random)
+      while try store.engine.writer.run({ try store.engine.workOnIndex() }) {}
+      if round % 10 == 0 { try compare(store, &random) }
+      if endCount() > 0 { break }
+    }
+    try compare(store, &random)
+    for _ in 0..<20 { try change(store, &random) }
+    while try store.engine.writer.run({ try store.engine.workOnIndex() }) {}
+    try compare(store, &random)
+    #expect(endCount() == 1)
+    try verifyAndClose(store)
+  }
+
   @Test("it says what cannot be searched")
   func refused() throws {
     try withTemporaryStore { store in

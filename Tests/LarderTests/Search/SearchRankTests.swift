@@ -1,4 +1,5 @@
 import Foundation
+import LarderLMDB
 import LarderTestKit
 import LarderTesting
 import Testing
@@ -145,6 +146,8 @@ struct SearchRankTests {
           store, query.selection, RowReader<SearchedNote, SearchedNote>(query.selection))
         var list: [SearchedNote] = []
         var steps = 0
+        var ranking: NaiveRanking?
+        var rereadCount = 0
         for step in 0..<120 {
           for _ in 0..<random.int(0..<6) {
             try repository.save(SearchedNote.random(random.int(0..<4 * (step + 1)), &random))
@@ -161,6 +164,20 @@ struct SearchRankTests {
           #expect(list.count == found.count, "\(random.hint)")
           let matching = try repository.fetch(SearchedNote.search("winter"))
           #expect(list.allSatisfy(matching.contains), "\(random.hint)")
+          // The order is that of the numbers that the watch began with, until it reads anew.
+          if ranking == nil || watch.rereadCount != rereadCount {
+            let all = try repository.fetch(SearchedNote.all)
+            ranking = NaiveRanking(of: ["winter"], in: all.map(\.weighted))
+            rereadCount = watch.rereadCount
+          }
+          var scores: [Int: Double] = [:]
+          for note in matching { scores[note.id] = ranking?.score(of: note.weighted) }
+          #expect(isRanked(list, by: scores), "\(random.hint)")
+          let worst = list.last.flatMap { scores[$0.id] } ?? 0
+          let shown = Set(list.map(\.id))
+          #expect(
+            scores.allSatisfy { shown.contains($0.key) || $0.value < worst + 1e-9 },
+            "\(random.hint)")
         }
         #expect(steps > 20)
         if limit == 10 { #expect((1...6).contains(watch.rereadCount), "\(watch.rereadCount)") }
@@ -258,7 +275,12 @@ struct SearchRankTests {
   func damaged() throws {
     var random = RandomSource()
     for _ in 0..<repetitions(10) {
-      try withTemporaryStore { store in
+      let events = Locked<[LogEvent]>([])
+      var options = StoreOptions()
+      options.log = { event in events.withLock { $0.append(event) } }
+      let folder = TestFolder()
+      let store = try Store(at: folder.store, options: options)
+      do {
         let repository = store.repository(of: SearchedNote.self)
         try repository.save((0..<600).map { SearchedNote.random($0, &random) })
         let queries = [
@@ -280,12 +302,16 @@ struct SearchRankTests {
         for (query, expected) in zip(queries, found) {
           #expect(try repository.fetch(query) == expected, "\(query) \(random.hint)")
         }
+        let metCount = events.withLock { $0.count { $0.message.contains("is damaged") } }
+        let mendedCount = events.withLock { $0.count { $0.message.contains("built anew") } }
+        #expect(metCount <= 1 + mendedCount, "\(random.hint)")
         while try store.engine.writer.run({ try store.engine.workOnIndex() }) {}
         for (query, expected) in zip(queries, found) {
           #expect(try repository.fetch(query) == expected, "\(query) \(random.hint)")
         }
         #expect(store.engine.damagedSearches.first == nil)
       }
+      try verifyAndClose(store)
     }
   }
 

@@ -44,28 +44,50 @@ struct SearchedNote: Identifiable, Equatable {
 }
 
 extension [SearchedNote] {
-  /// The notes that have all of some words, with their scores by BM25, without anything of Larder.
+  /// The notes that have all of some words, with their scores.
   func scores(of words: [String]) -> [Int: Double] {
-    let counted = map { note -> (id: Int, length: Double, counts: [Double]) in
-      let texts = note.weighted
-      let counts = words.map { word in
-        texts.reduce(0.0) { $0 + $1.weight * Double($1.words.count { $0 == word }) }
-      }
-      return (note.id, texts.reduce(0.0) { $0 + $1.weight * Double($1.words.count) }, counts)
-    }
-    let all = counted.filter { $0.length > 0 }
-    let mean = Swift.max(1, all.reduce(0.0) { $0 + $1.length } / Double(Swift.max(1, all.count)))
-    let rarities = words.indices.map { word in
-      let having = Double(all.count { $0.counts[word] > 0 })
-      return log1p((Double(all.count) - having + 0.5) / (having + 0.5))
-    }
+    let ranking = NaiveRanking(of: words, in: map(\.weighted))
     var scores: [Int: Double] = [:]
-    for note in all where note.counts.allSatisfy({ $0 > 0 }) {
-      let norm = 1.2 * (0.25 + 0.75 * note.length / mean)
-      scores[note.id] = zip(note.counts, rarities).reduce(0.0) { sum, word in
-        sum + word.1 * word.0 * 2.2 / (word.0 + norm)
-      }
-    }
+    for note in self { scores[note.id] = ranking.score(of: note.weighted) }
     return scores
+  }
+}
+
+/// BM25 without anything of Larder, with the numbers of some collection.
+struct NaiveRanking {
+  typealias Texts = [(weight: Double, words: [Substring])]
+
+  private let words: [String]
+  private let mean: Double
+  private let rarities: [Double]
+
+  init(of words: [String], in all: [Texts]) {
+    self.words = words
+    let lengths = all.map(Self.length).filter { $0 > 0 }
+    mean = max(1, lengths.reduce(0.0, +) / Double(max(1, lengths.count)))
+    rarities = words.map { word in
+      let having = Double(all.count { Self.frequency(of: word, in: $0) > 0 })
+      return log1p((Double(lengths.count) - having + 0.5) / (having + 0.5))
+    }
+  }
+
+  /// Nil where a word is missing.
+  func score(of texts: Texts) -> Double? {
+    let norm = 1.2 * (0.25 + 0.75 * Self.length(texts) / mean)
+    var score = 0.0
+    for (word, rarity) in zip(words, rarities) {
+      let frequency = Self.frequency(of: word, in: texts)
+      if frequency == 0 { return nil }
+      score += rarity * frequency * 2.2 / (frequency + norm)
+    }
+    return score
+  }
+
+  private static func length(_ texts: Texts) -> Double {
+    texts.reduce(0.0) { $0 + $1.weight * Double($1.words.count) }
+  }
+
+  private static func frequency(of word: String, in texts: Texts) -> Double {
+    texts.reduce(0.0) { $0 + $1.weight * Double($1.words.count { $0 == word }) }
   }
 }

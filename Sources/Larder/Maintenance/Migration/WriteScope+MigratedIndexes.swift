@@ -47,7 +47,7 @@ extension WriteScope {
         IndexDefinition(
           collection: newName, name: definition.name, parts: definition.parts,
           isUnique: definition.isUnique, filter: definition.filter, weights: definition.weights,
-          unicode: definition.unicode),
+          tokenizer: definition.tokenizer, unicode: definition.unicode),
         record.state, superseded: record.superseded)
     }
     try adopt(catalogue.indexes, of: newName)

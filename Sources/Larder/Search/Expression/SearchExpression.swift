@@ -22,12 +22,17 @@ struct SearchExpression: Sendable, Hashable {
   static let maximumWordCount = 64
 
   /// - Parameters:
+  ///   - tokenizer: Takes words apart.
   ///   - isBeingTyped: Whether the last word may be the beginning of one: it is taken for that, unless
   ///     something that ends words follows it, such as a space.
   ///   - allowsTypos: Whether a word may differ by an edit, or by two, where it has 5 letters, or 9, and no
   ///     digit. The first letter must be right.
-  init(_ text: String, isBeingTyped: Bool = false, allowsTypos: Bool = false) {
-    var parser = SearchParser(text, isBeingTyped: isBeingTyped, allowsTypos: allowsTypos)
+  init(
+    _ text: String, by tokenizer: SearchTokenizer = .standard, isBeingTyped: Bool = false,
+    allowsTypos: Bool = false
+  ) {
+    var parser = SearchParser(
+      text, by: tokenizer, isBeingTyped: isBeingTyped, allowsTypos: allowsTypos)
     while wanted.count + excluded.count < Self.maximumTermCount, let next = parser.next() {
       switch next {
       case .excluded(let term): excluded.append(term)

@@ -1,6 +1,6 @@
 /// Where a text has what a search asks for.
 struct SearchHits {
-  /// The bytes of each word of the text, ascending.
+  /// The bytes of each word of the text, by their beginnings.
   private(set) var words: [Range<Int>] = []
   /// In the order in which they begin.
   private(set) var hits: [Hit] = []
@@ -13,14 +13,19 @@ struct SearchHits {
   }
 
   /// - Parameter text: UTF-8.
-  init(_ expression: SearchExpression, in text: UnsafeRawBufferPointer) {
+  init(
+    _ expression: SearchExpression, by tokenizer: SearchTokenizer = .standard,
+    in text: UnsafeRawBufferPointer
+  ) {
     let terms = expression.wanted.joined().map { $0.tests.map { ReadyWordTest($0) } }
     // How many words of each term the last words of the text have been, one count for each beginning.
     var begun: [[Int]] = Array(repeating: [], count: terms.count)
-    var reader = Words()
+    var reader = Words(tokenizer)
     var found = (words: [Range<Int>](), hits: [Hit]())
     reader.forEach(in: text) { word, place, _ in
-      found.words.append(place)
+      // A tokenizer may give words in another order than the text has them: places only grow.
+      let start = max(place.lowerBound, found.words.last?.lowerBound ?? 0)
+      found.words.append(start..<max(start, place.upperBound))
       for (number, tests) in terms.enumerated() {
         var goesOn: [Int] = []
         for count in begun[number] + [0] where tests[count].passes(word) {

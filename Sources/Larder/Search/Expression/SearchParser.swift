@@ -10,7 +10,7 @@ struct SearchParser: ~Copyable {
   private var rest: Substring.UnicodeScalarView
   private let isBeingTyped: Bool
   private let allowsTypos: Bool
-  private var words = Words()
+  private var words: Words
   /// Whether there is a term that an `OR` can belong to, and whether one came behind it.
   private var hasTerm = false
   private var isAlternative = false
@@ -19,7 +19,8 @@ struct SearchParser: ~Copyable {
     "\"", "“", "”", "„", "‟", "«", "»", "＂", "「", "」",
   ]
 
-  init(_ text: String, isBeingTyped: Bool, allowsTypos: Bool) {
+  init(_ text: String, by tokenizer: SearchTokenizer, isBeingTyped: Bool, allowsTypos: Bool) {
+    words = Words(tokenizer)
     rest = text.unicodeScalars[...]
     self.isBeingTyped = isBeingTyped
     self.allowsTypos = allowsTypos

@@ -14,9 +14,12 @@ public struct Snippet: Sendable, Equatable {
   /// The stretch of a text with the most different terms of a search; its beginning where it has none.
   ///
   /// - Parameter wordCount: How many words it has at most.
-  init(of text: String, for expression: SearchExpression, wordCount: Int = wordCount) {
+  init(
+    of text: String, for expression: SearchExpression, by tokenizer: SearchTokenizer = .standard,
+    wordCount: Int = wordCount
+  ) {
     let bytes = Array(text.utf8)
-    let hits = bytes.withUnsafeBytes { SearchHits(expression, in: $0) }
+    let hits = bytes.withUnsafeBytes { SearchHits(expression, by: tokenizer, in: $0) }
     let window = hits.bestWindow(of: wordCount, lead: wordCount / 4)
     let isWhole = (before: window.lowerBound == 0, behind: window.upperBound == hits.words.count)
     let start = isWhole.before ? 0 : hits.words[window.lowerBound].lowerBound
@@ -76,11 +79,12 @@ public struct Snippet: Sendable, Equatable {
 extension Snippet {
   /// What a search has found in a text, ascending, on boundaries of characters.
   static func highlights(
-    in text: String, for expression: SearchExpression
+    in text: String, for expression: SearchExpression, by tokenizer: SearchTokenizer = .standard
   ) -> [Range<String.Index>] {
-    let hits = Array(text.utf8).withUnsafeBytes { SearchHits(expression, in: $0) }
+    let hits = Array(text.utf8).withUnsafeBytes { SearchHits(expression, by: tokenizer, in: $0) }
     var ranges: [Range<String.Index>] = []
     for range in hits.ranges(within: 0..<hits.words.count) {
+      if range.isEmpty { continue }
       let found = text.characters(from: range.lowerBound, to: range.upperBound)
       if let last = ranges.last, last.upperBound >= found.startIndex {
         ranges[ranges.count - 1] = last.lowerBound..<max(last.upperBound, found.endIndex)

@@ -18,7 +18,24 @@
 /// also `ø`, `đ`, `ł` and other letters with a stroke are as without it, `æ` and `œ` are two letters, and
 /// Turkish `ı` is `i`. Vowel signs of Indic and other scripts, and the voicing of kana, stay. Digits of all
 /// scripts are those of ASCII. Words end after 64 bytes of UTF-8.
-struct StandardTokenizer {
-  /// Its name and version, which a search index keeps.
-  let identifier = "standard.1"
+public struct StandardTokenizer: Tokenizer {
+  /// Its name and version. A newer version of Larder may have another one.
+  public var identifier: String { "standard.1" }
+
+  /// The tokenizer of all search indexes that name no other.
+  public init() {}
+
+  /// The words of a text, in the order in which they begin.
+  public func words(in text: String) -> [SearchWord] {
+    var text = text
+    var found: [SearchWord] = []
+    var words = Words()
+    text.withUTF8 { text in
+      words.forEach(in: UnsafeRawBufferPointer(text)) { word, place, kind in
+        found.append(
+          SearchWord(String(decoding: word, as: UTF8.self), utf8Range: place, kind: kind))
+      }
+    }
+    return found
+  }
 }

@@ -1,12 +1,7 @@
-/// Finds the words of texts, as ``StandardTokenizer`` describes them. Used by one thread at a time.
+/// Finds the words of texts, as ``StandardTokenizer`` describes them, or another tokenizer. Used by one thread at a
+/// time.
 struct Words: ~Copyable {
-  enum Kind {
-    case word
-    /// Two neighbouring characters of a script without spaces.
-    case pair
-    /// The last character of a run of these, or its only one.
-    case tail
-  }
+  typealias Kind = SearchWord.Kind
 
   /// - Parameters:
   ///   - word: UTF-8, 1 to 64 bytes, none of them zero; valid until it returns.
@@ -14,6 +9,7 @@ struct Words: ~Copyable {
   typealias Body = (_ word: UnsafeRawBufferPointer, _ place: Range<Int>, _ kind: Kind) throws ->
     Void
 
+  private let tokenizer: SearchTokenizer
   private let entries = UnicodeTables.shared.entries
   private let buffer = WordBuffer()
   private var word = Run()
@@ -32,13 +28,15 @@ struct Words: ~Copyable {
     var place: Range<Int> { start..<end }
   }
 
+  init(_ tokenizer: SearchTokenizer = .standard) { self.tokenizer = tokenizer }
+
   deinit { buffer.bytes.deallocate() }
 
-  /// Lends each word of a text, in the order in which they begin.
+  /// Lends each word of a text, in the order that the tokenizer gives them.
   ///
   /// Bytes that are not UTF-8 separate words.
   mutating func forEach(in text: UnsafeRawBufferPointer, _ body: Body) rethrows {
-    guard let base = text.baseAddress else { return }
+    guard let base = text.baseAddress, try !tokenizer.forEachWord(in: text, body) else { return }
     (word, paired, previous, isInMiddle) = (Run(), Run(), Run(), false)
     var at = 0
     while at < text.count {
