@@ -36,6 +36,8 @@ struct DocumentModel {
     /// What `searchable(...)` is given behind the path, as it stands behind `@Searchable`; nil without that
     /// attribute.
     let search: String?
+    /// The rule that stands behind `@Merge`, such as `.counter`; nil without that attribute.
+    let merge: String?
     /// The written type, where an extension of the type finds what it names.
     let type: String?
   }
@@ -107,12 +109,13 @@ extension DocumentMacro {
       let search = field.search.map { arguments in
         ".searchable(\\.\(field.property)\(arguments.isEmpty ? "" : ", ")\(arguments))"
       }
+      let merge = field.merge.map { ".merged(\\.\(field.property), by: \($0))" } ?? ""
       // An index and a key need the native road, and the compiler says so.
       let isNative =
         field.index != nil || search != nil || field.property == model.key?.property
       lines.append(
         "    Larder.Field(\(isNative ? "" : "stored: ")\(field.name), "
-          + "\\.\(field.property)\(value))\(index)\(search ?? ""),")
+          + "\\.\(field.property)\(value))\(index)\(search ?? "")\(merge),")
     }
     return lines + ["  ])"]
   }

@@ -98,6 +98,7 @@ extension DocumentReading {
         defaultValue: defaultValue == "nil" ? nil : defaultValue,
         index: indexed.map { "(\($0.arguments?.text ?? ""))" },
         search: searchable.map { $0.arguments?.text ?? "" },
+        merge: mergeRule(of: variable, attributes),
         type: request.context.isEmpty ? variable.type.map(\.text).map(Self.unwrapping) : nil))
   }
 
@@ -162,12 +163,19 @@ extension DocumentReading {
         type, or mark another property with `@Key`
         """, at: key.name.offset)
     }
+    if let merge = key.attributes.first(where: { FieldAttribute($0) == .merge }) {
+      fail(
+        """
+        `\(key.name.plainName)` is the key, which is the same on all devices and never merged. Take \
+        `@Merge` away
+        """, at: merge.offset)
+    }
     // A record without its key is damaged, whatever a new document's key is at first.
     fields = fields.map { field in
       guard field.property == key.name.text else { return field }
       return DocumentModel.Field(
         property: field.property, name: field.name, defaultValue: nil, index: field.index,
-        search: field.search, type: field.type)
+        search: field.search, merge: nil, type: field.type)
     }
     return DocumentModel.Key(property: key.name.text, type: type)
   }

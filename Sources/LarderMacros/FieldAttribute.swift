@@ -8,6 +8,7 @@ enum FieldAttribute: String {
   case stored = "Stored"
   case transient = "Transient"
   case searchable = "Searchable"
+  case merge = "Merge"
 
   init?(_ attribute: Attribute) {
     guard attribute.qualifier == nil || attribute.qualifier == "Larder" else { return nil }

@@ -15,7 +15,7 @@ import Testing
       guard parts.count == 2, let text = line.components(separatedBy: "✗ ").last else { continue }
       expected.append((index + 1, parts[0].utf8.count + 1, text))
     }
-    #expect(expected.count == 18)
+    #expect(expected.count == 20)
 
     let errors = try Compiler.messages(source, "-swift-version", "6")
       .filter { $0.severity == "error" }.sorted { $0.line < $1.line }
@@ -42,6 +42,20 @@ import Testing
     }
     #expect(fields.count == 2)
     #expect(native.count == 3)
+  }
+
+  @Test("a rule that does not fit a type whose name does not show it is refused by the compiler")
+  func rules() throws {
+    let errors = try Compiler.messages(try Compiler.source("Merging"), "-swift-version", "6")
+      .filter { $0.severity == "error" }
+
+    for (text, count) in [
+      ("`.counter` adds up numbers", 3), ("`.set` merges the elements", 2),
+      ("`.max` takes the larger", 2),
+    ] {
+      #expect(errors.count { $0.text.contains(text) } == count, "\(text) \(errors)")
+    }
+    #expect(errors.count == 7)
   }
 
   @Test("all that may be written compiles without a warning", arguments: ["5", "6"])

@@ -32,6 +32,37 @@ import Testing
     #expect(embedded.source?.contains(".searchable(\\.title, weight: 3)") == true)
   }
 
+  @Test("rules of merging stand in the schema, behind an index and as they were written")
+  func merging() throws {
+    let source = """
+      @Document struct Item {
+        var id: Int
+        @Merge(.counter) @Indexed var stock = 0
+        @Merge(Larder.MergeRule.max) var seen: Date?
+        @Stored(as: "sh") @Merge(.set) var shops: Shops
+        @Merge(.custom { (a: Int?, b: Int?, c: Int?) in [a, b, c].compactMap { $0 }.max() }) var top: Int
+        @Larder.Merge( .lastWriter ) var name: Name
+      }
+      """
+
+    let expansion = try MacroPlugin().expand(role: "member", at: source)
+
+    #expect(expansion.problems.isEmpty)
+    let text = try #require(expansion.source)
+    for line in [
+      #"Larder.Field("stock", \.stock, default: 0).indexed().merged(\.stock, by: .counter),"#,
+      #"Larder.Field(stored: "seen", \.seen).merged(\.seen, by: .max),"#,
+      #"Larder.Field(stored: "sh", \.shops).merged(\.shops, by: .set),"#,
+      #"by: .custom { (a: Int?, b: Int?, c: Int?) in [a, b, c].compactMap { $0 }.max() }),"#,
+      #"Larder.Field(stored: "name", \.name).merged(\.name, by: .lastWriter),"#,
+    ] {
+      #expect(text.contains(line), "\(line)")
+    }
+    let embedded = try MacroPlugin().expand(
+      "EmbeddedDocument", role: "member", at: "struct A { @Merge(.counter) var a = 1.5 }")
+    #expect(embedded.source?.contains(".merged(\\.a, by: .counter)") == true)
+  }
+
   @Test("the conformance is written as a person would write it")
   func whole() throws {
     let source = """

@@ -197,7 +197,94 @@ import Testing
   @Test("properties that cannot be fields are refused at the right place", arguments: properties)
   func property(test: Case) throws { try check(test.macro, role: "extension", test) }
 
+  static let rules: [Case] = [
+    Case(
+      source: "struct A { var id: Int\n §@Merge(.counter) var name: String }",
+      message: """
+        `name` is a `String`, and `.counter` adds up numbers. Write `.max` for the larger one or \
+        `.custom { ... }`, or leave `@Merge` out: the last writer wins then
+        """),
+    Case(
+      source: "struct A { var id: Int\n §@Merge(.counter) var tags = [\"a\"] }",
+      message: """
+        `tags` is a `[String]`, and `.counter` adds up numbers. Write `.set` to keep what either \
+        side has added, or leave `@Merge` out: the last writer wins then
+        """),
+    Case(
+      source: "struct A { var id: Int\n §@Merge(.counter) var link: Foundation.URL? }",
+      message: """
+        `link` is a `Foundation.URL?`, and `.counter` adds up numbers. Write `.custom { ... }`, or \
+        leave `@Merge` out: the last writer wins then
+        """),
+    Case(
+      source: "struct A { var id: Int\n §@Merge(.set) var stock = 1 }",
+      message: """
+        `stock` is an `Int`, and `.set` merges the elements of an array or of a `Set`. Write \
+        `.counter` to add both changes up, `.max` for the larger value, or leave `@Merge` out: the \
+        last writer wins then
+        """),
+    Case(
+      source: "struct A { var id: Int\n §@Merge(.set) var byName: [String: [Int]] }",
+      message: """
+        `byName` is a `[String: [Int]]`, and `.set` merges the elements of an array or of a `Set`. \
+        Write `.custom { ... }`, or leave `@Merge` out: the last writer wins then
+        """),
+    Case(
+      source: "struct A { var id: Int\n §@Merge(.max) var tags: Set<String> }",
+      message: """
+        `tags` is a `Set<String>`, and `.max` takes the larger of two numbers, dates or texts. \
+        Write `.set` to keep what either side has added, or leave `@Merge` out: the last writer \
+        wins then
+        """),
+    Case(
+      source: "struct A { var id: Int\n §@Merge(.max) var picture: Optional<Data> }",
+      message: """
+        `picture` is an `Optional<Data>`, and `.max` takes the larger of two numbers, dates or \
+        texts. Write `.custom { ... }`, or leave `@Merge` out: the last writer wins then
+        """),
+    Case(
+      source: "struct A { var id: Int\n §@Merge(rule) var a = 1 }",
+      message: """
+        `@Merge` needs a rule that is written here: `.lastWriter`, `.counter`, `.set`, `.max` or \
+        `.custom { ... }`
+        """),
+    Case(
+      source: "struct A { var id: Int\n §@Merge(.counter.self) var a = 1 }",
+      message: """
+        `@Merge` needs a rule that is written here: `.lastWriter`, `.counter`, `.set`, `.max` or \
+        `.custom { ... }`
+        """),
+    Case(
+      source: "struct A { var id: Int\n @Merge(.max) §@Merge(.counter) var a = 1 }",
+      message: "`a` has two rules. Leave `@Merge` once"),
+    Case(
+      source: "struct A { §@Merge(.counter) var id: Int }",
+      message: """
+        `id` is the key, which is the same on all devices and never merged. Take `@Merge` away
+        """),
+    Case(
+      source: "struct A { var id: Int\n @Transient §@Merge(.counter) var a = 1 }",
+      message: "`a` is `@Transient`, and what is not stored cannot be `@Merge`"),
+    Case(
+      source: "struct A { var id: Int\n §@Merge(.counter) var a: Int { 1 } }",
+      message: "`@Merge` belongs in front of a stored property, and `a` is computed"),
+    Case(
+      source: "struct A { §@Merge(.counter) var a = \"\" }",
+      message: """
+        `a` is a `String`, and `.counter` adds up numbers. Write `.max` for the larger one or \
+        `.custom { ... }`, or leave `@Merge` out: the last writer wins then
+        """, macro: "EmbeddedDocument"),
+  ]
+
+  @Test("rules of merging that mean nothing are refused with what to write", arguments: rules)
+  func rule(test: Case) throws { try check(test.macro, role: "extension", test) }
+
   static let attributes: [Case] = [
+    Case(
+      source: "§@Merge(.max) var a: Int",
+      message: """
+        `@Merge` means nothing here: `A` is not marked `@Document` or `@EmbeddedDocument`
+        """, macro: "Merge", context: ["struct A {}"]),
     Case(
       source: "/// é\n §@Key var a: Int",
       message: """

@@ -76,3 +76,27 @@ public macro Stored(as name: StaticString) =
 /// Leaves a property out of the record. It has its initial value after reading.
 @attached(peer)
 public macro Transient() = #externalMacro(module: "LarderMacros", type: "Transient")
+
+/// Says how a property is merged that was changed both here and on a server, in documents that are synced.
+///
+/// ```swift
+/// @Document
+/// struct Item: Identifiable {
+///   var id: String
+///   var name: String
+///   @Merge(.counter) var litres = 0
+///   @Merge(.set) var shops: [String] = []
+///   @Merge(.max) var seenAt: Date?
+///   @Merge(.custom { (_: String?, here: String?, there: String?) in "\(there ?? "")\n\(here ?? "")" })
+///   var notes = ""
+/// }
+/// ```
+/// Without it the last writer wins. Properties of an ``EmbeddedDocument()`` can have rules too, which hold
+/// where the document is a property itself, and not where it is in an array, a set or a dictionary.
+///
+/// The rule is a part of the type and not of the store: all versions of an app should have the same.
+///
+/// - Parameter rule: `.lastWriter`, `.counter`, `.set`, `.max` or `.custom { ... }`, written here: the macro
+///   checks it against the property's type.
+@attached(peer)
+public macro Merge(_ rule: MergeRule) = #externalMacro(module: "LarderMacros", type: "Merge")

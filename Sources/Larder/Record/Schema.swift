@@ -81,7 +81,7 @@ public class AnySchema: @unchecked Sendable {  // Immutable after init; see `Fie
 /// One stored field of `Owner`.
 public struct Field<Owner> {
   let path: PartialKeyPath<Owner>
-  let description: FieldDescription
+  var description: FieldDescription
   /// Whether conditions may compare what is stored. What a type's own `Codable` writes need not be
   /// in the order, or equal, as the values are.
   let isLowered: Bool
@@ -122,6 +122,8 @@ public struct FieldDescription: Sendable {
   public let kind: Kind<SchemaReference>
   /// The value in records that lack the field.
   public let defaultValue: (any Storable & Sendable)?
+  /// How it is merged, where its type says so.
+  package internal(set) var mergeRule: MergeRule?
 
   /// Whether a record without this field cannot be read.
   var isRequired: Bool { defaultValue == nil && !kind.isOptional }

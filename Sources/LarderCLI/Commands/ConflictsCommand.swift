@@ -91,6 +91,9 @@ enum ConflictsCommand: Command {
       }
     }
     for line in table.lines { try Console.print(line) }
+    for conflict in conflicts {
+      if let reason = conflict.reason { try Console.print("\(conflict.key): \(reason)") }
+    }
   }
 
   /// The fields of several documents, each once.

@@ -94,7 +94,11 @@ struct SyncRun {
 extension ProgressLine {
   fileprivate mutating func show(_ phase: SyncState.Phase) {
     switch phase {
-    case .pulling(let count) where count > 0:
+    case .pulling(let count, let total?) where count > 0:
+      show("pulling", fraction: Double(count) / Double(max(1, total))) { _ in
+        ["\(Console.grouped(count)) of \(Console.grouped(total)) documents"]
+      }
+    case .pulling(let count, of: nil) where count > 0:
       show("pulling", fraction: nil) { _ in ["\(Console.grouped(count)) documents"] }
     case .pushing(let count):
       show("pushing", fraction: nil) { _ in ["\(Console.grouped(count)) left"] }

@@ -53,7 +53,7 @@ package struct PendingEdits: Sendable {
 
   private mutating func add(_ name: String, _ snapshot: borrowing Snapshot) throws {
     guard let outline = snapshot.outline(of: name) else { return }
-    var waiting: [(key: [UInt8], newer: OutboxEntry.Version, shadow: [UInt8]?)] = []
+    var waiting: [(key: [UInt8], newer: OutboxEntry.Version, entry: OutboxEntry)] = []
     try snapshot.forEachOutboxEntry(name) { key, entry in
       let status = entry.status
       edits.append(
@@ -61,24 +61,30 @@ package struct PendingEdits: Sendable {
           key: RemoteKey(name, outline.text(key)), status: status, isDeletion: entry.isDeleted,
           code: entry.hold?.code ?? "", reason: entry.hold?.reason ?? ""))
       if status == .conflict, let newer = entry.newer {
-        waiting.append((key, newer, entry.shadow))
+        waiting.append((key, newer, entry))
       }
       return true
     }
-    for (key, newer, shadow) in waiting {
+    for (key, newer, entry) in waiting {
       func document(_ record: [UInt8]?) throws -> DynamicDocument? {
         try record.flatMap { try snapshot.document(name, key, record: $0) }
       }
       conflicts.append(
         SyncConflict(
-          key: RemoteKey(name, outline.text(key)), before: try document(shadow),
+          key: RemoteKey(name, outline.text(key)), before: try document(entry.shadow),
           here: try document(try snapshot.recordBytes(name, key)),
-          there: try document(newer.record)))
+          there: try document(newer.record), reason: entry.mergeFailure))
     }
   }
 }
 
 extension OutboxEntry {
+  /// Why the rules could not merge a document that waits for somebody.
+  var mergeFailure: String? {
+    guard let hold, hold.code.isEmpty, !hold.reason.isEmpty else { return nil }
+    return hold.reason
+  }
+
   /// What holds the edit up.
   var status: PendingEdit.Status {
     switch hold?.code {

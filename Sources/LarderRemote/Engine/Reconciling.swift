@@ -43,7 +43,7 @@ struct Reconciling {
       key: RemoteKey(name, place.outline.text(key)), before: before(tx), here: here,
       there: there.document)
     switch resolution ?? place.synced.resolver?(conflict) ?? .merged {
-    case .merged: try merge(conflict, there, &tx)
+    case .merged: try merge(conflict, there, isAsked: resolution == .merged, &tx)
     case .here: try keep(here, there, &tx)
     case .there: try adopt(there, isThere: here != nil, &tx)
     case .document(let document): try keep(document, there, &tx)
@@ -63,14 +63,25 @@ struct Reconciling {
     return (try? tx.document(name, key, record: shadow)) ?? nil
   }
 
+  /// - Parameter isAsked: Whether somebody waits for it, who is told what keeps it from being merged.
   private mutating func merge(
-    _ conflict: SyncConflict, _ there: Incoming, _ tx: inout WriteScope
+    _ conflict: SyncConflict, _ there: Incoming, isAsked: Bool, _ tx: inout WriteScope
   ) throws {
     if let here = conflict.here, let remote = conflict.there {
       let merge = ThreeWayMerge(rules: place.synced.rules, beganWithNothing: entry.base == nil)
-      var merged = merge.merge(conflict.before, here: here, there: remote)
-      merged[place.keyField] = here[place.keyField]
-      return try keep(merged, there, &tx)
+      do {
+        var merged = try merge.merge(conflict.before, here: here, there: remote)
+        merged[place.keyField] = here[place.keyField]
+        // A rule may make what the collection cannot hold.
+        _ = try record(of: merged, &tx)
+        return try keep(merged, there, &tx)
+      } catch let failure as MergeFailure {
+        let reason = "`\(failure.field)` cannot be merged: \(failure.reason)"
+        if isAsked { throw SyncError.unmergeable(conflict.key, reason: reason) }
+        return try ask(there, because: reason, &tx)
+      } catch let error where !isAsked && SyncTables.isRefusal(error) {
+        return try ask(there, because: "the merged document cannot be saved: \(error)", &tx)
+      }
     }
     // One of the two has deleted what the other has changed, or nothing but written again.
     if let before = conflict.before, before == conflict.here ?? conflict.there {
@@ -137,10 +148,12 @@ struct Reconciling {
     try tx.setOutboxEntry(name, otherKey, to: made)
   }
 
-  private mutating func ask(_ there: Incoming, _ tx: inout WriteScope) throws {
+  private mutating func ask(
+    _ there: Incoming, because reason: String = "", _ tx: inout WriteScope
+  ) throws {
     entry.newer = OutboxEntry.Version(
       base: there.base.bytes, record: try there.document.map { try record(of: $0, &tx) })
-    entry.hold = OutboxEntry.Hold(code: "", reason: "")
+    entry.hold = OutboxEntry.Hold(code: "", reason: reason)
     try tx.setOutboxEntry(name, key, to: entry)
   }
 

@@ -1,4 +1,5 @@
 internal import Larder
+internal import LarderLMDB
 
 // What was not sent, and what somebody is to decide.
 
@@ -12,6 +13,42 @@ extension SyncEngine {
     }
   }
 
+  /// ``pending()``, at once and whenever it has changed, be it by an edit or by an answer of the remote. Whoever
+  /// is slow gets the latest.
+  ///
+  /// Each step costs what the outbox costs; ``SyncState/pendingCount`` costs nothing. It ends with the engine,
+  /// and with an error when the store is closed.
+  public var pendingUpdates: AsyncThrowingStream<[PendingEdit], any Error> {
+    let (stream, continuation) = AsyncThrowingStream<[PendingEdit], any Error>.makeStream(
+      bufferingPolicy: .bufferingNewest(1))
+    let told = Locked<[PendingEdit]?>(nil)
+    // Of the two that call it the later one has read the newer state.
+    let tell: @Sendable () throws -> Void = { [weak self] in
+      guard let self else { return }
+      try told.withLock { told in
+        let edits = try pending()
+        if edits != told { continuation.yield(edits) }
+        told = edits
+      }
+    }
+    let (states, changes) = (states, store.changes(after: nil, in: Set(tables.collections.keys)))
+    let task = Task {
+      do {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          group.addTask { for await _ in states { try tell() } }
+          group.addTask { for try await _ in changes { try tell() } }
+          try await group.next()
+          group.cancelAll()
+        }
+        continuation.finish()
+      } catch {
+        continuation.finish(throwing: error is CancellationError ? nil : error)
+      }
+    }
+    continuation.onTermination = { _ in task.cancel() }
+    return stream
+  }
+
   /// The documents whose conflict waits for somebody.
   ///
   /// - Throws: `StoreError`.
@@ -21,7 +58,7 @@ extension SyncEngine {
       return try here { document, read in
         SyncConflict(
           key: name, before: try entry.shadow.flatMap(read), here: document,
-          there: try newer.record.flatMap(read))
+          there: try newer.record.flatMap(read), reason: entry.mergeFailure)
       }
     }
   }
@@ -50,7 +87,8 @@ extension SyncEngine {
 
   /// Settles a conflict that waits for somebody; what is to be sent goes with the next sync.
   ///
-  /// - Throws: ``SyncError/nothingToSettle(_:)``; `StoreError`. Nothing is changed then.
+  /// - Throws: ``SyncError/nothingToSettle(_:)``, ``SyncError/unmergeable(_:reason:)``; `StoreError`. Nothing is
+  ///   changed then.
   public func settle(_ name: RemoteKey, as resolution: Resolution) async throws {
     try change(name) { place, key, entry, tx in
       guard entry.hold?.code == "", let newer = entry.newer, let base = SyncBase(newer.base) else {

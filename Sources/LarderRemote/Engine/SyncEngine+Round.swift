@@ -200,6 +200,8 @@ extension SyncEngine {
     var count = 0
     enter(.pulling(0))
     var next: PullAnswer? = try await ask(note, facts)
+    // One more request, where it takes so long that somebody wants to know.
+    let total = note.isLoading && next?.hasMore == true ? await total(of: scope, facts) : nil
     while let answer = next {
       try checkGoesOn()
       if tables.hasOthers(answer) { note.hasOthers = true }
@@ -226,10 +228,17 @@ extension SyncEngine {
         try tables.keep(note)
       }
       count += answer.changes.count
-      enter(.pulling(count))
+      enter(.pulling(count, of: total.map { max($0, count) }))
       next = try await following
     }
     try await audit(note, facts)
+  }
+
+  /// How many documents a scope has; nil where the remote does not say.
+  private func total(of scope: String, _ facts: RemoteFacts) async -> Int? {
+    guard facts.hasCount else { return nil }
+    // Nothing depends on it: what keeps the remote from counting shows with the next page.
+    return (try? await remote.count(scope)) ?? nil
   }
 
   private func ask(_ note: ScopeNote, _ facts: RemoteFacts) async throws -> PullAnswer {

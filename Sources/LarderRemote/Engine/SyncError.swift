@@ -13,6 +13,9 @@ public enum SyncError: Error, Sendable, Equatable {
   case noKeyField(collection: String)
   /// There is no conflict or rejected edit of this document.
   case nothingToSettle(RemoteKey)
+  /// The rules cannot merge the two versions of a document, such as where a closure of a rule throws. It can be
+  /// settled in another way.
+  case unmergeable(RemoteKey, reason: String)
   /// The collection is none of the engine's.
   case unknownCollection(String)
   /// The store has known 65,536 scopes, and can name no more. ``SyncEngine/forgetAccount(of:in:)`` begins anew.
@@ -29,6 +32,8 @@ extension SyncError: CustomStringConvertible, LocalizedError {
       "\(collection) has no field that is the key of its documents; declare one with @Key, "
         + "or give `keyField:`"
     case .nothingToSettle(let key): "there is no conflict and no rejected edit of \(key)"
+    case .unmergeable(let key, let reason):
+      "\(key) cannot be merged, settle it in another way: \(reason)"
     case .unknownCollection(let name): "\(name) is not among the collections of the engine"
     case .tooManyScopes:
       "the store has known 65,536 scopes and can name no more; forget its account to begin anew"

@@ -13,8 +13,9 @@ public struct SyncState: Sendable, Equatable {
   public enum Phase: Sendable, Equatable {
     /// Nothing, and everything is in step as far as it knows.
     case idle
-    /// It brings changes down; so many documents so far in this sync.
-    case pulling(Int)
+    /// It brings changes down; so many documents of a scope so far. When a scope is loaded for the first time, and
+    /// the remote counts, the second number says how many there are.
+    case pulling(Int, of: Int? = nil)
     /// It sends edits; so many documents are left.
     case pushing(Int)
     /// The remote did not answer; the engine tries again by itself.

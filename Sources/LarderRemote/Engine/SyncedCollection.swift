@@ -32,7 +32,8 @@ public struct SyncedCollection: Sendable {
   ///
   /// - Parameters:
   ///   - direction: Which way documents go.
-  ///   - rules: How fields are merged that were changed on both sides.
+  ///   - rules: How fields are merged that were changed on both sides, where it is not as `@Merge` in front
+  ///     of the type's properties says.
   ///   - deletions: What becomes of a document that was changed on one side and deleted on the other.
   ///   - existing: What becomes of documents that are there before the collection is first synced.
   ///   - scope: In which scope of the remote a document belongs, by its stored fields; nil for the one that it
@@ -46,8 +47,8 @@ public struct SyncedCollection: Sendable {
     scope: (@Sendable (DynamicDocument) -> String?)? = nil
   ) {
     self.init(
-      Entity.schema.name, type: type, keyField: Entity.schema.keyField, direction, rules, deletions,
-      existing, scope, resolver)
+      Entity.schema.name, type: type, keyField: Entity.schema.keyField, direction,
+      rules.over(Entity.schema), deletions, existing, scope, resolver)
   }
 
   /// A collection without a type.

@@ -10,6 +10,8 @@ public struct SyncConflict: Sendable, Equatable {
   public var here: DynamicDocument?
   /// What it is on the remote; nil where it was deleted.
   public var there: DynamicDocument?
+  /// Why the rules could not merge the two; nil where they were not asked.
+  public var reason: String?
 }
 
 /// What becomes of a ``SyncConflict``.

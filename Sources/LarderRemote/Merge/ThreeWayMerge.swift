@@ -15,99 +15,124 @@ struct ThreeWayMerge {
   /// known.
   let beganWithNothing: Bool
 
+  /// - Throws: When a closure of a rule does.
   func merge(
     _ before: DynamicDocument?, here: DynamicDocument, there: DynamicDocument
-  ) -> DynamicDocument {
-    merge(
+  ) throws(MergeFailure) -> DynamicDocument {
+    try merge(
       before, here: here, there: there, beganWithNothing: before == nil && beganWithNothing, at: [])
   }
 
   private func merge(
     _ before: DynamicDocument?, here: DynamicDocument, there: DynamicDocument,
     beganWithNothing: Bool, at path: [String]
-  ) -> DynamicDocument {
+  ) throws(MergeFailure) -> DynamicDocument {
     // In the remote's order, as it is most likely what stands there.
     var merged = there
     let names = there.fields.map(\.name) + here.fields.map(\.name).filter { there[$0] == nil }
     for name in names {
-      merged[name] = value(
-        before?[name], here: here[name], there: there[name], isKnown: before != nil,
-        beganWithNothing: beganWithNothing, at: path + [name])
+      merged[name] = try value(
+        Versions(before: before?[name], here: here[name], there: there[name]),
+        isKnown: before != nil, beganWithNothing: beganWithNothing, at: path + [name])
     }
     return merged
   }
 
+  private struct Versions {
+    var before: Value?
+    var here: Value?
+    var there: Value?
+  }
+
   /// - Parameter isKnown: Whether it is known what the field was before.
   private func value(
-    _ before: Value?, here: Value?, there: Value?, isKnown: Bool, beganWithNothing: Bool,
-    at path: [String]
-  ) -> Value? {
-    let rule = rules.rule(path) ?? .lastWriter
-    if isKnown, here == before { return there }
-    if isKnown, there == before { return here }
+    _ stored: Versions, isKnown: Bool, beganWithNothing: Bool, at path: [String]
+  ) throws(MergeFailure) -> Value? {
+    let rule = rules.rule(path)
+    let field = rules.field(path)
+    // A document that was written before the field existed is read as if it had the default.
+    let absent = field?.mergedAbsentValue
+    var read = stored
+    if isKnown { read.before = stored.before ?? absent }
+    read.here = stored.here ?? absent
+    read.there = stored.there ?? absent
+    if isKnown, read.here == read.before { return stored.there }
+    if isKnown, read.there == read.before { return stored.here }
     // Two who have added the same have added it twice.
     if case .counter = rule, isKnown || beganWithNothing {
-      return counter(before, here: here, there: there)
+      if beganWithNothing { read.before = absent }
+      return counter(read, field)
     }
-    if here == there { return here }
+    // Equal documents may have counters in them, of which the same holds.
+    let hasFields =
+      if case .document? = stored.here, case .lastWriter = rule { isKnown || beganWithNothing } else
+      { false }
+    if read.here == read.there, !hasFields { return stored.there ?? stored.here }
     switch rule {
     case .lastWriter:
-      return lastWriter(
-        before, here: here, there: there, isKnown: isKnown, beganWithNothing: beganWithNothing,
-        at: path)
+      return try lastWriter(
+        stored, isKnown: isKnown, beganWithNothing: beganWithNothing, at: path)
     // Of numbers that began as something unknown nobody can say what was added.
-    case .counter: return here
-    case .set: return union(before, here: here, there: there)
-    case .max: return here.isBelow(there) ? there : here
-    case .custom(let merge): return merge(before, here, there)
+    case .counter: return stored.here
+    case .set: return union(read)
+    case .max: return read.here.isBelow(read.there) ? read.there : read.here
+    case .custom(let merge):
+      do {
+        return try merge(read.before, read.here, read.there)
+      } catch {
+        throw MergeFailure(field: path.joined(separator: "."), reason: "\(error)")
+      }
     }
   }
 
   private func lastWriter(
-    _ before: Value?, here: Value?, there: Value?, isKnown: Bool, beganWithNothing: Bool,
-    at path: [String]
-  ) -> Value? {
-    guard case .document(let here)? = here, case .document(let there)? = there else {
+    _ versions: Versions, isKnown: Bool, beganWithNothing: Bool, at path: [String]
+  ) throws(MergeFailure) -> Value? {
+    guard case .document(let here)? = versions.here, case .document(let there)? = versions.there
+    else {
       // What the document lacked when it was made here says nothing of what it has there.
-      return here ?? (beganWithNothing ? there : nil)
+      return versions.here ?? (beganWithNothing ? versions.there : nil)
     }
     var old: DynamicDocument?
-    if case .document(let document)? = before { old = document }
+    if case .document(let document)? = versions.before { old = document }
     // Where both have added it, each of its fields was added.
     let beganWithNothing = old == nil && (isKnown || beganWithNothing)
     return .document(
-      merge(old, here: here, there: there, beganWithNothing: beganWithNothing, at: path))
+      try merge(old, here: here, there: there, beganWithNothing: beganWithNothing, at: path))
   }
 
-  private func counter(_ before: Value?, here: Value?, there: Value?) -> Value? {
-    let start = before ?? .integer(0)
-    let (here, there) = (here ?? .integer(0), there ?? .integer(0))
+  /// Nil counts as 0. A sum that the field may not be able to hold stays with the larger side.
+  private func counter(_ versions: Versions, _ field: FieldDescription?) -> Value? {
+    let start = versions.before.orZero
+    let (here, there) = (versions.here.orZero, versions.there.orZero)
     if let start = start.wholeNumber, let hereNumber = here.wholeNumber,
       let thereNumber = there.wholeNumber
     {
-      // What the field may not be able to hold stays with the larger one.
       let larger = hereNumber < thereNumber ? there : here
-      let sum = Value(wholeNumber: thereNumber + (hereNumber - start))
-      if case .unsigned? = sum, case .integer = larger { return larger }
-      return sum ?? larger
+      guard let sum = Value(wholeNumber: thereNumber + (hereNumber - start)),
+        field?.holds(sum) ?? true
+      else { return larger }
+      if case .unsigned = sum, case .integer = larger, field == nil { return larger }
+      return sum
     }
     if [start, here, there].contains(where: { if case .decimal = $0 { true } else { false } }) {
       guard let start = start.decimal, let here = here.decimal, let there = there.decimal else {
-        return here
+        return versions.here
       }
       return .decimal(there + (here - start))
     }
     guard let start = start.number, let hereNumber = here.number, let there = there.number else {
-      return here
+      return versions.here
     }
     return .double(there + (hereNumber - start))
   }
 
-  private func union(_ before: Value?, here: Value?, there: Value?) -> Value? {
-    guard case .array(let here)? = here ?? .array([]), case .array(let there)? = there ?? .array([])
-    else { return here }
+  private func union(_ versions: Versions) -> Value? {
+    guard case .array(let here) = versions.here.orNone,
+      case .array(let there) = versions.there.orNone
+    else { return versions.here }
     var old: Set<Value> = []
-    if case .array(let values)? = before { old = Set(values) }
+    if case .array(let values)? = versions.before { old = Set(values) }
     let (kept, known) = (Set(here), Set(there))
     var result = there.filter { kept.contains($0) || !old.contains($0) }
     var seen = known
@@ -116,6 +141,11 @@ struct ThreeWayMerge {
     }
     return .array(result)
   }
+}
+
+extension Value? {
+  fileprivate var orZero: Value { self == nil || self == .null ? .integer(0) : self! }
+  fileprivate var orNone: Value { self == nil || self == .null ? .array([]) : self! }
 }
 
 extension Value {

@@ -31,6 +31,52 @@ import Testing
     try desk.close()
   }
 
+  @Test("the first load says how many documents there are, and asks once for it")
+  func total() async throws {
+    let clock = ManualClock()
+    let server = InMemoryRemote(clock: clock)
+    server.currentFacts.maximumChangeCount = 2
+    for id in ["a", "b", "c", "d", "e"] { server.put(.card(id), .card(id, "t"), in: "all") }
+    // Behind the first page the next one is late.
+    server.script { call, _ in
+      if case .pull(let request) = call, request.cursor != nil { .delays(.seconds(1)) } else { nil }
+    }
+    let desk = try SyncDesk(server, clock: clock)
+    let syncing = Task { try await desk.sync() }
+    while desk.engine.currentState.phase != .pulling(2, of: 5) { await Task.yield() }
+
+    server.script(nil)
+    while clock.sleeperCount == 0 { await Task.yield() }
+    clock.advance(by: .seconds(1))
+    try await syncing.value
+
+    try await desk.sync()
+    #expect(try desk.titles().count == 5)
+    #expect(server.recordedCalls.filter { $0 == .count("all") }.count <= 2)
+    try desk.close()
+  }
+
+  @Test("pending edits are followed: those that are made, sent and rejected")
+  func pendingUpdates() async throws {
+    let desk = try SyncDesk(server)
+    var updates = desk.engine.pendingUpdates.makeAsyncIterator()
+    #expect(try await updates.next() == [])
+
+    try await desk.cards.save(Card(id: "a"))
+    #expect(try await updates.next()?.map(\.key) == [.card("a")])
+    server.currentFacts.maximumPushByteCount = 1
+    try await desk.sync()
+    while try await updates.next()?.first?.status != .rejected {}
+    server.currentFacts.maximumPushByteCount = 1 << 20
+    try await desk.engine.retry(.card("a"))
+    try await desk.sync()
+    while try await updates.next()?.isEmpty == false {}
+
+    #expect(try desk.engine.pending() == [])
+    try desk.close()
+    await #expect(throws: StoreError.self) { while try await updates.next() != nil {} }
+  }
+
   @Test("a failure within the budget is thrown")
   func failingBudget() async throws {
     let desk = try SyncDesk(server)

@@ -50,7 +50,7 @@ struct Crate: Document, Equatable {
     "Crate", key: \.number,
     fields: [
       Field("number", \.number),
-      Field("kilograms", \.weight, default: 0).indexed(),
+      Field("kilograms", \.weight, default: 0).indexed().merged(\.weight, by: .max),
       Field("slot", \.slot),
       Field("state", coding: \.state, default: .waiting),
     ])
