@@ -23,6 +23,10 @@ def main() -> int:
         "--scope", action="append", help="what this user may read and write; 'main' unless told"
     )
     commands.add_parser("list", help="the servers that were started here")
+    kill = commands.add_parser("kill", help="ends a server at once, as a crash does, and leaves its data")
+    kill.add_argument("id")
+    revive = commands.add_parser("revive", help="starts a server that was killed, at the address that it had")
+    revive.add_argument("id")
     stop = commands.add_parser("stop", help="ends a server and removes its data")
     stop.add_argument("id")
 
@@ -44,8 +48,8 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         return {
-            "start": do_start, "list": do_list, "stop": do_stop, "token": do_token, "schema": do_schema,
-            "trial": do_trial,
+            "start": do_start, "list": do_list, "kill": do_kill, "revive": do_revive, "stop": do_stop,
+            "token": do_token, "schema": do_schema, "trial": do_trial,
         }[arguments.command](arguments)
     except (CannotRun, psycopg.Error, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
@@ -65,6 +69,16 @@ def do_start(arguments) -> int:
 def do_list(arguments) -> int:
     for instance in Instance.all():
         print(instance.folder.name, *instance.urls)
+    return 0
+
+
+def do_kill(arguments) -> int:
+    Instance.named(arguments.id).kill()
+    return 0
+
+
+def do_revive(arguments) -> int:
+    Instance.named(arguments.id).revive()
     return 0
 
 

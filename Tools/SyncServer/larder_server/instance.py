@@ -209,6 +209,19 @@ class Instance:
                 self.end_group(entry["pid"], signal.SIGKILL)
         self.reap()
 
+    def kill(self) -> None:
+        """What a loss of power is to all of it; the data stay."""
+        for port in self.state["ports"]:
+            self.kill_http(port)
+        self.stop_postgres("immediate")
+
+    def revive(self) -> None:
+        if self.is_running(self.folder / "data"):
+            raise CannotRun(f"{self.folder.name} is running")
+        self.start_postgres()
+        for entry in self.state["http"]:
+            self.start_http(entry["port"], entry["processes"])
+
     def reap(self) -> None:
         self.processes = [process for process in self.processes if process.poll() is None]
 
