@@ -21,7 +21,8 @@ enum SearchRecords {
         // A large value stands on pages of its own, whose number is here.
         var value = key.upperBound
         if file[node + 4] & 1 != 0 {
-          let number = (0..<4).reduce(0) { $0 | number(at: value + 2 * $1, in: file) << (16 * $1) }
+          var number = 0
+          for part in 0..<3 { number |= self.number(at: value + 2 * part, in: file) << (16 * part) }
           value = number * Damage.pageByteCount + 16
         }
         if byteCount > 0, value + byteCount <= file.count {
