@@ -58,6 +58,7 @@ let package = Package(
       dependencies: [
         .product(name: "Larder", package: "larder"),
         .product(name: "LarderImport", package: "larder"),
+        .product(name: "LarderRemote", package: "larder"),
         .product(name: "LarderSync", package: "larder"),
       ],
       // The diagrams, which the tests read.
@@ -74,6 +75,7 @@ let package = Package(
         "Bookshop", "BookshopApp",
         .product(name: "Larder", package: "larder"),
         .product(name: "LarderImport", package: "larder"),
+        .product(name: "LarderRemote", package: "larder"),
         .product(name: "LarderSync", package: "larder"),
         .product(name: "LarderTesting", package: "larder"),
       ],

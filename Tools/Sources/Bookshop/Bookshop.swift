@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Larder
+internal import LarderRemote
 internal import LarderSync
 
 /// The program: takes its arguments, starts the app with one of the two routers, and waits.
@@ -7,7 +8,7 @@ public enum Bookshop {
   static let usage = """
     usage: bookshop --store FOLDER [--books FILE] [--remote URL] [--every SECONDS]
                     [--timeout SECONDS] [--product original|discount|open] [--code CODE]
-                    [--link LINK] [--control]
+                    [--link LINK] [--sync URL --reader NAME [--scope SCOPE]] [--control]
 
       --store     the folder of the store; made if there is none. The token of who has signed in is
                   kept beside it, in FOLDER.keychain
@@ -17,6 +18,10 @@ public enum Bookshop {
       --timeout   how many seconds the server may be silent; 10
       --product   which of the three products the app is; open
       --code      the code of every SMS, for scripts
+      --sync      the sync server that keeps stars and basket in step with those on the reader's other
+                  devices. Its token is taken from the environment's LARDER_TOKEN
+      --reader    whose they are: a store has one reader
+      --scope     what the server calls them; the reader's name unless told
       --link      a link to open: bookshop://book/ID, bookshop://book-of-the-month
       --control   no screen: lines of JSON on standard input and output
 
@@ -99,6 +104,7 @@ struct UsageError: Error, CustomStringConvertible {
       }
       let known = [
         "--store", "--books", "--remote", "--every", "--timeout", "--product", "--code", "--link",
+        "--sync", "--reader", "--scope",
       ]
       guard known.contains(name) else { throw UsageError(text: "what is \(name)?") }
       guard let value = rest.popFirst(), !value.hasPrefix("--") else {
@@ -118,6 +124,7 @@ struct UsageError: Error, CustomStringConvertible {
       }
       configuration.server = HTTPCatalogueServer(url: url, timeoutSeconds: Double(max(1, timeout)))
     }
+    configuration.reader = try Self.reader(values)
     if let every = try Self.seconds("--every", values) { configuration.refreshSeconds = every }
     if let name = values["--product"] {
       guard let product = Product(rawValue: name) else {
@@ -125,6 +132,26 @@ struct UsageError: Error, CustomStringConvertible {
       }
       configuration.product = product
     }
+  }
+
+  private static func reader(_ values: [String: String]) throws(UsageError) -> SyncedReader? {
+    guard let address = values["--sync"] else {
+      guard values["--reader"] == nil, values["--scope"] == nil else {
+        throw UsageError(text: "--reader and --scope are for --sync")
+      }
+      return nil
+    }
+    guard let url = URL(string: address), url.scheme == "http" || url.scheme == "https" else {
+      throw UsageError(text: "--sync needs an address that begins with http://")
+    }
+    guard let name = values["--reader"], (1...100).contains(name.utf8.count) else {
+      throw UsageError(text: "--sync needs a --reader, a name of 1 to 100 bytes")
+    }
+    guard let token = ProcessInfo.processInfo.environment["LARDER_TOKEN"] else {
+      throw UsageError(text: "--sync needs the server's token in the environment's LARDER_TOKEN")
+    }
+    let remote = HTTPRemote(url: url) { _ in token }
+    return SyncedReader(name: name, scope: values["--scope"] ?? name, remote: remote)
   }
 
   private static func seconds(

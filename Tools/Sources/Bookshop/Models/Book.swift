@@ -1,6 +1,6 @@
 internal import Larder
 
-/// A book as the shop lists it, and whether this device has it in its basket.
+/// A book as the shop lists it, and whether the reader has it in the basket.
 @Document
 struct Book: Equatable, Identifiable {
   var id: String
@@ -12,7 +12,8 @@ struct Book: Equatable, Identifiable {
   var genre: String
   var blurb: String
 
-  /// Known to this device alone. A book in the basket stays when the shop stops listing it.
+  /// Whether there is a ``BasketItem`` of it: noted here, too, so that searches and refreshes need no second
+  /// look. A book in the basket stays when the shop stops listing it.
   var isInBasket = false
 }
 

@@ -7,8 +7,9 @@ internal import Larder
 @Document
 struct Rating: Equatable {
   @Key var book: Book.ID
-  /// One to five.
-  var stars: Int
+  /// One to five. Of stars that were given on two devices at the same time those are kept that reach the server
+  /// later.
+  @Merge(.lastWriter) var stars: Int
 }
 
 /// The stars of all books that have any, kept up to date step by step: a step costs as much as it

@@ -7,10 +7,11 @@ struct CatalogueActions {
 /// Shows the catalogue, until another takes its place.
 struct CatalogueOp: Operation {
   let catalogue: any CatalogueService
+  let sync: any SyncService
   let router: any Router
 
   func launch(_ actions: CatalogueActions) async {
-    let viewModel = BookshopCatalogueViewModel(catalogue: catalogue)
+    let viewModel = BookshopCatalogueViewModel(catalogue: catalogue, sync: sync)
     viewModel.onBook = actions.onBook
     viewModel.onSettings = actions.onSettings
     viewModel.onMessage = router.tell

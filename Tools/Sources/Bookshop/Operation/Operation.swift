@@ -63,7 +63,8 @@ final class BookshopOperations: OperationFactory {
   }
   func signOut() -> any Operation<Void, Void> { SignOutOp(auth: services.auth) }
   func catalogue() -> any Operation<CatalogueActions, Void> {
-    CatalogueOp(catalogue: services.catalogue, router: services.router)
+    CatalogueOp(
+      catalogue: services.catalogue, sync: services.sync, router: services.router)
   }
   func book() -> any Operation<Book.ID, Void> {
     BookOp(catalogue: services.catalogue, router: services.router)

@@ -16,6 +16,7 @@ struct SetUpServicesOp {
     services.router.onReturn = services.catalogue.comeBack
     configuration.gateway.onSMS = services.router.tell
     services.catalogue.fill()
+    services.sync.start()
   }
 }
 

@@ -108,15 +108,22 @@ extension RemoteUpdater {
   /// books in the basket.
   static func catalogue(
     from server: any CatalogueServer, into books: any Repository<Book, Book>,
-    limiter: FetchLimiter
+    basket: any Repository<BasketItem, BasketItem>, limiter: FetchLimiter
   ) -> RemoteUpdater {
     RemoteUpdater(limiter: limiter) {
       try await server.fetch()
     } decode: { page in
       (page: page, books: try Listing.decode(page.data).map(Book.init))
     } save: { decoded, origin in
+      let items = Set(try basket.fetch(BasketItem.all).map(\.book))
+      let listed = decoded.books.map { book in
+        var book = book
+        // One that another device has put into the basket before it was listed here.
+        book.isInBasket = items.contains(book.id)
+        return book
+      }
       let report = try await books.save(
-        decoded.books, clearBeforeSaving: Book.where { !$0.isInBasket }, onConflict: .refresh,
+        listed, clearBeforeSaving: Book.where { !$0.isInBasket }, onConflict: .refresh,
         as: origin)
       // Not before: a page that could not be saved has to come again.
       await server.noteSaved(decoded.page)

@@ -18,8 +18,8 @@ enum CatalogueError: Error, Equatable, CustomStringConvertible {
   /// Told when the first books could not be brought in.
   var onFailure: (String) -> Void { get set }
 
-  /// Begins to bring in the books that come with the app, where there are none yet, and returns at
-  /// once: nobody waits for them to see the first screen.
+  /// Begins to bring in the books that come with the app, where there are none yet, and to follow what another
+  /// device puts into the basket, and returns at once: nobody waits for them to see the first screen.
   func fill()
   /// Ends when the first books are in, or could not be brought in; nil where there is nothing to
   /// wait for.
@@ -61,34 +61,44 @@ enum CatalogueError: Error, Equatable, CustomStringConvertible {
 final class LarderCatalogue: CatalogueService {
   private let books: any Repository<Book, Book>
   private let stars: any Repository<Rating, Rating>
+  private let items: any Repository<BasketItem, BasketItem>
   private let updater: (any Updater)?
   private let trigger: RefreshTrigger?
   private let firstBooks: (any BookImporter)?
   private(set) var filling: Task<Void, Never>?
+  private var marking: Follower?
   var onFailure: (String) -> Void = { _ in }
 
   /// - Parameters:
-  ///   - updater: Brings news into the repository; nil where there is no server. A syncing remote
-  ///     plugs in here: whatever it pulls into the repository is seen by everyone who looks.
+  ///   - updater: Brings news into the repository; nil where there is no server.
   ///   - trigger: Of the updater's limiter; nil where nothing has to be tried again.
   ///   - firstBooks: Brings in the books that come with the app; nil where there are none.
   init(
     books: any Repository<Book, Book>, stars: any Repository<Rating, Rating>,
-    updater: (any Updater)?, trigger: RefreshTrigger?, firstBooks: (any BookImporter)?
+    basket: any Repository<BasketItem, BasketItem>, updater: (any Updater)?,
+    trigger: RefreshTrigger?, firstBooks: (any BookImporter)?
   ) {
     self.books = books
     self.stars = stars
+    items = basket
     self.updater = updater
     self.trigger = trigger
     self.firstBooks = firstBooks
   }
 
   func fill() {
+    if marking == nil {
+      marking = Follower(items.stream(BasketItem.all), onFailure: { [weak self] in self?.tell($0) })
+      {
+        [weak self] items in self?.mark(items.map(\.book))
+      }
+    }
     guard filling == nil, let firstBooks else { return }
     filling = Task {
       do {
         guard try books.count() == 0 else { return }
         try await firstBooks.importBooks()
+        mark(try items.fetch(BasketItem.all).map(\.book))
       } catch {
         onFailure("The first books cannot be brought in: \(error)")
       }
@@ -130,10 +140,34 @@ final class LarderCatalogue: CatalogueService {
   }
 
   func toggleBasket(_ id: Book.ID) async throws {
-    guard try await books.update(id, { $0.isInBasket.toggle() }) != nil else {
+    let isWanted = try items.get(id) == nil
+    // First the book, as nothing else says that there is none. Until its item follows nobody is told of it.
+    guard try await books.update(id, { $0.isInBasket = isWanted }) != nil else {
       throw CatalogueError.notInCatalogue(id)
     }
+    if isWanted {
+      try await items.save(BasketItem(book: id))
+    } else {
+      try await items.delete(keys: [id])
+    }
   }
+
+  /// Has the books say what the basket says, whoever has changed it. Those that are not listed here say it
+  /// when they come.
+  private func mark(_ ids: [Book.ID]) {
+    let wanted = Set(ids)
+    do {
+      let marked = Set(try books.fetch(Book.where { $0.isInBasket }).map(\.id))
+      for id in wanted.symmetricDifference(marked) {
+        let isWanted = wanted.contains(id)
+        try books.update(id) { $0.isInBasket = isWanted }
+      }
+    } catch {
+      tell(error)
+    }
+  }
+
+  private func tell(_ error: any Error) { onFailure("The basket cannot be read: \(error)") }
 
   func resolve(link text: String, orTell complain: (String) -> Void) -> Book.ID? {
     guard let link = Link(text) else {

@@ -4,6 +4,7 @@ struct Services {
   let auth: any AuthService
   let payment: any PaymentService
   let catalogue: any CatalogueService
+  let sync: any SyncService
   let router: any Router
   let app: any AppService
 }

@@ -10,9 +10,9 @@ struct Story: CustomTestStringConvertible, Sendable {
     /// `Note over Shop: lists Almanac`
     case note(subject: String, text: String)
     /// `Reader->>Bookshop: open almanac`
-    case command(String)
+    case command(String, device: String)
     /// `Bookshop-->>Reader: catalogue: Almanac`
-    case seen(screen: String, text: String)
+    case seen(screen: String, text: String, device: String)
   }
 
   let title: String
@@ -37,12 +37,14 @@ struct Story: CustomTestStringConvertible, Sendable {
   private static func step(_ line: String) -> Step? {
     let parts = line.split(separator: ": ", maxSplits: 2).map(String.init)
     switch parts.first {
-    case "Note over Shop" where parts.count == 2: return .note(subject: "Shop", text: parts[1])
-    case "Note over Bookshop" where parts.count == 2:
-      return .note(subject: "Bookshop", text: parts[1])
-    case "Reader->>Bookshop" where parts.count == 2: return .command(parts[1])
-    case "Bookshop-->>Reader" where parts.count == 3:
-      return .seen(screen: parts[1], text: parts[2])
+    case let first? where first.hasPrefix("Note over ") && parts.count == 2:
+      let subject = String(first.dropFirst("Note over ".count))
+      guard ["Shop", "Server", "Bookshop"].contains(subject) else { return nil }
+      return .note(subject: subject, text: parts[1])
+    case "Reader->>Bookshop" where parts.count == 2, "Reader->>Tablet" where parts.count == 2:
+      return .command(parts[1], device: String(line.dropFirst(8).prefix { $0 != ":" }))
+    case "Bookshop-->>Reader" where parts.count == 3, "Tablet-->>Reader" where parts.count == 3:
+      return .seen(screen: parts[1], text: parts[2], device: String(line.prefix { $0 != "-" }))
     default: return nil
     }
   }
@@ -57,7 +59,7 @@ extension WholeAppTests {
           "A new reader opens a book", "The code is wrong", "The card is declined",
           "The shop cannot be reached", "The shop is back after a while",
           "The reader is back", "The shop answers with an error",
-          "The shop leaves a book out for a day",
+          "The shop leaves a book out for a day", "The reader has two devices",
         ])
       for story in Story.all {
         let steps = try #require(story.steps, "\(story.title)")
@@ -69,34 +71,42 @@ extension WholeAppTests {
     func played(_ story: Story) async throws {
       let steps = try #require(story.steps)
       try await withStoreFolder { folder in
-        let stage = Stage(folder: folder)
-        for step in steps {
-          switch step {
-          case .note(let subject, let text): try await stage.note(subject, text)
-          case .command(let text): try await stage.perform(text)
-          case .seen(let screen, let text): try await stage.see(screen, text)
+        try await withStoreFolder { other in
+          let stage = Stage(folders: ["Bookshop": folder, "Tablet": other])
+          for step in steps {
+            switch step {
+            case .note(let subject, let text): try await stage.note(subject, text)
+            case .command(let text, let device): try await stage.perform(text, device)
+            case .seen(let screen, let text, let device):
+              try await stage.see(screen, text, device)
+            }
           }
+          #expect(try stage.app("Bookshop").refusals == [])
         }
-        #expect(try stage.app().refusals == [])
       }
     }
   }
 }
 
-/// The app of a story, which is started by the first thing that is asked of it.
+/// The apps of a story, each of which is started by the first thing that is asked of it.
 @MainActor private final class Stage {
-  private let folder: URL
+  /// By device.
+  private let folders: [String: URL]
   private let server = ScriptedServer()
+  /// Where the devices meet, in a story that has such a server.
+  private var syncServer: InMemoryRemote?
   private var product = Product.open
-  private var running: TestApp?
+  private var running: [String: TestApp] = [:]
   private var seenMessageCount = 0
 
-  init(folder: URL) { self.folder = folder }
+  init(folders: [String: URL]) { self.folders = folders }
 
-  func app() throws -> TestApp {
-    if let running { return running }
-    let app = try TestApp(in: folder, product: product, server: server)
-    running = app
+  func app(_ device: String) throws -> TestApp {
+    if let app = running[device] { return app }
+    let app = try TestApp(
+      in: #require(folders[device]), product: product, server: server,
+      reader: syncServer.map { SyncedReader(name: "anna", scope: "anna", remote: $0) })
+    running[device] = app
     return app
   }
 
@@ -109,13 +119,18 @@ extension WholeAppTests {
     case ("Shop", "cannot"): await server.fail(ServerError.unreachable("nobody is there"))
     case ("Shop", "answers"):
       await server.fail(ServerError.status(try #require(Int(words[1]))))
+    case ("Server", "is"):
+      let server = syncServer ?? InMemoryRemote()
+      let isDown = words.last == "down"
+      server.script { _, _ in isDown ? .fails(.unavailable("nobody is there")) : nil }
+      syncServer = server
     case ("Bookshop", "waits"):
-      let clock = try app().clock
+      let clock = try app("Bookshop").clock
       // The stream has to wait for time to pass before it does.
       while clock.sleeperCount == 0 { await Task.yield() }
       clock.advance(by: .seconds(try #require(Int(words[1]))))
     case ("Bookshop", "is") where words[1] == "started":
-      running = nil
+      running = [:]
       seenMessageCount = 0
     case ("Bookshop", "is"): product = try #require(Product(rawValue: words.last ?? ""))
     default: Issue.record("nobody knows how to do this: \(subject) \(text)")
@@ -123,8 +138,8 @@ extension WholeAppTests {
   }
 
   /// Does what the reader does, on the screen on which it means something.
-  func perform(_ text: String) async throws {
-    let app = try app()
+  func perform(_ text: String, _ device: String) async throws {
+    let app = try app(device)
     let words = text.split(separator: " ", maxSplits: 1).map(String.init)
     let screens = [
       "next": "onboarding", "takeOffer": "onboarding", "phone": "signIn", "code": "signIn",
@@ -141,8 +156,8 @@ extension WholeAppTests {
   }
 
   /// Waits until it is seen.
-  func see(_ screen: String, _ text: String) async throws {
-    let app = try app()
+  func see(_ screen: String, _ text: String, _ device: String) async throws {
+    let app = try app(device)
     if screen == "message" {
       let events = app.events
       await events.wait { [seenMessageCount] _ in

@@ -17,7 +17,8 @@ import Testing
 
   init(
     in folder: URL, product: Product = .open, fixture: String? = nil,
-    server: (any CatalogueServer)? = nil, refreshSeconds: Int = 0
+    server: (any CatalogueServer)? = nil, refreshSeconds: Int = 0,
+    reader: SyncedReader? = nil
   ) throws {
     self.folder = folder
     router = RemoteControlRouter { [events] in events.note($0) }
@@ -27,6 +28,7 @@ import Testing
     keychain = configuration.keychain
     configuration.product = product
     configuration.server = server
+    configuration.reader = reader
     configuration.refreshSeconds = refreshSeconds
     configuration.clock = clock
     try app.start(configuration, router: router)

@@ -14,12 +14,14 @@ enum Kept: CaseIterable {
       try await body(
         Repositories(
           books: InMemoryRepository(of: Book.self), stars: InMemoryRepository(of: Rating.self),
+          basket: InMemoryRepository(of: BasketItem.self),
           states: InMemoryRepository(of: DeviceState.self)))
     case .inStore:
       try await withTemporaryStore { store in
         try await body(
           Repositories(
             books: store.repository(of: Book.self), stars: store.repository(of: Rating.self),
+            basket: store.repository(of: BasketItem.self),
             states: store.repository(of: DeviceState.self)))
       }
     }
@@ -29,5 +31,6 @@ enum Kept: CaseIterable {
 struct Repositories {
   let books: any Repository<Book, Book>
   let stars: any Repository<Rating, Rating>
+  let basket: any Repository<BasketItem, BasketItem>
   let states: any Repository<DeviceState, DeviceState>
 }

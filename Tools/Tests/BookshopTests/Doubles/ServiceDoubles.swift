@@ -168,6 +168,23 @@ struct Refused: Error, CustomStringConvertible {
   }
 }
 
+@MainActor final class SyncDouble: SyncService {
+  let journal: Journal
+  var given: SyncStatus?
+
+  init(_ journal: Journal) { self.journal = journal }
+
+  func start() { journal.note("SyncService", "start") }
+  func statuses() -> EventStream<SyncStatus> {
+    journal.note("SyncService", "statuses")
+    let given = given
+    return EventStream {
+      let once = Once(given)
+      return { await once.take().flatMap { $0 }.map { .value($0) } }
+    }
+  }
+}
+
 /// A value that is given once.
 private actor Once<Value: Sendable> {
   private var value: Value?

@@ -60,6 +60,7 @@ final class CatalogueModelDouble: ViewModelDouble, CatalogueViewModel {
   var isFilling = false
   var isRefreshing = false
   var isStale = false
+  var sync: SyncStatus?
   var search = Search()
 
   convenience init(_ journal: Journal, _ books: [Book]) {

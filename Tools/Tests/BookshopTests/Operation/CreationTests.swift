@@ -21,7 +21,7 @@ import Testing
       Services(
         storage: StorageDouble(journal), auth: AuthDouble(journal),
         payment: PaymentDouble(journal), catalogue: CatalogueDouble(journal),
-        router: RouterDouble(journal), app: AppServiceDouble(journal)))
+        sync: SyncDouble(journal), router: RouterDouble(journal), app: AppServiceDouble(journal)))
     let made: [Any] = [
       factory.makeServices(OriginalScenarios(operations: factory)), factory.setUpServices(),
       factory.start(), factory.entryStatus(), factory.onboarding(), factory.signIn(),
@@ -62,7 +62,8 @@ import Testing
           store: folder.path(percentEncoded: false), gateway: DemoAuthGateway(fixedCode: nil)),
         router: router, onQuit: {})
       let made = names([
-        services.storage, services.auth, services.payment, services.catalogue, services.app,
+        services.storage, services.auth, services.payment, services.catalogue, services.sync,
+        services.app,
       ])
       // The others are made for these, and kept by them.
       let kept: Set = [

@@ -9,6 +9,7 @@ import Testing
   let auth: AuthDouble
   let payment: PaymentDouble
   let catalogue: CatalogueDouble
+  let sync: SyncDouble
   let router: RouterDouble
   let app: AppServiceDouble
   /// The errors that the reader was shown.
@@ -19,14 +20,15 @@ import Testing
     auth = AuthDouble(journal)
     payment = PaymentDouble(journal)
     catalogue = CatalogueDouble(journal)
+    sync = SyncDouble(journal)
     router = RouterDouble(journal)
     app = AppServiceDouble(journal)
   }
 
   private var services: Services {
     Services(
-      storage: storage, auth: auth, payment: payment, catalogue: catalogue, router: router,
-      app: app)
+      storage: storage, auth: auth, payment: payment, catalogue: catalogue, sync: sync,
+      router: router, app: app)
   }
 
   private func expectDiagram(_ name: String, _ index: Int = 0) throws {

@@ -16,9 +16,9 @@ import Testing
     _ kept: Repositories, firstBooks: (any BookImporter)? = nil
   ) -> LarderCatalogue {
     LarderCatalogue(
-      books: kept.books, stars: kept.stars,
+      books: kept.books, stars: kept.stars, basket: kept.basket,
       updater: RemoteUpdater.catalogue(
-        from: server, into: kept.books,
+        from: server, into: kept.books, basket: kept.basket,
         limiter: FetchLimiter(
           // The longest pause each time: 1, 2, 4 seconds.
           minimumInterval: .seconds(30), retrying: Backoff(random: { 1 }), trigger: trigger,
@@ -235,7 +235,7 @@ import Testing
     private(set) var messages: [String] = []
 
     init(_ catalogue: LarderCatalogue) {
-      viewModel = BookshopCatalogueViewModel(catalogue: catalogue)
+      viewModel = BookshopCatalogueViewModel(catalogue: catalogue, sync: EngineSync(engine: nil))
       viewModel.onMessage = { [weak self] in self?.messages.append($0) }
       viewModel.start()
     }

@@ -16,12 +16,14 @@ import Testing
     try await Kept.inMemory.with { kept in
       let importer = HeldImporter(into: kept.books, [.example("a", "An old title"), .example("z")])
       let catalogue = LarderCatalogue(
-        books: kept.books, stars: kept.stars,
+        books: kept.books, stars: kept.stars, basket: kept.basket,
         updater: RemoteUpdater.catalogue(
-          from: server, into: kept.books, limiter: FetchLimiter(clock: ManualClock())),
+          from: server, into: kept.books, basket: kept.basket,
+          limiter: FetchLimiter(clock: ManualClock())),
         trigger: nil, firstBooks: importer)
       catalogue.fill()
-      let viewModel = BookshopCatalogueViewModel(catalogue: catalogue)
+      let viewModel = BookshopCatalogueViewModel(
+        catalogue: catalogue, sync: EngineSync(engine: nil))
       viewModel.start()
       let refresh = Task { try await catalogue.refresh() }
       while !viewModel.isLoaded { await Task.yield() }
@@ -43,7 +45,8 @@ import Testing
       let books = store.repository(of: Book.self)
       for _ in 0..<2 {
         let catalogue = LarderCatalogue(
-          books: books, stars: store.repository(of: Rating.self), updater: nil,
+          books: books, stars: store.repository(of: Rating.self),
+          basket: store.repository(of: BasketItem.self), updater: nil,
           trigger: nil, firstBooks: FixtureImporter(file: fixture("books.json"), store: store))
         catalogue.fill()
         await catalogue.filling?.value
@@ -61,7 +64,8 @@ import Testing
       var failures: [String] = []
       for file in [fixture("contacts.json"), "/no/such/books.json"] {
         let catalogue = LarderCatalogue(
-          books: books, stars: store.repository(of: Rating.self), updater: nil,
+          books: books, stars: store.repository(of: Rating.self),
+          basket: store.repository(of: BasketItem.self), updater: nil,
           trigger: nil, firstBooks: FixtureImporter(file: file, store: store))
         catalogue.onFailure = { failures.append($0) }
         catalogue.fill()

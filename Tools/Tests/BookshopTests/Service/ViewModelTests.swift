@@ -13,11 +13,12 @@ import Testing
     updater: (any Updater)? = nil, firstBooks: (any BookImporter)? = nil
   ) -> LarderCatalogue {
     LarderCatalogue(
-      books: books, stars: stars, updater: updater, trigger: nil, firstBooks: firstBooks)
+      books: books, stars: stars, basket: InMemoryRepository(of: BasketItem.self), updater: updater,
+      trigger: nil, firstBooks: firstBooks)
   }
 
   private func list(_ catalogue: LarderCatalogue) -> BookshopCatalogueViewModel {
-    let viewModel = BookshopCatalogueViewModel(catalogue: catalogue)
+    let viewModel = BookshopCatalogueViewModel(catalogue: catalogue, sync: EngineSync(engine: nil))
     viewModel.start()
     return viewModel
   }

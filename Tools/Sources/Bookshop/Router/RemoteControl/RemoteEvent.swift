@@ -29,6 +29,7 @@ struct ScreenState: Codable, Equatable {
   var isLoaded: Bool?
   var isFilling: Bool?
   var isStale: Bool?
+  var sync: String?
   var books: [BookState]?
   var book: BookState?
   var basketCount: Int?
@@ -86,6 +87,7 @@ extension ScreenState {
       isFilling = viewModel.isFilling
       isBusy = viewModel.isRefreshing
       isStale = viewModel.isStale
+      sync = viewModel.sync.map { "\($0)" }
       books = viewModel.books.map {
         BookState($0, stars: viewModel.stars(of: $0.id), hasBlurb: false)
       }

@@ -100,7 +100,8 @@
       title: viewModel.search.isBasketOnly ? "Basket" : "Catalogue",
       note: viewModel.isRefreshing
         ? "refreshing…"
-        : (viewModel.isStale ? "may be old   " : "") + "\(count) \(count == 1 ? "book" : "books")"
+        : (viewModel.sync.map { "\($0)   " } ?? "") + (viewModel.isStale ? "may be old   " : "")
+          + "\(count) \(count == 1 ? "book" : "books")"
           + "   basket \(viewModel.basket.count) · \(money(viewModel.basketPrice))",
       help: "Enter open  / find  b basket  r refresh  s settings  ^L book of the month  q quit")
     if face.isSearching {

@@ -14,6 +14,8 @@ internal import LarderSync
   var isRefreshing: Bool { get }
   /// Whether the shop's server could not be asked last time, so that the books may be old.
   var isStale: Bool { get }
+  /// How the stars and the basket stand with those on other devices; nil where there is no server for them.
+  var sync: SyncStatus? { get }
   var search: Search { get }
 
   func find(_ text: String)
@@ -30,6 +32,8 @@ extension CatalogueViewModel {
 
 final class BookshopCatalogueViewModel: CatalogueViewModel {
   private let catalogue: any CatalogueService
+  private let syncService: any SyncService
+  private(set) var sync: SyncStatus?
   private(set) var books: Rows<Book> = []
   private(set) var basket: Rows<Book> = []
   private var stars = Stars()
@@ -48,7 +52,10 @@ final class BookshopCatalogueViewModel: CatalogueViewModel {
   var onMessage: (String) -> Void = { _ in }
   let outcome = Outcome<Void>()
 
-  init(catalogue: any CatalogueService) { self.catalogue = catalogue }
+  init(catalogue: any CatalogueService, sync: any SyncService) {
+    self.catalogue = catalogue
+    syncService = sync
+  }
 
   var isRefreshing: Bool { isAsking || refreshState.isRefreshing }
   var isStale: Bool { refreshState.lastFailure != nil }
@@ -67,6 +74,10 @@ final class BookshopCatalogueViewModel: CatalogueViewModel {
       },
       Follower(catalogue.ratings(), onFailure: tell) { [weak self] change in
         self?.stars.apply(change)
+        self?.onChange()
+      },
+      Follower(syncService.statuses(), onFailure: tell) { [weak self] status in
+        self?.sync = status
         self?.onChange()
       },
     ]

@@ -23,7 +23,7 @@ final class BookshopOnboardingViewModel: OnboardingViewModel {
   static let greetings = [
     "Welcome to the Bookshop. The catalogue is on your device: it opens at once, with or without a "
       + "network, and is refreshed behind.",
-    "Your stars and your basket stay on this device, whatever the shop's server says.",
+    "Your stars and your basket are yours, whatever the shop's server says.",
   ]
 
   let pages: [String]
