@@ -92,13 +92,18 @@ extension Environment {
   private func take(_ turn: WriteTurn?) throws(LMDBError) {
     guard let turn else { return }
     let wait = writeWait.withLock { $0 }
+    var isDeclined = false
     let outcome = turn.take(
       wait, isFree: { isWriteLockFree },
-      isWanted: { !gate.hasEnded && !gate.isResting && wait.isWanted?() != false },
-      tellsOfLong: { wait.tellsOfLong?(writeHolder) })
+      isWanted: {
+        guard !gate.hasEnded, !gate.isResting else { return false }
+        isDeclined = wait.isWanted?() == false
+        return !isDeclined
+      }, tellsOfLong: { wait.tellsOfLong?(writeHolder) })
     guard outcome != .taken else { return }
     guard !gate.hasEnded, !gate.isResting else { throw closed("beginWrite") }
-    if outcome == .unwanted, wait.isWanted?() != false { throw suspended("beginWrite") }
+    // The turn was closed by a suspension that has ended since.
+    if outcome == .unwanted, !isDeclined { throw suspended("beginWrite") }
     if outcome == .unwanted {
       throw LMDBError(
         .cancelled, operation: "beginWrite", path: folder,
