@@ -70,7 +70,11 @@ struct PublishRun {
       kill(stopped.id, SIGCONT)
       guard tally.isClean else { break }
     }
-    usleep(UInt32.random(in: 0...20_000, using: &generator))
+    if Bool.random(using: &generator) {
+      waitForRemoval(app)
+    } else {
+      usleep(UInt32.random(in: 0...20_000, using: &generator))
+    }
     for process in [app, other].shuffled(using: &generator) {
       process.kill()
       tally.count("kills")
@@ -86,6 +90,21 @@ struct PublishRun {
     }
     // What was posted by a process that was killed may not have been said, and may be there.
     if names.isMultiple(of: 8) { try settle() }
+  }
+
+  /// Lets letters pile up, and returns when the first of them is removed: a moment that no random pause
+  /// would meet.
+  private mutating func waitForRemoval(_ app: ChildProcess) {
+    kill(app.id, SIGSTOP)
+    usleep(UInt32.random(in: 50_000...200_000, using: &generator))
+    kill(app.id, SIGCONT)
+    var most = 0
+    _ = waits(seconds: 2) {
+      let count = (try? folders.mailbox.letters().count) ?? 0
+      most = max(most, count)
+      return count < most
+    }
+    app.kill()
   }
 
   private mutating func ask(_ widget: ChildProcess) {
