@@ -65,7 +65,7 @@ extension Store {
     _ types: repeat (each Entity).Type, from mailbox: Mailbox
   ) async throws -> MailboxReport {
     let types = (repeat each types)
-    return try await DiskWork.run { [self] _ in
+    return try await DiskWork.run({ _ in }) { [self] _ in
       try collect(repeat each types, from: mailbox)
     }
   }

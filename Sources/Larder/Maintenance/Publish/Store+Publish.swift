@@ -63,7 +63,7 @@ extension Store {
     _ queries: repeat Query<each Entity>, to folder: URL
   ) async throws -> PublishReport {
     let queries = (repeat each queries)
-    return try await DiskWork.run { [self] _ in
+    return try await DiskWork.run({ _ in }) { [self] _ in
       try publish(repeat each queries, to: folder)
     }
   }
