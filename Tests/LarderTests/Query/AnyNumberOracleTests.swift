@@ -16,15 +16,15 @@ import Testing
     }
     for _ in rounds(repetitions(4), until: hasMetAll) {
       try withTemporaryStore { store in
-        let samples = (0..<70).map { Sample(id: $0, using: &random) }
-        try store.repository(of: Sample.self).save(samples)
-        let memory = InMemoryRepository(of: Sample.self)
+        let samples = (0..<70).map { NumberSample(id: $0, using: &random) }
+        try store.repository(of: NumberSample.self).save(samples)
+        let memory = InMemoryRepository(of: NumberSample.self)
         try memory.save(samples)
         for _ in 0..<50 {
           try askTyped(samples, store, memory, &tally, using: &random)
           try askUntyped(samples, store, &tally, using: &random)
         }
-        #expect(try store.repository(of: Sample.self).fetch(Sample.all) == samples)
+        #expect(try store.repository(of: NumberSample.self).fetch(NumberSample.all) == samples)
       }
     }
     print("numbers of any kind: \(tally)")
@@ -35,13 +35,14 @@ import Testing
 
   /// The type reads its number as it likes, and conditions ask for what it makes of it.
   private func askTyped(
-    _ samples: [Sample], _ store: Store, _ memory: InMemoryRepository<Sample, Sample>,
+    _ samples: [NumberSample], _ store: Store,
+    _ memory: InMemoryRepository<NumberSample, NumberSample>,
     _ tally: inout (asked: Int, found: Int, byIndex: Int), using random: inout RandomSource
   ) throws {
     let bound = random.pick([-1, 0, 0.5, 0x1p53, 0x1p63, 0x1p64])
     let group = random.int(0..<4)
     let isReversed = random.bool()
-    let query = Sample.where { $0.group == group && $0.nearest >= bound }
+    let query = NumberSample.where { $0.group == group && $0.nearest >= bound }
       .sorted(by: \.nearest, isReversed ? .reverse : .forward)
     let answer = samples.enumerated()
       .filter { $0.element.group == group && $0.element.nearest >= bound }
@@ -52,7 +53,7 @@ import Testing
     tally.asked += 1
     if !answer.isEmpty { tally.found += 1 }
     let hint = "\(query) \(bound), \(random.hint)"
-    #expect(try store.repository(of: Sample.self).fetch(query) == answer, "\(hint)")
+    #expect(try store.repository(of: NumberSample.self).fetch(query) == answer, "\(hint)")
     #expect(try memory.fetch(query) == answer, "\(hint)")
     try store.eachPlan(of: query) { keys, plan in
       #expect(keys == answer.map(\.id), "\(plan), \(hint)")
@@ -63,15 +64,16 @@ import Testing
   // MARK: Without one
 
   private func askUntyped(
-    _ samples: [Sample], _ store: Store, _ tally: inout (asked: Int, found: Int, byIndex: Int),
+    _ samples: [NumberSample], _ store: Store,
+    _ tally: inout (asked: Int, found: Int, byIndex: Int),
     using random: inout RandomSource
   ) throws {
-    let (number, other) = (Sample.number(using: &random), Sample.number(using: &random))
+    let (number, other) = (NumberSample.number(using: &random), NumberSample.number(using: &random))
     let path = FieldPath(field: "number")
-    func holds(_ sample: Sample, _ body: (Int) -> Bool) -> Bool {
+    func holds(_ sample: NumberSample, _ body: (Int) -> Bool) -> Bool {
       sample.number.exact.compareAsAny(number).map(body) ?? false
     }
-    let tests: [(DynamicFilter, (Sample) -> Bool)] = [
+    let tests: [(DynamicFilter, (NumberSample) -> Bool)] = [
       (.test(path, .equal(number.value)), { holds($0) { $0 == 0 } }),
       (.not(.test(path, .equal(number.value))), { !holds($0) { $0 == 0 } }),
       (.test(path, .less(number.value)), { holds($0) { $0 < 0 } }),
@@ -88,7 +90,7 @@ import Testing
     let group = random.int(0..<4)
     let (test, second) = (random.pick(tests), random.pick(tests))
     let inGroup = DynamicFilter.test(FieldPath(field: "group"), .equal(.integer(Int64(group))))
-    let (filter, isMatch): (DynamicFilter, (Sample) -> Bool) =
+    let (filter, isMatch): (DynamicFilter, (NumberSample) -> Bool) =
       switch random.int(0..<3) {
       case 0: (inGroup && test.0, { $0.group == group && test.1($0) })
       case 1: (test.0 || second.0, { test.1($0) || second.1($0) })
@@ -104,13 +106,13 @@ import Testing
     tally.asked += 1
     if !answer.isEmpty { tally.found += 1 }
     let hint = "\(filter) \(isReversed), \(random.hint)"
-    let collection = store.collection("Sample")
+    let collection = store.collection("NumberSample")
     let found = try collection.fetch(query)
     #expect(found.map { $0["id"] } == answer.map { .integer(Int64($0.id)) }, "\(hint)")
     #expect(try collection.count(query) == answer.count, "\(hint)")
     let keys = answer.map { $0.id.withEncodedKey { [UInt8]($0) } }
     try store.read { snapshot in
-      let binding = try #require(snapshot.catalogue.binding(ofCollection: "Sample"))
+      let binding = try #require(snapshot.catalogue.binding(ofCollection: "NumberSample"))
       let selection = try query.lowered(in: binding.collection)
       for answer in try snapshot.everyAnswer(to: selection, binding) {
         #expect(answer.keys == keys, "\(answer.plan), \(hint)")
@@ -144,7 +146,7 @@ extension ExactNumber {
 }
 
 @Document
-private struct Sample: Equatable {
+private struct NumberSample: Equatable {
   var id: Int
   @Indexed var group: Int
   var number: AnyNumber
