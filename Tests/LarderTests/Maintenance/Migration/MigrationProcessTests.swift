@@ -124,7 +124,7 @@ import Testing
     let numbers = store.collection("Number")
 
     try numbers.migrate(to: 2) { news in
-      guard !news.isFinished else { return }
+      guard news.completed != news.total else { return }
       user.goOn()
       let error = try user.expect("error")
       #expect(error == "unfinishedMigration")

@@ -124,7 +124,11 @@ import Testing
     try store.repository(of: Account.self).save(
       (0..<3000).map { Account(number: $0, balance: 0, text: String(repeating: "x", count: 900)) })
 
-    #expect(throws: CancellationError.self) { try store.backup(to: target) { $0.done < 2_000_000 } }
+    #expect(throws: CancellationError.self) {
+      try store.backup(to: target) {
+        if $0.completed >= 2_000_000 { throw CancellationError() }
+      }
+    }
     #expect(try names(in: folder.path) == ["store"])
     #expect(storeError { try store.backup(to: folder.path + "/none/backup") } != nil)
     var limit = rlimit()
