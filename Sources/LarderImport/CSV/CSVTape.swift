@@ -97,7 +97,7 @@ struct CSVTape: ~Copyable, Sendable {
     guard reader.text.next - reader.text.start <= Self.mostByteCount else { return nil }
     entries.removeAll(keepingUpTo: 1 << 16)
     entries.reserve(2 * fields.count + 1)
-    entries.append(Entry(.object, at: 0))
+    entries.append(Entry.made(.object, at: 0, 0))
     guard put(0..<fields.count, in: 0, &reader) else { return nil }
     guard reader.resolved.count <= Self.mostByteCount else { return nil }
     return DocumentTape(
@@ -117,7 +117,7 @@ struct CSVTape: ~Copyable, Sendable {
       let name = entries.count
       let field = fields[index]
       entries.append(
-        Entry(
+        Entry.made(
           .resolvedName, at: 0, from: field.name.lowerBound, count: field.name.count,
           name: field.number))
       let isPut =
@@ -149,11 +149,11 @@ struct CSVTape: ~Copyable, Sendable {
     }
     if isMissing { return true }
     if isNil, field.allowsNil {
-      entries.append(Entry(.null, at: 0))
+      entries.append(Entry.made(.null, at: 0, 0))
       return true
     }
     let object = entries.count
-    entries.append(Entry(.object, at: 0))
+    entries.append(Entry.made(.object, at: 0, 0))
     return put(index + 1..<field.end, in: object, &reader)
   }
 
@@ -166,22 +166,22 @@ struct CSVTape: ~Copyable, Sendable {
     switch column.form {
     case .string:
       entries.append(
-        Entry(
+        Entry.made(
           cell.isResolved ? .resolvedString : .string, at: cell.offset, from: cell.start,
           count: cell.count, name: 1))
     case .bool:
       guard let bool = reader.withCell(index, { CSVNotation.bool($0) }) else { return false }
-      entries.append(Entry(bool ? .true : .false, at: cell.offset))
+      entries.append(Entry.made(bool ? .true : .false, at: cell.offset, 0))
     case .integer:
       guard let number = reader.withCell(index, { PlainNumber.integer($0) }) else {
         return put(other: column, index, cell, &reader)
       }
-      entries.append(Entry(.integer, at: cell.offset, UInt64(bitPattern: number)))
+      entries.append(Entry.made(.integer, at: cell.offset, UInt64(bitPattern: number)))
     case .double:
       guard let number = reader.withCell(index, { PlainNumber.double($0) }) else {
         return put(other: column, index, cell, &reader)
       }
-      entries.append(Entry(.double, at: cell.offset, number.bitPattern))
+      entries.append(Entry.made(.double, at: cell.offset, number.bitPattern))
     case .json: return put(json: cell, &reader)
     case .other: return put(other: column, index, cell, &reader)
     }
@@ -190,8 +190,8 @@ struct CSVTape: ~Copyable, Sendable {
 
   private mutating func putEmpty(_ meaning: CSVNotation.Empty) -> Bool {
     switch meaning {
-    case .null: entries.append(Entry(.null, at: 0))
-    case .text: entries.append(Entry(.string, at: 0, from: 0, count: 0, name: 1))
+    case .null: entries.append(Entry.made(.null, at: 0, 0))
+    case .text: entries.append(Entry.made(.string, at: 0, from: 0, count: 0, name: 1))
     case .missing: break
     case .refused: return false
     }
@@ -203,14 +203,14 @@ struct CSVTape: ~Copyable, Sendable {
   ) -> Bool {
     guard let value = reader.withCell(index, { column.notation.value($0) }) else { return false }
     switch value {
-    case .bool(let value): entries.append(Entry(value ? .true : .false, at: cell.offset))
+    case .bool(let value): entries.append(Entry.made(value ? .true : .false, at: cell.offset, 0))
     case .integer(let value):
-      entries.append(Entry(.integer, at: cell.offset, UInt64(bitPattern: value)))
-    case .unsigned(let value): entries.append(Entry(.unsigned, at: cell.offset, value))
-    case .double(let value): entries.append(Entry(.double, at: cell.offset, value.bitPattern))
+      entries.append(Entry.made(.integer, at: cell.offset, UInt64(bitPattern: value)))
+    case .unsigned(let value): entries.append(Entry.made(.unsigned, at: cell.offset, value))
+    case .double(let value): entries.append(Entry.made(.double, at: cell.offset, value.bitPattern))
     case .date, .uuid, .url, .data, .decimal:
       values.base[column.place] = value
-      entries.append(Entry(.value, at: cell.offset, UInt64(column.place)))
+      entries.append(Entry.made(.value, at: cell.offset, UInt64(column.place)))
     case .null, .string, .array, .dictionary, .document: return false
     }
     return true
@@ -252,12 +252,12 @@ struct CSVTape: ~Copyable, Sendable {
     case .string, .name, .number:
       if cell.isResolved { kind = kind == .name ? .resolvedName : .resolvedString }
       // What others than the plan need of a number is in the document that is made of the row.
-      if entry.kind == .number { return Entry(.number, at: cell.offset, from: 0, count: 0) }
+      if entry.kind == .number { return Entry.made(.number, at: cell.offset, from: 0, count: 0) }
       move = cell.start
     case .resolvedString, .resolvedName: move = start
     default: return entry
     }
-    return Entry(
+    return Entry.made(
       kind, at: entry.offset, from: entry.start + move, count: entry.count, name: entry.name)
   }
 }

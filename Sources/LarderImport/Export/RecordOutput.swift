@@ -3,8 +3,8 @@ internal import Larder
 /// Records as JSON, from their bytes to those of the text: the same text as ``JSONOutput`` makes of their
 /// documents where the catalogue knows all kinds.
 ///
-/// What is seldom, or has rules of its own (dates, dictionaries, text with escapes or beyond ASCII), becomes
-/// a value first, and ``JSONOutput`` writes it.
+/// What is seldom, or has rules of its own (dates, dictionaries, text with escapes), becomes a value first,
+/// and ``JSONOutput`` writes it.
 struct RecordOutput: ~Copyable {
   private var text = Slab<UInt8>(capacity: 1 << 10, filler: 0)
   private var tables: [Table?] = []
@@ -107,8 +107,7 @@ struct RecordOutput: ~Copyable {
       let number = try ahead.double()
       guard number.isFinite else { return try writeSlowly(&reader, nesting) }
       reader = ahead
-      var text = number.description
-      text.withUTF8 { put(UnsafeRawBufferPointer($0)) }
+      put(number)
     case 0xA0...0xBF, 0xD9...0xDB:
       var ahead = reader
       let bytes = try ahead.stringBytes()
@@ -167,49 +166,84 @@ struct RecordOutput: ~Copyable {
   }
 
   private mutating func put(_ number: Int64) {
-    var rest = number.magnitude
-    // The last digit first, at the end of the 20 places that the longest number takes with its sign.
-    text.reserve(20)
-    var digits: (UInt64, UInt64, UInt64) = (0, 0, 0)
-    withUnsafeMutableBytes(of: &digits) { room in
+    if number < 0 { put(UInt8(ascii: "-")) }
+    put(number.magnitude, atLeast: 1)
+  }
+
+  /// Puts a number in as few digits as tell it from all others.
+  private mutating func put(_ number: Double) {
+    // Of 15 digits or fewer no two numbers are the same double, so that those which bring this one back
+    // are the fewest. The quotient is of exact numbers, and rounded as reading the digits would be.
+    let millionths = (number.magnitude * 1e6).rounded()
+    guard number.magnitude < 1e9, number.magnitude >= 1e-3, millionths / 1e6 == number.magnitude
+    else {
+      var text = number.description
+      return text.withUTF8 { put(UnsafeRawBufferPointer($0)) }
+    }
+    if number < 0 { put(UInt8(ascii: "-")) }
+    let (whole, part) = UInt64(millionths).quotientAndRemainder(dividingBy: 1_000_000)
+    put(whole, atLeast: 1)
+    put(UInt8(ascii: "."))
+    var (fraction, digits) = (part, 6)
+    while digits > 1, fraction.isMultiple(of: 10) {
+      (fraction, digits) = (fraction / 10, digits - 1)
+    }
+    put(fraction, atLeast: digits)
+  }
+
+  /// - Parameter digits: How many there are at least, with zeros before the others.
+  private mutating func put(_ number: UInt64, atLeast digits: Int) {
+    var rest = number
+    // The last digit first, at the end of the 20 places that the longest number takes.
+    var room: (UInt64, UInt64, UInt64) = (0, 0, 0)
+    withUnsafeMutableBytes(of: &room) { room in
       var next = room.count
       repeat {
         next -= 1
         room[next] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
         rest /= 10
-      } while rest > 0
-      if number < 0 {
-        next -= 1
-        room[next] = UInt8(ascii: "-")
-      }
+      } while rest > 0 || room.count - next < digits
       put(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(room)[next...]))
     }
   }
 
-  /// Whether text stands between quotes as it is: ASCII without quotes, backslashes and control
+  /// Whether text stands between quotes as it is: UTF-8 without quotes, backslashes and control
   /// characters.
   private static func isPlain(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let start = bytes.baseAddress else { return true }
-    let ones: UInt64 = 0x0101_0101_0101_0101
-    let highs = ones << 7
+    let text = start.assumingMemoryBound(to: UInt8.self)
     var index = 0
-    while index + 8 <= bytes.count {
-      let word = (start + index).loadUnaligned(as: UInt64.self)
-      // A high bit for each byte that is a quote, a backslash, DEL, below a space or beyond ASCII.
-      let quotes = word ^ (ones &* 0x22)
-      let backslashes = word ^ (ones &* 0x5C)
-      let deletes = word ^ (ones &* 0x7F)
-      let found =
-        (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes
-        | (deletes &- ones) & ~deletes | (word &- ones &* 0x20) & ~word | word
-      if found & highs != 0 { return false }
-      index += 8
-    }
     while index < bytes.count {
-      let byte = bytes[index]
-      if byte < 0x20 || byte >= 0x7F || byte == 0x22 || byte == 0x5C { return false }
-      index += 1
+      if index + 8 <= bytes.count, hasPlainWord(text.word(at: index)) {
+        index += 8
+        continue
+      }
+      // Byte by byte up to where the next word may be plain, or to a scalar beyond ASCII.
+      let byte = text[index]
+      switch byte {
+      case 0x22, 0x5C, 0x7F, 0..<0x20: return false
+      case 0..<0x80: index += 1
+      // The scalars behind C2 are those of Latin 1, and among them control characters.
+      case 0xC3...0xDF where index + 1 < bytes.count && text[index + 1] & 0xC0 == 0x80: index += 2
+      default:
+        // It looks at four bytes.
+        let count = index + 4 <= bytes.count && byte > 0xDF ? text.scalarByteCount(at: index) : 0
+        if count == 0 { return false }
+        index += count
+      }
     }
     return true
+  }
+
+  /// Whether all of eight bytes are ASCII that stands for itself.
+  @inline(__always)
+  private static func hasPlainWord(_ word: UInt64) -> Bool {
+    // A high bit for each byte that is a quote, a backslash, DEL, below a space or beyond ASCII; what is
+    // borrowed may give others one, too, but only beside such a byte.
+    let quotes = (word ^ repeated(0x22)) &- repeated(0x01)
+    let backslashes = (word ^ repeated(0x5C)) &- repeated(0x01)
+    let deletes = (word ^ repeated(0x7F)) &- repeated(0x01)
+    let controls = word &- repeated(0x20)
+    return (quotes | backslashes | deletes | controls | word) & repeated(0x80) == 0
   }
 }

@@ -19,3 +19,27 @@ struct JSONTape: ~Copyable, Sendable {
     resolved.removeAll(keepingUpTo: 1 << 20)
   }
 }
+
+extension DocumentTape.Entry {
+  /// The entry of that initializer, put together here: those of the other module are not inlined, and one
+  /// is made for each name and value of a file.
+  @inline(__always)
+  static func made(
+    _ kind: DocumentTape.Kind, at offset: Int, _ payload: UInt64, name: Int = 0
+  ) -> Self {
+    let head =
+      UInt64(kind.rawValue) | UInt64(truncatingIfNeeded: name) &<< 8
+      | UInt64(truncatingIfNeeded: offset) &<< 32
+    return unsafeBitCast((head, payload), to: Self.self)
+  }
+
+  /// Likewise, of a string or a name.
+  @inline(__always)
+  static func made(
+    _ kind: DocumentTape.Kind, at offset: Int, from start: Int, count: Int, name: Int = 0
+  ) -> Self {
+    made(
+      kind, at: offset,
+      UInt64(truncatingIfNeeded: start) &<< 32 | UInt64(truncatingIfNeeded: count), name: name)
+  }
+}

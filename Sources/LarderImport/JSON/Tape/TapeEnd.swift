@@ -21,6 +21,20 @@ struct TapeEnd {
     count &+= 1
   }
 
+  /// Appends an entry that begins at `offset`.
+  @inline(__always)
+  mutating func append(_ kind: JSONTape.Kind, at offset: Int, _ payload: UInt64, name: Int = 0) {
+    append(JSONTape.Entry.made(kind, at: offset, payload, name: name))
+  }
+
+  /// Appends a string or name.
+  @inline(__always)
+  mutating func append(
+    _ kind: JSONTape.Kind, at offset: Int, from start: Int, count: Int, name: Int = 0
+  ) {
+    append(JSONTape.Entry.made(kind, at: offset, from: start, count: count, name: name))
+  }
+
   /// Gives the latest entry, a name, its number.
   @inline(__always)
   func setName(_ number: Int) {

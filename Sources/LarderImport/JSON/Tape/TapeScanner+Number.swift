@@ -2,7 +2,7 @@ internal import Larder
 
 /// What scanning a number found.
 enum NumberScan {
-  case number(JSONTape.Entry, behind: Int)
+  case number(JSONTape.Kind, payload: UInt64, behind: Int)
   case cut
   case fault(JSONFault, at: Int)
 }
@@ -38,10 +38,10 @@ extension TapeScanner {
     else { return irregularNumber(text, start, end, isFinal) }
     if index == integerEnd {
       if magnitude == 0, isNegative {
-        return .number(.init(.double, at: start, (-0.0).bitPattern), behind: index)
+        return .number(.double, payload: (-0.0).bitPattern, behind: index)
       }
       let payload = isNegative ? 0 &- magnitude : magnitude
-      return .number(.init(.integer, at: start, payload), behind: index)
+      return .number(.integer, payload: payload, behind: index)
     }
     // Both operands are exact, so one operation rounds correctly (Clinger 1990).
     let places = index &- integerEnd &- 1
@@ -50,7 +50,7 @@ extension TapeScanner {
     }
     let double = Double(Int64(truncatingIfNeeded: magnitude)) / powersOfTen[places]
     return .number(
-      .init(.double, at: start, (isNegative ? -double : double).bitPattern), behind: index)
+      .double, payload: (isNegative ? -double : double).bitPattern, behind: index)
   }
 
   @inline(never)
@@ -69,14 +69,15 @@ extension TapeScanner {
     case .failure(let fault):
       return .fault(.unexpected(.inNumber(fault.expected)), at: start + fault.index)
     case .success(.integer(let integer)):
-      return .number(.init(.integer, at: start, UInt64(bitPattern: integer)), behind: index)
+      return .number(.integer, payload: UInt64(bitPattern: integer), behind: index)
     case .success(.unsigned(let integer)):
-      return .number(.init(.unsigned, at: start, integer), behind: index)
+      return .number(.unsigned, payload: integer, behind: index)
     case .success(.double(let double)):
-      return .number(.init(.double, at: start, double.bitPattern), behind: index)
+      return .number(.double, payload: double.bitPattern, behind: index)
     case .success:
+      let place = UInt64(truncatingIfNeeded: start) << 32
       return .number(
-        .init(.number, at: start, from: start, count: index - start), behind: index)
+        .number, payload: place | UInt64(truncatingIfNeeded: index - start), behind: index)
     }
   }
 }

@@ -168,8 +168,7 @@ struct TapeScanner: ~Copyable, Sendable {
           (text + (index &+ 1)).hasSameBytes(as: nameBytes + Int(nodes[likely].start), count)
         {
           tape.append(
-            .init(
-              .name, at: index, from: index &+ 1, count: count, name: Int(nodes[likely].name)))
+            .name, at: index, from: index &+ 1, count: count, name: Int(nodes[likely].name))
           current.node = Int32(truncatingIfNeeded: likely)
           current.count &+= 1
           index = index &+ count &+ 2
@@ -195,11 +194,11 @@ struct TapeScanner: ~Copyable, Sendable {
           break scanning
         case .plain(let quote):
           name = .init(start: text + (index &+ 1), count: quote &- index &- 1)
-          tape.append(.init(.name, at: index, from: index &+ 1, count: name.count))
+          tape.append(.name, at: index, from: index &+ 1, count: name.count)
           behind = quote &+ 1
         case .resolved(let start, let count, let end):
           name = .init(start: self.tape.resolved.base + start, count: count)
-          tape.append(.init(.resolvedName, at: index, from: start, count: count))
+          tape.append(.resolvedName, at: index, from: start, count: count)
           behind = end
         }
         let number = add(name, &current)
@@ -236,11 +235,10 @@ struct TapeScanner: ~Copyable, Sendable {
             outcome = .fault(fault)
             break scanning
           case .plain(let quote):
-            tape.append(
-              .init(.string, at: index, from: index &+ 1, count: quote &- index &- 1))
+            tape.append(.string, at: index, from: index &+ 1, count: quote &- index &- 1)
             index = quote &+ 1
           case .resolved(let start, let count, let behind):
-            tape.append(.init(.resolvedString, at: index, from: start, count: count))
+            tape.append(.resolvedString, at: index, from: start, count: count)
             index = behind
           }
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
@@ -250,8 +248,8 @@ struct TapeScanner: ~Copyable, Sendable {
             index = place
             outcome = .fault(fault)
             break scanning
-          case .number(let entry, let behind):
-            tape.append(entry)
+          case .number(let kind, let payload, let behind):
+            tape.append(kind, at: index, payload)
             index = behind
           }
         case UInt8(ascii: "{"), UInt8(ascii: "["):
@@ -262,7 +260,7 @@ struct TapeScanner: ~Copyable, Sendable {
           current.count &+= current.step
           begin(byte == UInt8(ascii: "{"), &current, entry: tape.count)
           nodes = names.nodes.base
-          tape.append(.init(current.isObject ? .object : .array, at: index))
+          tape.append(current.isObject ? .object : .array, at: index, 0)
           index &+= 1
           state = .opened
           continue scanning
@@ -273,7 +271,7 @@ struct TapeScanner: ~Copyable, Sendable {
             outcome = .fault(.unexpected(.value))
             break scanning
           }
-          tape.append(.init(kind, at: index))
+          tape.append(kind, at: index, 0)
           index &+= count
         default:
           outcome = .fault(.unexpected(.value))
