@@ -107,7 +107,7 @@ import LarderLMDB
   }
 
   private static func compact(_ folder: String) throws {
-    let report = try Store(at: folder).compact(timeoutSeconds: 60)
+    let report = try Store(at: folder).compact(timeout: .seconds(60))
     say("compacted \(report.byteCountAfter)")
     waitForParent()
   }

@@ -105,7 +105,7 @@ extension StorageFailure.Code {
     case .processIDTaken: self = .processIDTaken
     case .cancelled: self = .system(errno: SystemErrors.cancelled)
     case .corrupted, .pageNotFound, .optionsDiffer, .closed, .nestedWrite, .readOnly,
-      .unfinishedQuarantine, .busy, .openingElsewhere:
+      .unfinishedQuarantine, .busy, .openingElsewhere, .suspended:
       return nil
     }
   }

@@ -102,93 +102,93 @@ extension TypedMergeRule {
 /// no other type can be.
 public protocol MergeableNumber {
   /// Proof that Larder knows how to merge it.
-  static var _mergeSeal: ComparandSeal { get }
+  static var _mergeSeal: _ComparandSeal { get }
 }
 
 /// A value that ``MergeRule/max`` compares. Numbers, `String`, `Bool`, `Date` and optionals of these are; no other
 /// type can be.
 public protocol MergeableOrder {
   /// Proof that Larder knows how to merge it.
-  static var _mergeSeal: ComparandSeal { get }
+  static var _mergeSeal: _ComparandSeal { get }
 }
 
 /// A collection whose elements ``MergeRule/set`` merges. Arrays, sets and optionals of these are; no other type
 /// can be.
 public protocol MergeableElements {
   /// Proof that Larder knows how to merge it.
-  static var _mergeSeal: ComparandSeal { get }
+  static var _mergeSeal: _ComparandSeal { get }
 }
 
 extension Int: MergeableNumber, MergeableOrder {
-  public static var _mergeSeal: ComparandSeal { ComparandSeal() }
+  public static var _mergeSeal: _ComparandSeal { _ComparandSeal() }
 }
 
 extension Int64: MergeableNumber, MergeableOrder {
-  public static var _mergeSeal: ComparandSeal { ComparandSeal() }
+  public static var _mergeSeal: _ComparandSeal { _ComparandSeal() }
 }
 
 extension Int32: MergeableNumber, MergeableOrder {
-  public static var _mergeSeal: ComparandSeal { ComparandSeal() }
+  public static var _mergeSeal: _ComparandSeal { _ComparandSeal() }
 }
 
 extension Int16: MergeableNumber, MergeableOrder {
-  public static var _mergeSeal: ComparandSeal { ComparandSeal() }
+  public static var _mergeSeal: _ComparandSeal { _ComparandSeal() }
 }
 
 extension Int8: MergeableNumber, MergeableOrder {
-  public static var _mergeSeal: ComparandSeal { ComparandSeal() }
+  public static var _mergeSeal: _ComparandSeal { _ComparandSeal() }
 }
 
 extension UInt: MergeableNumber, MergeableOrder {
-  public static var _mergeSeal: ComparandSeal { ComparandSeal() }
+  public static var _mergeSeal: _ComparandSeal { _ComparandSeal() }
 }
 
 extension UInt64: MergeableNumber, MergeableOrder {
-  public static var _mergeSeal: ComparandSeal { ComparandSeal() }
+  public static var _mergeSeal: _ComparandSeal { _ComparandSeal() }
 }
 
 extension UInt32: MergeableNumber, MergeableOrder {
-  public static var _mergeSeal: ComparandSeal { ComparandSeal() }
+  public static var _mergeSeal: _ComparandSeal { _ComparandSeal() }
 }
 
 extension UInt16: MergeableNumber, MergeableOrder {
-  public static var _mergeSeal: ComparandSeal { ComparandSeal() }
+  public static var _mergeSeal: _ComparandSeal { _ComparandSeal() }
 }
 
 extension UInt8: MergeableNumber, MergeableOrder {
-  public static var _mergeSeal: ComparandSeal { ComparandSeal() }
+  public static var _mergeSeal: _ComparandSeal { _ComparandSeal() }
 }
 
 extension Double: MergeableNumber, MergeableOrder {
-  public static var _mergeSeal: ComparandSeal { ComparandSeal() }
+  public static var _mergeSeal: _ComparandSeal { _ComparandSeal() }
 }
 
 extension Float: MergeableNumber, MergeableOrder {
-  public static var _mergeSeal: ComparandSeal { ComparandSeal() }
+  public static var _mergeSeal: _ComparandSeal { _ComparandSeal() }
 }
 
 extension Decimal: MergeableNumber, MergeableOrder {
-  public static var _mergeSeal: ComparandSeal { ComparandSeal() }
+  public static var _mergeSeal: _ComparandSeal { _ComparandSeal() }
 }
 
 extension String: MergeableOrder {
-  public static var _mergeSeal: ComparandSeal { ComparandSeal() }
+  public static var _mergeSeal: _ComparandSeal { _ComparandSeal() }
 }
 
 extension Bool: MergeableOrder {
-  public static var _mergeSeal: ComparandSeal { ComparandSeal() }
+  public static var _mergeSeal: _ComparandSeal { _ComparandSeal() }
 }
 
 extension Date: MergeableOrder {
-  public static var _mergeSeal: ComparandSeal { ComparandSeal() }
+  public static var _mergeSeal: _ComparandSeal { _ComparandSeal() }
 }
 
 extension Array: MergeableElements {
-  public static var _mergeSeal: ComparandSeal { ComparandSeal() }
+  public static var _mergeSeal: _ComparandSeal { _ComparandSeal() }
 }
 
 extension Set: MergeableElements {
-  public static var _mergeSeal: ComparandSeal { ComparandSeal() }
+  public static var _mergeSeal: _ComparandSeal { _ComparandSeal() }
 }
 
 extension Optional: MergeableNumber where Wrapped: MergeableNumber {}
@@ -196,7 +196,7 @@ extension Optional: MergeableOrder where Wrapped: MergeableOrder {}
 extension Optional: MergeableElements where Wrapped: MergeableElements {}
 
 extension Optional {
-  public static var _mergeSeal: ComparandSeal { ComparandSeal() }
+  public static var _mergeSeal: _ComparandSeal { _ComparandSeal() }
 }
 
 // MARK: In a schema

@@ -7,13 +7,13 @@ internal import LarderLMDB
 #endif
 
 extension Store {
-  /// Whether ``suspend(timeoutSeconds:)`` was called last, and not ``resume()``.
+  /// Whether ``suspend(timeout:)`` was called last, and not ``resume()``.
   public var isSuspended: Bool { engine.environment.isSuspended }
 
   /// Gives back every lock that this process holds on the store's files, and keeps the store itself: for
   /// an app that the system puts to sleep, and would end if it held a lock in a folder that it shares.
   ///
-  /// Lets nothing new begin and waits up to `timeoutSeconds` for reads and writes that run. Until
+  /// Lets nothing new begin and waits up to `timeout` for reads and writes that run. Until
   /// ``resume()``, reads and writes throw ``StoreError/suspended(path:)``, writes that wait for their turn
   /// too; watched queries stay, and say nothing meanwhile. Other processes may write to the store, and
   /// compact it. All stores of this process on the folder are suspended together. A store that is
@@ -21,9 +21,9 @@ extension Store {
   ///
   /// - Throws: ``StoreError/storage(_:)`` when reads or writes still run; ``StoreError/closed``,
   ///   ``StoreError/nestedWrite``. The store is as open as before then.
-  public func suspend(timeoutSeconds: Double = 5) throws {
+  public func suspend(timeout: Duration = .seconds(5)) throws {
     try checkOpen()
-    try engine.storing { try engine.suspend(timeoutSeconds: timeoutSeconds) }
+    try engine.storing { try engine.suspend(timeoutSeconds: timeout.seconds) }
   }
 
   /// Opens a suspended store again, with what others have written meanwhile, of which watched queries

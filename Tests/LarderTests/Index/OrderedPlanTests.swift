@@ -51,8 +51,8 @@ import Testing
         #expect(found.map(\.id) == all[range].prefix(20).map(\.id), "\(range)")
         #expect(plan.order == .index, "\(plan)")
         let isGivenUp = range.count < 20
-        #expect(plan.examinedRows < (isGivenUp ? 2_200 : 25), "\(plan)")
-        #expect(plan.examinedRows >= (isGivenUp ? 2_000 : 20), "\(plan)")
+        #expect(plan.examinedCount < (isGivenUp ? 2_200 : 25), "\(plan)")
+        #expect(plan.examinedCount >= (isGivenUp ? 2_000 : 20), "\(plan)")
       }
     }
   }
