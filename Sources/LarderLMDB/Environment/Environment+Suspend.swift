@@ -77,7 +77,8 @@ extension Environment {
     let withoutLocks = try Self.mustOpenWithoutLocks(files, options)
     if !withoutLocks {
       try LockTable(files: files).prepare(
-        maximumReaderCount: options.maximumReaderCount, isAlone: isAlone, isReadOnly: options.isReadOnly)
+        maximumReaderCount: options.maximumReaderCount, isAlone: isAlone,
+        isReadOnly: options.isReadOnly)
     }
     let names = handles.withLock { $0.sorted { $0.value.number < $1.value.number }.map(\.key) }
     let opened = try Calls.openEnvironment(folder, options: options, withoutLocks: withoutLocks)

@@ -137,7 +137,8 @@ import Testing
     try await notes.save(note)
 
     try store.read { snapshot in
-      guard case .storage(let failure)? = storeError({ try store.suspend(timeout: .milliseconds(50)) })
+      guard
+        case .storage(let failure)? = storeError({ try store.suspend(timeout: .milliseconds(50)) })
       else {
         Issue.record("it was suspended")
         return

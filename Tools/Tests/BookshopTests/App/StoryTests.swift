@@ -1,4 +1,5 @@
 import Foundation
+import LarderRemote
 import LarderTesting
 import Testing
 
@@ -42,7 +43,7 @@ struct Story: CustomTestStringConvertible, Sendable {
       guard ["Shop", "Server", "Bookshop"].contains(subject) else { return nil }
       return .note(subject: subject, text: parts[1])
     case "Reader->>Bookshop" where parts.count == 2, "Reader->>Tablet" where parts.count == 2:
-      return .command(parts[1], device: String(line.dropFirst(8).prefix { $0 != ":" }))
+      return .command(parts[1], device: String(parts[0].dropFirst("Reader->>".count)))
     case "Bookshop-->>Reader" where parts.count == 3, "Tablet-->>Reader" where parts.count == 3:
       return .seen(screen: parts[1], text: parts[2], device: String(line.prefix { $0 != "-" }))
     default: return nil
