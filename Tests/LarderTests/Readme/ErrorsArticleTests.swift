@@ -13,11 +13,12 @@ import Testing
     let article = try Self.text("Documentation.docc/Errors.md")
 
     let declaration = try #require(source.firstRange(of: "public enum StoreError"))
-    let cases = source[declaration.upperBound...].prefix { $0 != "@" }
+    let end = try #require(source[declaration.upperBound...].firstRange(of: "\n}\n")).lowerBound
+    let cases = source[declaration.upperBound..<end]
       .matches(of: /\n  case (\w+)/).map { String($0.output.1) }
     let begin = try #require(article.firstRange(of: "## All cases")).upperBound
-    let end = try #require(article.firstRange(of: "## Storage errors")).lowerBound
-    let rows = article[begin..<end].matches(of: /\n\| `(\w+)` \|/).map { String($0.output.1) }
+    let rowsEnd = try #require(article.firstRange(of: "## Storage errors")).lowerBound
+    let rows = article[begin..<rowsEnd].matches(of: /\n\| `(\w+)` \|/).map { String($0.output.1) }
 
     #expect(cases.count > 40)
     #expect(cases.sorted() == rows.sorted())
