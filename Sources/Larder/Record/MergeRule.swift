@@ -33,7 +33,8 @@ public enum MergeRule: Sendable {
   /// The same with values of the property's type: `.custom { (before: String?, here: String?, there: String?)
   /// in ... }`.
   ///
-  /// Embedded documents, and types that are stored by their `Codable`, come as ``Value``.
+  /// Embedded documents, and types that are stored by their `Codable`, come as ``Value``. A function that you name
+  /// here is marked `@Sendable` in Swift 5 mode, and `nonisolated` where all belongs to the main actor by default.
   public static func custom<Property: Storable & SendableMetatype>(
     _ merge:
       @escaping @Sendable (_ before: Property?, _ here: Property?, _ there: Property?) throws ->

@@ -46,7 +46,7 @@ struct CorruptImages: Worker {
       }
       say("at \(number) \(damage)")
       let before = random
-      setTimer(seconds: 1)
+      setTimer(seconds: Self.longestSeconds)
       var reader = CorruptReader(folder, base.base)
       // A small one as one is looked at where its size alone would be no reason.
       reader.pageCheck = choice == CorruptBase.large ? .whenSuspicious : .always
@@ -83,6 +83,14 @@ struct CorruptImages: Worker {
     try file.write(contentsOf: Data(damaged))
     try file.close()
   }
+
+  /// What counts as a hang. A build for debugging takes most of a second to build a damaged search index anew
+  /// while a search reads every document.
+  #if DEBUG
+    private static let longestSeconds = 10
+  #else
+    private static let longestSeconds = 1
+  #endif
 
   /// Of the processor's time, so that a machine that is busy with others makes nothing fail.
   private func setTimer(seconds: Int) {
