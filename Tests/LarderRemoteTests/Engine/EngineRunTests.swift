@@ -36,6 +36,7 @@ import Testing
     let clock = ManualClock()
     let server = InMemoryRemote(clock: clock)
     server.currentFacts.maximumChangeCount = 2
+    server.currentFacts.hasCount = true
     for id in ["a", "b", "c", "d", "e"] { server.put(.card(id), .card(id, "t"), in: "all") }
     // Behind the first page the next one is late.
     server.script { call, _ in
@@ -43,10 +44,13 @@ import Testing
     }
     let desk = try SyncDesk(server, clock: clock)
     let syncing = Task { try await desk.sync() }
-    while desk.engine.currentState.phase != .pulling(2, of: 5) { await Task.yield() }
+    await clock.waitForSleeps(1)
+    // The next page is asked for before this one is saved.
+    while desk.engine.currentState.phase != .pulling(2, of: 5) {
+      try await Task.sleep(for: .milliseconds(1))
+    }
 
     server.script(nil)
-    while clock.sleeperCount == 0 { await Task.yield() }
     clock.advance(by: .seconds(1))
     try await syncing.value
 
