@@ -34,7 +34,7 @@ public func withTemporaryStore<Result>(
   return result
 }
 
-/// Checks a store that a test lets go of, and closes it.
+/// Checks a store that a test is done with, and closes it.
 ///
 /// - Throws: ``UnsoundStore`` when the check finds anything wrong; `StoreError` when the store
 ///   cannot be read or closed.

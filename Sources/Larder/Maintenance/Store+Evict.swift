@@ -8,7 +8,7 @@ extension Store {
   /// Documents that are evicted in one transaction.
   private static var evictionCount: Int { 500 }
 
-  /// Deletes all documents that the rules of their type let go of, in small transactions; returns
+  /// Deletes all documents that the rules of their type no longer keep, in small transactions; returns
   /// how many.
   ///
   /// Saving evicts a few each time; this is for a program that has time, as when it begins or goes to
@@ -33,7 +33,7 @@ extension Store {
     }
   }
 
-  /// Deletes all documents that the rules of their type let go of, on the store's own thread; as the
+  /// Deletes all documents that the rules of their type no longer keep, on the store's own thread; as the
   /// synchronous one. Cancelling the task ends it between two transactions.
   ///
   /// - Throws: As the synchronous one, and `CancellationError`.

@@ -74,7 +74,7 @@ public final class Store: Sendable {
     }
   }
 
-  /// A store in a folder of its own that is deleted when the store is closed or let go of: for
+  /// A store in a folder of its own that is deleted when the store is closed or released: for
   /// tests and previews. Nothing in it survives a crash.
   ///
   /// - Throws: ``StoreError`` when the system's temporary folder cannot be used.

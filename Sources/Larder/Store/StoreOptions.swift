@@ -1,6 +1,6 @@
 internal import LarderLMDB
 
-/// How a store is opened. All openings of one store in a process need the same options, but for
+/// How a store is opened. All openings of one store in a process need the same options, except for
 /// ``log``, ``pageCheck`` and ``openTimeout``, which belong to each, and ``tokenizers``, which add up.
 public struct StoreOptions: Equatable, Sendable {
   /// Refuses every write. The store must exist; it may belong to another user.
@@ -83,7 +83,7 @@ public struct StoreOptions: Equatable, Sendable {
   /// Whether others put new files in the place of this one; see ``Store/init(published:options:)``.
   var isPublished = false
 
-  /// The usual options, but for those named here; the others are properties.
+  /// The usual options, except for those named here; the others are properties.
   public init(isReadOnly: Bool = false, durability: Durability = .durable) {
     self.isReadOnly = isReadOnly
     self.durability = durability

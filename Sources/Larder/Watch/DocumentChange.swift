@@ -59,7 +59,7 @@ public struct ChangeToken: Sendable, Hashable, Codable {
 public struct ChangeBatch: Sendable {
   /// In their order. Empty in a reset.
   public let changes: [DocumentChange]
-  /// Whether the changes since the last batch are not known: the log has let go of them, the store was
+  /// Whether the changes since the last batch are not known: the log has dropped them, the store was
   /// restored, or this is the first batch ever.
   ///
   /// Read what you need from the store, in the transaction that acknowledges the batch, and before that

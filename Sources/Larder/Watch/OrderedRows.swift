@@ -186,7 +186,7 @@ extension OrderedRows {
     }
   }
 
-  /// Lets go of all but the first rows.
+  /// Releases all but the first rows.
   mutating func truncate(to limit: Int) {
     while count > limit, let last = pieces.last {
       shorten(pieces.count - 1, by: min(count - limit, last.count))

@@ -29,7 +29,7 @@ struct PlacedRows<Model: Sendable> {
 
   private static var fullCount: Int { 512 }
 
-  /// None empty, but for the only one.
+  /// None empty, except for the only one.
   private var pieces = [Piece()]
   private(set) var count = 0
 

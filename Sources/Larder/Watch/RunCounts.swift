@@ -6,7 +6,7 @@
 struct RunCounts: Sendable {
   private static let fullCount = 512
 
-  /// None empty, but for the only one.
+  /// None empty, except for the only one.
   private var pieces: [[Int]] = [[]]
   /// Of each piece, the sum of its counts.
   private var sums = [0]

@@ -5,8 +5,8 @@
 /// has everything in it, and costs no memory meanwhile. Reading and comparing is done on the
 /// concurrent pool, never on the caller's actor.
 ///
-/// A watcher keeps its store from being let go of, and ends with its iteration: by leaving the loop,
-/// by cancelling its task, or by letting go of the
+/// A watcher keeps its store from being released, and ends with its iteration: by leaving the loop,
+/// by cancelling its task, or by releasing the
 /// iterator. Closing the store ends it with ``StoreError/closed``. An error ends it for good.
 public struct WatchSequence<Element: Sendable>: AsyncSequence, Sendable {
   private let makeNext: @Sendable () -> @Sendable () async throws -> Element?
@@ -14,7 +14,7 @@ public struct WatchSequence<Element: Sendable>: AsyncSequence, Sendable {
   /// For repositories that are no part of Larder.
   ///
   /// - Parameter makeNext: Begins an iteration and returns what gives its elements, one at a call,
-  ///   until it gives nil. The iteration is over when that is let go of.
+  ///   until it gives nil. The iteration is over when that is released.
   public init(_ makeNext: @escaping @Sendable () -> @Sendable () async throws -> Element?) {
     self.makeNext = makeNext
   }

@@ -7,7 +7,7 @@
 /// An export's bytes on their way out.
 ///
 /// An ordinary file is written beside its target, under another name, and takes the target's name
-/// when it is whole; letting go of it before leaves nothing behind.
+/// when it is whole; releasing it before leaves nothing behind.
 struct ExportFile: ~Copyable {
   private let name: String
   private let descriptor: Int32

@@ -12,7 +12,7 @@ extension SyncTables {
   /// In place of the revision of what is gone without a tombstone.
   static let noRevision = "-"
 
-  /// Forgets the documents of a scope that were not seen when it was loaded from its beginning, but for those
+  /// Forgets the documents of a scope that were not seen when it was loaded from its beginning, except for those
   /// that have edits. What was sent a moment ago may not show yet: the next pull decides about it.
   ///
   /// - Returns: Whether something is left for the next pull.

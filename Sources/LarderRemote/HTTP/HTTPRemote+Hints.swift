@@ -10,7 +10,7 @@ extension HTTPRemote {
   /// Hints of the server, if ``facts()`` has said that it gives any and
   /// ``HTTPRemoteOptions/takesHints`` is true. The stream ends when the server ends it, and
   /// throws ``RemoteError`` where it breaks off, or is silent for longer than
-  /// ``HTTPRemoteOptions/longestSilence``. Letting go of it closes the connection.
+  /// ``HTTPRemoteOptions/longestSilence``. Releasing it closes the connection.
   public func hints(_ scopes: [String]) -> AsyncThrowingStream<String, any Error>? {
     guard options.takesHints, !scopes.isEmpty, knownFacts.withLock({ $0?.hasHints ?? false }) else {
       return nil

@@ -1,7 +1,7 @@
 internal import LarderLMDB
 
 /// Owns one iteration of a stream: a task that pumps, begun by the first question and cancelled
-/// when the iteration is let go of.
+/// when the iteration is released.
 final class EventReader<Value: Sendable>: Sendable {
   private enum Work {
     case waiting(EventPump<Value>)

@@ -10,7 +10,7 @@
 /// }
 /// ```
 /// Every iteration is one of its own. It ends when its task is cancelled, when the loop is left or
-/// the iterator let go of, or when the store is closed, and never because something failed.
+/// the iterator released, or when the store is closed, and never because something failed.
 public struct EventStream<Value: Sendable>: AsyncSequence, Sendable {
   public typealias Element = Event<Value>
   public typealias Failure = Never
@@ -20,7 +20,7 @@ public struct EventStream<Value: Sendable>: AsyncSequence, Sendable {
   /// For sources that are no repository.
   ///
   /// - Parameter makeNext: Begins an iteration and returns what gives its events, one at a call,
-  ///   until it gives nil. The iteration is over when that is let go of.
+  ///   until it gives nil. The iteration is over when that is released.
   public init(_ makeNext: @escaping @Sendable () -> @Sendable () async -> Event<Value>?) {
     self.makeNext = makeNext
   }

@@ -1,7 +1,7 @@
 internal import LarderLMDB
 
 /// Owns the handling of the failures of one iteration: a task beside it, cancelled when the iteration
-/// is let go of.
+/// is released.
 final class FailureDesk: Sendable {
   typealias Handler = @Sendable (any Error) async -> Void
 

@@ -1,7 +1,7 @@
 /// Which failure a handler has in hand, and which one comes next: a state machine that is told what
 /// happened and says what is to be done. It knows no lock, task or clock.
 ///
-/// One failure at a time. Of those that come meanwhile the latest is kept, but for those that say
+/// One failure at a time. Of those that come meanwhile the latest is kept, except for those that say
 /// what the one in hand says already: who has just read "offline" need not read it again.
 struct FailureLine {
   typealias Leaver = UnsafeContinuation<Void, Never>

@@ -18,7 +18,7 @@ internal import LarderLMDB
 /// one request, and a book that cannot be had keeps no other one waiting.
 ///
 /// A limiter is kept while an updater of its key is in use, and while it has something to remember: a
-/// fetch under way, an interval or a pause that is not over. After that it is let go of. Memory so grows
+/// fetch under way, an interval or a pause that is not over. After that it is released. Memory so grows
 /// with the keys of the last interval, not with all that there ever were. Limiters with a name also leave
 /// a note in the store for each key, which stays; give names to few keys.
 ///
@@ -36,7 +36,7 @@ public final class UpdaterFamily<Key: Hashable & Sendable>: Sendable {
   private let makeUpdater: @Sendable (Key, FetchLimiter) -> RemoteUpdater
 
   /// - Parameters:
-  ///   - limiter: Makes the limiter of a key. Called again for a key whose limiter was let go of.
+  ///   - limiter: Makes the limiter of a key. Called again for a key whose limiter was released.
   ///   - updater: Makes an updater of a key with its limiter; called for each access.
   public init(
     limiter: @escaping @Sendable (Key) -> FetchLimiter,

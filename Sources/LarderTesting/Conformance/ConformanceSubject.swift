@@ -11,7 +11,7 @@ protocol ConformanceSubject: Sendable {
   associatedtype Model: Sendable & Equatable
   associatedtype Entity: Document where Entity.Key == String
 
-  /// The model that says what `sample` says, but for what only the device knows.
+  /// The model that says what `sample` says, except for what only the device knows.
   func model(_ sample: Sample) -> Model
   /// What a change of this origin stores for `model` where `stored` was before.
   func entity(_ model: Model, over stored: Sample?, as origin: ChangeOrigin) -> Sample

@@ -1,7 +1,7 @@
 internal import LarderLMDB
 public import LarderSync
 
-/// A consumer that records what a stream gives it, from now until it is let go of.
+/// A consumer that records what a stream gives it, from now until it is released.
 ///
 /// ```swift
 /// let recorder = EventRecorder(contacts.stream(Contact.all, refreshedBy: updater))

@@ -16,7 +16,7 @@ extension Store {
   /// Gives what the store's file does not need back to the disk, by writing it anew without free pages
   /// and with pages that are full; deleted documents are then gone from the disk, too.
   ///
-  /// The store stays open: reading goes on but for a moment at the end, and writes of this process
+  /// The store stays open: reading goes on except for a moment at the end, and writes of this process
   /// wait until it is done. No other process may have the store open; one that tries to open it
   /// meanwhile waits. Needs as much free disk as the documents take. A process that is killed
   /// leaves the store as it was before or after, with every document.
