@@ -1,1 +1,1 @@
-../../../../../Tests/LarderTests/Models/RandomSource.swift
+../../../../../Tests/LarderTestKit/RandomSource.swift
