@@ -45,9 +45,9 @@ struct SearchedNote: Identifiable, Equatable {
 
 extension [SearchedNote] {
   /// The notes that have all of some words, with their scores.
-  func scores(of words: [String]) -> [Int: Double] {
+  func scores(of words: [String]) -> [Int: NaiveScore] {
     let ranking = NaiveRanking(of: words, in: map(\.weighted))
-    var scores: [Int: Double] = [:]
+    var scores: [Int: NaiveScore] = [:]
     for note in self { scores[note.id] = ranking.score(of: note.weighted) }
     return scores
   }
@@ -72,13 +72,14 @@ struct NaiveRanking {
   }
 
   /// Nil where a word is missing.
-  func score(of texts: Texts) -> Double? {
-    let norm = 1.2 * (0.25 + 0.75 * Self.length(texts) / mean)
-    var score = 0.0
+  func score(of texts: Texts) -> NaiveScore? {
+    var score = NaiveScore(length: Self.length(texts))
+    let norm = 1.2 * (0.25 + 0.75 * score.length / mean)
     for (word, rarity) in zip(words, rarities) {
       let frequency = Self.frequency(of: word, in: texts)
       if frequency == 0 { return nil }
-      score += rarity * frequency * 2.2 / (frequency + norm)
+      score.frequencies.append(frequency)
+      score.value += rarity * frequency * 2.2 / (frequency + norm)
     }
     return score
   }
@@ -89,5 +90,27 @@ struct NaiveRanking {
 
   private static func frequency(of word: String, in texts: Texts) -> Double {
     texts.reduce(0.0) { $0 + $1.weight * Double($1.words.count { $0 == word }) }
+  }
+}
+
+/// A score, with the numbers of the document that it is made of.
+struct NaiveScore {
+  var value = 0.0
+  let length: Double
+  var frequencies: [Double] = []
+
+  /// Whether a document with this score may come before one with the other. Of those with the same numbers
+  /// the lesser key comes first; where the numbers differ, rounding may part scores or make them equal.
+  func mayPrecede(_ other: NaiveScore, isLessByKey: Bool) -> Bool {
+    if length == other.length, frequencies == other.frequencies { return isLessByKey }
+    return value > other.value - 1e-9
+  }
+}
+
+/// Whether documents come as their scores say, best first.
+func isRanked(_ ids: [Int], by scores: [Int: NaiveScore]) -> Bool {
+  zip(ids, ids.dropFirst()).allSatisfy { first, second in
+    guard let left = scores[first], let right = scores[second] else { return false }
+    return left.mayPrecede(right, isLessByKey: first < second)
   }
 }

@@ -100,14 +100,14 @@ extension StemmedNote {
 
 extension Sequence where Element: StemmedText {
   /// The scores of the notes that have the stems of all of some words; nil where there is no stem.
-  func scores(of words: [String], by stems: SuffixStems) -> [Int: Double]? {
+  func scores(of words: [String], by stems: SuffixStems) -> [Int: NaiveScore]? {
     var wanted: [String] = []
     for stem in words.compactMap({ stems.stem(of: $0) }) where !wanted.contains(stem) {
       wanted.append(stem)
     }
     if wanted.isEmpty { return nil }
     let ranking = NaiveRanking(of: wanted, in: map { $0.weighted(stems) })
-    var scores: [Int: Double] = [:]
+    var scores: [Int: NaiveScore] = [:]
     for note in self { scores[note.id] = ranking.score(of: note.weighted(stems)) }
     return scores
   }

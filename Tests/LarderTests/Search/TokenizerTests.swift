@@ -12,13 +12,9 @@ struct TokenizerTests {
     random.array(1..<4) { $0.pick(StemmedNote.words) }
   }
 
-  /// Whether these are the notes of some scores, best first; of scores that rounding may have parted, any may.
-  private func isRanked(_ found: [Int], by scores: [Int: Double]) -> Bool {
-    Set(found) == Set(scores.keys) && found.count == scores.count
-      && zip(found, found.dropFirst()).allSatisfy { first, second in
-        let (left, right) = (scores[first] ?? 0, scores[second] ?? 0)
-        return left > right - 1e-9 && (left != right || first < second)
-      }
+  /// Whether these are the notes of some scores, all of them, best first.
+  private func areAll(_ found: [Int], rankedBy scores: [Int: NaiveScore]) -> Bool {
+    Set(found) == Set(scores.keys) && found.count == scores.count && isRanked(found, by: scores)
   }
 
   private func ids(_ documents: [DynamicDocument]) -> [Int] {
@@ -60,7 +56,7 @@ struct TokenizerTests {
             #expect(found == notes, "\(wanted) \(random.hint)")
             continue
           }
-          #expect(isRanked(found.map(\.id), by: scores), "\(wanted) \(random.hint)")
+          #expect(areAll(found.map(\.id), rankedBy: scores), "\(wanted) \(random.hint)")
           #expect(try repository.fetch(query.limit(5)) == Array(found.prefix(5)))
           #expect(try memory.fetch(query) == found, "\(wanted) \(random.hint)")
           #expect(try query.results(of: notes) == found, "\(wanted) \(random.hint)")
@@ -98,7 +94,7 @@ struct TokenizerTests {
       for word in ["boats", "seaman", "boatman", "riverside"] {
         let found = try repository.fetch(second(word)).map(\.id)
         let scores = try #require(notes.scores(of: [word], by: .second))
-        #expect(isRanked(found, by: scores), "\(word) \(random.hint)")
+        #expect(areAll(found, rankedBy: scores), "\(word) \(random.hint)")
         let having = notes.filter {
           ([$0.title, $0.body ?? ""] + $0.tags).joined(separator: " ").split(separator: " ")
             .contains { $0 == word }
@@ -228,10 +224,10 @@ struct TokenizerTests {
     let query = StemmedNote.search("boats")
     let scores = try #require(notes.scores(of: ["boats"], by: .first))
     // By every document, and then by the index.
-    #expect(isRanked(try repository.fetch(query).map(\.id), by: scores), "\(random.hint)")
+    #expect(areAll(try repository.fetch(query).map(\.id), rankedBy: scores), "\(random.hint)")
     try finishWork(store)
     #expect(try index(store).state == .complete)
-    #expect(isRanked(try repository.fetch(query).map(\.id), by: scores), "\(random.hint)")
+    #expect(areAll(try repository.fetch(query).map(\.id), rankedBy: scores), "\(random.hint)")
     #expect("\(try query.limit(3).explain(in: store))".hasPrefix(Self.definition))
     #expect(try repository.fetch(StemmedNote.all) == notes)
     try verifyAndClose(store)
@@ -273,7 +269,7 @@ struct TokenizerTests {
         let wanted = words(&random)
         guard let scores = notes.scores(of: wanted, by: .first) else { continue }
         let found = try repository.fetch(StemmedNote.search(wanted.joined(separator: " ")))
-        #expect(isRanked(found.map(\.id), by: scores), "\(wanted) \(random.hint)")
+        #expect(areAll(found.map(\.id), rankedBy: scores), "\(wanted) \(random.hint)")
       }
     }
     for _ in 0..<repetitions(12) {
@@ -329,7 +325,7 @@ struct TokenizerTests {
           let all = try later.fetch(LaterStemmedNote.all)
           let scores = try #require(all.scores(of: [word], by: .second))
           let found = try later.fetch(LaterStemmedNote.search(word)).map(\.id)
-          #expect(isRanked(found, by: scores), "\(word) \(random.hint)")
+          #expect(areAll(found, rankedBy: scores), "\(word) \(random.hint)")
         }
         try later.save(LaterStemmedNote(id: 1000, title: "seaman"))
         try finishWork(store)
@@ -351,7 +347,7 @@ struct TokenizerTests {
       let all = try repository.fetch(StemmedNote.all)
       let scores = try #require(all.scores(of: ["sea"], by: .first))
       #expect(
-        isRanked(try repository.fetch(StemmedNote.search("sea")).map(\.id), by: scores),
+        areAll(try repository.fetch(StemmedNote.search("sea")).map(\.id), rankedBy: scores),
         "\(random.hint)")
       #expect(try index(store).tokenizer == SuffixStems.second.identifier)
       #expect(try index(store).isMissingTokenizer)
@@ -363,7 +359,7 @@ struct TokenizerTests {
     try finishWork(store)
     #expect(try index(store).state == .complete)
     let scores = try #require(all.scores(of: ["seaside"], by: .second))
-    #expect(isRanked(try later.fetch(LaterStemmedNote.search("seaside")).map(\.id), by: scores))
+    #expect(areAll(try later.fetch(LaterStemmedNote.search("seaside")).map(\.id), rankedBy: scores))
     try verifyAndClose(store)
   }
 
