@@ -48,11 +48,11 @@ final class SearchIndexChanges {
     _ record: borrowing RecordReader, key: UnsafeRawBufferPointer, isReplacing: Bool
   ) {
     guard texts.hasTokenizer else { return lacksWords = true }
-    let batch = changes.batch
-    texts.read(record) { word, field, position in
-      batch.add(word, field: field, position: position)
+    changes.put(key, isReplacing: isReplacing) { batch in
+      texts.read(record) { word, field, position in
+        batch.add(word, field: field, position: position)
+      }
     }
-    changes.put(key, isReplacing: isReplacing)
   }
 
   /// Writes what was collected.

@@ -9,7 +9,7 @@ internal import LarderLMDB
 final class SearchCheck {
   let index: CollectionIndex
   private let texts: IndexedTexts
-  private let batch: SearchBatch
+  private var batch: SearchBatch
   private var documents = Sum()
 
   private struct Sum: Equatable {

@@ -51,12 +51,13 @@ final class SearchStore {
       let fields = naive.weights.map { _ in (0..<random.int(0..<longest)).map { _ in word() } }
       naive.documents[key] = fields
       key.withKey { bytes in
-        for (field, words) in fields.enumerated() {
-          for (position, word) in words.enumerated() {
-            word.withKey { changes.batch.add($0, field: field, position: UInt32(position)) }
+        changes.put(bytes, isReplacing: isReplacing) { batch in
+          for (field, words) in fields.enumerated() {
+            for (position, word) in words.enumerated() {
+              word.withKey { batch.add($0, field: field, position: UInt32(position)) }
+            }
           }
         }
-        changes.put(bytes, isReplacing: isReplacing)
       }
     }
     var transaction = try environment.beginWrite()

@@ -53,8 +53,7 @@ final class SearchMatcher {
 
   init(_ expression: SearchExpression, weights: [UInt32]) {
     self.weights = weights
-    let exact = WordTable()
-    self.exact = exact
+    var exact = WordTable()
     let groups = expression.wanted.enumerated().flatMap { group, terms in
       terms.map { (group, $0) }
     }
@@ -82,6 +81,7 @@ final class SearchMatcher {
         }
       }
     }
+    self.exact = exact
     self.terms = terms
     self.others = others
     self.firstBytes = firstBytes

@@ -1,5 +1,5 @@
 /// The terms of some segments side by side, ascending.
-final class MergeCursors {
+struct MergeCursors {
   private final class Input {
     var cursor: TermCursor
     init(_ cursor: consuming TermCursor) { self.cursor = cursor }
@@ -14,7 +14,7 @@ final class MergeCursors {
   private var current: [Int] = []
 
   /// - Parameter term: Where it begins.
-  func add(_ cursor: consuming TermCursor, from term: [UInt8]) throws {
+  mutating func add(_ cursor: consuming TermCursor, from term: [UInt8]) throws {
     inputs.append(Input(cursor))
     terms.append([])
     let input = inputs.count - 1
@@ -22,7 +22,7 @@ final class MergeCursors {
   }
 
   /// The least term; nil at the end.
-  func least() -> [UInt8]? {
+  mutating func least() -> [UInt8]? {
     if current.isEmpty {
       while let next = waiting.last, current.first.map({ terms[$0] == terms[next] }) ?? true {
         current.append(waiting.removeLast())
@@ -44,12 +44,12 @@ final class MergeCursors {
   }
 
   /// Leaves the least term behind.
-  func advance() throws {
+  mutating func advance() throws {
     for input in current where try inputs[input].cursor.next() { wait(input) }
     current.removeAll(keepingCapacity: true)
   }
 
-  private func wait(_ input: Int) {
+  private mutating func wait(_ input: Int) {
     let term = inputs[input].cursor.term
     terms[input] = term
     // Equal terms come in the order of the segments.

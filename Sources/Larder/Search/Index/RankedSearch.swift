@@ -123,17 +123,17 @@ private struct RankHeap {
     return Int(best)
   }
 
+  private func score(_ index: Int) -> Double { scores[Int(places[index])] }
+
   private mutating func sink(_ start: Int) {
     var root = start
     while true {
-      var best = root
-      for child in [2 * root + 1, 2 * root + 2]
-      where child < places.count && scores[Int(places[child])] > scores[Int(places[best])] {
-        best = child
-      }
-      if best == root { return }
-      places.swapAt(root, best)
-      root = best
+      var child = 2 * root + 1
+      guard child < places.count else { return }
+      if child + 1 < places.count, score(child + 1) > score(child) { child += 1 }
+      guard score(child) > score(root) else { return }
+      places.swapAt(root, child)
+      root = child
     }
   }
 }

@@ -2,12 +2,12 @@
 ///
 /// Words are numbered by a hash table of their bytes. Each document's words are first linked by
 /// number, so that its postings are made in one pass without sorting.
-final class SearchBatch {
+struct SearchBatch {
   /// The weight of the words of each field, 1 to 100.
   let weights: [UInt32]
   let coding: PositionCoding
 
-  private let words = WordTable()
+  private var words = WordTable()
   /// The place of the last occurrence of each word in the document that is being read; -1 for none.
   private var lastPlaces: [Int32] = []
   private var firstPlaces: [Int32] = []
@@ -48,7 +48,7 @@ final class SearchBatch {
   /// About as many bytes as pending records of it take.
   var byteCountOfPostings: Int { 8 * postings.count + positions.count }
 
-  func removeAll() {
+  mutating func removeAll() {
     words.removeAll()
     lastPlaces.removeAll(keepingCapacity: true)
     firstPlaces.removeAll(keepingCapacity: true)
@@ -63,7 +63,7 @@ final class SearchBatch {
   ///
   /// - Parameter term: At most ``SearchLayout/maximumTermByteCount`` bytes, none of them zero.
   @inline(__always)
-  func add(_ term: UnsafeRawBufferPointer, field: Int, position: UInt32) {
+  mutating func add(_ term: UnsafeRawBufferPointer, field: Int, position: UInt32) {
     assert(1...SearchLayout.maximumTermByteCount ~= term.count)
     let word = number(of: term)
     let place = Int32(truncatingIfNeeded: occurrences.count)
@@ -81,7 +81,7 @@ final class SearchBatch {
   }
 
   @inline(__always)
-  private func number(of term: UnsafeRawBufferPointer) -> Int {
+  private mutating func number(of term: UnsafeRawBufferPointer) -> Int {
     let word = words.number(of: term)
     if word == lastPlaces.count {
       lastPlaces.append(-1)
@@ -94,7 +94,7 @@ final class SearchBatch {
   var documentIsEmpty: Bool { occurrences.isEmpty }
 
   /// A word of the document that ``endDocument(key:length:)`` ends, from a pending change.
-  func addPosting(
+  mutating func addPosting(
     _ term: UnsafeRawBufferPointer, frequency: UInt32, positions: UnsafeRawBufferPointer
   ) {
     let word = number(of: term)
@@ -107,13 +107,13 @@ final class SearchBatch {
     self.positions.append(contentsOf: positions)
   }
 
-  func endDocument(key: UnsafeRawBufferPointer, length: UInt32) {
+  mutating func endDocument(key: UnsafeRawBufferPointer, length: UInt32) {
     documents.append(SearchDocument(key: [UInt8](key), length: length))
     ends.append(postings.count)
   }
 
   /// Ends a document, whose words were added one by one.
-  func endDocument(key: UnsafeRawBufferPointer) {
+  mutating func endDocument(key: UnsafeRawBufferPointer) {
     for word in touched {
       let start = positions.count
       let frequency = encodePositions(of: Int(word))
@@ -130,7 +130,7 @@ final class SearchBatch {
     length = 0
   }
 
-  private func encodePositions(of word: Int) -> UInt32 {
+  private mutating func encodePositions(of word: Int) -> UInt32 {
     var encoder = PositionCoding.Encoder()
     var frequency: UInt32 = 0
     var place = firstPlaces[word]

@@ -6,8 +6,7 @@ internal import LarderLMDB
 /// segment at once.
 final class SearchChanges {
   let database: Database
-  /// Takes the words of a document, before ``put(_:isReplacing:)`` says whose they are.
-  let batch: SearchBatch
+  private var batch: SearchBatch
   private var changes: [Change] = []
   private var lastKey: [UInt8] = []
   /// Whether a key may have come twice.
@@ -44,8 +43,11 @@ final class SearchChanges {
 
   var isFull: Bool { byteCount > Self.maximumByteCount }
 
-  /// Notes that the document under `key` has the words that were added to ``batch``.
-  func put(_ key: UnsafeRawBufferPointer, isReplacing: Bool) {
+  /// Notes the words of the document under `key`, which `addWords` adds to the batch.
+  func put(
+    _ key: UnsafeRawBufferPointer, isReplacing: Bool, _ addWords: (inout SearchBatch) -> Void
+  ) {
+    addWords(&batch)
     let hasWords = !batch.documentIsEmpty
     if hasWords { batch.endDocument(key: key) }
     guard hasWords || isReplacing else { return }

@@ -3,7 +3,7 @@ internal import LarderLMDB
 /// Tells which ids are those of living documents, and how long these are. Reads each block once.
 ///
 /// It keeps places in the store: it is good for one transaction, until that writes.
-final class SearchLengthReader {
+struct SearchLengthReader {
   private let database: Database
   private var blocks: [UInt32: UnsafeRawPointer] = [:]
   private var number = UInt32.max
@@ -14,7 +14,7 @@ final class SearchLengthReader {
   /// - Parameter id: One that has postings.
   /// - Throws: ``SearchDamage``, also where there are no lengths for it; LMDB's errors.
   @inline(__always)
-  func stored(
+  mutating func stored(
     _ id: UInt32, _ transaction: borrowing some Transaction & ~Copyable
   ) throws -> UInt16 {
     let block = SearchLengths.block(of: id)
@@ -24,11 +24,16 @@ final class SearchLengthReader {
     return UInt16(littleEndian: current.loadUnaligned(fromByteOffset: place, as: UInt16.self))
   }
 
-  func isLive(_ id: UInt32, _ transaction: borrowing some Transaction & ~Copyable) throws -> Bool {
+  @inline(__always)
+  mutating func isLive(
+    _ id: UInt32, _ transaction: borrowing some Transaction & ~Copyable
+  ) throws -> Bool {
     try stored(id, transaction) != 0
   }
 
-  private func load(_ block: UInt32, _ transaction: borrowing some Transaction & ~Copyable) throws {
+  private mutating func load(
+    _ block: UInt32, _ transaction: borrowing some Transaction & ~Copyable
+  ) throws {
     if let known = blocks[block] {
       current = known
     } else {

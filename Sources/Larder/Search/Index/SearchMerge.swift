@@ -171,9 +171,9 @@ struct SearchMergeStep {
     _ inputs: ArraySlice<SearchHeader.Segment>, _ merge: inout SearchHeader.Merge,
     _ writer: inout SegmentWriter, _ transaction: borrowing WriteTransaction
   ) throws -> Bool {
-    let lengths = SearchLengthReader(database)
+    var lengths = SearchLengthReader(database)
     let (done, lastID) = merge.place
-    let cursors = MergeCursors()
+    var cursors = MergeCursors()
     for segment in inputs {
       try cursors.add(TermCursor(segment, transaction.cursor(in: database)), from: done ?? [])
     }

@@ -7,7 +7,7 @@ final class SearchReading {
   let weights: [UInt32]
   let coding: PositionCoding
   let unit: UInt32
-  private let lengths: SearchLengthReader
+  private var lengths: SearchLengthReader
   /// Ids in segments that a pending change has taken the place of.
   private var removed: Set<UInt32> = []
   /// The documents of pending changes, ascending by id.
@@ -96,6 +96,12 @@ final class SearchReading {
     try lengths.isLive(id, transaction) && !removed.contains(id)
   }
 
+  /// Lends what knows the lengths. A property of a class is asked for the right to change it each time; here it is
+  /// asked once for many postings.
+  private func withLengths(_ body: (inout SearchLengthReader) throws -> Void) rethrows {
+    try body(&lengths)
+  }
+
   private func collect(
     _ terms: inout TermCursor, into list: inout PostingList, _ withPositions: Bool,
     _ candidates: [UInt32]?, _ transaction: borrowing some Transaction & ~Copyable
@@ -103,13 +109,15 @@ final class SearchReading {
     if let candidates {
       return try collect(&terms, among: candidates, into: &list, withPositions, transaction)
     }
-    try terms.forEachPostings { postings in
-      var positions = VarintReader(postings.positions)
-      try postings.forEach(unit: unit) { id, frequency in
-        let places = withPositions ? try coding.skip(&positions) : nil
-        try add(id, frequency, places, to: &list, transaction)
+    try withLengths { lengths in
+      try terms.forEachPostings { postings in
+        var positions = VarintReader(postings.positions)
+        try postings.forEach(unit: unit) { id, frequency in
+          let places = withPositions ? try coding.skip(&positions) : nil
+          try add(id, frequency, places, &lengths, to: &list, transaction)
+        }
+        return true
       }
-      return true
     }
   }
 
@@ -120,33 +128,36 @@ final class SearchReading {
   ) throws {
     var next = candidates.partitioningIndex { $0 >= terms.firstID }
     guard next < candidates.count else { return }
-    try terms.forEachPostings(wanted: candidates[next]) { postings in
-      var positions = VarintReader(postings.positions)
-      // Postings whose positions were not skipped yet.
-      var skipped = 0
-      try postings.forEachWhile(unit: unit) { id, frequency in
-        skipped += 1
-        while next < candidates.count, candidates[next] < id { next += 1 }
-        guard next < candidates.count else { return false }
-        guard candidates[next] == id else { return true }
-        var places: UnsafeRawBufferPointer?
-        if withPositions {
-          try coding.skip(skipped - 1, &positions)
-          places = try coding.skip(&positions)
-          skipped = 0
+    try withLengths { lengths in
+      try terms.forEachPostings(wanted: candidates[next]) { postings in
+        var positions = VarintReader(postings.positions)
+        // Postings whose positions were not skipped yet.
+        var skipped = 0
+        try postings.forEachWhile(unit: unit) { id, frequency in
+          skipped += 1
+          while next < candidates.count, candidates[next] < id { next += 1 }
+          guard next < candidates.count else { return false }
+          guard candidates[next] == id else { return true }
+          var places: UnsafeRawBufferPointer?
+          if withPositions {
+            try coding.skip(skipped - 1, &positions)
+            places = try coding.skip(&positions)
+            skipped = 0
+          }
+          try add(id, frequency, places, &lengths, to: &list, transaction)
+          next += 1
+          return next < candidates.count
         }
-        try add(id, frequency, places, to: &list, transaction)
-        next += 1
-        return next < candidates.count
+        return next < candidates.count ? candidates[next] : nil
       }
-      return next < candidates.count ? candidates[next] : nil
     }
   }
 
   @inline(__always)
   private func add(
     _ id: UInt32, _ frequency: UInt32, _ places: UnsafeRawBufferPointer?,
-    to list: inout PostingList, _ transaction: borrowing some Transaction & ~Copyable
+    _ lengths: inout SearchLengthReader, to list: inout PostingList,
+    _ transaction: borrowing some Transaction & ~Copyable
   ) throws {
     let stored = try lengths.stored(id, transaction)
     guard stored != 0, removed.isEmpty || !removed.contains(id) else { return }

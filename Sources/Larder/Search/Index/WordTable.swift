@@ -1,24 +1,30 @@
 /// Numbers words by their bytes, from zero in the order in which they come.
-final class WordTable {
-  // A save of one document has a few words, and a search fewer.
-  private var bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 8)
+struct WordTable {
+  private var memory = Memory(byteCount: Self.leastByteCount)
   private var used = 0
   private var starts: [UInt32] = [0]
   private var hashes: [UInt32] = []
   /// A word's number and one, by its hash; zero where there is none.
   private var slots: [UInt32] = Array(repeating: 0, count: 64)
 
-  deinit { bytes.deallocate() }
+  // A save of one document has a few words, and a search fewer.
+  private static var leastByteCount: Int { 256 }
+
+  /// The bytes of the words, at addresses that stay until a word is added.
+  private final class Memory {
+    let bytes: UnsafeMutableRawBufferPointer
+
+    init(byteCount: Int) { bytes = .allocate(byteCount: byteCount, alignment: 8) }
+
+    deinit { bytes.deallocate() }
+  }
 
   var count: Int { hashes.count }
   var byteCount: Int { used + 8 * hashes.count + 4 * slots.count }
 
   /// Forgets all words, and gives most of its memory back.
-  func removeAll() {
-    if bytes.count > 1 << 12 {
-      bytes.deallocate()
-      bytes = .allocate(byteCount: 256, alignment: 8)
-    }
+  mutating func removeAll() {
+    if memory.bytes.count > 1 << 12 { memory = Memory(byteCount: Self.leastByteCount) }
     used = 0
     starts.removeSubrange(1...)
     hashes.removeAll(keepingCapacity: hashes.count <= 256)
@@ -31,10 +37,10 @@ final class WordTable {
 
   /// Lent until a word is added.
   subscript(_ word: Int) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(rebasing: bytes[Int(starts[word])..<Int(starts[word + 1])])
+    UnsafeRawBufferPointer(rebasing: memory.bytes[Int(starts[word])..<Int(starts[word + 1])])
   }
 
-  func number(of term: UnsafeRawBufferPointer) -> Int {
+  mutating func number(of term: UnsafeRawBufferPointer) -> Int {
     let hash = Self.hash(term)
     let slot = slot(of: term, hash)
     if slots[slot] != 0 { return Int(slots[slot]) &- 1 }
@@ -70,19 +76,18 @@ final class WordTable {
     return slot
   }
 
-  private func append(_ term: UnsafeRawBufferPointer) {
-    if used + term.count > bytes.count {
-      let larger = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: 2 * bytes.count + term.count, alignment: 8)
-      larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<used]))
-      bytes.deallocate()
-      bytes = larger
+  private mutating func append(_ term: UnsafeRawBufferPointer) {
+    // Another copy of the table may have words behind those that both have.
+    if used + term.count > memory.bytes.count || !isKnownUniquelyReferenced(&memory) {
+      let larger = Memory(byteCount: 2 * memory.bytes.count + term.count)
+      larger.bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: memory.bytes[..<used]))
+      memory = larger
     }
-    UnsafeMutableRawBufferPointer(rebasing: bytes[used...]).copyMemory(from: term)
+    UnsafeMutableRawBufferPointer(rebasing: memory.bytes[used...]).copyMemory(from: term)
     used += term.count
   }
 
-  private func grow() {
+  private mutating func grow() {
     slots = Array(repeating: 0, count: slots.count * 2)
     for (word, hash) in hashes.enumerated() {
       var slot = Int(hash) & (slots.count - 1)

@@ -6,7 +6,7 @@ extension WriteTransaction {
     _ header: inout SearchHeader, weights: [UInt32], in database: Database
   ) throws {
     guard header.pendingCount > 0 else { return }
-    let batch = SearchBatch(weights: weights)
+    var batch = SearchBatch(weights: weights)
     var lengths = SearchLengths()
     var found: [(id: UInt32, key: [UInt8])] = []
     var gone: [[UInt8]] = []
