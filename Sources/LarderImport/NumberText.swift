@@ -95,10 +95,12 @@ package struct NumberText {
     guard digits.count <= SignificantDigits.most else { return asWritten }
     let power = digits.exponent + digits.pendingZeroCount
     if digits.value == 0 { return .double(isNegative ? -0.0 : 0.0) }
+    if let magnitude = Double.nearest(digits.value, places: -power) {
+      return .double(isNegative ? -magnitude : magnitude)
+    }
     // Both operands are exact, so one operation rounds correctly (Clinger 1990).
-    if digits.value <= 1 << 53, power.magnitude < powersOfTen.count {
-      let scale = powersOfTen[Int(power.magnitude)]
-      let magnitude = power < 0 ? Double(digits.value) / scale : Double(digits.value) * scale
+    if digits.value <= 1 << 53, power >= 0, power < powersOfTen.count {
+      let magnitude = Double(digits.value) * powersOfTen[power]
       return .double(isNegative ? -magnitude : magnitude)
     }
     let written = String(decoding: bytes, as: UTF8.self)

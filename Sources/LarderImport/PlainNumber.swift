@@ -14,13 +14,14 @@ enum PlainNumber {
   /// operation to find it.
   @inline(__always)
   static func double(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
-    guard let number = Digits(text), number.magnitude <= 1 << 53, number.placeCount != 0 else {
-      return nil
+    guard let number = Digits(text) else { return nil }
+    guard number.placeCount < 0 else {
+      return Double.nearest(number.magnitude, places: number.placeCount)
+        .map { number.isNegative ? -$0 : $0 }
     }
+    guard number.magnitude <= 1 << 53 else { return nil }
     let whole = Double(Int64(truncatingIfNeeded: number.magnitude))
-    // Both operands are exact, so one operation rounds correctly (Clinger 1990).
-    let magnitude = number.placeCount > 0 ? whole / powersOfTen[number.placeCount] : whole
-    return number.isNegative ? -magnitude : magnitude
+    return number.isNegative ? -whole : whole
   }
 
   /// A number without an exponent.

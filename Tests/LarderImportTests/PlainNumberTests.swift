@@ -34,6 +34,35 @@ struct PlainNumberTests {
     #expect(integers > 1_000 && doubles > 1_000)
   }
 
+  @Test("the double nearest to a number is that of the system's library, to the last bit")
+  func nearest() throws {
+    var random = RandomSource()
+    func check(_ digits: UInt64, _ places: Int) {
+      let text = "\(digits)e-\(places)"
+      guard let double = Double.nearest(digits, places: places) else { return }
+      #expect(double.bitPattern == Double(text)?.bitPattern, "\(text) \(random.hint)")
+    }
+    for _ in 0..<repetitions(40_000) {
+      let digits =
+        UInt64(random.integer().magnitude) % (random.bool() ? 100_000_000_000_000_000 : 1 << 58)
+      check(digits, random.int(0..<24))
+    }
+    // Halfway between two doubles, and next to it, where one more bit decides.
+    for _ in 0..<repetitions(5_000) {
+      let whole = UInt64(1) << 52 + UInt64(random.int(0..<Int(1) << 52))
+      for digits in [whole * 10 + 5, whole * 10 + 4, whole * 10 + 6] { check(digits, 1) }
+      let quarter = whole >> 1
+      for digits in [quarter * 10 + 3, quarter * 10 + 2, quarter * 10 + 7] { check(digits, 1) }
+    }
+    for digits: UInt64 in [1, 9, 1 << 53, 1 << 53 + 1, 99_999_999_999_999_999] {
+      for places in 1...17 { check(digits, places) }
+    }
+    #expect(Double.nearest(45_035_996_273_704_975, places: 1) == 4_503_599_627_370_498)
+    #expect(Double.nearest(100_000_000_000_000_001, places: 3) == nil)
+    #expect(Double.nearest(90_071_992_547_409_930, places: 1) == nil)
+    #expect(Double.nearest(5, places: 0) == nil)
+  }
+
   @Test("a date in the usual form is written again as it stands")
   func dates() {
     var random = RandomSource()

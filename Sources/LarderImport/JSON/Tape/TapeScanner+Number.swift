@@ -43,12 +43,9 @@ extension TapeScanner {
       let payload = isNegative ? 0 &- magnitude : magnitude
       return .number(.integer, payload: payload, behind: index)
     }
-    // Both operands are exact, so one operation rounds correctly (Clinger 1990).
-    let places = index &- integerEnd &- 1
-    guard places > 0, magnitude <= 1 << 53 else {
+    guard let double = Double.nearest(magnitude, places: index &- integerEnd &- 1) else {
       return irregularNumber(text, start, end, isFinal)
     }
-    let double = Double(Int64(truncatingIfNeeded: magnitude)) / powersOfTen[places]
     return .number(
       .double, payload: (isNegative ? -double : double).bitPattern, behind: index)
   }
