@@ -5,8 +5,6 @@ final class ConsumerHolders: Sendable {
   struct Holder {
     let number: UInt64
     let store: ObjectIdentifier
-    /// Whether the kernel tells other processes that it lives.
-    let isLocked: Bool
   }
 
   private let holders = Locked<[UInt64: Holder]>([:])

@@ -13,11 +13,12 @@ extension Store {
   /// Gives back every lock that this process holds on the store's files, and keeps the store itself: for
   /// an app that the system puts to sleep, and would end if it held a lock in a folder that it shares.
   ///
-  /// Lets nothing new begin and waits up to `timeout` for reads and writes that run. Until
+  /// Lets nothing new begin and waits up to `timeout` for reads, writes and publications that run. Until
   /// ``resume()``, reads and writes throw ``StoreError/suspended(path:)``, writes that wait for their turn
-  /// too; watched queries stay, and say nothing meanwhile. Other processes may write to the store, and
-  /// compact it. All stores of this process on the folder are suspended together. A store that is
-  /// suspended can be closed. Suspending it again does nothing.
+  /// too; watched queries stay, and say nothing meanwhile. Other processes may write to the store, compact
+  /// it, and take the names of its consumers: see ``resume()``. All stores of this process on the folder
+  /// are suspended together. A store that is suspended can be closed. Suspending it again does nothing. A
+  /// store that was opened with ``init(published:options:)`` has no locks, and stays as it is.
   ///
   /// - Throws: ``StoreError/storage(_:)`` when reads or writes still run; ``StoreError/closed``,
   ///   ``StoreError/nestedWrite``. The store is as open as before then.
@@ -29,6 +30,9 @@ extension Store {
   /// Opens a suspended store again, with what others have written meanwhile, of which watched queries
   /// tell. Does nothing where it is not suspended. Waits while another process opens the store, as
   /// ``StoreOptions/openTimeout`` says.
+  ///
+  /// Consumers of changes hold their names again, and go on; one whose name another process has taken
+  /// meanwhile ends with ``StoreError/consumerLost(name:)``.
   ///
   /// - Throws: ``StoreError``: whatever opening a store throws, and ``StoreError/notAStore(path:reason:)``
   ///   where another store is in its place. It stays suspended then, and may be resumed later: the file
@@ -44,6 +48,7 @@ extension Engine {
     guard !environment.isSuspended else { return }
     let id = try storeID()
     try environment.suspend(timeoutSeconds: timeoutSeconds)
+    guard environment.isSuspended else { return }
     suspendedID.withLock { $0 = id }
     log.tell(.info, "the store is suspended", [:])
   }

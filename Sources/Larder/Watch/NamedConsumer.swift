@@ -14,8 +14,6 @@ final class NamedConsumer: @unchecked Sendable {
   /// The last change that was handed over; nil before the first look.
   private var position: UInt64?
   private var isBegun = false
-  /// Whether the kernel tells other processes that this one lives.
-  private var isLocked = false
   /// When the lease was last taken or renewed here.
   private var renewed = 0.0
   /// Since when another one is waited for, and when to ask again.
@@ -106,7 +104,7 @@ final class NamedConsumer: @unchecked Sendable {
     if waiting == nil {
       try lease.checkName()
       try await store.engine.makeConsumers()
-      isLocked = store.engine.hold(lease.holder, for: store)
+      store.engine.hold(lease.holder, for: store)
     }
     do {
       try await hold()
@@ -130,7 +128,7 @@ final class NamedConsumer: @unchecked Sendable {
   ///   for a renewal, when somebody else has had the lease meanwhile: what is handed over already
   ///   may have been used by them.
   private func hold() async throws {
-    renewed = try await store.write { [lease, maximumLag, isBegun, isLocked] tx in
+    renewed = try await store.write { [lease, maximumLag, isBegun] tx in
       // In the transaction: a lease that was renewed while this one waited for its turn ends later
       // than one that was taken when it began to wait.
       let now = tx.engine.leaseClock.now
@@ -152,7 +150,8 @@ final class NamedConsumer: @unchecked Sendable {
       }
       held.holder = lease.holder
       held.opening = tx.engine.writerID
-      held.isLocked = isLocked
+      // As it is now: a suspension gives the lock back, and it may not be there again.
+      held.isLocked = tx.engine.environment.holds(lease.holder)
       held.until = now + ConsumerLease.seconds
       held.maximumLag = maximumLag
       try tx.put(held, lease.name, in: database)
@@ -189,13 +188,11 @@ extension Engine {
     }
   }
 
-  /// Knows an iteration for one that lives; returns whether other processes can see that.
-  fileprivate func hold(_ holder: UInt64, for store: Store) -> Bool {
-    let isLocked = environment.hold(holder)
+  /// Knows an iteration for one that lives, and lets other processes see it where the kernel can.
+  fileprivate func hold(_ holder: UInt64, for store: Store) {
+    _ = environment.hold(holder)
     consumerHolders.insert(
-      ConsumerHolders.Holder(
-        number: holder, store: ObjectIdentifier(store), isLocked: isLocked))
-    return isLocked
+      ConsumerHolders.Holder(number: holder, store: ObjectIdentifier(store)))
   }
 
   /// False where it was released before.
@@ -208,10 +205,11 @@ extension Engine {
   /// Gives back what the iterations of a store hold, which is closing.
   func endConsumers(of store: Store, timeoutSeconds: Double) {
     for holder in consumerHolders.removeAll(of: ObjectIdentifier(store)) {
+      let isLocked = environment.holds(holder.number)
       environment.release(holder.number)
       // Others see by the lock that it is free. Where there is none the store has to say so; if it
       // cannot, as inside a write, the name is free once the lease has ended.
-      if holder.isLocked || writer.isInLine { continue }
+      if isLocked || writer.isInLine { continue }
       let isDone = DispatchSemaphore(value: 0)
       writer.enqueue {
         try? self.give(holder.number)

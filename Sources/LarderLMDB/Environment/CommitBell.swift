@@ -21,8 +21,14 @@ final class CommitBell: Sendable {
   /// Of the byte that those who listen share.
   private static let earsPlace: off_t = 1 << 20 | 1
 
-  /// Nil once the environment is closed.
-  private let descriptor: Locked<Int32?>
+  private struct State {
+    /// Nil once the environment is closed, and while it is suspended.
+    var descriptor: Int32?
+    /// The numbers that the kernel says this process holds, or is to say again once there is a descriptor.
+    var held: Set<UInt64> = []
+  }
+
+  private let state: Locked<State>
   private let forkCount = Forks.current
 
   /// Nil where the file cannot be opened; then others find out when they look by themselves.
@@ -30,7 +36,7 @@ final class CommitBell: Sendable {
   /// - Parameter isReadOnly: It is listened to only.
   init?(_ files: StoreFiles, isReadOnly: Bool) {
     guard let file = Self.open(files, isReadOnly: isReadOnly) else { return nil }
-    descriptor = Locked(file)
+    state = Locked(State(descriptor: file))
   }
 
   private static func open(_ files: StoreFiles, isReadOnly: Bool) -> Int32? {
@@ -41,33 +47,49 @@ final class CommitBell: Sendable {
     return file >= 0 ? file : nil
   }
 
-  /// Takes a descriptor again, behind ``silence()``.
+  /// Takes a descriptor again, behind ``silence()``, and holds the numbers that were held, as far as the
+  /// kernel can.
   func reopen(_ files: StoreFiles, isReadOnly: Bool) {
-    descriptor.withLock { $0 = $0 ?? Self.open(files, isReadOnly: isReadOnly) }
+    state.withLock { state in
+      guard state.descriptor == nil else { return }
+      state.descriptor = Self.open(files, isReadOnly: isReadOnly)
+      state.held = state.held.filter { number in
+        state.descriptor.map { Self.hold(number, $0) } ?? false
+      }
+    }
   }
 
   // In a forked child another thread of its parent may have had the descriptor's lock for ever.
   deinit { if forkCount == Forks.current { silence() } }
 
-  /// Gives the descriptor back: a store that is closed has none, however long it is held.
+  /// Gives the descriptor back, and every lock that was set through it: a store that is closed has none,
+  /// however long it is held.
   func silence() {
-    descriptor.withLock { descriptor in
-      if let open = descriptor { Forks.close(locked: open) }
-      descriptor = nil
+    state.withLock { state in
+      if let open = state.descriptor {
+        // A child that was just spawned has a share in the locks, which closing alone would leave.
+        #if os(Linux)
+          var none = FileRange.lock(F_UNLCK, at: 0)
+          none.l_len = 0  // To the end of all places.
+          _ = fcntl(open, FileRange.set, &none)
+        #endif
+        Forks.close(locked: open)
+      }
+      state.descriptor = nil
     }
   }
 
-  /// Lends the descriptor; nil once the environment is closed.
+  /// Lends the descriptor; nil where there is none.
   func withDescriptor<Result>(_ body: (Int32) -> Result) -> Result? {
-    descriptor.withLock { descriptor in descriptor.map { body($0) } }
+    state.withLock { state in state.descriptor.map { body($0) } }
   }
 
   /// Costs one system call, and one more where somebody listens. That it failed is nobody's error:
   /// what was committed stays so.
   func ring(_ transaction: Int) {
     var number = UInt64(transaction).littleEndian
-    descriptor.withLock { descriptor in
-      guard let descriptor, Self.isHeard(descriptor) else { return }
+    _ = withDescriptor { descriptor in
+      guard Self.isHeard(descriptor) else { return }
       pwrite(descriptor, &number, MemoryLayout<UInt64>.size, Self.place)
     }
   }
@@ -76,8 +98,7 @@ final class CommitBell: Sendable {
   /// commit before it may not have rung.
   func listen(_ isListening: Bool) {
     #if os(Linux)
-      descriptor.withLock { descriptor in
-        guard let descriptor else { return }
+      _ = withDescriptor { descriptor in
         var lock = FileRange.lock(isListening ? F_RDLCK : F_UNLCK, at: Self.earsPlace)
         _ = fcntl(descriptor, FileRange.set, &lock)
       }
@@ -92,5 +113,29 @@ final class CommitBell: Sendable {
     #else
       return true
     #endif
+  }
+}
+
+// MARK: Numbers that are held
+
+extension CommitBell {
+  /// Has the kernel say that this process holds a number, until it is released, the descriptor is given
+  /// back, or the process ends; false where the kernel cannot. Numbers are random: no two are the same.
+  func hold(_ number: UInt64) -> Bool {
+    state.withLock { state in
+      guard let descriptor = state.descriptor, Self.hold(number, descriptor) else { return false }
+      state.held.insert(number)
+      return true
+    }
+  }
+
+  /// Whether the kernel says so, or will again once there is a descriptor.
+  func holds(_ number: UInt64) -> Bool { state.withLock { $0.held.contains(number) } }
+
+  func release(_ number: UInt64) {
+    state.withLock { state in
+      guard state.held.remove(number) != nil, let descriptor = state.descriptor else { return }
+      _ = Self.set(F_UNLCK, number, descriptor)
+    }
   }
 }

@@ -9,7 +9,8 @@ extension Environment {
 
   /// Lets nothing new begin, waits at most `timeoutSeconds` for the transactions that run, and gives back
   /// every lock and descriptor that this process holds on the store's files. Until ``resume(wait:)``
-  /// every begin throws ``LMDBError/Code/suspended``. Suspending again does nothing.
+  /// every begin throws ``LMDBError/Code/suspended``. Suspending again does nothing, nor does suspending what
+  /// was published, which has no locks.
   ///
   /// - Throws: ``LMDBError`` with code ``LMDBError/Code/inUse`` when transactions still run,
   ///   ``LMDBError/Code/closed``, ``LMDBError/Code/nestedWrite``, ``LMDBError/Code/usedAfterFork``, or
@@ -17,6 +18,8 @@ extension Environment {
   ///   so; the environment is then as open as before.
   public func suspend(timeoutSeconds: Double = 5) throws(LMDBError) {
     try checkFork("suspend")
+    // It holds no lock, and its file may be another one by the time that it would be opened again.
+    guard !options.isPublished else { return }
     try refuseSecondWrite("suspend")
     let deadline = SystemCall.seconds + timeoutSeconds
     try beginChanging("suspend")

@@ -16,20 +16,16 @@ extension CommitBell {
     1 << 21 + off_t(number >> 4)
   }
 
-  /// Has the kernel say that this process holds a number, until it is released or ends; false where the
-  /// kernel cannot. Numbers are random: no two are the same.
-  func hold(_ number: UInt64) -> Bool { set(F_WRLCK, number) }
+  static func hold(_ number: UInt64, _ descriptor: Int32) -> Bool {
+    set(F_WRLCK, number, descriptor)
+  }
 
-  func release(_ number: UInt64) { _ = set(F_UNLCK, number) }
-
-  private func set(_ kind: Int32, _ number: UInt64) -> Bool {
+  static func set(_ kind: Int32, _ number: UInt64, _ descriptor: Int32) -> Bool {
     #if os(Linux)
-      withDescriptor { descriptor in
-        var lock = FileRange.lock(kind, at: Self.place(of: number))
-        return fcntl(descriptor, FileRange.set, &lock) == 0
-      } ?? false
+      var lock = FileRange.lock(kind, at: place(of: number))
+      return fcntl(descriptor, FileRange.set, &lock) == 0
     #else
-      false
+      return false
     #endif
   }
 
@@ -48,11 +44,16 @@ extension CommitBell {
 
 extension Environment {
   /// Has the kernel say that this process holds a random number, until it is released, the environment
-  /// is closed, or the process ends; false where the kernel cannot.
+  /// is closed, or the process ends; false where the kernel cannot. While the environment is suspended
+  /// the kernel does not say so, and others may take what the number stands for.
   package func hold(_ number: UInt64) -> Bool {
     // What a forked child says of the file it would say for its parent.
     forkCount == Forks.current && bell?.hold(number) == true
   }
+
+  /// Whether the kernel says that this process holds a number, or will again once the environment is
+  /// resumed.
+  package func holds(_ number: UInt64) -> Bool { bell?.holds(number) == true }
 
   package func release(_ number: UInt64) {
     if forkCount == Forks.current { bell?.release(number) }

@@ -40,14 +40,6 @@ import Testing
   }
 
   #if os(Linux)
-    /// The locks that any process holds on a file, as the kernel lists them.
-    private func lockCount(_ path: String) throws -> Int {
-      var status = stat()
-      guard lstat(path, &status) == 0 else { return 0 }
-      let locks = try String(contentsOfFile: "/proc/locks", encoding: .utf8)
-      return locks.split(separator: "\n").count { $0.contains(":\(status.st_ino) ") }
-    }
-
     private func openCount() throws -> Int {
       let names = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
       return names.count { name in
@@ -64,16 +56,14 @@ import Testing
       try await notes.save(note)
       var changes = notes.watch(Note.all).makeAsyncIterator()
       _ = try await changes.next()
-      #expect(try lockCount(folder.opening) + lockCount(folder.lock) > 0)
+      #expect(try !HeldLocks.list(folder.store).isEmpty)
 
       try store.suspend()
 
-      #expect(try lockCount(folder.opening) == 0)
-      #expect(try lockCount(folder.lock) == 0)
-      #expect(try lockCount(folder.data) == 0)
+      #expect(try HeldLocks.list(folder.store) == [])
       #expect(try openCount() == 0)
       try store.resume()
-      #expect(try lockCount(folder.opening) + lockCount(folder.lock) > 0)
+      #expect(try !HeldLocks.list(folder.store).isEmpty)
       try verifyAndClose(store)
     }
 
@@ -89,6 +79,8 @@ import Testing
 
       try store.suspend()
 
+      // The other one's alone.
+      #expect(try HeldLocks.list(folder.store).count == 1)
       await #expect(throws: suspended) { try await waiting.value }
       turn.giveBack()
       try store.resume()

@@ -39,20 +39,23 @@ extension Store {
     _ queries: repeat Query<each Entity>, to folder: URL
   ) throws -> PublishReport {
     try checkOpen()
-    // Closures, as a scope cannot be handed from one type to the next.
-    var saves: [(inout WriteScope) throws -> Int] = []
-    try read { snapshot in
-      repeat saves.append(Self.saving(try snapshot.fetch(each queries)))
-    }
     let path = folder.path(percentEncoded: false)
-    return try Self.withScratch("publish") { scratch in
-      let made = try Self.makeWhole(in: scratch, saves)
-      try Engine.storing(at: path, neededByteCount: made.byteCount) {
-        try Publication.put(made.file, in: path)
+    // To its end it is one read, which a suspension waits for: the store that is made here has locks of its
+    // own, if in the temporary folder only.
+    let report = try read { snapshot in
+      // Closures, as a scope cannot be handed from one type to the next.
+      var saves: [(inout WriteScope) throws -> Int] = []
+      repeat saves.append(Self.saving(try snapshot.fetch(each queries)))
+      return try Self.withScratch("publish") { scratch in
+        let made = try Self.makeWhole(in: scratch, saves)
+        try Engine.storing(at: path, neededByteCount: made.byteCount) {
+          try Publication.put(made.file, in: path)
+        }
+        return PublishReport(documentCount: made.documentCount, byteCount: made.byteCount)
       }
-      engine.log.tell(.info, "documents were published", ["bytes": "\(made.byteCount)"])
-      return PublishReport(documentCount: made.documentCount, byteCount: made.byteCount)
     }
+    engine.log.tell(.info, "documents were published", ["bytes": "\(report.byteCount)"])
+    return report
   }
 
   /// Writes what the queries find into a store of its own, on a thread of its own; as the synchronous one.
