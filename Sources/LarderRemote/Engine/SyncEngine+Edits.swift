@@ -26,7 +26,12 @@ extension SyncEngine {
     let tell: @Sendable () throws -> Void = { [weak self] in
       guard let self else { return }
       try told.withLock { told in
-        let edits = try pending()
+        let edits: [PendingEdit]
+        do {
+          edits = try pending()
+        } catch StoreError.suspended {
+          return  // Syncs fail meanwhile, and the first one behind it says so again.
+        }
         if edits != told { continuation.yield(edits) }
         told = edits
       }

@@ -59,9 +59,11 @@ extension SyncEngine {
     guard !names.isEmpty else { return }
     do {
       for try await _ in store.changes(after: nil, in: names, origins: [.local, .imported]) {
-        // Conflicts and rejections are counted by syncs: an edit must not cost what all others cost.
-        let count = try store.read { try $0.outboxCount() }
-        change { $0.pendingCount = count }
+        // Conflicts and rejections are counted by syncs: an edit must not cost what all others cost. A store
+        // that is suspended just now is counted by the sync that follows.
+        if let count = try? store.read({ try $0.outboxCount() }) {
+          change { $0.pendingCount = count }
+        }
         _ = try? await sync(hurry)
       }
     } catch {

@@ -2,6 +2,7 @@ import Foundation
 import Larder
 import LarderRemote
 import LarderSync
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -112,6 +113,43 @@ import Testing
     await running.value
     #expect(try desk.titles() == ["mine ", "theirs "])
     try desk.close()
+    try verifyAndClose(store)
+  }
+
+  @Test(
+    "an engine that runs outlives a suspension of its store, and so do those who follow its edits")
+  func suspended() async throws {
+    let store = try Store.temporary()
+    let clock = ManualClock()
+    let engine = try SyncEngine(
+      store, remote: server, collections: [SyncedCollection(Card.self)], scopes: ["all"],
+      account: "me", interval: .seconds(3600), clock: clock)
+    var updates = engine.pendingUpdates.makeAsyncIterator()
+    #expect(try await updates.next() == [])
+    let running = Task { await engine.run() }
+    let cards = store.repository(of: Card.self)
+    try await cards.save(Card(id: "a"))
+    while server.version(of: .card("a")) == nil { try await Task.sleep(for: .milliseconds(1)) }
+    // A sync may run still.
+    while (try? store.suspend()) == nil { try await Task.sleep(for: .milliseconds(1)) }
+
+    await #expect(throws: StoreError.self) { try await engine.sync(.afterNow) }
+    #if os(Linux)
+      #expect(try HeldLocks.list(store.folder.path) == [])
+    #endif
+    try store.resume()
+
+    try await cards.save(Card(id: "b"))
+    // Behind its failure the engine waits until it is time to try again.
+    while server.version(of: .card("b")) == nil {
+      clock.advance(by: .seconds(60))
+      try await Task.sleep(for: .milliseconds(1))
+    }
+    server.script { _, _ in .fails(.needsSignIn("who?")) }
+    try await cards.save(Card(id: "c"))
+    while try await updates.next()?.map(\.key) != [.card("c")] {}
+    running.cancel()
+    await running.value
     try verifyAndClose(store)
   }
 
