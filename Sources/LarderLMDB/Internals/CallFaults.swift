@@ -91,6 +91,8 @@ extension Calls {
     private let live = Locked(Counts())
 
     private static let known = Locked<[String: CallFaults]>([:])
+    /// For calls of a task on folders that nobody watches, such as those of stores that it makes and removes.
+    @TaskLocal static var ofTask: CallFaults?
     /// Looked at by every call before anything else.
     private static let isUsed = Atomic<Bool>(false)
 
@@ -119,14 +121,16 @@ extension Calls {
 
     static func status(of call: Call, in folder: @autoclosure () -> String) -> Int32? {
       guard isUsed.load(ordering: .acquiring) else { return nil }
-      let folder = folder()
-      return known.withLock { $0[folder] }?.decide(call)
+      return faults(in: folder())?.decide(call)
+    }
+
+    private static func faults(in folder: String) -> CallFaults? {
+      known.withLock { $0[folder] } ?? ofTask
     }
 
     static func count(transactions: Int, cursors: Int, in folder: @autoclosure () -> String) {
       guard isUsed.load(ordering: .acquiring) else { return }
-      let folder = folder()
-      guard let faults = known.withLock({ $0[folder] }) else { return }
+      guard let faults = faults(in: folder()) else { return }
       faults.live.withLock { live in
         live.transactions += transactions
         live.cursors += cursors

@@ -115,6 +115,15 @@ struct PlainSlip: Codable, Identifiable, Equatable {
     Row("a typed save of many, of which one is new", ["a \(was)", "c"]) {
       try await $0.slips.save([Slip(id: "a", text: "new"), Slip(id: "c", text: "new")])
     },
+    Row("letters that are collected", ["a \(was)", "c"]) { store in
+      // A store of its own stands in a folder of its own.
+      let mailbox = Mailbox(at: store.folder.appending(path: "../\(UUID().uuidString)-mailbox"))
+      defer { try? FileManager.default.removeItem(at: mailbox.folder) }
+      try mailbox.post([Slip(id: "b", text: "old"), Slip(id: "c", text: "new")])
+      try mailbox.post([Slip(id: "a", text: "new")])
+      let report = try await store.collect(Slip.self, from: mailbox)
+      #expect(report.merged.count == 2)
+    },
     Row("a save of what stands there already", []) {
       try await $0.slips.save(Slip(id: "a", text: "old"))
     },

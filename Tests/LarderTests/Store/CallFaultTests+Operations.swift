@@ -24,7 +24,7 @@ extension CallFaultTests {
   private static let oslo = Contact.where { $0.city == "Oslo" }
   private static let many = (5..<40).map { Contact(id: "\($0)", city: "Trondheim", order: $0) }
 
-  static var operations: [Operation] { [reads, writes, steps].flatMap { $0 } }
+  static var operations: [Operation] { [reads, writes, steps, handovers].flatMap { $0 } }
 
   private static let reads: [Operation] = [
     Operation("get") { _ = try $0.repository(of: Contact.self).get("3") },
@@ -154,4 +154,57 @@ extension CallFaultTests {
       }
     },
   ]
+  /// What closes the store for a while, or hands documents to others and takes them from them.
+  private static let handovers: [Operation] = [
+    Operation("suspend and resume") { store in
+      try store.suspend()
+      guard store.isSuspended else { throw Wrong("it is not suspended") }
+      try store.resume()
+      _ = try store.repository(of: Contact.self).get("3")
+    },
+    Operation("suspend and resume a consumer", isInSteps: true) { store in
+      var changes = store.changes(for: "reader").makeAsyncIterator()
+      let first = try await changes.next()
+      try store.suspend()
+      try store.resume()
+      if let first { try await store.write { try $0.acknowledge(first) } }
+    },
+    Operation("publish") { store in
+      let folder = store.folder.appending(path: "../published")
+      let report = try store.publish(oslo, Parcel.all, to: folder)
+      guard report.documentCount == 18 else { throw Wrong("\(report)") }
+    },
+    Operation("read what is published") { store in
+      let folder = store.folder.appending(path: "../published")
+      try store.publish(oslo, to: folder)
+      let reader = try Store(published: folder)
+      defer { try? reader.close() }  // It closes where it is let go of, too.
+      try store.publish(oslo, Parcel.all, to: folder)
+      let newer = try reader.newerPublication()
+      defer { try? newer?.close() }
+      let counts = try [reader, newer ?? reader].map { reader in
+        (
+          try reader.repository(of: Contact.self).count(),
+          try reader.repository(of: Parcel.self).count()
+        )
+      }
+      guard counts[0] == (6, 0), counts[1] == (6, 12) else { throw Wrong("\(counts)") }
+    },
+    // Twice, as the note of a letter goes with the second one.
+    Operation("post and collect", isInSteps: true) { store in
+      let mailbox = Mailbox(at: store.folder.appending(path: "../mailbox"))
+      try mailbox.post(many, [Parcel(id: 30, code: "30")])
+      for _ in 0..<2 {
+        let report = try store.collect(Contact.self, Parcel.self, from: mailbox)
+        if let (_, error) = report.unreadable.first { throw error }
+      }
+    },
+  ]
+
+  /// Thrown by an operation that returned something else than it should: no error of the library's, so that
+  /// it fails the test.
+  private struct Wrong: Error {
+    let text: String
+    init(_ text: String) { self.text = text }
+  }
 }

@@ -97,7 +97,8 @@ import Testing
       Parcel(id: $0, code: "code-\($0)", shelf: $0 % 3, labels: ["a", "b"], note: "\($0)")
     }
     try await store.repository(of: Parcel.self).save(parcels)
-    let result = try await body(store, plan)
+    // Stores that an operation makes for a moment, as a publication does, are of the plan too.
+    let result = try await CallFaults.$ofTask.withValue(faults) { try await body(store, plan) }
     plan.begin(nil)
     // Behind whatever is still done in the background.
     try await store.flush()
@@ -134,6 +135,8 @@ import Testing
         var error: (any Error)?
         do { try await operation.run(store) } catch let thrown { error = thrown }
         plan.begin(nil)
+        // One that cannot be opened again stays suspended, and can be resumed later.
+        try store.resume()
         let found = try Contents(of: store)
         guard let error else {
           #expect(found == after, "\(operation) returned with \(fault)")

@@ -258,6 +258,16 @@ extension CorridorPath {
       without: noDocuments.merging([.growth: "it writes one record"]) { $1 },
       run: now { try $0.collection("Cargo").setChangeLog(false) }),
     CorridorPath(
+      description: "collect letters",
+      run: now { store in
+        let mailbox = Mailbox(at: store.folder.appending(path: "../mailbox"))
+        for start in stride(from: 0, to: count, by: 500) {
+          try mailbox.post(Array(changed[start..<start + 500]))
+        }
+        let report = try store.collect(Cargo.self, from: mailbox)
+        #expect(report.unreadable.isEmpty && report.foreign.isEmpty)
+      }),
+    CorridorPath(
       description: "salvage", without: [.ageing: untyped],
       prepare: { store in
         let other = try Store(at: store.folder.appending(path: "../other"))

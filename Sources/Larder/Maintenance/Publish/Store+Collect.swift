@@ -46,7 +46,7 @@ extension Store {
     #if LARDER_MUTANTS
       if Mutant.lettersRemovedFirst.isOn { letters.forEach { $0.remove(from: mailbox) } }
     #endif
-    if !letters.isEmpty || !found.isEmpty || hasNotes() {
+    if try !letters.isEmpty || !found.isEmpty || hasNotes() {
       (report.merged, report.saves) = try write { try $0.merge(letters, from: mailbox) }
     }
     // A note of each is on the disk: whoever is killed here merges none of them again.
@@ -70,7 +70,7 @@ extension Store {
     }
   }
 
-  private func hasNotes() -> Bool { ((try? read { try $0.count(LetterNote.all) }) ?? 0) > 0 }
+  private func hasNotes() throws -> Bool { try read { try $0.count(LetterNote.all) } > 0 }
 }
 
 /// A letter as it was read.
