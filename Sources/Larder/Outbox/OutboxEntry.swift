@@ -273,4 +273,15 @@ extension OutboxEntry {
     }
     return hasChanged
   }
+
+  /// Notes another edit, which is no deletion.
+  ///
+  /// - Parameter old: The record as it was before; nil where there was none.
+  package mutating func edit(old: [UInt8]?) {
+    if let old {
+      _ = old.withUnsafeBytes { edit(old: $0, isDeleted: false) }
+    } else {
+      _ = edit(old: nil as UnsafeRawBufferPointer?, isDeleted: false)
+    }
+  }
 }

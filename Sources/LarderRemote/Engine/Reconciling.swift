@@ -138,13 +138,20 @@ struct Reconciling {
     let otherKey = place.outline.key(of: copy)
     if otherKey == key { return try keep(here, there, &tx) }
     try adopt(there, isThere: true, &tx)
+    let old = try otherKey.flatMap { try tx.recordBytes(name, $0) }
     try tx.save([copy], in: place.collection, keyField: place.keyField)
     guard let otherKey else { return }
-    // As if it had been made here.
-    var made = try tx.outboxEntry(name, otherKey) ?? OutboxEntry()
-    made.sequence = entry.sequence
-    made.base = try tx.base(name, otherKey)
-    made.isDeleted = false
+    // As if it had been made here, also where that key has a document that is under way.
+    var made: OutboxEntry
+    if let waiting = try tx.outboxEntry(name, otherKey) {
+      made = waiting
+    } else {
+      made = OutboxEntry()
+      made.sequence = entry.sequence
+      made.base = try tx.base(name, otherKey)
+      if made.base != nil { made.shadow = old }
+    }
+    made.edit(old: old)
     try tx.setOutboxEntry(name, otherKey, to: made)
   }
 
