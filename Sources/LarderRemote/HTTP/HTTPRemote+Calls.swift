@@ -17,8 +17,9 @@ extension HTTPRemote {
       answer = try await send(HTTPRequest(url: try address("")))
     } catch RemoteError.malformed {
       // It is optional: 404 and 405 say so.
-      knownFacts.withLock { $0 = HTTPFacts() }
-      return RemoteFacts()
+      let facts = HTTPFacts()
+      knownFacts.withLock { $0 = facts }
+      return facts.facts
     }
     let facts = try HTTPFacts(try AnswerReader(answer, "the facts"))
     knownFacts.withLock { $0 = facts }
@@ -39,23 +40,52 @@ extension HTTPRemote {
   /// Sends edits.
   ///
   /// A document that is no JSON object would spoil the request for all others. It is not sent, and its result is
-  /// ``PushResult/rejected(code:reason:)`` with the code `malformed`.
+  /// ``PushResult/rejected(code:reason:)`` with the code `malformed`. On Linux the edits may go in several requests,
+  /// one after the other. Where one of them fails, all are as if they had no answer, and may be sent again.
   public func push(_ request: PushRequest) async throws -> [PushResult] {
     var results = request.mutations.map(Self.refusal)
-    let sent = results.indices.filter { results[$0] == nil }
-    var body = RequestText()
-    body.open()
-    body.add("scope", request.scope)
-    body.addArray("mutations", sent) { body, index in
-      body.add(request.mutations[index])
+    let sent = request.mutations.indices.filter { results[$0] == nil }
+    for part in Self.parts(sent, of: request.mutations) {
+      let mutations = part.map { request.mutations[$0] }
+      var body = RequestText()
+      body.open()
+      body.add("scope", request.scope)
+      body.addArray("mutations", mutations) { body, mutation in
+        body.add(mutation)
+      }
+      body.close()
+      let answer = try await post("push", body)
+      let reader = try AnswerReader(answer, "the answer to a push")
+      let answered = try PushResult.all(reader, to: mutations)
+      for (index, result) in zip(part, answered) { results[index] = result }
     }
-    body.close()
-    let answer = try await post("push", body)
-    let reader = try AnswerReader(answer, "the answer to a push")
-    let answered = try PushResult.all(reader, to: sent.map { request.mutations[$0] })
-    for (index, result) in zip(sent, answered) { results[index] = result }
     return results.compactMap(\.self)
   }
+
+  /// The mutations of each request. There is one at least, as the server says more than results.
+  private static func parts(_ sent: [Int], of mutations: [Mutation]) -> [ArraySlice<Int>] {
+    var parts: [ArraySlice<Int>] = []
+    var (start, byteCount) = (0, 0)
+    for (place, index) in sent.enumerated() {
+      let added = mutations[index].approximateByteCount
+      if place > start, byteCount + added > lightBodyByteCount {
+        parts.append(sent[start..<place])
+        (start, byteCount) = (place, 0)
+      }
+      byteCount += added
+    }
+    return parts + [sent[start...]]
+  }
+
+  /// What a body of a push has at most, where it can be cut.
+  ///
+  /// A `URLSession` of Linux sends 64 KiB of a body at once. Only where more is left does it ask the system whether
+  /// it may write, and then goes on asking until the answer is there, which takes 0.7 of a processor.
+  #if canImport(FoundationNetworking)
+    private static let lightBodyByteCount = 60_000
+  #else
+    private static let lightBodyByteCount = Int.max
+  #endif
 
   private static func refusal(_ mutation: Mutation) -> PushResult? {
     mutation.document?.fault.map { .rejected(code: "malformed", reason: $0) }
@@ -89,5 +119,14 @@ extension HTTPRemote {
 
   private func post(_ name: String, _ body: consuming RequestText) async throws -> HTTPAnswer {
     try await send(HTTPRequest(url: try address(name), body: Data(body.bytes)))
+  }
+}
+
+extension Mutation {
+  /// About as many bytes as it has in a request.
+  fileprivate var approximateByteCount: Int {
+    // The names of the members, and an id.
+    120 + key.collection.utf8.count + key.key.utf8.count + (base?.utf8.count ?? 0)
+      + (document?.json.count ?? 0)
   }
 }

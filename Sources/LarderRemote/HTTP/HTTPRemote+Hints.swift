@@ -35,6 +35,11 @@ extension HTTPRemote {
   ) async throws {
     let request = HTTPRequest(
       url: try address("hints", query: scopes.map { ("scope", $0) }), accepts: "text/event-stream")
+    #if canImport(FoundationNetworking)
+      // The stream is the second request of its connection then, unless another one is faster: the first would keep
+      // a processor busy. Whether anything is wrong shows with the stream.
+      _ = try? await facts()
+    #endif
     let lines = Locked(EventLines())
     let wanted = Set(scopes)
     _ = try await send(request) { data in

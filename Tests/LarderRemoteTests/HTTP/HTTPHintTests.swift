@@ -18,8 +18,9 @@ import Testing
   }
 
   private func server(_ steps: [ScriptedHTTPServer.Step]) throws -> ScriptedHTTPServer {
-    try Server { _, number in
-      number == 1 ? Server.answer(#"{"protocol": 1, "capabilities": ["hints"]}"#) : steps
+    try Server { request, _ in
+      request.target == "/v1"
+        ? Server.answer(#"{"protocol": 1, "capabilities": ["hints"]}"#) : steps
     }
   }
 
@@ -39,8 +40,9 @@ import Testing
     isRead.set()
     #expect(try await hints.next() == "c d")
     #expect(try await hints.next() == nil)
-    #expect(server.requests[1].target == "/v1/hints?scope=a%2Bb&scope=c%20d")
-    #expect(server.requests[1].headers["accept"] == "text/event-stream")
+    let asked = try #require(server.requests.last)
+    #expect(asked.target == "/v1/hints?scope=a%2Bb&scope=c%20d")
+    #expect(asked.headers["accept"] == "text/event-stream")
   }
 
   @Test("hints that are not wanted are not asked for")
