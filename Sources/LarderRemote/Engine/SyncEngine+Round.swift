@@ -5,10 +5,6 @@ internal import LarderSync
 // One sync, from the first request to the last.
 
 extension SyncEngine {
-  /// As often one edit is sent in a sync: a document that somebody else changes all the time must not keep the
-  /// others waiting.
-  private static let mostSends = 8
-
   func round() async throws -> UpdateStatus {
     var forbidden: [String: String] = [:]
     do {
@@ -67,7 +63,7 @@ extension SyncEngine {
   }
 
   /// What is thrown that is none of the remote's own errors means that it could not answer.
-  private func asking<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
+  func asking<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
     do {
       return try await body()
     } catch let error as RemoteError {
@@ -97,90 +93,9 @@ extension SyncEngine {
         level: .warning, message: "a sync has failed", metadata: ["error": "\(type(of: error))"]))
   }
 
-  // MARK: Up
-
-  /// Sends what is due.
-  ///
-  /// - Returns: Why edits were not answered although the remote answers others; they are sent again by a later
-  ///   sync.
-  private func push(
-    _ facts: RemoteFacts, _ forbidden: inout [String: String]
-  ) async throws -> (any Error)? {
-    var sends: [RemoteKey: Int] = [:]
-    var failure: (any Error)?
-    while true {
-      let due = try tables.dueEdits().filter { sends[$0.name, default: 0] < Self.mostSends }
-      if due.isEmpty { return failure }
-      var left = due[...]
-      while !left.isEmpty {
-        try checkGoesOn()
-        enter(.pushing(left.count))
-        let isAlone = left.first?.isSuspected == true
-        let flight = try tables.begin(
-          left.prefix(isAlone ? 1 : max(1, facts.maximumMutationCount)),
-          mostByteCount: facts.maximumPushByteCount)
-        for edit in left.prefix(flight.visitedCount) { sends[edit.name, default: 0] += 1 }
-        for name in flight.waiting { sends[name] = Self.mostSends }
-        left = left.dropFirst(flight.visitedCount)
-        for request in flight.requests {
-          do {
-            for mutation in try await send(request, in: flight, &failure) {
-              sends[mutation.key] = Self.mostSends
-            }
-          } catch RemoteError.forbidden(let reason) {
-            forbidden[request.scope] = reason
-            for mutation in request.mutations { sends[mutation.key] = Self.mostSends }
-          }
-        }
-      }
-    }
-  }
-
-  private func checkGoesOn() throws {
+  func checkGoesOn() throws {
     try Task.checkCancellation()
     if state.withLock({ $0.phase == .paused }) { throw CancellationError() }
-  }
-
-  /// Sends a request; where the remote does not answer it, although it answers others, in halves, so that one
-  /// edit that nobody can answer is found and set aside.
-  ///
-  /// - Returns: What was not answered.
-  private func send(
-    _ request: PushRequest, in flight: Flight, _ failure: inout (any Error)?
-  ) async throws -> [Mutation] {
-    do {
-      let results = try await asking { try await self.remote.push(request) }
-      try tables.finish(request, results, of: flight, mend: options.mend)
-      return []
-    } catch RemoteError.tooLarge(let reason) {
-      guard request.mutations.count > 1 else {
-        try tables.hold(request, in: flight, code: "too-large", reason)
-        return []
-      }
-      return try await sendHalves(request, in: flight, &failure)
-    } catch RemoteError.unavailable(let reason, retryAfter: nil) {
-      // Where nothing else is answered either, the edits are not at fault.
-      let error = RemoteError.unavailable(reason)
-      guard (try? await asking { try await self.remote.facts() }) != nil else { throw error }
-      guard request.mutations.count > 1 else {
-        try tables.noteFailure(of: request, in: flight)
-        failure = error
-        return request.mutations
-      }
-      return try await sendHalves(request, in: flight, &failure)
-    }
-  }
-
-  private func sendHalves(
-    _ request: PushRequest, in flight: Flight, _ failure: inout (any Error)?
-  ) async throws -> [Mutation] {
-    let middle = request.mutations.count / 2
-    var unanswered: [Mutation] = []
-    for half in [request.mutations[..<middle], request.mutations[middle...]] {
-      let request = PushRequest(scope: request.scope, mutations: Array(half))
-      unanswered += try await send(request, in: flight, &failure)
-    }
-    return unanswered
   }
 
   // MARK: Down

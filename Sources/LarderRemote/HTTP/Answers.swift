@@ -116,9 +116,13 @@ struct HTTPFacts: Sendable {
   var facts = RemoteFacts()
   var hasHints = false
 
-  init() {}
+  init() {
+    // While the server works on one, the next is on its way.
+    facts.maximumConcurrentPushCount = 2
+  }
 
   init(_ reader: AnswerReader) throws {
+    self.init()
     let version = try reader.count(of: "protocol", in: reader.root)
     guard version == 1 else {
       throw RemoteError.gone("it speaks version \(version) of the protocol, and this app version 1")

@@ -58,6 +58,9 @@ public struct RemoteFacts: Sendable, Equatable {
   public var maximumMutationCount = 100
   /// Bytes of the documents in one push at most.
   public var maximumPushByteCount = 1 << 20
+  /// Pushes under way at once at most. No two of them have the same document, and none waits for another, so that
+  /// they may be done in any order.
+  public var maximumConcurrentPushCount = 1
   /// Changes in one pull at most.
   public var maximumChangeCount = 1000
   /// Whether ``Remote/count(_:)`` says how many documents there are.

@@ -139,9 +139,12 @@ import Testing
     let facts = try await remote.facts()
     #expect(facts.maximumMutationCount == 30 && facts.maximumChangeCount == 20)
     #expect(facts.maximumPushByteCount == 2500)
+    #expect(facts.maximumConcurrentPushCount == 2)
     #expect(facts.hasCount && !facts.hasManifest && !facts.hasGaps)
     #expect(server.requests[0].method == "GET" && server.requests[0].target == "/v1")
-    #expect(try await remote.facts() == RemoteFacts())
+    var least = RemoteFacts()
+    least.maximumConcurrentPushCount = 2
+    #expect(try await remote.facts() == least)
     #expect(remote.hints(["a"]) == nil)
     await #expect(throws: RemoteError.self) { try await remote.facts() }
   }
