@@ -133,7 +133,8 @@ struct Bench {
     let environment = ProcessInfo.processInfo.environment
     let folder = try ScratchFolder(in: options.folder)
     defer { folder.remove() }
-    for scale in options.scales {
+    let parts = options.onlySynced.isEmpty ? SyncStudy.Part.allCases : options.onlySynced
+    for scale in options.scales where parts.contains(.outbox) {
       let study = OutboxStudy(documents: scale, rounds: options.rounds, folder: folder)
       print(SyncStudy.table(try await study.run()))
     }
@@ -151,7 +152,7 @@ struct Bench {
       let study = SyncStudy(
         documents: scale, rounds: options.rounds, folder: folder, server: server, token: token,
         scope: String(scope))
-      print(SyncStudy.table(try await study.run()))
+      print(SyncStudy.table(try await study.run(parts)))
     }
   }
 

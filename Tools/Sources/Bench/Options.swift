@@ -15,6 +15,7 @@ struct Options {
   var only: [Operation] = []
   var onlyStudied: [StudiedOperation] = []
   var onlySearched: [SearchOperation] = []
+  var onlySynced: [SyncStudy.Part] = []
   var rounds = 5
   var json: URL?
   var html: URL?
@@ -56,6 +57,7 @@ struct Options {
 
     operations: \(operationNames.joined(separator: ", "))
     of search: \(SearchOperation.allCases.map(\.rawValue).joined(separator: ", "))
+    of sync: \(SyncStudy.Part.allCases.map(\.rawValue).joined(separator: ", "))
     """
 
   private static var operationNames: [String] {
@@ -134,6 +136,8 @@ struct Options {
       onlyStudied.append(operation)
     } else if let operation = SearchOperation(rawValue: text) {
       onlySearched.append(operation)
+    } else if let part = SyncStudy.Part(rawValue: text) {
+      onlySynced.append(part)
     } else {
       throw UsageError("\(text) is not an operation; bench --help lists them")
     }

@@ -106,12 +106,6 @@ struct OutboxStudy {
       store, remote: remote, collections: [SyncedCollection(SyncedNote.self)], scopes: ["notes"],
       account: "me", interval: .zero)
   }
-
-  private func processorSeconds() -> Double {
-    var time = timespec()
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
-  }
 }
 
 /// A remote in this process that has so many notes, and takes nothing.
@@ -137,6 +131,13 @@ private struct GivingRemote: Remote {
   func push(_ request: PushRequest) async throws -> [PushResult] {
     throw RemoteError.unavailable("closed")
   }
+}
+
+/// What processors have worked for this process so far.
+func processorSeconds() -> Double {
+  var time = timespec()
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+  return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
 }
 
 extension Duration {
