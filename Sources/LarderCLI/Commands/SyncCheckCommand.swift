@@ -48,9 +48,12 @@ enum SyncCheckCommand: Command {
       conformance.seed = seed
     }
     let other = arguments["other-scope"]
-    let report = try finished { [conformance] in
+    // Pushes go as they are, so that the server's own limits are met.
+    var options = HTTPRemoteOptions()
+    options.maximumPushBodyByteCount = .max
+    let report = try finished { [conformance, options] in
       await conformance.check(scope: scope, otherScope: other) {
-        HTTPRemote(url: url) { _ in token }
+        HTTPRemote(url: url, options: options) { _ in token }
       }
     }
     try Console.print(report.description)

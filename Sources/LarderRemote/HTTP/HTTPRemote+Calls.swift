@@ -40,12 +40,13 @@ extension HTTPRemote {
   /// Sends edits.
   ///
   /// A document that is no JSON object would spoil the request for all others. It is not sent, and its result is
-  /// ``PushResult/rejected(code:reason:)`` with the code `malformed`. On Linux the edits may go in several requests,
-  /// one after the other. Where one of them fails, all are as if they had no answer, and may be sent again.
+  /// ``PushResult/rejected(code:reason:)`` with the code `malformed`. Edits of more bytes than
+  /// ``HTTPRemoteOptions/maximumPushBodyByteCount`` go in several requests. Where one of them fails this throws, as if
+  /// none had an answer: all may be sent again.
   public func push(_ request: PushRequest) async throws -> [PushResult] {
     var results = request.mutations.map(Self.refusal)
     let sent = request.mutations.indices.filter { results[$0] == nil }
-    for part in Self.parts(sent, of: request.mutations) {
+    for part in parts(sent, of: request.mutations) {
       let mutations = part.map { request.mutations[$0] }
       var body = RequestText()
       body.open()
@@ -63,12 +64,12 @@ extension HTTPRemote {
   }
 
   /// The mutations of each request. There is one at least, as the server says more than results.
-  private static func parts(_ sent: [Int], of mutations: [Mutation]) -> [ArraySlice<Int>] {
+  private func parts(_ sent: [Int], of mutations: [Mutation]) -> [ArraySlice<Int>] {
     var parts: [ArraySlice<Int>] = []
     var (start, byteCount) = (0, 0)
     for (place, index) in sent.enumerated() {
       let added = mutations[index].approximateByteCount
-      if place > start, byteCount + added > lightBodyByteCount {
+      if place > start, byteCount > options.maximumPushBodyByteCount - added {
         parts.append(sent[start..<place])
         (start, byteCount) = (place, 0)
       }
@@ -76,16 +77,6 @@ extension HTTPRemote {
     }
     return parts + [sent[start...]]
   }
-
-  /// What a body of a push has at most, where it can be cut.
-  ///
-  /// A `URLSession` of Linux sends 64 KiB of a body at once. Only where more is left does it ask the system whether
-  /// it may write, and then goes on asking until the answer is there, which takes 0.7 of a processor.
-  #if canImport(FoundationNetworking)
-    private static let lightBodyByteCount = 60_000
-  #else
-    private static let lightBodyByteCount = Int.max
-  #endif
 
   private static func refusal(_ mutation: Mutation) -> PushResult? {
     mutation.document?.fault.map { .rejected(code: "malformed", reason: $0) }

@@ -133,9 +133,22 @@ public struct HTTPRemoteOptions: Sendable, Equatable {
   public var deadline = Duration.seconds(60)
   /// How long a stream of hints may be silent. Servers give a sign of life more often.
   public var longestSilence = Duration.seconds(90)
+  /// Bytes of the body of one push, about. A larger push goes in several requests, one after the other, which are cut
+  /// between its edits; one edit is never cut.
+  ///
+  /// There is a limit on Linux alone. A `URLSession` sends 64 KiB of a body at once there. Only where more is left does
+  /// it ask whether it may write, and then goes on asking until it has the answer. Set it to `Int.max` where you want to
+  /// see whether a server takes what it says.
+  public var maximumPushBodyByteCount = Self.lightBodyByteCount
   /// Whether a stream of hints is opened where the server gives them. Without them the engine hears of news when its
   /// interval has passed.
   public var takesHints = true
+
+  #if canImport(FoundationNetworking)
+    private static let lightBodyByteCount = 60_000
+  #else
+    private static let lightBodyByteCount = Int.max
+  #endif
 
   /// The defaults fit the reference server.
   public init() {}

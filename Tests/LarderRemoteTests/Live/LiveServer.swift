@@ -17,8 +17,15 @@ enum LiveServer {
     return url
   }
 
+  /// Pushes go as they are, so that the server's own limits are met.
+  static let whole = {
+    var options = HTTPRemoteOptions()
+    options.maximumPushBodyByteCount = .max
+    return options
+  }()
+
   static func remote(
-    _ options: HTTPRemoteOptions = HTTPRemoteOptions(), token: String = token
+    _ options: HTTPRemoteOptions = whole, token: String = token
   ) throws -> HTTPRemote {
     HTTPRemote(url: try url(), options: options) { _ in token }
   }
