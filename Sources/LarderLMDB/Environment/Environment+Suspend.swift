@@ -36,6 +36,11 @@ extension Environment {
       gate.reopen()
       throw error
     }
+    rest()
+  }
+
+  /// Nobody is inside, and nobody can come.
+  private func rest() {
     letGo()
     lockIdentity = nil
     turn = nil
@@ -63,7 +68,13 @@ extension Environment {
       throw StoreFiles.missing(folder, "the store that was here is gone")
     }
     try adopt(found, lock)
-    _ = try freeReaders()
+    do throws(LMDBError) {
+      _ = try freeReaders()
+    } catch {
+      rest()
+      throw error
+    }
+    isAtRest.store(false, ordering: .releasing)
     gate.reopen()
     _ = consume lock
   }
@@ -110,7 +121,6 @@ extension Environment {
     mark?.begin(files)
     turn = options.isReadOnly ? nil : WriteTurn.open(files.opening)
     reopenings.add(1, ordering: .releasing)
-    isAtRest.store(false, ordering: .releasing)
     let old = dataIdentity
     guard old != found else { return }
     identity.withLock { $0 = found }

@@ -24,7 +24,7 @@ extension CallFaultTests {
   private static let oslo = Contact.where { $0.city == "Oslo" }
   private static let many = (5..<40).map { Contact(id: "\($0)", city: "Trondheim", order: $0) }
 
-  static var operations: [Operation] { [reads, writes, steps, handovers].flatMap { $0 } }
+  static var operations: [Operation] { [handovers, reads, writes, steps].flatMap { $0 } }
 
   private static let reads: [Operation] = [
     Operation("get") { _ = try $0.repository(of: Contact.self).get("3") },
