@@ -264,8 +264,12 @@ extension Environment {
       reservedEnd.withLock { $0 = 0 }
       let old = dataIdentity
       guard let new = expected.data else { throw StoreFiles.missing(folder, "its files are gone") }
+      if old != new {
+        // A suspended store may have had the number of this file.
+        Registry.shared.followSuspended()
+        guard Registry.shared.move(old, to: new) else { throw files.isOpen("compact") }
+      }
       identity.withLock { $0 = new }
-      if old != new { Registry.shared.move(old, to: new) }
     } catch {
       Calls.close(environment: opened)
       closeLockProbe()

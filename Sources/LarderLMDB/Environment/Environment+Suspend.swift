@@ -83,6 +83,8 @@ extension Environment {
   private func adopt(
     _ found: FileIdentity, _ lock: borrowing OpeningLock?
   ) throws(LMDBError) {
+    // Who opens it meanwhile shares this environment.
+    guard go(by: found) else { throw files.isOpen("resume") }
     let isAlone = try Self.isAlone(files, lock, options)
     let preflight = Preflight(
       files: files, identity: found, session: try lock?.session(), rest: try lock?.rest() ?? nil,
@@ -121,10 +123,27 @@ extension Environment {
     mark?.begin(files)
     turn = options.isReadOnly ? nil : WriteTurn.open(files.opening)
     reopenings.add(1, ordering: .releasing)
+  }
+
+  /// A suspended environment has its file not open: once that is removed, its number may be another file's, and
+  /// another process may put another file in its place. So it goes by the file that is at its path now, and by
+  /// none where there is none or where that one is open apart.
+  func followFile() {
+    // Who is at it just now looks at its file anyway.
+    guard Registry.shared.beginChanging(dataIdentity) else { return }
+    defer { Registry.shared.didNotClose(dataIdentity) }
+    guard isSuspended else { return }
+    if let found = (try? SafeFiles.identity(files.data)) ?? nil, go(by: found) { return }
+    _ = go(by: .none())
+  }
+
+  /// - Returns: False where an environment of this process has that file open.
+  private func go(by found: FileIdentity) -> Bool {
     let old = dataIdentity
-    guard old != found else { return }
+    if old == found { return true }
+    guard Registry.shared.move(old, to: found) else { return false }
     identity.withLock { $0 = found }
-    Registry.shared.move(old, to: found)
+    return true
   }
 
   /// Waits while another thread opens, closes, suspends or resumes it.

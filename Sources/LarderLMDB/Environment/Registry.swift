@@ -25,6 +25,7 @@ final class Registry: Sendable {
   /// Waits while another thread opens or closes the file.
   func claim(_ identity: FileIdentity, _ options: Environment.Options) -> Claim {
     while true {
+      followSuspended()
       // The environment leaves the lock before it is let go of: its end takes the lock again.
       let claim = entries.withLock { entries -> Claim? in
         guard let entry = entries[identity], entry.forks == Forks.current else {
@@ -43,11 +44,21 @@ final class Registry: Sendable {
   /// Keeps everybody in this process from opening the file, until `remove`; false when somebody has
   /// it open, or is about to.
   func claimAlone(_ identity: FileIdentity) -> Bool {
-    entries.withLock { entries in
+    followSuspended()
+    return entries.withLock { entries in
       if let entry = entries[identity], entry.forks == Forks.current { return false }
       entries[identity] = Entry(forks: Forks.current)
       return true
     }
+  }
+
+  /// Has suspended environments go by the files that are at their paths now.
+  func followSuspended() {
+    // The environments leave the lock before they are let go of.
+    let environments = entries.withLock { entries in
+      entries.values.compactMap { $0.forks == Forks.current ? $0.environment : nil }
+    }
+    for environment in environments where environment.isSuspended { environment.followFile() }
   }
 
   func didOpen(_ environment: Environment, _ identity: FileIdentity) {
@@ -69,9 +80,14 @@ final class Registry: Sendable {
     }
   }
 
-  /// Another data file has taken the place of one that is open.
-  func move(_ identity: FileIdentity, to other: FileIdentity) {
-    entries.withLock { entries in entries[other] = entries.removeValue(forKey: identity) }
+  /// Another data file has taken the place of one that is open; false, and nothing changes, where somebody has
+  /// that one open.
+  func move(_ identity: FileIdentity, to other: FileIdentity) -> Bool {
+    entries.withLock { entries in
+      if let entry = entries[other], entry.forks == Forks.current { return false }
+      entries[other] = entries.removeValue(forKey: identity)
+      return true
+    }
   }
 
   func remove(_ identity: FileIdentity) {

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -15,6 +17,18 @@ struct FileIdentity: Hashable, Sendable {
     device = UInt64(truncatingIfNeeded: status.st_dev)
     inode = UInt64(truncatingIfNeeded: status.st_ino)
   }
+
+  private init(none number: UInt64) {
+    device = .max
+    inode = number
+  }
+
+  /// What no file has, nor anything else.
+  static func none() -> FileIdentity {
+    FileIdentity(none: noneCount.add(1, ordering: .relaxed).newValue)
+  }
+
+  private static let noneCount = Atomic<UInt64>(0)
 }
 
 #if os(Linux)
