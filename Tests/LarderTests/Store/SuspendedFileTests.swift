@@ -1,6 +1,7 @@
 import Foundation
 import LarderLMDB
 import LarderTestKit
+import LarderTestProcess
 import LarderTesting
 import Testing
 
