@@ -265,9 +265,14 @@ extension Environment {
       let old = dataIdentity
       guard let new = expected.data else { throw StoreFiles.missing(folder, "its files are gone") }
       if old != new {
-        // A suspended store may have had the number of this file.
+        // A suspended store may have had the number of this file, or one that is just closing.
+        let deadline = SystemCall.seconds + 5
         Registry.shared.followSuspended()
-        guard Registry.shared.move(old, to: new) else { throw files.isOpen("compact") }
+        while !Registry.shared.move(old, to: new) {
+          guard SystemCall.seconds < deadline else { throw files.isOpen("compact") }
+          SystemCall.sleep(microseconds: 1000)
+          Registry.shared.followSuspended()
+        }
       }
       identity.withLock { $0 = new }
     } catch {

@@ -83,8 +83,16 @@ extension Environment {
   private func adopt(
     _ found: FileIdentity, _ lock: borrowing OpeningLock?
   ) throws(LMDBError) {
-    // Who opens it meanwhile shares this environment.
-    guard go(by: found) else { throw files.isOpen("resume") }
+    // Who opens it meanwhile shares this environment. The number may still be that of a file which is gone, of
+    // another suspended store or of one that is just closing.
+    let deadline = SystemCall.seconds + 5
+    while true {
+      if found != dataIdentity { Registry.shared.followSuspended() }
+      if go(by: found) { break }
+      let isOpen = Registry.shared.entries.withLock { $0[found]?.phase == .open }
+      guard !isOpen, SystemCall.seconds < deadline else { throw files.isOpen("resume") }
+      SystemCall.sleep(microseconds: 1000)
+    }
     let isAlone = try Self.isAlone(files, lock, options)
     let preflight = Preflight(
       files: files, identity: found, session: try lock?.session(), rest: try lock?.rest() ?? nil,
