@@ -23,7 +23,7 @@ struct FileIdentity: Hashable, Sendable {
     inode = number
   }
 
-  /// What no file has, nor anything else.
+  /// An identity that no file has; another one each time.
   static func none() -> FileIdentity {
     FileIdentity(none: noneCount.add(1, ordering: .relaxed).newValue)
   }

@@ -90,7 +90,7 @@ extension SyncEngine {
     guard line.underWayCount < max(1, facts.maximumConcurrentPushCount) else { return nil }
     while line.ready.isEmpty {
       guard let first = line.due.first else { return nil }
-      // What may be at fault for a missing answer is asked for alone.
+      // An edit that may be why an answer is missing is sent alone.
       if first.isSuspected, line.underWayCount > 0 { return nil }
       try checkGoesOn()
       enter(.pushing(line.due.count + line.underWayEditCount))
