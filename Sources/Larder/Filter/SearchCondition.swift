@@ -1,14 +1,32 @@
 internal import LarderLMDB
 
-/// A search in the texts of a document, as a condition.
-struct SearchCondition: Sendable, Equatable {
+/// A search in the texts of a document, as a condition. Shared by the filter, the order and the plan of a query.
+final class SearchCondition: Sendable {
   /// Text, or arrays or sets of it; or what is computed from the document.
   let fields: [Operand]
   /// Of each of the fields; they matter to the order of what is found, not to what is found.
   let weights: [UInt32]
   let expression: SearchExpression
   /// Takes the texts apart, as it has what is searched for.
-  var tokenizer = SearchTokenizer.standard
+  let tokenizer: SearchTokenizer
+
+  init(
+    fields: [Operand], weights: [UInt32], expression: SearchExpression,
+    tokenizer: SearchTokenizer = .standard
+  ) {
+    self.fields = fields
+    self.weights = weights
+    self.expression = expression
+    self.tokenizer = tokenizer
+  }
+}
+
+extension SearchCondition: Equatable {
+  static func == (left: SearchCondition, right: SearchCondition) -> Bool {
+    left === right
+      || left.fields == right.fields && left.weights == right.weights
+        && left.expression == right.expression && left.tokenizer == right.tokenizer
+  }
 }
 
 extension SearchCondition: CustomStringConvertible {

@@ -1,13 +1,13 @@
 internal import LarderLMDB
 
 /// The documents that a search index has found in one transaction.
-struct SearchFinding {
+final class SearchFinding {
   let condition: SearchCondition
   let index: CollectionIndex
   private let reading: SearchReading
   private let ranked: RankedSearch
   /// Only what ranks behind this is wanted.
-  private var bound: (score: Double, key: [UInt8])?
+  private let bound: (score: Double, key: [UInt8])?
 
   /// How many documents were found.
   var count: Int { ranked.ids.count }
@@ -32,14 +32,21 @@ struct SearchFinding {
     }
     self.index = index
     self.condition = condition
+    bound = nil
+  }
+
+  private init(_ finding: SearchFinding, behind bound: (score: Double, key: [UInt8])) {
+    condition = finding.condition
+    index = finding.index
+    reading = finding.reading
+    ranked = finding.ranked
+    self.bound = bound
   }
 
   /// The same without what does not come behind a position in the order of the rank.
   func behind(_ position: Position) -> SearchFinding {
     guard case .double(let score)? = position.values.first else { return self }
-    var finding = self
-    finding.bound = (score, position.key)
-    return finding
+    return SearchFinding(self, behind: (score, position.key))
   }
 
   /// The keys of what was found, ascending.

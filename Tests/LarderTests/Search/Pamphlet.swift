@@ -84,7 +84,7 @@ extension Store {
         let key = try reading.document(id, snapshot.transaction).key
         let value = key.withUnsafeBytes { KeyKind.integer.value(of: $0) }
         guard case .integer(let number)? = value else { continue }
-        found[Int(number)] = list.frequencies[place]
+        found[Int(number)] = list.entries[place].frequency
       }
       return found
     }

@@ -62,7 +62,7 @@ struct SearchIndexOracleTests {
         #expect(exact.ids == exact.ids.sorted(), "\(hint)")
         for (place, id) in exact.ids.enumerated() {
           let key = String(decoding: try reading.document(id, transaction).key, as: UTF8.self)
-          #expect(exact.lengths[place] == naive.length(of: key), "\(hint)")
+          #expect(exact.entries[place].length == naive.length(of: key), "\(hint)")
         }
 
         let start = String(word.unicodeScalars.prefix(2).map(Character.init))
@@ -128,7 +128,7 @@ struct SearchIndexOracleTests {
         var found: [String: UInt32] = [:]
         for (place, id) in list.ids.enumerated() {
           let key = String(decoding: try reading.document(id, transaction).key, as: UTF8.self)
-          found[key] = list.frequencies[place]
+          found[key] = list.entries[place].frequency
         }
         #expect(found == expected, "\(random.hint)")
       } catch is SearchDamage {

@@ -108,7 +108,7 @@ extension SearchReading {
     var found: [String: UInt32] = [:]
     for (place, id) in list.ids.enumerated() {
       let key = String(decoding: try document(id, transaction).key, as: UTF8.self)
-      found[key] = list.frequencies[place]
+      found[key] = list.entries[place].frequency
     }
     return found
   }

@@ -48,6 +48,7 @@ struct SearchExpression: Sendable, Hashable {
   }
 
   private static func unique<Element: Hashable>(_ elements: [Element]) -> [Element] {
+    if elements.count < 2 { return elements }
     var seen: Set<Element> = []
     return elements.filter { seen.insert($0).inserted }
   }

@@ -15,10 +15,6 @@ struct SearchParser: ~Copyable {
   private var hasTerm = false
   private var isAlternative = false
 
-  private static let quotes: Set<Unicode.Scalar> = [
-    "\"", "“", "”", "„", "‟", "«", "»", "＂", "「", "」",
-  ]
-
   init(_ text: String, by tokenizer: SearchTokenizer, isBeingTyped: Bool, allowsTypos: Bool) {
     words = Words(tokenizer)
     rest = text.unicodeScalars[...]
@@ -28,14 +24,14 @@ struct SearchParser: ~Copyable {
 
   mutating func next() -> Part? {
     while true {
-      rest = rest.drop { $0.properties.isWhitespace }
+      rest = rest.drop { $0.isSpace }
       guard let first = rest.first else { return nil }
       var isExcluded = false
-      if first == "-", let second = rest.dropFirst().first, !second.properties.isWhitespace {
+      if first == "-", let second = rest.dropFirst().first, !second.isSpace {
         isExcluded = true
         rest = rest.dropFirst()
       }
-      let isQuoted = rest.first.map { Self.quotes.contains($0) } ?? false
+      let isQuoted = rest.first?.isQuote ?? false
       let typed = isQuoted ? takeQuoted() : takeWord()
       if !isExcluded, !isQuoted, hasTerm, typed.elementsEqual("OR".unicodeScalars) {
         isAlternative = true
@@ -56,7 +52,7 @@ struct SearchParser: ~Copyable {
   private var isClosed = false
 
   private mutating func takeWord() -> Substring.UnicodeScalarView {
-    let word = rest.prefix { !$0.properties.isWhitespace && !Self.quotes.contains($0) }
+    let word = rest.prefix { !$0.isSpace && !$0.isQuote }
     rest = rest[word.endIndex...]
     isClosed = false
     return word
@@ -64,7 +60,7 @@ struct SearchParser: ~Copyable {
 
   private mutating func takeQuoted() -> Substring.UnicodeScalarView {
     let inside = rest.dropFirst()
-    let phrase = inside.prefix { !Self.quotes.contains($0) }
+    let phrase = inside.prefix { !$0.isQuote }
     isClosed = phrase.endIndex < rest.endIndex
     rest = rest[phrase.endIndex...].dropFirst()
     return phrase
@@ -103,5 +99,18 @@ struct SearchParser: ~Copyable {
     if word.contains(where: { 0x30...0x39 ~= $0 }) { return 0 }
     let count = String(decoding: word, as: UTF8.self).unicodeScalars.count
     return count < 5 ? 0 : count < 9 ? 1 : 2
+  }
+}
+
+extension Unicode.Scalar {
+  fileprivate var isSpace: Bool {
+    isASCII ? self == " " || 0x09...0x0D ~= value : properties.isWhitespace
+  }
+
+  fileprivate var isQuote: Bool {
+    switch self {
+    case "\"", "“", "”", "„", "‟", "«", "»", "＂", "「", "」": true
+    default: false
+    }
   }
 }

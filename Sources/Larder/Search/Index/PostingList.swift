@@ -1,23 +1,27 @@
 /// The documents that have a word, ascending by id, with what ranking and phrases need of each.
 struct PostingList {
-  var ids: [UInt32] = []
-  /// How often, by weight.
-  var frequencies: [UInt32] = []
-  /// The weighted words of the whole document.
-  var lengths: [UInt32] = []
+  struct Entry {
+    let id: UInt32
+    /// How often the word is there, by weight.
+    var frequency: UInt32
+    /// The weighted words of the whole document.
+    let length: UInt32
+  }
+
+  /// One array, not one for each property: adding a posting then asks once whether the array is its own.
+  var entries: [Entry] = []
   /// Where the word stands, as `PositionCoding` writes it; empty where nobody asked.
   var positions: [UInt8] = []
-  /// For each id, where its positions end.
+  /// For each entry, where its positions end.
   var positionEnds: [UInt32] = []
 
-  var count: Int { ids.count }
+  var count: Int { entries.count }
+  var ids: [UInt32] { entries.map(\.id) }
 
   /// Adds those of later ids.
   mutating func append(_ list: PostingList) {
     let start = UInt32(positions.count)
-    ids += list.ids
-    frequencies += list.frequencies
-    lengths += list.lengths
+    entries += list.entries
     positions += list.positions
     positionEnds += list.positionEnds.map { $0 + start }
   }
@@ -28,7 +32,9 @@ struct PostingList {
 
   /// Each document once, with the sum of the frequencies, where ids come in any order and without positions.
   func summed() -> PostingList {
-    guard let low = ids.min(), let high = ids.max() else { return self }
+    guard let first = entries.first else { return self }
+    var (low, high) = (first.id, first.id)
+    for entry in entries { (low, high) = (min(low, entry.id), max(high, entry.id)) }
     // A place for each id costs less than sorting, unless most stay empty.
     let span = Int(high - low) + 1
     return span <= 16 * count ? summed(from: low, span: span) : summedBySorting()
@@ -36,33 +42,33 @@ struct PostingList {
 
   private func summed(from low: UInt32, span: Int) -> PostingList {
     var sums = [UInt32](repeating: 0, count: span)
-    var known = [UInt32](repeating: 0, count: span)
-    for place in ids.indices {
-      let id = Int(ids[place] - low)
-      sums[id] &+= frequencies[place]
-      known[id] = lengths[place]
+    var lengths = [UInt32](repeating: 0, count: span)
+    for entry in entries {
+      let place = Int(entry.id - low)
+      sums[place] &+= entry.frequency
+      lengths[place] = entry.length
     }
     var sum = PostingList()
-    for id in sums.indices where sums[id] > 0 {
-      sum.ids.append(low + UInt32(id))
-      sum.frequencies.append(sums[id])
-      sum.lengths.append(known[id])
+    for place in sums.indices where sums[place] > 0 {
+      sum.entries.append(
+        Entry(id: low + UInt32(place), frequency: sums[place], length: lengths[place]))
     }
     return sum
   }
 
   private func summedBySorting() -> PostingList {
     var sum = PostingList()
-    for place in ids.indices.sorted(by: { ids[$0] < ids[$1] }) {
-      if sum.ids.last == ids[place] {
-        sum.frequencies[sum.count - 1] &+= frequencies[place]
-      } else {
-        sum.ids.append(ids[place])
-        sum.frequencies.append(frequencies[place])
-        sum.lengths.append(lengths[place])
-      }
-    }
+    for entry in entries.sorted(by: { $0.id < $1.id }) { sum.add(entry) }
     return sum
+  }
+
+  /// Adds an entry of the last id, or of a later one.
+  private mutating func add(_ entry: Entry) {
+    if entries.last?.id == entry.id {
+      entries[count - 1].frequency &+= entry.frequency
+    } else {
+      entries.append(entry)
+    }
   }
 
   /// The union of several, with the sum of the frequencies and the union of the positions.
@@ -75,20 +81,14 @@ struct PostingList {
     var order: [(id: UInt32, list: Int, place: Int)] = []
     order.reserveCapacity(lists.reduce(0) { $0 + $1.count })
     for (number, list) in lists.enumerated() {
-      for place in list.ids.indices { order.append((list.ids[place], number, place)) }
+      for (place, entry) in list.entries.enumerated() { order.append((entry.id, number, place)) }
     }
     order.sort { $0.id < $1.id }
     var sum = PostingList()
     var places: [UInt64] = []
     for (index, (id, number, place)) in order.enumerated() {
       let list = lists[number]
-      if sum.ids.last == id {
-        sum.frequencies[sum.count - 1] &+= list.frequencies[place]
-      } else {
-        sum.ids.append(id)
-        sum.frequencies.append(list.frequencies[place])
-        sum.lengths.append(list.lengths[place])
-      }
+      sum.add(list.entries[place])
       places += try list.wholePositions(at: place, coding)
       if index + 1 < order.count, order[index + 1].id == id { continue }
       places.sort()
@@ -109,12 +109,12 @@ struct PostingList {
     guard let shortest = lists.min(by: { $0.count < $1.count }) else { return PostingList() }
     var result = PostingList()
     var places = [Int](repeating: 0, count: lists.count)
-    for (candidate, id) in shortest.ids.enumerated() {
+    for entry in shortest.entries {
       var isEverywhere = true
       for (number, list) in lists.enumerated() {
-        places[number] = list.place(atOrAfter: id, from: places[number])
+        places[number] = list.entries.place(atOrAfter: entry.id, by: \.id, from: places[number])
         guard places[number] < list.count else { return result }
-        if list.ids[places[number]] != id {
+        if list.entries[places[number]].id != entry.id {
           isEverywhere = false
           break
         }
@@ -122,9 +122,7 @@ struct PostingList {
       guard isEverywhere else { continue }
       let frequency = try adjacentCount(lists, places, weights, coding)
       guard frequency > 0 else { continue }
-      result.ids.append(id)
-      result.frequencies.append(frequency)
-      result.lengths.append(shortest.lengths[candidate])
+      result.entries.append(Entry(id: entry.id, frequency: frequency, length: entry.length))
     }
     return result
   }
@@ -161,19 +159,22 @@ struct PostingList {
     try result.get()
     return found
   }
+}
 
-  /// The first place with this id or a later one, found by steps that double.
-  func place(atOrAfter id: UInt32, from start: Int) -> Int {
-    guard start < ids.count, ids[start] < id else { return start }
+extension Array {
+  /// The first place from one on with this id or a later one, found by steps that double.
+  @inline(__always)
+  func place(atOrAfter wanted: UInt32, by id: (Element) -> UInt32, from start: Int) -> Int {
+    guard start < count, id(self[start]) < wanted else { return start }
     var (low, step) = (start, 1)
-    while low + step < ids.count, ids[low + step] < id {
+    while low + step < count, id(self[low + step]) < wanted {
       low += step
       step *= 2
     }
-    var high = min(low + step, ids.count)
+    var high = Swift.min(low + step, count)
     while high - low > 1 {
       let middle = (low + high) / 2
-      if ids[middle] < id { low = middle } else { high = middle }
+      if id(self[middle]) < wanted { low = middle } else { high = middle }
     }
     return high
   }

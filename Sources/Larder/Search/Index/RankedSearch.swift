@@ -39,11 +39,12 @@ struct RankedSearch {
   private mutating func add(_ list: PostingList, _ score: SearchScore) {
     var place = 0
     for index in ids.indices {
-      place = list.place(atOrAfter: ids[index], from: place)
+      place = list.entries.place(atOrAfter: ids[index], by: \.id, from: place)
       guard place < list.count else { return }
-      guard list.ids[place] == ids[index] else { continue }
-      scores[index] += score.part(
-        frequency: list.frequencies[place], length: list.lengths[place])
+      let entry = list.entries[place]
+      guard entry.id == ids[index] else { continue }
+      scores[index] += score.part(frequency: entry.frequency, length: entry.length)
+      place += 1
     }
   }
 
@@ -53,19 +54,17 @@ struct RankedSearch {
 
   private static func intersection(_ left: [UInt32], _ right: [UInt32]) -> [UInt32] {
     let (short, long) = left.count < right.count ? (left, right) : (right, left)
-    let list = PostingList(ids: long)
     var place = 0
     return short.filter { id in
-      place = list.place(atOrAfter: id, from: place)
+      place = long.place(atOrAfter: id, by: { $0 }, from: place)
       return place < long.count && long[place] == id
     }
   }
 
   private static func difference(_ left: [UInt32], _ right: [UInt32]) -> [UInt32] {
-    let list = PostingList(ids: right)
     var place = 0
     return left.filter { id in
-      place = list.place(atOrAfter: id, from: place)
+      place = right.place(atOrAfter: id, by: { $0 }, from: place)
       return place == right.count || right[place] != id
     }
   }
@@ -80,13 +79,13 @@ struct RankedSearch {
     _ body: (_ key: [UInt8], _ score: Double) throws -> Bool
   ) throws {
     var heap = RankHeap(scores)
-    while let score = heap.best {
+    while let score = heap.bestScore {
       if let bound, score > bound.score {
-        heap.removeBest()
+        _ = heap.removeBest()
         continue
       }
       var ids: [UInt32] = []
-      while heap.best == score { ids.append(self.ids[heap.removeBest()]) }
+      while heap.bestScore == score { ids.append(self.ids[heap.removeBest()]) }
       var keys = try reading.keys(of: ids.sorted(), transaction)
       if let bound, score == bound.score {
         keys.removeAll { !bound.key.lexicographicallyPrecedes($0) }
@@ -97,42 +96,62 @@ struct RankedSearch {
   }
 }
 
-/// Places by their scores, best first. Making one costs time in proportion to all of them, and taking one
-/// away the logarithm of that: most searches want a few of many.
+/// Places by their scores, best first. Most searches want a few of many: the best of each block is found in one
+/// walk, and the blocks are a heap. Taking a place away costs a look through its block and the logarithm of how
+/// many blocks there are.
 private struct RankHeap {
-  private let scores: [Double]
-  private var places: [UInt32]
+  private static let blockSize = 64
+
+  /// Those of places that were taken away are infinitely small, as no score is.
+  private var scores: [Double]
+  /// The best score of each block.
+  private var best: [Double] = []
+  private var blocks: [UInt32]
 
   init(_ scores: [Double]) {
     self.scores = scores
-    places = (0..<UInt32(scores.count)).map { $0 }
-    for root in stride(from: places.count / 2 - 1, through: 0, by: -1) { sink(root) }
+    let count = (scores.count + Self.blockSize - 1) / Self.blockSize
+    blocks = (0..<UInt32(count)).map { $0 }
+    best.reserveCapacity(count)
+    for block in 0..<count { best.append(bestScore(in: block)) }
+    for root in stride(from: count / 2 - 1, through: 0, by: -1) { sink(root) }
   }
 
-  var best: Double? { places.first.map { scores[Int($0)] } }
+  var bestScore: Double? {
+    guard let block = blocks.first, best[Int(block)] > -.infinity else { return nil }
+    return best[Int(block)]
+  }
 
-  /// - Returns: The place of the best, of which there must be one.
-  @discardableResult
+  /// - Returns: A place of the best score, of which there must be one.
   mutating func removeBest() -> Int {
-    let best = places[0]
-    let last = places.removeLast()
-    if !places.isEmpty {
-      places[0] = last
-      sink(0)
-    }
-    return Int(best)
+    let block = Int(blocks[0])
+    var place = block * Self.blockSize
+    while scores[place] != best[block] { place += 1 }
+    scores[place] = -.infinity
+    best[block] = bestScore(in: block)
+    sink(0)
+    return place
   }
 
-  private func score(_ index: Int) -> Double { scores[Int(places[index])] }
+  private func bestScore(in block: Int) -> Double {
+    let start = block * Self.blockSize
+    var best = -Double.infinity
+    for place in start..<min(start + Self.blockSize, scores.count) where scores[place] > best {
+      best = scores[place]
+    }
+    return best
+  }
+
+  private func score(_ index: Int) -> Double { best[Int(blocks[index])] }
 
   private mutating func sink(_ start: Int) {
     var root = start
     while true {
       var child = 2 * root + 1
-      guard child < places.count else { return }
-      if child + 1 < places.count, score(child + 1) > score(child) { child += 1 }
+      guard child < blocks.count else { return }
+      if child + 1 < blocks.count, score(child + 1) > score(child) { child += 1 }
       guard score(child) > score(root) else { return }
-      places.swapAt(root, child)
+      blocks.swapAt(root, child)
       root = child
     }
   }

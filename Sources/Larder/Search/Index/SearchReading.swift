@@ -161,10 +161,9 @@ final class SearchReading {
   ) throws {
     let stored = try lengths.stored(id, transaction)
     guard stored != 0, removed.isEmpty || !removed.contains(id) else { return }
-    list.ids.append(id)
-    list.frequencies.append(frequency)
-    list.lengths.append(
-      stored == SearchLengths.large ? try document(id, transaction).length : UInt32(stored))
+    let length =
+      stored == SearchLengths.large ? try document(id, transaction).length : UInt32(stored)
+    list.entries.append(PostingList.Entry(id: id, frequency: frequency, length: length))
     if let places {
       list.positions.append(contentsOf: places)
       list.positionEnds.append(UInt32(list.positions.count))
@@ -192,13 +191,13 @@ final class SearchReading {
             }
             found.append(
               PostingList(
-                ids: [id], frequencies: [count], lengths: [length], positions: [UInt8](places),
-                positionEnds: [UInt32(places.count)]))
+                entries: [PostingList.Entry(id: id, frequency: count, length: length)],
+                positions: [UInt8](places), positionEnds: [UInt32(places.count)]))
           }
         }
       }
       if frequency > 0 {
-        list.append(PostingList(ids: [id], frequencies: [frequency], lengths: [length]))
+        list.entries.append(PostingList.Entry(id: id, frequency: frequency, length: length))
       } else if !found.isEmpty {
         list.append(try PostingList.sum(of: found, positions: coding))
       }
