@@ -126,12 +126,16 @@ enum SafeFiles {
     guard let stream = opendir(path) else { throw SystemCall.failure("opendir", path: path) }
     defer { closedir(stream) }
     var names: [String] = []
-    while let entry = readdir(stream) {
+    while true {
+      errno = 0
+      guard let entry = readdir(stream) else { break }
       let name = withUnsafePointer(to: &entry.pointee.d_name) {
         $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
       }
       if name != ".", name != ".." { names.append(name) }
     }
+    // It ends alike where there are no more names and where they cannot be read.
+    guard errno == 0 else { throw SystemCall.failure("readdir", path: path) }
     return names
   }
 

@@ -45,6 +45,46 @@ package enum WholeFile {
     try SafeFiles.syncFolder(folder)
   }
 
+  /// Copies a file that may change its name meanwhile, to a place where there is none.
+  ///
+  /// - Returns: False where there is no such file.
+  /// - Throws: ``LMDBError``; a part may be at the target then.
+  package static func copy(_ source: String, to target: String) throws(LMDBError) -> Bool {
+    guard try exists(source) else { return false }
+    let output = try SafeFiles.createFile(target)
+    defer { SystemCall.closeDescriptor(output) }
+    do throws(LMDBError) {
+      try copy(source, to: output, target, pieceByteCount: 1 << 20)
+    } catch {
+      // It may have gone in between.
+      guard try exists(source) else { return false }
+      throw error
+    }
+    return true
+  }
+
+  /// Whether there is a file or a folder. One that cannot be asked about is no absent one.
+  package static func exists(_ path: String) throws(LMDBError) -> Bool {
+    try SafeFiles.identity(path) != nil
+  }
+
+  /// The names in a folder, in no order; nil where there is none.
+  package static func names(in folder: String) throws(LMDBError) -> [String]? {
+    try exists(folder) ? SafeFiles.names(in: folder) : nil
+  }
+
+  /// Makes a folder for this user only, where there is none.
+  ///
+  /// - Parameter isLasting: Whether it has to be there after a loss of power.
+  package static func makeFolder(_ path: String, isLasting: Bool) throws(LMDBError) {
+    guard mkdir(path, 0o700) == 0 else {
+      // Another process may have been faster.
+      if errno == EEXIST { return }
+      throw SystemCall.failure("mkdir", path: path)
+    }
+    if isLasting { try SafeFiles.syncFolder(SafeFiles.parent(of: path)) }
+  }
+
   /// Removes what processes have left in a folder that were killed in `put`, `seconds` ago or earlier.
   /// There is no lock that would tell sooner, and nobody takes so long for one file.
   package static func removeLeftovers(in folder: String, olderThan seconds: Int = 3600) {

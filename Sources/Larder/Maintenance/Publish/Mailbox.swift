@@ -46,7 +46,7 @@ public struct Mailbox: Sendable, Equatable {
     try Store.withScratch("letter") { scratch in
       let made = try Store.makeWhole(in: scratch, saves)
       try Engine.storing(at: path, neededByteCount: made.byteCount) {
-        try FileManager.default.makeFolder(path)
+        try WholeFile.makeFolder(path, isLasting: true)
         try WholeFile.put(copying: made.file, at: file(of: id), unique: id.uuidString)
       }
     }
@@ -55,15 +55,9 @@ public struct Mailbox: Sendable, Equatable {
 
   /// The letters that wait, in the order in which they were posted.
   ///
-  /// - Throws: An error of the file system where the folder cannot be read.
+  /// - Throws: ``StoreError/storage(_:)`` where the folder cannot be read.
   public func letters() throws -> [UUID] {
-    let names: [String]
-    do {
-      names = try FileManager.default.contentsOfDirectory(atPath: path)
-    } catch {
-      if !FileManager.default.fileExists(atPath: path) { return [] }
-      throw error
-    }
+    let names = try Engine.storing(at: path) { try WholeFile.names(in: path) ?? [] }
     return names.sorted().compactMap { name in
       name.hasSuffix(Self.suffix) ? UUID(uuidString: String(name.dropLast(Self.suffix.count))) : nil
     }
@@ -71,7 +65,7 @@ public struct Mailbox: Sendable, Equatable {
 
   static let suffix = ".letter"
 
-  private var path: String {
+  var path: String {
     let path = folder.path(percentEncoded: false)
     return path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
   }

@@ -85,12 +85,10 @@ private struct Letter {
   ) throws -> Letter? {
     try Store.withScratch("letter") { scratch in
       let copy = scratch.appending(path: "data.mdb").path(percentEncoded: false)
-      do {
-        try FileManager.default.copyItem(atPath: mailbox.file(of: id), toPath: copy)
-      } catch {
-        if !FileManager.default.fileExists(atPath: mailbox.file(of: id)) { return nil }
-        throw error
+      let isThere = try Engine.storing(at: mailbox.path) {
+        try WholeFile.copy(mailbox.file(of: id), to: copy)
       }
+      guard isThere else { return nil }
       let store = try Store(published: scratch)
       defer { try? store.close() }  // It lets go of itself in any case.
       var known: Set<String> = []
@@ -128,7 +126,7 @@ extension WriteScope {
     var saves = SaveReport()
     for letter in letters {
       if try get(LetterNote.self, letter.id) != nil { continue }
-      guard isThere(letter.id, mailbox) else { continue }
+      guard try isThere(letter.id, mailbox) else { continue }
       for save in letter.saves { saves += try save(&self) }
       merged.append(letter.id)
       #if LARDER_MUTANTS
@@ -137,16 +135,18 @@ extension WriteScope {
       try save(LetterNote(id: letter.id, mailbox: mailbox.name))
     }
     let gone = try fetch(LetterNote.all).filter {
-      $0.mailbox == mailbox.name && !isThere($0.id, mailbox)
+      try $0.mailbox == mailbox.name && !isThere($0.id, mailbox)
     }
     if !gone.isEmpty { _ = try delete(LetterNote.self, keys: gone.map(\.id)) }
     return (merged, saves)
   }
 
-  private func isThere(_ letter: UUID, _ mailbox: Mailbox) -> Bool {
+  /// - Throws: ``StoreError/storage(_:)`` where the system does not say: the note of a letter that is there
+  ///   must not be forgotten.
+  private func isThere(_ letter: UUID, _ mailbox: Mailbox) throws -> Bool {
     #if LARDER_MUTANTS
       if Mutant.lettersRemovedFirst.isOn { return true }
     #endif
-    return FileManager.default.fileExists(atPath: mailbox.file(of: letter))
+    return try Engine.storing(at: mailbox.path) { try WholeFile.exists(mailbox.file(of: letter)) }
   }
 }

@@ -124,7 +124,8 @@ extension Store {
   ) throws -> Result {
     let scratch = FileManager.default.temporaryDirectory.appending(
       path: "larder-\(purpose)-\(UUID().uuidString)", directoryHint: .isDirectory)
-    try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
+    let path = scratch.path(percentEncoded: false)
+    try Engine.storing(at: path) { try WholeFile.makeFolder(path, isLasting: false) }
     // A leftover in the temporary folder is the system's to remove.
     defer { try? FileManager.default.removeItem(at: scratch) }
     return try body(scratch)
@@ -136,28 +137,13 @@ enum Publication {
   /// - Throws: ``StoreError/notAStore(path:reason:)``; `LMDBError`.
   static func put(_ file: String, in folder: String) throws {
     let folder = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    let names = try WholeFile.names(in: folder) ?? []
     if let foreign = names.filter({ $0 != "data.mdb" && !$0.hasPrefix(".") }).min() {
       throw StoreError.notAStore(
         path: folder, reason: "it holds \(foreign), so that nothing can be published there")
     }
-    if names.isEmpty {
-      try FileManager.default.makeFolder(folder)
-    }
+    if names.isEmpty { try WholeFile.makeFolder(folder, isLasting: true) }
     try WholeFile.put(copying: file, at: folder + "/data.mdb", unique: UUID().uuidString)
     WholeFile.removeLeftovers(in: folder)
-  }
-}
-
-extension FileManager {
-  /// Makes a folder for this user only, where there is none.
-  func makeFolder(_ path: String) throws {
-    do {
-      try createDirectory(
-        atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-    } catch {
-      // Another process may have been faster.
-      guard (try? contentsOfDirectory(atPath: path)) != nil else { throw error }
-    }
   }
 }

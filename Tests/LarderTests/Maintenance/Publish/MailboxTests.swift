@@ -51,6 +51,32 @@ import Testing
     try verifyAndClose(store)
   }
 
+  @Test("a folder that cannot be read says so, and the notes of its letters are kept")
+  func unreadableFolder() async throws {
+    let store = try Store(at: folder.store)
+    let chores = store.repository(of: Chore.self)
+    let letter = try mailbox.post([Chore(id: 1, room: "hall")])
+    let bytes = try contents(of: mailbox.file(of: letter))
+    try await store.collect(Chore.self, from: mailbox)
+    try await chores.delete(keys: [1])
+    try replaceContents(of: mailbox.file(of: letter), by: bytes)
+    let aside = folder.url.appending(path: "aside")
+    try FileManager.default.moveItem(at: mailbox.folder, to: aside)
+    // A link to itself: what is behind it is neither there nor absent.
+    try FileManager.default.createSymbolicLink(
+      at: mailbox.folder, withDestinationURL: mailbox.folder)
+
+    #expect(throws: StoreError.self) { try mailbox.letters() }
+    #expect(throws: StoreError.self) { try mailbox.post([Chore(id: 2, room: "hall")]) }
+    await #expect(throws: StoreError.self) { try await store.collect(Chore.self, from: mailbox) }
+
+    try FileManager.default.removeItem(at: mailbox.folder)
+    try FileManager.default.moveItem(at: aside, to: mailbox.folder)
+    #expect(try await store.collect(Chore.self, from: mailbox).merged.isEmpty)
+    #expect(try chores.count() == 0)
+    try verifyAndClose(store)
+  }
+
   @Test("letters with other types, and those that cannot be read, wait and keep nobody else")
   func waiting() throws {
     let store = try Store(at: folder.store)

@@ -6,6 +6,8 @@ import Larder
 final class FaultPlace: @unchecked Sendable {
   let folder: String
   private var opened: Store?
+  /// The nonce of a letter that the mailbox has taken.
+  var posted: String?
 
   init(_ folder: String) { self.folder = folder }
 
@@ -26,6 +28,14 @@ final class FaultPlace: @unchecked Sendable {
   var isOpen: Bool { opened != nil }
 
   func crates() throws -> StoreRepository<Crate> { try store().repository(of: Crate.self) }
+
+  var mailbox: Mailbox { Mailbox(at: URL(fileURLWithPath: path("mailbox"))) }
+
+  /// - Throws: The error of a letter that cannot be read, too.
+  func collect() throws {
+    let report = try store().collect(Crate.self, from: mailbox)
+    if let (_, error) = report.unreadable.first { throw error }
+  }
 
   func content() throws -> FaultScenario.Content {
     Dictionary(
@@ -123,6 +133,33 @@ final class FaultPlace: @unchecked Sendable {
       return hasHeard == isDone ? nil : "the consumer heard \(keys), done: \(isDone)"
     } catch {
       return "the consumer cannot go on: \(error)"
+    }
+  }
+
+  /// What is published is whole, or is not there.
+  func inspectPublication(isDone: Bool) -> String? {
+    let folder = URL(fileURLWithPath: path("published"))
+    do {
+      let reader = try Store(published: folder)
+      let report = try reader.check()
+      let count = try reader.repository(of: Crate.self).count()
+      try reader.close()
+      if !report.isSound { return "what is published is not sound: \(report.problems.prefix(2))" }
+      return count == 61 ? nil : "\(count) crates are published"
+    } catch {
+      return isDone ? "what is published cannot be opened: \(error)" : nil
+    }
+  }
+
+  /// A letter that the mailbox has taken comes into the store, now at the latest, and once.
+  func inspectMailbox() -> String? {
+    do {
+      try collect()
+      let found = try content()["letter"]
+      if let posted, found != posted { return "a letter is lost" }
+      return try mailbox.letters().isEmpty ? nil : "a letter stays in the mailbox"
+    } catch {
+      return "the mailbox cannot be collected: \(error)"
     }
   }
 }

@@ -104,6 +104,31 @@ struct FaultScenario: Sendable {
         }
       },
       inspect: { place, isDone in place.inspectConsumer(isDone: isDone) }),
+    FaultScenario(
+      name: "suspend", after: { before, _ in before },
+      act: { place, _ in
+        try place.store().suspend()
+        try place.store().resume()
+      }),
+    FaultScenario(
+      name: "publish", after: { before, _ in before },
+      act: { place, _ in
+        _ = try place.store().publish(
+          Crate.all, to: URL(fileURLWithPath: place.path("published")))
+      },
+      inspect: { place, isDone in place.inspectPublication(isDone: isDone) }),
+    FaultScenario(
+      name: "collect",
+      after: { before, nonce in before.merging(["letter": nonce]) { _, new in new } },
+      // It may end behind its commit, when the letter is taken away.
+      partial: { before, nonce in [before.merging(["letter": nonce]) { _, new in new }] },
+      act: { place, nonce in
+        place.posted = nil
+        try place.mailbox.post([Crate(id: "letter", nonce: nonce)])
+        place.posted = nonce
+        try place.collect()
+      },
+      inspect: { place, _ in place.inspectMailbox() }),
   ]
 
   // MARK: Crates

@@ -121,7 +121,8 @@ struct FaultWorker: Worker {
     _ verdict: inout Verdict
   ) {
     do {
-      if !place.isOpen { try place.openStore() }
+      // One that could not be resumed stays suspended, and can be resumed later.
+      if place.isOpen { try place.store().resume() } else { try place.openStore() }
       do {
         try compare(expected, &verdict)
       } catch {
