@@ -137,6 +137,33 @@ struct SearchIndexOracleTests {
     }
     #expect(damageCount > 0, "\(random.hint)")
   }
+
+  // As where a bit of its key is another one.
+  @Test("a header that is gone, and a pending change that is gone, are damage")
+  func missing() throws {
+    var random = RandomSource()
+    let store = try SearchStore(RandomSource(seed: random.next()))
+    while try store.withReading({ reading, _ in reading.header.pendingCount }) < 2 {
+      try store.change()
+    }
+    for tag in [SearchLayout.header, SearchLayout.pending] {
+      var transaction = try store.environment.beginWrite()
+      do {
+        var cursor = try transaction.cursor(in: store.database)
+        #expect(try [tag].withUnsafeBytes { try cursor.seek(atOrAfter: $0) })
+        #expect(cursor.key.first == tag)
+        try cursor.delete()
+      }
+      #expect(throws: SearchDamage.self, "\(random.hint)") {
+        try SearchReading(store.database, weights: store.naive.weights, transaction)
+      }
+      #expect(throws: SearchDamage.self, "\(random.hint)") {
+        var header = try transaction.searchHeader(in: store.database)
+        try transaction.flushPendingSearch(
+          &header, weights: store.naive.weights, in: store.database)
+      }
+    }
+  }
 }
 
 extension SearchStore {

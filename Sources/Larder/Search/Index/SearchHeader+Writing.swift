@@ -60,10 +60,18 @@ extension SegmentWriter {
 }
 
 extension Transaction where Self: ~Copyable {
+  /// Of an index without any record, too, which nobody has written to yet.
+  ///
   /// - Throws: ``SearchDamage``; LMDB's errors.
   borrowing func searchHeader(in database: Database) throws -> SearchHeader {
     try withUnsafeBytes(of: SearchLayout.header) { key in
-      try withValue(for: key, in: database) { try SearchHeader($0, key: key) } ?? SearchHeader()
+      if let header = try withValue(for: key, in: database, { try SearchHeader($0, key: key) }) {
+        return header
+      }
+      guard try statistics(of: database).entryCount == 0 else {
+        throw SearchDamage("the header is missing")
+      }
+      return SearchHeader()
     }
   }
 }

@@ -15,7 +15,7 @@ extension SearchReading {
   ) throws -> [UInt32: KnownDocument] {
     var known: [UInt32: KnownDocument] = [:]
     var pendingKeys: Set<[UInt8]> = []
-    try transaction.withPendingSearch(in: database) { key, change in
+    try transaction.withPendingSearch(header, in: database) { key, change in
       pendingKeys.insert([UInt8](key))
       if let id = change.id {
         known[id] = KnownDocument(hash: Checksum.hash(key, seed: 0), length: change.length)
@@ -66,7 +66,7 @@ extension SearchReading {
         hasOne = try terms.next()
       }
     }
-    try transaction.withPendingSearch(in: database) { _, change in
+    try transaction.withPendingSearch(header, in: database) { _, change in
       guard let id = change.id else { return }
       try change.forEachWord { word, frequency, positions in body(id, word, frequency, positions) }
     }

@@ -24,7 +24,7 @@ final class SearchReading {
     lengths = SearchLengthReader(database)
     header = try transaction.searchHeader(in: database)
     guard header.pendingCount > 0 else { return }
-    try transaction.withPendingSearch(in: database) { key, change in
+    try transaction.withPendingSearch(header, in: database) { key, change in
       if let id = change.removedID { removed.insert(id) }
       if let id = change.id { pending.append((id, [UInt8](key), change.length)) }
     }

@@ -10,7 +10,7 @@ extension WriteTransaction {
     var lengths = SearchLengths()
     var found: [(id: UInt32, key: [UInt8])] = []
     var gone: [[UInt8]] = []
-    try withPendingSearch(in: database) { key, pending in
+    try withPendingSearch(header, in: database) { key, pending in
       if let id = pending.removedID { try lengths.remove(id, self, in: database) }
       if let id = pending.id { found.append((id, [UInt8](key))) } else { gone.append([UInt8](key)) }
     }
@@ -61,16 +61,23 @@ extension WriteTransaction {
 
 extension Transaction where Self: ~Copyable {
   /// Lends every pending change and the key of its document.
+  ///
+  /// - Throws: ``SearchDamage``, also where there are fewer than the header says: one with a damaged key is none
+  ///   of them any more; LMDB's errors.
   borrowing func withPendingSearch(
-    in database: Database, _ body: (UnsafeRawBufferPointer, PendingSearch) throws -> Void
+    _ header: SearchHeader, in database: Database,
+    _ body: (UnsafeRawBufferPointer, PendingSearch) throws -> Void
   ) throws {
+    var count = 0
     var cursor = try cursor(in: database)
     var hasOne = try [SearchLayout.pending].withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
     while hasOne, cursor.key.first == SearchLayout.pending {
       try body(
         UnsafeRawBufferPointer(rebasing: cursor.key.dropFirst()),
         try PendingSearch(cursor.value, key: cursor.key))
+      count += 1
       hasOne = try cursor.next()
     }
+    guard count == header.pendingCount else { throw SearchDamage("pending changes are missing") }
   }
 }
