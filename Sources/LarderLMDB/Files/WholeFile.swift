@@ -73,7 +73,8 @@ package enum WholeFile {
     try exists(folder) ? SafeFiles.names(in: folder) : nil
   }
 
-  /// Makes a folder for this user only, where there is none.
+  /// Makes a folder for this user only, where there is none. One that is there may be another user's, as no store
+  /// is written to in it.
   ///
   /// - Parameter isLasting: Whether it has to be there after a loss of power.
   package static func makeFolder(_ path: String, isLasting: Bool) throws(LMDBError) {

@@ -102,7 +102,7 @@ struct RankedSearch {
 private struct RankHeap {
   private static let blockSize = 64
 
-  /// Those of places that were taken away are infinitely small, as no score is.
+  /// Minus infinity, which is below every score, for a place that was taken away.
   private var scores: [Double]
   /// The best score of each block.
   private var best: [Double] = []
@@ -122,7 +122,7 @@ private struct RankHeap {
     return best[Int(block)]
   }
 
-  /// - Returns: A place of the best score, of which there must be one.
+  /// Takes away a place with the best score. There must be a place left.
   mutating func removeBest() -> Int {
     let block = Int(blocks[0])
     var place = block * Self.blockSize

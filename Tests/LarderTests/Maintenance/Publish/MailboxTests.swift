@@ -30,17 +30,22 @@ import Testing
     try verifyAndClose(store)
   }
 
+  /// Leaves a letter that was merged, as a process does that was killed before it removed it. Its document is
+  /// deleted, so that it shows where the letter is merged again.
+  private func leaveLetter(in store: Store) async throws {
+    let letter = try mailbox.post([Chore(id: 1, room: "hall")])
+    let bytes = try contents(of: mailbox.file(of: letter))
+    try await store.collect(Chore.self, from: mailbox)
+    try await store.repository(of: Chore.self).delete(keys: [1])
+    try replaceContents(of: mailbox.file(of: letter), by: bytes)
+  }
+
   @Test("a letter that stayed behind its commit is not merged again")
   func stayed() async throws {
     let store = try Store(at: folder.store)
     let chores = store.repository(of: Chore.self)
-    let letter = try mailbox.post([Chore(id: 1, room: "hall")])
-    let bytes = try contents(of: mailbox.file(of: letter))
-    try await store.collect(Chore.self, from: mailbox)
-    try await chores.delete(keys: [1])
+    try await leaveLetter(in: store)
 
-    // As a process that was killed before it removed the letter leaves it.
-    try replaceContents(of: mailbox.file(of: letter), by: bytes)
     let report = try await store.collect(Chore.self, from: mailbox)
 
     #expect(report.merged.isEmpty)
@@ -55,11 +60,7 @@ import Testing
   func unreadableFolder() async throws {
     let store = try Store(at: folder.store)
     let chores = store.repository(of: Chore.self)
-    let letter = try mailbox.post([Chore(id: 1, room: "hall")])
-    let bytes = try contents(of: mailbox.file(of: letter))
-    try await store.collect(Chore.self, from: mailbox)
-    try await chores.delete(keys: [1])
-    try replaceContents(of: mailbox.file(of: letter), by: bytes)
+    try await leaveLetter(in: store)
     let aside = folder.url.appending(path: "aside")
     try FileManager.default.moveItem(at: mailbox.folder, to: aside)
     // A link to itself: what is behind it is neither there nor absent.

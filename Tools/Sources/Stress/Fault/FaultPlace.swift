@@ -136,7 +136,7 @@ final class FaultPlace: @unchecked Sendable {
     }
   }
 
-  /// What is published is whole, or is not there.
+  /// A publication that was refused leaves no file, or a whole one.
   func inspectPublication(isDone: Bool) -> String? {
     let folder = URL(fileURLWithPath: path("published"))
     do {
@@ -147,7 +147,9 @@ final class FaultPlace: @unchecked Sendable {
       if !report.isSound { return "what is published is not sound: \(report.problems.prefix(2))" }
       return count == 61 ? nil : "\(count) crates are published"
     } catch {
-      return isDone ? "what is published cannot be opened: \(error)" : nil
+      let file = folder.appendingPathComponent("data.mdb").path
+      let mayLack = !isDone && !FileManager.default.fileExists(atPath: file)
+      return mayLack ? nil : "what is published cannot be opened: \(error)"
     }
   }
 

@@ -119,9 +119,9 @@ struct FaultScenario: Sendable {
       inspect: { place, isDone in place.inspectPublication(isDone: isDone) }),
     FaultScenario(
       name: "collect",
-      after: { before, nonce in before.merging(["letter": nonce]) { _, new in new } },
+      after: { collected($0, $1) },
       // It may end behind its commit, when the letter is taken away.
-      partial: { before, nonce in [before.merging(["letter": nonce]) { _, new in new }] },
+      partial: { before, nonce in [collected(before, nonce)] },
       act: { place, nonce in
         place.posted = nil
         try place.mailbox.post([Crate(id: "letter", nonce: nonce)])
@@ -156,6 +156,10 @@ struct FaultScenario: Sendable {
 
   private static func saved(_ before: Content, _ nonce: String) -> Content {
     before.merging(savedCrates(nonce).map { ($0.id, $0.nonce) }) { _, new in new }
+  }
+
+  private static func collected(_ before: Content, _ nonce: String) -> Content {
+    before.merging(["letter": nonce]) { _, new in new }
   }
 
   private static func imported(_ before: Content, _ nonce: String, _ count: Int) -> Content {
