@@ -135,10 +135,13 @@ final class SyncRun {
     try becomeEqual(seats)
   }
 
-  /// Has clients sync by turns until nobody has anything to send, and nothing new has come.
+  /// Has clients sync by turns until nobody has anything to send, and nothing new has come, twice in a row: a sync
+  /// that was under way when its client was told to stop goes on in the first turn, and a sync that only sends says
+  /// that nothing new has come.
   private func becomeEqual(_ seats: [SyncSeat]) throws {
     let end = ContinuousClock.now + .seconds(120)
     var turns = 0
+    var quietTurns = 0
     var outcomes: [String] = []
     while turns < Self.mostTurns, ContinuousClock.now < end {
       outcomes = []
@@ -152,7 +155,8 @@ final class SyncRun {
         outcomes.append(outcome)
         for error in seat.errors { return fault("", "client \(seat.number): \(error)") }
       }
-      if outcomes.allSatisfy({ $0 == "alreadyCurrent 0 0" }) { return }
+      quietTurns = outcomes.allSatisfy { $0 == "alreadyCurrent 0 0" } ? quietTurns + 1 : 0
+      if quietTurns == 2 { return }
       if outcomes.allSatisfy({ !$0.hasPrefix("unavailable") }) { turns += 1 }
     }
     fault("dirty", "clients have still to sync after \(turns) turns: \(outcomes)")
