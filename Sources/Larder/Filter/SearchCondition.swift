@@ -47,23 +47,11 @@ final class SearchTest: Sendable {
 
   private final class Tool {
     var words: Words
-    let matcher: SearchMatcher
+    var matcher: SearchMatcher
 
     init(_ condition: SearchCondition) {
       words = Words(condition.tokenizer)
       matcher = SearchMatcher(condition.expression, weights: condition.weights)
-    }
-
-    func read(_ text: UnsafeRawBufferPointer, _ field: Int, _ position: inout UInt32) {
-      words.forEach(in: text, from: &position) { word, position in
-        matcher.add(word, field: field, position: position)
-      }
-    }
-
-    func read(_ value: Value, _ field: Int, _ position: inout UInt32) {
-      for text in value.texts {
-        Array(text.utf8).withUnsafeBytes { read($0, field, &position) }
-      }
     }
   }
 
@@ -123,26 +111,52 @@ final class SearchTest: Sendable {
   private func read(
     _ subject: borrowing some FilterSubject & ~Copyable, _ tool: Tool
   ) throws(RecordError) -> Bool {
-    tool.matcher.begin()
+    // Taken out once, and not looked up for each word.
+    try read(subject, &tool.words, &tool.matcher)
+    return tool.matcher.finish()
+  }
+
+  private func read(
+    _ subject: borrowing some FilterSubject & ~Copyable, _ words: inout Words,
+    _ matcher: inout SearchMatcher
+  ) throws(RecordError) {
+    matcher.begin()
     for (field, place) in places.enumerated() {
       var position: UInt32 = 0
       guard case .field(let path) = place.operand else {
-        tool.read(try place.value(in: subject), field, &position)
+        Self.read(try place.value(in: subject), field, &position, &words, &matcher)
         continue
       }
       try place.reach(path, in: subject) { (destination) throws(RecordError) in
         switch destination {
-        case .absent(let value): tool.read(value, field, &position)
+        case .absent(let value): Self.read(value, field, &position, &words, &matcher)
         case .value(var reader):
           if reader.nextIsNil { return }
-          if reader.nextIsString { return tool.read(try reader.stringBytes(), field, &position) }
-          for _ in 0..<(try reader.arrayCount()) {
-            tool.read(try reader.stringBytes(), field, &position)
+          let count = reader.nextIsString ? 1 : try reader.arrayCount()
+          for _ in 0..<count {
+            Self.read(try reader.stringBytes(), field, &position, &words, &matcher)
           }
         }
       }
     }
-    return tool.matcher.finish()
+  }
+
+  private static func read(
+    _ text: UnsafeRawBufferPointer, _ field: Int, _ position: inout UInt32,
+    _ words: inout Words, _ matcher: inout SearchMatcher
+  ) {
+    words.forEach(in: text, from: &position) { word, position in
+      matcher.add(word, field: field, position: position)
+    }
+  }
+
+  private static func read(
+    _ value: Value, _ field: Int, _ position: inout UInt32, _ words: inout Words,
+    _ matcher: inout SearchMatcher
+  ) {
+    for text in value.texts {
+      Array(text.utf8).withUnsafeBytes { read($0, field, &position, &words, &matcher) }
+    }
   }
 }
 

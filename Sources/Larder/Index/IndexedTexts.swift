@@ -34,6 +34,22 @@ final class IndexedTexts {
     }
   }
 
+  /// Whether a document has a word. Looks no further than to the first one.
+  func hasWords(_ record: borrowing RecordReader) -> Bool {
+    struct Found: Error {}
+    var isFound = false
+    for part in parts where !isFound {
+      forEachText(of: part, record) { text in
+        do {
+          if !isFound { try words.forEach(in: text) { _, _, _ in throw Found() } }
+        } catch {
+          isFound = true
+        }
+      }
+    }
+    return isFound
+  }
+
   private func forEachText(
     of part: CollectionIndex.Part, _ record: borrowing RecordReader,
     _ body: (UnsafeRawBufferPointer) -> Void

@@ -27,28 +27,39 @@ final class SearchIndexChanges {
 
   /// Notes a document that the index does not have.
   func insert(_ record: borrowing RecordReader, key: UnsafeRawBufferPointer) {
-    put(record, key: key, isReplacing: false)
+    put(record, key: key, .absent)
   }
 
   /// Notes a document that the index may have, in this form or another one.
   func put(_ record: borrowing RecordReader, key: UnsafeRawBufferPointer) {
-    put(record, key: key, isReplacing: true)
+    put(record, key: key, .unknown)
   }
 
   /// Notes a document that has another form now. Nothing is written where its texts have not changed.
   func replace(
     _ old: borrowing RecordReader, by new: borrowing RecordReader, key: UnsafeRawBufferPointer
   ) {
-    if !texts.areTheSame(old, new) { put(new, key: key, isReplacing: true) }
+    if !texts.areTheSame(old, new) { put(new, key: key, standing(of: old)) }
   }
 
-  func delete(key: UnsafeRawBufferPointer) { changes.delete(key) }
+  func delete(_ old: borrowing RecordReader, key: UnsafeRawBufferPointer) {
+    changes.delete(key, standing(of: old))
+  }
+
+  /// Notes that a document is gone which cannot be read.
+  func delete(key: UnsafeRawBufferPointer) { changes.delete(key, .unknown) }
+
+  /// Where a document is not in the index that has to be there, the index is damaged, and would go on finding it.
+  private func standing(of old: borrowing RecordReader) -> SearchChanges.Standing {
+    index.isComplete && texts.hasTokenizer && texts.hasWords(old) ? .indexed : .unknown
+  }
 
   private func put(
-    _ record: borrowing RecordReader, key: UnsafeRawBufferPointer, isReplacing: Bool
+    _ record: borrowing RecordReader, key: UnsafeRawBufferPointer,
+    _ standing: SearchChanges.Standing
   ) {
     guard texts.hasTokenizer else { return lacksWords = true }
-    changes.put(key, isReplacing: isReplacing) { batch in
+    changes.put(key, standing) { batch in
       texts.read(record) { word, field, position in
         batch.add(word, field: field, position: position)
       }

@@ -49,13 +49,14 @@ final class WatchGroup: @unchecked Sendable {  // Guard: the lock of the hub.
     private var evaluation: (binding: CollectionBinding, filter: Evaluation)?
     /// The last round in which it was told.
     fileprivate var round: UInt64 = 0
-    /// Whether the filter has code of the app in it: what has none can be written down.
     fileprivate let runsCode: Bool
+    fileprivate let searches: Bool
 
     fileprivate init(_ seat: WatchSeat, _ interest: WatchInterest) {
       self.seat = seat
       self.interest = interest
-      runsCode = interest.filter.encoded() == nil
+      runsCode = interest.filter.runsCode
+      searches = interest.filter.searches
     }
 
     fileprivate func concerns(
@@ -109,6 +110,8 @@ final class WatchGroup: @unchecked Sendable {  // Guard: the lock of the hub.
   /// How many of them have code of the app in their filters.
   private var codeCount = 0
   var runsCode: Bool { codeCount > 0 }
+  /// How many of them search in texts.
+  private(set) var searchCount = 0
   private var bound: (catalogue: Catalogue, binding: CollectionBinding)?
 
   init(_ collection: String) { self.collection = collection }
@@ -125,6 +128,7 @@ extension WatchGroup {
     guard !isExact, let (step, value) = interest.filter.askedValue else {
       others[ObjectIdentifier(member)] = member
       if member.runsCode { codeCount += 1 }
+      if member.searches { searchCount += 1 }
       return member
     }
     let route: Route
@@ -144,7 +148,9 @@ extension WatchGroup {
     guard let (step, value) = member.interest.filter.askedValue,
       let place = routes.firstIndex(where: { $0.step == step })
     else {
-      if others.removeValue(forKey: id)?.runsCode == true { codeCount -= 1 }
+      guard let member = others.removeValue(forKey: id) else { return }
+      if member.runsCode { codeCount -= 1 }
+      if member.searches { searchCount -= 1 }
       return
     }
     routes[place].members[value]?[id] = nil
@@ -163,6 +169,29 @@ extension WatchGroup {
 }
 
 extension FilterNode {
+  /// Whether it has code of the app in it.
+  fileprivate var runsCode: Bool {
+    switch self {
+    case .conjunction(let parts), .disjunction(let parts): parts.contains(where: \.runsCode)
+    case .not(let part): part.runsCode
+    case .search(let condition):
+      condition.tokenizer.identifier != nil
+        || condition.fields.contains { if case .computed = $0 { true } else { false } }
+    // What has none can be written down.
+    default: encoded() == nil
+    }
+  }
+
+  /// Whether it searches in texts, which takes as long as they are.
+  fileprivate var searches: Bool {
+    switch self {
+    case .conjunction(let parts), .disjunction(let parts): parts.contains(where: \.searches)
+    case .not(let part): part.searches
+    case .search: true
+    default: false
+    }
+  }
+
   /// A field and the one value that the filter wants it to have, as bytes; nil where it does not
   /// want one, or where the bytes of equal values may differ.
   fileprivate var askedValue: (FieldStep, [UInt8])? {
@@ -222,6 +251,16 @@ extension WatchGroup {
       // A record that cannot be read may be anybody's: who looks finds out.
       tellAll(header, after: position, round)
     }
+  }
+
+  /// How many bytes are searched, at most, to find out whom a change concerns.
+  func searchedByteCount(
+    _ change: LoggedChange, _ snapshot: borrowing Snapshot
+  ) throws -> Int {
+    guard searchCount > 0, let binding = binding(in: snapshot.catalogue) else { return 0 }
+    let now = try snapshot.transaction.withValue(
+      for: change.key, in: binding.collection.documents, \.count)
+    return searchCount * (change.old.count + (now ?? 0))
   }
 
   private func binding(in catalogue: Catalogue) -> CollectionBinding? {

@@ -44,6 +44,8 @@ final class WatchHub: Sendable {
   /// Changes, watchers that are asked about each of them, and watchers that may have to be woken, up
   /// to which a commit tells by itself: some microseconds. It would take the hub's line longer to wake.
   private static let (handful, audience, crowd): (UInt64, Int, Int) = (4, 64, 2048)
+  /// Bytes of texts that a commit itself may search for them: 4 to 6 ns for each.
+  private static let searchedByteCount = 8192
   /// How long another process's commit may go unnoticed where nothing tells of it.
   private static let pollMilliseconds = 250
 
@@ -210,13 +212,15 @@ extension WatchHub {
       if let limit, head &- (known ?? 0) > limit || !mayTellAtOnce.load(ordering: .relaxed) {
         return false
       }
-      state.position = head
       if known == head { return true }
       guard let log, let position = known, head > position, head - position <= Self.patience
       else {
+        state.position = head
         state.signalAll()
         return true
       }
+      if limit != nil, try searchesLong(state, snapshot, log, after: position) { return false }
+      state.position = head
       state.round += 1
       for seat in state.listeners.values { seat.signal(after: 0) }
       let (groups, round) = (state.groups, state.round)
@@ -230,6 +234,23 @@ extension WatchHub {
       if !isWhole { state.signalAll() }
       return true
     }
+  }
+}
+
+extension WatchHub {
+  /// Whether too many bytes have to be searched to find out whom some changes concern.
+  private func searchesLong(
+    _ state: State, _ snapshot: borrowing Snapshot, _ log: Database, after position: UInt64
+  ) throws -> Bool {
+    guard state.groups.values.contains(where: { $0.searchCount > 0 }) else { return false }
+    var byteCount = 0
+    _ = try snapshot.transaction.forEachChange(
+      after: position, head: snapshot.sequence, in: log
+    ) { header, change in
+      byteCount += try state.groups[header.collection]?.searchedByteCount(change, snapshot) ?? 0
+      return byteCount <= Self.searchedByteCount
+    }
+    return byteCount > Self.searchedByteCount
   }
 }
 

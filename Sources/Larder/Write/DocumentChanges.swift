@@ -97,13 +97,14 @@ internal import LarderLMDB
     let logged = isSparing ? UnsafeRawBufferPointer(start: nil, count: 0) : old
     note(.deleted, key: key, old: logged)
     outbox?.edited(key, old: old, isDeleted: true, isSparing: isSparing)
-    for search in searches { search.delete(key: key) }
-    if indexes.isEmpty { return }
+    if indexes.isEmpty, searches.isEmpty { return }
     let isWhole = withOld(old, key) { old in
       for index in indexes { index.delete(old, key: key) }
+      for search in searches { search.delete(old, key: key) }
     }
     guard !isWhole else { return }
     for index in indexes { try index.purge(key, transaction) }
+    for search in searches { search.delete(key: key) }
   }
 
   /// Every document is gone; the indexes were emptied with them.

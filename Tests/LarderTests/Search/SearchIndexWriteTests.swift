@@ -169,6 +169,31 @@ struct SearchIndexWriteTests {
     }
   }
 
+  @Test("a document whose id the index has lost is no longer found by the words that it had")
+  func lostIDs() throws {
+    var random = RandomSource()
+    for deletes in [false, true] {
+      try withTemporaryStore { store in
+        let pamphlets = store.repository(of: Pamphlet.self)
+        try store.declarePamphletWords()
+        try pamphlets.save((0..<200).map { .random($0, &random) })
+        let index = try #require(store.pamphletWords)
+        try store.engine.writer.run {
+          try store.engine.perform { try $0.deleteIDs(in: index.database) }
+        }
+        for id in 0..<20 {
+          if deletes {
+            try pamphlets.delete(keys: [id])
+          } else {
+            try pamphlets.save(.random(id, &random))
+          }
+        }
+        while try store.engine.writer.run({ try store.engine.workOnIndex() }) {}
+        try compare(store, &random)
+      }
+    }
+  }
+
   @Test("it is built anew when its ids have come to their end, and is right before and after")
   func lastIDs() throws {
     var random = RandomSource()
@@ -270,5 +295,14 @@ extension WriteScope {
   ) throws {
     hasWrittenMore = true
     try transaction.damageRecord(in: database, using: &random)
+  }
+
+  /// Takes the ids of all documents out of a search index.
+  fileprivate mutating func deleteIDs(in database: Database) throws {
+    hasWrittenMore = true
+    var cursor = try transaction.cursor(in: database)
+    while try [SearchLayout.ids].withUnsafeBytes({ try cursor.seek(atOrAfter: $0) }) {
+      try cursor.delete()
+    }
   }
 }

@@ -73,7 +73,7 @@ extension SearchStore {
 
   /// The scores of the documents that match, by looking at each.
   fileprivate func matches(_ expression: SearchExpression) -> [String: Double] {
-    let matcher = SearchMatcher(expression, weights: naive.weights)
+    var matcher = SearchMatcher(expression, weights: naive.weights)
     var found: [String: ([UInt32], UInt32)] = [:]
     var documentFrequencies = [Int](repeating: 0, count: expression.wanted.joined().count)
     var (count, total) = (0, 0)

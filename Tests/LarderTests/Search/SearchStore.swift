@@ -41,17 +41,19 @@ final class SearchStore {
     let changes = SearchChanges(database: database, weights: naive.weights)
     for _ in 0..<random.pick([1, 1, 2, 5, 30, 70, 200]) {
       let key = "k\(random.int(0..<400))"
-      let isReplacing = naive.documents[key] != nil
-      if isReplacing, random.once(in: 4) {
+      // A document without a word is in no index.
+      let old: SearchChanges.Standing =
+        naive.documents[key].map { $0.contains { !$0.isEmpty } ? .indexed : .unknown } ?? .absent
+      if old != .absent, random.once(in: 4) {
         naive.documents[key] = nil
-        key.withKey { changes.delete($0) }
+        key.withKey { changes.delete($0, old) }
         continue
       }
       let longest = random.once(in: 60) ? 1500 : 20
       let fields = naive.weights.map { _ in (0..<random.int(0..<longest)).map { _ in word() } }
       naive.documents[key] = fields
       key.withKey { bytes in
-        changes.put(bytes, isReplacing: isReplacing) { batch in
+        changes.put(bytes, old) { batch in
           for (field, words) in fields.enumerated() {
             for (position, word) in words.enumerated() {
               word.withKey { batch.add($0, field: field, position: UInt32(position)) }

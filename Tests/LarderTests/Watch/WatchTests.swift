@@ -62,6 +62,38 @@ import Testing
     }
   }
 
+  // A commit asks searches of short texts itself, and leaves long ones to the hub's line.
+  @Test("watched searches hear of short texts and of long ones", .timeLimit(.minutes(20)))
+  func searches() async throws {
+    try await withTemporaryStore { store in
+      let notes = store.repository(of: SearchedNote.self)
+      let query = SearchedNote.search("tide")
+      var watches = (0..<3).map { _ in notes.watch(query).makeAsyncIterator() }
+      var lists: [[SearchedNote]] = [[], [], []]
+      func hear() async throws {
+        for place in lists.indices {
+          let change = try await watches[place].next()
+          lists[place].apply(try #require(change))
+        }
+      }
+      try await hear()
+      for (id, count) in [1, 10_000, 2, 1000, 700, 500, 300].enumerated() {
+        let body = String(repeating: "word ", count: count)
+        try await notes.save(SearchedNote(id: id, title: "tide", body: body))
+        try await hear()
+        try await notes.update(id) { $0.isPinned = true }
+        try await hear()
+      }
+      try await notes.delete(keys: [0, 1])
+      try await hear()
+
+      for list in lists {
+        #expect(try Set(list.map(\.id)) == Set(notes.fetch(query).map(\.id)))
+        #expect(list.filter { !$0.isPinned }.isEmpty)
+      }
+    }
+  }
+
   @Test("many watchers of one store all end with what a fetch gives", .timeLimit(.minutes(20)))
   func many() async throws {
     var random = RandomSource()

@@ -1,8 +1,8 @@
-/// Holds the words of one document after the other against an expression. Used by one thread at a time.
+/// Holds the words of one document after the other against an expression.
 ///
 /// ``begin()``, then ``add(_:field:position:)`` for each word of a document, then ``finish()``. A word that begins
 /// like none of the expression costs a look at its first byte.
-final class SearchMatcher {
+struct SearchMatcher {
   private let weights: [UInt32]
   /// The terms of ``SearchExpression/wanted``, one after the other, then those that are excluded.
   private let terms: [Term]
@@ -11,8 +11,10 @@ final class SearchMatcher {
   private let exact: WordTable
   /// Tests that several words pass.
   private let others: [ReadyWordTest]
-  /// For each number of ``exact``, and then for each of ``others``, the terms that ask for it.
-  private let users: [[User]]
+  /// The terms that ask for each number of ``exact``, and then for each of ``others``, one after the other.
+  private let users: [User]
+  /// Where those of each number begin, and where the last ones end.
+  private let userStarts: [Int]
   private var counts: [UInt32]
   private var places: [[UInt64]]
   /// The weighted words of the document.
@@ -27,7 +29,8 @@ final class SearchMatcher {
 
   private struct User {
     let term: Int
-    let word: Int
+    /// Of the places of the word, for a phrase; nil for a term of one word.
+    let places: Int?
   }
 
   /// A set of bytes.
@@ -65,10 +68,10 @@ final class SearchMatcher {
     for (group, term) in groups + expression.excluded.map({ (-1, $0) }) {
       let number = terms.count
       terms.append(Term(group: group, wordCount: term.words.count, firstPlaces: placeCount))
-      if term.words.count > 1 { placeCount += term.words.count }
+      let isPhrase = term.words.count > 1
       for (place, test) in term.tests.enumerated() {
         if let first = test.prefix.first { firstBytes.insert(first) }
-        let user = User(term: number, word: place)
+        let user = User(term: number, places: isPhrase ? placeCount + place : nil)
         if case .equals(let word) = test {
           let number = word.withUnsafeBytes { exact.number(of: $0) }
           if number == exactUsers.count { exactUsers.append([]) }
@@ -80,42 +83,45 @@ final class SearchMatcher {
           otherUsers.append([user])
         }
       }
+      if isPhrase { placeCount += term.words.count }
     }
     self.exact = exact
     self.terms = terms
     self.others = others
     self.firstBytes = firstBytes
-    users = exactUsers + otherUsers
+    let users = exactUsers + otherUsers
+    self.users = users.flatMap { $0 }
+    userStarts = users.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1.count) }
     counts = Array(repeating: 0, count: terms.count)
     places = Array(repeating: [], count: placeCount)
   }
 
   /// Begins another document.
-  func begin() {
+  mutating func begin() {
     for term in counts.indices { counts[term] = 0 }
     for place in places.indices { places[place].removeAll(keepingCapacity: true) }
     length = 0
   }
 
   /// Takes a word of the document: fields and, in them, positions ascending.
-  func add(_ word: UnsafeRawBufferPointer, field: Int, position: UInt32) {
+  mutating func add(_ word: UnsafeRawBufferPointer, field: Int, position: UInt32) {
     let (sum, isTooMuch) = length.addingReportingOverflow(weights[field])
     length = isTooMuch ? .max : sum
     guard let first = word.first, firstBytes.contains(first) else { return }
     let place = UInt64(field) << 32 | UInt64(position)
-    if let number = exact.find(word) { note(users[number], place, weights[field]) }
-    for (number, test) in others.enumerated() where test.passes(word) {
-      note(users[exact.count + number], place, weights[field])
+    if let number = exact.find(word) { note(number, place, weights[field]) }
+    for number in others.indices where others[number].passes(word) {
+      note(exact.count + number, place, weights[field])
     }
   }
 
-  private func note(_ users: [User], _ place: UInt64, _ weight: UInt32) {
-    for user in users {
-      let term = terms[user.term]
-      if term.wordCount == 1 {
-        counts[user.term] &+= weight
+  @inline(__always)
+  private mutating func note(_ test: Int, _ place: UInt64, _ weight: UInt32) {
+    for number in userStarts[test]..<userStarts[test + 1] {
+      if let list = users[number].places {
+        places[list].append(place)
       } else {
-        places[term.firstPlaces + user.word].append(place)
+        counts[users[number].term] &+= weight
       }
     }
   }
@@ -123,7 +129,7 @@ final class SearchMatcher {
   /// Ends a document.
   ///
   /// - Returns: Whether it matches.
-  func finish() -> Bool {
+  mutating func finish() -> Bool {
     for (number, term) in terms.enumerated() where term.wordCount > 1 {
       counts[number] = phraseCount(term)
     }

@@ -16,8 +16,13 @@ final class SearchChanges {
     var key: [UInt8]
     /// Its place in the batch; nil where it is gone, or has no word.
     var document: Int?
-    /// Whether there may have been one under the key.
-    var isReplacing: Bool
+    /// What the index has of the version before.
+    var standing: Standing
+  }
+
+  /// Whether an index has a version of a document.
+  enum Standing {
+    case absent, unknown, indexed
   }
 
   /// Pending changes at most, and their bytes: a search reads all of them.
@@ -44,23 +49,25 @@ final class SearchChanges {
   var isFull: Bool { byteCount > Self.maximumByteCount }
 
   /// Notes the words of the document under `key`, which `addWords` adds to the batch.
+  ///
+  /// - Parameter old: Whether the index has the version before.
   func put(
-    _ key: UnsafeRawBufferPointer, isReplacing: Bool, _ addWords: (inout SearchBatch) -> Void
+    _ key: UnsafeRawBufferPointer, _ old: Standing, _ addWords: (inout SearchBatch) -> Void
   ) {
     addWords(&batch)
     let hasWords = !batch.documentIsEmpty
     if hasWords { batch.endDocument(key: key) }
-    guard hasWords || isReplacing else { return }
-    note(key, hasWords ? batch.documents.count - 1 : nil, isReplacing: isReplacing)
+    guard hasWords || old != .absent else { return }
+    note(key, hasWords ? batch.documents.count - 1 : nil, old)
   }
 
-  func delete(_ key: UnsafeRawBufferPointer) { note(key, nil, isReplacing: true) }
+  func delete(_ key: UnsafeRawBufferPointer, _ old: Standing) { note(key, nil, old) }
 
-  private func note(_ key: UnsafeRawBufferPointer, _ document: Int?, isReplacing: Bool) {
+  private func note(_ key: UnsafeRawBufferPointer, _ document: Int?, _ standing: Standing) {
     let key = [UInt8](key)
     if !changes.isEmpty, !lastKey.lexicographicallyPrecedes(key) { mayRepeat = true }
     lastKey = key
-    changes.append(Change(key: key, document: document, isReplacing: isReplacing))
+    changes.append(Change(key: key, document: document, standing: standing))
   }
 
   /// Writes what was collected.
@@ -97,14 +104,14 @@ final class SearchChanges {
     return header.needsWork
   }
 
-  /// The last change of each key, in the order of the keys.
+  /// The last change of each key, in the order of the keys. What the index has of a document is what the first one
+  /// says.
   private func lastChanges() -> [Change] {
     var last: [[UInt8]: Change] = [:]
     for change in changes {
-      let isReplacing = change.isReplacing && last[change.key] == nil
-      let wasReplacing = last[change.key]?.isReplacing ?? false
+      let first = last[change.key] ?? change
       last[change.key] = Change(
-        key: change.key, document: change.document, isReplacing: isReplacing || wasReplacing)
+        key: change.key, document: change.document, standing: first.standing)
     }
     return last.values.sorted { $0.key.lexicographicallyPrecedes($1.key) }
   }
@@ -152,9 +159,13 @@ final class SearchChanges {
       return removedID
     }
     // A document that was deleted and comes back has a pending change, and no id elsewhere.
-    guard change.isReplacing,
+    guard change.standing != .absent else { return nil }
+    guard
       let id = try change.key.withUnsafeBytes({ try transaction.searchID(of: $0, in: database) })
-    else { return nil }
+    else {
+      if change.standing == .indexed { throw SearchDamage("a document has no id") }
+      return nil
+    }
     guard let old = try SearchKeys.document(id, transaction, in: database), old.key == change.key
     else { throw SearchDamage("the key of an id is another one's") }
     header.remove(length: old.length)
@@ -166,7 +177,7 @@ final class SearchChanges {
     _ changes: [Change], _ header: inout SearchHeader, _ transaction: inout WriteTransaction
   ) throws {
     var lengths = SearchLengths()
-    for change in changes where change.isReplacing {
+    for change in changes where change.standing != .absent {
       if let id = try remove(change, &header, transaction) {
         try lengths.remove(id, transaction, in: database)
       }
