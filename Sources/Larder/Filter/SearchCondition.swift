@@ -81,12 +81,18 @@ final class SearchTest: Sendable {
     let tool = borrow()
     defer { giveBack(tool) }
     _ = try read(subject, tool)
-    var score = 0.0
-    for (term, frequency) in tool.matcher.frequencies.enumerated() where frequency > 0 {
-      score += SearchScore(statistics, term: term)
-        .part(frequency: frequency, length: tool.matcher.length)
-    }
-    return score
+    return tool.matcher.score(statistics)
+  }
+
+  /// The same where the document has what the search asks for, and nil where it has not.
+  ///
+  /// - Throws: ``RecordError`` when a field cannot be read.
+  func score(
+    ofMatch subject: borrowing some FilterSubject & ~Copyable, _ statistics: SearchStatistics
+  ) throws(RecordError) -> Double? {
+    let tool = borrow()
+    defer { giveBack(tool) }
+    return try read(subject, tool) ? tool.matcher.score(statistics) : nil
   }
 
   /// Counts a document; one that cannot be read counts by what was read of it.
@@ -157,6 +163,17 @@ final class SearchTest: Sendable {
     for text in value.texts {
       Array(text.utf8).withUnsafeBytes { read($0, field, &position, &words, &matcher) }
     }
+  }
+}
+
+extension SearchMatcher {
+  /// How well the document that was ended matches.
+  fileprivate func score(_ statistics: SearchStatistics) -> Double {
+    var score = 0.0
+    for (term, frequency) in frequencies.enumerated() where frequency > 0 {
+      score += SearchScore(statistics, term: term).part(frequency: frequency, length: length)
+    }
+    return score
   }
 }
 

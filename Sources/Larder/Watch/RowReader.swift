@@ -58,6 +58,13 @@ struct RowReader<Entity: Document, Model: Sendable>: Sendable {
     _ bytes: inout OrderedBytes
   ) throws -> Row? {
     let binding = bound.binding
+    if form.isWhole, bound.evaluation.isRankedSearch {
+      bytes.removeAll()
+      let matches = try binding.reading(record, key: key) {
+        try bound.evaluation.putRank(ofMatch: $0, into: &bytes)
+      }
+      return matches ? Row(sortValues: bytes.bytes, key: key, record: record) : nil
+    }
     guard try binding.matches(bound.evaluation, key: key, record: record) else { return nil }
     if !form.isWhole, try model(key, record, binding) == nil { return nil }
     return try row(ofMatch: key, record, bound, &bytes)
