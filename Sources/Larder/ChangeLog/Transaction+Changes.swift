@@ -41,6 +41,22 @@ extension Transaction where Self: ~Copyable {
   }
 }
 
+extension Transaction where Self: ~Copyable {
+  /// Whether the changes behind `sequence` have more bytes in the log, with the old documents. Reads none of them.
+  borrowing func changesTake(
+    moreThan byteCount: Int, after sequence: UInt64, in log: Database
+  ) throws -> Bool {
+    var cursor = try cursor(in: log)
+    guard try cursor.seek(packWith: sequence + 1) else { return false }
+    var left = byteCount
+    repeat {
+      left -= cursor.value.count
+      if left < 0 { return true }
+    } while try cursor.next()
+    return false
+  }
+}
+
 extension Cursor {
   /// Moves to the pack that has a change; false where the log does not have it.
   fileprivate mutating func seek(packWith sequence: UInt64) throws -> Bool {

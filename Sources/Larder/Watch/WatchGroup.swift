@@ -50,13 +50,14 @@ final class WatchGroup: @unchecked Sendable {  // Guard: the lock of the hub.
     /// The last round in which it was told.
     fileprivate var round: UInt64 = 0
     fileprivate let runsCode: Bool
-    fileprivate let searches: Bool
+    /// How often it reads the texts of a document, about; 0 where it searches for nothing.
+    fileprivate let searchWeight: Int
 
     fileprivate init(_ seat: WatchSeat, _ interest: WatchInterest) {
       self.seat = seat
       self.interest = interest
       runsCode = interest.filter.runsCode
-      searches = interest.filter.searches
+      searchWeight = interest.filter.searchWeight
     }
 
     fileprivate func concerns(
@@ -110,8 +111,8 @@ final class WatchGroup: @unchecked Sendable {  // Guard: the lock of the hub.
   /// How many of them have code of the app in their filters.
   private var codeCount = 0
   var runsCode: Bool { codeCount > 0 }
-  /// How many of them search in texts.
-  private(set) var searchCount = 0
+  /// How often all of them together read the texts of a document, about.
+  private(set) var searchWeight = 0
   private var bound: (catalogue: Catalogue, binding: CollectionBinding)?
 
   init(_ collection: String) { self.collection = collection }
@@ -128,7 +129,7 @@ extension WatchGroup {
     guard !isExact, let (step, value) = interest.filter.askedValue else {
       others[ObjectIdentifier(member)] = member
       if member.runsCode { codeCount += 1 }
-      if member.searches { searchCount += 1 }
+      searchWeight += member.searchWeight
       return member
     }
     let route: Route
@@ -150,7 +151,7 @@ extension WatchGroup {
     else {
       guard let member = others.removeValue(forKey: id) else { return }
       if member.runsCode { codeCount -= 1 }
-      if member.searches { searchCount -= 1 }
+      searchWeight -= member.searchWeight
       return
     }
     routes[place].members[value]?[id] = nil
@@ -182,13 +183,17 @@ extension FilterNode {
     }
   }
 
-  /// Whether it searches in texts, which takes as long as they are.
-  fileprivate var searches: Bool {
+  /// How often it reads the texts of a document, about: once for each search, and once more for each beginning of
+  /// a word and each word with typos, which every word is held against.
+  fileprivate var searchWeight: Int {
     switch self {
-    case .conjunction(let parts), .disjunction(let parts): parts.contains(where: \.searches)
-    case .not(let part): part.searches
-    case .search: true
-    default: false
+    case .conjunction(let parts), .disjunction(let parts):
+      parts.reduce(0) { $0 + $1.searchWeight }
+    case .not(let part): part.searchWeight
+    case .search(let condition):
+      (condition.expression.wanted.joined() + condition.expression.excluded)
+        .reduce(1) { $0 + $1.tests.count { !$0.isExact } }
+    default: 0
     }
   }
 
@@ -226,9 +231,7 @@ extension WatchGroup {
     after position: UInt64, round: UInt64
   ) {
     do {
-      guard change.kind != .erased, change.kind != .unlogged,
-        change.kind != .deleted || !change.old.isEmpty,
-        let binding = binding(in: snapshot.catalogue)
+      guard !concernsAll(change), let binding = binding(in: snapshot.catalogue)
       else { return tellAll(header, after: position, round) }
       var records: [UnsafeRawBufferPointer] = change.kind == .inserted ? [] : [change.old]
       if let now = try snapshot.transaction.withValue(
@@ -257,10 +260,20 @@ extension WatchGroup {
   func searchedByteCount(
     _ change: LoggedChange, _ snapshot: borrowing Snapshot
   ) throws -> Int {
-    guard searchCount > 0, let binding = binding(in: snapshot.catalogue) else { return 0 }
+    guard searchWeight > 0, !concernsAll(change), let binding = binding(in: snapshot.catalogue)
+    else { return 0 }
     let now = try snapshot.transaction.withValue(
       for: change.key, in: binding.collection.documents, \.count)
-    return searchCount * (change.old.count + (now ?? 0))
+    return searchWeight * (change.old.count + (now ?? 0))
+  }
+
+  /// Whether everybody is told of a change, for want of a record that could be asked.
+  private func concernsAll(_ change: LoggedChange) -> Bool {
+    switch change.kind {
+    case .erased, .unlogged: true
+    case .deleted: change.old.isEmpty
+    case .inserted, .updated: false
+    }
   }
 
   private func binding(in catalogue: Catalogue) -> CollectionBinding? {

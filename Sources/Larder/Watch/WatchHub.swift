@@ -44,7 +44,7 @@ final class WatchHub: Sendable {
   /// Changes, watchers that are asked about each of them, and watchers that may have to be woken, up
   /// to which a commit tells by itself: some microseconds. It would take the hub's line longer to wake.
   private static let (handful, audience, crowd): (UInt64, Int, Int) = (4, 64, 2048)
-  /// Bytes of texts that a commit itself may search for them: 4 to 6 ns for each.
+  /// Bytes of texts that a commit itself may read for them: 4 to 6 ns for each.
   private static let searchedByteCount = 8192
   /// How long another process's commit may go unnoticed where nothing tells of it.
   private static let pollMilliseconds = 250
@@ -242,7 +242,10 @@ extension WatchHub {
   private func searchesLong(
     _ state: State, _ snapshot: borrowing Snapshot, _ log: Database, after position: UInt64
   ) throws -> Bool {
-    guard state.groups.values.contains(where: { $0.searchCount > 0 }) else { return false }
+    guard state.groups.values.contains(where: { $0.searchWeight > 0 }) else { return false }
+    let isLong = try snapshot.transaction.changesTake(
+      moreThan: Self.searchedByteCount, after: position, in: log)
+    if isLong { return true }
     var byteCount = 0
     _ = try snapshot.transaction.forEachChange(
       after: position, head: snapshot.sequence, in: log

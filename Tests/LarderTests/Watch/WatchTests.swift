@@ -173,6 +173,62 @@ import Testing
     }
   }
 
+  @Test("how many bytes are searched for a change is known before any is")
+  func searchedByteCount() throws {
+    try withTemporaryStore { store in
+      let notes = store.repository(of: SearchedNote.self)
+      try notes.save(SearchedNote(id: 0, title: "a"))
+      let group = WatchGroup("SearchedNote")
+      func add(_ query: Query<SearchedNote>) -> WatchGroup.Member {
+        group.add(
+          WatchSeat(),
+          WatchInterest(ModelForm<SearchedNote, SearchedNote>.documents, query.selection.filter))
+      }
+      func count(_ changes: () throws -> Void) throws -> (searched: Int, logged: Int) {
+        let before = try store.read { $0.sequence }
+        try changes()
+        return try store.engine.withChangeLog { snapshot, log in
+          let log = try #require(log)
+          var count = 0
+          _ = try snapshot.transaction.forEachChange(
+            after: before, head: snapshot.sequence, in: log
+          ) { _, change in
+            count += try group.searchedByteCount(change, snapshot)
+            return true
+          }
+          var logged = 0
+          while try snapshot.transaction.changesTake(moreThan: logged, after: before, in: log) {
+            logged += 1
+          }
+          return (count, logged)
+        }
+      }
+      let long = SearchedNote(id: 1, title: String(repeating: "b", count: 1000))
+
+      // No closure stands inside `#expect`: Swift 6.3 takes it and another one of the function for the same.
+      let unwatched = try count { try notes.save(long) }
+      #expect(unwatched.searched == 0)
+      let word = add(SearchedNote.search("blue"))
+      let insertion = try count { try notes.save(SearchedNote(id: 2, title: long.title)) }
+      #expect((1000..<1200).contains(insertion.searched))
+      #expect((1..<200).contains(insertion.logged))
+      let update = try count { try notes.save(SearchedNote(id: 1, title: "b")) }
+      #expect((1000..<1200).contains(update.searched))
+      #expect((1000..<1200).contains(update.logged))
+      // Every word is held against the beginning of one.
+      let others = add(SearchedNote.search("blue win* snow"))
+      let growth = try count { try notes.save(long) }
+      #expect(growth.searched / 3 > 1000)
+      let deletion = try count { try notes.delete(keys: [2]) }
+      #expect(deletion.searched / 3 > 1000)
+      let erasure = try count { try notes.eraseAllData() }
+      #expect(erasure.searched == 0)
+      group.remove(others)
+      group.remove(word)
+      #expect(group.searchWeight == 0)
+    }
+  }
+
   @Test("clear-before-save is one step, with updates for what stays")
   func clearing() async throws {
     try await withTemporaryStore { store in
