@@ -205,7 +205,8 @@ import Testing
       }
       let long = SearchedNote(id: 1, title: String(repeating: "b", count: 1000))
 
-      // No closure stands inside `#expect`: Swift 6.3 takes it and another one of the function for the same.
+      // No closure stands inside `#expect`: within a closure such as this one, Swift 6.3 numbers it as it numbers
+      // another one of the same type, and runs the first in place of both.
       let unwatched = try count { try notes.save(long) }
       #expect(unwatched.searched == 0)
       let word = add(SearchedNote.search("blue"))
