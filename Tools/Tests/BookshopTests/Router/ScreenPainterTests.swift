@@ -178,9 +178,11 @@ import Testing
     #expect(viewModel.search == Search())
     _ = screen.press(.character("b"), &face, 10)
     #expect(viewModel.search == Search(isBasketOnly: true))
-    guard case .quit = screen.press(.character("q"), &face, 10) else {
-      Issue.record("q does not leave")
-      return
+    for screen in [screen, .onboarding(OnboardingDouble(journal))] {
+      guard case .quit = screen.press(.character("q"), &face, 10) else {
+        Issue.record("q does not leave \(screen.name)")
+        continue
+      }
     }
   }
 }

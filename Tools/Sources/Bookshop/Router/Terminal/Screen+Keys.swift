@@ -22,6 +22,7 @@ enum KeyAction {
     case .onboarding(let viewModel):
       if key == .enter || key == .right || key == .character(" ") { viewModel.next() }
       if key == .character("o") { viewModel.takeOffer() }
+      if key == .character("q") { return .quit }
     case .signIn(let viewModel):
       if face.edit(key) { break }
       let draft = face.draft

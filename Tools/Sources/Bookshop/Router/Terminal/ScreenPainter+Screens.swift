@@ -30,11 +30,11 @@
   private func onboarding(_ viewModel: any OnboardingViewModel, _ columns: Int) -> Drawing {
     var drawing = Drawing(
       title: "Bookshop", note: "\(viewModel.index + 1)/\(viewModel.pages.count)",
-      help: "Enter next   ^C quit")
+      help: "Enter next   q quit")
     drawing.body = ["", Line(" Bookshop", .bold), ""]
     drawing.body += paragraph(viewModel.pages[viewModel.index], columns)
     if viewModel.isLast, viewModel.offer != nil {
-      drawing.help = "o take the offer   Enter not now   ^C quit"
+      drawing.help = "o take the offer   Enter not now   q quit"
     }
     return drawing
   }
