@@ -39,10 +39,9 @@ extension Transaction where Self: ~Copyable {
       guard try cursor.next() else { return false }
     }
   }
-}
 
-extension Transaction where Self: ~Copyable {
-  /// Whether the changes behind `sequence` have more bytes in the log, with the old documents. Reads none of them.
+  /// Whether the changes behind `sequence`, with their old documents, take more than `byteCount` bytes of the log. No
+  /// change is read for it.
   borrowing func changesTake(
     moreThan byteCount: Int, after sequence: UInt64, in log: Database
   ) throws -> Bool {

@@ -8,8 +8,8 @@ final class Evaluation: Sendable {
   /// Whether a document matches, and sorts as if the field were nil, when a field cannot be read.
   /// Whoever asks for this decodes them afterwards and leaves them out.
   private let passesUnreadable: Bool
-  /// Where the filter is a search, and the order its rank: both are about the same words.
-  private let rankedSearch: (test: SearchTest, rank: SearchRank)?
+  /// Whether the filter is a search, and documents are sorted by its rank and by nothing else.
+  let isRankedSearch: Bool
 
   init(
     _ filter: FilterNode, order: [SortKey] = [], in collection: Collection,
@@ -23,10 +23,10 @@ final class Evaluation: Sendable {
     }
     program = FilterProgram(filter, in: fields)
     self.order = order.map { (Place($0.operand, in: fields), $0.isReversed) }
-    rankedSearch =
+    isRankedSearch =
       if case .search(let condition) = filter, !passesUnreadable, order.count == 1,
-        let rank = order[0].rank, rank.condition == condition
-      { (SearchTest(condition, in: fields), rank) } else { nil }
+        let rank = order[0].rank
+      { rank.statistics != nil && rank.condition == condition } else { false }
   }
 
   /// What every document matches.
@@ -136,22 +136,19 @@ final class Evaluation: Sendable {
     }
   }
 
-  /// Whether the filter is a search, and documents are sorted by its rank and by nothing else.
-  var isRankedSearch: Bool { rankedSearch?.rank.statistics != nil }
-
   /// Appends the rank of the document if it matches the search. Its words are read once for both.
   ///
-  /// - Returns: Whether it matches; false where this is no ranked search.
+  /// - Precondition: ``isRankedSearch``.
+  /// - Returns: Whether it matches.
   /// - Throws: ``RecordError`` when a field cannot be read.
   func putRank(
     ofMatch record: borrowing RecordReader, into bytes: inout OrderedBytes
   ) throws(RecordError) -> Bool {
-    guard let (test, rank) = rankedSearch, let statistics = rank.statistics,
-      let score = try test.score(ofMatch: record, statistics)
-    else { return false }
+    let (place, isReversed) = order[0]
+    guard let score = try place.score(ofMatch: record) else { return false }
     let start = bytes.count
-    bytes.put(sortValue: .double(score), of: order[0].place.operand)
-    if order[0].isReversed { bytes.complement(from: start) }
+    bytes.put(sortValue: .double(score), of: place.operand)
+    if isReversed { bytes.complement(from: start) }
     return true
   }
 

@@ -89,6 +89,18 @@ struct Place: Sendable {
     try subject.reach(path[...], slot: slot, body)
   }
 
+  /// How well a document matches the search of a rank; nil where it does not match.
+  ///
+  /// - Throws: ``RecordError`` when a field cannot be read.
+  func score(
+    ofMatch subject: borrowing some FilterSubject & ~Copyable
+  ) throws(RecordError) -> Double? {
+    guard case .rank(let rank) = operand, let search, let statistics = rank.statistics else {
+      return nil
+    }
+    return try search.score(ofMatch: subject, statistics)
+  }
+
   /// - Throws: ``RecordError`` when the value cannot be read.
   func value(in subject: borrowing some FilterSubject & ~Copyable) throws(RecordError) -> Value {
     switch operand {

@@ -49,7 +49,7 @@ final class SearchIndexChanges {
   /// Notes that a document is gone which cannot be read.
   func delete(key: UnsafeRawBufferPointer) { changes.delete(key, .unknown) }
 
-  /// Where a document is not in the index that has to be there, the index is damaged, and would go on finding it.
+  /// Whether the index has to have this version: a complete one has every document with a word.
   private func standing(of old: borrowing RecordReader) -> SearchChanges.Standing {
     index.isComplete && texts.hasTokenizer && texts.hasWords(old) ? .indexed : .unknown
   }

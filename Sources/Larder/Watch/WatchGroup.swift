@@ -50,7 +50,7 @@ final class WatchGroup: @unchecked Sendable {  // Guard: the lock of the hub.
     /// The last round in which it was told.
     fileprivate var round: UInt64 = 0
     fileprivate let runsCode: Bool
-    /// How often it reads the texts of a document, about; 0 where it searches for nothing.
+    /// How much work it is to search a document, as ``FilterNode/searchWeight`` counts it.
     fileprivate let searchWeight: Int
 
     fileprivate init(_ seat: WatchSeat, _ interest: WatchInterest) {
@@ -111,7 +111,7 @@ final class WatchGroup: @unchecked Sendable {  // Guard: the lock of the hub.
   /// How many of them have code of the app in their filters.
   private var codeCount = 0
   var runsCode: Bool { codeCount > 0 }
-  /// How often all of them together read the texts of a document, about.
+  /// The sum of their search weights.
   private(set) var searchWeight = 0
   private var bound: (catalogue: Catalogue, binding: CollectionBinding)?
 
@@ -178,13 +178,13 @@ extension FilterNode {
     case .search(let condition):
       condition.tokenizer.identifier != nil
         || condition.fields.contains { if case .computed = $0 { true } else { false } }
-    // What has none can be written down.
+    // Only a filter without any can be encoded.
     default: encoded() == nil
     }
   }
 
-  /// How often it reads the texts of a document, about: once for each search, and once more for each beginning of
-  /// a word and each word with typos, which every word is held against.
+  /// How much work it is to search a document, in readings of its texts: one for each search, and one more for each
+  /// prefix and each word with typos, with which every word of the document is compared.
   fileprivate var searchWeight: Int {
     switch self {
     case .conjunction(let parts), .disjunction(let parts):

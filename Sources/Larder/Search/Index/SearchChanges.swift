@@ -16,11 +16,11 @@ final class SearchChanges {
     var key: [UInt8]
     /// Its place in the batch; nil where it is gone, or has no word.
     var document: Int?
-    /// What the index has of the version before.
+    /// Whether the index has the previous version.
     var standing: Standing
   }
 
-  /// Whether an index has a version of a document.
+  /// Whether an index has the previous version of a document.
   enum Standing {
     case absent, unknown, indexed
   }
@@ -50,7 +50,7 @@ final class SearchChanges {
 
   /// Notes the words of the document under `key`, which `addWords` adds to the batch.
   ///
-  /// - Parameter old: Whether the index has the version before.
+  /// - Parameter old: Whether the index has the previous version.
   func put(
     _ key: UnsafeRawBufferPointer, _ old: Standing, _ addWords: (inout SearchBatch) -> Void
   ) {
