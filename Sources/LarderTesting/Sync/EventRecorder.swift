@@ -8,6 +8,7 @@ public import LarderSync
 /// await recorder.waitForEvents(2)
 /// #expect(recorder.values == [[], page])
 /// ```
+/// What it waits for, it waits for until the task is cancelled: a test that has a time limit ends with it.
 public final class EventRecorder<Value: Sendable>: Sendable {
   private let recorded = Tally<Event<Value>>()
   private let ends = Tally<Void>()
@@ -47,7 +48,7 @@ public final class EventRecorder<Value: Sendable>: Sendable {
   public func waitForErrors(_ count: Int) async { await wait { errors.count >= count } }
 
   private func wait(until condition: () -> Bool) async {
-    while true {
+    while !Task.isCancelled {
       let count = events.count
       if condition() { return }
       await waitForEvents(count + 1)
@@ -60,7 +61,7 @@ public final class EventRecorder<Value: Sendable>: Sendable {
   /// Returns when an event came for which `condition` holds.
   public func waitForEvent(where condition: (Event<Value>) -> Bool) async {
     var seen = 0
-    while true {
+    while !Task.isCancelled {
       let events = events
       if events.dropFirst(seen).contains(where: condition) { return }
       seen = events.count

@@ -5,7 +5,8 @@ internal import LarderLMDB
 final class Tally<Element: Sendable>: Sendable {
   private struct State {
     var elements: [Element] = []
-    var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    var waiting: [(number: Int, count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    var waitCount = 0
   }
 
   private let state = Locked(State())
@@ -25,15 +26,28 @@ final class Tally<Element: Sendable>: Sendable {
     return count
   }
 
-  /// Returns when there are `count` elements.
+  /// Returns when there are `count` elements, or when the task is cancelled: a test that has reached its
+  /// time limit ends, instead of waiting for ever.
   func wait(for count: Int) async {
-    await withCheckedContinuation { continuation in
-      let isThere = state.withLock { state in
-        if state.elements.count >= count { return true }
-        state.waiting.append((count, continuation))
-        return false
+    let number = state.withLock { state in
+      state.waitCount += 1
+      return state.waitCount
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isOver = state.withLock { state in
+          if Task.isCancelled || state.elements.count >= count { return true }
+          state.waiting.append((number, count, continuation))
+          return false
+        }
+        if isOver { continuation.resume() }
       }
-      if isThere { continuation.resume() }
+    } onCancel: {
+      let continuation = state.withLock { state in
+        state.waiting.firstIndex { $0.number == number }
+          .map { state.waiting.remove(at: $0).continuation }
+      }
+      continuation?.resume()
     }
   }
 }

@@ -32,9 +32,10 @@ extension Store {
   var hasWatchers: Bool { !engine.watchHub.isEmpty }
 }
 
-/// Lets others run until `condition` holds. For what ends by itself soon and tells nobody.
+/// Lets others run until `condition` holds, or the test is cancelled by its time limit, which has said so
+/// then. For what ends by itself soon and tells nobody.
 func settle(
   isolation: isolated (any Actor)? = #isolation, until condition: () throws -> Bool
 ) async rethrows {
-  while try !condition() { await Task.yield() }
+  while try !condition(), !Task.isCancelled { await Task.yield() }
 }
