@@ -238,6 +238,34 @@ import Testing
     try store.close()
   }
 
+  @Test("an index and a field that are declared meanwhile hold for what is salvaged after that")
+  func declaredMeanwhile() throws {
+    let text = String(repeating: "x", count: 3000)
+    let notes = (0..<4000).map { Note(id: "note-\($0)", nonce: text, batchCount: $0) }
+    let damaged = try Store(at: folder.store)
+    try damaged.repository(of: Note.self).save(notes)
+    try damaged.close()
+    let store = try Store(at: folder.path + "/new")
+    let collection = store.collection("Note")
+    var countBefore: Int?
+
+    let report = try store.salvage(from: url) { news in
+      guard countBefore == nil, let count = news.documentCount, count >= 1000 else { return }
+      countBefore = try collection.count()
+      try collection.createIndex(on: ["batchCount"])
+      let new: DynamicDocument = ["id": "new", "nonce": "", "batchCount": 0, "colour": "red"]
+      try collection.save([new], keyField: "id")
+    }
+
+    #expect(try (1000..<4000).contains(#require(countBefore)))
+    #expect(report.documentCounts == ["Note": 4000] && report.damagedRecordCount == 0)
+    #expect(try store.check().problems == [])
+    try collection.buildIndexes()
+    #expect(try collection.fetch(.where { $0.batchCount >= 3990 }).count == 10)
+    #expect(try collection.count() == 4001)
+    try store.close()
+  }
+
   @Test("it tells how far it is, ends where it is asked to, and goes on from what was set aside")
   func stopped() throws {
     let text = String(repeating: "x", count: 3000)

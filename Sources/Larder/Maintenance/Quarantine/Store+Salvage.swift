@@ -212,10 +212,14 @@ private struct Salvage: ~Copyable {
   }
 
   private mutating func save(_ name: String) throws {
-    guard let waiting = builders.removeValue(forKey: name), let binding = bindings[name] else {
+    guard let waiting = builders.removeValue(forKey: name), let read = bindings[name] else {
       return
     }
-    let saved = try store.write { tx in
+    let saved: Int? = try store.write { tx in
+      // Not the collection as it was when the records were read: an index may have been added since.
+      guard let binding = tx.catalogue.binding(ofCollection: name),
+        binding.collection.description.reads(recordsOf: read.collection.description)
+      else { return nil }
       var builder = BatchBuilder(binding, count: waiting.records.count)
       var saved = 0
       for (key, record) in waiting.records {
@@ -233,6 +237,11 @@ private struct Salvage: ~Copyable {
       _ = try tx.rewriting { try $0.apply(batch, clearing: nil, binding) }
       return saved
     }
+    guard let saved else {
+      // Erased meanwhile, and perhaps declared in another way.
+      report.damagedRecordCount += waiting.records.count
+      return
+    }
     report.documentCounts[name, default: 0] += saved
   }
 }
@@ -246,5 +255,16 @@ extension Declaration {
     merge = { description in
       if description.tables == [FieldTable()] { description = restored }
     }
+  }
+}
+
+extension CollectionDescription {
+  /// Whether records that were written by an earlier description are of the documents' table here.
+  fileprivate func reads(recordsOf earlier: CollectionDescription) -> Bool {
+    keyKind == earlier.keyKind && documentTable == earlier.documentTable
+      && tables.count >= earlier.tables.count
+      && zip(tables, earlier.tables).allSatisfy { table, earlier in
+        table.fields.map(\.name).starts(with: earlier.fields.map(\.name))
+      }
   }
 }
