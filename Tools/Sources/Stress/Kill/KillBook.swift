@@ -113,6 +113,7 @@ final class KillBook {
   func turnPage() {
     guard settled == journal.count else { return }
     journal.count = 0
+    journal.forgetStalls()
     settled = 0
   }
 }

@@ -13,6 +13,7 @@ struct KillCampaign: Campaign {
     .library("reset-at-batch"),
     .library("search-removals"),
     .worker("step-dropped"),
+    .worker("long-turn"),
     .library("open-guard"),
     // What the second guard notices, and the campaign without it.
     .library("open-guard,lock-table-check"),

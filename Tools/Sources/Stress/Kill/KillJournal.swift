@@ -15,6 +15,7 @@ struct KillJournal {
     static let stalls = 2
     static let starved = 3
     static let beats = 4
+    static let stallStarts = 5
   }
 
   init(in folder: URL, writer: Int) throws {
@@ -35,9 +36,28 @@ struct KillJournal {
     nonmutating set { words[Place.isPaused] = newValue ? 1 : 0 }
   }
 
-  /// Writes that took more than two seconds although the process itself was not kept waiting.
-  var stalls: Int { Int(words[Place.stalls]) }
-  func addStall(isStarved: Bool) { words.add(1, at: isStarved ? Place.starved : Place.stalls) }
+  /// When those writes began that took more than two seconds although the process itself was not kept waiting. The
+  /// first of them: there is not room for all.
+  var stallStarts: [UInt64] {
+    (0..<min(Int(words[Place.stalls]), Self.head - Place.stallStarts))
+      .map { words[Place.stallStarts + $0] }
+  }
+
+  func addStall(of index: Int, isStarved: Bool) {
+    guard !isStarved else { return words.add(1, at: Place.starved) }
+    let place = Place.stallStarts + Int(words[Place.stalls])
+    if place < Self.head { words[place] = start(of: index) }
+    words.add(1, at: Place.stalls)
+  }
+
+  func forgetStalls() { words[Place.stalls] = 0 }
+
+  /// When the write began that is under way; nil where none is.
+  var pendingStart: UInt64? {
+    let index = count - 1
+    guard index >= 0, entry(index)?.isAcknowledged == false else { return nil }
+    return start(of: index)
+  }
 
   /// Counts up while the writer's process is given time.
   var beats: UInt64 { words[Place.beats] }

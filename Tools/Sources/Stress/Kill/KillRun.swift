@@ -13,6 +13,7 @@ final class KillRun {
   var writers: [ChildProcess?]
   var watchers: [KillRole: ChildProcess] = [:]
   var audit: KillAudit
+  private let stallWatch: StallWatch
 
   init(_ trial: Trial, _ setting: KillSetting, in parent: URL) throws {
     self.trial = trial
@@ -25,6 +26,7 @@ final class KillRun {
     books = try (0..<setting.writerCount).map { [folder] in try KillBook(in: folder, writer: $0) }
     writers = Array(repeating: nil, count: setting.writerCount)
     audit = KillAudit(folder)
+    stallWatch = StallWatch(books.map(\.journal))
   }
 
   var isClean: Bool { tally.isClean }
@@ -44,6 +46,7 @@ final class KillRun {
   /// Ends every process.
   func end() {
     control.isPause = false
+    stallWatch.end()
     for child in writers.compactMap({ $0 }) + watchers.values { child.kill() }
     writers = writers.map { _ in nil }
     watchers = [:]
@@ -200,8 +203,9 @@ final class KillRun {
     guard isClean else { return }
     try audit.run(self)
     for (number, writer) in writers.enumerated() where isClean {
-      let stalls = books[number].journal.stalls
-      if stalls > 0 { fault("stalls", "writer \(number) was kept waiting for over 2 s", stalls) }
+      for reason in books[number].journal.stallStarts.compactMap(stallWatch.fault) {
+        fault("stalls", "writer \(number) was kept waiting for over 2 s; \(reason)")
+      }
       if writer != nil || setting != .threeWriters { books[number].turnPage() }
     }
   }

@@ -40,7 +40,7 @@ enum KillWriter: Worker {
       try operation.run(in: store, writer: writer)
       journal.acknowledge(index)
       guard journal.nanoseconds(of: index) > 2_000_000_000 else { continue }
-      journal.addStall(isStarved: heart.wasStarved(since: journal.start(of: index)))
+      journal.addStall(of: index, isStarved: heart.wasStarved(since: journal.start(of: index)))
     }
   }
 
