@@ -26,7 +26,7 @@ NEVER_KEPT = {"cache-control": "no-store"}
 ABOUT = {
     "protocol": 1,
     "capabilities": ["count", "manifest", "atomic", "hints", "scopes"],
-    # Of 05-push.sql and 04-pull.sql.
+    # Of 05-mutations.sql, 06-push.sql and 04-pull.sql.
     "limits": {
         "bodyBytes": settings.largest_body,
         "mutations": 1000,

@@ -35,11 +35,11 @@ class MutantTests(ServerCase):
         self.fail("no gap was noticed")
 
     def test_a_save_that_does_not_compare_revisions(self):
-        self.broken("larder.compare_and_set", "d.revision = base", "base is not null")
+        self.broken("larder.compare_and_set", "d.revision = s.base", "s.base is not null")
         self.assertNotEqual(race_faults(self, rounds=40), [])
 
     def test_a_server_that_forgets_what_it_accepted(self):
-        self.broken("larder.apply", "mutation_id, content, made", "gen_random_uuid(), content, made")
+        self.broken("larder.note", "s.id, s.content", "gen_random_uuid(), s.content")
         self.assertNotEqual(lost_answer_faults(self), [])
 
     def test_tombstones_that_are_lost(self):

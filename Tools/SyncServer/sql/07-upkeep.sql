@@ -65,8 +65,9 @@ revoke execute on all functions in schema larder from public;
 grant execute on function
   larder.user_id, larder.readable_scope, larder.epoch,
   larder.settled, larder.cursor_text, larder.parse_cursor, larder.fail, larder.text_member,
-  larder.count_member, larder.text_of, larder.refusal, larder.is_deeper, larder.in_one_form, larder.marking_poison, larder.beginning, larder.compare_and_set,
-  larder.earlier_result, larder.apply
+  larder.count_member, larder.text_of, larder.refusal, larder.is_deeper, larder.in_one_form,
+  larder.marking_poison, larder.beginning, larder.steps, larder.compare_and_set, larder.note,
+  larder.earlier_result, larder.answer_of_refused, larder.apply
   to larder_client;
 revoke execute on function
   public.larder_pull, public.larder_count, public.larder_manifest, public.larder_push, public.larder_scopes
