@@ -6,11 +6,12 @@ import Testing
 struct LarderProgram {
   /// A folder of its own, with a space and Unicode in its path.
   let folder: URL
+  /// Where that is; removed with this.
+  private let place = TestFolder()
   var store: String { folder.appending(path: "the store").path(percentEncoded: false) }
 
   init() throws {
-    folder = FileManager.default.temporaryDirectory.appending(
-      path: "larder cli \(UUID().uuidString) – ø", directoryHint: .isDirectory)
+    folder = place.url.appending(path: "larder cli – ø", directoryHint: .isDirectory)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
   }
 

@@ -14,9 +14,12 @@ create view larder.my_scope with (security_barrier) as
   select m.scope, m.may_write from larder.member m where m.user_id = larder.user_id();
 
 create function larder.user_of_token(token text) returns text
-language sql stable security definer set search_path = pg_catalog as $$
-  select t.user_id from larder.token t
-  where t.hash = sha256(convert_to(token, 'UTF8')) and (t.expires_at is null or t.expires_at > now())
+language plpgsql stable security definer set search_path = pg_catalog as $$
+begin
+  return (
+    select t.user_id from larder.token t
+    where t.hash = sha256(convert_to(token, 'UTF8')) and (t.expires_at is null or t.expires_at > now()));
+end
 $$;
 
 alter table larder.document enable row level security;

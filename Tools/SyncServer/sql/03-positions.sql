@@ -1,13 +1,16 @@
 -- The order of changes, and cursors in it.
 
 -- What counts the transactions: a dump that is restored, in another cluster or in the same one, has another
--- home, and its rows have numbers that mean nothing there.
+-- home, and its rows have numbers that mean nothing there. Every request asks for it, and a function of this kind
+-- in SQL would be planned each time.
 create function larder.home() returns text
-language sql stable security definer set search_path = pg_catalog as $$
-  select concat_ws('/',
+language plpgsql stable security definer set search_path = pg_catalog as $$
+begin
+  return concat_ws('/',
     (select system_identifier from pg_control_system()),
     (select oid from pg_database where datname = current_database()),
-    'larder.document'::regclass::oid)
+    'larder.document'::regclass::oid);
+end
 $$;
 insert into larder.generation (number, home) values (1, larder.home());
 

@@ -102,39 +102,42 @@ create type larder.step as (
 
 -- The mutations of a push, in the order of their keys: two pushes never wait for each other in a circle.
 create function larder.steps(asked_scope text, mutations json, poison text) returns larder.step[]
-language sql immutable as $$
-  with sent as materialized (
-    select m.ordinality as number, parts,
-      case
-        when position(poison in m.value::text) > 0 then
-          'PostgreSQL keeps neither U+0000 nor half of a surrogate pair in a text.'
-        else larder.refusal(parts)
-      end as refusal
-    from json_array_elements(mutations) with ordinality m,
-      json_populate_record(
-        null::larder.parts, case when json_typeof(m.value) = 'object' then m.value else '{}' end) parts
-  ),
-  read as (
-    select s.number, (s.parts).id as sent_id, larder.text_of((s.parts).id)::uuid as id,
-      larder.text_of((s.parts).collection) as collection, larder.text_of((s.parts).key) as key,
-      larder.text_of((s.parts).base)::uuid as base, (s.parts).document
-    from sent s where s.refusal is null
-  ),
-  step as (
-    select row(
-        r.number, r.sent_id, r.id, r.collection, r.key, r.base, r.document,
-        sha256(convert_to(
-          json_build_array(
-            asked_scope, r.collection, r.key, r.base, larder.in_one_form(r.document))::text,
-          'UTF8')),
-        null)::larder.step as step, r.collection, r.key, r.number
-    from read r
-    union all
-    select row(s.number, (s.parts).id, null, null, null, null, null, null, s.refusal)::larder.step,
-      null, null, s.number
-    from sent s where s.refusal is not null
-  )
-  select coalesce(
-    array_agg(s.step order by s.collection collate "C", s.key collate "C", s.number), '{}')
-  from step s
+language plpgsql immutable as $$
+begin
+  return (
+    with sent as materialized (
+      select m.ordinality as number, parts,
+        case
+          when position(poison in m.value::text) > 0 then
+            'PostgreSQL keeps neither U+0000 nor half of a surrogate pair in a text.'
+          else larder.refusal(parts)
+        end as refusal
+      from json_array_elements(mutations) with ordinality m,
+        json_populate_record(
+          null::larder.parts, case when json_typeof(m.value) = 'object' then m.value else '{}' end) parts
+    ),
+    read as (
+      select s.number, (s.parts).id as sent_id, larder.text_of((s.parts).id)::uuid as id,
+        larder.text_of((s.parts).collection) as collection, larder.text_of((s.parts).key) as key,
+        larder.text_of((s.parts).base)::uuid as base, (s.parts).document
+      from sent s where s.refusal is null
+    ),
+    step as (
+      select row(
+          r.number, r.sent_id, r.id, r.collection, r.key, r.base, r.document,
+          sha256(convert_to(
+            json_build_array(
+              asked_scope, r.collection, r.key, r.base, larder.in_one_form(r.document))::text,
+            'UTF8')),
+          null)::larder.step as step, r.collection, r.key, r.number
+      from read r
+      union all
+      select row(s.number, (s.parts).id, null, null, null, null, null, null, s.refusal)::larder.step,
+        null, null, s.number
+      from sent s where s.refusal is not null
+    )
+    select coalesce(
+      array_agg(s.step order by s.collection collate "C", s.key collate "C", s.number), '{}')
+    from step s);
+end
 $$;

@@ -1,35 +1,51 @@
 -- Mutations of one client: each is accepted, in conflict with what stands here, or rejected. Those of a push are
 -- written together: a few statements for each cost twice as much.
+--
+-- Plans are kept, also from a time when a table was small, and nobody may have counted its rows. `lateral` with a
+-- limit has a table asked by its primary key for each step, and the settings of functions leave a planner no other
+-- way; arrays are joined by hashes, and not each element with all others.
 
 -- A document that was written.
 create type larder.version as (collection text, key text, revision uuid);
 
 -- Writes the documents of those steps behind whose base nothing else stands here. No two have one key. A row
 -- that somebody else is writing is waited for, and then it has another revision: READ COMMITTED looks at it
--- again. The joins are looks at the primary key, also in a plan that is kept from a time when the table was
--- small.
+-- again.
 create function larder.compare_and_set(asked_scope text, steps larder.step[]) returns larder.version[]
-language plpgsql set enable_hashjoin to off set enable_mergejoin to off set enable_seqscan to off as $$
+language plpgsql
+set enable_seqscan to off set enable_hashjoin to off set enable_mergejoin to off set enable_material to off
+set enable_nestloop to on as $$
 declare
-  made larder.version[];
+  made larder.version[] := '{}';
   more larder.version[];
   creation_count constant integer := (
     select count(*) from unnest(steps) s where s.base is null and s.document is not null);
 begin
-  -- An update has no order of its own.
-  perform from unnest(steps) s
-  join larder.document d on d.collection = s.collection and d.key = s.key
-  order by s.collection collate "C", s.key collate "C"
-  for update of d;
+  -- In the order of the keys, which an update does not keep.
+  if cardinality(steps) > 1 then
+    perform from unnest(steps) s cross join lateral (
+      select from larder.document d where d.collection = s.collection and d.key = s.key limit 1 for update
+    ) d;
+  end if;
 
-  with changed as (
-    update larder.document d set document = s.document, scope = asked_scope
-    from unnest(steps) s
-    where s.base is not null and d.collection = s.collection and d.key = s.key and d.revision = s.base
-      and (s.document is not null or d.document is not null)
-    returning row(d.collection, d.key, d.revision)::larder.version as version
-  )
-  select coalesce(array_agg(c.version), '{}') into made from changed c;
+  if creation_count < cardinality(steps) then
+    with found as (
+      select s.document, s.base, d.place from unnest(steps) s cross join lateral (
+        select d.ctid as place from larder.document d
+        where d.collection = s.collection and d.key = s.key and d.revision = s.base
+          and (s.document is not null or d.document is not null)
+        limit 1
+      ) d
+      where s.base is not null
+    ),
+    changed as (
+      update larder.document d set document = f.document, scope = asked_scope
+      -- The revision is what is looked at again.
+      from found f where d.ctid = f.place and d.revision = f.base
+      returning row(d.collection, d.key, d.revision)::larder.version as version
+    )
+    select coalesce(array_agg(c.version), '{}') into made from changed c;
+  end if;
   if creation_count = 0 then return made; end if;
 
   -- Twice, as a tombstone may be purged between the two statements.
@@ -48,11 +64,17 @@ begin
     select array_agg(a.version) into more from added a;
     made := made || more;
     exit when cardinality(more) = creation_count;
-    with revived as (
-      update larder.document d set document = s.document, scope = asked_scope
-      from unnest(steps) s
+    with found as (
+      select s.document, d.place from unnest(steps) s cross join lateral (
+        select d.ctid as place from larder.document d
+        where d.collection = s.collection and d.key = s.key and d.document is null
+        limit 1
+      ) d
       where s.base is null and s.document is not null
-        and d.collection = s.collection and d.key = s.key and d.document is null
+    ),
+    revived as (
+      update larder.document d set document = f.document, scope = asked_scope
+      from found f where d.ctid = f.place and d.document is null
       returning row(d.collection, d.key, d.revision)::larder.version as version
     )
     select array_agg(r.version) into more from revived r;
@@ -111,7 +133,8 @@ end
 $$;
 
 -- Notes that these steps were accepted.
-create function larder.note(steps larder.step[], made larder.version[]) returns void language plpgsql as $$
+create function larder.note(steps larder.step[], made larder.version[]) returns void
+language plpgsql set enable_nestloop to off as $$
 declare
   noted integer;
 begin
@@ -130,15 +153,26 @@ $$;
 
 create type larder.answer as (number bigint, result json);
 
+-- The answers to those steps that were accepted before.
+create function larder.earlier_answers(steps larder.step[]) returns larder.answer[]
+language plpgsql
+set enable_seqscan to off set enable_hashjoin to off set enable_mergejoin to off set enable_material to off
+set enable_nestloop to on as $$
+begin
+  return array(
+    select row(s.number, larder.earlier_result(s.sent_id, m, s.content))::larder.answer
+    from unnest(steps) s cross join lateral (
+      select * from larder.mutation m where m.user_id = larder.user_id() and m.id = s.id limit 1
+    ) m);
+end
+$$;
+
 -- The results of steps no two of which have one id or one key. What is behind `room` bytes of conflicts is to be
 -- sent again.
 create function larder.apply(asked_scope text, steps larder.step[], room bigint) returns larder.answer[]
-language plpgsql as $$
+language plpgsql set enable_nestloop to off as $$
 declare
-  -- Those that were accepted before.
-  answers larder.answer[] := array(
-    select row(s.number, larder.earlier_result(s.sent_id, m, s.content))::larder.answer
-    from unnest(steps) s join larder.mutation m on m.user_id = larder.user_id() and m.id = s.id);
+  answers larder.answer[] := larder.earlier_answers(steps);
   fresh constant larder.step[] := case
     when cardinality(answers) = 0 then steps
     else array(
@@ -175,7 +209,9 @@ begin
 end
 $$;
 
-create function public.larder_push(json) returns json language plpgsql as $$
+-- Without the setting, PostgreSQL makes new plans for each push that has few mutations, for two milliseconds.
+create function public.larder_push(json) returns json
+language plpgsql set plan_cache_mode to force_generic_plan as $$
 declare
   most_mutations constant integer := 1000;
   -- Answers may hold whole documents; what is behind this many bytes of them is to be sent again.

@@ -67,7 +67,7 @@ grant execute on function
   larder.settled, larder.cursor_text, larder.parse_cursor, larder.fail, larder.text_member,
   larder.count_member, larder.text_of, larder.refusal, larder.is_deeper, larder.in_one_form,
   larder.marking_poison, larder.beginning, larder.steps, larder.compare_and_set, larder.note,
-  larder.earlier_result, larder.answer_of_refused, larder.apply
+  larder.earlier_result, larder.earlier_answers, larder.answer_of_refused, larder.apply
   to larder_client;
 revoke execute on function
   public.larder_pull, public.larder_count, public.larder_manifest, public.larder_push, public.larder_scopes

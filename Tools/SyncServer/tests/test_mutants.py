@@ -4,12 +4,12 @@ import random
 
 from .harness import ServerCase
 from .test_pull import gap_faults, late_commit_faults, tombstone_faults
-from .test_push import lost_answer_faults, race_faults
+from .test_push import lost_answer_faults, race_faults, stale_faults
 
 
 class MutantTests(ServerCase):
     def broken(self, function: str, old: str, new: str) -> None:
-        """Changes one place of a function until the test ends."""
+        """Changes a function until the test ends."""
         owner = self.owner()
         definition = owner.execute(
             "select pg_get_functiondef(%s::regproc)", (function,)
@@ -35,7 +35,12 @@ class MutantTests(ServerCase):
         self.fail("no gap was noticed")
 
     def test_a_save_that_does_not_compare_revisions(self):
-        self.broken("larder.compare_and_set", "d.revision = s.base", "s.base is not null")
+        self.broken("larder.compare_and_set", "d.revision =", "'t' or d.revision =")
+        self.assertNotEqual(stale_faults(self), [])
+
+    def test_a_creation_that_writes_over_another(self):
+        over = "do update set document = excluded.document"
+        self.broken("larder.compare_and_set", "do nothing", over)
         self.assertNotEqual(race_faults(self, rounds=40), [])
 
     def test_a_server_that_forgets_what_it_accepted(self):

@@ -1,4 +1,5 @@
 import threading
+import time
 import uuid
 
 from .harness import Client, ServerCase, deletion, save
@@ -67,8 +68,48 @@ class PushTests(ServerCase):
         self.client.remove(key, gone)
         self.assertEqual(self.client.push(mutation)[0]["status"], "accepted")
 
+    def test_a_save_over_an_older_revision_is_not_accepted(self):
+        self.assertEqual(stale_faults(self), [])
+
     def test_of_two_writers_on_one_revision_one_is_accepted(self):
         self.assertEqual(race_faults(self, rounds=40), [])
+
+    def test_a_push_that_waited_for_a_writer_finds_what_that_wrote(self):
+        for is_alone in (True, False):
+            for was_deleted in (True, False):
+                with self.subTest(is_alone=is_alone, was_deleted=was_deleted):
+                    name = f"waits-{is_alone}-{was_deleted}"
+                    key, beside = self.key(name), self.key(name + "-beside")
+                    base = self.client.put(key, {"n": 1})
+                    if was_deleted:
+                        self.client.remove(key, base)
+                        base = None
+                    mutations = [save(key, {"n": 2}, base)]
+                    if not is_alone:
+                        mutations.append(save(beside, {"n": 2}))
+                    owner = self.owner()
+                    owner.execute(
+                        "update larder.document set document = '{\"n\": 9}' where key = %s", (key,)
+                    )
+                    results = []
+                    push = threading.Thread(target=lambda: results.extend(self.client.push(*mutations)))
+                    push.start()
+                    self.wait_for_a_lock()
+                    owner.commit()
+                    push.join()
+                    self.assertEqual(results[0]["status"], "conflict")
+                    self.assertEqual(results[0]["current"]["document"], {"n": 9})
+                    self.assertEqual([result["status"] for result in results[1:]], ["accepted"] * (not is_alone))
+
+    def wait_for_a_lock(self):
+        """Until a client waits for somebody's transaction."""
+        waiting = "select exists (select from pg_locks where not granted and locktype = 'transactionid')"
+        watcher = self.owner()
+        watcher.autocommit = True
+        end = time.monotonic() + 60
+        while not watcher.execute(waiting).fetchone()[0]:
+            self.assertLess(time.monotonic(), end, "nobody waits")
+            time.sleep(0.01)
 
     def test_the_same_push_at_the_same_time_is_one(self):
         for round in range(20):
@@ -183,6 +224,21 @@ def lost_answer_faults(case: ServerCase) -> list[str]:
     (stands,) = [change for change in case.client.pull_all()[0] if change["key"] == key]
     if stands["document"] != {"n": 2}:
         faults.append(f"the second sending overwrote what came between: {stands}")
+    return faults
+
+
+def stale_faults(case: ServerCase) -> list[str]:
+    """Saves over a revision that is not the last one any more."""
+    faults = []
+    for number in range(2):
+        key = case.key(f"stale-{number}")
+        base = case.client.put(key, {"n": 0})
+        case.client.put(key, {"n": 1}, base)
+        # Alone, and beside another one.
+        beside = [save(case.key("beside"), {})] * number
+        result = case.other.push(save(key, {"n": 2}, base), *beside)[0]
+        if result["status"] != "conflict":
+            faults.append(f"{number}: a save over an older revision was {result['status']}")
     return faults
 
 
