@@ -135,7 +135,7 @@ extension IndexChanges {
   /// In one pass: what is both deleted and inserted stays.
   private func write(_ sorted: [KeySort.Item], _ cursor: inout Cursor) throws {
     var end = EndOfIndex()
-    try end.find(&cursor)
+    try end.find(&cursor, in: index)
     var place = 0
     while place < sorted.count {
       let key = sorted[place].key
@@ -171,7 +171,7 @@ extension IndexChanges {
     _ transaction: borrowing WriteTransaction
   ) throws {
     var end = EndOfIndex()
-    try end.find(&cursor)
+    try end.find(&cursor, in: index)
     var previous: UnsafeRawBufferPointer?
     for item in sorted {
       let entry = entries[Int(item.place)]
@@ -330,17 +330,21 @@ extension IndexChanges {
 private struct EndOfIndex {
   private var last: [UInt8] = []
   private var isEmpty = true
+  /// Whether the checksum of the last entry holds.
+  private var isWhole = true
   private var isAppending = false
 
-  mutating func find(_ cursor: inout Cursor) throws {
+  mutating func find(_ cursor: inout Cursor, in index: CollectionIndex) throws {
     guard try cursor.last() else { return }
     isEmpty = false
+    isWhole = index.valueByteCount(ofEntry: cursor.key, cursor.value) != nil
     last = [UInt8](cursor.key)
   }
 
   func isBefore(_ value: UnsafeRawBufferPointer) -> Bool {
-    // Once something was appended the end is not known any more.
-    if isAppending { return false }
+    // Once something was appended the end is not known any more. And an entry that damage has made smaller may
+    // stand behind greater ones.
+    if isAppending || !isWhole { return false }
     return isEmpty || last.withUnsafeBytes { Bytes.compare($0, value) < 0 }
   }
 

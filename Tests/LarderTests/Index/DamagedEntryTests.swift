@@ -147,6 +147,34 @@ import Testing
     }
   }
 
+  @Test("no damaged byte of the last entry lets a second owner of a unique value in")
+  func lastEntry() throws {
+    let bytes = try made()
+    let last = try #require(Self.all.last)
+    let entry: [UInt8] =
+      [0x3C] + Array(last.code.utf8) + [0, 1, 0x80, 0, 0, 0, 0, 0, 0, UInt8(last.id)]
+    let start = try place(of: entry, in: bytes)
+    var refusals = 0
+    for place in start..<start + entry.count + 4 {
+      for bit in [UInt8(1), 2, 4, 0x20, 0x80] {
+        let store = try opened(bytes, flipping: bit, at: place)
+        for owner in Self.all.suffix(3) + [Self.all[5]] {
+          var other = CodedCrate(Self.count)
+          other.code = owner.code
+          let error = storeError { try store.repository(of: CodedCrate.self).save(other) }
+          switch error {
+          case .uniqueViolation, .damagedIndex("CodedCrate", "code", _): refusals += 1
+          default:
+            let what = error.map { "\($0)" } ?? "saved"
+            Issue.record("byte \(place - start), bit \(bit), \(owner.code): \(what)")
+          }
+        }
+        try store.close()
+      }
+    }
+    #expect(refusals == (entry.count + 4) * 5 * 4)
+  }
+
   @Test(
     "a damaged index is found by a check, works again once it is built anew, and its error says so")
   func rebuilt() throws {
