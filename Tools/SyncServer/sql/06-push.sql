@@ -8,6 +8,9 @@
 -- A document that was written.
 create type larder.version as (collection text, key text, revision uuid);
 
+-- A document that is to be written over the revision that stands there.
+create type larder.place as (collection text, key text, revision uuid, document json);
+
 -- Writes the documents of those steps behind whose base nothing else stands here. No two have one key. A row
 -- that somebody else is writing is waited for, and then it has another revision: READ COMMITTED looks at it
 -- again.
@@ -18,71 +21,66 @@ set enable_nestloop to on as $$
 declare
   made larder.version[] := '{}';
   more larder.version[];
+  places larder.place[];
   creation_count constant integer := (
     select count(*) from unnest(steps) s where s.base is null and s.document is not null);
 begin
-  -- In the order of the keys, which an update does not keep.
-  if cardinality(steps) > 1 then
-    perform from unnest(steps) s cross join lateral (
-      select from larder.document d where d.collection = s.collection and d.key = s.key limit 1 for update
-    ) d;
-  end if;
-
-  if creation_count < cardinality(steps) then
+  -- Twice, as a tombstone may be purged between the two statements.
+  for attempt in 1 .. 2 loop
+    -- First what is new: who holds rows that others see waits for nobody's new ones, so that two pushes never
+    -- wait for each other.
+    if creation_count > 0 then
+      with added as (
+        insert into larder.document as d (collection, key, scope, document, revision, xid, seq, changed_at)
+        select s.collection, s.key, asked_scope, s.document,
+          -- The trigger has these.
+          gen_random_uuid(), pg_current_xact_id(), 0, now()
+        from unnest(steps) s
+        where s.base is null and s.document is not null
+        order by s.collection collate "C", s.key collate "C"
+        on conflict (collection, key) do nothing
+        returning row(d.collection, d.key, d.revision)::larder.version as version
+      )
+      select array_agg(a.version) into more from added a;
+      made := made || more;
+    end if;
+    exit when cardinality(made) = cardinality(steps);
+    -- Then the rows that this push changes, in the order of the keys, which an update does not keep. What is in
+    -- conflict is not locked. A tombstone has no bytes: asked for `document is null`, a planner may look through
+    -- the index of all tombstones.
+    places := array(
+      select row(s.collection, s.key, d.revision, s.document)::larder.place
+      from unnest(steps) s cross join lateral (
+        select d.revision from larder.document d
+        where d.collection = s.collection and d.key = s.key
+          and case when s.base is null then d.bytes = 0
+            else d.revision = s.base and (s.document is not null or d.bytes > 0) end
+        limit 1 for update
+      ) d
+      where attempt = 1 and s.base is not null or s.base is null and s.document is not null);
     with found as (
-      select s.document, s.base, d.place from unnest(steps) s cross join lateral (
-        select d.ctid as place from larder.document d
-        where d.collection = s.collection and d.key = s.key and d.revision = s.base
-          and (s.document is not null or d.document is not null)
+      select s.document, d.place, d.revision
+      from unnest(places) s
+      cross join lateral (
+        select d.ctid as place, d.revision from larder.document d
+        where d.collection = s.collection and d.key = s.key and d.revision = s.revision
         limit 1
       ) d
-      where s.base is not null
     ),
     changed as (
       update larder.document d set document = f.document, scope = asked_scope
-      -- The revision is what is looked at again.
-      from found f where d.ctid = f.place and d.revision = f.base
+      from found f where d.ctid = f.place and d.revision = f.revision
       returning row(d.collection, d.key, d.revision)::larder.version as version
     )
-    select coalesce(array_agg(c.version), '{}') into made from changed c;
-  end if;
-  if creation_count = 0 then return made; end if;
-
-  -- Twice, as a tombstone may be purged between the two statements.
-  for attempt in 1 .. 2 loop
-    with added as (
-      insert into larder.document as d (collection, key, scope, document, revision, xid, seq, changed_at)
-      select s.collection, s.key, asked_scope, s.document,
-        -- The trigger has these.
-        gen_random_uuid(), pg_current_xact_id(), 0, now()
-      from unnest(steps) s
-      where s.base is null and s.document is not null
-      order by s.collection collate "C", s.key collate "C"
-      on conflict (collection, key) do nothing
-      returning row(d.collection, d.key, d.revision)::larder.version as version
-    )
-    select array_agg(a.version) into more from added a;
+    select array_agg(c.version) into more from changed c;
     made := made || more;
-    exit when cardinality(more) = creation_count;
-    with found as (
-      select s.document, d.place from unnest(steps) s cross join lateral (
-        select d.ctid as place from larder.document d
-        where d.collection = s.collection and d.key = s.key and d.document is null
-        limit 1
+    exit when creation_count = 0 or not exists (
+      select from unnest(steps) s cross join lateral (
+        select count(*) as count from (
+          select from larder.document d where d.collection = s.collection and d.key = s.key limit 1
+        ) d
       ) d
-      where s.base is null and s.document is not null
-    ),
-    revived as (
-      update larder.document d set document = f.document, scope = asked_scope
-      from found f where d.ctid = f.place and d.document is null
-      returning row(d.collection, d.key, d.revision)::larder.version as version
-    )
-    select array_agg(r.version) into more from revived r;
-    made := made || more;
-    exit when not exists (
-      select from unnest(steps) s
-      where s.base is null and s.document is not null and not exists (
-        select from larder.document d where d.collection = s.collection and d.key = s.key));
+      where s.base is null and s.document is not null and d.count = 0);
   end loop;
   return made;
 end
@@ -101,7 +99,8 @@ $$;
 
 -- What is answered to a mutation behind whose base something else stands here. A deletion of what is deleted is
 -- accepted, and noted by who asked.
-create function larder.answer_of_refused(step larder.step) returns json language plpgsql as $$
+create function larder.answer_of_refused(step larder.step) returns json
+language plpgsql set enable_seqscan to off as $$
 declare
   earlier larder.mutation;
   current larder.document;
@@ -254,7 +253,8 @@ begin
   end;
   begin
     for start in 1 .. cardinality(steps) by greatest(stride, 1) loop
-      more := larder.apply(asked_scope, steps[start : start + stride - 1], room);
+      more := larder.apply(
+        asked_scope, case when stride = 1 then array[steps[start]] else steps end, room);
       answers := answers || more;
       room := room - (
         select coalesce(sum(octet_length(a.result::text)), 0) from unnest(more) a);
