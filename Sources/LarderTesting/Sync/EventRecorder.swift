@@ -8,7 +8,7 @@ public import LarderSync
 /// await recorder.waitForEvents(2)
 /// #expect(recorder.values == [[], page])
 /// ```
-/// What it waits for, it waits for until the task is cancelled: a test that has a time limit ends with it.
+/// Each wait also ends when its task is cancelled, so that a test ends at its time limit.
 public final class EventRecorder<Value: Sendable>: Sendable {
   private let recorded = Tally<Event<Value>>()
   private let ends = Tally<Void>()

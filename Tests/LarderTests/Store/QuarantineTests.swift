@@ -41,6 +41,15 @@ import Testing
     return (earlier, contents)
   }
 
+  /// A closed store with 4,000 notes on so many pages that reading them is told of several times.
+  private func makeLargeStore() throws {
+    let text = String(repeating: "x", count: 3000)
+    let notes = (0..<4000).map { Note(id: "note-\($0)", nonce: text, batchCount: $0) }
+    let store = try Store(at: folder.store)
+    try store.repository(of: Note.self).save(notes)
+    try store.close()
+  }
+
   private func contents(of store: Store) throws -> [String: [String: DynamicDocument]] {
     var contents: [String: [String: DynamicDocument]] = [:]
     for name in try store.collectionNames() {
@@ -240,11 +249,7 @@ import Testing
 
   @Test("an index and a field that are declared meanwhile hold for what is salvaged after that")
   func declaredMeanwhile() throws {
-    let text = String(repeating: "x", count: 3000)
-    let notes = (0..<4000).map { Note(id: "note-\($0)", nonce: text, batchCount: $0) }
-    let damaged = try Store(at: folder.store)
-    try damaged.repository(of: Note.self).save(notes)
-    try damaged.close()
+    try makeLargeStore()
     let store = try Store(at: folder.path + "/new")
     let collection = store.collection("Note")
     var countBefore: Int?
@@ -268,11 +273,7 @@ import Testing
 
   @Test("it tells how far it is, ends where it is asked to, and goes on from what was set aside")
   func stopped() throws {
-    let text = String(repeating: "x", count: 3000)
-    let notes = (0..<4000).map { Note(id: "note-\($0)", nonce: text, batchCount: $0) }
-    let damaged = try Store(at: folder.store)
-    try damaged.repository(of: Note.self).save(notes)
-    try damaged.close()
+    try makeLargeStore()
     var told: [StoreProgress] = []
 
     #expect(throws: CancellationError.self) {

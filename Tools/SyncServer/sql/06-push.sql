@@ -27,8 +27,8 @@ declare
 begin
   -- Twice, as a tombstone may be purged between the two statements.
   for attempt in 1 .. 2 loop
-    -- First what is new: who holds rows that others see waits for nobody's new ones, so that two pushes never
-    -- wait for each other.
+    -- First what is new: who holds rows that others see waits for nobody's new ones, so that two pushes do not
+    -- wait for each other. The second attempt could: PostgreSQL then ends one of them, and it is sent again.
     if creation_count > 0 then
       with added as (
         insert into larder.document as d (collection, key, scope, document, revision, xid, seq, changed_at)

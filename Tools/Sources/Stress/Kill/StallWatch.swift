@@ -46,7 +46,7 @@ final class StallWatch: @unchecked Sendable {
     }
   }
 
-  /// What the machine cannot be blamed for in the wait of a write that began then; nil where it can.
+  /// What to report of a write that began then and took too long; nil if the machine was the cause.
   func fault(of start: UInt64) -> String? {
     let wait = lock.withLock { waits[start] } ?? Wait()
     // Who cannot look ten times a second has waited as well.
