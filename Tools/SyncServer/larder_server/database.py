@@ -2,12 +2,15 @@
 
 import asyncio
 import contextlib
+import logging
 from dataclasses import dataclass
 
 import psycopg
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from .settings import Settings
+
+log = logging.getLogger("larder")
 
 
 @dataclass
@@ -107,5 +110,6 @@ def refusal_of(error: Exception) -> Refusal:
     if state == "42501":
         return Refusal(403, "forbidden", "This user may not do that.")
     if isinstance(error, (PoolTimeout, psycopg.OperationalError)) or state.startswith(PASSING):
+        log.warning("unavailable: %s", error)
         return Refusal(503, "unavailable", "The database cannot answer now.", retry_after=2)
     raise error

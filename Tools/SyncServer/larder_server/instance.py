@@ -54,10 +54,17 @@ def unprivileged() -> tuple[dict, list[str]]:
     raise CannotRun("PostgreSQL does not run as root, and there is no user postgres or nobody")
 
 
+# Below the ports that Linux and macOS give to outgoing connections: one of those could take the port of a server
+# that was ended and is about to be started again.
+PORTS = range(10_240, 32_768)
+
+
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    while True:
+        port = secrets.choice(PORTS)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 class Instance:
@@ -199,7 +206,7 @@ class Instance:
             except (OSError, KeyError, ValueError):
                 if started.poll() is not None:
                     log = (self.folder / f"http-{port}.log").read_text(errors="replace")
-                    raise CannotRun(f"the HTTP server ended:\n{log}") from None
+                    raise CannotRun(f"the HTTP server ended:\n{log[-2000:]}") from None
                 time.sleep(0.1)
         raise CannotRun("the HTTP server did not begin to answer within a minute")
 

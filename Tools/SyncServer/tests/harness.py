@@ -4,6 +4,7 @@ import atexit
 import functools
 import http.client
 import json
+import time
 import unittest
 import uuid
 from urllib.parse import urlsplit
@@ -13,6 +14,10 @@ import psycopg
 from larder_server.instance import Instance
 
 
+# As many seconds a request is sent again to a server that is unavailable.
+PATIENCE = 60
+
+
 @functools.cache
 def instance() -> Instance:
     # Processes are killed in tests, the machine is not: nothing has to reach a disk. An autovacuum is a
@@ -20,6 +25,12 @@ def instance() -> Instance:
     started = Instance.start(port=None, processes=2, apart=True, options="-c fsync=off -c autovacuum=off")
     atexit.register(started.stop)
     return started
+
+
+def logs() -> str:
+    """The ends of what the processes of the server wrote, for a test that fails."""
+    paths = [*instance().folder.glob("http-*.log"), instance().folder / "data" / "log"]
+    return "".join(f"\n{path.name}: {path.read_text(errors='replace')[-2000:]}" for path in paths)
 
 
 class Answer:
@@ -59,10 +70,17 @@ class Client:
     def post(self, path: str, value) -> Answer:
         return self.send("POST", path, json.dumps(value).encode())
 
-    def pull(self, cursor: str | None = None, **more) -> dict:
-        answer = self.post("/pull", {"scope": self.scope, "cursor": cursor, **more})
-        assert answer.status == 200, (answer.status, answer.body)
+    def answered(self, path: str, value) -> dict:
+        """The answer to a request that succeeds. As every client, it asks again while the server is unavailable:
+        on a busy machine the database may need longer for once than the server waits for it."""
+        end = time.monotonic() + PATIENCE
+        while (answer := self.post(path, value)).status == 503 and time.monotonic() < end:
+            time.sleep(0.1)
+        assert answer.status == 200, (answer.status, answer.body, logs())
         return answer.json
+
+    def pull(self, cursor: str | None = None, **more) -> dict:
+        return self.answered("/pull", {"scope": self.scope, "cursor": cursor, **more})
 
     def pull_all(self, cursor: str | None = None, **more) -> tuple[list, str]:
         """Every change behind the cursor, page by page."""
@@ -75,9 +93,7 @@ class Client:
                 return changes, cursor
 
     def push(self, *mutations: dict, **more) -> list[dict]:
-        answer = self.post("/push", {"scope": self.scope, "mutations": mutations, **more})
-        assert answer.status == 200, (answer.status, answer.body)
-        return answer.json["results"]
+        return self.answered("/push", {"scope": self.scope, "mutations": mutations, **more})["results"]
 
     def put(self, key: str, document: dict, base: str | None = None) -> str:
         """The revision of an accepted save."""
