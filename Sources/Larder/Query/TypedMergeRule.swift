@@ -67,6 +67,15 @@ where Property: RawRepresentable & Storable, Property.RawValue: MergeableOrder {
   public static var max: Self { Self(rule: .max) }
 }
 
+extension TypedMergeRule
+where
+  Property: MergeableOptional, Property.Wrapped: RawRepresentable & Storable,
+  Property.Wrapped.RawValue: MergeableOrder
+{
+  /// ``MergeRule/max``, by the raw values; nil is less than any of them.
+  public static var max: Self { Self(rule: .max) }
+}
+
 // Members that the compiler picks last: their messages say what to write instead.
 
 extension TypedMergeRule {
@@ -115,6 +124,14 @@ public protocol MergeableOrder {
 /// A collection whose elements ``MergeRule/set`` merges. Arrays, sets and optionals of these are; no other type
 /// can be.
 public protocol MergeableElements {
+  /// Proof that Larder knows how to merge it.
+  static var _mergeSeal: _ComparandSeal { get }
+}
+
+/// An optional, whose value may be one that ``MergeRule/max`` compares by its raw value. No other type can be one.
+public protocol MergeableOptional {
+  /// The type of the value.
+  associatedtype Wrapped
   /// Proof that Larder knows how to merge it.
   static var _mergeSeal: _ComparandSeal { get }
 }
@@ -194,6 +211,7 @@ extension Set: MergeableElements {
 extension Optional: MergeableNumber where Wrapped: MergeableNumber {}
 extension Optional: MergeableOrder where Wrapped: MergeableOrder {}
 extension Optional: MergeableElements where Wrapped: MergeableElements {}
+extension Optional: MergeableOptional {}
 
 extension Optional {
   public static var _mergeSeal: _ComparandSeal { _ComparandSeal() }

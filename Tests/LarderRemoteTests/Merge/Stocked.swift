@@ -11,6 +11,8 @@ import Larder
   @Merge(.custom(Stocked.both)) var notes = ""
   @Merge(.counter) var small: Int8 = 0
   @Merge(.counter) var maybe: Int?
+  @Merge(.max) var grade = Grade.low
+  @Merge(.max) var award: Grade?
   var shelf = Shelf()
 
   /// Both texts, in the order in which they reach the server.
@@ -22,6 +24,8 @@ import Larder
 
   struct Unreadable: Error {}
 }
+
+enum Grade: Int, Storable, Sendable { case low, high, highest }
 
 @EmbeddedDocument struct Shelf: Equatable {
   var row = 0

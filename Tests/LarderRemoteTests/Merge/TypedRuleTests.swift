@@ -35,18 +35,18 @@ import Testing
     let merged = try await merged { item in
       item = Stocked(
         id: "a", name: "one", stock: 12, shops: ["x"], seen: 9, notes: "1", small: 3, maybe: 2,
-        shelf: Shelf(row: 1, count: 4))
+        grade: .high, award: .low, shelf: Shelf(row: 1, count: 4))
     } _: { item in
       item = Stocked(
         id: "a", name: "two", stock: 7, shops: ["y"], seen: 5, notes: "2", small: 1, maybe: 5,
-        shelf: Shelf(row: 0, count: 2))
+        grade: .low, award: .high, shelf: Shelf(row: 0, count: 2))
     }
 
     #expect(
       merged
         == Stocked(
           id: "a", name: "two", stock: 9, shops: ["x", "y"], seen: 9, notes: "1|2", small: 4,
-          maybe: 7, shelf: Shelf(row: 1, count: 6)))
+          maybe: 7, grade: .high, award: .high, shelf: Shelf(row: 1, count: 6)))
   }
 
   @Test("a rule that is given with the collection goes before that of the type")
@@ -79,6 +79,25 @@ import Testing
     }
 
     #expect(merged?.small == 100)
+  }
+
+  @Test(
+    "the larger one of two enums is the one with the larger raw value, and nil is less than any",
+    arguments: [
+      (Grade.highest, Grade.high, Grade.highest), (nil, .low, .low), (.high, nil, .high),
+      (.high, .highest, .highest),
+    ] as [(Grade?, Grade?, Grade?)])
+  func optionalEnum(_ first: Grade?, _ second: Grade?, _ larger: Grade?) async throws {
+    // What both began with is neither, so that both have changed it.
+    let before: Grade? = first == nil || second == nil ? .highest : nil
+
+    let merged = try await merged([:], Stocked(id: "a", award: before)) {
+      $0.award = first
+    } _: {
+      $0.award = second
+    }
+
+    #expect(merged?.award == larger)
   }
 
   @Test("in documents of an older version that lacks the field it began with its default")
