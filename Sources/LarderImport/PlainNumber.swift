@@ -37,6 +37,7 @@ enum PlainNumber {
       isNegative = bytes[0] == UInt8(ascii: "-")
       let first = isNegative ? 1 : 0
       var index = first
+      takeEights(bytes, &index, text.count)
       while index < text.count {
         let digit = bytes[index] &- 0x30
         guard digit < 10 else { break }
@@ -49,6 +50,7 @@ enum PlainNumber {
       if index < text.count {
         guard bytes[index] == UInt8(ascii: ".") else { return nil }
         index &+= 1
+        takeEights(bytes, &index, text.count)
         while index < text.count {
           let digit = bytes[index] &- 0x30
           guard digit < 10 else { return nil }
@@ -59,6 +61,17 @@ enum PlainNumber {
         digitCount &+= placeCount
       }
       guard digitCount <= 18 else { return nil }
+    }
+
+    /// Takes digits from `index` on in, as long as there are eight of them.
+    @inline(__always)
+    private mutating func takeEights(_ bytes: TextBytes, _ index: inout Int, _ end: Int) {
+      while index &+ 8 <= end {
+        let word = bytes.word(at: index)
+        guard hasOnlyDigits(word) else { return }
+        magnitude = magnitude &* 100_000_000 &+ numberOfEightDigits(word)
+        index &+= 8
+      }
     }
   }
 }

@@ -35,14 +35,19 @@ struct Slab<Element: BitwiseCopyable>: ~Copyable {
   }
 
   /// Makes room for `more` elements behind the last, so that adding one now and then costs little.
+  @inline(__always)
   mutating func reserve(_ more: Int) {
-    if capacity - count < more { resize(to: max(capacity * 2, count + more)) }
+    if _slowPath(capacity &- count < more) { grow(more) }
   }
 
+  @inline(never)
+  private mutating func grow(_ more: Int) { resize(to: max(capacity * 2, count + more)) }
+
+  @inline(__always)
   mutating func append(_ element: Element) {
     reserve(1)
     base[count] = element
-    count += 1
+    count &+= 1
   }
 
   /// Moves the elements of `range` to the front; what was before and behind them is lost.

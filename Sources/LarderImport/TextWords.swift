@@ -90,8 +90,15 @@ extension UnsafePointer<UInt8> {
     var total = 0
     var index = 0
     while index &+ 8 <= count {
-      total &+= marks(word(at: index)).nonzeroBitCount
-      index &+= 8
+      // Each byte of the sum has room for 255.
+      let end = Swift.min(count, index &+ 255 &* 8)
+      var sums: UInt64 = 0
+      while index &+ 8 <= end {
+        sums &+= marks(word(at: index)) &>> 7
+        index &+= 8
+      }
+      let pairs = (sums & 0x00FF_00FF_00FF_00FF) &+ (sums &>> 8 & 0x00FF_00FF_00FF_00FF)
+      total &+= Int(truncatingIfNeeded: (pairs &* 0x0001_0001_0001_0001) &>> 48)
     }
     while index < count {
       total &+= marks(UInt64(self[index])).nonzeroBitCount

@@ -6,6 +6,8 @@ struct CSVDocuments: ~Copyable, Sendable {
   private let table: CSVTable
   private let conversion: DocumentConversion
   private var tapes: CSVTape
+  /// Whether ``tapes`` has the latest row; nil where nobody has tried yet.
+  private var isOnTape: Bool?
   private var guess: CSVGuess?
 
   /// - Parameter reader: Behind the header.
@@ -25,8 +27,13 @@ struct CSVDocuments: ~Copyable, Sendable {
   ///
   /// - Throws: ``ImportError`` for input that is refused or cannot be read.
   mutating func advance() throws(ImportError) -> Bool {
+    isOnTape = nil
     guard try reader.next() else { return false }
-    if guess != nil, guess?.add(reader) == true { isWrong = true }
+    if guess != nil {
+      // It need not look again at what has been read for the tape.
+      isOnTape = tapes.take(&reader)
+      if guess?.add(reader) == true { isWrong = true }
+    }
     return true
   }
 
@@ -35,7 +42,13 @@ struct CSVDocuments: ~Copyable, Sendable {
 
   /// The latest row as an object, until the next one is read; nil for one that has a value which only
   /// ``item()`` knows, or that is refused.
-  var tape: DocumentTape? { mutating get { tapes.tape(of: &reader) } }
+  var tape: DocumentTape? {
+    mutating get {
+      let isTaken = isOnTape ?? tapes.take(&reader)
+      isOnTape = isTaken
+      return isTaken ? tapes.tape(of: reader) : nil
+    }
+  }
 
   /// Where the latest row begins.
   var position: TextPosition { reader.position }

@@ -21,14 +21,18 @@ struct CSVGuess: Sendable {
   }
 
   /// Takes the latest row of a reader in; true where a column now has another kind.
+  ///
+  /// A field that was read as a number or Boolean of its column's kind does not change that kind, nor does
+  /// it change which other fields do.
   @discardableResult
   mutating func add(_ reader: borrowing CSVReader) -> Bool {
     var isOther = false
     for place in columns.indices where !columns[place].inference.isText {
       let index = columns[place].index
+      let cell = reader.cells[index]
+      if cell.isAsGuessed || cell.isNil { continue }
       let before = columns[place].inference
-      let isQuoted = reader.cells[index].isQuoted
-      reader.withCell(index) { columns[place].inference.add($0, isQuoted: isQuoted) }
+      reader.withCell(index) { columns[place].inference.add($0, isQuoted: cell.isQuoted) }
       let inference = columns[place].inference
       guard inference != before else { continue }
       isOther =

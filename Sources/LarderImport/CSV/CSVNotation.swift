@@ -112,10 +112,19 @@ struct CSVNotation: Sendable {
   static func bool(_ cell: UnsafeBufferPointer<UInt8>) -> Bool? {
     switch cell.count {
     case 1: cell[0] == UInt8(ascii: "1") ? true : cell[0] == UInt8(ascii: "0") ? false : nil
-    case 4: cell.elementsEqual("true".utf8, by: { $0 | 0x20 == $1 }) ? true : nil
-    case 5: cell.elementsEqual("false".utf8, by: { $0 | 0x20 == $1 }) ? false : nil
+    case 4: isWord(cell, "true") ? true : nil
+    case 5: isWord(cell, "false") ? false : nil
     default: nil
     }
+  }
+
+  /// Whether a field is a word of small letters, whatever the case of its own.
+  @inline(__always)
+  private static func isWord(_ cell: UnsafeBufferPointer<UInt8>, _ word: StaticString) -> Bool {
+    for index in 0..<word.utf8CodeUnitCount where cell[index] | 0x20 != word.utf8Start[index] {
+      return false
+    }
+    return true
   }
 
   /// The double that is no number in JSON.

@@ -33,6 +33,8 @@ struct CSVReader: ~Copyable, Sendable {
     var offset = 0
     var isQuoted = false
     var isResolved = false
+    /// Whether it has been read as a plain value of the kind that its column is guessed to be.
+    var isAsGuessed = false
 
     /// Whether nothing stands there, not even quotes.
     var isNil: Bool { count == 0 && !isQuoted }
@@ -58,6 +60,10 @@ struct CSVReader: ~Copyable, Sendable {
     let first = cell.isResolved ? resolved.base : text.bytes.base + text.start
     return try body(UnsafeBufferPointer(start: first + cell.start, count: cell.count))
   }
+
+  /// Notes that a field shows the kind that its column is guessed to be.
+  @inline(__always)
+  mutating func confirmGuess(_ index: Int) { cells.base[index].isAsGuessed = true }
 
   /// Where the latest row begins.
   var position: TextPosition { text.position(of: text.start) }
@@ -331,9 +337,10 @@ struct CSVReader: ~Copyable, Sendable {
 
 extension UnsafePointer<UInt8> {
   /// The index of the first byte from `index` on that may end a field without quotes: a delimiter, a
-  /// quote, CR, LF, or one that is not UTF-8 or a scalar that `end` cuts; `end` if there is none.
+  /// quote, CR, LF, or one that is not UTF-8 or a scalar that `end` cuts; `end` if there is none. There is a
+  /// margin of 8 bytes behind `end`.
   @inline(__always)
-  fileprivate func plainRun(from index: Int, to end: Int, _ delimiters: UInt64) -> Int {
+  func plainRun(from index: Int, to end: Int, _ delimiters: UInt64) -> Int {
     let delimiter = UInt8(truncatingIfNeeded: delimiters)
     var index = index
     while index < end {
@@ -362,7 +369,7 @@ extension UnsafePointer<UInt8> {
 
   /// The same in quotes, where only a quote may be the end.
   @inline(__always)
-  fileprivate func quotedRun(from index: Int, to end: Int) -> Int {
+  func quotedRun(from index: Int, to end: Int) -> Int {
     var index = index
     while index < end {
       let word = word(at: index)

@@ -10,6 +10,10 @@ struct CSVTape: ~Copyable, Sendable {
   private var values: ValueRow
   private let fields: [Field]
   private let columns: [Column]
+  /// Of all columns, for what is no plain number.
+  private let notations: [CSVNotation]
+  /// What ``Field/columns`` are places in.
+  private let columnsOfFields: [Int]
   /// The names of all fields, one behind the other: what stands first among the reader's resolved bytes.
   let names: [UInt8]
 
@@ -17,14 +21,12 @@ struct CSVTape: ~Copyable, Sendable {
 
   /// A field of a document; fields inside of it follow.
   private struct Field: Sendable {
-    /// Where its name stands among ``CSVTape/names``.
-    let name: Range<Int>
-    /// Counted from 1 on in each document.
-    let number: Int
-    /// Nil where it is a document.
-    let column: Int?
-    /// All columns in it, however deep.
-    let columns: [Int]
+    /// Its name among ``CSVTape/names``, with a number that is counted from 1 on in each document.
+    let name: Entry
+    /// -1 where it is a document.
+    let column: Int
+    /// Where all columns in it stand, however deep, among ``CSVTape/columnsOfFields``.
+    let columns: Range<Int>
     let allowsNil: Bool
     /// Behind the fields inside.
     var end: Int
@@ -32,9 +34,9 @@ struct CSVTape: ~Copyable, Sendable {
 
   private struct Column: Sendable {
     let form: Form
-    let notation: CSVNotation
-    /// Where its value stands, if it goes by way of one.
-    let place: Int
+    let empty: CSVNotation.Empty
+    /// Whether its kind is what the rows so far have shown.
+    let isGuessed: Bool
   }
 
   private enum Form: UInt8, Sendable {
@@ -48,34 +50,41 @@ struct CSVTape: ~Copyable, Sendable {
 
   init(_ table: CSVTable) {
     scanner = TapeScanner(limits: table.jsonLimits.honoured)
-    var (names, fields): ([UInt8], [Field]) = ([], [])
-    Self.flatten(table.fields, &fields, &names)
-    (self.names, self.fields) = (names, fields)
-    columns = table.columns.enumerated().map { index, column in
-      Column(form: Self.form(of: column.notation), notation: column.notation, place: index)
+    var (names, fields, columnsOfFields): ([UInt8], [Field], [Int]) = ([], [], [])
+    Self.flatten(table.fields, &fields, &names, &columnsOfFields)
+    (self.names, self.fields, self.columnsOfFields) = (names, fields, columnsOfFields)
+    notations = table.columns.map(\.notation)
+    columns = notations.enumerated().map { index, notation in
+      Column(
+        form: Self.form(of: notation), empty: notation.empty,
+        isGuessed: table.guess?.kind(of: index) == notation.kind)
     }
     values = ValueRow(count: table.columns.count)
   }
 
   private static func flatten(
-    _ fields: [CSVField], _ flat: inout [Field], _ names: inout [UInt8]
+    _ fields: [CSVField], _ flat: inout [Field], _ names: inout [UInt8],
+    _ columnsOfFields: inout [Int]
   ) {
     for (index, field) in fields.enumerated() {
-      let start = names.count
+      let name = Entry.made(
+        .resolvedName, at: 0, from: names.count, count: field.name.utf8.count, name: index + 1)
       names += field.name.utf8
       let place = flat.count
+      let firstColumn = columnsOfFields.count
       switch field.content {
       case .column(let column):
         flat.append(
           Field(
-            name: start..<names.count, number: index + 1, column: column, columns: [column],
-            allowsNil: true, end: place + 1))
+            name: name, column: column, columns: firstColumn..<firstColumn, allowsNil: true,
+            end: place + 1))
       case .document(let document):
+        columnsOfFields += document.columns
         flat.append(
           Field(
-            name: start..<names.count, number: index + 1, column: nil, columns: document.columns,
+            name: name, column: -1, columns: firstColumn..<columnsOfFields.count,
             allowsNil: document.allowsNil, end: place + 1))
-        flatten(document.fields, &flat, &names)
+        flatten(document.fields, &flat, &names, &columnsOfFields)
         flat[place].end = flat.count
       }
     }
@@ -91,16 +100,20 @@ struct CSVTape: ~Copyable, Sendable {
     }
   }
 
-  /// The latest row of `reader`, whose resolved bytes begin with ``names``; nil for one that has a value
-  /// which the tape has nothing for.
-  mutating func tape(of reader: inout CSVReader) -> DocumentTape? {
-    guard reader.text.next - reader.text.start <= Self.mostByteCount else { return nil }
+  /// Takes the latest row of `reader`, whose resolved bytes begin with ``names``; false for one that has a
+  /// value which the tape has nothing for.
+  mutating func take(_ reader: inout CSVReader) -> Bool {
+    guard reader.text.next - reader.text.start <= Self.mostByteCount else { return false }
     entries.removeAll(keepingUpTo: 1 << 16)
     entries.reserve(2 * fields.count + 1)
     entries.append(Entry.made(.object, at: 0, 0))
-    guard put(0..<fields.count, in: 0, &reader) else { return nil }
-    guard reader.resolved.count <= Self.mostByteCount else { return nil }
-    return DocumentTape(
+    guard put(0..<fields.count, in: 0, &reader) else { return false }
+    return reader.resolved.count <= Self.mostByteCount
+  }
+
+  /// The row that was taken, as long as it is the reader's latest.
+  func tape(of reader: borrowing CSVReader) -> DocumentTape {
+    DocumentTape(
       entries: UnsafePointer(entries.base),
       text: UnsafePointer(reader.text.bytes.base + reader.text.start),
       resolved: UnsafePointer(reader.resolved.base), generation: scanner.names.generation,
@@ -116,16 +129,9 @@ struct CSVTape: ~Copyable, Sendable {
     while index < range.upperBound {
       let name = entries.count
       let field = fields[index]
-      entries.append(
-        Entry.made(
-          .resolvedName, at: 0, from: field.name.lowerBound, count: field.name.count,
-          name: field.number))
+      entries.append(field.name)
       let isPut =
-        if let column = field.column {
-          put(column, &reader)
-        } else {
-          put(document: index, field, &reader)
-        }
+        field.column >= 0 ? put(field.column, &reader) : put(document: index, field, &reader)
       guard isPut else { return false }
       // Nothing was put for a field that the row lacks.
       if entries.count == name + 1 { entries.count = name } else { count += 1 }
@@ -140,7 +146,9 @@ struct CSVTape: ~Copyable, Sendable {
     document index: Int, _ field: Field, _ reader: inout CSVReader
   ) -> Bool {
     var (isMissing, isNil) = (true, true)
-    for column in field.columns where !reader.isMissing(column) {
+    for place in field.columns {
+      let column = columnsOfFields[place]
+      if reader.isMissing(column) { continue }
       isMissing = false
       if !reader.cells[column].isNil {
         isNil = false
@@ -161,7 +169,7 @@ struct CSVTape: ~Copyable, Sendable {
   private mutating func put(_ index: Int, _ reader: inout CSVReader) -> Bool {
     let cell = reader.cells[index]
     let column = columns[index]
-    if cell.isNil { return putEmpty(column.notation.empty) }
+    if cell.isNil { return putEmpty(column.empty) }
     if reader.isMissing(index) { return true }
     switch column.form {
     case .string:
@@ -172,18 +180,22 @@ struct CSVTape: ~Copyable, Sendable {
     case .bool:
       guard let bool = reader.withCell(index, { CSVNotation.bool($0) }) else { return false }
       entries.append(Entry.made(bool ? .true : .false, at: cell.offset, 0))
+      // `0` and `1` are numbers.
+      if column.isGuessed, !cell.isQuoted, cell.count > 1 { reader.confirmGuess(index) }
     case .integer:
       guard let number = reader.withCell(index, { PlainNumber.integer($0) }) else {
-        return put(other: column, index, cell, &reader)
+        return put(other: index, cell, &reader)
       }
       entries.append(Entry.made(.integer, at: cell.offset, UInt64(bitPattern: number)))
+      if column.isGuessed, !cell.isQuoted { reader.confirmGuess(index) }
     case .double:
       guard let number = reader.withCell(index, { PlainNumber.double($0) }) else {
-        return put(other: column, index, cell, &reader)
+        return put(other: index, cell, &reader)
       }
       entries.append(Entry.made(.double, at: cell.offset, number.bitPattern))
+      if column.isGuessed, !cell.isQuoted { reader.confirmGuess(index) }
     case .json: return put(json: cell, &reader)
-    case .other: return put(other: column, index, cell, &reader)
+    case .other: return put(other: index, cell, &reader)
     }
     return true
   }
@@ -199,9 +211,9 @@ struct CSVTape: ~Copyable, Sendable {
   }
 
   private mutating func put(
-    other column: Column, _ index: Int, _ cell: CSVReader.Cell, _ reader: inout CSVReader
+    other index: Int, _ cell: CSVReader.Cell, _ reader: inout CSVReader
   ) -> Bool {
-    guard let value = reader.withCell(index, { column.notation.value($0) }) else { return false }
+    guard let value = reader.withCell(index, { notations[index].value($0) }) else { return false }
     switch value {
     case .bool(let value): entries.append(Entry.made(value ? .true : .false, at: cell.offset, 0))
     case .integer(let value):
@@ -209,8 +221,8 @@ struct CSVTape: ~Copyable, Sendable {
     case .unsigned(let value): entries.append(Entry.made(.unsigned, at: cell.offset, value))
     case .double(let value): entries.append(Entry.made(.double, at: cell.offset, value.bitPattern))
     case .date, .uuid, .url, .data, .decimal:
-      values.base[column.place] = value
-      entries.append(Entry.made(.value, at: cell.offset, UInt64(column.place)))
+      values.base[index] = value
+      entries.append(Entry.made(.value, at: cell.offset, UInt64(index)))
     case .null, .string, .array, .dictionary, .document: return false
     }
     return true
