@@ -34,6 +34,45 @@ struct PlainNumberTests {
     #expect(integers > 1_000 && doubles > 1_000)
   }
 
+  @Test("the fewest digits of a double are those of its description")
+  func fewestDigits() {
+    var random = RandomSource()
+    var count = 0
+    func check(_ number: Double) {
+      guard let (digits, places) = number.shortestDigits else { return }
+      count += 1
+      let text = String(repeating: "0", count: max(0, places + 1 - "\(digits)".count)) + "\(digits)"
+      let written = "\(text.dropLast(places)).\(text.suffix(places))"
+      #expect(written == number.description, "\(random.hint)")
+    }
+    for _ in 0..<repetitions(20_000) {
+      // Of all that it takes, of few bits behind the point, and next to a power of two.
+      let exponent = UInt64(random.int(1013..<1076))
+      let bits = UInt64(bitPattern: random.integer()) & (1 << 52 - 1)
+      check(Double(bitPattern: exponent << 52 | bits))
+      check(Double(bitPattern: exponent << 52 | bits & ~0 << UInt64(random.int(0..<52))))
+      check(Double(bitPattern: exponent << 52 | UInt64(random.int(0..<4))))
+      check(Double(bitPattern: exponent << 52 | (1 << 52 - 1 - UInt64(random.int(0..<4)))))
+      check(Double(bits) / powersOfTen[random.int(1..<20)])
+    }
+    #expect(count > 10_000)
+  }
+
+  @Test("eight digits at once are those of the number, and nothing else is taken for digits")
+  func eights() {
+    var random = RandomSource()
+    for _ in 0..<repetitions(20_000) {
+      let number = UInt64(random.int(0..<100_000_000) / random.pick([1, 1, 100, 100_000]))
+      let word = eightDigits(number)
+      let text = "\(number + 100_000_000)".utf8.dropFirst()
+      #expect(text.reversed().reduce(0) { $0 << 8 | UInt64($1) } == word)
+      #expect(hasOnlyDigits(word) && numberOfEightDigits(word) == number)
+      let (place, byte) = (UInt64(random.int(0..<8) * 8), UInt64(random.int(0..<256)))
+      let other = word & ~(0xFF << place) | byte << place
+      #expect(hasOnlyDigits(other) == (0x30...0x39).contains(byte), "\(random.hint)")
+    }
+  }
+
   @Test("the double nearest to a number is that of the system's library, to the last bit")
   func nearest() throws {
     var random = RandomSource()

@@ -6,7 +6,8 @@ internal import Larder
 /// What is seldom, or has rules of its own (dates, dictionaries, text with escapes), becomes a value first,
 /// and ``JSONOutput`` writes it.
 struct RecordOutput: ~Copyable {
-  private var text = Slab<UInt8>(capacity: 1 << 10, filler: 0)
+  /// Short things are put eight bytes at a time, up to the end of the margin.
+  private var text = Slab<UInt8>(capacity: 1 << 10, margin: 16, filler: 0)
   private var tables: [Table?] = []
   private var slow = JSONOutput()
 
@@ -17,9 +18,9 @@ struct RecordOutput: ~Copyable {
 
   /// The names of a table of fields, each as `, "name": `.
   private final class Table {
-    let bytes: [UInt8]
+    let bytes: Slab<UInt8>
     /// Where each name ends.
-    let ends: [Int]
+    let ends: Slab<Int>
     let names: [String]
     /// Whether one of them could be taken for a tag.
     let hasTag: Bool
@@ -27,16 +28,18 @@ struct RecordOutput: ~Copyable {
     init(_ names: [String]) {
       self.names = names
       hasTag = names.contains { $0.utf8.first == UInt8(ascii: "$") }
-      var bytes: [UInt8] = []
-      ends = names.map { name in
-        bytes += ", ".utf8
+      var bytes = Slab<UInt8>(capacity: 0, margin: 16, filler: 0)
+      var ends = Slab<Int>(capacity: names.count, filler: 0)
+      for name in names {
         var output = JSONOutput()
+        output.put(", ")
         output.write(.string(name))
-        bytes += output.bytes
-        bytes += ": ".utf8
-        return bytes.count
+        output.put(": ")
+        for byte in output.bytes { bytes.append(byte) }
+        ends.append(bytes.count)
       }
       self.bytes = bytes
+      self.ends = ends
     }
   }
 
@@ -61,18 +64,17 @@ struct RecordOutput: ~Copyable {
     _ record: borrowing RecordReader, _ table: Table, _ nesting: Int
   ) throws(RecordError) {
     put(UInt8(ascii: "{"))
+    // The table holds both, and is held by the caller.
+    let (bytes, ends) = (table.bytes.base, table.ends.base)
     var start = 0
-    var isFirst = true
-    for slot in table.ends.indices {
-      let end = table.ends[slot]
+    var left = 2  // The first name has no comma before it.
+    for slot in 0..<table.ends.count {
+      let end = ends[slot]
       defer { start = end }
       do throws(RecordError) {
         guard var reader = try record.reader(ofSlot: slot) else { continue }
-        // The first name has no comma before it.
-        table.bytes.withUnsafeBytes {
-          put(UnsafeRawBufferPointer(rebasing: $0[(isFirst ? start + 2 : start)..<end]))
-        }
-        isFirst = false
+        put(padded: bytes + (start &+ left), end &- start &- left)
+        left = 0
         try write(&reader, nesting)
       } catch {
         throw RecordError.field(table.names[slot], error)
@@ -90,9 +92,8 @@ struct RecordOutput: ~Copyable {
     return table
   }
 
-  private mutating func write(
-    _ reader: inout ValueReader, _ nesting: Int
-  ) throws(RecordError) {
+  /// - Throws: `RecordError` for damage.
+  mutating func write(_ reader: inout ValueReader, _ nesting: Int) throws(RecordError) {
     guard nesting < Self.mostNesting, let tag = reader.nextTag else {
       return try writeSlowly(&reader, nesting)
     }
@@ -110,12 +111,8 @@ struct RecordOutput: ~Copyable {
       put(number)
     case 0xA0...0xBF, 0xD9...0xDB:
       var ahead = reader
-      let bytes = try ahead.stringBytes()
-      guard Self.isPlain(bytes) else { return try writeSlowly(&reader, nesting) }
+      guard try put(quoted: ahead.stringBytes()) else { return try writeSlowly(&reader, nesting) }
       reader = ahead
-      put(UInt8(ascii: "\""))
-      put(bytes)
-      put(UInt8(ascii: "\""))
     case 0x90...0x9F, 0xDC, 0xDD:
       let count = try reader.arrayCount()
       put(UInt8(ascii: "["))
@@ -154,15 +151,51 @@ struct RecordOutput: ~Copyable {
   // MARK: Bytes
 
   @inline(__always)
-  private mutating func put(_ byte: UInt8) { text.append(byte) }
+  mutating func put(_ byte: UInt8) { text.append(byte) }
 
   @inline(__always)
-  private mutating func put(_ bytes: UnsafeRawBufferPointer) {
+  mutating func put(_ bytes: UnsafeRawBufferPointer) {
     guard let start = bytes.baseAddress else { return }
     text.reserve(bytes.count)
     UnsafeMutableRawPointer(text.base + text.count).copyMemory(
       from: start, byteCount: bytes.count)
     text.count += bytes.count
+  }
+
+  /// Makes room, and lends it with a margin of 8 bytes behind.
+  ///
+  /// - Parameter body: Says how many bytes it has put there.
+  /// - Returns: That.
+  @inline(__always)
+  mutating func append(
+    atMost most: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Int
+  ) -> Int {
+    text.reserve(most)
+    let count = body(text.base + text.count)
+    text.count &+= count
+    return count
+  }
+
+  /// Puts short bytes, with at least eight that may be read behind them.
+  @inline(__always)
+  private mutating func put(padded bytes: UnsafePointer<UInt8>, _ count: Int) {
+    text.reserve(count)
+    let end = UnsafeMutableRawPointer(text.base + text.count)
+    var index = 0
+    while index < count {
+      end.storeBytes(of: bytes.word(at: index).littleEndian, toByteOffset: index, as: UInt64.self)
+      index &+= 8
+    }
+    text.count &+= count
+  }
+
+  /// Puts the lower bytes of a word, eight at most, the lowest first.
+  @inline(__always)
+  private mutating func put(word: UInt64, _ count: Int) {
+    text.reserve(count)
+    UnsafeMutableRawPointer(text.base + text.count).storeBytes(
+      of: word.littleEndian, as: UInt64.self)
+    text.count &+= count
   }
 
   private mutating func put(_ number: Int64) {
@@ -174,76 +207,98 @@ struct RecordOutput: ~Copyable {
   private mutating func put(_ number: Double) {
     // Of 15 digits or fewer no two numbers are the same double, so that those which bring this one back
     // are the fewest. The quotient is of exact numbers, and rounded as reading the digits would be.
-    let millionths = (number.magnitude * 1e6).rounded()
-    guard number.magnitude < 1e9, number.magnitude >= 1e-3, millionths / 1e6 == number.magnitude
-    else {
+    let isUsual = number.magnitude < 1e9 && number.magnitude >= 1e-3
+    let millionths = isUsual ? Int64(number.magnitude * 1e6 + 0.5) : 0
+    if isUsual, Double(millionths) / 1e6 == number.magnitude {
+      var (digits, places) = (UInt64(millionths), 6)
+      while places > 1, digits.isMultiple(of: 10) { (digits, places) = (digits / 10, places - 1) }
+      put(number, digits, places)
+    } else if let (digits, places) = number.shortestDigits {
+      put(number, digits, places)
+    } else {
       var text = number.description
-      return text.withUTF8 { put(UnsafeRawBufferPointer($0)) }
+      text.withUTF8 { put(UnsafeRawBufferPointer($0)) }
     }
+  }
+
+  /// Puts a number of which these are the digits, with its point before the last `places` of them.
+  private mutating func put(_ number: Double, _ digits: UInt64, _ places: Int) {
     if number < 0 { put(UInt8(ascii: "-")) }
-    let (whole, part) = UInt64(millionths).quotientAndRemainder(dividingBy: 1_000_000)
+    let (whole, part) = digits.quotientAndRemainder(dividingBy: unitsOfPlaces[places])
     put(whole, atLeast: 1)
     put(UInt8(ascii: "."))
-    var (fraction, digits) = (part, 6)
-    while digits > 1, fraction.isMultiple(of: 10) {
-      (fraction, digits) = (fraction / 10, digits - 1)
-    }
-    put(fraction, atLeast: digits)
+    put(part, atLeast: places)
   }
 
   /// - Parameter digits: How many there are at least, with zeros before the others.
   private mutating func put(_ number: UInt64, atLeast digits: Int) {
-    var rest = number
-    // The last digit first, at the end of the 20 places that the longest number takes.
-    var room: (UInt64, UInt64, UInt64) = (0, 0, 0)
-    withUnsafeMutableBytes(of: &room) { room in
-      var next = room.count
-      repeat {
-        next -= 1
-        room[next] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-        rest /= 10
-      } while rest > 0 || room.count - next < digits
-      put(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(room)[next...]))
+    guard number < 100_000_000, digits <= 8 else {
+      let (upper, lower) = number.quotientAndRemainder(dividingBy: 100_000_000)
+      put(upper, atLeast: max(digits - 8, 1))
+      return put(word: eightDigits(lower), 8)
     }
+    let word = eightDigits(number)
+    // The upper half of every digit is 3.
+    let zeros = (word ^ repeated(0x30)).trailingZeroBitCount >> 3
+    let count = max(8 - zeros, digits)
+    put(word: word &>> UInt64(truncatingIfNeeded: 64 - 8 * count), count)
   }
 
-  /// Whether text stands between quotes as it is: UTF-8 without quotes, backslashes and control
-  /// characters.
-  private static func isPlain(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    guard let start = bytes.baseAddress else { return true }
-    let text = start.assumingMemoryBound(to: UInt8.self)
+  /// Puts text between quotes; false, and nothing is put, where it does not stand there as it is: for
+  /// quotes, backslashes and control characters, and for what is not UTF-8.
+  @inline(__always)
+  private mutating func put(quoted bytes: UnsafeRawBufferPointer) -> Bool {
+    let count = bytes.count
+    text.reserve(count + 2)
+    let quote = text.base + text.count
+    let first = quote + 1
+    if let start = bytes.baseAddress {
+      UnsafeMutableRawPointer(first).copyMemory(from: start, byteCount: count)
+      guard Self.isPlain(UnsafePointer(first), count) else { return false }
+    }
+    quote.pointee = UInt8(ascii: "\"")
+    first[count] = UInt8(ascii: "\"")
+    text.count &+= count + 2
+    return true
+  }
+
+  /// Whether text stands between quotes as it is.
+  ///
+  /// - Parameter text: Has a margin of 8 bytes behind `count`.
+  private static func isPlain(_ text: TextBytes, _ count: Int) -> Bool {
     var index = 0
-    while index < bytes.count {
-      if index + 8 <= bytes.count, hasPlainWord(text.word(at: index)) {
-        index += 8
-        continue
-      }
-      // Byte by byte up to where the next word may be plain, or to a scalar beyond ASCII.
+    while index < count {
+      var word = text.word(at: index)
+      let left = count &- index
+      // What is behind the text is none of it.
+      if left < 8 { word |= .max &<< UInt64(truncatingIfNeeded: 8 &* left) }
+      let place = firstEscaped(word)
+      index &+= place
+      if place == 8 { continue }
+      guard index < count else { break }
       let byte = text[index]
-      switch byte {
-      case 0x22, 0x5C, 0x7F, 0..<0x20: return false
-      case 0..<0x80: index += 1
       // The scalars behind C2 are those of Latin 1, and among them control characters.
-      case 0xC3...0xDF where index + 1 < bytes.count && text[index + 1] & 0xC0 == 0x80: index += 2
-      default:
-        // It looks at four bytes.
-        let count = index + 4 <= bytes.count && byte > 0xDF ? text.scalarByteCount(at: index) : 0
-        if count == 0 { return false }
-        index += count
-      }
+      guard byte > 0xC2 else { return false }
+      let byteCount = text.scalarByteCount(at: index)
+      guard byteCount > 0, index &+ byteCount <= count else { return false }
+      index &+= byteCount
     }
     return true
   }
 
-  /// Whether all of eight bytes are ASCII that stands for itself.
+  /// As ``firstSpecial(_:)``, and DEL, which means something to terminals, is special, too.
   @inline(__always)
-  private static func hasPlainWord(_ word: UInt64) -> Bool {
-    // A high bit for each byte that is a quote, a backslash, DEL, below a space or beyond ASCII; what is
-    // borrowed may give others one, too, but only beside such a byte.
-    let quotes = (word ^ repeated(0x22)) &- repeated(0x01)
-    let backslashes = (word ^ repeated(0x5C)) &- repeated(0x01)
+  private static func firstEscaped(_ word: UInt64) -> Int {
     let deletes = (word ^ repeated(0x7F)) &- repeated(0x01)
-    let controls = word &- repeated(0x20)
-    return (quotes | backslashes | deletes | controls | word) & repeated(0x80) == 0
+    let place = (deletes & repeated(0x80)).trailingZeroBitCount >> 3
+    return min(place, firstSpecial(word))
   }
 }
+
+/// The powers of ten that the digits behind a point are parts of.
+private let unitsOfPlaces: [UInt64] = [
+  1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000,
+  10_000_000_000, 100_000_000_000, 1_000_000_000_000, 10_000_000_000_000, 100_000_000_000_000,
+  1_000_000_000_000_000, 10_000_000_000_000_000, 100_000_000_000_000_000,
+  1_000_000_000_000_000_000, 10_000_000_000_000_000_000,
+]
