@@ -4,7 +4,7 @@ internal import Larder
 struct CSVOutput {
   private(set) var bytes: [UInt8] = []
   private let columns: [Column]
-  private let delimiter: UInt8
+  let delimiter: UInt8
   private let isForTerminal: Bool
   private var json = JSONOutput()
 
@@ -37,6 +37,15 @@ struct CSVOutput {
 
   /// Forgets what was written, and keeps the memory.
   mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+
+  /// The fields of the columns, where all of these are fields of the document itself.
+  var fieldNames: [String] { columns.map { $0.path.names[0] } }
+
+  /// By column, whether its fields stand as JSON, even where they hold a scalar.
+  var areJSON: [Bool] { columns.map(\.isJSON) }
+
+  /// Writes the value of a document in a column, and nothing else.
+  mutating func write(_ value: Value, inColumn index: Int) { write(value, columns[index]) }
 
   mutating func write(_ document: DynamicDocument) {
     var next = 0
@@ -84,10 +93,15 @@ struct CSVOutput {
   }
 
   private func needsQuotes(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-    // A space at an end some readers drop; a byte order mark at the beginning all of them.
-    guard let first = text.first, let last = text.last, first != 0x20, last != 0x20, first != 0xEF
+    guard let first = text.first, let last = text.last, !Self.isFragile(first, last)
     else { return !text.isEmpty }
     return text.contains { $0 == delimiter || $0 == 0x22 || $0 == 0x0A || $0 == 0x0D }
+  }
+
+  /// Whether text with this first and last byte loses one of them without quotes.
+  static func isFragile(_ first: UInt8, _ last: UInt8) -> Bool {
+    // A space at an end some readers drop; a byte order mark at the beginning all of them.
+    first == 0x20 || last == 0x20 || first == 0xEF
   }
 
   /// `text` without what a terminal would act upon.

@@ -8,6 +8,7 @@ struct ExportRun: ~Copyable {
   private var json = JSONOutput()
   /// In place of both where nothing is left out and no value needs a tag.
   private var records = RecordOutput()
+  private var rows: RecordRows?
   private let isDirect: Bool
   private let format: ExportFormat
   private let fields: [FieldPath]?
@@ -32,9 +33,11 @@ struct ExportRun: ~Copyable {
     fields = options.fields
     self.place = place?.holdsAny == true ? place : nil
     self.progress = progress
-    isDirect = format != .csv && options.fields == nil && self.place == nil
+    let isForTerminal = format == .csv && options.isForTerminal
+    isDirect = options.fields == nil && self.place == nil && !isForTerminal
     guard format == .csv else { return }
-    csv = CSVOutput(options.fields ?? fieldNames.map(FieldPath.init(field:)), place, options)
+    let output = CSVOutput(options.fields ?? fieldNames.map(FieldPath.init(field:)), place, options)
+    if isDirect { rows = RecordRows(output) } else { csv = output }
   }
 
   /// - Throws: ``ExportError``; `CancellationError`; what `progress` throws; `RecordError` for a
@@ -48,7 +51,8 @@ struct ExportRun: ~Copyable {
       if csv == nil { addJSON(document) }
     }
     documentCount += 1
-    let byteCount = isDirect ? records.byteCount : csv?.bytes.count ?? json.bytes.count
+    let byteCount =
+      isDirect ? rows?.byteCount ?? records.byteCount : csv?.bytes.count ?? json.bytes.count
     if byteCount >= Self.chunkByteCount { try flush() }
     if documentCount.isMultiple(of: 1_000) {
       try StoreProgress(
@@ -58,6 +62,10 @@ struct ExportRun: ~Copyable {
   }
 
   private mutating func addDirectly(_ record: borrowing RecordReader) throws(RecordError) {
+    if format == .csv {
+      try rows?.write(record)
+      return
+    }
     if format == .json { records.put(documentCount == 0 ? "[\n" : ",\n") }
     try records.write(record)
     if format == .ndjson { records.put("\n") }
@@ -71,7 +79,8 @@ struct ExportRun: ~Copyable {
 
   private mutating func flush() throws(ExportError) {
     if isDirect {
-      try file.write(records.bytes)
+      try file.write(rows?.bytes ?? records.bytes)
+      rows?.removeAll()
       return records.removeAll()
     }
     try file.write(csv?.bytes ?? json.bytes)

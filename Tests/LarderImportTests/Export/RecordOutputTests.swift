@@ -15,25 +15,30 @@ struct RecordOutputTests {
     let scratch = try ScratchFolder()
     let file = scratch.file("c.\(format.rawValue)")
     var output = JSONOutput()
+    var expected: [UInt8] = []
     try withTemporaryStore { store in
       let collection = store.collection("c")
       try collection.save(documents, keyField: "id")
       // Else the export would go by way of documents itself.
       #expect(try store.read { $0.place(of: "c")?.holdsAny } == false)
+      let place = try store.read { $0.place(of: "c") }
+      var rows = CSVOutput(
+        (place?.fieldNames ?? []).map(FieldPath.init(field:)), place, ExportOptions())
       var count = 0
       try collection.forEach(DynamicQuery()) { document in
         if format == .json { output.put(count == 0 ? "[\n" : ",\n") }
-        output.write(document, in: nil)
+        if format == .csv { rows.write(document) } else { output.write(document, in: nil) }
         if format == .ndjson { output.put("\n") }
         count += 1
       }
       if format == .json { output.put(count == 0 ? "[]\n" : "\n]\n") }
+      expected = format == .csv ? rows.bytes : output.bytes
       try store.export(collection: "c", as: format, to: .file(file))
     }
-    return (Array(try Data(contentsOf: file)), output.bytes)
+    return (Array(try Data(contentsOf: file)), expected)
   }
 
-  @Test("random documents have the text of their values", arguments: [ExportFormat.json, .ndjson])
+  @Test("random documents have the text of their values", arguments: ExportFormat.allCases)
   func random(format: ExportFormat) throws {
     var random = RandomSource()
     for _ in 0..<repetitions(15) {
@@ -54,8 +59,10 @@ struct RecordOutputTests {
     }
   }
 
-  @Test("every ASCII character at every place of a word of eight has the text of its value")
-  func characters() throws {
+  @Test(
+    "every ASCII character at every place of a word of eight has the text of its value",
+    arguments: [ExportFormat.ndjson, .csv])
+  func characters(format: ExportFormat) throws {
     var documents: [DynamicDocument] = []
     for byte in UInt8(0)..<128 {
       for place in 0..<10 {
@@ -69,13 +76,15 @@ struct RecordOutputTests {
       }
     }
 
-    let (direct, expected) = try texts(documents, .ndjson)
+    let (direct, expected) = try texts(documents, format)
 
     #expect(direct == expected)
   }
 
-  @Test("numbers of every size, nested values, dictionaries and what looks like a tag likewise")
-  func others() throws {
+  @Test(
+    "numbers of every size, nested values, dictionaries and what looks like a tag likewise",
+    arguments: [ExportFormat.json, .csv])
+  func others(format: ExportFormat) throws {
     var deep = Value.array([.integer(1), .integer(2)])
     for _ in 0..<20 { deep = .array([deep]) }
     var numbers: [Int64] = [.min, .max, 0, -1]
@@ -93,8 +102,52 @@ struct RecordOutputTests {
       ]
     }
 
-    let (direct, expected) = try texts(documents, .json)
+    let (direct, expected) = try texts(documents, format)
 
     #expect(direct == expected)
+  }
+
+  @Test(
+    "text that ends in the middle of a word, or of a scalar's, likewise",
+    arguments: [ExportFormat.ndjson, .csv])
+  func ends(format: ExportFormat) throws {
+    let scalars = [
+      "é", "\u{80}", "\u{9F}", "\u{A0}", "€", "😀", "\u{FEFF}", "\u{7F}", "\"", ",", " ", "a",
+    ]
+    var documents: [DynamicDocument] = []
+    for scalar in scalars {
+      for before in 0..<10 {
+        for behind in 0..<4 {
+          let text =
+            String(repeating: "x", count: before) + scalar + String(repeating: "y", count: behind)
+          documents.append(["id": .integer(Int64(documents.count)), "text": .string(text)])
+        }
+      }
+    }
+    for text in ["", "\\N", "true", "FALSE", "12", "-1.5", "NaN", "2026-03-01T09:30:00.250Z", "n"] {
+      documents.append(["id": .integer(Int64(documents.count)), "text": .string(text)])
+    }
+
+    let (direct, expected) = try texts(documents, format)
+
+    #expect(direct == expected)
+  }
+
+  @Test("doubles of every size likewise", arguments: [ExportFormat.ndjson, .csv])
+  func doubles(format: ExportFormat) throws {
+    var random = RandomSource()
+    var numbers: [Double] = [0, -0.0, .infinity, -.infinity, .nan, .pi, 1e9, 1e15, 0.001, 1e-4]
+    for _ in 0..<2_000 {
+      numbers.append(Double(bitPattern: UInt64(bitPattern: random.integer())))
+      let digits = Double(random.int(0..<1 << 53))
+      for scale in [1e1, 1e3, 1e6, 1e9, 1e12, 1e15] { numbers.append(-digits / scale) }
+    }
+    let documents: [DynamicDocument] = numbers.enumerated().map { index, number in
+      ["id": .integer(Int64(index)), "number": .double(number)]
+    }
+
+    let (direct, expected) = try texts(documents, format)
+
+    #expect(direct == expected, "\(random.hint)")
   }
 }
