@@ -43,7 +43,7 @@ internal import Synchronization
   /// Whether damage was met and noted.
   let isSuspected = Locked(false)
   /// The newest catalogue seen.
-  private let known = Locked(Catalogue())
+  let known = Locked(Catalogue())
 
   init(_ environment: Environment, _ options: StoreOptions) throws {
     self.environment = environment

@@ -118,8 +118,17 @@ public final class Store: Sendable {
     }
   }
 
-  /// - Throws: ``StoreError/closed``: another `Store` may keep the engine running.
+  /// Asked before anything is waited for or locked: in a forked child nobody may be there who would go on, or
+  /// who would unlock what another thread of the parent had locked.
+  ///
+  /// - Throws: ``StoreError/closed``: another `Store` may keep the engine running. ``StoreError/storage(_:)`` with
+  ///   ``StorageFailure/Code/usedAfterFork``.
   @usableFromInline func checkOpen() throws(StoreError) {
+    do throws(LMDBError) {
+      try engine.environment.checkFork("use")
+    } catch {
+      throw StoreError(error)
+    }
     if isClosed.load(ordering: .acquiring) { throw .closed }
   }
 }

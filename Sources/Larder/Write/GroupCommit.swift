@@ -219,13 +219,6 @@ extension Engine {
       try waiting(until: nil, isWanted: isWanted) { try storing { try body(isWanted) } }
     }
   }
-
-  /// Asked before anything is waited for: in a forked child nobody is there who would go on.
-  ///
-  /// - Throws: ``StoreError/storage(_:)`` with ``StorageFailure/Code/usedAfterFork``.
-  func refuseForkedChild() throws {
-    try storing { try environment.checkFork("write") }
-  }
 }
 
 extension Store {
@@ -239,7 +232,6 @@ extension Store {
   ///   ``StoreError/writeTimedOut(path:waitedFor:)``.
   @usableFromInline func roomEntry() async throws -> RoomEntry {
     try checkOpen()
-    try engine.refuseForkedChild()
     return try await engine.room.enter(timeoutSeconds: engine.writeTimeoutSeconds) { [engine] in
       engine.writeTimedOut()
     }

@@ -78,7 +78,7 @@
         { try store.write { _ = try $0.save(Contact(id: "child")) } },
         { try store.compact() }, { try store.removeConsumer("index") },
         // What an awaited write asks first.
-        { try store.engine.refuseForkedChild() },
+        { try store.checkOpen() },
         {
           // Housekeeping is left to the parent.
           store.engine.schedulePruning()
@@ -89,6 +89,44 @@
       mayGoOn.signal()
       try writing.value()
       #expect(try contacts.count() == 2)
+      try store.close()
+    }
+
+    @Test("a child whose parent had the catalogue locked waits for nobody")
+    func duringLook() async {
+      await #expect(processExitsWith: .success) { try Self.forkDuringLook() }
+    }
+
+    private static func forkDuringLook() throws {
+      let folder = TestFolder()
+      let store = try Store(at: folder.store)
+      let contacts = store.repository(of: Contact.self)
+      let untyped = store.collection("Contact")
+      try contacts.save(Contact(id: "first"))
+      let isInside = DispatchSemaphore(value: 0)
+      let mayGoOn = DispatchSemaphore(value: 0)
+      let looking = OnThread {
+        store.engine.known.withLock { _ in
+          isInside.signal()
+          mayGoOn.wait()
+        }
+      }
+      isInside.wait()
+
+      let calls: [() throws -> Void] = [
+        { try contacts.save(Contact(id: "child")) }, { try contacts.delete(keys: ["first"]) },
+        { _ = try contacts.get("first") }, { _ = try contacts.fetch(Contact.all) },
+        { _ = try contacts.count() }, { try untyped.save([["id": "child"]], keyField: "id") },
+        { _ = try untyped.get("first") }, { try untyped.createIndex(on: ["name"]) },
+        { try store.write { _ = try $0.save(Contact(id: "child")) } }, { _ = try store.check() },
+        { _ = try store.statistics() }, { try store.compact() },
+        { try store.backup(to: folder.path + "/copy") }, { try store.suspend() },
+        { try store.close() },
+      ]
+      #expect(try inChild(calls) == Array(repeating: 0, count: calls.count))
+      mayGoOn.signal()
+      try looking.value()
+      #expect(try contacts.count() == 1)
       try store.close()
     }
 
