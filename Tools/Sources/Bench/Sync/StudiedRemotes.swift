@@ -18,23 +18,29 @@ final class RecordingRemote: Remote {
   private let lock = NSLock()
   private nonisolated(unsafe) var pulls: [PullRequest] = []
   private nonisolated(unsafe) var calls = 0
+  private nonisolated(unsafe) var pullStart: ContinuousClock.Instant?
 
   init(_ remote: any Remote) { self.remote = remote }
 
   var cursors: [PullRequest] { lock.withLock { pulls } }
   var callCount: Int { lock.withLock { calls } }
+  /// When the first pull was asked for: behind the push of a sync, whose answers are saved by then.
+  var firstPull: ContinuousClock.Instant? { lock.withLock { pullStart } }
 
   func reset() {
     lock.withLock {
       pulls = []
       calls = 0
+      pullStart = nil
     }
   }
 
   private func note(_ request: PullRequest? = nil) {
     lock.withLock {
       calls += 1
-      if let request { pulls.append(request) }
+      guard let request else { return }
+      pullStart = pullStart ?? .now
+      pulls.append(request)
     }
   }
 

@@ -57,16 +57,19 @@ struct SyncStudy {
   private func pushing(_ remote: HTTPRemote) async throws -> [Row] {
     let store = try store("pushed")
     defer { try? store.close() }
-    let engine = try engine(store, remote, account: "bench")
+    let recording = RecordingRemote(remote)
+    let engine = try engine(store, recording, account: "bench")
     let notes = store.repository(of: SyncedNote.self)
     try await engine.sync(.afterNow)
-    var (times, processors): ([Double], [Double]) = ([], [])
+    var (pushes, times, processors): ([Double], [Double], [Double]) = ([], [], [])
     for round in 0..<rounds {
       let first = round * documents
       try await notes.save((first..<first + documents).map { SyncedNote.make($0) })
+      recording.reset()
       let (start, processor) = (ContinuousClock.now, processorSeconds())
       try await engine.sync(.afterNow)
       times.append((ContinuousClock.now - start).inSeconds)
+      pushes.append(((recording.firstPull ?? .now) - start).inSeconds)
       processors.append(processorSeconds() - processor)
       guard try engine.pending().isEmpty else {
         throw WrongResult(description: "edits were left: \(try engine.pending().prefix(3))")
@@ -77,14 +80,16 @@ struct SyncStudy {
         try await engine.sync(.afterNow)
       }
     }
-    guard let time = Spread(times), let processor = Spread(processors) else { return [] }
+    guard let push = Spread(pushes), let time = Spread(times), let processor = Spread(processors)
+    else { return [] }
     return [
       Row(
         name: "push \(documents) new documents",
-        value: String(format: "%.0f a second", Double(documents) / time.median),
+        value: String(format: "%.0f a second", Double(documents) / push.median),
         comparison: String(
-          format: "%.0f us of processors here for each, with the pull that brings their echoes",
-          processor.median / Double(documents) * 1e6))
+          format: """
+            %.0f a second with the pull that brings their echoes, and %.0f us of processors here for each
+            """, Double(documents) / time.median, processor.median / Double(documents) * 1e6))
     ]
   }
 
