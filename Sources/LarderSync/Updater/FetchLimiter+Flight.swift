@@ -4,27 +4,27 @@ internal import LarderLMDB
 // How a limiter's fetch runs, and what is noted of its outcome.
 
 extension FetchLimiter {
-  func fly(_ number: UInt64, _ fetch: @escaping FlightLine.Fetch) {
+  func fly(_ fetch: @escaping FlightLine.Fetch) {
     tellObservers()
-    // Not a child of any caller's task: none of them may stop it.
-    let task = Task { [self] in
-      let result: Result<UpdateStatus, any Error>
-      do {
-        let status = try await fetch()
-        if status != .skipped { await noteSuccess(status) }
-        result = .success(status)
-      } catch {
-        if !(error is CancellationError) { await noteFailure(error) }
-        result = .failure(error)
+    let cancelled = state.withLock { state -> Task<Void, Never>? in
+      // Not a child of any caller's task: none of them may stop it. It is kept before it can look here, so that
+      // a fetch that has itself called off finds it.
+      let task = Task { [self] in
+        let result: Result<UpdateStatus, any Error>
+        do {
+          let status = try await fetch()
+          if status != .skipped { await noteSuccess(status) }
+          result = .success(status)
+        } catch {
+          if !(error is CancellationError) { await noteFailure(error) }
+          result = .failure(error)
+        }
+        land(result)
       }
-      land(result)
-    }
-    let isCancelled = state.withLock { state in
-      guard state.line.flight?.number == number else { return false }  // It has landed already.
       state.task = task
-      return state.line.flight?.isCancelled == true
+      return state.line.flight?.isCancelled == true ? task : nil
     }
-    if isCancelled { task.cancel() }
+    cancelled?.cancel()
   }
 
   private func land(_ result: Result<UpdateStatus, any Error>) {
@@ -38,7 +38,7 @@ extension FetchLimiter {
       if landing.next != nil { state.rest.takeOff() }
       return (landing.waiters.compactMap { state.waiters.removeValue(forKey: $0) }, landing.next)
     }
-    if let next { fly(next.number, next.fetch) } else { tellObservers() }
+    if let next { fly(next.fetch) } else { tellObservers() }
     for waiter in waiters { waiter.resume(with: result) }
   }
 

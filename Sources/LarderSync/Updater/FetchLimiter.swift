@@ -165,7 +165,7 @@ public final class FetchLimiter: Sendable {
     case .failure(let error): continuation.resume(throwing: error)
     case .success(.skipped): continuation.resume(returning: .skipped)
     case .success(.waits): break
-    case .success(.takesOff(let number)): fly(number, fetch)
+    case .success(.takesOff): fly(fetch)
     }
   }
 
