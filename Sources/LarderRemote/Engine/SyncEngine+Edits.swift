@@ -36,7 +36,10 @@ extension SyncEngine {
         told = edits
       }
     }
-    let (states, changes) = (states, store.changes(after: nil, in: Set(tables.collections.keys)))
+    // From now on, and not from when the task first looks: what is edited in between is told, too.
+    let changes = store.changes(
+      after: try? store.changeToken(), in: Set(tables.collections.keys))
+    let states = states
     let task = Task {
       do {
         try await withThrowingTaskGroup(of: Void.self) { group in

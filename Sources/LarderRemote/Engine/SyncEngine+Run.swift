@@ -7,9 +7,11 @@ extension SyncEngine {
   /// that there is something new, when the interval has passed, and after a failure when it is time to try
   /// again. What fails shows in ``states``.
   public func run() async {
+    // What is edited from now on is heard of, also before the loop of edits begins to look.
+    let start = try? store.changeToken()
     await withDiscardingTaskGroup { group in
       group.addTask { [self] in await runSchedule() }
-      group.addTask { [self] in await runEdits() }
+      group.addTask { [self] in await runEdits(after: start) }
       group.addTask { [self] in await runHints() }
     }
   }
@@ -54,11 +56,11 @@ extension SyncEngine {
     }
   }
 
-  private func runEdits() async {
+  private func runEdits(after start: ChangeToken?) async {
     let names = Set(tables.collections.values.filter { $0.direction == .both }.map(\.name))
     guard !names.isEmpty else { return }
     do {
-      for try await _ in store.changes(after: nil, in: names, origins: [.local, .imported]) {
+      for try await _ in store.changes(after: start, in: names, origins: [.local, .imported]) {
         // Conflicts and rejections are counted by syncs: an edit must not cost what all others cost. A store
         // that is suspended just now is counted by the sync that follows.
         if let count = try? store.read({ try $0.outboxCount() }) {

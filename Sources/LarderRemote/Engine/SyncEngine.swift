@@ -172,8 +172,9 @@ public final class SyncEngine: Sendable, Updater {
   ///
   /// - Throws: `StoreError`; `CancellationError` when the task is cancelled.
   public func arrived(_ key: RemoteKey) async throws {
-    let changes = store.changes(after: nil, in: [key.collection]).makeAsyncIterator()
-    var iterator = changes
+    // From before the first look on.
+    let start = try store.changeToken()
+    var iterator = store.changes(after: start, in: [key.collection]).makeAsyncIterator()
     while try !isHere(key) {
       if try await iterator.next() != nil { continue }
       try Task.checkCancellation()
