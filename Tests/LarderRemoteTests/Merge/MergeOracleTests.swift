@@ -8,7 +8,7 @@ import Testing
 @testable import LarderRemote
 
 /// Three clients that edit offline and sync in any order, compared with plain Swift.
-@Suite("merging, compared with plain Swift", .timeLimit(.minutes(5))) struct MergeOracleTests {
+@Suite("merging, compared with plain Swift", .timeLimit(.minutes(20))) struct MergeOracleTests {
   /// What a client that syncs alone makes of the server's version.
   private func merge(_ before: Stocked, _ here: Stocked, _ there: Stocked) -> Stocked {
     func either<Part: Equatable>(

@@ -27,6 +27,7 @@ import Testing
       try await sellers.delete(keys: [1, 2])
       await observe { model.rows.count == 10 }
 
+      await updater.waitForCalls(1)
       #expect(updater.callCount == 1)
       #expect(model.lastError == nil)
       model.stop()

@@ -42,6 +42,7 @@ import Testing
     #expect(fields == ["", ""])
 
     presenter.answer()
+    await presenter.waitForAnswers(1)
     await feed.waitForQuestions(2)
 
     #expect(presenter.openCount == 0)

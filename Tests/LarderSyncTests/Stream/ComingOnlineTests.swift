@@ -64,6 +64,7 @@ import Testing
       let third = scene.screen(.ifDue)
       await third.waitForValues(1)
       await settle { scene.limiter.waiterCount == 2 }
+      await settle { scene.limiter.arrivalCount == 3 }
 
       await scene.answer(.failure(Offline()))
       for screen in [first, second] { await screen.waitForErrors(1) }

@@ -31,6 +31,7 @@ import Testing
     await watch.waitForLooks(11)
     watch.give(.failure(Offline(number: 2)))
     await clock.waitForSleeps(10)
+    await recorder.waitForEvents(4)
 
     #expect(
       recorder.events == [
@@ -89,7 +90,7 @@ import Testing
     await updater.waitForEnds(1)
 
     #expect(recorder.events == [.value(Rows(page)), .failure(StoreError.closed)])
-    #expect(!store.hasWatchers)
+    await settle { !store.hasWatchers }
     let late = EventRecorder(sellers.stream(Seller.byOrder, refreshedBy: updater))
     await late.waitForEnd()
     #expect(late.events == [.failure(StoreError.closed)])
@@ -154,6 +155,7 @@ import Testing
       await watch.waitForLooks(1)
       watch.give(.success(1))
       await watch.waitForLooks(2)
+      await updater.waitForCalls(1)
       updater.finish(.failure(Offline()))
     }
     #expect(await events.next() == .value(1))

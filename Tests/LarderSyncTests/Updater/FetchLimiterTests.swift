@@ -41,6 +41,7 @@ import Testing
 
     await log.waitForLines(9_999)
     #expect(Set(log.lines) == ["skipped"])
+    await remote.waitForRequests(1)
     #expect(remote.requestCount == 1)
     remote.answer(new)
     for task in tasks { try await task.value }
@@ -53,6 +54,7 @@ import Testing
   func joining() async throws {
     let tasks = calls(.joining, 10_000)
     await settle { limiter.waiterCount == 10_000 }
+    await remote.waitForRequests(1)
 
     remote.answer(new)
 
@@ -65,6 +67,7 @@ import Testing
   func afterNow() async throws {
     let tasks = calls(.afterNow, 10_000)
     await settle { limiter.waiterCount == 10_000 }
+    await remote.waitForRequests(1)
     #expect(remote.requestCount == 1)
 
     remote.answer(new)
@@ -107,6 +110,7 @@ import Testing
     await settle { limiter.waiterCount == 3 }
     let later = calls(.afterNow, 3)
     await settle { limiter.waiterCount == 6 }
+    await remote.waitForRequests(1)
 
     remote.answer(.failure(Offline()))
     for task in joined {

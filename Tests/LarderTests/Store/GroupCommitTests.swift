@@ -216,7 +216,12 @@ import Testing
       try await repository.save(Contact(id: "first", city: "Oslo"))
       let path = store.engine.environment.folder
       let mayGoOn = DispatchSemaphore(value: 0)
-      store.engine.writer.enqueue { mayGoOn.wait() }
+      let isHeld = Flag()
+      store.engine.writer.enqueue {
+        isHeld.set()
+        mayGoOn.wait()
+      }
+      while !isHeld.isSet { await Task.yield() }
       let refused = Task { try await store.write { _ in throw Refused() } }
       while store.engine.writer.waitingCount < 1 { await Task.yield() }
       let failed = Task { try await repository.save(Contact(id: "second", city: "Oslo")) }

@@ -59,9 +59,11 @@ def unprivileged() -> tuple[dict, list[str]]:
 PORTS = range(10_240, 32_768)
 
 
-def free_port() -> int:
+def free_port(*taken: int) -> int:
     while True:
         port = secrets.choice(PORTS)
+        if port in taken:
+            continue
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", port))
             return port
@@ -117,7 +119,8 @@ class Instance:
             # First, so that `list` and `stop` know it whatever happens.
             ports = [port or free_port()]
             if apart:
-                ports += [free_port() for _ in range(processes - 1)]
+                while len(ports) < processes:
+                    ports.append(free_port(*ports))
             instance.note.write_text(json.dumps({"ports": ports, "http": []}))
             instance.start_postgres(create=True)
             install(instance.owner_database)

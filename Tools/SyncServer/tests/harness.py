@@ -67,15 +67,18 @@ class Client:
         finally:
             connection.close()
 
-    def post(self, path: str, value) -> Answer:
-        return self.send("POST", path, json.dumps(value).encode())
+    def post(self, path: str, value, patience: float = PATIENCE) -> Answer:
+        """As every client, it asks again while the server is unavailable: on a busy machine the database may need
+        longer for once than the server waits for it."""
+        body = json.dumps(value).encode()
+        end = time.monotonic() + patience
+        while (answer := self.send("POST", path, body)).status == 503 and time.monotonic() < end:
+            time.sleep(0.1)
+        return answer
 
     def answered(self, path: str, value) -> dict:
-        """The answer to a request that succeeds. As every client, it asks again while the server is unavailable:
-        on a busy machine the database may need longer for once than the server waits for it."""
-        end = time.monotonic() + PATIENCE
-        while (answer := self.post(path, value)).status == 503 and time.monotonic() < end:
-            time.sleep(0.1)
+        """The answer to a request that succeeds."""
+        answer = self.post(path, value)
         assert answer.status == 200, (answer.status, answer.body, logs())
         return answer.json
 

@@ -11,7 +11,7 @@ class FailureTests(ServerCase):
         _, cursor = self.client.pull_all()
         self.server.stop_postgres()
         try:
-            answer = self.client.post("/pull", {"scope": self.scope, "cursor": cursor})
+            answer = self.client.post("/pull", {"scope": self.scope, "cursor": cursor}, patience=0)
             self.assertEqual(answer.error, (503, "unavailable"))
             self.assertTrue(answer.headers["retry-after"].isdigit())
             self.assertEqual(self.client.send("GET", "/health").status, 503)
@@ -23,7 +23,7 @@ class FailureTests(ServerCase):
         # Only so that a server which never answers again fails the test and does not hang it.
         for _ in range(100_000):
             try:
-                answer = (client or self.client).post(path, body)
+                answer = (client or self.client).post(path, body, patience=0)
             except (OSError, http.client.HTTPException):
                 continue
             if answer.status == 200:

@@ -73,7 +73,7 @@ struct KillOperation: Equatable {
       }
       try store.write { tx in
         try tx.save(documents)
-        if Mutation.isOn("long-turn"), Int.random(in: 0..<3) == 0 { usleep(2_500_000) }
+        if Mutation.isOn("long-turn") { usleep(2_500_000) }
         try tx.save(twins)
       }
     }
