@@ -12,7 +12,7 @@ struct CSVTape: ~Copyable, Sendable {
   private let columns: [Column]
   /// Of all columns, for what is no plain number.
   private let notations: [CSVNotation]
-  /// What ``Field/columns`` are places in.
+  /// The columns of every field that is a document; ``Field/columns`` is a range of these.
   private let columnsOfFields: [Int]
   /// The names of all fields, one behind the other: what stands first among the reader's resolved bytes.
   let names: [UInt8]
@@ -25,7 +25,7 @@ struct CSVTape: ~Copyable, Sendable {
     let name: Entry
     /// -1 where it is a document.
     let column: Int
-    /// Where all columns in it stand, however deep, among ``CSVTape/columnsOfFields``.
+    /// The columns in it, however deep, as a range of ``CSVTape/columnsOfFields``.
     let columns: Range<Int>
     let allowsNil: Bool
     /// Behind the fields inside.

@@ -221,7 +221,7 @@ struct RecordOutput: ~Copyable {
     }
   }
 
-  /// Puts a number of which these are the digits, with its point before the last `places` of them.
+  /// Puts a number, given its digits, with the decimal point before the last `places` of them.
   private mutating func put(_ number: Double, _ digits: UInt64, _ places: Int) {
     if number < 0 { put(UInt8(ascii: "-")) }
     let (whole, part) = digits.quotientAndRemainder(dividingBy: unitsOfPlaces[places])
@@ -270,7 +270,7 @@ struct RecordOutput: ~Copyable {
     while index < count {
       var word = text.word(at: index)
       let left = count &- index
-      // What is behind the text is none of it.
+      // The bytes behind the text do not count.
       if left < 8 { word |= .max &<< UInt64(truncatingIfNeeded: 8 &* left) }
       let place = firstEscaped(word)
       index &+= place

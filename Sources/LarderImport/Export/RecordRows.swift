@@ -3,8 +3,8 @@ internal import Larder
 /// Records as rows of CSV, from their bytes to those of the text: the same text as ``CSVOutput`` makes of
 /// their documents where the catalogue knows all kinds.
 ///
-/// What is seldom, or has rules of its own (dates, text with quotes), becomes a value first, and
-/// ``CSVOutput`` writes it.
+/// Rare kinds, and those with rules of their own (dates, text with quotes), are read as values first, and
+/// ``CSVOutput`` writes them.
 struct RecordRows: ~Copyable {
   private var text = RecordOutput()
   private var json = RecordOutput()
@@ -34,7 +34,7 @@ struct RecordRows: ~Copyable {
 
   var byteCount: Int { text.byteCount }
 
-  /// What was written; good until more is written, or it is forgotten.
+  /// The rows so far; valid until the next call that writes or forgets.
   var bytes: UnsafeRawBufferPointer { text.bytes }
 
   /// Forgets what was written, and keeps the memory that is usual.

@@ -36,10 +36,9 @@ extension SyncEngine {
         told = edits
       }
     }
-    // From now on, and not from when the task first looks: what is edited in between is told, too.
-    let changes = store.changes(
-      after: try? store.changeToken(), in: Set(tables.collections.keys))
-    let states = states
+    // The place is taken now, so that no edit is missed that is made before the task first looks.
+    let (states, start) = (states, try? store.changeToken())
+    let changes = store.changes(after: start, in: Set(tables.collections.keys))
     let task = Task {
       do {
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -7,7 +7,7 @@ extension SyncEngine {
   /// that there is something new, when the interval has passed, and after a failure when it is time to try
   /// again. What fails shows in ``states``.
   public func run() async {
-    // What is edited from now on is heard of, also before the loop of edits begins to look.
+    // Taken now, so that no edit is missed that is made before the loop first looks.
     let start = try? store.changeToken()
     await withDiscardingTaskGroup { group in
       group.addTask { [self] in await runSchedule() }

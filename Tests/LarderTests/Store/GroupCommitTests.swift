@@ -215,30 +215,26 @@ import Testing
       let repository = store.repository(of: Contact.self)
       try await repository.save(Contact(id: "first", city: "Oslo"))
       let path = store.engine.environment.folder
-      let mayGoOn = DispatchSemaphore(value: 0)
-      let isHeld = Flag()
-      store.engine.writer.enqueue {
-        isHeld.set()
-        mayGoOn.wait()
-      }
-      while !isHeld.isSet { await Task.yield() }
-      let refused = Task { try await store.write { _ in throw Refused() } }
-      while store.engine.writer.waitingCount < 1 { await Task.yield() }
-      let failed = Task { try await repository.save(Contact(id: "second", city: "Oslo")) }
-      while store.engine.writer.waitingCount < 2 { await Task.yield() }
       let commits = Locked(0)
-      _ = CallFaults.watch(path) { call in
-        guard call == .commit else { return nil }
-        // The first one is that of the transaction inside.
-        return commits.withLock { count in
-          count += 1
-          return count >= 2 ? EIO : nil
+      var tasks: [Task<Void, any Error>] = []
+      try await together(store) { wait in
+        tasks.append(Task { try await store.write { _ in throw Refused() } })
+        await wait(1)
+        tasks.append(
+          Task { _ = try await repository.save(Contact(id: "second", city: "Oslo")) })
+        await wait(2)
+        _ = CallFaults.watch(path) { call in
+          guard call == .commit else { return nil }
+          // The first one is that of the transaction inside.
+          return commits.withLock { count in
+            count += 1
+            return count >= 2 ? EIO : nil
+          }
         }
       }
-      mayGoOn.signal()
 
-      await #expect(throws: Refused.self) { try await refused.value }
-      await #expect(throws: StoreError.self) { try await failed.value }
+      await #expect(throws: Refused.self) { try await tasks[0].value }
+      await #expect(throws: StoreError.self) { try await tasks[1].value }
       CallFaults.stopWatching(path)
     }
   }
