@@ -167,6 +167,7 @@ if let sanitizer = Context.environment["LARDER_SANITIZER"] {
   ]
   let concurrent = [
     "Processes/SharedStoreTests.swift", "Processes/WatchedStoreTests.swift",
+    "Search/SearchedNotes.swift",
     "Watch/WatchTests.swift",
   ]
   let record = ["Models/EarlierEverything.swift", "Models/One.swift", "Record"]
