@@ -42,25 +42,11 @@ package final class ScriptedHTTPServer: Sendable {
   package init(_ script: @escaping Script) throws {
     self.script = script
     signal(SIGPIPE, SIG_IGN)
-    #if canImport(Glibc)
-      let kind = Int32(SOCK_STREAM.rawValue)
-    #else
-      let kind = SOCK_STREAM
-    #endif
-    socket = Foundation.socket(AF_INET, kind, 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    (socket, port) = try boundSocket()
     let socket = socket
-    let status = withUnsafeMutablePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-        guard bind(socket, address, size) == 0, listen(socket, 64) == 0 else { return Int32(-1) }
-        return getsockname(socket, address, &size)
-      }
+    guard listen(socket, 64) == 0 else {
+      throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
     }
-    guard status == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-    port = UInt16(bigEndian: address.sin_port)
     let thread = Thread { [weak self] in
       while true {
         let connection = accept(socket, nil, nil)

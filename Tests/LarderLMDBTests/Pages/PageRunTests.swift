@@ -52,7 +52,7 @@ struct PageRunTests {
     let environment = try Environment.open(at: folder.store)
     var store = RandomStore(random: RandomSource())
     var lent = 0
-    for round in 0..<40 {
+    for round in rounds(40, until: { lent > 10_000 }) {
       try store.change(environment, upTo: 600)
       guard let database = try environment.database(named: "documents/a", create: true) else {
         continue

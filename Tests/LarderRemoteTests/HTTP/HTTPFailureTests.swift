@@ -193,11 +193,12 @@ import Testing
 
   @Test("nobody at the port is unavailable")
   func nobody() async throws {
-    let url = try Server { _, _ in [] }.url
-    let remote = HTTPRemote(url: url) { _ in "secret" }
+    let port = try SilentPort()
+    let remote = HTTPRemote(url: port.url) { _ in "secret" }
     await #expect(throws: RemoteError.unavailable("nobody accepts a connection there")) {
       try await remote.pull(Self.pull)
     }
+    withExtendedLifetime(port) {}
   }
 
   @Test("an answer without end is broken off at the limit, and so is one that says its size")
@@ -229,10 +230,14 @@ import Testing
     options.deadline = .milliseconds(300)
     let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
     for start in [[], [Server.Step.send(Data(head.utf8))]] {
-      let hasGone = Flag()
-      let found = try await failure(options) { _, _ in start + [.waitForEnd(hasGone)] }
+      let (hasBeenAsked, hasGone) = (Flag(), Flag())
+      let found = try await failure(options) { _, _ in
+        hasBeenAsked.set()
+        return start + [.waitForEnd(hasGone)]
+      }
       #expect(found == .unavailable("POST pull had no whole answer within 0.3 seconds"))
-      #expect(try await eventually { hasGone.isSet })
+      // On a machine that has no time for it, the request may come too late, and then nobody need leave.
+      #expect(try await eventually { hasGone.isSet || !hasBeenAsked.isSet })
     }
   }
 

@@ -56,8 +56,8 @@ enum KillSetting: String, CaseIterable {
 
   func cycles(_ trial: Trial) -> Int {
     switch self {
-    case .oneWriter: trial.cycles(quick: 25, nightly: 10_000, release: 10_000, mutant: 60)
-    case .threeWriters: trial.cycles(quick: 25, nightly: 10_000, release: 10_000, mutant: 60)
+    case .oneWriter: trial.cycles(quick: 25, nightly: 10_000, release: 10_000, mutant: 120)
+    case .threeWriters: trial.cycles(quick: 25, nightly: 10_000, release: 10_000, mutant: 120)
     case .opening: trial.cycles(quick: 25, nightly: 10_000, release: 10_000, mutant: 5_000)
     }
   }

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// Python's own `http.server`, on a port of its choice.
+/// Python's own `http.server`, on a port that was free.
 final class PythonServer {
   let folder: URL
   private var process: Process?
@@ -30,13 +30,21 @@ final class PythonServer {
   }
 
   private static let program = """
-    import http.server, sys, time
+    import errno, http.server, random, sys, time
     class Handler(http.server.SimpleHTTPRequestHandler):
       def do_GET(self):
         if sys.argv[2] == "slow": time.sleep(3600)
         super().do_GET()
       def log_message(self, *arguments): pass
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler)
+    def server():
+      if port := int(sys.argv[1]): return http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
+      while True:
+        # Below those that systems give to outgoing connections: one of these could take the port of a server
+        # that is stopped for a while.
+        try: return http.server.ThreadingHTTPServer(("127.0.0.1", random.randrange(20_000, 32_768)), Handler)
+        except OSError as error:
+          if error.errno != errno.EADDRINUSE: raise
+    server = server()
     print(server.server_address[1], flush=True)
     server.serve_forever()
     """
