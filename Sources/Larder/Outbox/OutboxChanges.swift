@@ -98,6 +98,8 @@ final class OutboxChanges {
     var hasBases = false
     /// Whether all entries come before the next one, so that it is appended, which packs the pages full.
     var isAtEnd = false
+    var entryNeighbours = Neighbours()
+    var baseNeighbours = Neighbours()
   }
 
   private func baseName(_ edit: Edit) -> UnsafeRawBufferPointer {
@@ -119,8 +121,8 @@ final class OutboxChanges {
     let name = UnsafeRawBufferPointer(rebasing: baseName[1...])
     var isThere = false
     if !walk.isAtEnd {
-      if try walk.outbox.seek(atOrAfter: name) {
-        isThere = Bytes.equal(walk.outbox.key, name)
+      if let found = try walk.entryNeighbours.seek(atOrAfter: name, &walk.outbox) {
+        isThere = found
       } else {
         walk.isAtEnd = true
       }
@@ -133,14 +135,14 @@ final class OutboxChanges {
         case false?: break
         case true?:
           waiting.encode(into: &entry, key: name)
-          try walk.outbox.put(entry.bytes, for: name)
+          try walk.outbox.put(entry.bytes, for: name, .replaceCurrent)
         }
         return
       }
     }
     // What cannot be read is as good as none: the edit must not be lost with it.
     var base: UnsafeRawBufferPointer?
-    if walk.hasBases || isThere, try walk.bases.seek(baseName) {
+    if walk.hasBases || isThere, try walk.baseNeighbours.seek(baseName, &walk.bases) {
       base = SyncRecord.body(walk.bases.value, key: baseName)
     }
     if base == nil, edit.isDeleted, !isThere { return }

@@ -118,7 +118,7 @@ struct HTTPFacts: Sendable {
 
   init() {
     // While the server works on one, the next is on its way.
-    facts.maximumConcurrentPushCount = 2
+    facts.maximumConcurrentPushCount = 4
   }
 
   init(_ reader: AnswerReader) throws {

@@ -81,7 +81,7 @@ struct SyncSimulation {
     var facts = RemoteFacts.ofInMemoryRemote
     facts.maximumChangeCount = random.int(1..<8)
     facts.maximumMutationCount = random.int(1..<8)
-    facts.maximumConcurrentPushCount = random.int(1..<4)
+    facts.maximumConcurrentPushCount = random.int(1..<6)
     let server = InMemoryRemote(facts: facts)
     self.server = server
     let deletions: DeletionPolicy = random.bool() ? .editWins : .deletionWins

@@ -139,11 +139,11 @@ import Testing
     let facts = try await remote.facts()
     #expect(facts.maximumMutationCount == 30 && facts.maximumChangeCount == 20)
     #expect(facts.maximumPushByteCount == 2500)
-    #expect(facts.maximumConcurrentPushCount == 2)
+    #expect(facts.maximumConcurrentPushCount == 4)
     #expect(facts.hasCount && !facts.hasManifest && !facts.hasGaps)
     #expect(server.requests[0].method == "GET" && server.requests[0].target == "/v1")
     var least = RemoteFacts()
-    least.maximumConcurrentPushCount = 2
+    least.maximumConcurrentPushCount = 4
     #expect(try await remote.facts() == least)
     #expect(remote.hints(["a"]) == nil)
     await #expect(throws: RemoteError.self) { try await remote.facts() }

@@ -135,8 +135,12 @@ struct Bench {
     defer { folder.remove() }
     let parts = options.onlySynced.isEmpty ? SyncStudy.Part.allCases : options.onlySynced
     for scale in options.scales where parts.contains(.outbox) {
-      let study = OutboxStudy(documents: scale, rounds: options.rounds, folder: folder)
-      print(SyncStudy.table(try await study.run()))
+      let disk = try ScratchFolder(in: options.diskFolder)
+      defer { disk.remove() }
+      let studies = [(folder, false), (disk, true)].map {
+        OutboxStudy(documents: scale, rounds: options.rounds, folder: $0, isDurable: $1)
+      }
+      for study in studies { print(SyncStudy.table(try await study.run())) }
     }
     guard let server = environment["LARDER_SYNC_URL"].flatMap({ URL(string: $0) }),
       let token = environment["LARDER_SYNC_TOKEN"]
