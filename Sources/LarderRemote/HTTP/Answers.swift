@@ -117,7 +117,8 @@ struct HTTPFacts: Sendable {
   var hasHints = false
 
   init() {
-    // While the server works on one, the next is on its way.
+    // While the server works on some, answers are saved and the next ones are on their way. With four under way
+    // it took half as many edits again in a second as with two.
     facts.maximumConcurrentPushCount = 4
   }
 
