@@ -84,7 +84,7 @@ final class OutboxChanges {
     walk.hasBases =
       try basePrefix.withUnsafeBytes { try walk.bases.seek(atOrAfter: $0) }
       && walk.bases.key.starts(with: basePrefix)
-    // Those of one document stay in their order.
+    // No document stands in them twice: batches drop all but the last of those with one key.
     for item in sorted { try write(edits[Int(item.place)], &walk) }
     edits.removeAll(keepingCapacity: true)
     bytes.removeAll()

@@ -118,7 +118,7 @@ struct HTTPFacts: Sendable {
 
   init() {
     // While the server works on some, answers are saved and the next ones are on their way. With four under way
-    // it took half as many edits again in a second as with two.
+    // the server took one and a half times as many edits a second as with two.
     facts.maximumConcurrentPushCount = 4
   }
 
@@ -136,8 +136,8 @@ struct HTTPFacts: Sendable {
     if let most = limits["mutations"]?.integer, most > 0 { facts.maximumMutationCount = most }
     if let most = limits["pageDocuments"]?.integer, most > 0 { facts.maximumChangeCount = most }
     if let most = limits["bodyBytes"]?.integer, most > 0 {
-      // The rest is for keys and ids.
-      facts.maximumPushByteCount = max(most / 2, 1)
+      // Half of a body is for keys and ids, and several are under way at once.
+      facts.maximumPushByteCount = max(most / 2 / facts.maximumConcurrentPushCount, 1)
     }
   }
 }

@@ -28,6 +28,9 @@ internal import LarderLMDB
 public final class HTTPRemote: Remote {
   /// The token for the next request; nil where nobody is signed in. The argument is the token that the server
   /// has just refused, so that an app does not give it again; else nil.
+  ///
+  /// It is called by each request, and several may be under way: when a token expires, it may be called several times
+  /// at once with the same refused one.
   public typealias Credentials = @Sendable (_ refused: String?) async throws -> String?
 
   let url: URL

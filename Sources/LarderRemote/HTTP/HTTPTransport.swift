@@ -17,6 +17,8 @@ struct HTTPTransport: Sendable {
     configuration.httpCookieStorage = nil
     configuration.httpShouldSetCookies = false
     configuration.urlCredentialStorage = nil
+    // iOS opens four, which four pushes would take from what else is asked.
+    configuration.httpMaximumConnectionsPerHost = 8
     delegate = HTTPDelegate()
     session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
   }

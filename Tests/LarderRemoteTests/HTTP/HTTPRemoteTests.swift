@@ -138,7 +138,7 @@ import Testing
 
     let facts = try await remote.facts()
     #expect(facts.maximumMutationCount == 30 && facts.maximumChangeCount == 20)
-    #expect(facts.maximumPushByteCount == 2500)
+    #expect(facts.maximumPushByteCount == 625)
     #expect(facts.maximumConcurrentPushCount == 4)
     #expect(facts.hasCount && !facts.hasManifest && !facts.hasGaps)
     #expect(server.requests[0].method == "GET" && server.requests[0].target == "/v1")

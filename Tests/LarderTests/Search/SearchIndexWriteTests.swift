@@ -226,7 +226,7 @@ struct SearchIndexWriteTests {
       let database = try #require(store.pamphletWords).database
       return try store.read { try $0.transaction.searchHeader(in: database).nextID } < 1_000_000
     }
-    for round in 0... {
+    for round in 0..<2000 {
       try leave(300)
       try change(store, &random)
       while try store.engine.writer.run({ try store.engine.workOnIndex() }) {}
@@ -234,6 +234,7 @@ struct SearchIndexWriteTests {
       if endCount() > 0, try isYoung() { break }
     }
     let metCount = endCount()
+    #expect(metCount > 0, "\(random.hint)")
     try compare(store, &random)
     for _ in 0..<20 { try change(store, &random) }
     while try store.engine.writer.run({ try store.engine.workOnIndex() }) {}

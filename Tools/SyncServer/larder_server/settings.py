@@ -16,7 +16,7 @@ class Settings:
     largest_body: int = 16 * MEBIBYTE
     time_for_body: float = 30
     time_for_statement: float = 30
-    connections: int = 8
+    connections: int = 16
     # A stream of hints ends after this, so that rights are looked at again.
     time_of_hints: float = 600
     time_between_signs_of_life: float = 20
