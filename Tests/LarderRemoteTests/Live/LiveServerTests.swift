@@ -42,7 +42,7 @@ struct LiveServerTests {
     let facts = try await LiveServer.remote().facts()
     #expect(facts.maximumMutationCount == 1000 && facts.maximumChangeCount == 5000)
     #expect(facts.hasCount && facts.hasManifest)
-    #expect(facts.maximumPushByteCount == 8 << 20)
+    #expect(facts.maximumPushByteCount == 2 << 20)
   }
 
   @Test("answers come in gzip, and the limit counts what they are without")
