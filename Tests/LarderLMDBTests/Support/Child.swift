@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestKit
 
 #if canImport(Glibc)
   import Glibc
@@ -8,7 +9,7 @@ import Foundation
 ///
 /// A child has only one of its parent's threads, and inherits the locks that the others held:
 /// with other tests running, the Swift runtime's own among them. So a test that makes one runs in
-/// a process of its own, as an exit test.
+/// a process of its own, as an exit test, and waits there until its other threads rest.
 final class Child {
   let id: Int32
   private let pipe: Int32
@@ -20,6 +21,7 @@ final class Child {
     typealias Fork = @convention(c) () -> Int32
     var ends: [Int32] = [0, 0]
     guard Glibc.pipe(&ends) == 0, let symbol = dlsym(nil, "fork") else { throw Failed() }
+    OtherThreads.waitUntilQuiet()
     let child = unsafeBitCast(symbol, to: Fork.self)()
     guard child >= 0 else { throw Failed() }
     if child == 0 {

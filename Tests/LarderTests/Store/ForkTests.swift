@@ -27,6 +27,7 @@
       var ends: [Int32] = [0, 0]
       try #require(pipe(&ends) == 0)
       let fork = unsafeBitCast(try #require(dlsym(nil, "fork")), to: Fork.self)
+      OtherThreads.waitUntilQuiet()
       let child = fork()
       if child == 0 {
         for call in calls {

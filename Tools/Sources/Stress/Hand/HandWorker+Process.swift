@@ -80,36 +80,4 @@ extension HandWorker {
     let pages = line?.split(separator: " ").first.flatMap { Int($0) }
     return (pages ?? 0) * 4096  // Without /proc the limit is too small, and the case says so.
   }
-
-  /// Runs `body` in a forked copy of this process, and gives what it gave.
-  private func forked(_ body: () throws -> [String]) throws -> [String] {
-    typealias Fork = @convention(c) () -> pid_t
-    var ends: [Int32] = [0, 0]
-    guard pipe(&ends) == 0, let symbol = dlsym(nil, "fork") else { throw UsageError("no fork") }
-    let child = unsafeBitCast(symbol, to: Fork.self)()
-    if child == 0 {
-      alarm(30)  // It has only one of the threads, and may wait for another one for ever.
-      var answer: [String]
-      do { answer = ["ok"] + (try body()) } catch {
-        let words = ErrorWords(error)
-        answer = ["error", words.kind, words.text]
-      }
-      let bytes = Array(answer.map { $0.asWord }.joined(separator: " ").utf8)
-      write(ends[1], bytes, bytes.count)
-      _exit(0)
-    }
-    close(ends[1])
-    defer { close(ends[0]) }
-    var bytes = [UInt8](repeating: 0, count: 65536)
-    let count = read(ends[0], &bytes, bytes.count)
-    var status: Int32 = 0
-    waitpid(child, &status, 0)
-    let words = String(decoding: bytes[..<max(0, count)], as: UTF8.self).split(separator: " ")
-      .map { String($0).fromWord }
-    guard let first = words.first else {
-      throw UsageError("the forked process ended with \(status)")
-    }
-    if first == "ok" { return Array(words.dropFirst()) }
-    throw ErrorWords.Told(words: ErrorWords(kind: words[1], text: words[2]))
-  }
 }
