@@ -126,11 +126,13 @@ extension SyncEngine {
   /// Takes back an edit that was not sent: the document is again what the remote had when it was edited.
   /// Nothing else brings that edit back.
   ///
-  /// - Throws: ``SyncError/nothingToSettle(_:)``, also for an edit that was sent and not answered;
-  ///   `StoreError`. Nothing is changed then.
+  /// An edit that was sent and not answered can be taken back, too. If the remote has taken it all the same, it
+  /// comes back with the next pull, as the edit of somebody else would.
+  ///
+  /// - Throws: ``SyncError/nothingToSettle(_:)``; `StoreError`. Nothing is changed then.
   public func discard(_ name: RemoteKey) async throws {
     try change(name) { place, key, entry, tx in
-      guard entry.flight == nil, let value = place.outline.value(key) else { return false }
+      guard let value = place.outline.value(key) else { return false }
       let collection = place.collection
       let isGone =
         try entry.newer == nil && entry.base != nil && tx.base(collection.name, key) == nil
@@ -158,7 +160,7 @@ extension SyncEngine {
     _ name: RemoteKey,
     _ body: (SyncTables.Place, [UInt8], inout OutboxEntry, inout WriteScope) throws -> Bool
   ) throws {
-    try store.write(as: .sync) { tx in
+    try tables.write { tx in
       guard let outline = tx.outline(of: name.collection), let key = outline.key(name.key),
         var entry = try tx.outboxEntry(name.collection, key),
         try body(tables.place(name.collection, outline), key, &entry, &tx)

@@ -10,14 +10,21 @@ extension SyncEngine {
   private static let mostSends = 8
 
   /// What has come of the edits of one sync so far.
-  private struct Course {
+  struct Course {
     /// How often each was sent.
-    var sends: [RemoteKey: Int] = [:]
-    /// Why some were not answered although the remote answers others; they are sent again by a later sync.
-    var failure: (any Error)?
-    var forbidden: [String: String]
+    fileprivate var sends: [RemoteKey: Int] = [:]
+    /// Why the last of those without an answer has none; they are sent again by a later sync.
+    fileprivate var failure: (any Error)?
+    /// Why scopes may not be used, by their names.
+    var forbidden: [String: String] = [:]
+    /// Requests that were answered.
+    fileprivate var answerCount = 0
+    /// Requests that were not.
+    fileprivate var failureCount = 0
+    /// Edits that were sent alone, and not answered.
+    fileprivate var unanswered: [SyncTables.Unanswered] = []
 
-    mutating func isSentEnough(_ name: RemoteKey) { sends[name] = SyncEngine.mostSends }
+    fileprivate mutating func isSentEnough(_ name: RemoteKey) { sends[name] = SyncEngine.mostSends }
   }
 
   /// A request, and the answer to it.
@@ -28,17 +35,22 @@ extension SyncEngine {
   }
 
   /// Sends what is due.
-  ///
-  /// - Returns: Why edits were not answered although the remote answers others.
-  func push(
-    _ facts: RemoteFacts, _ forbidden: inout [String: String]
-  ) async throws -> (any Error)? {
-    var course = Course(forbidden: forbidden)
-    defer { forbidden = course.forbidden }
+  func push(_ facts: RemoteFacts, _ course: inout Course) async throws {
     while true {
       let due = try tables.dueEdits().filter { course.sends[$0.name, default: 0] < Self.mostSends }
-      if due.isEmpty { return course.failure }
+      if due.isEmpty { return }
       try await send(due, facts, &course)
+    }
+  }
+
+  /// Notes which edits were not answered in a sync that has sent everything.
+  ///
+  /// - Throws: Why they were not, unless others were: then it is these edits that are at fault.
+  func end(_ course: Course) throws {
+    if course.answerCount > 0 {
+      try tables.noteFailure(of: course.unanswered)
+    } else if let failure = course.failure {
+      throw failure
     }
   }
 
@@ -125,54 +137,57 @@ extension SyncEngine {
     guard let answer = exchange.answer else { return }
     if isEnding, case .failure = answer { return }
     do {
-      let unanswered = try await settle(
-        exchange.request, answer, of: exchange.flight, &course.failure)
-      for mutation in unanswered { course.isSentEnough(mutation.key) }
+      try await settle(exchange.request, answer, of: exchange.flight, &course)
     } catch RemoteError.forbidden(let reason) {
       course.forbidden[exchange.request.scope] = reason
       for mutation in exchange.request.mutations { course.isSentEnough(mutation.key) }
     }
   }
 
+  /// How many requests without an answer are sent in halves while none has one: enough to come down to one edit
+  /// of a large request and back, and too few to knock at a remote that takes no pushes for long.
+  private static let mostFailures = 24
+
   /// Saves the answer to a request; where the remote has none, although it answers others, sends it in halves, so
   /// that one edit that nobody can answer is found and set aside.
-  ///
-  /// - Returns: What was not answered.
   private func settle(
     _ request: PushRequest, _ answer: Result<[PushResult], any Error>, of flight: Flight,
-    _ failure: inout (any Error)?
-  ) async throws -> [Mutation] {
+    _ course: inout Course
+  ) async throws {
     do {
       try tables.finish(request, answer.get(), of: flight, mend: options.mend)
-      return []
+      course.answerCount += 1
     } catch RemoteError.tooLarge(let reason) {
       guard request.mutations.count > 1 else {
         try tables.hold(request, in: flight, code: "too-large", reason)
-        return []
+        return
       }
-      return try await sendHalves(request, of: flight, &failure)
+      try await sendHalves(request, of: flight, &course)
     } catch RemoteError.unavailable(let reason, retryAfter: nil) {
       // Where nothing else is answered either, the edits are not at fault.
       let error = RemoteError.unavailable(reason)
-      guard (try? await asking { try await self.remote.facts() }) != nil else { throw error }
-      guard request.mutations.count > 1 else {
-        try tables.noteFailure(of: request, in: flight)
-        failure = error
-        return request.mutations
-      }
-      return try await sendHalves(request, of: flight, &failure)
+      course.failureCount += 1
+      guard course.answerCount > 0 || course.failureCount < Self.mostFailures,
+        (try? await asking { try await self.remote.facts() }) != nil
+      else { throw error }
+      guard request.mutations.count == 1, let mutation = request.mutations.first,
+        let (collection, key) = flight.places[mutation.key]
+      else { return try await sendHalves(request, of: flight, &course) }
+      course.failure = error
+      course.isSentEnough(mutation.key)
+      course.unanswered.append(
+        SyncTables.Unanswered(
+          collection: collection, key: key, mutation: mutation.id, reason: reason))
     }
   }
 
   private func sendHalves(
-    _ request: PushRequest, of flight: Flight, _ failure: inout (any Error)?
-  ) async throws -> [Mutation] {
+    _ request: PushRequest, of flight: Flight, _ course: inout Course
+  ) async throws {
     let middle = request.mutations.count / 2
-    var unanswered: [Mutation] = []
     for half in [request.mutations[..<middle], request.mutations[middle...]] {
       let request = PushRequest(scope: request.scope, mutations: Array(half))
-      unanswered += try await settle(request, await answer(to: request), of: flight, &failure)
+      try await settle(request, await answer(to: request), of: flight, &course)
     }
-    return unanswered
   }
 }

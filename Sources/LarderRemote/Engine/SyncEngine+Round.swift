@@ -6,34 +6,36 @@ internal import LarderSync
 
 extension SyncEngine {
   func round() async throws -> UpdateStatus {
-    var forbidden: [String: String] = [:]
+    var course = Course()
     do {
       let before = try store.read { $0.sequence }
+      try tables.checkOwner()
+      pageLimit.withLock { $0 = .max }
       try tables.beginNew()
       try retryRefused()
       let facts = try await currentFacts()
-      var failure: (any Error)? = try await push(facts, &forbidden)
+      try await push(facts, &course)
       for scope in tables.scopes {
         do {
           try await pull(scope, facts)
         } catch RemoteError.forbidden(let reason) {
           // One scope that may not be used keeps nobody from the others.
-          if forbidden[scope] == nil { forbidden[scope] = reason }
+          if course.forbidden[scope] == nil { course.forbidden[scope] = reason }
         }
       }
-      failure = try await push(facts, &forbidden) ?? failure
+      try await push(facts, &course)
       // What was refused may fit now, such as where a unique value has become free.
       try retryRefused()
+      try end(course)
       try renewCounts()
-      if let failure { throw failure }
       // Where others work, the state tells of it, and the interval goes on.
-      if let (_, reason) = forbidden.first, forbidden.count == tables.scopes.count {
+      if let (_, reason) = course.forbidden.first, course.forbidden.count == tables.scopes.count {
         throw RemoteError.forbidden(reason)
       }
       let status: UpdateStatus =
         try store.read { $0.sequence } == before ? .alreadyCurrent : .updated
       let date = limiter.date
-      let refusing = tables.scopes.first { forbidden[$0] != nil }
+      let refusing = tables.scopes.first { course.forbidden[$0] != nil }
       change { state in
         state.lastSynced = date
         if state.phase != .paused { state.phase = refusing.map { .forbidden($0) } ?? .idle }
@@ -41,7 +43,7 @@ extension SyncEngine {
       return status
     } catch {
       try? renewCounts()
-      tell(error, forbidden: tables.scopes.first { forbidden[$0] != nil })
+      tell(error, forbidden: tables.scopes.first { course.forbidden[$0] != nil })
       throw error
     }
   }
@@ -68,7 +70,7 @@ extension SyncEngine {
       return try await body()
     } catch let error as RemoteError {
       throw error
-    } catch is CancellationError {
+    } catch is CancellationError where Task.isCancelled {
       throw CancellationError()
     } catch {
       throw RemoteError.unavailable("\(error)")
@@ -158,13 +160,15 @@ extension SyncEngine {
 
   private func ask(_ note: ScopeNote, _ facts: RemoteFacts) async throws -> PullAnswer {
     var request = PullRequest(
-      scope: note.scope, cursor: note.cursor, limit: max(1, facts.maximumChangeCount))
+      scope: note.scope, cursor: note.cursor,
+      limit: pageLimit.withLock { min(max(1, facts.maximumChangeCount), $0) })
     while true {
       do {
         return try await asking { [request] in try await self.remote.pull(request) }
       } catch RemoteError.tooLarge(let reason) {
         guard request.limit > 1 else { throw RemoteError.tooLarge(reason) }
         request.limit /= 2
+        pageLimit.withLock { $0 = request.limit }
       }
     }
   }

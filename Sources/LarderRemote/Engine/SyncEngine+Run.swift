@@ -37,6 +37,8 @@ extension SyncEngine {
       }
       return !isOver.withLock { $0 }
     } catch is CancellationError where isOver.withLock({ $0 }) {
+      // Whoever runs as well goes on when the interval has passed.
+      if state.withLock({ $0.phase != .paused }) { limiter.wake() }
       return false
     }
   }

@@ -45,6 +45,8 @@ public final class SyncEngine: Sendable, Updater {
   let facts = Locked<RemoteFacts?>(nil)
   /// The store's last change when it was last tried to save what was refused; nil before that.
   let retriedRefused = Locked<UInt64?>(nil)
+  /// Changes in a page at most, where larger pages have turned out to be too large in this sync.
+  let pageLimit = Locked(Int.max)
   /// Pulls of each scope since its documents were counted.
   let audits = Locked<[String: Int]>([:])
 
@@ -61,12 +63,14 @@ public final class SyncEngine: Sendable, Updater {
   ///
   /// - Parameters:
   ///   - remote: The other side.
-  ///   - collections: What is synced; the remote's other collections are left alone.
+  ///   - collections: What is synced; the remote's other collections are left alone. Where one is added to those
+  ///     of the engine before, the scopes are loaded once more from their beginning.
   ///   - scopes: What is followed on the remote, one at least. Documents that are made here go into the first
   ///     one, unless their collection says otherwise. Where a scope is left out that was followed before, its
   ///     documents stay as they are, and edits of them wait until it is followed again.
   ///   - account: Whose documents these are. Edits of another account are never sent. Where the store was
-  ///     another account's and nothing is left to be sent, the documents of these collections are erased here.
+  ///     another account's and nothing is left to be sent, the documents of these collections are erased here, and
+  ///     engines of that account that still run throw ``SyncError/accountChanged``.
   ///   - interval: How often ``run()`` and streams ask the remote when nothing else makes them.
   ///   - retrying: How long after a failure the next request is made.
   ///   - trigger: Says that it is worth trying again.
@@ -148,11 +152,19 @@ public final class SyncEngine: Sendable, Updater {
 
   /// Counts what is pending.
   func renewCounts() throws {
-    let edits = try pending()
-    change { state in
-      state.pendingCount = edits.count
-      state.conflictCount = edits.count { $0.status == .conflict }
-      state.rejectedCount = edits.count { $0.status == .rejected }
+    var counts: [PendingEdit.Status: Int] = [:]
+    try store.read { snapshot in
+      for name in tables.collections.keys where snapshot.outline(of: name) != nil {
+        try snapshot.forEachOutboxEntry(name) { _, entry in
+          counts[entry.status, default: 0] += 1
+          return true
+        }
+      }
+    }
+    change { [counts] state in
+      state.pendingCount = counts.values.reduce(0, +)
+      state.conflictCount = counts[.conflict, default: 0]
+      state.rejectedCount = counts[.rejected, default: 0]
     }
   }
 

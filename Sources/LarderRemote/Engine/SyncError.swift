@@ -9,6 +9,9 @@ public enum SyncError: Error, Sendable, Equatable {
   /// The store has edits of another account that were not sent. They are never sent under this one: open the
   /// store of the other account, or call ``SyncEngine/forgetAccount(of:in:)``.
   case otherAccount(pendingCount: Int)
+  /// Since the engine was made, the store has become that of another account, or its account was forgotten. The
+  /// engine saves and sends nothing any more: make another one.
+  case accountChanged
   /// The documents have no field that is their key, so that they cannot be named to a remote.
   case noKeyField(collection: String)
   /// There is no conflict or rejected edit of this document.
@@ -28,6 +31,8 @@ extension SyncError: CustomStringConvertible, LocalizedError {
     case .otherAccount(let count):
       "the store belongs to another account and has \(count) edits of it that were not sent; "
         + "use a store for each account, or forget the other one first"
+    case .accountChanged:
+      "the store is no longer that of the account that the engine was made for; make another engine"
     case .noKeyField(let collection):
       "\(collection) has no field that is the key of its documents; declare one with @Key, "
         + "or give `keyField:`"

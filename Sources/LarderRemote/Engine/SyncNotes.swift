@@ -20,8 +20,16 @@ struct ScopeNote: Codable, Equatable {
   var hasMissed: Bool?
   /// Whether the scope has documents of collections that are not followed here.
   var hasOthers: Bool?
+  /// The collections that were followed all the time since the cursor was begun with.
+  var collections: [String]?
   /// How often each collection had been erased when the cursor was begun with.
   var eraseCounts: [String: UInt64] = [:]
+
+  /// Whether nothing of these collections was passed over.
+  func hasFollowed(_ names: some Sequence<String>) -> Bool {
+    guard let collections else { return hasOthers != true }
+    return names.allSatisfy(collections.contains)
+  }
 
   static let prefix = "scope/"
 

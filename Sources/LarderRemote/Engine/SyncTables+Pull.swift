@@ -41,7 +41,7 @@ extension SyncTables {
     _ changes: ArraySlice<RemoteChange>, _ note: ScopeNote, _ next: ScopeNote?
   ) throws -> Int {
     do {
-      return try store.write(as: .sync) { tx in
+      return try write { tx in
         var page = PulledPage(self, note)
         for change in changes { try page.add(change, &tx) }
         try page.save(&tx)
@@ -86,7 +86,7 @@ extension SyncTables {
         || keys.contains(RemoteKey(refused.collection, refused.key))
     }
     if old.isEmpty { return }
-    try store.write(as: .sync) { tx in
+    try write { tx in
       for (name, _) in old { try tx.setSyncNote(name, to: nil) }
     }
   }
@@ -105,7 +105,7 @@ extension SyncTables {
       scope: number(of: note.scope), collection: change.key.collection, key: change.key.key,
       revision: change.revision, json: json?.json ?? Data(), reason: "\(error)")
     let bytes = try refused.noted()
-    try store.write(as: .sync) {
+    try write {
       try $0.setSyncNote(RefusedNote.name(change.key), to: bytes)
     }
   }
@@ -122,7 +122,7 @@ extension SyncTables {
         RemoteKey(refused.collection, refused.key), revision: refused.revision,
         .document(RemoteDocument(json: refused.json)))
       do {
-        try store.write(as: .sync) { tx in
+        try write { tx in
           var page = PulledPage(self, scope)
           try page.add(change, &tx)
           try page.save(&tx)

@@ -36,6 +36,8 @@ struct Flight {
 extension SyncTables {
   /// Attempts without an answer of its own after which an edit is sent alone, behind all others.
   private static let fewAttempts: UInt32 = 2
+  /// Such attempts after which it is set aside.
+  private static let mostAttempts: UInt32 = 5
 
   /// The documents with edits that are to be sent, those that were edited first in front.
   func dueEdits() throws -> [DueEdit] {
@@ -65,7 +67,7 @@ extension SyncTables {
   ///
   /// Edits that have come to nothing are taken off.
   func begin(_ due: ArraySlice<DueEdit>, mostByteCount: Int) throws -> Flight {
-    try store.write(as: .sync) { tx in
+    try write { tx in
       var flight = Flight()
       var requests: [String: [Mutation]] = [:]
       var byteCount = 0
@@ -214,7 +216,7 @@ extension SyncTables {
     _ answers: ArraySlice<(Mutation, PushResult)>, _ request: PushRequest, of flight: Flight,
     mend: (@Sendable (RejectedEdit) -> DynamicDocument?)?, isAsking: Bool = false
   ) throws {
-    try store.write(as: .sync) { tx in
+    try write { tx in
       for (mutation, result) in answers {
         guard let (name, key) = flight.places[mutation.key],
           let outline = tx.outline(of: name),
@@ -223,29 +225,46 @@ extension SyncTables {
           entry.flight?.mutation.uuidString.lowercased() == mutation.id
         else { continue }
         var answered = Answered(
-          place: try place(name, outline), key: key, entry: entry,
+          tables: self, place: try place(name, outline), key: key, entry: entry,
           scope: number(of: request.scope), mutation: mutation, isAsking: isAsking)
         try answered.take(result, mend, &tx)
       }
     }
   }
 
-  /// Notes that edits were sent and not answered although the remote answers others.
-  func noteFailure(of request: PushRequest, in flight: Flight) throws {
-    try store.write(as: .sync) { tx in
-      for mutation in request.mutations {
-        guard let (name, key) = flight.places[mutation.key],
-          var entry = try tx.outboxEntry(name, key)
+  /// Notes that edits were sent and not answered although others were. After a few times it sets them aside.
+  func noteFailure(of edits: [Unanswered]) throws {
+    if edits.isEmpty { return }
+    try write { tx in
+      for edit in edits {
+        guard var entry = try tx.outboxEntry(edit.collection, edit.key),
+          entry.flight?.mutation.uuidString.lowercased() == edit.mutation
         else { continue }
-        if entry.attemptCount < .max { entry.attemptCount += 1 }
-        try tx.setOutboxEntry(name, key, to: entry)
+        entry.attemptCount += 1
+        if entry.attemptCount >= Self.mostAttempts {
+          if !entry.isEditedInFlight {
+            entry.hold = OutboxEntry.Hold(code: "unanswered", reason: edit.reason)
+          }
+          entry.flight = nil
+          entry.attemptCount = 0
+        }
+        try tx.setOutboxEntry(edit.collection, edit.key, to: entry)
       }
     }
   }
 
+  /// An edit that was sent alone and not answered.
+  struct Unanswered {
+    let collection: String
+    let key: [UInt8]
+    /// The name of the edit.
+    let mutation: String
+    let reason: String
+  }
+
   /// Sets an edit aside that the remote will never take as it is.
   func hold(_ request: PushRequest, in flight: Flight, code: String, _ reason: String) throws {
-    try store.write(as: .sync) { tx in
+    try write { tx in
       for mutation in request.mutations {
         guard let (name, key) = flight.places[mutation.key],
           var entry = try tx.outboxEntry(name, key),
@@ -262,6 +281,7 @@ extension SyncTables {
 
 /// One edit that was answered, in the transaction that saves what became of it.
 private struct Answered {
+  let tables: SyncTables
   let place: SyncTables.Place
   let key: [UInt8]
   var entry: OutboxEntry
@@ -331,6 +351,12 @@ private struct Answered {
     entry.newer = nil
     entry.attemptCount = 0
     if let newer, let later = SyncBase(newer.base), later.revision != base.revision {
+      guard newer.record != nil || mutation.base != nil else {
+        // A document is made over a deletion as well, so nobody knows whether this one came before or behind.
+        // Loading the scope tells: what was deleted behind is not in it.
+        try tables.restart(scope, &tx)
+        return try tx.setOutboxEntry(name, key, to: sent == nil ? nil : entry)
+      }
       // It was there before the answer, and was accepted after the edit.
       let document = try newer.record.flatMap { try tx.document(name, key, record: $0) }
       var reconciling = Reconciling(place: place, key: key, entry: entry)

@@ -69,7 +69,7 @@ extension SyncTables {
           }
         }
         isAtEnd = visitedCount < Self.stepCount
-        if !found.isEmpty { try store.write(as: .sync) { try body(name, found, &$0) } }
+        if !found.isEmpty { try write { try body(name, found, &$0) } }
       }
     }
   }

@@ -17,6 +17,9 @@ struct SyncTables: Sendable {
   /// The number by which the store knows each of these scopes.
   private var numbers: [String: UInt16] = [:]
   private var names: [UInt16: String] = [:]
+  private let account: [UInt8]
+  /// Which of the accounts that the store has had it is: one that was forgotten and came back is another one.
+  private var ownership: [UInt8] = []
 
   /// A collection as it is in this moment, ready to exchange documents.
   struct Place {
@@ -49,6 +52,7 @@ struct SyncTables: Sendable {
   // MARK: Beginning
 
   static let accountName = "account"
+  private static let ownershipName = "ownership"
 
   /// Makes the collections synced, and the store that of an account.
   ///
@@ -61,29 +65,62 @@ struct SyncTables: Sendable {
     self.collections = collections
     var seen: Set<String> = []
     self.scopes = scopes.filter { seen.insert($0).inserted }
+    self.account = [UInt8](account.utf8)
     try store.prepareOutbox()
     for collection in collections.values {
       if let type = collection.type { try store.declare(type) }
     }
-    numbers = try store.write(as: .sync) { [self] tx in
+    (numbers, ownership) = try store.write(as: .sync) { [self] tx in
       let pendingCount = try tx.outboxCount()
       let owner = try tx.syncNote(Self.accountName)
-      if let owner, owner != [UInt8](account.utf8) {
+      if let owner, owner != self.account {
         guard pendingCount == 0 else { throw SyncError.otherAccount(pendingCount: pendingCount) }
         // Nothing of the other account is to be seen under this one, and its cursors are of no use here.
         try Self.erase(Array(collections.keys), in: store, &tx)
       }
-      if owner != [UInt8](account.utf8) {
-        try tx.setSyncNote(Self.accountName, to: [UInt8](account.utf8))
-      }
+      if owner != self.account { try tx.setSyncNote(Self.accountName, to: self.account) }
+      let ownership = try Self.ownership(&tx)
       for (name, collection) in collections {
         guard let outline = tx.outline(of: name) else { continue }
         if outline.keyField == nil { throw SyncError.noKeyField(collection: name) }
         try begin(collection, outline, &tx)
       }
-      return try Self.number(scopes, &tx)
+      return (try Self.number(scopes, &tx), ownership)
     }
     names = Dictionary(uniqueKeysWithValues: numbers.map { ($0.value, $0.key) })
+  }
+
+  /// The number of the account that has the store now; one is drawn where none is noted.
+  private static func ownership(_ tx: inout WriteScope) throws -> [UInt8] {
+    if let known = try tx.syncNote(ownershipName) { return known }
+    let new = withUnsafeBytes(of: UUID().uuid) { [UInt8]($0) }
+    try tx.setSyncNote(ownershipName, to: new)
+    return new
+  }
+
+  /// Runs `body` in one transaction, where the store is still that of the engine's account: a sync that was under
+  /// way when another account came must neither save what it has pulled nor send what the other one has edited.
+  ///
+  /// - Throws: ``SyncError/accountChanged``; what `body` throws; nothing is changed then.
+  func write<Result>(_ body: (inout WriteScope) throws -> Result) throws -> Result {
+    try store.write(as: .sync) { tx in
+      guard try isOwner(tx.syncNote(Self.accountName), tx.syncNote(Self.ownershipName)) else {
+        throw SyncError.accountChanged
+      }
+      return try body(&tx)
+    }
+  }
+
+  /// - Throws: ``SyncError/accountChanged`` where the store has become another account's.
+  func checkOwner() throws {
+    try store.read { snapshot in
+      guard try isOwner(snapshot.syncNote(Self.accountName), snapshot.syncNote(Self.ownershipName))
+      else { throw SyncError.accountChanged }
+    }
+  }
+
+  private func isOwner(_ account: [UInt8]?, _ ownership: [UInt8]?) -> Bool {
+    account == self.account && ownership == self.ownership
   }
 
   /// Numbers the scopes that the store does not know yet. The others keep their numbers until the account is
@@ -117,7 +154,7 @@ struct SyncTables: Sendable {
       }
     }
     guard !new.isEmpty else { return }
-    try store.write(as: .sync) { tx in
+    try write { tx in
       for collection in new {
         guard let outline = tx.outline(of: collection.name) else { continue }
         if outline.keyField == nil { throw SyncError.noKeyField(collection: collection.name) }
@@ -156,6 +193,7 @@ struct SyncTables: Sendable {
       try tx.syncNotes(withPrefix: ScopeNote.prefix)
       + tx.syncNotes(withPrefix: RefusedNote.prefix)
     for (name, _) in notes { try tx.setSyncNote(name, to: nil) }
+    try tx.setSyncNote(ownershipName, to: nil)
   }
 
   // MARK: Scopes
@@ -166,29 +204,45 @@ struct SyncTables: Sendable {
     return try store.read { snapshot in
       let eraseCounts = try eraseCounts(snapshot)
       let stored = ScopeNote(noted: try snapshot.syncNote(ScopeNote.name(number)))
-      // Erased documents come again only from the beginning.
-      if let stored, stored.scope == scope, stored.eraseCounts == eraseCounts { return stored }
-      return ScopeNote(
-        scope: scope, loading: SyncBase.loading(after: stored?.loading ?? 0),
-        eraseCounts: eraseCounts)
+      // Erased documents come again only from the beginning, and so do those of a collection that was not
+      // followed when they came.
+      if var stored, stored.scope == scope, stored.eraseCounts == eraseCounts,
+        stored.hasFollowed(collections.keys)
+      {
+        stored.collections = collections.keys.sorted()
+        return stored
+      }
+      return beginning(of: scope, after: stored?.loading ?? 0, eraseCounts)
     }
+  }
+
+  /// The note of a scope that is to be loaded from its beginning.
+  private func beginning(
+    of scope: String, after loading: UInt8, _ eraseCounts: [String: UInt64]
+  ) -> ScopeNote {
+    ScopeNote(
+      scope: scope, loading: SyncBase.loading(after: loading),
+      collections: collections.keys.sorted(), eraseCounts: eraseCounts)
   }
 
   /// Notes how far a scope was read.
   func keep(_ note: ScopeNote) throws {
     let bytes = try note.noted()
-    try store.write(as: .sync) {
-      try $0.setSyncNote(ScopeNote.name(number(of: note.scope)), to: bytes)
-    }
+    try write { try $0.setSyncNote(ScopeNote.name(number(of: note.scope)), to: bytes) }
   }
 
   /// Has a scope loaded from its beginning by the next pull.
   func restart(_ scope: String) throws {
     let note = try note(of: scope)
-    try keep(
-      ScopeNote(
-        scope: scope, loading: SyncBase.loading(after: note.loading),
-        eraseCounts: note.eraseCounts))
+    try keep(beginning(of: scope, after: note.loading, note.eraseCounts))
+  }
+
+  /// The same in a transaction that does more.
+  func restart(_ number: UInt16, _ tx: inout WriteScope) throws {
+    let name = ScopeNote.name(number)
+    guard let note = ScopeNote(noted: try tx.syncNote(name)) else { return }
+    let new = beginning(of: note.scope, after: note.loading, note.eraseCounts)
+    try tx.setSyncNote(name, to: try new.noted())
   }
 
   private func eraseCounts(_ snapshot: borrowing Snapshot) throws -> [String: UInt64] {
@@ -208,6 +262,13 @@ struct SyncTables: Sendable {
       for name in collections.keys {
         try snapshot.forEachBase(name) { _, base in
           if SyncBase(base)?.scope == number { count += 1 }
+          return true
+        }
+        // Beside an edit that waits stands the version that the remote has by now.
+        try snapshot.forEachOutboxEntry(name) { key, entry in
+          guard let newer = entry.newer, SyncBase(newer.base)?.scope == number else { return true }
+          let isCounted = SyncBase(try snapshot.base(name, key))?.scope == number
+          count += (newer.record == nil ? 0 : 1) - (isCounted ? 1 : 0)
           return true
         }
       }

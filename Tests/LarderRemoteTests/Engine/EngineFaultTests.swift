@@ -64,13 +64,173 @@ import Testing
     let desk = try SyncDesk(server)
     try await desk.cards.save((0..<100).map { Card(id: "\($0)", title: "t") })
 
-    await #expect(throws: RemoteError.self) { try await desk.sync() }
+    try await desk.sync()
 
     #expect(server.documents(in: "all").count == 99)
     #expect(try desk.engine.pending().map(\.key) == [.card("50")])
     server.script(nil)
     try await desk.sync()
     #expect(try desk.engine.pending() == [])
+    try desk.close()
+  }
+
+  @Test(
+    "an edit that is not answered five times while others are is set aside, and sent when it is mended"
+  )
+  func unanswered() async throws {
+    server.script { call, _ in
+      guard case .push(let request) = call else { return nil }
+      let isPoisoned = request.mutations.contains {
+        "\($0.document ?? RemoteDocument(""))".contains("bad")
+      }
+      return isPoisoned ? .fails(.unavailable("it broke")) : nil
+    }
+    let desk = try SyncDesk(server)
+    try await desk.cards.save(Card(id: "bad", title: "bad"))
+    for number in 1...5 {
+      #expect(try desk.engine.rejected().isEmpty)
+      try await desk.cards.save(Card(id: "\(number)"))
+      try await desk.sync()
+    }
+    #expect(try desk.engine.rejected().map(\.code) == ["unanswered"])
+    #expect(try desk.engine.rejected().map(\.reason) == ["it broke"])
+    #expect(server.documents(in: "all").count == 5)
+
+    server.script(nil)
+    try await desk.cards.save(Card(id: "bad", title: "mended"))
+    try await desk.sync()
+    #expect(try desk.engine.pending() == [])
+    #expect(server.documents(in: "all").count == 6)
+    try desk.close()
+  }
+
+  @Test("where no edit is answered none is to blame, and few requests are made")
+  func outage() async throws {
+    server.script { call, _ in if case .push = call { .fails(.unavailable("down")) } else { nil } }
+    let desk = try SyncDesk(server)
+    try await desk.cards.save((0..<400).map { Card(id: "\($0)") })
+    var pushCount: Int {
+      server.recordedCalls.count { call in if case .push = call { true } else { false } }
+    }
+    for round in 1...6 {
+      await #expect(throws: RemoteError.self) { try await desk.sync() }
+      #expect(pushCount <= round * 30)
+    }
+    #expect(try desk.engine.rejected() == [])
+
+    server.script(nil)
+    let before = pushCount
+    try await desk.sync()
+    #expect(try desk.engine.pending() == [])
+    #expect(pushCount - before < 10)
+    try desk.close()
+  }
+
+  @Test("an edit that nobody may send can be taken back, and what others write shows again")
+  func forbiddenDiscarded() async throws {
+    server.put(.card("a"), .card("a", "theirs"), in: "all")
+    server.allow("me", reading: ["all"], writing: [])
+    let desk = try SyncDesk(server)
+    await #expect(throws: Never.self) { try await desk.sync() }
+    try await desk.cards.save([Card(id: "a", title: "mine"), Card(id: "b", title: "mine")])
+    await #expect(throws: RemoteError.self) { try await desk.sync() }
+    server.put(.card("a"), .card("a", "newer"), in: "all")
+    await #expect(throws: RemoteError.self) { try await desk.sync() }
+
+    for id in ["a", "b"] { try await desk.engine.discard(.card(id)) }
+
+    #expect(try desk.titles() == ["a newer"])
+    #expect(try desk.engine.pending() == [])
+    server.put(.card("a"), .card("a", "newest"), in: "all")
+    try await desk.sync()
+    #expect(try desk.titles() == ["a newest"])
+    try desk.close()
+  }
+
+  @Test("an edit that was taken back after it was taken comes back as that of somebody else would")
+  func discardedTooLate() async throws {
+    let desk = try SyncDesk(server)
+    try await desk.cards.save(Card(id: "a", title: "1", count: 1))
+    try await desk.sync()
+    server.script { call, _ in
+      switch call {
+      case .push: .losesAnswer
+      case .pull: .fails(.unavailable("later"))
+      default: nil
+      }
+    }
+    try await desk.cards.save([Card(id: "a", title: "2", count: 3), Card(id: "b", title: "2")])
+    await #expect(throws: RemoteError.self) { try await desk.sync() }
+    server.script(nil)
+
+    for id in ["a", "b"] { try await desk.engine.discard(.card(id)) }
+    #expect(try desk.titles() == ["a 1"])
+    try await desk.sync()
+
+    #expect(try desk.titles() == ["a 2", "b 2"])
+    #expect(try desk.cards.get("a")?.count == 3)
+    #expect(try desk.engine.pending() == [])
+    try desk.close()
+  }
+
+  @Test("a document that is made over a deletion counts its edits once")
+  func overDeletion() async throws {
+    let desk = try SyncDesk(server)
+    try await desk.sync()
+    server.put(.card("x"), .card("x", "theirs"), in: "all")
+    server.remove(.card("x"))
+    server.script { call, _ in if case .push = call { .putsOff(behind: 0) } else { nil } }
+    try await desk.cards.save(Card(id: "x", title: "mine", count: 1))
+    try await desk.sync()
+    try await desk.cards.update("x") { $0.count = 3 }
+    server.script(nil)
+
+    for _ in 0..<4 { try await desk.sync() }
+
+    #expect(try desk.cards.get("x")?.count == 3)
+    #expect(try server.version(of: .card("x"))?.document?.decode(as: Counted.self).count == 3)
+    #expect(try desk.engine.pending() == [])
+    try desk.close()
+  }
+
+  @Test("a document that was deleted after it was made is gone, whatever became of the answer")
+  func deletedBehind() async throws {
+    let desk = try SyncDesk(server)
+    try await desk.sync()
+    server.script { call, _ in if case .push = call { .losesAnswer } else { nil } }
+    try await desk.cards.save(Card(id: "x", title: "mine"))
+    await #expect(throws: RemoteError.self) { try await desk.sync() }
+    server.remove(.card("x"))
+    server.script { call, _ in
+      if case .push = call { .fails(.unavailable("later", retryAfter: .seconds(1))) } else { nil }
+    }
+    await #expect(throws: RemoteError.self) { try await desk.sync() }
+    server.script(nil)
+
+    for _ in 0..<4 { try await desk.sync() }
+
+    #expect(try desk.titles() == [])
+    #expect(server.documents(in: "all").isEmpty)
+    #expect(try desk.engine.pending() == [])
+    try desk.close()
+  }
+
+  @Test("a remote that gives up by itself is one that could not answer")
+  func givesUp() async throws {
+    let gate = ClosureRemote { [server] in
+      try await server.pull($0)
+    } push: { _ in
+      throw CancellationError()
+    }
+    let desk = try SyncDesk(gate)
+    try await desk.cards.save(Card(id: "a"))
+
+    await #expect(throws: RemoteError.self) { try await desk.sync() }
+
+    guard case .offline = desk.engine.currentState.phase else {
+      Issue.record("\(desk.engine.currentState.phase)")
+      return try desk.close()
+    }
     try desk.close()
   }
 

@@ -32,6 +32,34 @@ import Testing
     try desk.close()
   }
 
+  @Test("an engine that runs goes on behind a sync whose budget was too small")
+  func budgetBesideRun() async throws {
+    let clock = ManualClock()
+    let server = InMemoryRemote(clock: clock)
+    server.script { call, _ in if case .pull = call { .delaysAnswer(.seconds(9)) } else { nil } }
+    let store = try Store.temporary()
+    let engine = try SyncEngine(
+      store, remote: server, collections: [SyncedCollection(Card.self)], scopes: ["all"],
+      account: "me", interval: .seconds(60), clock: clock)
+    let running = Task { await engine.run() }
+    await clock.waitForSleeps(1)
+    let short = Task { try await engine.run(budget: .seconds(2)) }
+    await clock.waitForSleeps(2)
+    clock.advance(by: .seconds(2))
+    #expect(try await short.value == false)
+
+    server.script(nil)
+    server.put(.card("a"), .card("a", "t"), in: "all")
+    while try store.repository(of: Card.self).count() == 0 {
+      clock.advance(by: .seconds(10))
+      try await Task.sleep(for: .milliseconds(1))
+    }
+
+    running.cancel()
+    await running.value
+    try verifyAndClose(store)
+  }
+
   @Test("the first load says how many documents there are, and asks once for it")
   func total() async throws {
     let clock = ManualClock()
