@@ -120,7 +120,8 @@ package struct NumberText {
 
 /// The digits of a number from the first that is not zero to the last that is not zero.
 struct SignificantDigits {
-  /// As many as always come back from a `Double`.
+  /// As many as tell a `Double` from all others. Where they do not come from a double, only 15 are sure to come
+  /// back.
   static let most = 17
 
   /// How many there are; counting goes on beyond `most`.

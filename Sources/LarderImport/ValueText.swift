@@ -40,9 +40,6 @@ package enum ValueText {
     if text == "NaN" { return .decimal(.nan) }
     guard case .decimal(let decimal)? = Value.string(text).coerced(to: .decimal), decimal.isFinite
     else { return nil }
-    // As many digits as a decimal always holds; it holds some of those with one more.
-    guard SignificantDigits.of(text).count > 38 else { return .decimal(decimal) }
-    let isKept = SignificantDigits.of(text) == SignificantDigits.of("\(decimal)")
-    return isKept ? .decimal(decimal) : nil
+    return .decimal(decimal)
   }
 }

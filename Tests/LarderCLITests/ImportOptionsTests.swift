@@ -26,6 +26,79 @@ struct ImportOptionsTests {
     #expect(try larder.runOnStore("count", "rows").output == "3\n")
   }
 
+  @Test(
+    "an option that means nothing to the format is wrong usage, and errors name the one that helps")
+  func format() throws {
+    let table = try larder.file("t.csv", "id;name\n1;a\n")
+    let text = try larder.file("t.txt", "id,name\n1,a\n")
+    let json = try larder.file("t.json", #"[{"id": 1}]"#)
+
+    for (file, option) in [
+      (table, ["--mixed"]), (table, ["--at", "a"]), (json, ["--columns", "id"]),
+      (json, ["--delimiter", ";"]), (table, ["--types", "id=string,id=integer"]),
+    ] {
+      let wrong = try larder.start(
+        ["import", file, "--into", "c", "--key", "id", "--store", larder.store] + option)
+      try wrong.input.close()
+      let outcome = try wrong.wait()
+      #expect(outcome.status == 2, "\(option): \(outcome.errors)")
+    }
+    let unnamed = try larder.runOnStore("import", table, "--into", "c", "--key", "id")
+    #expect(unnamed.status == 1 && unnamed.errors.contains("--delimiter ';'"))
+    let taken = try larder.runOnStore("import", text, "--into", "c", "--key", "id")
+    #expect(taken.status == 1 && taken.errors.contains("--format csv"))
+    let right = try larder.runOnStore(
+      "import", table, "--into", "c", "--key", "id", "--delimiter", ";")
+    #expect(right.status == 0, "\(right.errors)")
+  }
+
+  @Test("what changes nothing makes no store")
+  func noStore() throws {
+    let file = try larder.file("t.csv", "id,name\n1,a\n")
+
+    let tried = try larder.runOnStore("import", file, "--into", "c", "--key", "id", "--dry-run")
+    let keyless = try larder.runOnStore("import", file, "--into", "c")
+
+    #expect(tried.status == 0 && tried.output.contains("1 documents could be saved"))
+    #expect(keyless.status == 2)
+    #expect(!FileManager.default.fileExists(atPath: larder.store))
+  }
+
+  @Test("a named pipe is opened once, and read to its end")
+  func namedPipe() throws {
+    let pipe = larder.folder.appending(path: "pipe").path(percentEncoded: false)
+    #expect(mkfifo(pipe, 0o600) == 0)
+    let reading = try larder.start(
+      ["import", pipe, "--format", "csv", "--into", "c", "--key", "id", "--store", larder.store])
+    try reading.input.close()
+
+    let writer = try #require(FileHandle(forWritingAtPath: pipe))
+    try writer.write(contentsOf: Data("id,name\n1,a\n2,b\n".utf8))
+    try writer.close()
+
+    let outcome = try reading.wait()
+    #expect(outcome.status == 0 && outcome.output.contains("2 inserted"), "\(outcome.errors)")
+  }
+
+  @Test("an export never replaces a file of its store, and goes to the end of standard output")
+  func exportTargets() throws {
+    let file = try larder.file("t.csv", "id,name\n1,a\n")
+    _ = try larder.runOnStore("import", file, "--into", "c", "--key", "id")
+
+    let onto = try larder.runOnStore("export", "c", "--output", larder.store + "/data.mdb")
+    let packed = try larder.runOnStore("export", "c", "--output", file + ".gz")
+    _ = try larder.errors(
+      ofScript: """
+        echo kept > "$1/../log"; "$0" export c --store "$1" --output /dev/stdout >> "$1/../log"
+        """)
+
+    #expect(onto.status == 2 && onto.errors.contains("a file of the store itself"))
+    #expect(packed.status == 2 && packed.errors.contains("| gzip >"))
+    #expect(try larder.runOnStore("count", "c").output == "1\n")
+    let log = larder.folder.appending(path: "log")
+    #expect(try String(contentsOf: log, encoding: .utf8) == "kept\n{\"id\": 1, \"name\": \"a\"}\n")
+  }
+
   @Test("mixed values come in with --mixed, and kinds and sizes are given by options")
   func mixed() throws {
     let file = try larder.file(

@@ -30,6 +30,55 @@ struct ImportValueTests {
     }
   }
 
+  @Test("a decimal keeps 16 and 17 digits, which no double does, wherever it stands")
+  func decimals() throws {
+    try withTemporaryStore { store in
+      let numbers = [
+        "1234567890123456.7", "-90071992547409.93", "99999999999999.999", "0.30000000000000001",
+        "1.2345678901234567e-5", "0.1",
+      ]
+      let rows = numbers.enumerated().map { id, number in
+        #"{"id": \#(id), "d": \#(number), "list": [\#(number), 1], "in": {"d": \#(number)}}"#
+      }
+      var options = ImportOptions()
+      options.types = ["d": .decimal, "list": .decimal, "in.d": .decimal]
+      try store.importDocuments(
+        from: .text(rows.joined(separator: "\n"), name: "a.ndjson"), into: "c", key: "id",
+        options: options)
+      // Once more, where the catalogue has the kinds.
+      try store.importDocuments(
+        from: .text(rows.joined(separator: "\n"), name: "a.ndjson"), into: "c", key: "id")
+
+      for (id, number) in numbers.enumerated() {
+        let decimal = try Value.decimal(#require(Decimal(string: number)))
+        let document = try #require(try store.collection("c").get(.integer(Int64(id))))
+        #expect(document["d"] == decimal)
+        #expect(document["list"] == [decimal, .decimal(1)])
+        #expect(document["in"] == .document(["d": decimal]))
+      }
+    }
+  }
+
+  @Test("a text of more digits than a decimal holds is refused, as a number is")
+  func tooManyDigitsInText() throws {
+    try withTemporaryStore { store in
+      try store.collection("c").save([["id": 0, "d": .decimal(1)]], keyField: "id")
+      let pi = "3.14159265358979323846264338327950288419716939937510"
+      for value in ["\"\(String(repeating: "9", count: 39))\"", "\"\(pi)\"", pi] {
+        let error = try refusal(in: store) {
+          try store.importDocuments(
+            from: .text("[{\"id\": 1, \"d\": \(value)}]"), into: "c", key: "id")
+        }
+        #expect(error?.line == 1)
+      }
+      let most = String(repeating: "9", count: 38)
+      try store.importDocuments(
+        from: .text("[{\"id\": 1, \"d\": \"\(most)\"}]"), into: "c", key: "id")
+      let nines = try #require(Decimal(string: most))
+      #expect(try store.collection("c").get(1)?["d"] == .decimal(nines))
+    }
+  }
+
   @Test("a number that would lose digits even so is refused")
   func tooManyDigits() throws {
     try withTemporaryStore { store in

@@ -41,6 +41,8 @@ extension RecordPlan {
     case .integer:
       guard put(entry.integer, node, &writer) else { return -1 }
     case .double:
+      // A decimal is made of what is written, and not of the double that is next to it.
+      if node.form == .text, tape.isLong(doubleAt: index) { return -1 }
       guard put(entry.double, node, &writer) else { return -1 }
     case .unsigned:
       guard node.tokens.contains([.unsigned, .inexact]) else { return -1 }

@@ -108,6 +108,26 @@ package struct DocumentTape {
     UnsafeBufferPointer(start: (isResolved ? resolved : text) + entry.start, count: entry.count)
   }
 
+  /// Whether the double may be written with more digits than every double keeps.
+  @inline(never)
+  func isLong(doubleAt index: Int) -> Bool {
+    // In a table, numbers of JSON in a field do not know where they stand.
+    if values != nil { return true }
+    // Behind a number of an object or array there is another byte.
+    var byte = text + entries[index].offset
+    if byte.pointee == UInt8(ascii: "-") { byte += 1 }
+    var count = 0
+    while true {
+      switch byte.pointee {
+      case UInt8(ascii: "0"): if count > 0 { count += 1 }
+      case UInt8(ascii: "1")...UInt8(ascii: "9"): count += 1
+      case UInt8(ascii: "."): break
+      default: return count > 15
+      }
+      byte += 1
+    }
+  }
+
   /// The string or name at an index.
   func string(at index: Int) -> String {
     let entry = entries[index]

@@ -179,7 +179,7 @@ extension Kind {
     switch self {
     case .date: "a date (ISO 8601, such as 2026-03-01T09:30:00Z)"
     case .data: "data in Base64"
-    case .decimal: "a decimal number"
+    case .decimal: "a decimal number of at most 38 digits"
     case .document: "an object"
     case .array, .set: "an array"
     case .null: "null"
@@ -201,6 +201,18 @@ extension Decimal {
       first != 0x65, first != 0x45, allowed, Double(text) != nil
     else { return nil }
     self.init(string: text)
+    // As many digits as a decimal always holds; it holds some of those with one more, and would round the
+    // others.
+    let written = Self.significantDigits(of: text)
+    if written.count > 38, written != Self.significantDigits(of: "\(self)") { return nil }
+  }
+
+  /// From the first that is not zero to the last that is not.
+  private static func significantDigits(of text: String) -> [UInt8] {
+    let digits = text.utf8.prefix { $0 | 0x20 != UInt8(ascii: "e") }
+      .filter { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+    let end = digits.lastIndex { $0 != UInt8(ascii: "0") } ?? -1
+    return Array(digits[...end].drop { $0 == UInt8(ascii: "0") })
   }
 }
 

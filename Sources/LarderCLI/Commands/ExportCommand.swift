@@ -1,6 +1,12 @@
 internal import Larder
 internal import LarderImport
 
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 enum ExportCommand: Command {
   static let name = "export"
   static let summary = "write documents as CSV, JSON or NDJSON"
@@ -34,6 +40,7 @@ enum ExportCommand: Command {
   static func run(_ arguments: Arguments) throws -> ExitCode {
     let name = try arguments.operands("COLLECTION")[0]
     let file = arguments["output"]
+    if let file { try refuse(file, ofStoreAt: try arguments.storePath()) }
     let format = try format(arguments["format"], file)
     let collection = try arguments.storeToRead().existing(name).collection
     let query = try arguments.query(of: collection)
@@ -45,6 +52,22 @@ enum ExportCommand: Command {
     try collection.write(
       query, as: format, to: file.map(ExportTarget.file) ?? .standardOutput, options)
     return .success
+  }
+
+  /// - Throws: `UsageError` for a file that an export cannot be.
+  private static func refuse(_ file: String, ofStoreAt path: String) throws(UsageError) {
+    for (ending, program) in [(".gz", "gzip"), (".zst", "zstd")]
+    where file.lowercased().hasSuffix(ending) {
+      throw UsageError(
+        "exports are not compressed; leave --output out, and write ... | \(program) > \(file)")
+    }
+    func resolved(_ path: String) -> URL { URL(fileURLWithPath: path).resolvingSymlinksInPath() }
+    let (target, store) = (resolved(file), resolved(path))
+    if target.deletingLastPathComponent().path == store.path,
+      ["data.mdb", "lock.mdb", "larder.lock"].contains(target.lastPathComponent)
+    {
+      throw UsageError("\(file.inQuotes) is a file of the store itself")
+    }
   }
 
   private static func format(

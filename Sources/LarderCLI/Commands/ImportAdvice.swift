@@ -1,3 +1,4 @@
+internal import Foundation
 internal import LarderImport
 
 extension ImportError {
@@ -12,6 +13,7 @@ extension ImportError {
       }
     // The first line is one, and goes on in the next; or is none of the documents.
     case .shape, .syntax, .value:
+      if let advice = adviceOnTable(options) { return advice }
       guard options.shape == .automatic, options.documentsAt == nil,
         options.format.resolved(for: file) == .json,
         kind == .shape || kind == .syntax && found == "the end of the line" && line == 1
@@ -20,7 +22,26 @@ extension ImportError {
       return "If the documents stand in a member of the file, name it: --at MEMBER. "
         + "If the whole file is one document, or its documents go over several lines: "
         + "--format sequence."
-    case .encoding, .duplicateKey, .io, .compression: return nil
+    case .encoding:
+      return "Convert the text to UTF-8 first, such as by `iconv -f latin1 -t utf-8`."
+    case .duplicateKey, .io, .compression: return nil
     }
+  }
+
+  /// What is wrong with a file that may be a table with another delimiter, or one that was not taken for a table.
+  private func adviceOnTable(_ options: ImportOptions) -> String? {
+    if options.format.resolved(for: file) == .csv {
+      guard kind == .shape, options.csv.delimiter == nil, found.hasPrefix("no column"),
+        let names = expected.components(separatedBy: "; there are ").last,
+        let character = [";", "|", "\t"].first(where: names.contains)
+      else { return nil }
+      let name = character == "\t" ? "tab" : "'\(character)'"
+      return "If the columns stand between other characters than commas: --delimiter \(name)."
+    }
+    let isText = found.hasPrefix("`") && !"`{`[`".contains(found.prefix(2))
+    guard options.format == .automatic, kind == .syntax, position == .start, isText else {
+      return nil
+    }
+    return "If the file is a table: --format csv."
   }
 }

@@ -2,6 +2,12 @@ internal import Larder
 internal import LarderCompression
 internal import LarderImport
 
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 enum ImportCommand: Command {
   static let name = "import"
   static let summary = "import a JSON or CSV file into a collection"
@@ -31,7 +37,7 @@ enum ImportCommand: Command {
                          are those of the collection, or else what the whole file shows, from a pipe
                          too. The kinds: \(kinds(0..<6)),
                          \(kinds(6..<12))
-      --mixed            let a field hold values of several kinds; else they are refused
+      --mixed            of JSON: let a field hold values of several kinds; else they are refused
       --repeated last    save the last of the documents that share a key; else they are refused
       --columns LIST     of CSV without a header: the names of the columns, as in `id,name,geo.lat`
       --max-bytes SIZE   the largest document, text or line that is read, as in 512M; 64M by default.
@@ -82,16 +88,23 @@ enum ImportCommand: Command {
     try setRepeatedKeys(arguments["repeated"], of: &options)
     try setLimits(arguments["max-bytes"], of: &options)
     options.csv.delimiter = try arguments.delimiter()
-    options.csv.columns = arguments["columns"].map { $0.split(separator: ",").map(String.init) }
+    options.csv.columns = arguments["columns"].map { columns in
+      columns.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    }
+    try refuseWithoutEffect(arguments, isTable: options.format.resolved(for: path) == .csv)
     let storePath = try arguments.storePath()
-    // A file that is missing should leave no new store behind.
-    if path != "-" { _ = try ByteSource(path: path) }
+    // A file that is missing should leave no new store behind. A pipe can be opened only once.
+    if path != "-", !isPipe(path) { _ = try ByteSource(path: path) }
 
     Interruption.watch()
-    let store = try Store(at: storePath, options: .toChange)
+    let isNew = !FileManager.default.fileExists(atPath: storePath + "/data.mdb")
+    guard !isNew || arguments["key"] != nil else { throw noKey }
+    // What changes nothing makes no store.
+    let store =
+      isNew && options.isDryRun
+      ? try Store.temporary() : try Store(at: storePath, options: .toChange)
     guard var key = try arguments["key"] ?? store.collection(collection).keyField() else {
-      throw UsageError(
-        "which field is the key? Give --key FIELD, or --key - for keys that are made")
+      throw noKey
     }
     if arguments["key"]?.first == "-" {
       options.makesKeys = true
@@ -118,6 +131,31 @@ enum ImportCommand: Command {
     }
     try store.close()
     return .success
+  }
+
+  /// Whether something other than a file or a folder has this name.
+  private static func isPipe(_ path: String) -> Bool {
+    let path = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+    guard let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] else {
+      return false
+    }
+    return ![.typeRegular, .typeDirectory].contains(type as? FileAttributeType)
+  }
+
+  private static let noKey = UsageError(
+    "which field is the key? Give --key FIELD, or --key - for keys that are made")
+
+  /// - Throws: `UsageError` for options that mean nothing to the format.
+  private static func refuseWithoutEffect(
+    _ arguments: Arguments, isTable: Bool
+  ) throws(UsageError) {
+    let (names, format) =
+      isTable ? (["at", "mixed"], "JSON") : (["delimiter", "columns"], "CSV")
+    for name in names where arguments.has(name) {
+      throw UsageError(
+        "--\(name) is for \(format)"
+          + (isTable ? "" : "; if the file is a table, add --format csv"))
+    }
   }
 
   /// An index over a field that has become wider is built anew: nobody else would do it soon.
@@ -176,7 +214,9 @@ enum ImportCommand: Command {
           "there is no kind \(name.inQuotes); there are \(names.joined(separator: ", "))"
             + Spelling.suggestion(name, among: names))
       }
-      options.types[String(part[..<sign])] = type
+      guard options.types.updateValue(type, forKey: String(part[..<sign])) == nil else {
+        throw UsageError("--types names \(String(part[..<sign]).inQuotes) twice")
+      }
     }
   }
 

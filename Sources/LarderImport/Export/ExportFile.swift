@@ -69,6 +69,12 @@ struct ExportFile: ~Copyable {
     _ path: String
   ) throws(ExportError) -> (Int32, (temporary: String, target: String)?) {
     guard !path.isEmpty, !path.utf8.contains(0) else { throw .io(file: path, code: EINVAL) }
+    if let number = openDescriptor(path) {
+      // Not what it was opened by: that may be a file, to whose end this is written.
+      let descriptor = fcntl(number, F_DUPFD_CLOEXEC, 3)
+      guard descriptor >= 0 else { throw .io(file: path, code: errno) }
+      return (descriptor, nil)
+    }
     var status = stat()
     guard stat(path, &status) == 0 else {
       guard errno == ENOENT else { throw .io(file: path, code: errno) }
@@ -87,6 +93,16 @@ struct ExportFile: ~Copyable {
       guard descriptor >= 0 else { throw .io(file: path, code: errno) }
       return (descriptor, nil)
     }
+  }
+
+  /// The open descriptor that a path is another name of; nil for other paths.
+  private static func openDescriptor(_ path: String) -> Int32? {
+    if path == "/dev/stdout" { return STDOUT_FILENO }
+    if path == "/dev/stderr" { return STDERR_FILENO }
+    for folder in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(folder) {
+      return Int32(path.dropFirst(folder.count))
+    }
+    return nil
   }
 
   /// - Parameter mode: The permissions of the file that is replaced.

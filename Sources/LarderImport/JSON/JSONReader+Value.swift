@@ -32,7 +32,7 @@ extension JSONReader {
     case .true: return .bool(true)
     case .integer: return .integer(entry.integer)
     case .unsigned: return .unsigned(entry.payload)
-    case .double: return .double(entry.double)
+    case .double: return longNumber(entry).map(JSONValue.number) ?? .double(entry.double)
     case .number: return .number(string(at: index))
     case .value: preconditionFailure("a text in JSON has values of its own alone")
     case .string, .resolvedString, .name, .resolvedName: return .string(string(at: index))
@@ -47,6 +47,17 @@ extension JSONReader {
       return .array(elements)
     case .object: return .object(members(of: index, &mark))
     }
+  }
+
+  /// A number as it is written, where it has more digits than every double keeps; nil for others.
+  private func longNumber(_ entry: JSONTape.Entry) -> String? {
+    let start = text.start + entry.offset
+    var end = start
+    while end < text.end, isNumberByte(text.bytes.base[end]) { end += 1 }
+    guard end - start > 15 else { return nil }
+    let written = (start..<end).map { text.bytes.base[$0] }
+    let number = String(decoding: written, as: UTF8.self)
+    return SignificantDigits.of(number).count > 15 ? number : nil
   }
 
   /// The members of the object at an index of the tape.
