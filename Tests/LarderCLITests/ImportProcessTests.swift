@@ -50,6 +50,26 @@ struct ImportProcessTests {
     #expect(try larder.runOnStore("check").status == 0)
   }
 
+  @Test("an export that is told to terminate leaves nothing beside its file")
+  func terminatedExport() throws {
+    _ = try larder.runOnStore("import", try longFile(), "--into", "c", "--key", "id")
+    func names() throws -> [String] {
+      try FileManager.default.contentsOfDirectory(atPath: larder.folder.path(percentEncoded: false))
+    }
+    let before = try names()
+    let target = larder.folder.appending(path: "out.ndjson").path(percentEncoded: false)
+
+    let export = try larder.start(["export", "c", "--output", target, "--store", larder.store])
+    try export.input.close()
+    while export.process.isRunning, try names().count == before.count { usleep(1_000) }
+    export.process.terminate()
+    let outcome = try export.wait()
+
+    // It may have been done already.
+    #expect(outcome.status == 0 || outcome.errors.contains("the export was stopped"))
+    #expect(try Set(names()).subtracting(before).subtracting(["out.ndjson"]).isEmpty)
+  }
+
   @Test("a reader that goes away ends the program quietly")
   func closedPipe() throws {
     _ = try larder.runOnStore(

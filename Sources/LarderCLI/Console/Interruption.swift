@@ -6,22 +6,24 @@ internal import Synchronization
   internal import Darwin
 #endif
 
-/// Control-C as a wish that the work looks at, instead of the end of the process.
+/// Control-C, and the request to terminate, as a wish that the work looks at, instead of the end of the process.
 enum Interruption {
   private static let wish = Atomic<Bool>(false)
 
   /// From now on the first interruption is noted; the second one ends the process.
   static func watch() {
     wish.store(false, ordering: .relaxed)  // Made here, before a signal's handler can need it.
-    signal(SIGINT) { _ in
-      Interruption.wish.store(true, ordering: .relaxed)
-      signal(SIGINT, SIG_DFL)
+    var interruptions = sigset_t()
+    sigemptyset(&interruptions)
+    for number in [SIGINT, SIGTERM] {
+      signal(number) { number in
+        Interruption.wish.store(true, ordering: .relaxed)
+        signal(number, SIG_DFL)
+      }
+      sigaddset(&interruptions, number)
     }
-    // A parent may have blocked it: threads of its dispatch queues hand that down.
-    var interruption = sigset_t()
-    sigemptyset(&interruption)
-    sigaddset(&interruption, SIGINT)
-    pthread_sigmask(SIG_UNBLOCK, &interruption, nil)
+    // A parent may have blocked them: threads of its dispatch queues hand that down.
+    pthread_sigmask(SIG_UNBLOCK, &interruptions, nil)
   }
 
   static var isWished: Bool { wish.load(ordering: .relaxed) }

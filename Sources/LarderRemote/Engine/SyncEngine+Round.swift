@@ -7,6 +7,7 @@ internal import LarderSync
 extension SyncEngine {
   func round() async throws -> UpdateStatus {
     var course = Course()
+    var tooLarge: RemoteError?
     do {
       let before = try store.read { $0.sequence }
       try tables.checkOwner()
@@ -21,12 +22,16 @@ extension SyncEngine {
         } catch RemoteError.forbidden(let reason) {
           // One scope that may not be used keeps nobody from the others.
           if course.forbidden[scope] == nil { course.forbidden[scope] = reason }
+        } catch RemoteError.tooLarge(let reason) {
+          // Neither does a document that is larger than any answer may be.
+          tooLarge = RemoteError.tooLarge(reason)
         }
       }
       try await push(facts, &course)
       // What was refused may fit now, such as where a unique value has become free.
       try retryRefused()
       try end(course)
+      if let tooLarge { throw tooLarge }
       try renewCounts()
       // Where others work, the state tells of it, and the interval goes on.
       if let (_, reason) = course.forbidden.first, course.forbidden.count == tables.scopes.count {

@@ -243,12 +243,38 @@ extension SyncTables {
         entry.attemptCount += 1
         if entry.attemptCount >= Self.mostAttempts {
           if !entry.isEditedInFlight {
-            entry.hold = OutboxEntry.Hold(code: "unanswered", reason: edit.reason)
+            entry.hold = OutboxEntry.Hold(code: Self.unanswered, reason: edit.reason)
           }
           entry.flight = nil
           entry.attemptCount = 0
         }
         try tx.setOutboxEntry(edit.collection, edit.key, to: entry)
+      }
+    }
+  }
+
+  /// Why it was set aside.
+  private static let unanswered = "unanswered"
+
+  /// Has edits sent again that were set aside without an answer: another day the remote may have one.
+  func retryUnanswered() throws {
+    var found: [(collection: String, key: [UInt8])] = []
+    try store.read { snapshot in
+      for name in collections.keys where snapshot.outline(of: name) != nil {
+        try snapshot.forEachOutboxEntry(name) { key, entry in
+          if entry.hold?.code == Self.unanswered { found.append((name, key)) }
+          return true
+        }
+      }
+    }
+    if found.isEmpty { return }
+    try write { tx in
+      for (name, key) in found {
+        guard var entry = try tx.outboxEntry(name, key), entry.hold?.code == Self.unanswered else {
+          continue
+        }
+        entry.hold = nil
+        try tx.setOutboxEntry(name, key, to: entry)
       }
     }
   }

@@ -88,6 +88,7 @@ struct SyncTables: Sendable {
       return (try Self.number(scopes, &tx), ownership)
     }
     names = Dictionary(uniqueKeysWithValues: numbers.map { ($0.value, $0.key) })
+    try retryUnanswered()
   }
 
   /// The number of the account that has the store now; one is drawn where none is noted.

@@ -96,12 +96,21 @@ import Testing
     #expect(try desk.engine.rejected().map(\.reason) == ["it broke"])
     #expect(server.documents(in: "all").count == 5)
 
+    // Another engine tries it again.
+    let next = try SyncDesk(server, store: desk.store)
+    #expect(try next.engine.pending().map(\.status) == [.due])
+    for number in 1...5 {
+      try await next.cards.save(Card(id: "\(number)", count: 1))
+      try await next.sync()
+    }
+    #expect(try next.engine.rejected().map(\.code) == ["unanswered"])
+
     server.script(nil)
-    try await desk.cards.save(Card(id: "bad", title: "mended"))
-    try await desk.sync()
-    #expect(try desk.engine.pending() == [])
+    try await next.cards.save(Card(id: "bad", title: "mended"))
+    try await next.sync()
+    #expect(try next.engine.pending() == [])
     #expect(server.documents(in: "all").count == 6)
-    try desk.close()
+    try next.close()
   }
 
   @Test("where no edit is answered none is to blame, and few requests are made")
@@ -370,6 +379,24 @@ import Testing
     try await desk.sync()
 
     #expect(try desk.cards.fetch(Card.all).count == 30)
+    try desk.close()
+  }
+
+  @Test("a document that is too large for any answer stops its scope alone, and is told")
+  func tooLargeForAll() async throws {
+    server.put(.card("1"), .card("1", "t"), in: "a")
+    server.put(.card("2"), .card("2", "t"), in: "b")
+    server.script { call, _ in
+      guard case .pull(let request) = call, request.scope == "a" else { return nil }
+      return .fails(.tooLarge("the answer"))
+    }
+    let desk = try SyncDesk(server, scopes: ["a", "b"])
+    try await desk.cards.save(Card(id: "3", title: "mine"))
+
+    await #expect(throws: RemoteError.tooLarge("the answer")) { try await desk.sync() }
+
+    #expect(try desk.titles() == ["2 t", "3 mine"])
+    #expect(try desk.engine.pending() == [])
     try desk.close()
   }
 

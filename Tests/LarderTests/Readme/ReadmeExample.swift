@@ -10,7 +10,7 @@ struct Book: Identifiable, Equatable {
 }
 
 func example(in folder: URL) async throws {
-  // 2. Open a store, which is a folder, with the types that it is to know.
+  // 2. Open a store (a folder) and name the types that it holds.
   let store = try Store(at: folder, documents: [Book.self])
   let books = store.repository(of: Book.self)
 
