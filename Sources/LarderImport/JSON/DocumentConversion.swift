@@ -156,7 +156,8 @@ struct DocumentConversion {
       throw refused(text, at: position, expected: "a number of at most 38 digits")
     }
     if let double = Double(text), double.isFinite, double != 0,
-      isDouble(text) || double.keepsDigits(of: text), kind != .float || Float.keepsDigits(of: double)
+      isDouble(text) || double.keepsDigits(of: text),
+      kind != .float || Float.keepsDigits(of: double)
     {
       return .double(double)
     }

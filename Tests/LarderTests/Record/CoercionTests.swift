@@ -121,9 +121,11 @@ import Testing
           == "expected a decimal number of at most 38 digits, found the string \"\(text)\"")
     }
     #expect(
-      try refusal(.double(.infinity), to: Decimal.self) == "expected a decimal number of at most 38 digits, found inf")
+      try refusal(.double(.infinity), to: Decimal.self)
+        == "expected a decimal number of at most 38 digits, found inf")
     #expect(
-      try refusal(.double(1e300), to: Decimal.self) == "expected a decimal number of at most 38 digits, found 1e+300")
+      try refusal(.double(1e300), to: Decimal.self)
+        == "expected a decimal number of at most 38 digits, found 1e+300")
   }
 
   @Test("optionals take null, and arrays and sets coerce their elements")
