@@ -181,6 +181,7 @@ char *_Null_unspecified darwin_strerror(int) DARWIN(strerror(_:));
 #define F_NOCACHE 48
 #define F_GETPATH 50
 #define F_FULLFSYNC 51
+#define F_DUPFD_CLOEXEC 67
 #define F_SETNOSIGPIPE 73
 #define F_BARRIERFSYNC 85
 #define F_RDLCK 1
