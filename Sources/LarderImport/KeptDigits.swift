@@ -1,3 +1,11 @@
+internal import Larder
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 #if canImport(Glibc)
   internal import Glibc
 #elseif canImport(Musl)
@@ -39,9 +47,5 @@ extension Float {
 
 extension SignificantDigits {
   /// The digits of a number from the first that is not zero to the last that is not.
-  static func of(_ text: String) -> [UInt8] {
-    let digits = text.utf8.prefix { $0 | 0x20 != UInt8(ascii: "e") }
-      .filter { (0x30...0x39).contains($0) }.drop { $0 == 0x30 }
-    return Array(digits.reversed().drop { $0 == 0x30 }.reversed())
-  }
+  static func of(_ text: String) -> [UInt8] { Decimal.significantDigits(of: text) }
 }

@@ -61,6 +61,16 @@ struct ImportOptionsTests {
 
     #expect(tried.status == 0 && tried.output.contains("1 documents could be saved"))
     #expect(keyless.status == 2)
+    // Nor does a file that is refused leave anything behind.
+    let folder = larder.folder.appending(path: "temporary")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    let bad = try larder.file("bad.csv", "id,name\n1\n")
+    let refused = try larder.run(
+      "import", bad, "--into", "c", "--key", "id", "--dry-run", "--store", larder.store,
+      environment: ["TMPDIR": folder.path(percentEncoded: false)])
+    #expect(refused.status == 1)
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false)) == [])
     #expect(!FileManager.default.fileExists(atPath: larder.store))
   }
 

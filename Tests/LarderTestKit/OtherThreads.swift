@@ -31,7 +31,7 @@
       return times
     }
 
-    /// What such a file says, without the thread's name, which may have spaces and stands in brackets.
+    /// The words of such a file behind the thread's name, which may have spaces and stands in brackets.
     private static func words(of path: String) -> [Substring] {
       let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
       let start = text.lastIndex(of: ")").map { text.index(after: $0) } ?? text.startIndex

@@ -207,8 +207,8 @@ extension Decimal {
     if written.count > 38, written != Self.significantDigits(of: "\(self)") { return nil }
   }
 
-  /// From the first that is not zero to the last that is not.
-  private static func significantDigits(of text: String) -> [UInt8] {
+  /// The digits of a number from the first that is not zero to the last that is not.
+  package static func significantDigits(of text: String) -> [UInt8] {
     let digits = text.utf8.prefix { $0 | 0x20 != UInt8(ascii: "e") }
       .filter { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
     let end = digits.lastIndex { $0 != UInt8(ascii: "0") } ?? -1

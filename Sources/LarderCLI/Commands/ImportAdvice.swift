@@ -28,7 +28,7 @@ extension ImportError {
     }
   }
 
-  /// What is wrong with a file that may be a table with another delimiter, or one that was not taken for a table.
+  /// The option for a table whose delimiter is another one, or that was not recognized as a table.
   private func adviceOnTable(_ options: ImportOptions) -> String? {
     if options.format.resolved(for: file) == .csv {
       guard kind == .shape, options.csv.delimiter == nil, found.hasPrefix("no column"),

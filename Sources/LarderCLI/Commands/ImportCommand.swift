@@ -99,7 +99,7 @@ enum ImportCommand: Command {
     Interruption.watch()
     let isNew = !FileManager.default.fileExists(atPath: storePath + "/data.mdb")
     guard !isNew || arguments["key"] != nil else { throw noKey }
-    // What changes nothing makes no store.
+    // A dry run must not create the store.
     let store =
       isNew && options.isDryRun
       ? try Store.temporary() : try Store(at: storePath, options: .toChange)

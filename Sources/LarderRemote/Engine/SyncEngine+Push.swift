@@ -170,10 +170,13 @@ extension SyncEngine {
       guard course.answerCount > 0 || course.failureCount < Self.mostFailures,
         (try? await asking { try await self.remote.facts() }) != nil
       else { throw error }
-      guard request.mutations.count == 1, let mutation = request.mutations.first,
-        let (collection, key) = flight.places[mutation.key]
-      else { return try await sendHalves(request, of: flight, &course) }
+      guard request.mutations.count < 2 else {
+        return try await sendHalves(request, of: flight, &course)
+      }
       course.failure = error
+      guard let mutation = request.mutations.first,
+        let (collection, key) = flight.places[mutation.key]
+      else { return }
       course.isSentEnough(mutation.key)
       course.unanswered.append(
         SyncTables.Unanswered(

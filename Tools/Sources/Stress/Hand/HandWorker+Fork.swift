@@ -1,6 +1,6 @@
 import Foundation
 
-// What a hand does in a copy of its process.
+// What a hand does in a forked child.
 
 extension HandWorker {
   /// Runs `body` in a forked copy of this process, and gives what it gave.
@@ -66,7 +66,7 @@ private enum OtherThreads {
     return times
   }
 
-  /// What such a file says, without the thread's name, which may have spaces and stands in brackets.
+  /// The words of such a file behind the thread's name, which may have spaces and stands in brackets.
   private static func words(of path: String) -> [Substring] {
     let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
     let start = text.lastIndex(of: ")").map { text.index(after: $0) } ?? text.startIndex

@@ -26,7 +26,7 @@ struct PowerCampaign: Campaign {
     let scratch = try Scratch("power-\(trial.mutation?.name ?? "")")
     let recorder = try Recorder(in: scratch.path)
     let imageCount = trial.cycles(quick: 600, nightly: 100_000, release: 400_000, mutant: 6_000)
-    // What is broken shows in some loads and not in others: many short ones find it soon.
+    // Not every load exposes what a mutant breaks: many short loads find it sooner than a long one.
     let isShort = trial.scale == .quick || trial.mutation != nil
     let perSession = min(imageCount, isShort ? 150 : 500)
     let path = scratch.path
