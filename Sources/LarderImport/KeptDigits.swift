@@ -1,11 +1,3 @@
-internal import Larder
-
-#if canImport(FoundationEssentials)
-  internal import FoundationEssentials
-#else
-  internal import Foundation
-#endif
-
 #if canImport(Glibc)
   internal import Glibc
 #elseif canImport(Musl)
@@ -43,9 +35,4 @@ extension Float {
     let digits = SignificantDigits.of("\(number)")
     return digits.count <= 6 || SignificantDigits.of("\(float)") == digits
   }
-}
-
-extension SignificantDigits {
-  /// The digits of a number from the first that is not zero to the last that is not.
-  static func of(_ text: String) -> [UInt8] { Decimal.significantDigits(of: text) }
 }

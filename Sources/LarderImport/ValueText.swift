@@ -43,3 +43,8 @@ package enum ValueText {
     return .decimal(decimal)
   }
 }
+
+extension SignificantDigits {
+  /// The digits of a number from the first that is not zero to the last that is not.
+  static func of(_ text: String) -> [UInt8] { Decimal.significantDigits(of: text) }
+}
