@@ -23,8 +23,25 @@ extension SyncEngine {
     fileprivate var failureCount = 0
     /// Edits that were sent alone, and not answered.
     fileprivate var unanswered: [SyncTables.Unanswered] = []
+    /// How many edits the request had for whose answer the remote has asked to wait.
+    fileprivate var putOffCount: Int?
+    /// Whether an edit is sent alone, behind all others.
+    fileprivate var hasSuspect = false
 
     fileprivate mutating func isSentEnough(_ name: RemoteKey) { sends[name] = SyncEngine.mostSends }
+
+    /// The edit of a request that has one was not answered.
+    fileprivate mutating func isUnanswered(
+      _ request: PushRequest, in flight: Flight, _ reason: String
+    ) {
+      guard let mutation = request.mutations.first,
+        let (collection, key) = flight.places[mutation.key]
+      else { return }
+      isSentEnough(mutation.key)
+      unanswered.append(
+        SyncTables.Unanswered(
+          collection: collection, key: key, mutation: mutation.id, reason: reason))
+    }
   }
 
   /// A request, and the answer to it.
@@ -38,7 +55,8 @@ extension SyncEngine {
   func push(_ facts: RemoteFacts, _ course: inout Course) async throws {
     while true {
       let due = try tables.dueEdits().filter { course.sends[$0.name, default: 0] < Self.mostSends }
-      if due.isEmpty { return }
+      guard let last = due.last else { return }
+      course.hasSuspect = course.hasSuspect || last.isSuspected
       try await send(due, facts, &course)
     }
   }
@@ -46,12 +64,39 @@ extension SyncEngine {
   /// Notes which edits were not answered in a sync that has sent everything.
   ///
   /// - Throws: Why they were not, unless others were: then it is these edits that are at fault.
-  func end(_ course: Course) throws {
+  func end(_ course: inout Course) throws {
+    try noteUnanswered(&course)
+    if course.answerCount == 0, let failure = course.failure { throw failure }
+  }
+
+  /// Notes which edits were not answered although others were.
+  ///
+  /// A remote that asks to wait is not asked again in the same sync, so that what it cannot answer is not found
+  /// there by halves. It is found by the next syncs: each that comes to nothing makes requests half as large,
+  /// and an edit that is put off alone, again and again, is sent behind the others from then on. It is one at a
+  /// time, as all are put off where a remote is out of order for long.
+  func noteUnanswered(_ course: inout Course) throws {
+    let edits = course.unanswered
+    course.unanswered = []
     if course.answerCount > 0 {
-      try tables.noteFailure(of: course.unanswered)
-    } else if let failure = course.failure {
-      throw failure
+      putOff.withLock { $0 = PutOff() }
+      return try tables.noteFailure(of: edits)
     }
+    guard let count = course.putOffCount else { return }
+    let isRepeated = putOff.withLock { putOff in
+      putOff.syncCount += 1
+      if putOff.syncCount > 1 { putOff.mostMutations = max(1, count / 2) }
+      return putOff.syncCount > 1
+    }
+    if isRepeated, !course.hasSuspect { try tables.noteFailure(of: edits) }
+  }
+
+  /// What is known of pushes that the remote put off, while it answers none.
+  struct PutOff {
+    /// Syncs in a row that came to nothing.
+    fileprivate var syncCount = 0
+    /// Edits in a request at most.
+    fileprivate var mostMutations = Int.max
   }
 
   /// Sends each of these edits once.
@@ -107,7 +152,7 @@ extension SyncEngine {
       try checkGoesOn()
       enter(.pushing(line.due.count + line.underWayEditCount))
       let flight = try tables.begin(
-        line.due.prefix(first.isSuspected ? 1 : max(1, facts.maximumMutationCount)),
+        line.due.prefix(first.isSuspected ? 1 : mutationCount(facts)),
         mostByteCount: facts.maximumPushByteCount)
       for edit in line.due.prefix(flight.visitedCount) { course.sends[edit.name, default: 0] += 1 }
       for name in flight.waiting { course.isSentEnough(name) }
@@ -118,6 +163,11 @@ extension SyncEngine {
     line.underWayCount += 1
     line.underWayEditCount += next.request.mutations.count
     return next
+  }
+
+  /// How many edits a request has at most.
+  private func mutationCount(_ facts: RemoteFacts) -> Int {
+    max(1, min(facts.maximumMutationCount, putOff.withLock { $0.mostMutations }))
   }
 
   private func answer(to request: PushRequest) async -> Result<[PushResult], any Error> {
@@ -174,13 +224,11 @@ extension SyncEngine {
         return try await sendHalves(request, of: flight, &course)
       }
       course.failure = error
-      guard let mutation = request.mutations.first,
-        let (collection, key) = flight.places[mutation.key]
-      else { return }
-      course.isSentEnough(mutation.key)
-      course.unanswered.append(
-        SyncTables.Unanswered(
-          collection: collection, key: key, mutation: mutation.id, reason: reason))
+      course.isUnanswered(request, in: flight, reason)
+    } catch RemoteError.unavailable(let reason, let pause) {
+      course.putOffCount = request.mutations.count
+      if request.mutations.count == 1 { course.isUnanswered(request, in: flight, reason) }
+      throw RemoteError.unavailable(reason, retryAfter: pause)
     }
   }
 

@@ -30,7 +30,7 @@ extension SyncEngine {
       try await push(facts, &course)
       // What was refused may fit now, such as where a unique value has become free.
       try retryRefused()
-      try end(course)
+      try end(&course)
       if let tooLarge { throw tooLarge }
       try renewCounts()
       // Where others work, the state tells of it, and the interval goes on.
@@ -47,6 +47,7 @@ extension SyncEngine {
       }
       return status
     } catch {
+      try? noteUnanswered(&course)
       try? renewCounts()
       tell(error, forbidden: tables.scopes.first { course.forbidden[$0] != nil })
       throw error

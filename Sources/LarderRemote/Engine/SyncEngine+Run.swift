@@ -79,21 +79,45 @@ extension SyncEngine {
     let pauses = Backoff(longest: .seconds(60))
     var failureCount = 0
     while !Task.isCancelled {
+      var pause = Self.lookAgain
       do {
         // Only who knows the remote's facts knows whether it hints.
         _ = try await currentFacts()
-        guard let hints = remote.hints(tables.scopes) else { return }
-        for try await _ in hints {
-          failureCount = 0
-          _ = try? await sync(hurry)
+        if let hints = remote.hints(tables.scopes) {
+          failureCount = await follow(hints) ? 1 : failureCount + 1
+          pause = pauses.pause(after: failureCount)
         }
       } catch {
-        // It is opened again.
+        failureCount += 1
+        pause = pauses.pause(after: failureCount)
       }
-      failureCount += 1
-      guard (try? await limiter.sleep(for: pauses.pause(after: failureCount))) != nil else {
-        return
-      }
+      guard (try? await limiter.sleep(for: pause)) != nil else { return }
     }
+  }
+
+  /// How long a remote that gives no hints is not asked for them: another server may answer by then.
+  private static let lookAgain: Duration = .seconds(300)
+
+  /// Syncs when hints come, once for all those that come during a sync.
+  ///
+  /// - Returns: When the stream has ended or failed: whether any came.
+  private func follow(_ hints: AsyncThrowingStream<String, any Error>) async -> Bool {
+    let (news, teller) = AsyncStream.makeStream(
+      of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    async let syncs: Void = {
+      for await _ in news { _ = try? await sync(hurry) }
+    }()
+    var hasCome = false
+    do {
+      for try await _ in hints {
+        hasCome = true
+        teller.yield()
+      }
+    } catch {
+      // It is opened again.
+    }
+    teller.finish()
+    await syncs
+    return hasCome
   }
 }

@@ -47,6 +47,8 @@ public final class SyncEngine: Sendable, Updater {
   let retriedRefused = Locked<UInt64?>(nil)
   /// Changes in a page at most, where larger pages have turned out to be too large in this sync.
   let pageLimit = Locked(Int.max)
+  /// What pushes have learned that the remote put off, until it answers one.
+  let putOff = Locked(PutOff())
   /// Pulls of each scope since its documents were counted.
   let audits = Locked<[String: Int]>([:])
 

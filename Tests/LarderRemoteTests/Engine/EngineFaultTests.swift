@@ -135,6 +135,54 @@ import Testing
     try desk.close()
   }
 
+  @Test(
+    "an edit for which the remote always asks to wait holds up neither the others nor what comes down"
+  )
+  func alwaysPutOff() async throws {
+    server.script { call, _ in
+      guard case .push(let request) = call else { return nil }
+      let isPoisoned = request.mutations.contains { $0.key.key == "0" }
+      return isPoisoned ? .fails(.unavailable("later", retryAfter: .seconds(1))) : nil
+    }
+    server.put(.card("theirs"), .card("theirs", "t"), in: "all")
+    let desk = try SyncDesk(server)
+    try await desk.cards.save((0..<40).map { Card(id: "\($0)") })
+
+    var syncCount = 0
+    while try desk.engine.rejected().isEmpty, syncCount < 60 {
+      await #expect(throws: RemoteError.self) { try await desk.sync() }
+      syncCount += 1
+      // Somebody goes on working.
+      try await desk.cards.save(Card(id: "\(1 + syncCount % 39)", count: syncCount))
+    }
+
+    #expect(try desk.engine.rejected().map(\.key) == [.card("0")])
+    #expect(try desk.engine.rejected().map(\.code) == ["unanswered"])
+    try await desk.sync()
+    #expect(try desk.engine.pending().map(\.key) == [.card("0")])
+    #expect(server.documents(in: "all").count == 40)
+    #expect(try desk.cards.get("theirs") != nil)
+    try desk.close()
+  }
+
+  @Test("a remote that asks to wait for long puts no edit under suspicion but one, and loses none")
+  func longPutOff() async throws {
+    server.script { call, _ in
+      if case .push = call { .fails(.unavailable("later", retryAfter: .seconds(1))) } else { nil }
+    }
+    let desk = try SyncDesk(server)
+    try await desk.cards.save((0..<400).map { Card(id: "\($0)") })
+    for _ in 0..<40 { await #expect(throws: RemoteError.self) { try await desk.sync() } }
+    #expect(try desk.engine.rejected() == [])
+
+    server.script(nil)
+    let before = server.recordedCalls.count
+    for _ in 0..<2 { try await desk.sync() }
+    #expect(try desk.engine.pending() == [])
+    #expect(server.recordedCalls.count - before < 420)
+    try desk.close()
+  }
+
   @Test("an edit that nobody may send can be taken back, and what others write shows again")
   func forbiddenDiscarded() async throws {
     server.put(.card("a"), .card("a", "theirs"), in: "all")

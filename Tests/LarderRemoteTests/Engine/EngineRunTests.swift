@@ -144,6 +144,40 @@ import Testing
     try verifyAndClose(store)
   }
 
+  @Test("hints that pile up while an engine syncs are answered by one sync more")
+  func piledHints() async throws {
+    let clock = ManualClock()
+    let server = InMemoryRemote(clock: clock)
+    let store = try Store.temporary()
+    let engine = try SyncEngine(
+      store, remote: server, collections: [SyncedCollection(Card.self)], scopes: ["all"],
+      account: "me", interval: .seconds(3600), clock: clock)
+    let running = Task { await engine.run() }
+    server.put(.card("first"), .card("first", "t"), in: "all")
+    try await engine.arrived(.card("first"))
+    var pullCount: Int {
+      server.recordedCalls.count { call in if case .pull = call { true } else { false } }
+    }
+    // The answer to the first hint is late, and a hundred more come meanwhile.
+    server.script { call, _ in if case .pull = call { .delaysAnswer(.seconds(1)) } else { nil } }
+    let before = pullCount
+    server.put(.card("slow"), .card("slow", "t"), in: "all")
+    try #require(await eventually { pullCount > before })
+    for number in 0..<100 { server.put(.card("\(number)"), .card("\(number)", "t"), in: "all") }
+    server.script(nil)
+    while try store.repository(of: Card.self).count() < 102 {
+      clock.advance(by: .seconds(1))
+      try await Task.sleep(for: .milliseconds(1))
+    }
+    // As long as a sync per hint would take to begin.
+    try await Task.sleep(for: .milliseconds(100))
+
+    #expect(pullCount - before < 20)
+    running.cancel()
+    await running.value
+    try verifyAndClose(store)
+  }
+
   @Test(
     "an engine that runs outlives a suspension of its store, and so do those who follow its edits")
   func suspended() async throws {
