@@ -167,6 +167,7 @@ if let sanitizer = Context.environment["LARDER_SANITIZER"] {
   ]
   let concurrent = [
     "Processes/SharedStoreTests.swift", "Processes/WatchedStoreTests.swift",
+    "Read/ParallelReadTests.swift",
     "Search/SearchedNotes.swift",
     "Watch/WatchTests.swift",
   ]

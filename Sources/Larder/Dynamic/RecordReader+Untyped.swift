@@ -17,7 +17,9 @@ extension Snapshot {
   package borrowing func forEachRecord<Entity: Document>(
     _ query: Query<Entity>, _ body: (borrowing RecordReader) throws -> Void
   ) throws {
-    try select(query.selection, Entity.self, expect: { _ in }, body)
+    let filter = query.selection.filter
+    guard let binding = try moment.binding(of: Entity.self, matching: filter) else { return }
+    try transaction.select(query.selection, binding, body)
   }
 }
 

@@ -10,7 +10,7 @@ struct Execution {
   /// The query that it answers; a rank in its order has statistics.
   let selection: Selection
   /// What is asked of each document that the plan's source gives.
-  private let residual: Evaluation
+  let residual: Evaluation
   /// Whether there is anything to ask of them.
   private let asksNothing: Bool
   /// Whether documents that index entries settle are lent by their keys alone, with an empty record.
@@ -18,7 +18,7 @@ struct Execution {
   /// What is asked of a document whose values were cut in the index, and what sorts.
   private let whole: Whole
   /// Counts what is looked at, for those who want to know.
-  private let tally: Tally?
+  let tally: Tally?
 
   /// The filter and the order as they are, made ready when they are first asked for.
   private final class Whole {
@@ -218,7 +218,7 @@ struct Execution {
     return matches
   }
 
-  private func scan(
+  func scan(
     _ range: KeyRange, _ transaction: borrowing LentTransaction, _ taker: Taker
   ) throws {
     var cursor = try transaction.cursor(in: binding.collection.documents)

@@ -2,6 +2,9 @@ internal import LarderLMDB
 
 // Reading documents, for snapshots and write scopes alike.
 
+/// What a record is lent to.
+@usableFromInline typealias RecordBody = (borrowing RecordReader) throws -> Void
+
 extension Transaction where Self: ~Copyable {
   /// Lends the record under `key`, verified; nil where there is none.
   borrowing func withRecord<Result>(
@@ -41,12 +44,38 @@ extension Transaction where Self: ~Copyable {
     _ selection: Selection, _ binding: CollectionBinding, expect: (Int) -> Void = { _ in },
     _ body: (borrowing RecordReader) throws -> Void
   ) throws {
+    try select(selection, execution(of: selection, binding), expect: expect, body)
+  }
+
+  /// The same; or else, where several threads read side by side, what `part` makes of each part.
+  ///
+  /// - Parameter part: Called for several parts at once.
+  /// - Returns: The parts in the selection's order; nil where `body` was lent the records.
+  borrowing func select<Part>(
+    _ selection: Selection, _ binding: CollectionBinding,
+    part: @Sendable (ReadPart) throws -> Part,
+    expect: (Int) -> Void, _ body: RecordBody
+  ) throws -> [Part]? {
+    let execution = try execution(of: selection, binding)
+    if selection.maximum == nil, selection.skipped == 0,
+      let parts = try execution.inParts(LentTransaction(self), part)
+    {
+      return parts
+    }
+    try select(selection, execution, expect: expect, body)
+    return nil
+  }
+
+  private borrowing func select(
+    _ selection: Selection, _ execution: Execution, expect: (Int) -> Void,
+    _ body: RecordBody
+  ) throws {
     let limit = selection.maximum ?? .max
     if limit == 0 { return }
     let wanted = limit.addingReportingOverflow(selection.skipped)
     var skipped = 0
     var taken = 0
-    let execution = try execution(of: selection, binding)
+    let binding = execution.binding
     if let found = execution.plan.foundCount(upTo: limit) {
       expect(max(0, min(found - selection.skipped, limit)))
     }
@@ -80,9 +109,14 @@ extension Transaction where Self: ~Copyable {
       count = known
     } else {
       selection.maximum = nil
-      try execution(of: selection, binding).forEach(in: self) { _, _ in
-        count += 1
-        return count < limit
+      let execution = try execution(of: selection, binding)
+      if limit == .max, let counts = try execution.countsInParts(LentTransaction(self)) {
+        count = counts.reduce(0, +)
+      } else {
+        try execution.forEach(in: self) { _, _ in
+          count += 1
+          return count < limit
+        }
       }
     }
     return max(0, min(count - skipped, maximum))

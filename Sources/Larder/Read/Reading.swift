@@ -80,13 +80,7 @@ extension Reading where Self: ~Copyable {
       if query.selection.unreadable != nil { return try moment.fetch(query, .documents) }
       let filter = query.selection.filter
       guard let binding = try moment.binding(of: Entity.self, matching: filter) else { return [] }
-      var documents: [Entity] = []
-      try moment.transaction.select(query.selection, binding) {
-        documents.reserveCapacity($0)
-      } _: { record in
-        documents.append(try Entity(from: record))
-      }
-      return documents
+      return try moment.fetch(query.selection, binding) { try Entity(from: $0) }
     }
   }
 
@@ -182,19 +176,35 @@ extension Moment {
     var models: [Model] = []
     guard form.isWhole else {
       try forEachSelected(
-        query.selection, binding, unless: { try form.skips($1, key: $0, binding) }, as: form.model
+        query.selection, binding, readsAll: true,
+        unless: { try form.skips($1, key: $0, binding) }, as: form.model
       ) { _, _, model in
         models.append(model)
         return true
       }
       return models
     }
-    try transaction.select(query.selection, binding) {
+    return try fetch(query.selection, binding, as: form.model)
+  }
+
+  /// What is made of the records that a selection selects, where something is.
+  borrowing func fetch<Model>(
+    _ selection: Selection, _ binding: CollectionBinding,
+    as model: @escaping @Sendable (borrowing RecordReader) throws -> Model?
+  ) throws -> [Model] {
+    var models: [Model] = []
+    let parts = try transaction.select(selection, binding) { part in
+      let models = PartBuffer<Model>()
+      try part.forEachRecord { record in
+        if let model = try model(record) { models.append(model) }
+      }
+      return models
+    } expect: {
       models.reserveCapacity($0)
     } _: { record in
-      if let model = try form.model(record) { models.append(model) }
+      if let model = try model(record) { models.append(model) }
     }
-    return models
+    return parts.map { Array(moving: $0) } ?? models
   }
 
   borrowing func count<Model, Entity>(
@@ -208,7 +218,8 @@ extension Moment {
     selection.order = []
     var count = 0
     try forEachSelected(
-      selection, binding, unless: { try form.skips($1, key: $0, binding) }, as: form.model
+      selection, binding, readsAll: true, unless: { try form.skips($1, key: $0, binding) },
+      as: form.model
     ) { _, _, _ in
       count += 1
       return true
@@ -218,8 +229,11 @@ extension Moment {
 
   /// Lends what a selection selects until `body` says false. What is to be skipped, and what `part`
   /// gives nil for, is left out before offset and limit.
+  ///
+  /// - Parameter readsAll: Whether `body` hardly ever says false, so that several threads may look for all that match
+  ///   before it is asked.
   borrowing func forEachSelected<Part>(
-    _ selection: Selection, _ binding: CollectionBinding,
+    _ selection: Selection, _ binding: CollectionBinding, readsAll: Bool = false,
     unless skips: (
       _ key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer
     ) throws -> Bool,
@@ -230,7 +244,7 @@ extension Moment {
     if limit == 0 { return }
     var skipped = 0
     var taken = 0
-    try transaction.execution(of: selection, binding).forEach(in: transaction) { key, record in
+    func take(_ key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer) throws -> Bool {
       if try skips(key, record) { return true }
       return try binding.reading(record, key: key) { record in
         guard let part = try part(record) else { return true }
@@ -241,6 +255,13 @@ extension Moment {
         taken += 1
         return try body(key, record, part) && taken < limit
       }
+    }
+    let execution = try transaction.execution(of: selection, binding)
+    guard readsAll, limit == .max, let parts = try execution.foundInParts(transaction) else {
+      return try execution.forEach(in: transaction, take)
+    }
+    for found in parts.joined() {
+      guard try take(found.key, found.record) else { return }
     }
   }
 }

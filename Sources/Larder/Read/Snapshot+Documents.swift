@@ -41,12 +41,16 @@ extension Snapshot {
   ) throws -> [Entity] {
     if query.selection.skipsUnreadable { return try fetchReadable(query) }
     var documents: [Entity] = []
-    try select(query.selection, Entity.self) {
+    let parts = try select(query.selection, Entity.self) { part in
+      let documents = PartBuffer<Entity>()
+      try part.forEachRecord { documents.append(try Entity(from: $0)) }
+      return documents
+    } expect: {
       documents.reserveCapacity($0)
     } _: { record in
       documents.append(try Entity(from: record))
     }
-    return documents
+    return parts.map { Array(moving: $0) } ?? documents
   }
 
   /// How many documents `query` selects.
@@ -76,17 +80,22 @@ extension Snapshot {
     }
   }
 
-  /// - Parameter expect: Told how many there will be, where that is known beforehand.
-  @usableFromInline borrowing func select<Entity: Document>(
-    _ selection: Selection, _ type: Entity.Type, expect: (Int) -> Void,
-    _ body: (borrowing RecordReader) throws -> Void
-  ) throws {
+  /// - Parameters:
+  ///   - part: Makes something of one part of the records, of several at once, where several threads read side
+  ///     by side.
+  ///   - expect: Told how many there will be, where that is known beforehand.
+  /// - Returns: The parts; nil where `body` was lent the records.
+  @usableFromInline borrowing func select<Entity: Document, Part>(
+    _ selection: Selection, _ type: Entity.Type,
+    part: @Sendable (ReadPart) throws -> Part,
+    expect: (Int) -> Void, _ body: RecordBody
+  ) throws -> [Part]? {
     notes?._withUnsafeGuaranteedRef {
       $0.note(type, in: Entity.schema.name, matching: selection.filter) {
         try $0.binding(of: type)
       }
     }
-    guard let binding = try catalogue.binding(of: type) else { return }
-    try transaction.select(selection, binding, expect: expect, body)
+    guard let binding = try catalogue.binding(of: type) else { return nil }
+    return try transaction.select(selection, binding, part: part, expect: expect, body)
   }
 }

@@ -1,5 +1,11 @@
 internal import LarderLMDB
 
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 /// How a store is opened. All openings of one store in a process need the same options, except for
 /// ``log``, ``pageCheck`` and ``openTimeout``, which belong to each, and ``tokenizers``, which add up.
 public struct StoreOptions: Equatable, Sendable {
@@ -22,6 +28,10 @@ public struct StoreOptions: Equatable, Sendable {
   public var maximumDatabaseCount = 256
   /// How many snapshots can be open at once, in all processes together.
   public var maximumReaderCount = 510
+  /// How many threads a read may use that goes through a large collection, the caller's among them: a condition
+  /// that no index serves, or a fetch of everything. Conditions, and the `init(from:)` of documents, run on all of them
+  /// then. Nil for as many as there are processors, eight at most; 1 for the caller's alone.
+  public var readThreadCount: Int?
   /// How many bytes of encoded documents may wait to be written by `await`ed saves. One that comes
   /// while there are more waits before it encodes, so that tasks that save faster than the disk
   /// takes it do not fill the memory; cancelling its task ends the wait.
@@ -146,6 +156,9 @@ public struct StoreOptions: Equatable, Sendable {
     if let openTimeout, openTimeout < .zero {
       throw .invalidOption("openTimeout", reason: "it must be 0 or more")
     }
+    if let readThreadCount, !(1...64).contains(readThreadCount) {
+      throw .invalidOption("readThreadCount", reason: "it must be 1 to 64")
+    }
     if maximumWaitingByteCount < 1 {
       throw .invalidOption("maximumWaitingByteCount", reason: "it must be 1 or more")
     }
@@ -170,12 +183,15 @@ public struct StoreOptions: Equatable, Sendable {
     }
   }
 
+  private static let usualReadThreadCount = min(8, ProcessInfo.processInfo.activeProcessorCount)
+
   var environment: Environment.Options {
     var options = Environment.Options()
     options.isReadOnly = isReadOnly
     options.isPublished = isPublished
     options.maximumDatabaseCount = maximumDatabaseCount + Self.spareDatabaseCount
     options.maximumReaderCount = maximumReaderCount
+    options.readThreadCount = readThreadCount ?? Self.usualReadThreadCount
     if let mapByteCount { options.mapByteCount = mapByteCount }
     options.durability =
       switch durability {

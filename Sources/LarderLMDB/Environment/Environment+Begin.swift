@@ -221,9 +221,13 @@ extension Environment {
   }
 
   func beginFreshRead() throws(LMDBError) -> TransactionHandle {
-    let transaction = try begin(readOnly: true)
+    reader(try begin(readOnly: true))
+  }
+
+  /// The handle of a reader that has just begun.
+  func reader(_ transaction: OpaquePointer) -> TransactionHandle {
     watchForIdleReaders()
-    return TransactionHandle(transaction, runPageByteCount: runPageByteCount)
+    return TransactionHandle(transaction, runPageByteCount: runPageByteCount, of: self)
   }
 
   /// A file that another kind of machine made may have pages larger than what maps begin at

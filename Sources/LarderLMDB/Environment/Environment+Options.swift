@@ -16,6 +16,8 @@ extension Environment {
     /// Opens a file that nobody writes to, and that others put a new one in the place of: to read only,
     /// and without any lock.
     public var isPublished = false
+    /// How many threads one read may use, the caller's among them.
+    public var readThreadCount = 1
 
     public init() {}
 

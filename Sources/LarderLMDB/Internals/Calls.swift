@@ -221,6 +221,13 @@ extension Calls {
       info.me_mapsize, info.me_last_pgno, info.me_last_txnid, Int(info.me_maxreaders)
     )
   }
+
+  /// The last page that a reader may look at; 0 where that is not known.
+  static func lastPageNumber(of transaction: OpaquePointer) -> Int {
+    guard let environment = mdb_txn_env(transaction) else { return 0 }
+    let known = information(environment)
+    return min(known.lastPageNumber, known.mapByteCount / pageByteCount(environment) - 1)
+  }
 }
 
 // MARK: - Transactions

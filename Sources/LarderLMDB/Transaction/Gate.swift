@@ -27,6 +27,13 @@ struct Gate: ~Copyable, Sendable {
 
   private var waitingCount: UnsafeMutablePointer<Atomic<Int>> { waiters[0] }
 
+  /// Counts one more for a caller who is inside already, and leaves after it. Never waits: whoever keeps others out
+  /// waits for the caller anyway.
+  func enterAgain() {
+    counts[PaddedAtomics.placeOfThread % Self.placeCount].pointee
+      .add(1, ordering: .sequentiallyConsistent)
+  }
+
   /// False when the gate is shut; waits while it is paused.
   @inline(__always)
   func enter() -> Bool { isLetIn() || enterLater() }

@@ -9,4 +9,6 @@ package struct LentTransaction: ~Copyable, Transaction {
   package init(_ transaction: borrowing some Transaction & ~Copyable) {
     handle = transaction.handle
   }
+
+  package init(_ handle: TransactionHandle) { self.handle = handle }
 }

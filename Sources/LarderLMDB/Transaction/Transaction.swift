@@ -15,11 +15,18 @@ public struct TransactionHandle {
     var seenUseCount = UInt32.max
     /// Held by the handle.
     var attachment: Unmanaged<AnyObject>?
+    /// Of a reader: where further ones of its moment are to be had. It outlives the transaction.
+    let environment: Unmanaged<Environment>?
   }
 
-  init(_ pointer: OpaquePointer, runPageByteCount: Int = 0) {
+  init(
+    _ pointer: OpaquePointer, runPageByteCount: Int = 0, of environment: Environment? = nil
+  ) {
     state = .allocate(capacity: 1)
-    state.initialize(to: State(pointer: pointer, runPageByteCount: runPageByteCount))
+    state.initialize(
+      to: State(
+        pointer: pointer, runPageByteCount: runPageByteCount,
+        environment: environment.map { .passUnretained($0) }))
   }
 
   init(state: UnsafeMutablePointer<State>) { self.state = state }

@@ -14,6 +14,7 @@ final class CodableEngine: Engine {
 
   init(_ workload: Workload, in parent: ScratchFolder, mapByteCount: Int) throws {
     options.mapByteCount = mapByteCount
+    options.readThreadCount = 1
     self.workload = workload
     folder = try parent.folder(name)
   }

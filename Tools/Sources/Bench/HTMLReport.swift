@@ -82,6 +82,7 @@ enum HTMLReport {
     (name: "sqlite-c", meaning: "SQLite driven from C"),
     (name: "grdb", meaning: "GRDB with its query interface"),
     (name: "larder", meaning: "with @Document"),
+    (name: "larder-threads", meaning: "Larder on all processors"),
     (name: "larder-codable", meaning: "a plain Codable type"),
     (name: "larder-plain", meaning: "without a search index"),
     (name: "sqlite-fts5", meaning: "SQLite with FTS5, driven from C"),
@@ -93,12 +94,13 @@ enum HTMLReport {
   private static let style = """
     :root{--text:#1d2430;--back:#fff;--soft:#5a6475;--track:#eef1f5;--line:#dfe3ea;
     --lmdb-c:#7d8796;--lmdb-c-compare:#b3bac6;--lmdb-swift:#4f9d92;--sqlite-c:#b8901a;
-    --grdb:#7a4fa3;--larder:#c0392b;--larder-codable:#e08e79;--python:#3b6ea5;--simdjson:#7d8796;
+    --grdb:#7a4fa3;--larder:#c0392b;--larder-threads:#8e2a1f;
+    --larder-codable:#e08e79;--python:#3b6ea5;--simdjson:#7d8796;
     --larder-plain:#e08e79;--sqlite-fts5:#b8901a;--sqlite-plain:#dcc584}
     @media(prefers-color-scheme:dark){:root{--text:#e4e8ee;--back:#14181f;--soft:#9aa5b5;
     --track:#232a34;--line:#333c49;--lmdb-c:#94a0b2;--lmdb-c-compare:#5f6978;
-    --lmdb-swift:#5fb8ab;--sqlite-c:#d6ad3a;--grdb:#b08fd6;--larder:#ef6a5b;--larder-codable:#a8604f;
-    --python:#6aa0d8;--simdjson:#94a0b2;
+    --lmdb-swift:#5fb8ab;--sqlite-c:#d6ad3a;--grdb:#b08fd6;--larder:#ef6a5b;--larder-threads:#f4a79d;
+    --larder-codable:#a8604f;--python:#6aa0d8;--simdjson:#94a0b2;
     --larder-plain:#a8604f;--sqlite-fts5:#d6ad3a;--sqlite-plain:#8a7434}}
     body{font:16px/1.5 system-ui,sans-serif;color:var(--text);background:var(--back);
     margin:1.5rem auto;max-width:1100px;padding:0 1rem}

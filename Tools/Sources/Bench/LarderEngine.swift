@@ -26,6 +26,8 @@ final class LarderEngine: Engine {
 
   init(_ workload: Workload, in parent: ScratchFolder, mapByteCount: Int) throws {
     options.mapByteCount = mapByteCount
+    // As the others do; `ThreadsEngine` uses more.
+    options.readThreadCount = 1
     self.workload = workload
     folder = try parent.folder(name)
   }
