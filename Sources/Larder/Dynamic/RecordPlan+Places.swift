@@ -12,18 +12,18 @@ extension RecordPlan {
 
   /// The member of a name in a place of documents; ``Member/other`` where the plan has nothing for it.
   mutating func makeMember(_ name: String, in number: Int) -> Member {
-    let document = documents[number]
-    let table = binding.collection.tables[document.table]
+    let table = binding.collection.tables[documents[number].table]
     // Names are equal in every normalisation; of two such names in one object, one is no member.
     guard let slot = table.slot(of: name), table[slot].name.utf8.elementsEqual(name.utf8) else {
       return .other
     }
     // Made before, where the reader has given the numbers of names anew.
-    var node = document.children.first { $0.name == name }?.node
+    var node = documents[number].children[name]
     if node == nil, let sight = sight(of: name, in: shapes[number]) {
+      let (place, rules) = (documents[number].place, documents[number].rules)
       let made = self.node(
-        table[slot].kind, sight, document.place?.anyMember(name), document.rules?.member(name))
-      documents[number].children.append((name, made))
+        table[slot].kind, sight, place?.anyMember(name), rules?.member(name))
+      documents[number].children[name] = made
       node = made
     }
     guard let node else { return .other }
@@ -207,8 +207,8 @@ extension InferredShape {
   ) {
     guard document < counts.count else { return }
     addCounts(objects: counts[document].objects, members: counts[document].members)
-    for child in plan.documents[document].children {
-      change(of: child.name) { $0.add(counts, of: plan, node: child.node) }
+    for (name, node) in plan.documents[document].children {
+      change(of: name) { $0.add(counts, of: plan, node: node) }
     }
   }
 }

@@ -83,7 +83,7 @@ struct RecordPlan: ~Copyable {
     /// By the numbers of their names.
     var members: [Member] = []
     /// Nodes that were made, with the names of their fields.
-    var children: [(name: String, node: Int)] = []
+    var children: [String: Int] = [:]
   }
 
   /// Objects that stood in a place, and their members together.

@@ -38,6 +38,7 @@ struct CSVHeader {
         names.append((name.isEmpty ? "column \(index + 1)" : name, position))
       }
     }
+    var tree = CSVFieldTree(allowsNil: true)
     for (name, position) in names {
       guard !name.isEmpty else {
         throw error(.shape, position, found: "a column without a name", expected: "a name for each")
@@ -52,8 +53,8 @@ struct CSVHeader {
         name: name, path: path, place: path.names.reduce(place) { $0?.member($1) },
         position: position)
       columns.append(column)
-      do throws(Clash) {
-        try Self.add(columns.count - 1, path.names[...], to: &fields, place)
+      do throws(CSVFieldTree.Clash) {
+        try tree.add(columns.count - 1, path.names[...], place)
       } catch {
         throw self.error(
           .duplicateKey, position,
@@ -62,6 +63,7 @@ struct CSVHeader {
             ? "each name once" : "an embedded document in one column or in several, not both")
       }
     }
+    fields = tree.fields
     let known = Set(columns.map(\.name))
     if let unknown = types.keys.sorted().first(where: { !known.contains($0) }) {
       throw error(
@@ -98,35 +100,5 @@ struct CSVHeader {
     _ kind: ImportError.Kind, _ position: TextPosition, found: String, expected: String
   ) -> ImportError {
     ImportError(kind, file: file, position: position, found: found, expected: expected)
-  }
-
-  /// A path that is there already: a second time, or as a document and as a column of JSON.
-  private struct Clash: Error {
-    let isSecond: Bool
-  }
-
-  private static func add(
-    _ column: Int, _ path: ArraySlice<String>, to fields: inout [CSVField], _ place: FieldPlace?
-  ) throws(Clash) {
-    guard let name = path.first else { return }
-    let isLast = path.count == 1
-    let member = place?.member(name)
-    let known = fields.firstIndex { $0.name == name }
-    let content = known.map { fields[$0].content }
-    switch content {
-    case .column: throw Clash(isSecond: isLast)
-    case .document where isLast: throw Clash(isSecond: false)
-    case nil where isLast: fields.append(CSVField(name: name, content: .column(column)))
-    case nil, .document:
-      var document = CSVField.Document(allowsNil: member?.allowsNil ?? true)
-      if case .document(let known)? = content { document = known }
-      try add(column, path.dropFirst(), to: &document.fields, member)
-      document.columns.append(column)
-      if let known {
-        fields[known].content = .document(document)
-      } else {
-        fields.append(CSVField(name: name, content: .document(document)))
-      }
-    }
   }
 }

@@ -3,10 +3,14 @@ internal import Larder
 /// The kinds of columns that only the file shows, as far as it has been read.
 struct CSVGuess: Sendable {
   private var columns: [(index: Int, isKey: Bool, inference: CSVInference)] = []
+  /// For each column of the file its place among these; nil for one whose kind is known.
+  private var places: [Int?] = []
 
   init(_ header: borrowing CSVHeader, _ types: [String: ImportType], keyField: String) {
-    for (index, column) in header.columns.enumerated()
-    where CSVNotation.declaredKind(types[column.name], column.place) == nil {
+    for (index, column) in header.columns.enumerated() {
+      let isOpen = CSVNotation.declaredKind(types[column.name], column.place) == nil
+      places.append(isOpen ? columns.count : nil)
+      guard isOpen else { continue }
       columns.append((index, column.path.names == [keyField], CSVInference()))
     }
   }
@@ -16,7 +20,8 @@ struct CSVGuess: Sendable {
 
   /// The kind that a column has, if it is one of those.
   func kind(of index: Int) -> Kind<Int> {
-    guard let column = columns.first(where: { $0.index == index }) else { return .null }
+    guard let place = places[index] else { return .null }
+    let column = columns[place]
     return column.isKey ? column.inference.kindOfKey : column.inference.kind
   }
 

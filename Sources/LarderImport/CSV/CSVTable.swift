@@ -88,7 +88,7 @@ struct CSVColumn: Sendable {
 /// A field of a document, and the columns that it comes from.
 struct CSVField: Sendable {
   let name: String
-  var content: Content
+  let content: Content
 
   enum Content: Sendable {
     case column(Int)
@@ -97,9 +97,9 @@ struct CSVField: Sendable {
 
   /// An embedded document in several columns.
   struct Document: Sendable {
-    var fields: [CSVField] = []
+    let fields: [CSVField]
     /// All columns in it, however deep.
-    var columns: [Int] = []
+    let columns: [Int]
     let allowsNil: Bool
   }
 }

@@ -19,7 +19,8 @@ struct RecordRows: ~Copyable {
     let slots: [Int]
 
     init(_ columns: [String], _ names: [String]) {
-      slots = columns.map { names.firstIndex(of: $0) ?? -1 }
+      let places = Dictionary(zip(names, names.indices), uniquingKeysWith: { first, _ in first })
+      slots = columns.map { places[$0] ?? -1 }
     }
   }
 
