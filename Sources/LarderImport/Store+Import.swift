@@ -36,8 +36,8 @@ extension Store {
   ) throws -> ImportReport {
     let isTable = options.format.resolved(for: source.name) == .csv
     let rehearsal = try SaveRehearsal(
-      self.collection(collection), keyField: key, minusZeroIsInteger: !isTable,
-      allowsMixed: options.allowsMixedKinds, rules: options.rules(isTable: isTable))
+      self.collection(collection), keyField: key, allowsMixed: options.allowsMixedKinds,
+      rules: options.rules(isTable: isTable))
     return try importDocuments(from: source, rehearsal, options, progress)
   }
 
@@ -58,7 +58,7 @@ extension Store {
     let isTable = options.format.resolved(for: source.name) == .csv
     let rehearsal = try SaveRehearsal(
       collection(Entity.schema.name), keyField: Entity.schema.keyField ?? "", declaring: type,
-      minusZeroIsInteger: true, allowsMixed: options.allowsMixedKinds,
+      allowsMixed: options.allowsMixedKinds,
       rules: options.rules(isTable: isTable))
     return try importDocuments(from: source, rehearsal, options, progress)
   }

@@ -109,6 +109,53 @@ struct ImportKindTests {
     }
   }
 
+  @Test(
+    "minus zero keeps its sign, also among integers, and comes back from an export",
+    arguments: ["-0.0", "-0"], ["t.ndjson", "t.csv"])
+  func minusZero(_ zero: String, _ name: String) throws {
+    let texts =
+      name == "t.csv"
+      ? ["id,x,y\n1,\(zero),1\n2,\(zero),\(zero)\n", "id,x,y\n3,7,5\n4,\(zero),7\n"]
+      : [
+        #"{"id": 1, "x": \#(zero), "y": 1}"# + "\n" + #"{"id": 2, "x": \#(zero), "y": \#(zero)}"#,
+        #"{"id": 3, "x": 7, "y": 5}"# + "\n" + #"{"id": 4, "x": \#(zero), "y": 7}"#,
+      ]
+    let scratch = try ScratchFolder()
+    try withTemporaryStore { store in
+      for text in texts {
+        try store.importDocuments(from: .text(text, name: name), into: "c", key: "id")
+      }
+      let before = try store.collection("c").fetch(DynamicQuery())
+
+      #expect(
+        before.map { $0["x"].map(exact) } == [-0.0, -0.0, 7.0, -0.0].map { exact(.double($0)) })
+      #expect(
+        before.map { $0["y"].map(exact) } == [1.0, -0.0, 5.0, 7.0].map { exact(.double($0)) })
+      for format in ExportFormat.allCases {
+        let file = scratch.file("c.\(format.rawValue)")
+        try store.export(collection: "c", as: format, to: .file(file))
+        try withTemporaryStore { other in
+          try other.importDocuments(from: .file(file), into: "c", key: "id")
+          #expect(
+            try other.collection("c").fetch(DynamicQuery()).map(exact) == before.map(exact))
+        }
+      }
+    }
+  }
+
+  @Test("minus zero keeps its sign in a field that the type of an import does not declare")
+  func minusZeroInUndeclaredField() throws {
+    try withTemporaryStore { store in
+      for name in ["t.ndjson", "t.csv"] {
+        let text = name == "t.csv" ? "id,more\n1,-0.0\n" : #"{"id": 1, "more": -0.0}"#
+        try store.importDocuments(from: .text(text, name: name), into: Numbers.self)
+
+        let more = try store.collection("Numbers").get(1)?["more"]
+        #expect(more.map(exact) == exact(.double(-0.0)), "\(name)")
+      }
+    }
+  }
+
   // MARK: Text
 
   @Test("a URL is kept as it came, and one that would be changed is refused")

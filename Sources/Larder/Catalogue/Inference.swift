@@ -11,9 +11,6 @@ final class Inference: Sendable {
   }
 
   struct Policy: Sendable {
-    /// Whether -0.0 counts as an integer where a field has no other doubles: the JSON reader gives
-    /// it for `-0`, which must not make a field of integers one of doubles and round the large ones.
-    var minusZeroIsInteger = false
     /// Whether no number may become another one: integers beyond `Int64` make a field unsigned where
     /// none is negative, and those that no double is equal to do not stand among doubles.
     var isExact = false

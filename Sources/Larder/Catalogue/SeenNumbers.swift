@@ -43,13 +43,8 @@ struct SeenNumbers: Sendable {
     case .unsigned(let number):
       numbers.hasUnsigned = true
       numbers.hasInexact = hasInexact || Double(exactly: number) == nil
-    case .double(let number):
-      let isZero = number == 0 && number.sign == .minus
-      if isZero && policy.minusZeroIsInteger {
-        numbers.hasSigned = hasSigned || !hasUnsigned
-      } else {
-        numbers.hasDouble = true
-      }
+    // -0.0, too: no integer has its sign.
+    case .double: numbers.hasDouble = true
     default: return false
     }
     guard numbers.isSound else { return false }

@@ -188,7 +188,6 @@ extension SeenNumbers {
     if hasInexact { tokens.insert(.inexact) }
     if hasUnsigned { tokens.insert(.unsigned) }
     if hasDouble { tokens.insert(.double) }
-    if hasDouble && (hasSigned || hasUnsigned) { tokens.insert(.minusZero) }
     return tokens
   }
 }

@@ -96,8 +96,7 @@ extension RecordPlan {
 
   @inline(__always)
   private func put(_ number: Double, _ node: Node, _ writer: inout RecordWriter) -> Bool {
-    let isMinusZero = number == 0 && number.sign == .minus
-    guard node.tokens.contains(isMinusZero ? .minusZero : .double) else { return false }
+    guard node.tokens.contains(.double) else { return false }
     switch node.form {
     case .double, .any: writer.put(number)
     case .float:

@@ -60,17 +60,14 @@ struct RecordPlan: ~Copyable {
     /// Integers that no double is equal to, besides.
     static let inexact = Tokens(rawValue: 32)
     static let double = Tokens(rawValue: 64)
-    static let minusZero = Tokens(rawValue: 128)
-    static let string = Tokens(rawValue: 256)
-    static let uuid = Tokens(rawValue: 512)
-    static let array = Tokens(rawValue: 1024)
-    static let object = Tokens(rawValue: 2048)
+    static let string = Tokens(rawValue: 128)
+    static let uuid = Tokens(rawValue: 256)
+    static let array = Tokens(rawValue: 512)
+    static let object = Tokens(rawValue: 1024)
     /// A value of the kind that stands there, which is text in JSON.
-    static let own = Tokens(rawValue: 4096)
+    static let own = Tokens(rawValue: 2048)
     static let everything = Tokens(rawValue: 0xFFFF)
-    static let numbers: Tokens = [
-      .positive, .negative, .unsigned, .inexact, .double, .minusZero,
-    ]
+    static let numbers: Tokens = [.positive, .negative, .unsigned, .inexact, .double]
   }
 
   /// A place that documents stand in.

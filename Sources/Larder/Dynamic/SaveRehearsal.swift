@@ -48,28 +48,14 @@ package struct SaveRehearsal: Sendable {
   /// - Parameters:
   ///   - keyField: The field that is the entity-accessor key.
   ///   - type: A type that is to be declared before the documents are saved.
-  ///   - minusZeroIsInteger: Whether -0.0 may be an integer, as in JSON, which has `-0`.
+  ///   - allowsMixed: Whether a field whose values have two kinds takes any.
+  ///   - rules: The kinds that fields are to have, whatever their values look like.
   /// - Throws: ``StoreError``, such as
   ///   ``StoreError/kindMismatch(collection:field:stored:declared:)`` for a type that cannot be
   ///   declared, or when the collection's key is another field.
   package init(
     _ collection: DynamicCollection, keyField: String, declaring type: (any Document.Type)? = nil,
-    minusZeroIsInteger: Bool = true
-  ) throws {
-    try self.init(
-      collection, keyField: keyField, declaring: type, minusZeroIsInteger: minusZeroIsInteger,
-      allowsMixed: false)
-  }
-
-  /// Begins without any document.
-  ///
-  /// - Parameters:
-  ///   - allowsMixed: Whether a field whose values have two kinds takes any.
-  ///   - rules: The kinds that fields are to have, whatever their values look like.
-  /// - Throws: As ``init(_:keyField:declaring:minusZeroIsInteger:)``.
-  package init(
-    _ collection: DynamicCollection, keyField: String, declaring type: (any Document.Type)? = nil,
-    minusZeroIsInteger: Bool, allowsMixed: Bool, rules: KindRules? = nil
+    allowsMixed: Bool = false, rules: KindRules? = nil
   ) throws {
     self.collection = collection
     self.keyField = keyField
@@ -94,8 +80,7 @@ package struct SaveRehearsal: Sendable {
     shape = InferredShape(
       stored,
       Inference.Policy(
-        minusZeroIsInteger: minusZeroIsInteger, isExact: true, allowsMixed: allowsMixed,
-        findsDictionaries: true, rules: rules))
+        isExact: true, allowsMixed: allowsMixed, findsDictionaries: true, rules: rules))
   }
 
   private static func hasUniqueIndex<Entity: Document>(_ type: Entity.Type) -> Bool {

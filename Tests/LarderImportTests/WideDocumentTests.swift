@@ -1,0 +1,58 @@
+import Larder
+import LarderImport
+import LarderTesting
+import Testing
+
+// Where the work grows with the square of the names, each of these takes many minutes.
+
+@Suite("Documents of very many fields")
+struct WideDocumentTests {
+  private static let columnCount = 50_000
+
+  @Test(
+    "a table takes work by its cells, in documents and in embedded ones", arguments: ["", "in."])
+  func table(_ prefix: String) throws {
+    let names = (1..<Self.columnCount).map { "\(prefix)c\($0)" }
+    let header = (["id"] + names).joined(separator: ",")
+    let rows = (0..<4).map { row in
+      (["\(row)"] + names.indices.map { "\($0 % 7 + row)" }).joined(separator: ",")
+    }
+    let scratch = try ScratchFolder()
+    let file = scratch.file("wide.csv")
+    try withTemporaryStore { store in
+      let report = try store.importDocuments(
+        from: .text(([header] + rows).joined(separator: "\n"), name: "t.csv"), into: "c",
+        key: "id")
+      try store.export(collection: "c", as: .csv, to: .file(file))
+      let again = try store.importDocuments(from: .file(file), into: "c", key: "id")
+
+      #expect(report.saved.inserted == 4 && again.saved.unchanged == 4)
+      let document = try #require(try store.collection("c").get(3))
+      guard !prefix.isEmpty else {
+        #expect(document["c10"] == .integer(9 % 7 + 3))
+        return
+      }
+      guard case .document(let inner)? = document["in"] else {
+        Issue.record("no embedded document")
+        return
+      }
+      #expect(inner["c10"] == .integer(9 % 7 + 3))
+    }
+  }
+
+  @Test("JSON takes work by its members, in documents and in embedded ones")
+  func members() throws {
+    let text = (0..<4).map { number in
+      let members = (1..<Self.columnCount).map { "\"c\($0)\":\($0 % 7 + number)" }
+        .joined(separator: ",")
+      return "{\"id\":\(number),\"in\":{\(members)},\(members)}\n"
+    }.joined()
+    try withTemporaryStore { store in
+      let report = try store.importDocuments(
+        from: .text(text, name: "t.ndjson"), into: "c", key: "id")
+
+      #expect(report.saved.inserted == 4)
+      #expect(try store.collection("c").get(3)?["c10"] == .integer(10 % 7 + 3))
+    }
+  }
+}
