@@ -1,7 +1,8 @@
 /// How a CSV file is read: RFC 4180, with the choices that it leaves open made here.
 ///
-/// - Rows end in LF or CR LF; a CR alone is refused outside quotes. Empty lines are skipped. A
-///   byte order mark at the beginning is skipped.
+/// - Rows end in LF or CR LF; a CR alone is refused outside quotes. A byte order mark at the beginning is
+///   skipped. So are empty lines, unless the table has one column and ``ImportOptions/makesKeys`` gives its
+///   rows keys: an empty line is then a row whose field is nil, as an export writes it.
 /// - A row that is longer or shorter than the header is refused, as are a quote inside a field
 ///   that does not begin with one, and text behind a closing quote. Nothing is trimmed.
 /// - An empty field is nil; `""` is empty text. `\N`, not quoted, is no value at all: the document

@@ -7,6 +7,8 @@ struct CSVReader: ~Copyable, Sendable {
   var text: TextWindow
   let delimiter: UInt8
   let limits: CSVLimits
+  /// Whether an empty line of a table of one column is a row, whose field is empty.
+  private let takesEmptyLines: Bool
 
   /// The fields of the latest row.
   private(set) var cells = Slab<Cell>(capacity: 16, filler: Cell())
@@ -43,12 +45,13 @@ struct CSVReader: ~Copyable, Sendable {
   /// A reader at the beginning of `source`.
   init(
     _ source: consuming ByteSource, delimiter: CSVDelimiter, columnCount: Int? = nil,
-    limits: CSVLimits = CSVLimits()
+    limits: CSVLimits = CSVLimits(), takesEmptyLines: Bool = false
   ) {
     text = TextWindow(source)
     self.delimiter = delimiter.byte
     self.columnCount = columnCount
     self.limits = limits
+    self.takesEmptyLines = takesEmptyLines
   }
 
   /// Lends the bytes of a field of the latest row, which are UTF-8.
@@ -97,7 +100,8 @@ struct CSVReader: ~Copyable, Sendable {
     resolved.count += body(resolved.base + resolved.count)
   }
 
-  /// Reads the next row; false when there is none. Empty lines are no rows.
+  /// Reads the next row; false when there is none. Empty lines are no rows, except where the reader takes
+  /// them for those of one column.
   ///
   /// - Throws: ``ImportError``. The reader must then be let go of.
   mutating func next() throws(ImportError) -> Bool {
@@ -130,6 +134,7 @@ struct CSVReader: ~Copyable, Sendable {
         guard try more() else { return false }
         continue
       }
+      if takesEmptyLines, columnCount == 1 { return true }
       guard try endLine() else { return true }
     }
   }

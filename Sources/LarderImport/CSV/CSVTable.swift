@@ -38,7 +38,7 @@ struct CSVTable: Sendable {
       options.csv.delimiter ?? (formatName(of: file).hasSuffix(".tsv") ? .tab : .comma)
     var reader = CSVReader(
       source, delimiter: delimiter, columnCount: self.options.columns?.count,
-      limits: self.options.limits)
+      limits: self.options.limits, takesEmptyLines: makesKeys)
     let header = try CSVHeader(
       self.options, options.types, &reader, place: rehearsal.shape.place)
     try header.require(rehearsal.keyField, isMade: options.makesKeys)
@@ -72,7 +72,8 @@ struct CSVTable: Sendable {
   /// The documents of the file, from its beginning.
   func documents(_ source: consuming ByteSource) throws(ImportError) -> CSVDocuments {
     var reader = CSVReader(
-      source, delimiter: delimiter, columnCount: columns.count, limits: options.limits)
+      source, delimiter: delimiter, columnCount: options.columns?.count, limits: options.limits,
+      takesEmptyLines: makesKeys)
     if options.columns == nil { _ = try reader.next() }
     return CSVDocuments(reader, self)
   }

@@ -148,6 +148,58 @@ struct ExportRoundTripTests {
     }
   }
 
+  @Test("nil alone in a row comes back, and so do empty text and what is missing")
+  func oneColumn() throws {
+    let scratch = try ScratchFolder()
+    let file = scratch.file("c.csv")
+    let values: [Value?] = [.null, "a", .null, .null, "", nil, "\\N", "b", .null]
+    try withTemporaryStore { store in
+      try store.collection("c").save(
+        values.enumerated().map { id, value in
+          var document: DynamicDocument = ["id": .integer(Int64(id))]
+          document["x"] = value
+          return document
+        }, keyField: "id")
+      var options = ExportOptions()
+      options.fields = [FieldPath(field: "x")]
+      try store.export(collection: "c", as: .csv, to: .file(file), options: options)
+      let text = try String(contentsOf: file, encoding: .utf8)
+
+      for (name, text) in [("t.csv", text), ("t.csv", text.replacing("\n", with: "\r\n"))] {
+        var options = ImportOptions()
+        options.makesKeys = true
+        try withTemporaryStore { other in
+          try other.importDocuments(
+            from: .text(text, name: name), into: "c", key: "id", options: options)
+          #expect(try other.collection("c").fetch(DynamicQuery()).map { $0["x"] } == values)
+        }
+        // Without a header, the first line may be empty.
+        options.csv.columns = ["x"]
+        try withTemporaryStore { other in
+          let rows = String(text.drop { !$0.isNewline }.dropFirst())
+          try other.importDocuments(
+            from: .text(rows, name: name), into: "c", key: "id", options: options)
+          #expect(try other.collection("c").fetch(DynamicQuery()).map { $0["x"] } == values)
+        }
+      }
+    }
+  }
+
+  @Test("an empty line is no row where a row cannot be empty: among keys, or in several columns")
+  func emptyLines() throws {
+    try withTemporaryStore { store in
+      try store.importDocuments(
+        from: .text("\nid\n\na\n\nb\n\n", name: "t.csv"), into: "keys", key: "id")
+      var options = ImportOptions()
+      options.makesKeys = true
+      try store.importDocuments(
+        from: .text("\na,b\n\n1,2\n\n", name: "t.csv"), into: "rows", key: "id", options: options)
+
+      #expect(try store.collection("keys").count() == 2)
+      #expect(try store.collection("rows").count() == 1)
+    }
+  }
+
   @Test("nil is empty, what is missing is \\N, and text that looks like either is in quotes")
   func nothing() throws {
     let scratch = try ScratchFolder()
