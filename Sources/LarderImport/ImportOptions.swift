@@ -25,8 +25,9 @@ public struct ImportOptions: Sendable {
   public var types: [String: ImportType] = [:]
 
   /// Lets a field take any kind where the documents have values of several kinds in it, such as numbers
-  /// here and arrays there. Without it they are refused.
+  /// here and arrays there. Without it they are refused in JSON, and a column of a table is text.
   ///
+  /// In a table, a column that holds several kinds is then read as one of the type ``ImportType/any``.
   /// A field of any kind can have no index.
   public var allowsMixedKinds = false
 

@@ -5,7 +5,8 @@ public enum ImportType: String, CaseIterable, Sendable {
   case string, bool, integer, double, decimal, date, uuid, url, data
   /// An object whose names are keys, and not fields: `{"anna": 5, "bo": 3}`.
   case dictionary
-  /// Any value, of another kind in each document.
+  /// Any value, of another kind in each document. In a table, each field has the kind that it would have in a
+  /// column of its own: `5` is an integer, `x` and what is quoted is text.
   case any
   /// Of a table: JSON in each field, of the kinds that all of them show. Elsewhere the same as `any`.
   case json

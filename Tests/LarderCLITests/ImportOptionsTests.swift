@@ -34,7 +34,7 @@ struct ImportOptionsTests {
     let json = try larder.file("t.json", #"[{"id": 1}]"#)
 
     for (file, option) in [
-      (table, ["--mixed"]), (table, ["--at", "a"]), (json, ["--columns", "id"]),
+      (table, ["--at", "a"]), (json, ["--columns", "id"]),
       (json, ["--delimiter", ";"]), (table, ["--types", "id=string,id=integer"]),
     ] {
       let wrong = try larder.start(
@@ -132,6 +132,26 @@ struct ImportOptionsTests {
         {"id": 2, "v": "x", "votes": {}}
 
         """)
+  }
+
+  @Test("each field of a table has its own kind with --mixed, or with any as its column's")
+  func mixedTable() throws {
+    let file = try larder.file("t.csv", "id,v,w\n1,5,1\n2,x,2\n3,2.5,3\n4,true,x\n5,\"5\",5\n")
+
+    for (collection, options) in [("m", ["--mixed"]), ("a", ["--types", "v=any"])] {
+      for _ in 0..<2 {
+        let taken = try larder.runOnStore(
+          ["import", file, "--into", collection, "--key", "id"] + options)
+        #expect(taken.status == 0, "\(taken.errors)")
+      }
+      let w =
+        collection == "m"
+        ? ["1", "2", "3", #""x""#, "5"] : ["1", "2", "3", "x", "5"].map { "\"\($0)\"" }
+      let rows = zip(zip(1...5, ["5", #""x""#, "2.5", "true", #""5""#]), w).map {
+        #"{"id": \#($0.0), "v": \#($0.1), "w": \#($1)}"# + "\n"
+      }
+      #expect(try larder.runOnStore("export", collection).output == rows.joined())
+    }
   }
 
   @Test("documents in a member and over several lines come in by the option that the error names")

@@ -34,6 +34,10 @@ struct LarderProgram {
 
   /// Runs it with `--store`.
   func runOnStore(_ arguments: String..., input: String = "") throws -> Outcome {
+    try runOnStore(arguments, input: input)
+  }
+
+  func runOnStore(_ arguments: [String], input: String = "") throws -> Outcome {
     let process = try start(arguments + ["--store", store])
     try? process.input.write(contentsOf: Data(input.utf8))
     try process.input.close()

@@ -139,7 +139,12 @@ extension RecordPlan {
 
   /// Writes a value that is of the kind that stands there already.
   private func put(own value: Value, _ node: Node, _ writer: inout RecordWriter) -> Bool {
-    guard node.form == .text, node.tokens.contains(.own) else { return false }
+    guard node.tokens.contains(.own) else { return false }
+    if node.form == .any {
+      writer.putNatural(value)
+      return true
+    }
+    guard node.form == .text else { return false }
     switch (value, kinds[Int(node.kind)].kind) {
     case (.date(let date), .date): writer.put(date)
     case (.uuid(let id), .uuid): writer.put(id)

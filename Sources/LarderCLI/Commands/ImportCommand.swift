@@ -37,7 +37,9 @@ enum ImportCommand: Command {
                          are those of the collection, or else what the whole file shows, from a pipe
                          too. The kinds: \(kinds(0..<6)),
                          \(kinds(6..<12))
-      --mixed            of JSON: let a field hold values of several kinds; else they are refused
+      --mixed            let a field hold values of several kinds; else JSON is refused, and a column
+                         of CSV is text. For one column: --types NAME=any. An export has JSON in such
+                         columns, which another store reads with --types NAME=json and --mixed
       --repeated last    save the last of the documents that share a key; else they are refused
       --columns LIST     of CSV without a header: the names of the columns, as in `id,name,geo.lat`
       --max-bytes SIZE   the largest document, text or line that is read, as in 512M; 64M by default.
@@ -150,8 +152,7 @@ enum ImportCommand: Command {
   private static func refuseWithoutEffect(
     _ arguments: Arguments, isTable: Bool
   ) throws(UsageError) {
-    let (names, format) =
-      isTable ? (["at", "mixed"], "JSON") : (["delimiter", "columns"], "CSV")
+    let (names, format) = isTable ? (["at"], "JSON") : (["delimiter", "columns"], "CSV")
     for name in names where arguments.has(name) {
       throw UsageError(
         "--\(name) is for \(format)"

@@ -116,7 +116,10 @@ struct CSVDocuments: ~Copyable, Sendable {
       }
     }
     if notation.isJSON { return try json(index) }
-    guard let value = reader.withCell(index, { notation.value($0) }) else { throw refused(index) }
+    let isQuoted = reader.cells[index].isQuoted
+    guard let value = reader.withCell(index, { notation.value($0, isQuoted: isQuoted) }) else {
+      throw refused(index)
+    }
     return value
   }
 
@@ -146,7 +149,8 @@ struct CSVDocuments: ~Copyable, Sendable {
     return ImportError(
       .value, file: table.file, position: reader.position(of: index),
       found: "\(text.isEmpty ? "an empty field" : quoted(text)) in \(quoted(column.name))",
-      expected: column.notation.expectation)
+      expected: column.notation.expectation
+        + (column.notation.isFixed ? "" : "; or that the field may hold any kind (`--mixed`)"))
   }
 }
 

@@ -6,12 +6,16 @@ struct CSVGuess: Sendable {
   /// For each column of the file its place among these; nil for one whose kind is known.
   private var places: [Int?] = []
 
-  init(_ header: borrowing CSVHeader, _ types: [String: ImportType], keyField: String) {
+  init(_ header: borrowing CSVHeader, _ options: ImportOptions, keyField: String) {
     for (index, column) in header.columns.enumerated() {
-      let isOpen = CSVNotation.declaredKind(types[column.name], column.place) == nil
+      let isOpen = CSVNotation.declaredKind(options.types[column.name], column.place) == nil
       places.append(isOpen ? columns.count : nil)
       guard isOpen else { continue }
-      columns.append((index, column.path.names == [keyField], CSVInference()))
+      columns.append(
+        (
+          index, column.path.names == [keyField],
+          CSVInference(allowsMixed: options.allowsMixedKinds)
+        ))
     }
   }
 
@@ -32,7 +36,7 @@ struct CSVGuess: Sendable {
   @discardableResult
   mutating func add(_ reader: borrowing CSVReader) -> Bool {
     var isOther = false
-    for place in columns.indices where !columns[place].inference.isText {
+    for place in columns.indices where !columns[place].inference.isSettled {
       let index = columns[place].index
       let cell = reader.cells[index]
       if cell.isAsGuessed || cell.isNil { continue }
@@ -52,6 +56,10 @@ struct CSVGuess: Sendable {
 /// What the fields of one column are, as far as they have been seen.
 struct CSVInference: Equatable, Sendable {
   private var seen: Seen = []
+  /// Whether fields that no other kind holds together make a column of any kind, and not of text.
+  private let allowsMixed: Bool
+
+  init(allowsMixed: Bool) { self.allowsMixed = allowsMixed }
 
   private struct Seen: OptionSet, Sendable {
     let rawValue: UInt8
@@ -68,7 +76,7 @@ struct CSVInference: Equatable, Sendable {
   }
 
   /// Whether no further field can change the kind.
-  var isText: Bool { seen.contains(.text) }
+  var isSettled: Bool { allowsMixed ? kind == .any : seen.contains(.text) }
 
   /// The kind of the column; `null` while every field was empty.
   var kind: Kind<Int> {
@@ -78,10 +86,12 @@ struct CSVInference: Equatable, Sendable {
     case .date: .date
     case .integer, .wideInteger, [.integer, .wideInteger]: .integer(.int64)
     case .double, [.integer, .double]: .double
-    case let kinds where kinds.isSubset(of: [.integer, .wideInteger, .unsigned]):
-      // Among these, one is above `Int64.max`.
-      seen.contains(.negative) ? .string : .integer(.uint64)
-    default: .string
+    case .text: .string
+    // Among these, one is above `Int64.max`.
+    case let kinds
+    where kinds.isSubset(of: [.integer, .wideInteger, .unsigned]) && !seen.contains(.negative):
+      .integer(.uint64)
+    default: allowsMixed ? .any : .string
     }
   }
 

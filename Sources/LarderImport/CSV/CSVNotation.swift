@@ -4,6 +4,10 @@ internal import Larder
 struct CSVNotation: Sendable {
   /// The kind of the values; one that no single field can show stands there as JSON.
   let kind: Kind<Int>
+  /// Whether the caller or a type says the kind.
+  let isFixed: Bool
+  /// Whether a field that is none of the kind has the one that it would have in a column of its own.
+  private let isMixed: Bool
   /// What the catalogue knows of the column, for what stands inside of JSON.
   let place: FieldPlace?
   let empty: Empty
@@ -20,7 +24,8 @@ struct CSVNotation: Sendable {
 
   var isJSON: Bool {
     switch kind {
-    case .any, .document, .array, .set, .dictionary: true
+    case .any: !isMixed
+    case .document, .array, .set, .dictionary: true
     default: false
     }
   }
@@ -29,8 +34,11 @@ struct CSVNotation: Sendable {
   ///   - type: What the caller declares.
   ///   - place: What the catalogue knows.
   ///   - inferred: What the whole file shows.
-  init(_ type: ImportType?, _ place: FieldPlace?, inferred: Kind<Int>) {
+  ///   - allowsMixed: Whether the column may take any kind where only the file or other files tell it.
+  init(_ type: ImportType?, _ place: FieldPlace?, inferred: Kind<Int>, allowsMixed: Bool) {
     kind = Self.declaredKind(type, place) ?? Self.kind(inferred, place)
+    isFixed = type != nil || place?.isDeclared == true
+    isMixed = type == .any || allowsMixed && !isFixed
     self.place = place
     empty =
       if let place, place.isDeclared, !place.allowsNil {
@@ -71,16 +79,27 @@ struct CSVNotation: Sendable {
 
   /// The value of a field that is not JSON, nor empty without quotes; nil where it is none of the
   /// kind.
-  func value(_ cell: UnsafeBufferPointer<UInt8>) -> Value? {
+  func value(_ cell: UnsafeBufferPointer<UInt8>, isQuoted: Bool) -> Value? {
+    if let value = Self.value(cell, kind) { return value }
+    guard isMixed else { return nil }
+    var alone = CSVInference(allowsMixed: false)
+    alone.add(cell, isQuoted: isQuoted)
+    return Self.value(cell, alone.kind)
+  }
+
+  private static func value(_ cell: UnsafeBufferPointer<UInt8>, _ kind: Kind<Int>) -> Value? {
     switch kind {
-    case .string, .null: return .string(String(decoding: cell, as: UTF8.self))
-    case .bool: return Self.bool(cell).map(Value.bool)
-    case .integer, .float, .double: return number(cell)
-    default: return ValueText.value(String(decoding: cell, as: UTF8.self), as: kind)
+    case .any: nil
+    case .string, .null: .string(String(decoding: cell, as: UTF8.self))
+    case .bool: bool(cell).map(Value.bool)
+    case .integer, .float, .double: number(cell, kind)
+    default: ValueText.value(String(decoding: cell, as: UTF8.self), as: kind)
     }
   }
 
-  private func number(_ cell: UnsafeBufferPointer<UInt8>) -> Value? {
+  private static func number(
+    _ cell: UnsafeBufferPointer<UInt8>, _ kind: Kind<Int>
+  ) -> Value? {
     switch NumberText.read(cell) {
     case .success(.integer(let value)): return Value.integer(value).coerced(to: kind)
     case .success(.unsigned(let value)): return Value.unsigned(value).coerced(to: kind)
@@ -95,7 +114,7 @@ struct CSVNotation: Sendable {
       return (Int64(text).map(Value.integer) ?? UInt64(text).map(Value.unsigned))?
         .coerced(to: kind)
     }
-    if let endless = Self.endlessDouble(cell) { return .double(endless) }
+    if let endless = endlessDouble(cell) { return .double(endless) }
     guard cell.allSatisfy({ $0 < 0x3A || $0 | 0x20 == UInt8(ascii: "e") }),
       let double = Double(text), double.isFinite,
       double != 0 || !cell.contains(where: { (0x31...0x39).contains($0) }),

@@ -11,11 +11,16 @@
 ///   of letters, digits, `_` and `-`; a name with a dot of its own stands between backquotes.
 ///
 /// The kinds of the columns are, in this order of precedence: those in ``ImportOptions/types``; those that the
-/// collection holds; those that the whole file shows: `bool` for `true` and `false`, `integer`, `double`, `date`, else text. What is quoted is text. So are numbers
-/// that would change: `007`, `+47`, `1e5` (an exponent needs its sign), integers beyond 64 bits, more
-/// than 17 digits, integers among doubles that no double is equal to; and dates that an export would
-/// write in another way than `2026-03-01T09:30:00.250Z`. The key is text or an integer. A column
-/// without a name is called `column 1`, by its place.
+/// collection holds; those that the whole file shows: `bool` for `true` and `false`, `integer`, `double`,
+/// `date`, else text. What is quoted is text. So are numbers that would change: `007`, `+47`, `1e5` (an exponent
+/// needs its sign), integers beyond 64 bits, more than 17 digits, integers among doubles that no double is equal
+/// to; and dates that an export would write in another way than `2026-03-01T09:30:00.250Z`. The key is text or
+/// an integer. A column without a name is called `column 1`, by its place.
+///
+/// A column whose fields are of several kinds is text, too. With ``ImportOptions/allowsMixedKinds``, or the type
+/// ``ImportType/any``, each field keeps the kind that it would have in a column of its own. Without these, a
+/// column that the collection has of any kind is read as JSON, which is how an export writes it.
+///
 /// Arrays, sets, dictionaries and embedded documents stand as JSON in one field, where the
 /// collection holds these or the column's type is `json`.
 public struct CSVOptions: Sendable {

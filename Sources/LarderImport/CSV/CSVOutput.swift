@@ -23,7 +23,7 @@ struct CSVOutput {
     columns = fields.map { path in
       let place = path.names.reduce(place) { $0?.member($1) }
       return Column(
-        path: path, isJSON: CSVNotation(nil, place, inferred: .null).isJSON,
+        path: path, isJSON: CSVNotation(nil, place, inferred: .null, allowsMixed: false).isJSON,
         place: place?.holdsAny == true ? place : nil)
     }
     delimiter = options.delimiter.byte

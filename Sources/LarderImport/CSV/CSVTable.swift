@@ -42,7 +42,7 @@ struct CSVTable: Sendable {
     let header = try CSVHeader(
       self.options, options.types, &reader, place: rehearsal.shape.place)
     try header.require(rehearsal.keyField, isMade: options.makesKeys)
-    var guess = CSVGuess(header, options.types, keyField: rehearsal.keyField)
+    var guess = CSVGuess(header, options, keyField: rehearsal.keyField)
     isInferred = !guess.isEmpty
     var (rowCount, isAtEnd) = (0, guess.isEmpty)
     while !isAtEnd, rowCount < mostRows {
@@ -60,7 +60,8 @@ struct CSVTable: Sendable {
       CSVColumn(
         name: column.name, path: column.path,
         notation: CSVNotation(
-          options.types[column.name], column.place, inferred: guess.kind(of: index)))
+          options.types[column.name], column.place, inferred: guess.kind(of: index),
+          allowsMixed: options.allowsMixedKinds && column.path.names != [rehearsal.keyField]))
     }
     fields = header.fields
     self.guess = isAtEnd ? nil : guess

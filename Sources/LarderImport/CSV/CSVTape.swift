@@ -172,13 +172,11 @@ struct CSVTape: ~Copyable, Sendable {
     if cell.isNil { return putEmpty(column.empty) }
     if reader.isMissing(index) { return true }
     switch column.form {
-    case .string:
-      entries.append(
-        Entry.made(
-          cell.isResolved ? .resolvedString : .string, at: cell.offset, from: cell.start,
-          count: cell.count, name: 1))
+    case .string: put(text: cell)
     case .bool:
-      guard let bool = reader.withCell(index, { CSVNotation.bool($0) }) else { return false }
+      guard let bool = reader.withCell(index, { CSVNotation.bool($0) }) else {
+        return put(other: index, cell, &reader)
+      }
       entries.append(Entry.made(bool ? .true : .false, at: cell.offset, 0))
       // `0` and `1` are numbers.
       if column.isGuessed, !cell.isQuoted, cell.count > 1 { reader.confirmGuess(index) }
@@ -200,6 +198,15 @@ struct CSVTape: ~Copyable, Sendable {
     return true
   }
 
+  /// Puts what stands in a column as text that means nothing else.
+  @inline(__always)
+  private mutating func put(text cell: CSVReader.Cell) {
+    entries.append(
+      Entry.made(
+        cell.isResolved ? .resolvedString : .string, at: cell.offset, from: cell.start,
+        count: cell.count, name: 1))
+  }
+
   private mutating func putEmpty(_ meaning: CSVNotation.Empty) -> Bool {
     switch meaning {
     case .null: entries.append(Entry.made(.null, at: 0, 0))
@@ -213,8 +220,10 @@ struct CSVTape: ~Copyable, Sendable {
   private mutating func put(
     other index: Int, _ cell: CSVReader.Cell, _ reader: inout CSVReader
   ) -> Bool {
-    guard let value = reader.withCell(index, { notations[index].value($0) }) else { return false }
+    let value = reader.withCell(index) { notations[index].value($0, isQuoted: cell.isQuoted) }
+    guard let value else { return false }
     switch value {
+    case .string: put(text: cell)
     case .bool(let value): entries.append(Entry.made(value ? .true : .false, at: cell.offset, 0))
     case .integer(let value):
       entries.append(Entry.made(.integer, at: cell.offset, UInt64(bitPattern: value)))
@@ -223,7 +232,7 @@ struct CSVTape: ~Copyable, Sendable {
     case .date, .uuid, .url, .data, .decimal:
       values.base[index] = value
       entries.append(Entry.made(.value, at: cell.offset, UInt64(index)))
-    case .null, .string, .array, .dictionary, .document: return false
+    case .null, .array, .dictionary, .document: return false
     }
     return true
   }
