@@ -86,12 +86,25 @@ struct ImportRun {
     if options.format.resolved(for: file.name) == .csv {
       try checkTable(file)
     } else {
-      _ = try tryAll(file, part: 0..<1)
+      try checkDocuments(file)
     }
     try checkRules(file.name)
     try checkKeys(file)
     try file.checkUnchanged()
     try tell(news(.reading, file.byteCount, file, report.documentCount, part: 0..<1))
+  }
+
+  /// Tries all documents; once more where keys above `Int64.max` come behind smaller ones.
+  private mutating func checkDocuments(_ file: borrowing ImportFile) throws {
+    let before = (rehearsal, report)
+    do {
+      _ = try tryAll(file, part: 0..<1)
+    } catch {
+      guard rehearsal.needsUnsignedKeys else { throw error }
+      (rehearsal, report) = before
+      rehearsal.expectUnsignedKeys()
+      _ = try tryAll(file, part: 0..<1)
+    }
   }
 
   /// Tries all rows, with the kinds that the first ones show where only the whole file can tell them;
@@ -105,10 +118,12 @@ struct ImportRun {
     }
     guard table?.guess != nil else {
       let start = table?.isInferred == true && !ImportPath.isDirect ? Self.inferringPart : 0
+      expectKeys()
       _ = try tryAll(file, part: start..<1)
       return
     }
     let before = (rehearsal, report)
+    expectKeys()
     do {
       if try tryAll(file, part: 0..<Self.guessingPart) {
         table?.confirm()
@@ -124,7 +139,13 @@ struct ImportRun {
     table = try CSVTable(try file.bytes(), options, rehearsal) { byteCount, rowCount in
       try tell(news(.reading, byteCount, file, rowCount, part: Self.guessingPart..<middle))
     }
+    expectKeys()
     _ = try tryAll(file, part: middle..<1)
+  }
+
+  /// Tells the rehearsal what the column of the keys shows, which the first row alone might not.
+  private mutating func expectKeys() {
+    if table?.hasUnsignedKeys == true { rehearsal.expectUnsignedKeys() }
   }
 
   /// Tries all documents; false, and it ends, where the kinds of a table turn out to be others than was

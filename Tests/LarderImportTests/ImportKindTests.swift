@@ -38,6 +38,58 @@ struct ImportKindTests {
   }
 
   @Test(
+    "keys above Int64.max may come behind smaller ones, and a key that stands twice is found",
+    arguments: ["t.ndjson", "t.csv"])
+  func unsignedKeys(_ name: String) throws {
+    let large: Value = .unsigned(1 << 63)
+    // More rows than those that a table's kinds are guessed by.
+    let keys = (0..<1_200).map { "\($0)" } + ["\(UInt64(1) << 63)"]
+    func source(_ keys: [String]) -> ImportSource {
+      let isTable = name == "t.csv"
+      return .text(
+        (isTable ? "id,x\n" : "")
+          + keys.map { isTable ? "\($0),1\n" : "{\"id\": \($0), \"x\": 1}\n" }.joined(), name: name)
+    }
+    try withTemporaryStore { store in
+      let twice = try refusal(in: store) {
+        try store.importDocuments(from: source(keys + ["7"]), into: "c", key: "id")
+      }
+      #expect(twice?.kind == .duplicateKey && twice?.found.contains("`7`") == true)
+
+      for keys in [keys, ["1", keys[1_200]]] {
+        try store.importDocuments(from: source(keys), into: "c", key: "id")
+      }
+
+      let collection = store.collection("c")
+      #expect(try collection.count() == 1_201)
+      #expect(try collection.get(large)?["id"] == large && collection.get(1)?["id"] == 1)
+      try store.importDocuments(from: source(["1"]), into: "signed", key: "id")
+      let refused = try refusal(in: store) {
+        try store.importDocuments(from: source(["2", keys[1_200]]), into: "signed", key: "id")
+      }
+      #expect(refused?.line == (name == "t.csv" ? 3 : 2))
+      #expect(refused?.expected == "a key that is an integer of 64 bits with a sign")
+    }
+  }
+
+  @Test(
+    "keys above Int64.max and negative ones are refused at the first that does not fit",
+    arguments: [["-1", "9223372036854775808"], ["1", "9223372036854775808", "-1"]])
+  func unsignedAndNegativeKeys(_ keys: [String]) throws {
+    try withTemporaryStore { store in
+      let error = try refusal(in: store) {
+        try store.importDocuments(
+          from: .text(keys.map { "{\"id\": \($0)}\n" }.joined(), name: "t.ndjson"), into: "c",
+          key: "id")
+      }
+
+      #expect(error?.position == TextPosition(line: keys.count, column: 8))
+      // A key cannot be of any kind.
+      #expect(error?.expected.contains("--mixed") == false)
+    }
+  }
+
+  @Test(
     "an integer above Int64.max is refused beside a negative one, and in a field of signed ones",
     arguments: ["-1", "stored"])
   func signed(_ other: String) throws {

@@ -98,6 +98,11 @@ struct SeenValues: Sendable {
 }
 
 extension SeenValues {
+  /// Whether there are numbers below zero among the values.
+  var hasNegative: Bool {
+    if case .numbers(let numbers) = content { numbers.hasNegative } else { false }
+  }
+
   /// Whether a field down these names was seen inside of the values.
   func hasSeen(_ names: ArraySlice<String>) -> Bool {
     if names.isEmpty { return true }

@@ -269,7 +269,7 @@ extension KeyKind {
   fileprivate var expectation: String {
     switch self {
     case .string: "a key that is text"
-    case .integer: "a key that is an integer"
+    case .integer: "a key that is an integer of 64 bits with a sign"
     case .unsigned: "a key that is an integer of 0 or more"
     case .uuid: "a key that is a UUID"
     }

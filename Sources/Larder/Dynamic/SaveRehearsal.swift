@@ -26,6 +26,9 @@ package struct SaveRehearsal: Sendable {
   package let hasUniqueIndex: Bool
   /// The collection as it would be before the first document; nil where there is none.
   private let stored: CollectionDescription?
+  /// Whether the last document was refused for a key above `Int64.max` that came behind smaller ones only: it
+  /// is none with ``expectUnsignedKeys()`` before the first.
+  package private(set) var needsUnsignedKeys = false
   let type: (any Document.Type)?
   var keyHashes = KeyHashes()
 
@@ -82,6 +85,10 @@ package struct SaveRehearsal: Sendable {
       Inference.Policy(
         isExact: true, allowsMixed: allowsMixed, findsDictionaries: true, rules: rules))
   }
+
+  /// Takes the keys for integers from 0 to `UInt64.max`, before the first document. Does nothing where the store
+  /// knows what they are.
+  package mutating func expectUnsignedKeys() { keyKind = keyKind ?? .unsigned }
 
   private static func hasUniqueIndex<Entity: Document>(_ type: Entity.Type) -> Bool {
     Entity.declaredIndexes.contains(where: \.isUnique)
@@ -218,9 +225,19 @@ package struct SaveRehearsal: Sendable {
         try shape.add(documents[index])
         try encode(documents[index...index], keyKind)
       } catch {
+        needsUnsignedKeys = hasLargeKey(documents[index])
         throw refusal(of: documents[index], at: index, error)
       }
     }
+  }
+
+  /// Whether the key of a document is above `Int64.max`, and nothing but smaller ones before it speaks
+  /// against that.
+  private func hasLargeKey(_ document: DynamicDocument) -> Bool {
+    guard stored == nil, keyKind == .integer, case .unsigned? = document[keyField],
+      shape.rules?.member(keyField) == nil
+    else { return false }
+    return shape.values(of: keyField)?.hasNegative != true
   }
 
   private func refusal(
@@ -231,13 +248,14 @@ package struct SaveRehearsal: Sendable {
       return Refusal(
         index: index, field: conflict.steps.joined(separator: "."), found: conflict.found,
         expected: conflict.isFinal ? conflict.seen : "\(conflict.seen), as in the documents before",
-        isMixed: !conflict.isFinal)
+        isMixed: !conflict.isFinal && conflict.steps != [keyField])
     case StoreError.valueRefused(_, _, let field, let found, let expected):
       return Refusal(index: index, field: field, found: found, expected: expected)
     case StoreError.kindMismatch(_, let field, let stored, let declared):
       return Refusal(
         index: index, field: field, found: declared,
-        expected: "\(stored), which the collection holds in this field", isMixed: true)
+        expected: "\(stored), which the collection holds in this field",
+        isMixed: field != keyField)
     case StoreError.keyLength(_, _, let byteCount, let limit):
       return Refusal(
         index: index, field: keyField, found: "\(byteCount) bytes",

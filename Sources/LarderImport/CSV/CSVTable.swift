@@ -67,6 +67,11 @@ struct CSVTable: Sendable {
     self.guess = isAtEnd ? nil : guess
   }
 
+  /// Whether among the keys there are integers above `Int64.max`.
+  var hasUnsignedKeys: Bool {
+    columns.contains { $0.path.names == [keyField] && $0.notation.kind == .integer(.uint64) }
+  }
+
   /// Takes what was guessed for certain: all rows have shown the same.
   mutating func confirm() { guess = nil }
 
