@@ -95,17 +95,17 @@ package struct NumberText {
     guard digits.count <= SignificantDigits.most else { return asWritten }
     let power = digits.exponent + digits.pendingZeroCount
     if digits.value == 0 { return .double(isNegative ? -0.0 : 0.0) }
-    if let magnitude = Double.nearest(digits.value, places: -power) {
+    if let magnitude = Double.keeping(digits.value, places: -power) {
       return .double(isNegative ? -magnitude : magnitude)
     }
     // Both operands are exact, so one operation rounds correctly (Clinger 1990).
-    if digits.value <= 1 << 53, power >= 0, power < powersOfTen.count {
+    if digits.count < 16, power >= 0, power < powersOfTen.count {
       let magnitude = Double(digits.value) * powersOfTen[power]
       return .double(isNegative ? -magnitude : magnitude)
     }
     let written = String(decoding: bytes, as: UTF8.self)
     guard let double = Double(written), double.isFinite, double != 0,
-      power < 0 || digits.count < 16 || double.keepsDigits(Array("\(digits.value)".utf8))
+      digits.count < 16 || double.keepsDigits(Array("\(digits.value)".utf8))
     else { return .number(written) }
     return .double(double)
   }
@@ -120,8 +120,7 @@ package struct NumberText {
 
 /// The digits of a number from the first that is not zero to the last that is not zero.
 struct SignificantDigits {
-  /// As many as tell a `Double` from all others. Where they do not come from a double, only 15 are sure to come
-  /// back.
+  /// As many as tell a `Double` from all others. Of more than 15, those come back that come from a double.
   static let most = 17
 
   /// How many there are; counting goes on beyond `most`.

@@ -10,13 +10,13 @@ enum PlainNumber {
     return number.isNegative ? 0 &- magnitude : magnitude
   }
 
-  /// The double that is equal to what is written, or the nearest one; nil where it takes more than one
-  /// operation to find it.
+  /// The double that is equal to what is written, or the nearest one, which has all its digits; nil where it takes
+  /// more than a few operations to find it.
   @inline(__always)
   static func double(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
     guard let number = Digits(text) else { return nil }
     guard number.placeCount < 0 else {
-      return Double.nearest(number.magnitude, places: number.placeCount)
+      return Double.keeping(number.magnitude, places: number.placeCount)
         .map { number.isNegative ? -$0 : $0 }
     }
     guard number.magnitude <= 1 << 53 else { return nil }

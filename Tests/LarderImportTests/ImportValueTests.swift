@@ -59,6 +59,64 @@ struct ImportValueTests {
     }
   }
 
+  @Test(
+    "16 or 17 digits that no double has are refused in JSON, text in a table, and kept in a decimal",
+    arguments: [
+      "0.12345678901234567", "-0.12345678901234567", "8.000000000000001", "92030920993190389e+5",
+      "0.00026993876720759868", "8531701701925027e-30",
+    ])
+  func lostDigits(_ number: String) throws {
+    let json = ImportSource.text(#"{"id": 1, "x": \#(number)}"#, name: "t.ndjson")
+    try withTemporaryStore { store in
+      let error = try refusal(in: store) {
+        try store.importDocuments(from: json, into: "c", key: "id")
+      }
+      #expect(error?.position == TextPosition(line: 1, column: 16))
+      #expect(error?.expected.contains("--types NAME=decimal") == true)
+
+      try store.importDocuments(
+        from: .text("id,x\n1,\(number)\n", name: "t.csv"), into: "table", key: "id")
+      var options = ImportOptions()
+      options.types = ["x": .decimal]
+      try store.importDocuments(from: json, into: "decimals", key: "id", options: options)
+
+      #expect(try store.collection("table").get(1)?["x"] == .string(number))
+      let decimal = try #require(Decimal(string: number))
+      #expect(try store.collection("decimals").get(1)?["x"] == .decimal(decimal))
+    }
+  }
+
+  @Test("what programs write of a double comes in as that, and goes out as its fewest digits")
+  func writtenDoubles() throws {
+    // Others write all digits that a double may need.
+    let numbers = [
+      "0.30000000000000004", "5e-324", "1.7976931348623157e+308", "2.2250738585072014e-308",
+      "0.10000000000000001", "4.9406564584124654e-324", "123456789.12345678", "1e+23",
+      "9007199254740992.0", "-1.0000000000000002",
+    ]
+    let scratch = try ScratchFolder()
+    for name in ["t.ndjson", "t.csv"] {
+      let rows = numbers.enumerated().map {
+        name == "t.csv" ? "\($0),\($1)\n" : #"{"id": \#($0), "x": \#($1)}"# + "\n"
+      }
+      try withTemporaryStore { store in
+        try store.importDocuments(
+          from: .text((name == "t.csv" ? "id,x\n" : "") + rows.joined(), name: name), into: "c",
+          key: "id")
+        let file = scratch.file(name)
+        try store.export(collection: "c", as: .csv, to: .file(file))
+
+        let doubles = try numbers.map { try #require(Double($0)) }
+        #expect(
+          try store.collection("c").fetch(DynamicQuery()).map { $0["x"] }
+            == doubles.map { .double($0) })
+        #expect(
+          try String(contentsOf: file, encoding: .utf8)
+            == "id,x\n" + doubles.enumerated().map { "\($0),\($1)\n" }.joined())
+      }
+    }
+  }
+
   @Test("a text of more digits than a decimal holds is refused, as a number is")
   func tooManyDigitsInText() throws {
     try withTemporaryStore { store in

@@ -58,6 +58,44 @@ struct PlainNumberTests {
     #expect(count > 10_000)
   }
 
+  @Test("a number is a double where, written with as many digits, the double is the same")
+  func digits() {
+    var random = RandomSource()
+    var (kept, lost) = (0, 0)
+    for _ in 0..<repetitions(20_000) {
+      let double = Double(bitPattern: UInt64(bitPattern: random.integer()))
+      let near = Double(random.integer()) / powersOfTen[random.int(1..<23)]
+      var text = random.pick([
+        "\(near)", double.isFinite ? "\(double)" : "1.5",
+        "\(random.int(0..<10)).\(random.integer().magnitude % 100_000_000_000_000_000)",
+        "\(random.integer().magnitude % 10_000_000_000_000_000)e\(random.int(-30..<30))",
+        "0.000\(random.integer().magnitude % 100_000_000_000_000_000)",
+      ])
+      let digits = SignificantDigits.of(text)
+      guard digits.count <= SignificantDigits.most, text.contains(where: { ".e".contains($0) }),
+        let expected = Double(text), expected.isFinite, expected != 0
+      else { continue }
+      text.withUTF8 { bytes in
+        guard expected.keepsDigits(digits) else {
+          lost += 1
+          #expect(PlainNumber.double(bytes) == nil, "\(random.hint)")
+          guard case .success(.number) = NumberText.read(bytes) else {
+            Issue.record("\(String(decoding: bytes, as: UTF8.self)) \(random.hint)")
+            return
+          }
+          return
+        }
+        kept += 1
+        guard case .success(.double(let number)) = NumberText.read(bytes) else {
+          Issue.record("\(String(decoding: bytes, as: UTF8.self)) \(random.hint)")
+          return
+        }
+        #expect(number.bitPattern == expected.bitPattern, "\(random.hint)")
+      }
+    }
+    #expect(kept > 1_000 && lost > 1_000, "\(kept) \(lost)")
+  }
+
   @Test("eight digits at once are those of the number, and nothing else is taken for digits")
   func eights() {
     var random = RandomSource()

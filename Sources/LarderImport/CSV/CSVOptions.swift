@@ -13,7 +13,7 @@
 /// The kinds of the columns are, in this order of precedence: those in ``ImportOptions/types``; those that the
 /// collection holds; those that the whole file shows: `bool` for `true` and `false`, `integer`, `double`,
 /// `date`, else text. What is quoted is text. So are numbers that would change: `007`, `+47`, `1e5` (an exponent
-/// needs its sign), integers beyond 64 bits, more than 17 digits, integers among doubles that no double is equal
+/// needs its sign), integers beyond 64 bits, digits that no double has, integers among doubles that no double is equal
 /// to; and dates that an export would write in another way than `2026-03-01T09:30:00.250Z`. The key is text or
 /// an integer. A column without a name is called `column 1`, by its place.
 ///

@@ -145,9 +145,8 @@ struct DocumentConversion {
     return .dictionary(values)
   }
 
-  /// A number of more than 15 digits with a point or an exponent, or an integer of more than 64 bits. One that is no
-  /// double by its 17 digits is taken only where the catalogue or the caller has a kind for it, or where it loses
-  /// none of them.
+  /// A number of more than 15 digits with a point or an exponent, or an integer of more than 64 bits. It is taken
+  /// where the catalogue or the caller has a decimal for it, or where the nearest double has all its digits.
   private func number(
     _ text: String, _ kind: Kind<Int>?, at position: TextPosition
   ) throws(ImportError) -> Value {
@@ -155,8 +154,7 @@ struct DocumentConversion {
       if let decimal = ValueText.value(text, as: .decimal) { return decimal }
       throw refused(text, at: position, expected: "a number of at most 38 digits")
     }
-    if let double = Double(text), double.isFinite, double != 0,
-      isDouble(text) || double.keepsDigits(of: text),
+    if let double = Double(text), double.isFinite, double != 0, double.keepsDigits(of: text),
       kind != .float || Float.keepsDigits(of: double)
     {
       return .double(double)
@@ -167,13 +165,6 @@ struct DocumentConversion {
         ? "a number of which a \(kind.map { "\($0)" } ?? "") keeps every digit"
         : "an integer of 64 bits, or a number of which a double keeps every digit; a decimal "
           + "(`--types NAME=decimal`) keeps 38")
-  }
-
-  /// Whether a number of so few digits is taken for a double where nothing says that it is none.
-  private func isDouble(_ text: String) -> Bool {
-    Array(text.utf8).withUnsafeBufferPointer {
-      if case .success(.double) = NumberText.read($0) { true } else { false }
-    }
   }
 
   private func refused(

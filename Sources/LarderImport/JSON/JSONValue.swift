@@ -12,9 +12,9 @@ package enum JSONValue: Equatable, Sendable {
   case double(Double)
   /// A number that no case above holds without loss, as written.
   ///
-  /// An integer outside `Int64` and `UInt64`; a fraction or exponent with more than 17
-  /// significant digits (zeros at either end do not count), or so large that it would be
-  /// infinite, or so small that it would be zero.
+  /// An integer outside `Int64` and `UInt64`; a fraction or exponent with more than 17 significant
+  /// digits (zeros at either end do not count), or with 16 or 17 that no double has, or so large
+  /// that it would be infinite, or so small that it would be zero.
   case number(String)
   /// A string, its escapes resolved and not normalised.
   case string(String)

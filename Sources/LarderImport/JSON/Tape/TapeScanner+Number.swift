@@ -43,7 +43,7 @@ extension TapeScanner {
       let payload = isNegative ? 0 &- magnitude : magnitude
       return .number(.integer, payload: payload, behind: index)
     }
-    guard let double = Double.nearest(magnitude, places: index &- integerEnd &- 1) else {
+    guard let double = Double.keeping(magnitude, places: index &- integerEnd &- 1) else {
       return irregularNumber(text, start, end, isFinal)
     }
     return .number(
