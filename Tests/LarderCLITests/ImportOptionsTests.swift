@@ -154,6 +154,28 @@ struct ImportOptionsTests {
     }
   }
 
+  @Test("a name with a comma or a quote stands in quotes, where kinds and columns are listed")
+  func quotedNames() throws {
+    let table = try larder.file("t.csv", "id,\"last, first\",\"a\"\"b\"\n1,5,6\n")
+    let bare = try larder.file("bare.csv", "1,5,6\n")
+    let json = try larder.file("t.ndjson", #"{"id": 1, "last, first": {"x": 1}}"#)
+    let types = #""last, first"=string,,"a""b"=double,id=string"#
+
+    let taken = try larder.runOnStore(
+      "import", table, "--into", "t", "--key", "id", "--types", types)
+    let named = try larder.runOnStore(
+      "import", bare, "--into", "b", "--key", "id", "--types", types, "--columns",
+      #"id,"last, first","a""b""#)
+    let member = try larder.runOnStore(
+      "import", json, "--into", "j", "--key", "id", "--types", #""last, first"=dictionary"#)
+
+    let row = #"{"id": "1", "last, first": "5", "a\"b": 6.0}"# + "\n"
+    #expect(taken.status == 0 && named.status == 0, "\(taken.errors)\(named.errors)")
+    #expect(try larder.runOnStore("export", "t").output == row)
+    #expect(try larder.runOnStore("export", "b").output == row)
+    #expect(member.status == 0, "\(member.errors)")
+  }
+
   @Test("documents in a member and over several lines come in by the option that the error names")
   func shapes() throws {
     let inMember = try larder.file(
@@ -197,7 +219,9 @@ struct ImportOptionsTests {
     "wrong options are refused as wrong usage",
     arguments: [
       ["--repeated", "first"], ["--max-bytes", "many"], ["--max-bytes", "0"],
-      ["--max-bytes", "9999999999G"], ["--types", "a=thing"],
+      ["--max-bytes", "9999999999G"], ["--types", "a=thing"], ["--types", "=string"],
+      ["--types", #""a=string"#], ["--types", #""a"string"#], ["--types", #""a"b=string"#],
+      ["--columns", #""a"#, "--format", "csv"], ["--columns", #""a"b"#, "--format", "csv"],
       ["--at", "a", "--format", "lines"], ["--at", "a", "--format", "csv"],
     ])
   func usage(_ options: [String]) throws {

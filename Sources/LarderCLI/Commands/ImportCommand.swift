@@ -36,7 +36,9 @@ enum ImportCommand: Command {
       --types LIST       kinds of fields, as in `zip=string,geo.alt=decimal,votes=dictionary`; others
                          are those of the collection, or else what the whole file shows, from a pipe
                          too. The kinds: \(kinds(0..<6)),
-                         \(kinds(6..<12))
+                         \(kinds(6..<12)).
+                         A name with a comma stands in quotes, as in `"a, b"=string`; a quote in
+                         quotes is doubled. So it is in --columns
       --mixed            let a field hold values of several kinds; else JSON is refused, and a column
                          of CSV is text. For one column: --types NAME=any. An export has JSON in such
                          columns, which another store reads with --types NAME=json and --mixed
@@ -91,9 +93,7 @@ enum ImportCommand: Command {
     try setRepeatedKeys(arguments["repeated"], of: &options)
     try setLimits(arguments["max-bytes"], of: &options)
     options.csv.delimiter = try arguments.delimiter()
-    options.csv.columns = arguments["columns"].map { columns in
-      columns.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-    }
+    try setColumns(arguments["columns"], of: &options)
     try refuseWithoutEffect(arguments, isTable: options.format.resolved(for: path) == .csv)
     let storePath = try arguments.storePath()
     // A file that is missing should leave no new store behind. A pipe can be opened only once.
@@ -205,21 +205,38 @@ enum ImportCommand: Command {
   private static func setTypes(
     _ list: String?, of options: inout ImportOptions
   ) throws(UsageError) {
-    for part in list?.split(separator: ",") ?? [] {
-      let names = ImportType.allCases.map(\.rawValue)
-      guard let sign = part.lastIndex(of: "="), sign > part.startIndex else {
-        throw UsageError("--types takes a list such as `zip=string,price=decimal`")
-      }
-      let name = String(part[part.index(after: sign)...])
-      guard let type = ImportType(rawValue: name) else {
+    guard let list else { return }
+    for part in try QuotedList(list, option: "types").parts {
+      let text = part.text
+      if text.isEmpty, part.name == nil { continue }
+      guard let sign = text.lastIndex(of: "="), (part.name == nil) == (sign > text.startIndex)
+      else { throw UsageError("--types takes a list such as `zip=string,\"a, b\"=decimal`") }
+      let field = part.name ?? String(text[..<sign])
+      let kind = String(text[text.index(after: sign)...])
+      guard let type = ImportType(rawValue: kind) else {
+        let kinds = ImportType.allCases.map(\.rawValue)
         throw UsageError(
-          "there is no kind \(name.inQuotes); there are \(names.joined(separator: ", "))"
-            + Spelling.suggestion(name, among: names))
+          "there is no kind \(kind.inQuotes); there are \(kinds.joined(separator: ", "))"
+            + Spelling.suggestion(kind, among: kinds))
       }
-      guard options.types.updateValue(type, forKey: String(part[..<sign])) == nil else {
-        throw UsageError("--types names \(String(part[..<sign]).inQuotes) twice")
+      guard options.types.updateValue(type, forKey: field) == nil else {
+        throw UsageError("--types names \(field.inQuotes) twice")
       }
     }
+  }
+
+  private static func setColumns(
+    _ list: String?, of options: inout ImportOptions
+  ) throws(UsageError) {
+    guard let list else { return }
+    var names: [String] = []
+    for part in try QuotedList(list, option: "columns").parts {
+      guard part.name == nil || part.text.isEmpty else {
+        throw UsageError("--columns takes a list such as `id,name,\"a, b\"`")
+      }
+      names.append(part.name ?? part.text)
+    }
+    options.csv.columns = names
   }
 
   private static func setRepeatedKeys(
