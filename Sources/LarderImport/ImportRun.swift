@@ -153,7 +153,7 @@ struct ImportRun {
   private mutating func tryAll(
     _ file: borrowing ImportFile, part: Range<Double>
   ) throws -> Bool {
-    var documents = try reader(of: file)
+    var documents = try reader(of: file, isRehearsal: true)
     var step = try ImportStep(rehearsal, rules: options.rules(isTable: table != nil))
     var stepEnd = (documentCount: Self.stepDocumentCount, byteCount: Self.stepByteCount)
     while try advance(&documents, &step, file.name) {
@@ -220,7 +220,7 @@ struct ImportRun {
   /// - Throws: ``ImportError`` for a key that stands twice.
   private mutating func checkKeys(_ file: borrowing ImportFile) throws {
     guard var keys = rehearsal.repeatedKeys() else { return }
-    var documents = try reader(of: file)
+    var documents = try reader(of: file, isRehearsal: true)
     var positions: [Int: TextPosition] = [:]
     var second: (document: ImportItem, first: Int)?
     var number = 0
@@ -248,10 +248,13 @@ struct ImportRun {
 
   // MARK: Both
 
-  func reader(of file: borrowing ImportFile) throws(ImportError) -> ImportItems {
+  func reader(
+    of file: borrowing ImportFile, isRehearsal: Bool = false
+  ) throws(ImportError) -> ImportItems {
     if let table {
       return ImportItems(
-        try table.documents(try file.bytes()), makesKeys: options.makesKeys)
+        try table.documents(try file.bytes(), isRehearsal: isRehearsal),
+        makesKeys: options.makesKeys)
     }
     let documents = JSONReader(
       try file.bytes(), shape: options.shape, at: options.documentsAt?.names ?? [],
@@ -261,7 +264,7 @@ struct ImportRun {
       DocumentConversion(
         file: file.name, keyField: rehearsal.keyField, keyKind: rehearsal.keyKind,
         place: rehearsal.shape.place, rules: options.rules(isTable: false),
-        makesKeys: options.makesKeys))
+        makesKeys: options.makesKeys, isRehearsal: isRehearsal))
   }
 
   func news(

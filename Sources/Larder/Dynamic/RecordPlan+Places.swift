@@ -188,6 +188,7 @@ extension SeenNumbers {
     if hasInexact { tokens.insert(.inexact) }
     if hasUnsigned { tokens.insert(.unsigned) }
     if hasDouble { tokens.insert(.double) }
+    if hasDouble && hasSigned { tokens.insert(.minusZero) }
     return tokens
   }
 }

@@ -43,7 +43,8 @@ extension RecordPlan {
     case .double:
       // A decimal is made of what is written, and not of the double that is next to it.
       if node.form == .text, tape.isLong(doubleAt: index) { return -1 }
-      guard put(entry.double, node, &writer) else { return -1 }
+      let token: Tokens = entry.isMinusZero ? .minusZero : .double
+      guard node.tokens.contains(token), put(entry.double, node, &writer) else { return -1 }
     case .unsigned:
       guard node.tokens.contains([.unsigned, .inexact]) else { return -1 }
       switch node.form {
@@ -96,7 +97,6 @@ extension RecordPlan {
 
   @inline(__always)
   private func put(_ number: Double, _ node: Node, _ writer: inout RecordWriter) -> Bool {
-    guard node.tokens.contains(.double) else { return false }
     switch node.form {
     case .double, .any: writer.put(number)
     case .float:

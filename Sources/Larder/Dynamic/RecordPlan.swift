@@ -66,8 +66,12 @@ struct RecordPlan: ~Copyable {
     static let object = Tokens(rawValue: 1024)
     /// A value of the kind that stands there, which is text in JSON.
     static let own = Tokens(rawValue: 2048)
+    /// `-0`: an integer among integers, and -0.0 among doubles.
+    static let minusZero = Tokens(rawValue: 4096)
     static let everything = Tokens(rawValue: 0xFFFF)
-    static let numbers: Tokens = [.positive, .negative, .unsigned, .inexact, .double]
+    static let numbers: Tokens = [
+      .positive, .negative, .unsigned, .inexact, .double, .minusZero,
+    ]
   }
 
   /// A place that documents stand in.

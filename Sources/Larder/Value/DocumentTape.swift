@@ -46,7 +46,7 @@ package struct DocumentTape {
   /// Two words.
   @usableFromInline package struct Entry: BitwiseCopyable, Sendable {
     /// The kind in 8 bits, the number of a name in 24, and in 32 where in the text it begins. Of a
-    /// string the number is 1 where it stands for nothing but itself.
+    /// string the number is 1 where it stands for nothing but itself, of a double where it is `-0`.
     @usableFromInline package var head: UInt64
 
     /// What the number is; where in its buffer a string begins (the upper half) and how many bytes
@@ -88,6 +88,9 @@ package struct DocumentTape {
 
     /// Whether a string stands for nothing but itself, whatever kind of value is expected.
     @inlinable var isLiteral: Bool { name == 1 }
+
+    /// Whether a double is written as `-0`, without a point.
+    @inlinable package var isMinusZero: Bool { name == 1 }
 
     /// Elements of an array, members of an object, bytes of a string.
     @inlinable package var count: Int { Int(payload & 0xFFFF_FFFF) }

@@ -11,10 +11,11 @@ struct CSVDocuments: ~Copyable, Sendable {
   private var guess: CSVGuess?
 
   /// - Parameter reader: Behind the header.
-  init(_ reader: consuming CSVReader, _ table: CSVTable) {
+  init(_ reader: consuming CSVReader, _ table: CSVTable, isRehearsal: Bool) {
     self.reader = reader
     self.table = table
-    conversion = DocumentConversion(file: table.file, keyField: "", keyKind: nil, place: nil)
+    conversion = DocumentConversion(
+      file: table.file, keyField: "", keyKind: nil, place: nil, isRehearsal: isRehearsal)
     tapes = CSVTape(table)
     guess = table.guess
     self.reader.keep(names: tapes.names)

@@ -76,12 +76,16 @@ struct CSVTable: Sendable {
   mutating func confirm() { guess = nil }
 
   /// The documents of the file, from its beginning.
-  func documents(_ source: consuming ByteSource) throws(ImportError) -> CSVDocuments {
+  ///
+  /// - Parameter isRehearsal: Whether they only show what their fields hold.
+  func documents(
+    _ source: consuming ByteSource, isRehearsal: Bool
+  ) throws(ImportError) -> CSVDocuments {
     var reader = CSVReader(
       source, delimiter: delimiter, columnCount: options.columns?.count, limits: options.limits,
       takesEmptyLines: makesKeys)
     if options.columns == nil { _ = try reader.next() }
-    return CSVDocuments(reader, self)
+    return CSVDocuments(reader, self, isRehearsal: isRehearsal)
   }
 }
 

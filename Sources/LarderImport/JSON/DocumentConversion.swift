@@ -13,12 +13,15 @@ struct DocumentConversion {
   var rules: KindRules?
   /// Whether documents get new keys.
   var makesKeys = false
+  /// Whether the documents only show what their fields hold. `-0` is then an integer, to be one among integers;
+  /// otherwise it is the double, which is 0 in a field of integers.
+  private let isRehearsal: Bool
   /// Whether some numbers are to be floats, which hold fewer digits than a double.
   private let hasFloats: Bool
 
   init(
     file: String, keyField: String, keyKind: KeyKind?, place: FieldPlace?,
-    rules: KindRules? = nil, makesKeys: Bool = false
+    rules: KindRules? = nil, makesKeys: Bool = false, isRehearsal: Bool = false
   ) {
     self.file = file
     self.keyField = keyField
@@ -26,6 +29,7 @@ struct DocumentConversion {
     self.place = place
     self.rules = rules
     self.makesKeys = makesKeys
+    self.isRehearsal = isRehearsal
     hasFloats = place?.holdsFloats == true
   }
 
@@ -40,6 +44,9 @@ struct DocumentConversion {
       throw ImportError(
         .value, file: file, position: ownKey.position, found: "a field \(quoted(keyField))",
         expected: "none of that name, for the keys that are made stand in it")
+    }
+    if let ownKey, ownKey.value == .minusZero {
+      throw refused("-0", at: ownKey.position, expected: "a key: text, an integer or a UUID")
     }
     if ownKey == nil {
       let key = makesKeys ? .uuid(.timeOrdered()) : try outerKey(of: document)
@@ -83,6 +90,7 @@ struct DocumentConversion {
     case .string(let value):
       return (rules?.kind ?? place()?.kind).flatMap { ValueText.value(value, as: $0) }
         ?? .string(value)
+    case .minusZero: return isRehearsal ? .integer(0) : .double(-0.0)
     case .number(let text): return try number(text, rules?.kind ?? place()?.kind, at: position)
     case .array(let elements):
       let element = place()?.anyElement

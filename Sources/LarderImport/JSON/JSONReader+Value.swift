@@ -32,6 +32,7 @@ extension JSONReader {
     case .true: return .bool(true)
     case .integer: return .integer(entry.integer)
     case .unsigned: return .unsigned(entry.payload)
+    case .double where entry.isMinusZero: return .minusZero
     case .double: return longNumber(entry).map(JSONValue.number) ?? .double(entry.double)
     case .number: return .number(string(at: index))
     case .value: preconditionFailure("a text in JSON has values of its own alone")

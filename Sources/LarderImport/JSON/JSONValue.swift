@@ -8,13 +8,14 @@ package enum JSONValue: Equatable, Sendable {
   case integer(Int64)
   /// A number in integer syntax above `Int64.max` that fits.
   case unsigned(UInt64)
-  /// A number with a fraction or an exponent, correctly rounded; also `-0`.
+  /// A number with a fraction or an exponent, correctly rounded.
   case double(Double)
   /// A number that no case above holds without loss, as written.
   ///
   /// An integer outside `Int64` and `UInt64`; a fraction or exponent with more than 17 significant
   /// digits (zeros at either end do not count), or with 16 or 17 that no double has, or so large
   /// that it would be infinite, or so small that it would be zero.
+  /// Also `-0`, which is an integer for some and a double for others.
   case number(String)
   /// A string, its escapes resolved and not normalised.
   case string(String)
@@ -22,6 +23,8 @@ package enum JSONValue: Equatable, Sendable {
   case array([JSONValue])
   /// Members in file order; no name stands twice.
   case object([JSONMember])
+
+  static let minusZero = JSONValue.number("-0")
 
   /// What the value is, as a phrase for ``ImportError/found``: "a string", "an integer".
   package var phrase: String {

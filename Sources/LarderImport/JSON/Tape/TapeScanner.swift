@@ -249,7 +249,9 @@ struct TapeScanner: ~Copyable, Sendable {
             outcome = .fault(fault)
             break scanning
           case .number(let kind, let payload, let behind):
-            tape.append(kind, at: index, payload)
+            // The only double in two bytes is `-0`.
+            let isMinusZero = kind == .double && behind &- index == 2
+            tape.append(kind, at: index, payload, name: isMinusZero ? 1 : 0)
             index = behind
           }
         case UInt8(ascii: "{"), UInt8(ascii: "["):
