@@ -68,7 +68,7 @@ struct ImportKindTests {
         try store.importDocuments(from: source(["2", keys[1_200]]), into: "signed", key: "id")
       }
       #expect(refused?.line == (name == "t.csv" ? 3 : 2))
-      #expect(refused?.expected == "a key that is an integer of 64 bits with a sign")
+      #expect(refused?.expected.hasPrefix("int64") == true)
     }
   }
 

@@ -67,9 +67,9 @@ struct PlainNumberTests {
       let near = Double(random.integer()) / powersOfTen[random.int(1..<23)]
       var text = random.pick([
         "\(near)", double.isFinite ? "\(double)" : "1.5",
-        "\(random.int(0..<10)).\(random.integer().magnitude % 100_000_000_000_000_000)",
+        "\(random.int(1..<100)).\(random.integer().magnitude % 1_000_000_000_000_000)",
         "\(random.integer().magnitude % 10_000_000_000_000_000)e\(random.int(-30..<30))",
-        "0.000\(random.integer().magnitude % 100_000_000_000_000_000)",
+        "0.\(random.integer().magnitude % 100_000_000_000_000_000)",
       ])
       let digits = SignificantDigits.of(text)
       guard digits.count <= SignificantDigits.most, text.contains(where: { ".e".contains($0) }),
@@ -93,7 +93,7 @@ struct PlainNumberTests {
         #expect(number.bitPattern == expected.bitPattern, "\(random.hint)")
       }
     }
-    #expect(kept > 1_000 && lost > 1_000, "\(kept) \(lost)")
+    #expect(kept > 1_000 && lost > 100, "\(kept) \(lost)")
   }
 
   @Test("eight digits at once are those of the number, and nothing else is taken for digits")

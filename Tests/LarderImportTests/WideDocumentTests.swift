@@ -10,7 +10,7 @@ struct WideDocumentTests {
   private static let columnCount = 50_000
 
   @Test(
-    "a table takes work by its cells, in documents and in embedded ones", arguments: ["", "in."])
+    "a table takes work by its cells, those of embedded objects, too", arguments: ["", "in."])
   func table(_ prefix: String) throws {
     let names = (1..<Self.columnCount).map { "\(prefix)c\($0)" }
     let header = (["id"] + names).joined(separator: ",")
@@ -28,19 +28,14 @@ struct WideDocumentTests {
 
       #expect(report.saved.inserted == 4 && again.saved.unchanged == 4)
       let document = try #require(try store.collection("c").get(3))
-      guard !prefix.isEmpty else {
-        #expect(document["c10"] == .integer(9 % 7 + 3))
-        return
-      }
-      guard case .document(let inner)? = document["in"] else {
-        Issue.record("no embedded document")
-        return
-      }
-      #expect(inner["c10"] == .integer(9 % 7 + 3))
+      var value = document["c10"]
+      // So many names are keys.
+      if case .dictionary(let inner)? = document["in"] { value = inner[.string("c10")] }
+      #expect(value == .integer(9 % 7 + 3))
     }
   }
 
-  @Test("JSON takes work by its members, in documents and in embedded ones")
+  @Test("JSON takes work by its members, those of embedded objects, too")
   func members() throws {
     let text = (0..<4).map { number in
       let members = (1..<Self.columnCount).map { "\"c\($0)\":\($0 % 7 + number)" }
