@@ -52,6 +52,19 @@ public struct ImportError: Error, Equatable, Sendable {
   /// What was expected in its place, as a phrase that says how to mend the input.
   public var expected: String
 
+  /// What those need to know who advise on it; nil for most.
+  package var reason: Reason?
+
+  /// What the phrases say, for those who advise on it.
+  package enum Reason: Equatable, Sendable {
+    /// A line ends before a value does.
+    case endOfLine
+    /// Where something else was expected stands what a person reads, and no bracket of JSON.
+    case text
+    /// A table lacks a column that it must have; it has these.
+    case noColumn(among: [String])
+  }
+
   /// An error of `kind` at `position` in `file`.
   public init(
     _ kind: Kind, file: String, position: TextPosition?, found: String, expected: String

@@ -9,23 +9,24 @@ func sightByteCount(_ byte: UInt8) -> Int {
   }
 }
 
-/// What a text has where it goes on with `bytes`; nil if that is not UTF-8.
-func sight(of bytes: [UInt8]) -> String? {
-  guard let byte = bytes.first else { return "the end of the file" }
+/// What a text has where it goes on with `bytes`, and what that tells; nil if that is not UTF-8.
+func sight(of bytes: [UInt8]) -> (found: String, reason: ImportError.Reason?)? {
+  guard let byte = bytes.first else { return ("the end of the file", nil) }
   switch byte {
-  case 0x0A: return "the end of the line"
+  case 0x0A: return ("the end of the line", .endOfLine)
   case 0x41...0x5A, 0x61...0x7A:
     let word = bytes.prefix { (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) }
-    return quoted(String(decoding: word, as: UTF8.self))
+    return (quoted(String(decoding: word, as: UTF8.self)), .text)
   case 0x80...:
     let scalar = bytes.prefix(scalarByteCount(of: byte))
     guard let text = String(validating: scalar, as: UTF8.self),
       let scalar = text.unicodeScalars.first
     else { return nil }
-    return isPrintable(scalar) ? "`\(scalar)` (\(phrase(scalar)))" : phrase(scalar)
+    return isPrintable(scalar) ? ("`\(scalar)` (\(phrase(scalar)))", .text) : (phrase(scalar), nil)
   default:
     let scalar = Unicode.Scalar(byte)
-    return isPrintable(scalar) ? "`\(scalar)`" : phrase(scalar)
+    guard isPrintable(scalar) else { return (phrase(scalar), nil) }
+    return ("`\(scalar)`", scalar == "{" || scalar == "[" ? nil : .text)
   }
 }
 

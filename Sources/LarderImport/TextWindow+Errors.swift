@@ -27,8 +27,10 @@ extension TextWindow {
       let byteCount = sightByteCount(try peek() ?? 0)
       // Letters that cannot be read are missing in a message that is thrown anyway.
       if byteCount > 4 { _ = try? has(byteCount) } else { _ = try has(byteCount) }
-      guard let found = sight(of: head(byteCount)) else { return notUTF8() }
-      return error(.syntax, at: position, found: found, expected: expected)
+      guard let sight = sight(of: head(byteCount)) else { return notUTF8() }
+      var error = error(.syntax, at: position, found: sight.found, expected: expected)
+      error.reason = sight.reason
+      return error
     } catch {
       return error
     }

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import LarderImport
 
 extension ImportError {
@@ -16,7 +15,7 @@ extension ImportError {
       if let advice = adviceOnTable(options) { return advice }
       guard options.shape == .automatic, options.documentsAt == nil,
         options.format.resolved(for: file) == .json,
-        kind == .shape || kind == .syntax && found == "the end of the line" && line == 1
+        kind == .shape || kind == .syntax && reason == .endOfLine && line == 1
           || kind == .value && position == .start
       else { return nil }
       return "If the documents stand in a member of the file, name it: --at MEMBER. "
@@ -31,17 +30,15 @@ extension ImportError {
   /// The option for a table whose delimiter is another one, or that was not recognized as a table.
   private func adviceOnTable(_ options: ImportOptions) -> String? {
     if options.format.resolved(for: file) == .csv {
-      guard kind == .shape, options.csv.delimiter == nil, found.hasPrefix("no column"),
-        let names = expected.components(separatedBy: "; there are ").last,
-        let character = [";", "|", "\t"].first(where: names.contains)
+      guard options.csv.delimiter == nil, case .noColumn(let names)? = reason,
+        let character: Character = [";", "|", "\t"].first(where: { character in
+          names.contains { $0.contains(character) }
+        })
       else { return nil }
       let name = character == "\t" ? "tab" : "'\(character)'"
       return "If the columns stand between other characters than commas: --delimiter \(name)."
     }
-    let isText = found.hasPrefix("`") && !"`{`[`".contains(found.prefix(2))
-    guard options.format == .automatic, kind == .syntax, position == .start, isText else {
-      return nil
-    }
+    guard options.format == .automatic, position == .start, reason == .text else { return nil }
     return "If the file is a table: --format csv."
   }
 }

@@ -66,8 +66,8 @@ struct CSVHeader {
     fields = tree.fields
     let known = Set(columns.map(\.name))
     if let unknown = types.keys.sorted().first(where: { !known.contains($0) }) {
-      throw error(
-        .shape, .start, found: "no column \(quoted(unknown)), whose type is declared",
+      throw noColumn(
+        found: "no column \(quoted(unknown)), whose type is declared",
         expected: "the name of a column: \(known.sorted().prefix(20).joined(separator: ", "))")
     }
   }
@@ -83,8 +83,8 @@ struct CSVHeader {
         expected: "none of that name, for the keys that are made stand in it")
     case nil where !isMade:
       let names = columns.map(\.name).prefix(20).joined(separator: ", ")
-      throw error(
-        .shape, .start, found: "no column \(quoted(keyField))",
+      throw noColumn(
+        found: "no column \(quoted(keyField))",
         expected: "one of that name, for it is the key; there are \(names)")
     default: break
     }
@@ -94,6 +94,12 @@ struct CSVHeader {
   private static func path(of name: String, _ place: FieldPlace?) -> FieldPath {
     if place?.member(name) == nil, let path = FieldPath(name) { return path }
     return FieldPath(field: name)
+  }
+
+  private func noColumn(found: String, expected: String) -> ImportError {
+    var error = error(.shape, .start, found: found, expected: expected)
+    error.reason = .noColumn(among: columns.map(\.name))
+    return error
   }
 
   private func error(

@@ -1,7 +1,8 @@
 import Foundation
-import LarderImport
 import LarderTestKit
 import Testing
+
+@testable import LarderImport
 
 @Suite("JSON by random texts")
 struct JSONPropertyTests {

@@ -1,0 +1,51 @@
+import LarderImport
+import Testing
+
+@testable import LarderCLI
+
+@Suite("Advice on what an import refuses")
+struct ImportAdviceTests {
+  private func error(
+    _ kind: ImportError.Kind, _ reason: ImportError.Reason?, file: String = "t.json",
+    found: String = "it", expected: String = "more"
+  ) -> ImportError {
+    var error = ImportError(kind, file: file, position: .start, found: found, expected: expected)
+    error.reason = reason
+    return error
+  }
+
+  @Test("an option is advised for the reason of an error, whatever its words are")
+  func reasons() {
+    let options = ImportOptions()
+    let table = error(.syntax, .text)
+    let lines = error(.syntax, .endOfLine)
+    let columns = error(.shape, .noColumn(among: ["id", "a|b"]), file: "t.csv")
+
+    #expect(table.advice(options)?.contains("--format csv") == true)
+    #expect(lines.advice(options)?.contains("--format sequence") == true)
+    #expect(columns.advice(options)?.contains("--delimiter '|'") == true)
+  }
+
+  @Test("words alone are no reason")
+  func words() {
+    let options = ImportOptions()
+
+    #expect(error(.syntax, nil, found: "`id`").advice(options) == nil)
+    #expect(error(.syntax, nil, found: "the end of the line").advice(options) == nil)
+    #expect(
+      error(
+        .shape, nil, file: "t.csv", found: "no column `id`",
+        expected: "one of that name, for it is the key; there are id;name"
+      ).advice(options) == nil)
+  }
+
+  @Test("a table of one of the usual delimiters is known by the names of its columns")
+  func delimiters() throws {
+    for (character, name) in [(";", "';'"), ("|", "'|'"), ("\t", "tab")] {
+      let columns = error(.shape, .noColumn(among: ["id\(character)name"]), file: "t.csv")
+      #expect(columns.advice(ImportOptions())?.contains("--delimiter \(name).") == true)
+    }
+    #expect(
+      error(.shape, .noColumn(among: ["name"]), file: "t.csv").advice(ImportOptions()) == nil)
+  }
+}
