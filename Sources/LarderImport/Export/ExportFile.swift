@@ -78,15 +78,14 @@ struct ExportFile: ~Copyable {
     var status = stat()
     guard stat(path, &status) == 0 else {
       guard errno == ENOENT else { throw .io(file: path, code: errno) }
-      return try openBeside(path, mode: nil, name: path)
+      return try openBeside(try linkTarget(of: path), replacing: nil, name: path)
     }
     switch status.st_mode & S_IFMT {
     case S_IFREG:
       // A link stays one: what it names is replaced.
       guard let real = realpath(path, nil) else { throw .io(file: path, code: errno) }
       defer { free(real) }
-      return try openBeside(
-        String(cString: real), mode: status.st_mode & 0o7777, name: path)
+      return try openBeside(String(cString: real), replacing: status, name: path)
     case S_IFDIR: throw .io(file: path, code: EISDIR)
     default:
       let descriptor = platformOpen(path, O_WRONLY | O_CLOEXEC)
@@ -105,18 +104,44 @@ struct ExportFile: ~Copyable {
     return nil
   }
 
-  /// - Parameter mode: The permissions of the file that is replaced.
+  /// Where a file goes that is not there yet: a link that leads nowhere stays, too, and what it names is made.
+  private static func linkTarget(of path: String) throws(ExportError) -> String {
+    var target = path
+    // As many as Linux follows.
+    for _ in 0...40 {
+      // No path is longer.
+      var bytes = [CChar](repeating: 0, count: 4_096)
+      let count = readlink(target, &bytes, bytes.count)
+      guard count > 0 else { return target }
+      let link = String(
+        decoding: bytes[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+      target = link.hasPrefix("/") ? link : folder(of: target) + link
+    }
+    throw .io(file: path, code: ELOOP)
+  }
+
+  /// The part of a path before the name, with its slash.
+  private static func folder(of path: String) -> Substring {
+    path.lastIndex(of: "/").map { path[...$0] } ?? ""
+  }
+
+  /// - Parameter old: The file that is replaced.
   private static func openBeside(
-    _ target: String, mode: mode_t?, name: String
+    _ target: String, replacing old: stat?, name: String
   ) throws(ExportError) -> (Int32, (temporary: String, target: String)?) {
-    let folder = target.lastIndex(of: "/").map { target[...$0] } ?? ""
+    let folder = Self.folder(of: target)
     while true {
       let suffix = String(UInt64.random(in: 0 ... .max), radix: 36)
       let temporary = "\(folder).larder-export-\(suffix)"
       let descriptor = platformOpen(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC)
       if descriptor < 0, errno == EEXIST { continue }
       guard descriptor >= 0 else { throw .io(file: name, code: errno) }
-      if let mode, fchmod(descriptor, mode) != 0 {
+      // Before the permissions, which it changes. Only a privileged process may give a file away; others may
+      // leave it to a group that they are in, and what neither allows is theirs from now on.
+      if let old, fchown(descriptor, old.st_uid, old.st_gid) != 0 {
+        _ = fchown(descriptor, .max, old.st_gid)
+      }
+      if let old, fchmod(descriptor, old.st_mode & 0o7777) != 0 {
         let code = errno
         _ = close(descriptor)
         _ = unlink(temporary)

@@ -21,8 +21,9 @@ public struct ExportTarget: Sendable {
   /// What errors call it.
   public let name: String
 
-  /// The file at `path`, made or replaced when everything is written, never in between. What is no
-  /// ordinary file (a pipe, a device) is written to as it is.
+  /// The file at `path`, made or replaced when everything is written, never in between. Of a file that is
+  /// replaced the permissions are kept, and the owner where the system allows it. Of a link, what it names
+  /// is made or replaced. What is no ordinary file (a pipe, a device) is written to as it is.
   public static func file(_ path: String) -> ExportTarget {
     ExportTarget(origin: .path(path), name: path)
   }

@@ -237,6 +237,9 @@ int darwin_renamex_np(const char *_Null_unspecified, const char *_Null_unspecifi
     DARWIN(renamex_np(_:_:_:));
 int darwin_chmod(const char *_Null_unspecified, darwin_mode_t) DARWIN(chmod(_:_:));
 int darwin_fchmod(int, darwin_mode_t) DARWIN(fchmod(_:_:));
+int darwin_fchown(int, darwin_uid_t, darwin_gid_t) DARWIN(fchown(_:_:_:));
+long darwin_readlink(const char *_Null_unspecified, char *_Null_unspecified, size_t)
+    DARWIN(readlink(_:_:_:));
 int darwin_access(const char *_Null_unspecified, int) DARWIN(access(_:_:));
 int darwin_mkstemp(char *_Null_unspecified) DARWIN(mkstemp(_:));
 char *_Null_unspecified darwin_realpath(

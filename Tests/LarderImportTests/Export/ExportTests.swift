@@ -132,6 +132,50 @@ struct ExportTests {
     }
   }
 
+  @Test("a link that leads nowhere stays a link, and what it names is made")
+  func danglingLink() throws {
+    try withContacts { store, scratch in
+      let manager = FileManager.default
+      try manager.createDirectory(at: scratch.file("real"), withIntermediateDirectories: false)
+      let links = ["link.csv": "next.csv", "next.csv": "real/c.csv"]
+      for (link, target) in links {
+        try manager.createSymbolicLink(
+          atPath: scratch.file(link).path(percentEncoded: false), withDestinationPath: target)
+      }
+
+      try store.export(Contact.all, as: .csv, to: .file(scratch.file("link.csv")))
+
+      for (link, target) in links {
+        let path = scratch.file(link).path(percentEncoded: false)
+        #expect(try manager.destinationOfSymbolicLink(atPath: path) == target)
+      }
+      #expect(try text(scratch.file("real/c.csv")).hasPrefix("id,"))
+      #expect(try scratch.names == ["link.csv", "next.csv", "real"])
+      let nowhere = scratch.file("nowhere.csv").path(percentEncoded: false)
+      try manager.createSymbolicLink(atPath: nowhere, withDestinationPath: "missing/c.csv")
+      #expect(throws: ExportError.io(file: nowhere, code: ENOENT)) {
+        try store.export(Contact.all, as: .csv, to: .file(nowhere))
+      }
+    }
+  }
+
+  @Test("the owner of a file that is replaced stays", .enabled(if: geteuid() == 0))
+  func owner() throws {
+    try withContacts { store, scratch in
+      let path = scratch.file("c.csv").path(percentEncoded: false)
+      try Data("old".utf8).write(to: scratch.file("c.csv"))
+      #expect(chown(path, 12_345, 54_321) == 0 && chmod(path, 0o4640) == 0)
+
+      try store.export(Contact.all, as: .csv, to: .file(path))
+
+      var status = stat()
+      #expect(stat(path, &status) == 0)
+      #expect(status.st_uid == 12_345 && status.st_gid == 54_321)
+      #expect(status.st_mode & 0o7777 == 0o4640)
+      #expect(try text(scratch.file("c.csv")).hasPrefix("id,"))
+    }
+  }
+
   @Test("a link stays a link, and what it names is replaced")
   func link() throws {
     try withContacts { store, scratch in
