@@ -52,7 +52,8 @@ public struct ImportError: Error, Equatable, Sendable {
   /// What was expected in its place, as a phrase that says how to mend the input.
   public var expected: String
 
-  /// What those need to know who advise on it; nil for most.
+  /// What those need to know who advise on it; nil for most. It says nothing that the phrases do not, and makes
+  /// no difference between errors.
   package var reason: Reason?
 
   /// What the phrases say, for those who advise on it.
@@ -81,6 +82,14 @@ public struct ImportError: Error, Equatable, Sendable {
 
   /// The column in Unicode scalars, counted from 1.
   public var column: Int? { position?.column }
+}
+
+extension ImportError {
+  /// Whether both say the same of the same place.
+  public static func == (left: ImportError, right: ImportError) -> Bool {
+    left.kind == right.kind && left.file == right.file && left.position == right.position
+      && left.found == right.found && left.expected == right.expected
+  }
 }
 
 extension ImportError: CustomStringConvertible {
