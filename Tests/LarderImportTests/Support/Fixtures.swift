@@ -46,3 +46,14 @@ func refusal(
   #expect(after.1 == before.1, sourceLocation: sourceLocation)
   return error
 }
+
+extension Store {
+  /// The kinds that the fields of a text have when it is imported into the collection `c`, by their names.
+  func kinds(
+    _ text: String, name: String = "t.ndjson", _ options: ImportOptions = ImportOptions()
+  ) throws -> [String: String] {
+    let report = try importDocuments(
+      from: .text(text, name: name), into: "c", key: "id", options: options)
+    return Dictionary(uniqueKeysWithValues: report.inferredFields.map { ($0.name, $0.kind) })
+  }
+}
