@@ -138,7 +138,7 @@ extension Moment {
     _ body: (UnsafeRawBufferPointer, borrowing RecordReader) throws -> Bool
   ) throws {
     try forEachSelected(
-      selection, binding, readsAll: true, unless: { try form.skips($1, key: $0, binding) },
+      selection, binding, unless: { try form.skips($1, key: $0, binding) },
       as: { try form.counts($0) ? () : nil }
     ) { key, record, _ in
       try body(key, record)

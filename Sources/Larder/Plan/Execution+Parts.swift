@@ -16,22 +16,24 @@ extension Execution {
   /// What is made of the documents that match, in parts by several threads, in the order of the keys.
   ///
   /// - Parameter make: Makes something of one part; called for several at once.
-  /// - Returns: Nil, and `make` was not called, where one thread has to do: few documents are to be read, or an index
-  ///   finds them, or they are sorted.
+  /// - Returns: Nil where one thread has to do: few documents are to be read, an index finds them, or they are sorted.
+  ///   Nil, too, where the parts turn out not to join, as in a damaged file: one thread meets that, and tells of it.
   /// - Throws: What `make` throws for the first part for which it does.
   func inParts<Part>(
     _ transaction: borrowing LentTransaction, _ make: @Sendable (ReadPart) throws -> Part
   ) throws -> [Part]? {
-    guard let ranges = try parts(transaction) else { return nil }
+    guard let (ranges, documentCount) = try parts(transaction) else { return nil }
     let results = PartResults<Part>(count: ranges.count)
+    // Parts have about as many pages each, and not quite as many documents.
+    let expected = residual.matchesAll ? documentCount / ranges.count * 9 / 8 : 0
     // Only the scan is asked of it, which changes nothing.
     nonisolated(unsafe) let execution = self
     let isDone = transaction.inParallel(ranges.count) { number, transaction in
       results.set(number) {
-        try make(ReadPart(execution, ranges[number], transaction.handle))
+        try make(ReadPart(execution, ranges[number], transaction.handle, expectedCount: expected))
       }
     }
-    return isDone ? try results.all() : nil
+    return isDone ? try results.joined() : nil
   }
 
   /// How many documents match, in parts; nil as ``inParts(_:_:)`` says.
@@ -46,34 +48,26 @@ extension Execution {
     }
   }
 
-  /// Where the documents lie that match, in parts; nil as ``inParts(_:_:)`` says, and where nothing is to be asked of
-  /// documents.
-  func foundInParts(
+  /// The ranges of keys that are worth being read side by side, in their order, and how many documents
+  /// there are in all; nil where one thread has to do.
+  private func parts(
     _ transaction: borrowing LentTransaction
-  ) throws -> [[(key: Key, record: Record)]]? {
-    if residual.matchesAll { return nil }
-    return try inParts(transaction) { part in
-      var found: [(key: Key, record: Record)] = []
-      try part.forEach { key, record in
-        found.append((key, record))
-        return true
-      }
-      return found
-    }
-  }
-
-  /// The ranges of keys that are worth being read side by side, in their order; nil where there are none.
-  private func parts(_ transaction: borrowing LentTransaction) throws -> [KeyRange]? {
-    guard tally == nil, case .everything = plan.source, case .keys = plan.order else { return nil }
+  ) throws -> (ranges: [KeyRange], documentCount: Int)? {
+    guard tally == nil, case .everything = plan.source, case .keys = plan.order,
+      transaction.canWorkInParallel
+    else { return nil }
     let documents = binding.collection.documents
     let count = try transaction.statistics(of: documents).entryCount
     guard count >= ParallelRead.leastDocumentCount.load(ordering: .relaxed) else { return nil }
     let cuts = try transaction.cuts(
       of: documents, named: Layout.documentsName(of: binding.collection.name),
-      most: Self.mostParts - 1
+      maximumCount: Self.mostParts - 1
     ).map { [UInt8]($0) }
     if cuts.isEmpty { return nil }
-    return zip([[]] + cuts, cuts.map { $0 } + [nil]).map { KeyRange(lower: $0, upper: $1) }
+    let ranges = zip([[]] + cuts, cuts.map(Optional.init) + [nil]).map {
+      KeyRange(lower: $0, upper: $1)
+    }
+    return (ranges, count)
   }
 }
 
@@ -82,18 +76,38 @@ extension Execution {
   private let execution: Execution
   private let range: KeyRange
   private let transaction: TransactionHandle
+  /// How many documents there may be, where each of the part matches; otherwise 0.
+  @usableFromInline let expectedCount: Int
 
-  init(_ execution: Execution, _ range: KeyRange, _ transaction: TransactionHandle) {
+  init(
+    _ execution: Execution, _ range: KeyRange, _ transaction: TransactionHandle, expectedCount: Int
+  ) {
+    self.expectedCount = expectedCount
     self.execution = execution
     self.range = range
     self.transaction = transaction
   }
 
   /// Lends the documents that match, in the order of their keys.
+  ///
+  /// - Throws: ``PartsDoNotJoin``; what `body` throws.
   func forEach(_ body: Execution.Body) throws {
+    try checkJoins()
     try withoutActuallyEscaping(body) { body in
       try execution.scan(range, LentTransaction(transaction), Execution.Taker(take: body))
     }
+  }
+
+  /// The record in front of the first one belongs to the part before. Where a key in a branch page is damaged, the
+  /// way down passes over records, which stand in front of it then.
+  private func checkJoins() throws {
+    if range.lower.isEmpty { return }
+    var cursor = try LentTransaction(transaction).cursor(in: execution.binding.collection.documents)
+    let doesJoin = try range.lower.withUnsafeBytes { lower in
+      _ = try cursor.seek(atOrAfter: lower)
+      return try cursor.previous() && Bytes.compare(cursor.key, lower) < 0
+    }
+    if !doesJoin { throw PartsDoNotJoin() }
   }
 
   /// Lends the records that match, verified, in the order of their keys.
@@ -106,10 +120,13 @@ extension Execution {
   }
 }
 
+/// Between two parts lie records that belong to neither.
+private struct PartsDoNotJoin: Error {}
+
 /// What has come of each part. Threads write different ones.
 private final class PartResults<Part>: @unchecked Sendable {
   private let results: UnsafeMutableBufferPointer<Result<Part, any Error>?>
-  private let hasFailed = Atomic<Bool>(false)
+  private let firstFailed = Atomic<Int>(.max)
 
   init(count: Int) {
     results = .allocate(capacity: count)
@@ -121,14 +138,18 @@ private final class PartResults<Part>: @unchecked Sendable {
     results.deallocate()
   }
 
-  /// Parts are begun in their order, so that nobody asks for those behind one that has failed.
+  /// Nobody asks for parts behind one that has failed.
   func set(_ number: Int, _ body: () throws -> Part) {
-    if hasFailed.load(ordering: .relaxed) { return }
+    if firstFailed.load(ordering: .relaxed) < number { return }
     let result = Result { try body() }
-    if case .failure = result { hasFailed.store(true, ordering: .relaxed) }
+    if case .failure = result { firstFailed.min(number, ordering: .relaxed) }
     results[number] = result
   }
 
+  /// - Returns: Nil where parts do not join.
   /// - Throws: Why the first part that has failed did.
-  func all() throws -> [Part] { try results.compactMap { try $0?.get() } }
+  func joined() throws -> [Part]? {
+    for case .failure(is PartsDoNotJoin)? in results { return nil }
+    return try results.compactMap { try $0?.get() }
+  }
 }

@@ -4,7 +4,12 @@
   @usableFromInline var count = 0
   @usableFromInline var capacity = 0
 
-  @inlinable init() {}
+  /// - Parameter expectedCount: How many elements it has room for at first.
+  @inlinable init(expectedCount: Int) {
+    guard expectedCount > 0 else { return }
+    elements = .allocate(capacity: expectedCount)
+    capacity = expectedCount
+  }
 
   @inlinable deinit {
     elements?.deinitialize(count: count)
@@ -16,6 +21,9 @@
     elements.unsafelyUnwrapped.advanced(by: count).initialize(to: element)
     count &+= 1
   }
+
+  /// The elements were moved, and their memory given back.
+  @inlinable func forget() { (elements, count, capacity) = (nil, 0, 0) }
 
   @inlinable func grow() {
     capacity = max(64, 2 * capacity)
@@ -37,7 +45,9 @@ extension Array {
         guard let elements = part.elements, let start = buffer.baseAddress else { continue }
         start.advanced(by: count).moveInitialize(from: elements, count: part.count)
         count += part.count
-        part.count = 0
+        // Given back at once: the whole has as much again.
+        elements.deallocate()
+        part.forget()
       }
     }
   }

@@ -176,8 +176,7 @@ extension Moment {
     var models: [Model] = []
     guard form.isWhole else {
       try forEachSelected(
-        query.selection, binding, readsAll: true,
-        unless: { try form.skips($1, key: $0, binding) }, as: form.model
+        query.selection, binding, unless: { try form.skips($1, key: $0, binding) }, as: form.model
       ) { _, _, model in
         models.append(model)
         return true
@@ -194,7 +193,7 @@ extension Moment {
   ) throws -> [Model] {
     var models: [Model] = []
     let parts = try transaction.select(selection, binding) { part in
-      let models = PartBuffer<Model>()
+      let models = PartBuffer<Model>(expectedCount: part.expectedCount)
       try part.forEachRecord { record in
         if let model = try model(record) { models.append(model) }
       }
@@ -218,8 +217,7 @@ extension Moment {
     selection.order = []
     var count = 0
     try forEachSelected(
-      selection, binding, readsAll: true, unless: { try form.skips($1, key: $0, binding) },
-      as: form.model
+      selection, binding, unless: { try form.skips($1, key: $0, binding) }, as: form.model
     ) { _, _, _ in
       count += 1
       return true
@@ -229,11 +227,8 @@ extension Moment {
 
   /// Lends what a selection selects until `body` says false. What is to be skipped, and what `part`
   /// gives nil for, is left out before offset and limit.
-  ///
-  /// - Parameter readsAll: Whether `body` hardly ever says false, so that several threads may look for all that match
-  ///   before it is asked.
   borrowing func forEachSelected<Part>(
-    _ selection: Selection, _ binding: CollectionBinding, readsAll: Bool = false,
+    _ selection: Selection, _ binding: CollectionBinding,
     unless skips: (
       _ key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer
     ) throws -> Bool,
@@ -244,7 +239,7 @@ extension Moment {
     if limit == 0 { return }
     var skipped = 0
     var taken = 0
-    func take(_ key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer) throws -> Bool {
+    try transaction.execution(of: selection, binding).forEach(in: transaction) { key, record in
       if try skips(key, record) { return true }
       return try binding.reading(record, key: key) { record in
         guard let part = try part(record) else { return true }
@@ -255,13 +250,6 @@ extension Moment {
         taken += 1
         return try body(key, record, part) && taken < limit
       }
-    }
-    let execution = try transaction.execution(of: selection, binding)
-    guard readsAll, limit == .max, let parts = try execution.foundInParts(transaction) else {
-      return try execution.forEach(in: transaction, take)
-    }
-    for found in parts.joined() {
-      guard try take(found.key, found.record) else { return }
     }
   }
 }

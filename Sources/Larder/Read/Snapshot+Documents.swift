@@ -42,7 +42,7 @@ extension Snapshot {
     if query.selection.skipsUnreadable { return try fetchReadable(query) }
     var documents: [Entity] = []
     let parts = try select(query.selection, Entity.self) { part in
-      let documents = PartBuffer<Entity>()
+      let documents = PartBuffer<Entity>(expectedCount: part.expectedCount)
       try part.forEachRecord { documents.append(try Entity(from: $0)) }
       return documents
     } expect: {

@@ -55,6 +55,8 @@ public final class Environment: Sendable {
   /// before that begins; only one thread at a time may do so.
   package let writeWait = Locked(WriteWait())
   let gate = Gate()
+  /// Readers that help others at the moment; see ``Transaction/inParallel(_:_:)``.
+  let twinCount = Atomic<Int>(0)
   let pool = ReaderPool()
   /// Handles of reads that are over and keep their slots, until the lock file can be written to.
   let unendedReads = Locked<[UInt]>([])

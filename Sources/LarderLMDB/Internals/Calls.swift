@@ -222,6 +222,13 @@ extension Calls {
     )
   }
 
+  /// Slots of readers that were in use at once, in all processes together.
+  static func readerCount(_ environment: OpaquePointer) -> Int {
+    var info = MDB_envinfo()
+    mdb_env_info(environment, &info)
+    return Int(info.me_numreaders)
+  }
+
   /// The last page that a reader may look at; 0 where that is not known.
   static func lastPageNumber(of transaction: OpaquePointer) -> Int {
     guard let environment = mdb_txn_env(transaction) else { return 0 }

@@ -10,5 +10,6 @@ package struct LentTransaction: ~Copyable, Transaction {
     handle = transaction.handle
   }
 
+  /// Valid as long as the transaction that the handle is of.
   package init(_ handle: TransactionHandle) { self.handle = handle }
 }

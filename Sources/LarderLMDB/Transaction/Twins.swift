@@ -7,25 +7,23 @@ internal import Synchronization
 extension Transaction where Self: ~Copyable {
   /// Does a piece of work in parts, on several threads, each with a transaction that sees what this one sees.
   ///
-  /// The parts are begun in their order. The caller's own thread takes its share, so that this never waits for a
-  /// thread that the system does not give. Cursors of this transaction must not be moved meanwhile.
+  /// The parts are begun in their order. The caller's own thread takes its share, and waits for parts that others
+  /// have begun. Cursors of this transaction must not be moved meanwhile.
   ///
   /// - Parameter body: What is done for a part, whose number it gets; of several at once.
-  /// - Returns: False, and nothing was done, where one thread has to do: ``Environment/Options/readThreadCount`` is
-  ///   1, somebody has written since this transaction began, no reader is free, this is a write, or the process was
-  ///   forked.
+  /// - Returns: Whether all parts were done. Otherwise nothing was, and one thread has to do: this transaction is not
+  ///   one that ``canWorkInParallel``, somebody has written since it began, or few readers are free.
   package borrowing func inParallel(
     _ partCount: Int,
     _ body: @Sendable (_ part: Int, _ transaction: borrowing LentTransaction) -> Void
   ) -> Bool {
-    guard partCount > 1, let environment = handle.state.pointee.environment, !Forks.isChild else {
-      return false
-    }
+    guard partCount > 1, canWorkInParallel, let environment = handle.state.pointee.environment
+    else { return false }
     let own = handle
     let id = id
     return environment._withUnsafeGuaranteedRef { environment in
-      let most = min(partCount, environment.options.readThreadCount) - 1
-      guard most > 0 else { return false }
+      let most = environment.reserveTwins(min(partCount, environment.options.readThreadCount) - 1)
+      defer { environment.twinCount.subtract(most, ordering: .relaxed) }
       let twins = UnsafeMutableBufferPointer<ReadTransaction>.allocate(capacity: most)
       var count = 0
       defer {
@@ -53,9 +51,29 @@ extension Transaction where Self: ~Copyable {
   }
 }
 
+extension Transaction where Self: ~Copyable {
+  /// Whether several threads may work for this transaction: it is a reader, of an environment that allows it, in a
+  /// process that can have further threads of Dispatch.
+  package var canWorkInParallel: Bool {
+    guard let environment = handle.state.pointee.environment else { return false }
+    return environment._withUnsafeGuaranteedRef { $0.options.readThreadCount > 1 }
+      && !Forks.isChild && SystemCall.mayUseTimers
+  }
+}
+
 extension Environment {
-  /// Another reader of the moment that a reader of the caller's sees. Never waits: the caller, who is inside, may be
-  /// what others wait for.
+  /// Takes some of the twins that there may be at once: an eighth of all readers, so that others find theirs.
+  ///
+  /// - Returns: How many, perhaps none. They are given back by counting ``twinCount`` down.
+  fileprivate func reserveTwins(_ wanted: Int) -> Int {
+    let before = twinCount.add(wanted, ordering: .relaxed).oldValue
+    let granted = min(wanted, max(0, options.maximumReaderCount / 8 - before))
+    twinCount.subtract(wanted - granted, ordering: .relaxed)
+    return granted
+  }
+
+  /// Another reader of the moment that a reader of the caller's sees. Waits for nobody who may wait for the caller,
+  /// who is inside.
   ///
   /// - Parameter id: Of the caller's transaction.
   /// - Returns: Nil where somebody has written since, or no reader is to be had at once.
@@ -78,6 +96,8 @@ extension Environment {
       return nil
     }
     guard
+      // Half of the slots are left to those who have no other way to read.
+      Calls.readerCount(pointer.raw) < options.maximumReaderCount / 2,
       case .begun(let transaction)? = try? Calls.begin(pointer.raw, readOnly: true, path: folder)
     else { return nil }
     return reader(transaction)

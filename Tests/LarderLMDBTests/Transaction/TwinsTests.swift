@@ -49,7 +49,8 @@ import Testing
       let transaction = try environment.beginRead()
       let all = try keys(transaction, database, from: [], to: nil)
       for most in [1, 3, 31] {
-        let cuts = try transaction.cuts(of: database, named: "documents/ä", most: most).map {
+        let cuts = try transaction.cuts(of: database, named: "documents/ä", maximumCount: most).map
+        {
           [UInt8]($0)
         }
         #expect(cuts.count <= most)
@@ -73,11 +74,11 @@ import Testing
     try fill(environment, database, 1_000)
     do {
       let transaction = try environment.beginWrite()
-      #expect(try transaction.cuts(of: database, named: "documents/a", most: 8).isEmpty)
+      #expect(try transaction.cuts(of: database, named: "documents/a", maximumCount: 8).isEmpty)
       #expect(!transaction.inParallel(8) { _, _ in })
     }
     let transaction = try environment.beginRead()
-    #expect(try transaction.cuts(of: database, named: "documents/b", most: 8).isEmpty)
+    #expect(try transaction.cuts(of: database, named: "documents/b", maximumCount: 8).isEmpty)
   }
 
   @Test("each part is done once, and every thread sees what the caller's transaction sees")
@@ -118,13 +119,29 @@ import Testing
     #expect(later.inParallel(8) { _, _ in })
   }
 
-  @Test("where no reader is free, or the store is closing, one thread has to do, and nobody waits")
+  @Test("scans leave readers to others: one thread has to do where there are few")
   func crowded() throws {
-    var options = Environment.Options()
-    options.readThreadCount = 4
-    options.maximumReaderCount = 1
-    let environment = try Environment.open(at: folder.store, options: options)
-    let transaction = try environment.beginRead()
-    #expect(!transaction.inParallel(8) { _, _ in })
+    for (count, isHelped) in [(1, false), (7, false), (8, true), (64, true)] {
+      let folder = TestFolder()
+      var options = Environment.Options()
+      options.readThreadCount = 20
+      options.maximumReaderCount = count
+      let environment = try Environment.open(at: folder.store, options: options)
+      let transaction = try environment.beginRead()
+      let readers = Locked<Set<UnsafeRawPointer>>([])
+      let isDone = transaction.inParallel(40) { _, other in
+        readers.withLock { _ = $0.insert(UnsafeRawPointer(other.handle.state)) }
+        SystemCall.sleep(microseconds: 100)
+      }
+      #expect(isDone == isHelped)
+      #expect(readers.value.count <= 1 + count / 8)
+      // The others are left.
+      var others: [TransactionHandle] = []
+      defer { for other in others { environment.end(reading: other) } }
+      for _ in 0..<(count == 1 ? 0 : count / 2) {
+        try environment.enter("test")
+        others.append(try environment.beginFreshRead())
+      }
+    }
   }
 }
