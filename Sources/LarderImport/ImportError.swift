@@ -64,6 +64,10 @@ public struct ImportError: Error, Equatable, Sendable {
     case text
     /// A table lacks a column that it must have; it has these.
     case noColumn(among: [String])
+    /// A table has two columns of one name.
+    case repeatedColumn
+    /// A table has the column that keys are to be made in.
+    case madeKeyColumn
   }
 
   /// An error of `kind` at `position` in `file`.

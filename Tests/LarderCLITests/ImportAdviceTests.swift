@@ -24,6 +24,11 @@ struct ImportAdviceTests {
     #expect(table.advice(options)?.contains("--format csv") == true)
     #expect(lines.advice(options)?.contains("--format sequence") == true)
     #expect(columns.advice(options)?.contains("--delimiter '|'") == true)
+    let repeated = error(.duplicateKey, .repeatedColumn, file: "t.csv")
+    #expect(repeated.advice(options)?.contains("--columns NAMES") == true)
+    #expect(error(.duplicateKey, nil, file: "t.csv").advice(options) == nil)
+    let made = error(.shape, .madeKeyColumn, file: "t.csv")
+    #expect(made.advice(options)?.contains("--key -FIELD") == true)
   }
 
   @Test("words alone are no reason")

@@ -7,15 +7,22 @@
     /// only waits for one has none. Sorted; each says what kind it is, of which place of which file.
     package static func list(_ path: String) throws -> [String] {
       let names = try files(path)
+      // The kernel gives the list piece by piece, and passes over locks where others were taken or released
+      // meanwhile. None that is there is passed over each time.
+      return try (0..<5).reduce(into: Set()) { locks, _ in locks.formUnion(try listed(names)) }
+        .sorted()
+    }
+
+    private static func listed(_ names: [String: String]) throws -> [String] {
       // The file system's number is another one on some: the inode's alone has to do.
-      return try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
+      try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
         .compactMap { line in
           let words = line.split(separator: " ")
           guard words.count == 8, let inode = words[5].split(separator: ":").last,
             let name = names[String(inode)]
           else { return nil }
           return "\(words[1]) \(words[3]) of \(name) at \(words[6])"
-        }.sorted()
+        }
     }
 
     /// The files below a folder that this process has open and locked itself.

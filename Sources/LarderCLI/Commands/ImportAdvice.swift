@@ -23,6 +23,8 @@ extension ImportError {
         + "--format sequence."
     case .encoding:
       return "Convert the text to UTF-8 first, such as by `iconv -f latin1 -t utf-8`."
+    case .duplicateKey where reason == .repeatedColumn && options.csv.columns == nil:
+      return "If the table has no header, name its columns: --columns NAMES."
     case .duplicateKey, .io, .compression: return nil
     }
   }
@@ -30,6 +32,10 @@ extension ImportError {
   /// The option for a table whose delimiter is another one, or that was not recognized as a table.
   private func adviceOnTable(_ options: ImportOptions) -> String? {
     if options.format.resolved(for: file) == .csv {
+      if reason == .madeKeyColumn {
+        return "If the column has the keys, name it: --key COLUMN. "
+          + "To have keys made in another field: --key -FIELD."
+      }
       guard options.csv.delimiter == nil, case .noColumn(let names)? = reason,
         let character: Character = [";", "|", "\t"].first(where: { character in
           names.contains { $0.contains(character) }

@@ -57,7 +57,7 @@ struct CSVHeader {
         try tree.add(columns.count - 1, path.names[...], place)
       } catch {
         throw self.error(
-          .duplicateKey, position,
+          .duplicateKey, position, error.isSecond ? .repeatedColumn : nil,
           found: error.isSecond ? "a second \(quoted(name))" : quoted(name),
           expected: error.isSecond
             ? "each name once" : "an embedded document in one column or in several, not both")
@@ -79,7 +79,7 @@ struct CSVHeader {
     switch column {
     case let column? where isMade:
       throw error(
-        .shape, column.position, found: "a column \(quoted(keyField))",
+        .shape, column.position, .madeKeyColumn, found: "a column \(quoted(keyField))",
         expected: "none of that name, for the keys that are made stand in it")
     case nil where !isMade:
       let names = columns.map(\.name).prefix(20).joined(separator: ", ")
@@ -97,14 +97,16 @@ struct CSVHeader {
   }
 
   private func noColumn(found: String, expected: String) -> ImportError {
-    var error = error(.shape, .start, found: found, expected: expected)
-    error.reason = .noColumn(among: columns.map(\.name))
-    return error
+    error(
+      .shape, .start, .noColumn(among: columns.map(\.name)), found: found, expected: expected)
   }
 
   private func error(
-    _ kind: ImportError.Kind, _ position: TextPosition, found: String, expected: String
+    _ kind: ImportError.Kind, _ position: TextPosition, _ reason: ImportError.Reason? = nil,
+    found: String, expected: String
   ) -> ImportError {
-    ImportError(kind, file: file, position: position, found: found, expected: expected)
+    var error = ImportError(kind, file: file, position: position, found: found, expected: expected)
+    error.reason = reason
+    return error
   }
 }

@@ -64,10 +64,15 @@ import Testing
   func family() async throws {
     try await withTemporaryStore { store in
       let stations: any Repository<Station, Station> = store.repository(of: Station.self)
-      let server = Server()
-      let family = departures(of: stations, from: server, trigger: RefreshTrigger())
-
-      for id in [7, 8, 7] { try await family[id].sync() }
+      var server = Server()
+      var start = ContinuousClock.now
+      repeat {
+        server = Server()
+        start = .now
+        let family = departures(of: stations, from: server, trigger: RefreshTrigger())
+        for id in [7, 8, 7] { try await family[id].sync() }
+        // Where it took so long, the family's interval may have passed, and one more request is right.
+      } while ContinuousClock.now - start > .seconds(20)
 
       #expect(server.asked.lines == ["7", "8"])
       let ids = try stations.fetch(Station.all).map(\.id)
