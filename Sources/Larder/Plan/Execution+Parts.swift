@@ -3,6 +3,7 @@ package import Synchronization
 
 // Large collections are read by several threads, each of which takes one part of the keys after another.
 
+/// When several threads share the work of a read.
 package enum ParallelRead {
   /// Collections with fewer documents are read by one thread: to wake another one takes as long as to read some
   /// hundred documents.
@@ -10,7 +11,7 @@ package enum ParallelRead {
 }
 
 extension Execution {
-  /// Parts for each thread: so many that none waits long for another whose part takes longer.
+  /// Parts of a collection: so many that no thread waits long for another whose part takes longer.
   private static let mostParts = 32
 
   /// What is made of the documents that match, in parts by several threads, in the order of the keys.
