@@ -2,7 +2,7 @@ internal import LarderLMDB
 
 // Reading documents, for snapshots and write scopes alike.
 
-/// What a record is lent to.
+/// A closure that is lent one record.
 @usableFromInline typealias RecordBody = (borrowing RecordReader) throws -> Void
 
 extension Transaction where Self: ~Copyable {

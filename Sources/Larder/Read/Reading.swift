@@ -186,7 +186,7 @@ extension Moment {
     return try fetch(query.selection, binding, as: form.model)
   }
 
-  /// What is made of the records that a selection selects, where something is.
+  /// The models of the records that a selection selects, without the records that have none.
   borrowing func fetch<Model>(
     _ selection: Selection, _ binding: CollectionBinding,
     as model: @escaping @Sendable (borrowing RecordReader) throws -> Model?

@@ -3,7 +3,7 @@ internal import LarderCompression
 internal import LarderImport
 
 extension ImportCommand {
-  /// What the options of the command say of an import.
+  /// How to import, as the options of the command say.
   static func importOptions(
     _ arguments: Arguments, of path: String
   ) throws(UsageError) -> ImportOptions {

@@ -214,19 +214,17 @@ extension Calls {
 
   static func information(
     _ environment: OpaquePointer
-  ) -> (mapByteCount: Int, lastPageNumber: Int, lastTransactionID: Int, maximumReaderCount: Int) {
+  ) -> (
+    mapByteCount: Int, lastPageNumber: Int, lastTransactionID: Int, maximumReaderCount: Int,
+    /// Slots of readers that were in use at once, in all processes together.
+    readerCount: Int
+  ) {
     var info = MDB_envinfo()
     mdb_env_info(environment, &info)
     return (
-      info.me_mapsize, info.me_last_pgno, info.me_last_txnid, Int(info.me_maxreaders)
+      info.me_mapsize, info.me_last_pgno, info.me_last_txnid, Int(info.me_maxreaders),
+      Int(info.me_numreaders)
     )
-  }
-
-  /// Slots of readers that were in use at once, in all processes together.
-  static func readerCount(_ environment: OpaquePointer) -> Int {
-    var info = MDB_envinfo()
-    mdb_env_info(environment, &info)
-    return Int(info.me_numreaders)
   }
 
   /// The last page that a reader may look at; 0 where that is not known.

@@ -35,15 +35,14 @@ extension Transaction where Self: ~Copyable {
         count += 1
       }
       guard count > 0 else { return false }
-      let handles = [own] + (0..<count).map { twins[$0].handle }
-      let next = Atomic<Int>(0)
       // A transaction is used by one thread at a time, and the caller waits here.
-      nonisolated(unsafe) let lent = handles
-      DispatchQueue.concurrentPerform(iterations: lent.count) { worker in
+      nonisolated(unsafe) let handles = [own] + (0..<count).map { twins[$0].handle }
+      let next = Atomic<Int>(0)
+      DispatchQueue.concurrentPerform(iterations: handles.count) { worker in
         while true {
           let part = next.add(1, ordering: .relaxed).oldValue
           guard part < partCount else { return }
-          body(part, LentTransaction(lent[worker]))
+          body(part, LentTransaction(handles[worker]))
         }
       }
       return true
@@ -67,7 +66,9 @@ extension Environment {
   /// - Returns: How many, perhaps none. They are given back by counting ``twinCount`` down.
   fileprivate func reserveTwins(_ wanted: Int) -> Int {
     let before = twinCount.add(wanted, ordering: .relaxed).oldValue
-    let granted = min(wanted, max(0, options.maximumReaderCount / 8 - before))
+    // The first process to open the store has said how many there are.
+    let most = Calls.information(pointer.raw).maximumReaderCount / 8
+    let granted = min(wanted, max(0, most - before))
     twinCount.subtract(wanted - granted, ordering: .relaxed)
     return granted
   }
@@ -95,9 +96,10 @@ extension Environment {
       discard(handle)
       return nil
     }
+    let known = Calls.information(pointer.raw)
     guard
       // Half of the slots are left to those who have no other way to read.
-      Calls.readerCount(pointer.raw) < options.maximumReaderCount / 2,
+      known.readerCount < known.maximumReaderCount / 2,
       case .begun(let transaction)? = try? Calls.begin(pointer.raw, readOnly: true, path: folder)
     else { return nil }
     return reader(transaction)

@@ -38,7 +38,8 @@ struct Bench {
       try SwiftLimitEngine(workload, in: folder),
       try SQLiteEngine(workload, in: folder),
       try LarderEngine(workload, in: folder, mapByteCount: options.mapByteCount),
-      try ThreadsEngine(workload, in: folder, mapByteCount: options.mapByteCount),
+      try LarderEngine(
+        workload, in: folder, mapByteCount: options.mapByteCount, usesThreads: true),
       try CodableEngine(workload, in: folder, mapByteCount: options.mapByteCount),
       try MappedEngine(workload, in: folder, mapByteCount: options.mapByteCount),
     ]

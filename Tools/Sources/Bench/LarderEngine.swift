@@ -6,7 +6,8 @@ import Larder
 ///
 /// Queries are values that are made once, before the time, as SQLite's statements are prepared.
 final class LarderEngine: Engine {
-  let name = "larder"
+  let name: String
+  private let usesThreads: Bool
   private let workload: Workload
   private let folder: ScratchFolder
   private var options = StoreOptions()
@@ -24,10 +25,20 @@ final class LarderEngine: Engine {
   }
   private var fileByteCount = 0.0
 
-  init(_ workload: Workload, in parent: ScratchFolder, mapByteCount: Int) throws {
+  /// What several threads share.
+  private static let scans: Set<Operation> = [
+    .scanDecoded, .scanFiltered, .scanFilteredByInteger, .scanFilteredByText, .textScan,
+  ]
+
+  /// - Parameter usesThreads: Whether scans use all processors, as in apps. It takes part in scans alone then; where
+  ///   it is compared with the others, it has one thread as they have.
+  init(
+    _ workload: Workload, in parent: ScratchFolder, mapByteCount: Int, usesThreads: Bool = false
+  ) throws {
+    name = usesThreads ? "larder-threads" : "larder"
+    self.usesThreads = usesThreads
     options.mapByteCount = mapByteCount
-    // As the others do; `ThreadsEngine` uses more.
-    options.readThreadCount = 1
+    options.readThreadCount = usesThreads ? nil : 1
     self.workload = workload
     folder = try parent.folder(name)
   }
@@ -37,6 +48,7 @@ final class LarderEngine: Engine {
   }
 
   func run(_ operation: Operation) throws -> Sample? {
+    if usesThreads, !Self.scans.contains(operation) { return nil }
     switch operation {
     case .bulkSave: return try bulkSave(workload.contacts) { $0.digest }
     case .bulkSaveIndexed: return try bulkSave(indexedContacts) { $0.contact.digest }
