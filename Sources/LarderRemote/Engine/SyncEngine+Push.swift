@@ -30,8 +30,8 @@ extension SyncEngine {
 
     fileprivate mutating func isSentEnough(_ name: RemoteKey) { sends[name] = SyncEngine.mostSends }
 
-    /// The edit of a request that has one was not answered.
-    fileprivate mutating func isUnanswered(
+    /// Adds the edit of a request that has one and was not answered.
+    fileprivate mutating func addUnanswered(
       _ request: PushRequest, in flight: Flight, _ reason: String
     ) {
       guard let mutation = request.mutations.first,
@@ -224,10 +224,10 @@ extension SyncEngine {
         return try await sendHalves(request, of: flight, &course)
       }
       course.failure = error
-      course.isUnanswered(request, in: flight, reason)
+      course.addUnanswered(request, in: flight, reason)
     } catch RemoteError.unavailable(let reason, let pause) {
       course.putOffCount = request.mutations.count
-      if request.mutations.count == 1 { course.isUnanswered(request, in: flight, reason) }
+      if request.mutations.count == 1 { course.addUnanswered(request, in: flight, reason) }
       throw RemoteError.unavailable(reason, retryAfter: pause)
     }
   }
