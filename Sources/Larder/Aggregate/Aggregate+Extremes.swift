@@ -57,6 +57,7 @@ extension Aggregate {
     _ operand: Operand, isLargest: Bool
   ) -> Self where Result == Value? {
     Self(
+      inParts: { PartialExtreme(of: operand, isLargest: isLargest, in: $0) },
       fromIndex: { moment, selection, binding in
         guard selection.maximum == nil, selection.skipped == 0 else { return nil }
         let found = try moment.extreme(
@@ -64,19 +65,39 @@ extension Aggregate {
         // Nothing found may be for what the index was not asked.
         guard let found else { return nil }
         return .some(try found.oneSpelling.decoded(as: Value.self, in: binding.collection))
-      },
-      { collection, rows in
-        let values = Evaluation(reading: [operand], in: collection)
-        var best: Larder.Value?
-        try rows { _, record in
-          let value = try values.value(0, record).sortable
-          guard value.isSomething else { return true }
-          let order = best.map { value.totalOrder($0) } ?? (isLargest ? 1 : -1)
-          if isLargest ? order > 0 : order < 0 { best = value }
-          return true
-        }
-        return try best.map { try $0.oneSpelling.decoded(in: collection) }
       })
+  }
+}
+
+/// The smallest or the largest value of a field.
+private struct PartialExtreme<Result: Comparand>: PartialAggregate {
+  private let collection: Collection
+  private let values: Evaluation
+  private let isLargest: Bool
+  private var best: Value?
+
+  init(of operand: Operand, isLargest: Bool, in collection: Collection) {
+    self.collection = collection
+    self.isLargest = isLargest
+    values = Evaluation(reading: [operand], in: collection)
+  }
+
+  mutating func add(_ record: borrowing RecordReader) throws {
+    add(try values.value(0, record).sortable)
+  }
+
+  mutating func add(contentsOf other: Self) {
+    if let value = other.best { add(value) }
+  }
+
+  private mutating func add(_ value: Value) {
+    guard value.isSomething else { return }
+    let order = best.map { value.totalOrder($0) } ?? (isLargest ? 1 : -1)
+    if isLargest ? order > 0 : order < 0 { best = value }
+  }
+
+  func result() throws -> Result? {
+    try best.map { try $0.oneSpelling.decoded(in: collection) }
   }
 }
 

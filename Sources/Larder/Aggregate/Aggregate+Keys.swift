@@ -2,8 +2,7 @@ extension Aggregate {
   /// The entity-accessor keys, in the query's order. Texts come in normalisation form C.
   public static func keys() -> Self where Result == [Entity.Key] {
     Self(
-      hasOrder: true,
-      fromIndex: { moment, selection, binding in
+      inOrderFromIndex: { moment, selection, binding in
         try moment.keys(of: selection, binding).map {
           try Entity.Key(encoded: $0, in: binding.collection)
         }

@@ -19,6 +19,9 @@ public struct Aggregate<Entity: Document, Result>: Sendable {
   /// Made from an index; nil where none can tell.
   let fromIndex: @Sendable (borrowing Moment, Selection, CollectionBinding) throws -> Result?
 
+  /// Made from the records by several threads; nil where one has to do.
+  let fromParts: FromIndex
+
   /// Begins one that follows changes; nil where all records are needed after each.
   let running: (@Sendable (Collection) -> any RunningAggregate<Result>)?
 
@@ -31,14 +34,21 @@ public struct Aggregate<Entity: Document, Result>: Sendable {
   typealias FromIndex =
     @Sendable (borrowing Moment, Selection, CollectionBinding) throws -> Result?
 
-  /// One that looks at all records each time.
+  /// One that looks at all records each time, in the query's order.
   init(
-    hasOrder: Bool = false, fromIndex: @escaping FromIndex = { _, _, _ in nil },
+    inOrderFromIndex fromIndex: @escaping FromIndex,
     _ fromRecords: @escaping @Sendable (Collection, Rows) throws -> Result
   ) {
     self.init(
-      hasOrder: hasOrder, fromIndex: fromIndex, fromRecords: fromRecords, running: nil,
-      resumed: nil)
+      hasOrder: true, fromIndex: fromIndex, fromParts: { _, _, _ in nil },
+      fromRecords: fromRecords, running: nil, resumed: nil)
+  }
+
+  /// One that looks at all records each time, in whatever order.
+  init<Partial: PartialAggregate & SendableMetatype>(
+    inParts begin: @escaping @Sendable (Collection) -> Partial, fromIndex: @escaping FromIndex
+  ) where Partial.Result == Result {
+    self.init(begin, fromIndex: fromIndex, running: nil, resumed: nil)
   }
 
   /// One that can follow changes.
@@ -47,27 +57,46 @@ public struct Aggregate<Entity: Document, Result>: Sendable {
     _ begin: @escaping @Sendable (Collection) -> Running,
     resumed: (@Sendable (Result) -> any RunningAggregate<Result>)? = nil
   ) where Running.Result == Result {
+    self.init(begin, fromIndex: fromIndex, running: { begin($0) }, resumed: resumed)
+  }
+
+  private init<Partial: PartialAggregate & SendableMetatype>(
+    _ begin: @escaping @Sendable (Collection) -> Partial, fromIndex: @escaping FromIndex,
+    running: (@Sendable (Collection) -> any RunningAggregate<Result>)?,
+    resumed: (@Sendable (Result) -> any RunningAggregate<Result>)?
+  ) where Partial.Result == Result {
     self.init(
       hasOrder: false, fromIndex: fromIndex,
+      fromParts: { moment, selection, binding in
+        let parts = try moment.inParts(selection, binding) { part in
+          var partial = begin(binding.collection)
+          try part.forEachRecord { try partial.add($0) }
+          return partial
+        }
+        guard var whole = parts?.first, let others = parts?.dropFirst() else { return nil }
+        for other in others { try whole.add(contentsOf: other) }
+        return whole.dependsOnOrder ? nil : try whole.result()
+      },
       fromRecords: { collection, rows in
-        var running = begin(collection)
+        var partial = begin(collection)
         try rows { _, record in
-          try running.add(record)
+          try partial.add(record)
           return true
         }
-        return try running.result()
+        return try partial.result()
       },
-      running: { begin($0) }, resumed: resumed)
+      running: running, resumed: resumed)
   }
 
   private init(
-    hasOrder: Bool, fromIndex: @escaping FromIndex,
+    hasOrder: Bool, fromIndex: @escaping FromIndex, fromParts: @escaping FromIndex,
     fromRecords: @escaping @Sendable (Collection, Rows) throws -> Result,
     running: (@Sendable (Collection) -> any RunningAggregate<Result>)?,
     resumed: (@Sendable (Result) -> any RunningAggregate<Result>)?
   ) {
     self.hasOrder = hasOrder
     self.fromIndex = fromIndex
+    self.fromParts = fromParts
     self.fromRecords = fromRecords
     self.running = running
     self.resumed = resumed
@@ -85,6 +114,7 @@ public struct Aggregate<Entity: Document, Result>: Sendable {
     return Aggregate<Entity, Other>(
       hasOrder: hasOrder,
       fromIndex: { try self.fromIndex($0, $1, $2).map(change) },
+      fromParts: { try self.fromParts($0, $1, $2).map(change) },
       fromRecords: { change(try self.fromRecords($0, $1)) },
       running: begin, resumed: nil)
   }
@@ -124,12 +154,24 @@ extension Moment {
     guard let binding = try binding(of: form, matching: selection.filter) else {
       return try aggregate.ofNothing()
     }
-    if form.isWhole, let result = try aggregate.fromIndex(self, selection, binding) {
-      return result
+    if form.isWhole {
+      if let result = try aggregate.fromIndex(self, selection, binding) { return result }
+      if let result = try aggregate.fromParts(self, selection, binding) { return result }
     }
     return try aggregate.fromRecords(binding.collection) { body in
       try forEachRecord(selection, binding, form, body)
     }
+  }
+
+  /// What several threads make of the records that a selection selects, in the order of their keys.
+  ///
+  /// - Returns: Nil where one thread has to do.
+  borrowing func inParts<Part>(
+    _ selection: Selection, _ binding: CollectionBinding,
+    _ make: @Sendable (ReadPart) throws -> Part
+  ) throws -> [Part]? {
+    guard selection.maximum == nil, selection.skipped == 0 else { return nil }
+    return try transaction.execution(of: selection, binding).inParts(transaction, make)
   }
 
   /// Lends the records with a model that a selection selects, until `body` says false.

@@ -21,6 +21,24 @@ struct ExactSum: Sendable {
   /// Takes away a number that was added.
   mutating func remove(_ number: Double) { change(number, by: -1) }
 
+  /// Adds all numbers of another.
+  mutating func add(contentsOf other: ExactSum) {
+    nanCount += other.nanCount
+    infiniteCount += other.infiniteCount
+    negativeInfiniteCount += other.negativeInfiniteCount
+    if other.pieces.isEmpty { return }
+    guard !pieces.isEmpty else {
+      (pieces, unsettled) = (other.pieces, other.unsettled)
+      return
+    }
+    var added = other.pieces
+    Self.settle(&pieces)
+    Self.settle(&added)
+    for place in pieces.indices { pieces[place] += added[place] }
+    // Settled pieces are less than one number can add.
+    unsettled = 2
+  }
+
   private mutating func change(_ number: Double, by sign: Int) {
     guard number.isFinite else {
       if number.isNaN {

@@ -44,6 +44,15 @@ public struct FieldTotal: Sendable {
     count += 1
   }
 
+  /// Adds all values of another.
+  mutating func add(contentsOf other: FieldTotal) {
+    integers += other.integers
+    doubles.add(contentsOf: other.doubles)
+    decimals += other.decimals
+    digits.add(contentsOf: other.digits)
+    count += other.count
+  }
+
   /// Takes away a value that was added.
   mutating func remove(_ value: Value) {
     switch value {
@@ -95,6 +104,14 @@ private struct DecimalDigits {
       significantCount += 1
     }
     wholeCount = max(wholeCount, value.exponent + significantCount)
+  }
+
+  mutating func add(contentsOf other: DecimalDigits) {
+    largest = max(largest, other.largest)
+    wholeCount = max(wholeCount, other.wholeCount)
+    lastPlace = min(lastPlace, other.lastPlace)
+    count += other.count
+    hasNaN = hasNaN || other.hasNaN
   }
 }
 

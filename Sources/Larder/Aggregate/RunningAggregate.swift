@@ -1,21 +1,28 @@
-/// What an aggregate is made of while records come in. Those of whom a record can be taken away
-/// again follow changes without a look at the others.
-protocol RunningAggregate<Result> {
+/// What an aggregate has gathered of some records.
+protocol PartialAggregate<Result> {
   associatedtype Result
 
   mutating func add(_ record: borrowing RecordReader) throws
 
-  /// Takes away a record that was added.
-  mutating func remove(_ record: borrowing RecordReader) throws
+  /// Adds what another has gathered, of records with larger keys.
+  mutating func add(contentsOf other: Self) throws
 
-  /// Whether what was added cannot be taken away exactly, so that all records are needed again.
-  var isFinal: Bool { get }
+  /// Whether the order of the records matters to what was gathered, as it does to sums that are rounded:
+  /// then nothing can be taken away exactly, and what parts have gathered is not what all have.
+  var dependsOnOrder: Bool { get }
 
   func result() throws -> Result
 }
 
-extension RunningAggregate {
-  var isFinal: Bool { false }
+extension PartialAggregate {
+  var dependsOnOrder: Bool { false }
+}
+
+/// One that a record can be taken away from again, so that it follows changes without a look at the
+/// other records.
+protocol RunningAggregate<Result>: PartialAggregate {
+  /// Takes away a record that was added.
+  mutating func remove(_ record: borrowing RecordReader) throws
 }
 
 /// How many there are.
@@ -23,6 +30,7 @@ struct RunningCount: RunningAggregate {
   var count = 0
 
   mutating func add(_ record: borrowing RecordReader) { count += 1 }
+  mutating func add(contentsOf other: Self) { count += other.count }
   mutating func remove(_ record: borrowing RecordReader) { count -= 1 }
   func result() -> Int { count }
 }
@@ -49,7 +57,9 @@ struct RunningTotal<Result>: RunningAggregate {
     total.remove(try values.value(0, record))
   }
 
-  var isFinal: Bool { total.isRounded }
+  mutating func add(contentsOf other: Self) { total.add(contentsOf: other.total) }
+
+  var dependsOnOrder: Bool { total.isRounded }
 
   func result() throws -> Result { try finish(total) }
 }
@@ -60,8 +70,9 @@ struct RunningMap<Base: RunningAggregate, Result>: RunningAggregate {
   let change: (Base.Result) -> Result
 
   mutating func add(_ record: borrowing RecordReader) throws { try base.add(record) }
+  mutating func add(contentsOf other: Self) throws { try base.add(contentsOf: other.base) }
   mutating func remove(_ record: borrowing RecordReader) throws { try base.remove(record) }
-  var isFinal: Bool { base.isFinal }
+  var dependsOnOrder: Bool { base.dependsOnOrder }
   func result() throws -> Result { change(try base.result()) }
 }
 

@@ -79,7 +79,22 @@ struct RunningGroups<Key: Storable & Sendable, Value: Sendable>: RunningAggregat
     places[last.bytes] = place
   }
 
-  var isFinal: Bool { roundedCount > 0 }
+  mutating func add(contentsOf other: Self) {
+    for group in other.groups {
+      guard let place = places[group.bytes] else {
+        places[group.bytes] = groups.count
+        groups.append(group)
+        if group.total.isRounded { roundedCount += 1 }
+        continue
+      }
+      groups[place].documentCount += group.documentCount
+      let wasRounded = groups[place].total.isRounded
+      groups[place].total.add(contentsOf: group.total)
+      if groups[place].total.isRounded, !wasRounded { roundedCount += 1 }
+    }
+  }
+
+  var dependsOnOrder: Bool { roundedCount > 0 }
 
   /// The groups that have documents, in the order of their values.
   func result() throws -> [ValueGroup<Key, Value>] {

@@ -1,3 +1,5 @@
+internal import LarderLMDB
+
 // Records without their type, for what writes them as text without making values of them first.
 
 extension Snapshot {
@@ -20,6 +22,45 @@ extension Snapshot {
     let filter = query.selection.filter
     guard let binding = try moment.binding(of: Entity.self, matching: filter) else { return }
     try transaction.select(query.selection, binding, body)
+  }
+}
+
+extension Snapshot {
+  /// Has several threads read the records of a collection that `query` selects, whose parts have their turns
+  /// in its order.
+  ///
+  /// - Parameter body: Called for several parts at once.
+  /// - Returns: False, and nothing was done, where one thread has to do.
+  /// - Throws: As ``DynamicCollection/forEach(_:_:)``; what `body` throws for the first part for which it does.
+  package borrowing func inTurns(
+    _ query: DynamicQuery, in collection: String, _ body: @Sendable (TurnPart) throws -> Void
+  ) throws -> Bool {
+    guard let binding = catalogue.binding(ofCollection: collection) else { return false }
+    return try inTurns(query.lowered(in: binding.collection), binding, body)
+  }
+
+  /// Has several threads read the records that a type's query selects, whose parts have their turns in its order.
+  ///
+  /// - Parameter body: Called for several parts at once.
+  /// - Returns: False, and nothing was done, where one thread has to do.
+  /// - Throws: ``StoreError``; what `body` throws for the first part for which it does.
+  package borrowing func inTurns<Entity: Document>(
+    _ query: Query<Entity>, _ body: @Sendable (TurnPart) throws -> Void
+  ) throws -> Bool {
+    let filter = query.selection.filter
+    guard let binding = try moment.binding(of: Entity.self, matching: filter) else { return false }
+    return try inTurns(query.selection, binding, body)
+  }
+
+  private borrowing func inTurns(
+    _ selection: Selection, _ binding: CollectionBinding,
+    _ body: @Sendable (TurnPart) throws -> Void
+  ) throws -> Bool {
+    guard selection.maximum == nil, selection.skipped == 0, selection.order.isEmpty else {
+      return false
+    }
+    return try transaction.execution(of: selection, binding)
+      .inTurns(LentTransaction(transaction), body)
   }
 }
 

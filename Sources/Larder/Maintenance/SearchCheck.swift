@@ -24,6 +24,12 @@ final class SearchCheck {
       let seed = Checksum.hash(word, seed: document ^ UInt64(frequency))
       postings &+= Checksum.hash(positions, seed: seed)
     }
+
+    mutating func add(contentsOf other: Sum) {
+      documentCount += other.documentCount
+      length += other.length
+      postings &+= other.postings
+    }
   }
 
   init(_ index: CollectionIndex, in collection: Collection) {
@@ -55,6 +61,9 @@ final class SearchCheck {
       }
     }
   }
+
+  /// Adds the documents of another.
+  func add(contentsOf other: SearchCheck) { documents.add(contentsOf: other.documents) }
 
   /// How the index differs from the documents; nil where it has just their words.
   func difference(_ transaction: borrowing ReadTransaction) -> String? {

@@ -31,7 +31,9 @@ extension Store {
   /// the counts agree. So with what the store keeps beside documents: every pack of the change log,
   /// consumer and migration can be read, and there is no database that nobody knows.
   ///
-  /// - Parameter progress: Told every 1,000 documents how many were checked; what it throws ends the
+  /// Large collections are read by several threads; see ``StoreOptions/readThreadCount``.
+  ///
+  /// - Parameter progress: Told now and then how many documents were checked; what it throws ends the
   ///   check.
   /// - Throws: ``StoreError`` when the store cannot be read at all; what `progress` throws;
   ///   `CancellationError` where the task was cancelled. What is wrong with single documents is in the
@@ -122,55 +124,67 @@ struct Checker: ~Copyable {
     }
   }
 
+  /// - Returns: False where there are as many problems as a report has.
   private mutating func check(
     _ collection: Collection, total: Int, _ progress: (StoreProgress) throws -> Void
   ) throws -> Bool {
-    let binding = CollectionBinding(collection)
+    let before = report.documentCount
+    func tell(_ completed: Int) throws {
+      try StoreProgress(
+        .checking, completed: before + completed, total: total, documentCount: before + completed
+      ).tell(progress)
+    }
     let expected = try snapshot.transaction.statistics(of: collection.documents).entryCount
-    var count = 0
-    var lastKey: [UInt8] = []
-    var indexes = collection.indexes.filter { $0.isComplete && !$0.isOfWords }.map {
-      IndexCheck($0, in: collection)
+    let documents = try checkInParts(collection, tell) ?? checkInOrder(collection, tell)
+    report.documentCount += documents.count
+    report.problems += documents.problems
+    if report.problems.count >= CheckReport.maximumProblemCount { return false }
+    if documents.count != expected {
+      add(collection.name, "the tree has \(documents.count) documents and says \(expected)")
     }
-    let searches = collection.indexes.filter { $0.isComplete && $0.isOfWords }.map {
-      SearchCheck($0, in: collection)
-    }
-    var cursor = try snapshot.transaction.cursor(in: collection.documents)
-    while try cursor.next() {
-      let key = cursor.key
-      if count > 0, lastKey.withUnsafeBytes({ Bytes.compare($0, key) >= 0 }) {
-        add(collection, key, "keys are out of order")
-      }
-      lastKey = [UInt8](key)
-      do {
-        try check(cursor.value, key: key, binding)
-        for place in indexes.indices {
-          try indexes[place].check(cursor.value, key: key, binding, snapshot.transaction)
-        }
-        for search in searches { try search.add(cursor.value, key: key, binding) }
-      } catch {
-        add(collection, key, "\(error)")
-      }
-      count += 1
-      report.documentCount += 1
-      if report.problems.count >= CheckReport.maximumProblemCount { return false }
-      if report.documentCount % 1000 == 0 {
-        try StoreProgress(
-          .checking, completed: report.documentCount, total: total,
-          documentCount: report.documentCount
-        ).tell(progress)
-      }
-    }
-    if count != expected {
-      add(collection.name, "the tree has \(count) documents and says \(expected)")
-    }
-    for index in indexes { try check(index.index, of: collection, index.entryCount) }
-    for search in searches {
+    for index in documents.indexes { try check(index.index, of: collection, index.entryCount) }
+    for search in documents.searches {
       if let reason = search.difference(snapshot.transaction) {
         add("index \(search.index.name) of \(collection.name)", reason)
       }
     }
     return true
+  }
+
+  private func checkInOrder(
+    _ collection: Collection, _ tell: (Int) throws -> Void
+  ) throws -> DocumentCheck {
+    let room = CheckReport.maximumProblemCount - report.problems.count
+    var documents = DocumentCheck(collection, room: room)
+    try documents.check(in: .everything, LentTransaction(snapshot.transaction), tell)
+    return documents
+  }
+
+  /// What several threads have found.
+  ///
+  /// - Returns: Nil where one thread has to look: there is little to do, or something is wrong, and one thread says
+  ///   what, in the order of the file.
+  private func checkInParts(
+    _ collection: Collection, _ tell: (Int) throws -> Void
+  ) throws -> DocumentCheck? {
+    let transaction = LentTransaction(snapshot.transaction)
+    guard let parts = try KeyParts(of: collection, transaction) else { return nil }
+    return try withoutActuallyEscaping(tell) { tell in
+      let progress = SharedProgress(tell)
+      let found = try progress.watching {
+        try parts.make(transaction) { _, range, transaction in
+          var documents = DocumentCheck(collection, room: 1)
+          try documents.check(in: range, transaction) { _ in
+            try progress.add(DocumentCheck.stride)
+          }
+          try progress.add(documents.count % DocumentCheck.stride)
+          return documents
+        }
+      }
+      guard var whole = found?.first, let others = found?.dropFirst() else { return nil }
+      for other in others { whole.add(contentsOf: other) }
+      return whole.problems.isEmpty && whole.count == parts.documentCount ? whole : nil
+    }
   }
 
   /// Every index has an entry for each value of each document, and no other.
@@ -185,84 +199,7 @@ struct Checker: ~Copyable {
     }
   }
 
-  private func check(
-    _ record: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, _ binding: CollectionBinding
-  ) throws {
-    let collection = binding.collection
-    guard (1...KeyKind.maximumByteCount).contains(key.count),
-      let keyValue = collection.keyKind.value(of: key)
-    else { throw RecordError.invalid("the key is no \(collection.keyKind)") }
-    let verified = try collection.verified(record, key: key)
-    guard try RecordHeader(verified).byteCount == verified.count else {
-      throw RecordError.invalid("bytes follow the record")
-    }
-    let document = try DynamicDocument(record: verified, binding: binding)
-    // Kinds are checked by writing the document again: what a reader accepts, a writer must.
-    // Bytes may differ, and fields be missing: the type may have grown since.
-    var writer = RecordWriter(binding: binding)
-    writer.isRehearsing = true
-    do {
-      let table = try RecordHeader(verified).table
-      guard table == collection.documentTable || collection.description.migratingTo != nil else {
-        throw RecordError.invalid("it was never migrated")
-      }
-      _ = try writer.putDocument(document, table: table, key: key)
-    } catch let error as CoercionError {
-      throw RecordError.invalid(
-        "\(error.path.joined(separator: ".")): expected \(error.expected), found \(error.found)")
-    }
-    if let name = collection.description.keyField, let stored = document[name],
-      !stored.isEqual(to: keyValue)
-    {
-      throw RecordError.invalid("field \(name) holds another key")
-    }
-  }
-
   mutating func add(_ place: String, _ reason: String) {
     report.problems.append(CheckReport.Problem(place: place, reason: reason))
-  }
-
-  private mutating func add(
-    _ collection: Collection, _ key: UnsafeRawBufferPointer, _ reason: String
-  ) {
-    add("\(collection.name) \(collection.keyKind.text(of: key))", reason)
-  }
-}
-
-/// Looks for the entries of documents in one index.
-private struct IndexCheck {
-  let index: CollectionIndex
-  private(set) var entryCount = 0
-  private let encoder: IndexEncoder
-
-  init(_ index: CollectionIndex, in collection: Collection) {
-    self.index = index
-    encoder = IndexEncoder(index, in: collection)
-  }
-
-  /// - Throws: ``RecordError/invalid(_:)`` for an entry that is missing.
-  mutating func check(
-    _ record: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, _ binding: CollectionBinding,
-    _ transaction: borrowing ReadTransaction
-  ) throws {
-    let verified = try binding.collection.verified(record, key: key)
-    let reader = try RecordReader(verified, binding: binding, schema: binding.anonymous, depth: 1)
-    var bytes = OrderedBytes()
-    var entries: Set<[UInt8]> = []
-    encoder.encode(reader, into: &bytes) { values, _, _, bytes in
-      entries.insert([UInt8](bytes[values]) + key)
-    }
-    for entry in entries {
-      let isThere = try entry.withUnsafeBytes { entry in
-        try transaction.withValue(for: entry, in: index.database) { value in
-          index.valueByteCount(ofEntry: entry, value) == entry.count - key.count
-        }
-      }
-      guard let isThere else {
-        throw RecordError.invalid("it is missing in the index \(index.name)")
-      }
-      if !isThere { throw RecordError.invalid("its entry in the index \(index.name) is damaged") }
-    }
-    entryCount += entries.count
   }
 }

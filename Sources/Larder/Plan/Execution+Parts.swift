@@ -1,19 +1,8 @@
 internal import LarderLMDB
-package import Synchronization
 
-// Large collections are read by several threads, each of which takes one part of the keys after another.
-
-/// When several threads share the work of a read.
-package enum ParallelRead {
-  /// Collections with fewer documents are read by one thread. With 20,000, two threads take 0.7 of its time; what
-  /// fewer gain was not measured.
-  package static let leastDocumentCount = Atomic<Int>(16_384)
-}
+// Queries that several threads answer together, each of which takes one part of the keys after another.
 
 extension Execution {
-  /// Parts of a collection: so many that no thread waits long for another whose part takes longer.
-  private static let mostParts = 32
-
   /// Has several threads make something of the documents that match, each of one part of the keys after another.
   ///
   /// - Parameter make: Makes something of one part; called for several at once.
@@ -24,18 +13,40 @@ extension Execution {
   func inParts<Part>(
     _ transaction: borrowing LentTransaction, _ make: @Sendable (ReadPart) throws -> Part
   ) throws -> [Part]? {
-    guard let (ranges, documentCount) = try parts(transaction) else { return nil }
-    let results = PartResults<Part>(count: ranges.count)
+    guard case .keys = plan.order, let parts = try parts(transaction) else { return nil }
+    return try inParts(transaction, parts, make)
+  }
+
+  private func inParts<Part>(
+    _ transaction: borrowing LentTransaction, _ parts: KeyParts,
+    _ make: @Sendable (ReadPart) throws -> Part
+  ) throws -> [Part]? {
     // Parts have about as many pages each, and not quite as many documents.
-    let expected = residual.matchesAll ? documentCount / ranges.count * 9 / 8 : 0
+    let expected = residual.matchesAll ? parts.documentCount / parts.ranges.count * 9 / 8 : 0
     // Only the scan is asked of it, which changes nothing.
     nonisolated(unsafe) let execution = self
-    let isDone = transaction.inParallel(ranges.count) { number, transaction in
-      results.set(number) {
-        try make(ReadPart(execution, ranges[number], transaction.handle, expectedCount: expected))
-      }
+    return try parts.make(transaction) { _, range, transaction in
+      try make(ReadPart(execution, range, transaction.handle, expectedCount: expected))
     }
-    return isDone ? try results.joined() : nil
+  }
+
+  /// Has several threads read the documents that match, whose parts have their turns in the order of the keys.
+  ///
+  /// - Parameter body: Called for several parts at once.
+  /// - Returns: False, and nothing was done, where ``inParts(_:_:)`` returns nil.
+  func inTurns(
+    _ transaction: borrowing LentTransaction, _ body: @Sendable (TurnPart) throws -> Void
+  ) throws -> Bool {
+    guard case .keys = plan.order, let parts = try parts(transaction, areSmall: true),
+      try parts.join(transaction)
+    else { return false }
+    let turns = PartTurns()
+    nonisolated(unsafe) let execution = self
+    let done: [Void]? = try parts.make(transaction) { number, range, transaction in
+      let part = ReadPart(execution, range, transaction.handle, expectedCount: 0)
+      try turns.take(number) { try body(TurnPart(part, number, turns)) }
+    }
+    return done != nil
   }
 
   /// How many documents match, in parts; nil as ``inParts(_:_:)`` says.
@@ -50,26 +61,34 @@ extension Execution {
     }
   }
 
-  /// The ranges of keys that are worth being read side by side, in their order, and how many documents
-  /// there are in all; nil where one thread has to do.
-  private func parts(
-    _ transaction: borrowing LentTransaction
-  ) throws -> (ranges: [KeyRange], documentCount: Int)? {
-    guard tally == nil, case .everything = plan.source, case .keys = plan.order else { return nil }
-    let documents = binding.collection.documents
-    let count = try transaction.statistics(of: documents).entryCount
-    guard count >= ParallelRead.leastDocumentCount.load(ordering: .relaxed),
-      transaction.canWorkInParallel
-    else { return nil }
-    let cuts = try transaction.cuts(
-      of: documents, named: Layout.documentsName(of: binding.collection.name),
-      maximumCount: Self.mostParts - 1
-    ).map { [UInt8]($0) }
-    if cuts.isEmpty { return nil }
-    let ranges = zip([[]] + cuts, cuts.map(Optional.init) + [nil]).map {
-      KeyRange(lower: $0, upper: $1)
+  /// So many documents at most are looked for in each part: of more, those that are found in vain cost more than a
+  /// second thread gains.
+  private static let mostFirst = 1_000
+
+  /// The first documents in an order that no index has; nil as ``inParts(_:_:)`` says, and where many are wanted.
+  func firstInParts(
+    _ transaction: borrowing LentTransaction, wanted: Int
+  ) throws -> SortedRows? {
+    guard wanted <= Self.mostFirst, let parts = try parts(transaction) else { return nil }
+    prepareToSort()
+    let found = try inParts(transaction, parts) { try $0.first(wanted) }
+    guard let found else { return nil }
+    var first = SortedRows(limit: wanted)
+    for row in found.joined() {
+      first.add(key: row.key, record: row.record) {
+      } _: { bytes in
+        row.values.withUnsafeBytes { bytes.append($0) }
+      }
     }
-    return (ranges, count)
+    return first
+  }
+
+  /// Nil where one thread has to do.
+  private func parts(
+    _ transaction: borrowing LentTransaction, areSmall: Bool = false
+  ) throws -> KeyParts? {
+    guard tally == nil, case .everything = plan.source else { return nil }
+    return try KeyParts(of: binding.collection, transaction, areSmall: areSmall)
   }
 }
 
@@ -92,24 +111,16 @@ extension Execution {
 
   /// Lends the documents that match, in the order of their keys.
   ///
-  /// - Throws: ``PartsDoNotJoin``; what `body` throws.
+  /// - Throws: What `body` throws.
   func forEach(_ body: Execution.Body) throws {
-    try checkJoins()
     try withoutActuallyEscaping(body) { body in
       try execution.scan(range, LentTransaction(transaction), Execution.Taker(take: body))
     }
   }
 
-  /// The record in front of the first one belongs to the part before. Where a key in a branch page is damaged, the
-  /// way down passes over records, which stand in front of it then.
-  private func checkJoins() throws {
-    if range.lower.isEmpty { return }
-    var cursor = try LentTransaction(transaction).cursor(in: execution.binding.collection.documents)
-    let doesJoin = try range.lower.withUnsafeBytes { lower in
-      _ = try cursor.seek(atOrAfter: lower)
-      return try cursor.previous() && Bytes.compare(cursor.key, lower) < 0
-    }
-    if !doesJoin { throw PartsDoNotJoin() }
+  /// The first documents in an order that no index has, with the values that they are sorted by.
+  func first(_ wanted: Int) throws -> [SortedRows.Found] {
+    try execution.sortedRows(LentTransaction(transaction), wanted: wanted, part: range).found()
   }
 
   /// Lends the records that match, verified, in the order of their keys.
@@ -122,36 +133,25 @@ extension Execution {
   }
 }
 
-/// Between two parts lie records that belong to neither.
-private struct PartsDoNotJoin: Error {}
+/// One part of the documents that a query selects, for a thread that does something with it in its turn.
+package struct TurnPart {
+  private let part: ReadPart
+  private let number: Int
+  private let turns: PartTurns
 
-/// The result of each part. No two threads write the same one.
-private final class PartResults<Part>: @unchecked Sendable {
-  private let results: UnsafeMutableBufferPointer<Result<Part, any Error>?>
-  private let firstFailed = Atomic<Int>(.max)
-
-  init(count: Int) {
-    results = .allocate(capacity: count)
-    results.initialize(repeating: nil)
+  init(_ part: ReadPart, _ number: Int, _ turns: PartTurns) {
+    self.part = part
+    self.number = number
+    self.turns = turns
   }
 
-  deinit {
-    results.deinitialize()
-    results.deallocate()
+  /// Lends the records that match, verified, in the order of their keys.
+  package func forEachRecord(_ body: (borrowing RecordReader) throws -> Void) throws {
+    try part.forEachRecord(body)
   }
 
-  /// Nobody asks for parts behind one that has failed.
-  func set(_ number: Int, _ body: () throws -> Part) {
-    if firstFailed.load(ordering: .relaxed) < number { return }
-    let result = Result { try body() }
-    if case .failure = result { firstFailed.min(number, ordering: .relaxed) }
-    results[number] = result
-  }
-
-  /// - Returns: Nil where parts do not join.
-  /// - Throws: Why the first part that has failed did.
-  func joined() throws -> [Part]? {
-    for case .failure(is PartsDoNotJoin)? in results { return nil }
-    return try results.compactMap { try $0?.get() }
-  }
+  /// Waits until everything is done that other threads do with the parts before.
+  ///
+  /// - Throws: An error without meaning where one of them has failed.
+  package func waitForTurn() throws { try turns.wait(for: number) }
 }

@@ -96,32 +96,46 @@ struct Execution {
       return try forEachInOrder(access, order, retreat, wanted, transaction, taker)
     }
     if wanted == 0 { return }
+    let rows =
+      try firstInParts(transaction, wanted: wanted) ?? sortedRows(transaction, wanted: wanted)
+    for row in rows.sorted() {
+      guard try taker.take(row.key, row.record) else { return }
+    }
+  }
+
+  /// The first documents in an order that no index has.
+  ///
+  /// - Parameter part: The keys that are looked at; nil for all that the plan's source gives.
+  func sortedRows(
+    _ transaction: borrowing LentTransaction, wanted: Int, part: KeyRange? = nil
+  ) throws -> SortedRows {
     let filter = whole.evaluation
     let gate = wanted < .max ? filter.sortGate(binding) : nil
     var rows = SortedRows(limit: wanted, gate: gate)
-    if let gate, let range = plan.source.scannedKeys, residual.matchesAll, tally == nil {
+    if let gate, let range = part ?? plan.source.scannedKeys, residual.matchesAll, tally == nil {
       var cursor = try transaction.cursor(in: binding.collection.documents)
       try cursor.forEach(in: range, passing: gate.sieve) { key, record in
         try add(key, record, to: &rows, filter)
         return true
       }
     } else if let sieve = gate?.sieve {
-      try forEachUnsorted(in: transaction) { key, record in
+      try forEachUnsorted(in: transaction, part: part) { key, record in
         if sieve.passes(record) { try add(key, record, to: &rows, filter) }
         return true
       }
     } else {
-      try forEachUnsorted(in: transaction) { key, record in
+      try forEachUnsorted(in: transaction, part: part) { key, record in
         try add(key, record, to: &rows, filter)
         return true
       }
     }
     // The sieve has no hold on the gate.
     withExtendedLifetime(gate) {}
-    for row in rows.sorted() {
-      guard try taker.take(row.key, row.record) else { return }
-    }
+    return rows
   }
+
+  /// Makes ready what several threads are going to use.
+  func prepareToSort() { _ = whole.evaluation }
 
   @inline(__always)
   private func add(
@@ -160,9 +174,13 @@ struct Execution {
     }) { try other.forEach(in: transaction, wanted: wanted, Taker(take: $0)) }
   }
 
-  private func forEachUnsorted(in transaction: borrowing LentTransaction, _ body: Body) throws {
-    try withoutActuallyEscaping(body) {
-      try forEachUnsorted(in: transaction, Taker(take: $0))
+  private func forEachUnsorted(
+    in transaction: borrowing LentTransaction, part: KeyRange? = nil, _ body: Body
+  ) throws {
+    try withoutActuallyEscaping(body) { body in
+      let taker = Taker(take: body)
+      if let part { return try scan(part, transaction, taker) }
+      try forEachUnsorted(in: transaction, taker)
     }
   }
 

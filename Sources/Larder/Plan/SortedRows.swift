@@ -69,6 +69,21 @@ struct SortedRows: ~Copyable {
     }
   }
 
+  /// A row that keeps its sort values itself.
+  struct Found {
+    let values: [UInt8]
+    let key: UnsafeRawBufferPointer
+    let record: UnsafeRawBufferPointer
+  }
+
+  /// The rows, in no order.
+  borrowing func found() -> [Found] {
+    rows.map { row in
+      Found(
+        values: Array(bytes[row.start..<row.start + row.count]), key: row.key, record: row.record)
+    }
+  }
+
   /// The rows in their order.
   consuming func sorted() -> [Row] {
     var sorted = rows

@@ -228,7 +228,7 @@ extension Repository where Model == Entity {
 extension Aggregate where Result == [Value] {
   /// What the last document is sorted by.
   fileprivate static func sortValues(_ order: [SortKey]) -> Self {
-    Self { collection, rows in
+    Self(inOrderFromIndex: { _, _, _ in nil }) { collection, rows in
       let evaluation = Evaluation(.constant(true), order: order, in: collection)
       var values: [Value] = []
       try rows { _, record in

@@ -97,15 +97,7 @@ final class Writer: Sendable {
 
   /// Whether the caller stands in the line: it runs inside a write. Only a thread itself can
   /// have stored its own number, so that no order is needed.
-  var isInLine: Bool { runningThread.load(ordering: .relaxed) == Self.thisThread }
-
-  private static var thisThread: UInt {
-    #if canImport(Darwin)
-      UInt(bitPattern: pthread_self())
-    #else
-      UInt(pthread_self())
-    #endif
-  }
+  var isInLine: Bool { runningThread.load(ordering: .relaxed) == SystemCall.threadNumber }
 }
 
 // MARK: Standing in the line
@@ -276,7 +268,7 @@ extension Writer {
       }
       _ = isDone.wait(until: nil)
     }
-    runningThread.store(Self.thisThread, ordering: .relaxed)
+    runningThread.store(SystemCall.threadNumber, ordering: .relaxed)
   }
 }
 
@@ -317,7 +309,7 @@ extension Writer {
   }
 
   private func running<Result>(_ body: () throws -> Result) rethrows -> Result {
-    runningThread.store(Self.thisThread, ordering: .relaxed)
+    runningThread.store(SystemCall.threadNumber, ordering: .relaxed)
     defer { runningThread.store(0, ordering: .relaxed) }
     return try body()
   }

@@ -120,7 +120,7 @@ extension AggregateWatch {
       return try read(snapshot, binding)
     }
     guard isConcerned else { return nil }
-    guard let running, !running.isFinal else { return try read(snapshot, binding) }
+    guard let running, !running.dependsOnOrder else { return try read(snapshot, binding) }
     return told(try running.result())
   }
 

@@ -8,7 +8,8 @@ extension Store {
   /// ```
   /// All are of one moment. What is written, imported into a store that has declared the type, gives
   /// equal documents, and exported from there the same bytes. Memory holds a chunk of the file,
-  /// whatever its size; of a query with an order also what every document is sorted by.
+  /// whatever its size; of a query with an order also what every document is sorted by. Large
+  /// collections are read by several threads, each with a chunk of its own (`StoreOptions.readThreadCount`).
   ///
   /// - Parameter progress: Told now and then how many documents are written; what it throws stops it, as
   ///   does cancelling the task that it runs in.
@@ -22,7 +23,9 @@ extension Store {
   ) throws -> ExportReport {
     try export(
       Entity.schema.name, Entity.schema.fields.map(\.name), format, target, options, progress
-    ) { snapshot, body in try snapshot.forEachRecord(query, body) }
+    ) { snapshot, run in
+      try run.write { try snapshot.inTurns(query, $0) } _: { try snapshot.forEachRecord(query, $0) }
+    }
   }
 
   /// Writes the documents of a collection that a query selects, whatever their type; otherwise as
@@ -40,8 +43,12 @@ extension Store {
     progress: (StoreProgress) throws -> Void = { _ in }
   ) throws -> ExportReport {
     let name = self.collection(collection).name
-    return try export(name, [], format, target, options, progress) { snapshot, body in
-      try snapshot.forEachRecord(query, in: name, body)
+    return try export(name, [], format, target, options, progress) { snapshot, run in
+      try run.write {
+        try snapshot.inTurns(query, in: name, $0)
+      } _: {
+        try snapshot.forEachRecord(query, in: name, $0)
+      }
     }
   }
 
@@ -59,20 +66,19 @@ extension Store {
 
   /// - Parameters:
   ///   - fieldNames: What a table has as columns where the collection does not exist yet.
-  ///   - select: Gives every document of a snapshot to its body.
+  ///   - write: Gives the documents of a snapshot to an export.
   private func export(
     _ collection: String, _ fieldNames: [String], _ format: ExportFormat, _ target: ExportTarget,
     _ options: ExportOptions, _ progress: (StoreProgress) throws -> Void,
-    _ select: (borrowing Snapshot, (borrowing RecordReader) throws -> Void) throws -> Void
+    _ write: (borrowing Snapshot, ExportRun) throws -> ExportReport
   ) throws -> ExportReport {
     try withoutActuallyEscaping(progress) { progress in
       try read { snapshot in
         let place = snapshot.place(of: collection)
-        var run = try ExportRun(
-          format, to: target, options, fieldNames: place?.fieldNames ?? fieldNames, place,
-          progress: progress)
-        try select(snapshot) { try run.add($0) }
-        return try run.finish()
+        let form = ExportForm(
+          format, options, fieldNames: place?.fieldNames ?? fieldNames, place)
+        let sink = try ExportSink(target, form)
+        return try write(snapshot, ExportRun(form: form, sink: sink, progress: progress))
       }
     }
   }

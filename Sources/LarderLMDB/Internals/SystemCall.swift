@@ -9,7 +9,7 @@ internal import Synchronization
 #endif
 
 /// The operating system's calls that the files of this layer share.
-enum SystemCall {
+package enum SystemCall {
   static let noSpace = ENOSPC
   static let inputOutput = EIO
   static let accessDenied = EACCES
@@ -57,7 +57,7 @@ enum SystemCall {
   }
 
   /// A number that no other living thread of this process has, and never zero.
-  static var threadNumber: UInt {
+  package static var threadNumber: UInt {
     #if canImport(Darwin)
       UInt(bitPattern: pthread_self())
     #else

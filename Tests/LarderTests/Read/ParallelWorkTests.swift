@@ -1,0 +1,199 @@
+import Foundation
+import LarderLMDB
+import LarderTestKit
+import LarderTesting
+import Synchronization
+import Testing
+
+@testable import Larder
+
+/// What several threads make of large collections beside documents and counts. What is large is set as in
+/// ``ParallelReadTests``.
+@Suite("aggregates, first documents and checks by several threads") struct ParallelWorkTests {
+  private let folder = TestFolder()
+
+  init() { ParallelRead.leastDocumentCount.store(1, ordering: .relaxed) }
+
+  private func open(threads: Int) throws -> Store {
+    var options = StoreOptions(durability: .volatile)
+    options.readThreadCount = threads
+    return try Store(at: folder.store, options: options)
+  }
+
+  /// Something told of a store whose reads have one thread, and again with four.
+  private func both<Result>(_ body: (Store) throws -> Result) throws -> (one: Result, four: Result) {
+    func told(_ threads: Int) throws -> Result {
+      let store = try open(threads: threads)
+      let result = try body(store)
+      try store.close()
+      return result
+    }
+    return (try told(1), try told(4))
+  }
+
+  /// Compares what is printed: NaN is equal to nothing.
+  private func expectSame<Result>(
+    _ aggregate: Aggregate<Specimen, Result>, _ query: Query<Specimen>, inParts: Bool = true,
+    _ hint: Comment
+  ) throws {
+    let told = try both { store in
+      try store.read { snapshot in
+        let binding = try #require(try snapshot.catalogue.binding(of: Specimen.self))
+        let parts = try aggregate.fromParts(
+          snapshot.moment, aggregate.selection(of: query), binding)
+        return ("\(try snapshot.aggregate(aggregate, of: query))", parts.map { "\($0)" })
+      }
+    }
+    #expect(told.one.0 == told.four.0, hint)
+    #expect(told.one.1 == nil, hint)
+    if inParts { #expect(told.four.1 == told.four.0, hint) }
+  }
+
+  @Test("aggregates in parts are those of one thread")
+  func aggregates() throws {
+    var random = RandomSource()
+    let hint = Comment(rawValue: random.hint)
+    let store = try open(threads: 1)
+    try store.repository(of: Specimen.self)
+      .save((0..<1_500).map { Specimen(id: "\($0)", using: &random) })
+    try store.close()
+    for query in [
+      Specimen.all, Specimen.where { $0.count > 3 }, Specimen.where { $0.name == "none such" },
+    ] {
+      try expectSame(.sum(\.ratio), query, hint)
+      try expectSame(.sum(\.weight), query.where { $0.weight < 1e300 }, hint)
+      try expectSame(.average(\.count), query, hint)
+      try expectSame(.min(\.count), query, hint)
+      try expectSame(.max(\.name), query, hint)
+      try expectSame(.max(\.made), query, hint)
+      try expectSame(.counts(by: \.color), query, hint)
+      try expectSame(.distinct(\.note), query, hint)
+      try expectSame(.sums(of: \.ratio, by: \.color), query, hint)
+      // Decimals that need more digits than there are count in the order of the keys.
+      try expectSame(.sum(\.cost), query, inParts: false, hint)
+      try expectSame(.sums(of: \.cost, by: \.color), query, inParts: false, hint)
+    }
+  }
+
+  @Test("sums in parts are exact: of doubles that cancel out, and of decimals that fit")
+  func exactSums() throws {
+    let store = try open(threads: 1)
+    let contacts = store.repository(of: Contact.self)
+    // In the order of the keys 1 and its like are lost beside 1e300 before that goes away.
+    func balance(_ number: Int) -> Double {
+      switch number {
+      case 0: 1e300
+      case 1_999: -1e300
+      default: Double(number % 10) / 8
+      }
+    }
+    try contacts.save((0..<2_000).map { Contact(id: "\(1_000_000 + $0)", balance: balance($0)) })
+    let exact = (1..<1_999).map { Double($0 % 10) / 8 }.reduce(0, +)
+    try store.close()
+    let told = try both { try $0.repository(of: Contact.self).sum(\.balance, of: Contact.all) }
+    #expect(told == (exact, exact))
+
+    var sum = ExactSum()
+    var other = ExactSum()
+    sum.add(.infinity)
+    other.add(0.1)
+    sum.add(contentsOf: other)
+    #expect(sum.value == .infinity)
+    sum.add(contentsOf: sum)
+    other.add(-.infinity)
+    sum.add(contentsOf: other)
+    #expect(sum.value.isNaN)
+
+    var total = FieldTotal()
+    var more = FieldTotal()
+    total.add(.decimal(Decimal(string: "1e20") ?? 0))
+    more.add(.decimal(Decimal(string: "1e-17") ?? 0))
+    #expect(!total.isRounded && !more.isRounded)
+    var fits = total
+    fits.add(contentsOf: total)
+    #expect(!fits.isRounded && fits.count == 2 && fits.decimals == Decimal(string: "2e20"))
+    total.add(contentsOf: more)
+    #expect(total.isRounded)
+  }
+
+  @Test("the first documents in an order without an index are those of one thread")
+  func firstDocuments() throws {
+    var random = RandomSource()
+    let store = try open(threads: 1)
+    let specimens = (0..<1_500).map { Specimen(id: "\($0)", using: &random) }
+    try store.repository(of: Specimen.self).save(specimens)
+    try store.close()
+    for _ in 0..<20 {
+      let condition = Condition.random(depth: 1, using: &random)
+      let query = Ordering.random(using: &random)
+        .sort(random.bool() ? Specimen.all : Specimen.all.where(condition.filter))
+      let limit = random.pick([1, 5, 20, 1_000, 1_100])
+      let offset = random.pick([0, 0, 3, 30])
+      let told = try both { store in
+        try store.repository(of: Specimen.self).fetch(query.offset(offset).limit(limit)).map(\.id)
+      }
+      let hint = Comment(rawValue: "\(query), \(random.hint)")
+      #expect(told.one == told.four, hint)
+      let all = try both { try $0.repository(of: Specimen.self).fetch(query).map(\.id) }
+      #expect(Array(all.one.dropFirst(offset).prefix(limit)) == told.four, hint)
+    }
+  }
+
+  @Test("a check in parts finds nothing in a sound store, and says of damage what one thread says")
+  func checks() throws {
+    var random = RandomSource()
+    let store = try open(threads: 1)
+    let contacts = store.repository(of: Contact.self)
+    try contacts.save(
+      (0..<3_000).map {
+        Contact(
+          id: "\(1_000_000 + $0)", name: "name of \($0).", city: random.pick(["Oslo", "Wien"]),
+          order: $0)
+      })
+    try store.collection("Contact").createIndex(on: "city")
+    try store.collection("Contact").createIndex(on: "order")
+    try store.collection("Contact").buildIndexes()
+    try store.close()
+    let sound = try both { try $0.check() }
+    #expect(sound.one == sound.four)
+    #expect(sound.four.isSound && sound.four.documentCount == 3_000)
+
+    // A letter of three names.
+    let path = URL(filePath: folder.store).appending(path: "data.mdb")
+    var bytes = try Data(contentsOf: path)
+    for number in [70, 1_500, 2_999] {
+      let name = Data("name of \(number).".utf8)
+      var start = bytes.startIndex
+      while let found = bytes[start...].firstRange(of: name) {
+        bytes[found.lowerBound] = UInt8(ascii: "N")
+        start = found.upperBound
+      }
+    }
+    try bytes.write(to: path)
+    let damaged = try both { try $0.check() }
+    #expect(damaged.one == damaged.four)
+    #expect(
+      damaged.four.problems.map(\.place).filter { $0.hasPrefix("Contact") } == [
+        #"Contact "1000070""#, #"Contact "1001500""#, #"Contact "1002999""#,
+      ])
+  }
+
+  @Test("a check in parts tells of its progress on the caller's thread alone, and ends when it is told to")
+  func progress() throws {
+    let store = try open(threads: 4)
+    try store.repository(of: Contact.self).save((0..<5_000).map { Contact(id: "\($0)") })
+    struct Enough: Error {}
+    let thread = SystemCall.threadNumber
+    var told: [Int] = []
+    let report = try store.check { progress in
+      #expect(SystemCall.threadNumber == thread)
+      told.append(progress.completed)
+    }
+    #expect(report.isSound)
+    // The caller's thread may be done with its share before others are.
+    #expect(!told.isEmpty && told == told.sorted() && told.last ?? 0 <= 5_000)
+    #expect(throws: Enough.self) { try store.check { _ in throw Enough() } }
+    #expect(try store.check().isSound)
+    try verifyAndClose(store)
+  }
+}
