@@ -28,8 +28,8 @@ public struct StoreOptions: Equatable, Sendable {
   public var maximumDatabaseCount = 256
   /// How many snapshots can be open at once, in all processes together.
   public var maximumReaderCount = 510
-  /// How many threads, the caller's among them, may share the work of a fetch or a count that goes through a
-  /// large collection. Conditions, and the `init(from:)` of documents, run on all of them then; <doc:Concurrency> says
+  /// How many threads, the caller's among them, may share the work of a query, a check or an export that goes through
+  /// a large collection. Conditions, and the `init(from:)` of documents, run on all of them then; <doc:Concurrency> says
   /// when. Nil for as many as there are processors, eight at most; 1 for the caller's alone. Each takes a reader
   /// (``maximumReaderCount``), and all together at most an eighth of them.
   public var readThreadCount: Int?

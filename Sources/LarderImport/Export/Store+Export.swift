@@ -24,7 +24,11 @@ extension Store {
     try export(
       Entity.schema.name, Entity.schema.fields.map(\.name), format, target, options, progress
     ) { snapshot, run in
-      try run.write { try snapshot.inTurns(query, $0) } _: { try snapshot.forEachRecord(query, $0) }
+      try run.write {
+        try snapshot.inTurns(query, $0)
+      } _: {
+        try snapshot.forEachRecord(query, $0)
+      }
     }
   }
 

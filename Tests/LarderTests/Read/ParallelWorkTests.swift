@@ -21,7 +21,8 @@ import Testing
   }
 
   /// Something told of a store whose reads have one thread, and again with four.
-  private func both<Result>(_ body: (Store) throws -> Result) throws -> (one: Result, four: Result) {
+  private func both<Result>(_ body: (Store) throws -> Result) throws -> (one: Result, four: Result)
+  {
     func told(_ threads: Int) throws -> Result {
       let store = try open(threads: threads)
       let result = try body(store)
@@ -178,7 +179,9 @@ import Testing
       ])
   }
 
-  @Test("a check in parts tells of its progress on the caller's thread alone, and ends when it is told to")
+  @Test(
+    "a check in parts tells of its progress on the caller's thread alone, and ends when it is told to"
+  )
   func progress() throws {
     let store = try open(threads: 4)
     try store.repository(of: Contact.self).save((0..<5_000).map { Contact(id: "\($0)") })

@@ -65,9 +65,8 @@ final class CEngine: Engine {
       let store = try store(BENCH_NO_INDEX)
       let watched = MemoryWatch.peak { bench_scan_filtered(store, BENCH_BALANCE_BELOW) }
       return Sample(value: watched.bytes, checksum: watched.value.checksum)
-    case .sortFirst, .sortAll, .countPrefix, .countRange, .saveMapped, .saveMappedShuffled,
-      .saveMappedUnchanged, .memoryOfMappedSave,
-      .memoryOfMappedShuffled:
+    case .sortFirst, .sortAll, .sum, .sumsByCity, .check, .countPrefix, .countRange, .saveMapped,
+      .saveMappedShuffled, .saveMappedUnchanged, .memoryOfMappedSave, .memoryOfMappedShuffled:
       return nil
     }
   }

@@ -27,7 +27,8 @@ final class LarderEngine: Engine {
 
   /// What several threads share.
   private static let scans: Set<Operation> = [
-    .scanDecoded, .scanFiltered, .scanFilteredByInteger, .scanFilteredByText, .textScan,
+    .scanDecoded, .scanFiltered, .scanFilteredByInteger, .scanFilteredByText, .textScan, .sortFirst,
+    .sum, .sumsByCity, .check,
   ]
 
   /// - Parameter usesThreads: Whether scans use all processors, as in apps. It takes part in scans alone then; where
@@ -79,6 +80,20 @@ final class LarderEngine: Engine {
       let query = Contact.all.sorted(by: \.name)
       let timed = try Self.time { [plain = try plain.get()] in try plain.fetch(query) }
       return Sample(value: timed.seconds, checksum: timed.value.reduce(0) { $0 &+ $1.digest })
+    case .sum:
+      let timed = try Self.time { [plain = try plain.get()] in try plain.sum(\.order) }
+      return Sample(value: timed.seconds, checksum: UInt64(bitPattern: Int64(timed.value)))
+    case .sumsByCity:
+      let timed = try Self.time { [plain = try plain.get()] in
+        try plain.sums(of: \.order, by: \.city)
+      }
+      return Sample(
+        value: timed.seconds,
+        checksum: timed.value.reduce(0) { $0 &+ Workload.square(Int64($1.value)) })
+    case .check:
+      let timed = try Self.time { [store = try indexed.get().store] in try store.check() }
+      guard timed.value.isSound else { throw WrongResult(description: "\(timed.value.problems)") }
+      return Sample(value: timed.seconds, checksum: UInt64(timed.value.documentCount))
     case .queryCity: return try fetchEach(cityQueries, from: try indexed.get())
     case .queryCompound:
       let queries = workload.cities.map { city in

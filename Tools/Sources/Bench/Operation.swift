@@ -59,6 +59,15 @@ enum Operation: String, CaseIterable, Sendable {
   /// Decode all contacts in the order of their names. Letting go of them is not in the time.
   case sortAll = "sort-unindexed-all"
 
+  /// Sum up the order of all contacts, an integer that no index knows.
+  case sum = "sum"
+
+  /// The same for each city.
+  case sumsByCity = "sums-by-city"
+
+  /// Look for damage: everything that Larder checks, beside SQLite's `integrity_check`.
+  case check = "check"
+
   /// Decode the contacts of 20 cities by the index over `city`, one query each.
   case queryCity = "query-by-index"
 
@@ -108,9 +117,8 @@ enum Operation: String, CaseIterable, Sendable {
   func documents(in workload: Workload) -> Int {
     switch self {
     case .bulkSave, .bulkSaveIndexed, .scanDecoded, .scanFiltered, .scanFilteredByInteger,
-      .scanFilteredByText, .textScan, .sortFirst, .sortAll, .fileSize, .memoryOfSave, .memoryOfScan,
-      .saveMapped,
-      .saveMappedShuffled, .memoryOfMappedSave, .memoryOfMappedShuffled:
+      .scanFilteredByText, .textScan, .sortFirst, .sortAll, .sum, .sumsByCity, .check, .fileSize,
+      .memoryOfSave, .memoryOfScan, .saveMapped, .saveMappedShuffled, .memoryOfMappedSave, .memoryOfMappedShuffled:
       workload.count
     case .getByKey: workload.lookups.count
     case .saveUnchanged, .saveHalfChanged, .saveMappedUnchanged: workload.batch.count
@@ -145,6 +153,9 @@ enum Operation: String, CaseIterable, Sendable {
     case .scanFilteredByText: workload.expectedFilteredByText
     case .textScan: workload.expectedFilteredByName
     case .sortFirst: workload.expectedFirstNames
+    case .sum: workload.expectedSum
+    case .sumsByCity: workload.expectedSumsByCity
+    case .check: UInt64(workload.count)
     case .queryCity: workload.expectedCities
     case .queryCompound: workload.expectedCompound
     case .topByOrder: workload.expectedTop

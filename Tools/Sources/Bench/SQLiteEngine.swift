@@ -42,6 +42,9 @@ final class SQLiteEngine: Engine {
     case .sortFirst: return Sample(bench_sqlite_first_names(try database(BENCH_NO_INDEX)))
     case .sortAll:
       return Sample(bench_sqlite_sort_names(try database(BENCH_NO_INDEX), workload.raw))
+    case .sum: return Sample(bench_sqlite_sum(try database(BENCH_NO_INDEX)))
+    case .sumsByCity: return Sample(bench_sqlite_sums_by_city(try database(BENCH_NO_INDEX)))
+    case .check: return Sample(bench_sqlite_check(try database(BENCH_TWO_INDEXES)))
     case .countPrefix, .countRange:
       return Sample(bench_sqlite_count_prefix(try database(BENCH_TWO_INDEXES)))
     case .queryCity: return Sample(bench_sqlite_query_cities(try database(BENCH_TWO_INDEXES)))

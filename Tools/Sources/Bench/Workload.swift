@@ -91,6 +91,12 @@ final class Workload {
   private(set) lazy var expectedFilteredByText = bench_expected_filtered(raw, BENCH_CITY_EQUAL)
   private(set) lazy var expectedFilteredByName = bench_expected_filtered(raw, BENCH_NAME_HAS)
   private(set) lazy var expectedFirstNames = bench_expected_first_names(raw)
+  private(set) lazy var expectedSum = UInt64(
+    bitPattern: contacts.reduce(0) { $0 + Int64($1.order) })
+  private(set) lazy var expectedSumsByCity =
+    Dictionary(grouping: contacts) { $0.city }.values.reduce(0) { checksum, contacts in
+      checksum &+ Self.square(contacts.reduce(0) { $0 + Int64($1.order) })
+    }
   private(set) lazy var expectedPrefixCount = bench_expected_prefix_count(raw)
   private(set) lazy var expectedCompound = bench_expected_compound(raw)
   private(set) lazy var expectedCounts = bench_expected_counts(raw)
@@ -101,6 +107,12 @@ final class Workload {
   private(set) lazy var expectedAfterUpdate = bench_expected_after_update(raw)
   private(set) lazy var expectedAfterUpsert = bench_expected_after_upsert(raw)
   private(set) lazy var expectedAfterDelete = bench_expected_after_delete(raw)
+
+  /// What a city adds to the checksum of sums: whatever their order, and different for different sums.
+  static func square(_ sum: Int64) -> UInt64 {
+    let sum = UInt64(bitPattern: sum)
+    return sum &* sum
+  }
 
   init(count: Int, keys: Keys, seed: UInt64 = 7) {
     self.count = count

@@ -156,6 +156,48 @@ bench_sample bench_sqlite_sort_names(bench_sqlite *database, const bench_workloa
   return (bench_sample){seconds, checksum};
 }
 
+/// Sums up a column of numbers, each as it is or squared.
+static bench_sample sum_up(bench_sqlite *database, const char *sql, int column, int squares) {
+  sqlite3_stmt *statement = NULL;
+  sqlite_require(
+    database, sqlite3_prepare_v2(database->connection, sql, -1, &statement, NULL), SQLITE_OK);
+  double start = bench_now();
+  uint64_t checksum = 0;
+  int code;
+  while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+    uint64_t number = (uint64_t)sqlite3_column_int64(statement, column);
+    checksum += squares ? number * number : number;
+  }
+  sqlite_require(database, code, SQLITE_DONE);
+  double seconds = bench_now() - start;
+  sqlite3_finalize(statement);
+  return (bench_sample){seconds, checksum};
+}
+
+bench_sample bench_sqlite_sum(bench_sqlite *database) {
+  return sum_up(database, "SELECT sum(\"order\") FROM contacts", 0, 0);
+}
+
+bench_sample bench_sqlite_sums_by_city(bench_sqlite *database) {
+  return sum_up(
+    database, "SELECT city, sum(\"order\") FROM contacts GROUP BY city ORDER BY city", 1, 1);
+}
+
+bench_sample bench_sqlite_check(bench_sqlite *database) {
+  sqlite3_stmt *statement = NULL;
+  sqlite_require(
+    database,
+    sqlite3_prepare_v2(database->connection, "PRAGMA integrity_check", -1, &statement, NULL),
+    SQLITE_OK);
+  double start = bench_now();
+  sqlite_require(database, sqlite3_step(statement), SQLITE_ROW);
+  double seconds = bench_now() - start;
+  int is_sound = strcmp((const char *)sqlite3_column_text(statement, 0), "ok") == 0;
+  sqlite3_finalize(statement);
+  bench_sample count = sum_up(database, "SELECT count(*) FROM contacts", 0, 0);
+  return (bench_sample){seconds, is_sound ? count.checksum : 0};
+}
+
 bench_sample bench_sqlite_count_prefix(bench_sqlite *database) {
   double start = bench_now();
   uint64_t checksum = 0;

@@ -37,6 +37,12 @@ bench_sample bench_sqlite_count_cities(bench_sqlite *database);
 bench_sample bench_sqlite_first_names(bench_sqlite *database);
 bench_sample bench_sqlite_sort_names(bench_sqlite *database, const bench_workload *workload);
 
+/// The sum of all orders; the sum of those of each city, with the sum of their squares as the checksum;
+/// and `integrity_check`, with the number of the documents.
+bench_sample bench_sqlite_sum(bench_sqlite *database);
+bench_sample bench_sqlite_sums_by_city(bench_sqlite *database);
+bench_sample bench_sqlite_check(bench_sqlite *database);
+
 /// Counts the documents whose city begins with BENCH_CITY_PREFIX, as a range of the index,
 /// BENCH_COUNT_REPETITIONS times.
 bench_sample bench_sqlite_count_prefix(bench_sqlite *database);
