@@ -36,12 +36,15 @@ package final class SharedProgress: @unchecked Sendable {
   /// How much was added.
   package var completedCount: Int { completed.load(ordering: .relaxed) }
 
-  /// Has the work done, on whatever threads.
+  /// Has the work done, on whatever threads, and tells at its end how much there was: other threads may
+  /// have done all of it.
   ///
   /// - Throws: What the closure has thrown, or else what `work` throws.
   package func watching<Result>(_ work: () throws -> Result) throws -> Result {
     do {
-      return try work()
+      let result = try work()
+      if completedCount > 0 { try tell(completedCount) }
+      return result
     } catch {
       throw self.error ?? error
     }

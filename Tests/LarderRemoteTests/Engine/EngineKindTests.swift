@@ -32,16 +32,16 @@ struct EngineKindTests {
   private let server = InMemoryRemote()
 
   private func specimens() -> [Specimen] {
-    let doubles = [
+    let doubles: [Double] = [
       0, -0.0, 0.1, -1.5, .greatestFiniteMagnitude, .leastNonzeroMagnitude, 9_007_199_254_740_992,
       1e21,
     ]
-    let texts = [
+    let texts: [String] = [
       "", "é", "e\u{301}", "\u{0}\u{1F}\"\\/", "\u{2028}", "😀", "null",
       String(repeating: "x", count: 999),
     ]
     let integers: [Int] = [0, .min, .max, -1, 1 << 53, (1 << 53) + 1, 7, 8]
-    return (0..<8).map { place in
+    return (0..<8).map { (place: Int) -> Specimen in
       Specimen(
         id: UUID(), small: place.isMultiple(of: 2) ? .min : .max,
         large: place.isMultiple(of: 2) ? .max : UInt64(place),

@@ -61,11 +61,14 @@ import Testing
       One<String>.where { $0.id >= "" },
       One<String>.all.sorted(by: \.value, .reverse).limit(5),
     ]
-    return try queries.flatMap { (query: Query<One<String>>) in
-      try [repository.min(\.value, of: query), repository.max(\.value, of: query)].compactMap { $0 }
-        + repository.distinct(\.value, of: query)
-        + repository.counts(by: \.value, of: query).map(\.key)
+    var texts: [String] = []
+    for query in queries {
+      if let least = try repository.min(\.value, of: query) { texts.append(least) }
+      if let greatest = try repository.max(\.value, of: query) { texts.append(greatest) }
+      texts += try repository.distinct(\.value, of: query)
+      texts += try repository.counts(by: \.value, of: query).map(\.key)
     }
+    return texts
   }
 
   @Test("zeros are one group, under 0.0, whichever was saved first")

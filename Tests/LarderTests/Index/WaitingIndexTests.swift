@@ -107,12 +107,17 @@ import Testing
     let repository = store.repository(of: Account.self)
     let collection = store.collection("Account")
     try repository.save(accounts(0..<6000))
-    let isFull = Locked(false)
+    // Full as soon as the index is declared, before any of it is built.
+    let isFull = Locked<Bool?>(nil)
     _ = CallFaults.watch(store.engine.environment.folder) { call in
-      call == .commit && isFull.withLock { $0 } ? ENOSPC : nil
+      isFull.withLock { isFull in
+        guard call == .commit else { return nil }
+        if isFull == true { return ENOSPC }
+        if isFull == nil { isFull = true }
+        return nil
+      }
     }
     try collection.createIndex(on: "text")
-    isFull.withLock { $0 = true }
     try idle(store)
     for _ in 0..<times { #expect(throws: StoreError.self) { try collection.buildIndexes() } }
     isFull.withLock { $0 = false }

@@ -13,18 +13,18 @@ import Testing
       try repository.save(
         Pool.texts.filter { !$0.isEmpty }.map { Specimen(id: $0, using: &random) })
       for specimen in try repository.fetch(Specimen.all) {
-        let isSame = try repository.view(specimen.id) { view in
-          let scalars =
+        let isSame = try repository.view(specimen.id) { view -> Bool in
+          let scalars: Bool =
             try view.id == specimen.id && view.name == specimen.name && view.note == specimen.note
             && view.count == specimen.count && view.big == specimen.big
-          let values =
+          let values: Bool =
             try view.tags == specimen.tags && view.numbers == specimen.numbers
             && view.color == specimen.color && view.token == specimen.token
             && view.blob == specimen.blob && view.link == specimen.link
-          let inner =
+          let inner: Bool =
             try view.base.place.word == specimen.base.place.word
             && view.site?.label == specimen.site?.label
-          let computed =
+          let computed: Bool =
             try view.title == specimen.title && view.isHeavy == specimen.isHeavy
             && view.words == specimen.words && view.spots?.count == specimen.spots?.count
           return try scalars && values && inner && computed && view.decoded().name == specimen.name

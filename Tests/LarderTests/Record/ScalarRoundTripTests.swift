@@ -8,10 +8,11 @@ import Testing
   @Test("integers of every width come back, extremes and the edges of each encoding included")
   func integers() throws {
     func check<Integer: FixedWidthInteger & Storable & Sendable>(_: Integer.Type) throws {
-      let edges = [0, 1, 31, 32, 33, 127, 128, 255, 256, 32_767, 32_768, 65_535, 65_536]
-        .flatMap { [$0, -$0, $0 << 16, -$0 << 16, $0 << 31, -$0 << 31] }
-      let values =
-        [Integer.min, .min + 1, .max, .max - 1] + edges.compactMap(Integer.init(exactly:))
+      let small: [Int] = [0, 1, 31, 32, 33, 127, 128, 255, 256, 32_767, 32_768, 65_535, 65_536]
+      let shifted: [Int] = small + small.map { $0 << 16 } + small.map { $0 << 31 }
+      let edges: [Int] = shifted + shifted.map { -$0 }
+      let ends: [Integer] = [.min, .min + 1, .max, .max - 1]
+      let values: [Integer] = ends + edges.compactMap { Integer(exactly: $0) }
 
       let back = try stored(One(values)).value
 

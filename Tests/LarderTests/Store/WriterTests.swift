@@ -226,7 +226,8 @@ import Testing
         }
         try await group.waitForAll()
       }
-      #expect(begins.withLock { $0 } == 1 + 1 + 3)
+      let count: Int = begins.withLock { $0 }
+      #expect(count == 1 + 1 + 3)
     }
   }
 
