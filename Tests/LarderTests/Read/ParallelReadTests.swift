@@ -163,7 +163,7 @@ import Testing
     let store = try open()
     let contacts = store.repository(of: Contact.self)
     @Sendable func version(_ number: Int) -> [Contact] {
-      (0..<1_500).map { Contact(id: "\($0)", city: "x", order: number) }
+      (0..<400).map { Contact(id: "\($0)", city: "x", order: number) }
     }
     try contacts.save(version(0))
     let isDone = Locked(false)
@@ -171,13 +171,13 @@ import Testing
       #expect(throws: Never.self) {
         if worker == 0 {
           defer { isDone.withLock { $0 = true } }
-          for number in 1...60 { try contacts.save(version(number)) }
+          for number in 1...30 { try contacts.save(version(number)) }
           return
         }
         repeat {
           let orders = Set(try contacts.fetch(Contact.all).map(\.order))
           #expect(orders.count == 1)
-          #expect(try contacts.count(Contact.where { $0.city == "x" }) == 1_500)
+          #expect(try contacts.count(Contact.where { $0.city == "x" }) == 400)
         } while !isDone.withLock { $0 }
       }
     }

@@ -198,4 +198,41 @@ import Testing
     #expect(try store.check().isSound)
     try verifyAndClose(store)
   }
+
+  @Test("parts have their turns in the order of the keys, and end with the first that fails")
+  func turns() throws {
+    struct Refused: Error, Equatable {
+      let key: String
+    }
+    let store = try open(threads: 4)
+    let numbers = (0..<6_000).map { "\(1_000_000 + $0)" }
+    try store.repository(of: Contact.self).save(numbers.map { Contact(id: $0) })
+    for refused in [nil, "1000000", "1003000", "1005999"] {
+      let written = Locked<[String]>([])
+      func read() throws {
+        try store.read { snapshot in
+          let isDone = try snapshot.inTurns(Contact.all) { part in
+            var keys: [String] = []
+            try part.forEachRecord { keys.append(try Contact(from: $0).id) }
+            if let refused, keys.contains(refused) { throw Refused(key: refused) }
+            // Parts that have no more to say wait for none.
+            if keys.last?.hasSuffix("0") == true { return }
+            try part.waitForTurn()
+            written.withLock { $0.append(keys[0]) }
+          }
+          #expect(isDone)
+        }
+      }
+      if let refused {
+        #expect(throws: Refused(key: refused)) { try read() }
+      } else {
+        try read()
+      }
+      let begun = written.withLock { $0 }
+      #expect(begun == begun.sorted())
+      #expect(begun.allSatisfy { $0 < refused ?? "2" })
+      if refused == nil { #expect(begun.count > 1) }
+    }
+    try verifyAndClose(store)
+  }
 }
