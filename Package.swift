@@ -168,8 +168,8 @@ if let sanitizer = Context.environment["LARDER_SANITIZER"] {
   let concurrent = [
     "Processes/SharedStoreTests.swift", "Processes/WatchedStoreTests.swift",
     "Query/Condition+Operators.swift", "Query/Condition.swift", "Query/Ordering+Fields.swift",
-    "Query/Ordering.swift", "Query/Specimen.swift", "Read/ParallelReadTests.swift",
-    "Read/ParallelWorkTests.swift",
+    "Query/Ordering.swift", "Query/Specimen+Random.swift", "Query/Specimen.swift",
+    "Query/TextOracle.swift", "Read/ParallelReadTests.swift", "Read/ParallelWorkTests.swift",
     "Search/SearchedNotes.swift",
     "Watch/WatchTests.swift",
   ]
