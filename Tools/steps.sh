@@ -6,6 +6,9 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$((2 * $(getconf _NPROCESS
 
 steps_start=$SECONDS
 steps_done=()
+begun_names=()
+begun=()
+begun_outputs=()
 steps_not_run=()
 
 # Sets `processor_seconds` to what processors have worked so far for the commands that have ended: what
@@ -41,25 +44,39 @@ step() {
 }
 
 # begin NAME COMMAND...: starts a command beside the steps that follow. What it prints is kept until
-# `await`, the step that waits for it. There is one at a time, and it ends with the script.
+# `await NAME`, the step that waits for it. All end with the script.
 begin() {
-  begun_output=$(mktemp)
-  printf '\n==> %s, beside what follows\n' "$1"
+  local name=$1 output
+  output=$(mktemp)
+  printf '\n==> %s, beside what follows\n' "$name"
   shift
   # With job control it is a group of processes, which can be ended as one.
   set -m
-  "$@" > "$begun_output" 2>&1 < /dev/null &
-  begun=$!
+  "$@" > "$output" 2>&1 < /dev/null &
+  begun_names+=("$name")
+  begun+=("$!")
+  begun_outputs+=("$output")
   set +m
-  trap 'kill -- -"$begun" 2> /dev/null || true; rm -f "$begun_output"' EXIT
+  trap end_begun EXIT
+}
+
+end_begun() {
+  local number
+  for number in "${!begun[@]}"; do
+    kill -- -"${begun[$number]}" 2> /dev/null || true
+    rm -f "${begun_outputs[$number]}"
+  done
 }
 
 await() {
-  local status=0
-  wait "$begun" || status=$?
-  trap - EXIT
-  cat "$begun_output"
-  rm -f "$begun_output"
+  local number status=0
+  for number in "${!begun[@]}"; do
+    if [ "${begun_names[$number]}" = "$1" ]; then break; fi
+  done
+  wait "${begun[$number]}" || status=$?
+  cat "${begun_outputs[$number]}"
+  rm -f "${begun_outputs[$number]}"
+  unset "begun[$number]"
   return "$status"
 }
 
