@@ -118,7 +118,8 @@ enum Operation: String, CaseIterable, Sendable {
     switch self {
     case .bulkSave, .bulkSaveIndexed, .scanDecoded, .scanFiltered, .scanFilteredByInteger,
       .scanFilteredByText, .textScan, .sortFirst, .sortAll, .sum, .sumsByCity, .check, .fileSize,
-      .memoryOfSave, .memoryOfScan, .saveMapped, .saveMappedShuffled, .memoryOfMappedSave, .memoryOfMappedShuffled:
+      .memoryOfSave, .memoryOfScan, .saveMapped, .saveMappedShuffled, .memoryOfMappedSave,
+      .memoryOfMappedShuffled:
       workload.count
     case .getByKey: workload.lookups.count
     case .saveUnchanged, .saveHalfChanged, .saveMappedUnchanged: workload.batch.count
