@@ -68,6 +68,8 @@ public struct ImportError: Error, Equatable, Sendable {
     case repeatedColumn
     /// A table has the column that keys are to be made in.
     case madeKeyColumn
+    /// A carriage return stands alone where a row of a table may end.
+    case carriageReturn
   }
 
   /// An error of `kind` at `position` in `file`.

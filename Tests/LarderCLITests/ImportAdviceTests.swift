@@ -29,6 +29,8 @@ struct ImportAdviceTests {
     #expect(error(.duplicateKey, nil, file: "t.csv").advice(options) == nil)
     let made = error(.shape, .madeKeyColumn, file: "t.csv")
     #expect(made.advice(options)?.contains("--key -FIELD") == true)
+    let returns = error(.syntax, .carriageReturn, file: "t.csv")
+    #expect(returns.advice(options)?.contains("`tr '\\r' '\\n'`") == true)
   }
 
   @Test("words alone are no reason")

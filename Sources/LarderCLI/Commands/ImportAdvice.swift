@@ -36,6 +36,10 @@ extension ImportError {
         return "If the column has the keys, name it: --key COLUMN. "
           + "To have keys made in another field: --key -FIELD."
       }
+      if reason == .carriageReturn, line == 1 {
+        return "If rows end in carriage returns alone, convert them first, such as by "
+          + "`tr '\\r' '\\n'`."
+      }
       guard options.csv.delimiter == nil, case .noColumn(let names)? = reason,
         let character: Character = [";", "|", "\t"].first(where: { character in
           names.contains { $0.contains(character) }

@@ -16,9 +16,11 @@ extension CSVReader {
     let position = text.position
     switch fault {
     case .carriageReturn:
-      return text.error(
+      var error = text.error(
         .syntax, at: position, found: "a carriage return alone",
         expected: "LF or CR LF at the end of a row, or quotes around a field that holds one")
+      error.reason = .carriageReturn
+      return error
     case .quoteInField:
       return text.unexpected(
         "quotes around the whole field, from its first byte on, and each `\"` in it doubled")
@@ -26,9 +28,12 @@ extension CSVReader {
     case .openQuotes(let start):
       return text.unexpected("`\"` to end the field that begins at \(place(start))")
     case .behindQuotes(let start):
-      return text.unexpected(
+      let isCarriageReturn = text.next < text.end && text.bytes.base[text.next] == 0x0D
+      var error = text.unexpected(
         "the next field or the end of the row, for the field that begins at \(place(start)) ends "
           + "before; a quote in a field is doubled")
+      if isCarriageReturn { error.reason = .carriageReturn }
+      return error
     case .oneMore:
       return text.error(
         .shape, at: position, found: "a field more than the \(columnCount ?? 0) of the header",

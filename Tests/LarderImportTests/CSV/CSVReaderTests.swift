@@ -90,6 +90,17 @@ struct CSVReaderTests {
       "\(String(describing: outcome.error))")
   }
 
+  @Test("the reason of a refusal tells of carriage returns that may end rows, quotes or not")
+  func carriageReturns() {
+    for text in ["a,b\r1,2\r", "\"a\"\r1", "a\r"] {
+      #expect(CSVProbe.outcome(text).error?.reason == .carriageReturn, "\(text.debugDescription)")
+    }
+    for text in ["\"a\" \rb", "a\n\"b\"c", "a\u{0}\"\r"] {
+      let error = CSVProbe.outcome(text).error
+      #expect(error != nil && error?.reason != .carriageReturn, "\(text.debugDescription)")
+    }
+  }
+
   @Test(
     "bytes that are not UTF-8 are refused at their place, in quotes and without",
     arguments: [
