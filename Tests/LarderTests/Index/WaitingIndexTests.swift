@@ -107,15 +107,16 @@ import Testing
     let repository = store.repository(of: Account.self)
     let collection = store.collection("Account")
     try repository.save(accounts(0..<6000))
-    // Full as soon as the index is declared, before any of it is built.
-    let isFull = Locked<Bool?>(nil)
+    // Full as soon as the index is declared, which takes two commits, and before any of it is built.
+    let isFull = Locked(true)
+    let commitCount = Locked(0)
     _ = CallFaults.watch(store.engine.environment.folder) { call in
-      isFull.withLock { isFull in
-        guard call == .commit else { return nil }
-        if isFull == true { return ENOSPC }
-        if isFull == nil { isFull = true }
-        return nil
+      guard call == .commit else { return nil }
+      let count = commitCount.withLock { count in
+        count += 1
+        return count
       }
+      return count > 2 && isFull.withLock { $0 } ? ENOSPC : nil
     }
     try collection.createIndex(on: "text")
     try idle(store)
