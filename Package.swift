@@ -187,13 +187,14 @@ if let sanitizer = Context.environment["LARDER_SANITIZER"] {
     shared + (sanitizer == "thread" ? concurrent : record)
 }
 
-// `Tools/test` has the libraries compiled as apps have them, and the tests as they are: optimizing those
-// would take longer than they run. SwiftPM refuses these flags to dependencies, so that nobody else gets them.
+// `Tools/test` has the libraries optimized, with the checks of debug builds left in, and the tests as they
+// are: optimizing those would take longer than they run. SwiftPM refuses these flags to dependencies, so that nobody else gets them.
 if Context.environment["LARDER_OPTIMIZED"] != nil {
   let optimized = [
     "LarderLMDB", "Larder", "LarderSync", "LarderImport", "LarderRemote", "LarderTesting",
   ]
   for target in package.targets where optimized.contains(target.name) {
-    target.swiftSettings = strict + [.unsafeFlags(["-O", "-wmo", "-num-threads", "2"])]
+    target.swiftSettings =
+      strict + [.unsafeFlags(["-O", "-assert-config", "Debug", "-wmo", "-num-threads", "2"])]
   }
 }

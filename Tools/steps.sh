@@ -60,10 +60,14 @@ begin() {
   trap end_begun EXIT
 }
 
+# What was printed by commands that nobody has waited for may be why a step has failed, or a failure of
+# its own.
 end_begun() {
   local number
   for number in "${!begun[@]}"; do
     kill -- -"${begun[$number]}" 2> /dev/null || true
+    printf '\n==> %s, not waited for; the last that it printed:\n' "${begun_names[$number]}"
+    tail -n 40 "${begun_outputs[$number]}"
     rm -f "${begun_outputs[$number]}"
   done
 }
@@ -73,6 +77,7 @@ await() {
   for number in "${!begun[@]}"; do
     if [ "${begun_names[$number]}" = "$1" ]; then break; fi
   done
+  [ "${begun_names[$number]}" = "$1" ] || return
   wait "${begun[$number]}" || status=$?
   cat "${begun_outputs[$number]}"
   rm -f "${begun_outputs[$number]}"

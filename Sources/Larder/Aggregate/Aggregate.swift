@@ -1,3 +1,5 @@
+internal import LarderLMDB
+
 /// Something that is made of all documents of a query together, such as a sum.
 ///
 /// ```swift
@@ -20,7 +22,7 @@ public struct Aggregate<Entity: Document, Result>: Sendable {
   let fromIndex: @Sendable (borrowing Moment, Selection, CollectionBinding) throws -> Result?
 
   /// Made from the records by several threads; nil where one has to do.
-  let fromParts: FromIndex
+  let fromParts: FromParts
 
   /// Begins one that follows changes; nil where all records are needed after each.
   let running: (@Sendable (Collection) -> any RunningAggregate<Result>)?
@@ -33,6 +35,7 @@ public struct Aggregate<Entity: Document, Result>: Sendable {
 
   typealias FromIndex =
     @Sendable (borrowing Moment, Selection, CollectionBinding) throws -> Result?
+  typealias FromParts = @Sendable (borrowing LentTransaction, Execution) throws -> Result?
 
   /// One that looks at all records each time, in the query's order.
   init(
@@ -40,7 +43,7 @@ public struct Aggregate<Entity: Document, Result>: Sendable {
     _ fromRecords: @escaping @Sendable (Collection, Rows) throws -> Result
   ) {
     self.init(
-      hasOrder: true, fromIndex: fromIndex, fromParts: { _, _, _ in nil },
+      hasOrder: true, fromIndex: fromIndex, fromParts: { _, _ in nil },
       fromRecords: fromRecords, running: nil, resumed: nil)
   }
 
@@ -67,15 +70,27 @@ public struct Aggregate<Entity: Document, Result>: Sendable {
   ) where Partial.Result == Result {
     self.init(
       hasOrder: false, fromIndex: fromIndex,
-      fromParts: { moment, selection, binding in
-        let parts = try moment.inParts(selection, binding) { part in
-          var partial = begin(binding.collection)
-          try part.forEachRecord { try partial.add($0) }
-          return partial
+      fromParts: { transaction, execution in
+        let collection = execution.binding.collection
+        do {
+          let parts = try execution.inParts(transaction) { part in
+            var partial = begin(collection)
+            var count = 0
+            try part.forEachRecord { record in
+              try partial.add(record)
+              count += 1
+              if count.isMultiple(of: 256) { try partial.checkDivides() }
+            }
+            try partial.checkDivides()
+            return partial
+          }
+          guard var whole = parts?.first, let others = parts?.dropFirst() else { return nil }
+          for other in others { try whole.add(contentsOf: other) }
+          try whole.checkDivides()
+          return try whole.result()
+        } catch is DoesNotDivide {
+          return nil
         }
-        guard var whole = parts?.first, let others = parts?.dropFirst() else { return nil }
-        for other in others { try whole.add(contentsOf: other) }
-        return whole.dependsOnOrder ? nil : try whole.result()
       },
       fromRecords: { collection, rows in
         var partial = begin(collection)
@@ -89,7 +104,7 @@ public struct Aggregate<Entity: Document, Result>: Sendable {
   }
 
   private init(
-    hasOrder: Bool, fromIndex: @escaping FromIndex, fromParts: @escaping FromIndex,
+    hasOrder: Bool, fromIndex: @escaping FromIndex, fromParts: @escaping FromParts,
     fromRecords: @escaping @Sendable (Collection, Rows) throws -> Result,
     running: (@Sendable (Collection) -> any RunningAggregate<Result>)?,
     resumed: (@Sendable (Result) -> any RunningAggregate<Result>)?
@@ -114,7 +129,7 @@ public struct Aggregate<Entity: Document, Result>: Sendable {
     return Aggregate<Entity, Other>(
       hasOrder: hasOrder,
       fromIndex: { try self.fromIndex($0, $1, $2).map(change) },
-      fromParts: { try self.fromParts($0, $1, $2).map(change) },
+      fromParts: { try self.fromParts($0, $1).map(change) },
       fromRecords: { change(try self.fromRecords($0, $1)) },
       running: begin, resumed: nil)
   }
@@ -154,37 +169,41 @@ extension Moment {
     guard let binding = try binding(of: form, matching: selection.filter) else {
       return try aggregate.ofNothing()
     }
-    if form.isWhole {
-      if let result = try aggregate.fromIndex(self, selection, binding) { return result }
-      if let result = try aggregate.fromParts(self, selection, binding) { return result }
+    if form.isWhole, let result = try aggregate.fromIndex(self, selection, binding) {
+      return result
+    }
+    let execution = try transaction.execution(of: selection, binding)
+    if form.isWhole, selection.maximum == nil, selection.skipped == 0,
+      let result = try aggregate.fromParts(transaction, execution)
+    {
+      return result
     }
     return try aggregate.fromRecords(binding.collection) { body in
-      try forEachRecord(selection, binding, form, body)
+      try forEachRecord(selection, execution, form, body)
     }
-  }
-
-  /// What several threads make of the records that a selection selects, in the order of their keys.
-  ///
-  /// - Returns: Nil where one thread has to do.
-  borrowing func inParts<Part>(
-    _ selection: Selection, _ binding: CollectionBinding,
-    _ make: @Sendable (ReadPart) throws -> Part
-  ) throws -> [Part]? {
-    guard selection.maximum == nil, selection.skipped == 0 else { return nil }
-    return try transaction.execution(of: selection, binding).inParts(transaction, make)
   }
 
   /// Lends the records with a model that a selection selects, until `body` says false.
   borrowing func forEachRecord<Model, Entity>(
-    _ selection: Selection, _ binding: CollectionBinding, _ form: ModelForm<Model, Entity>,
+    _ selection: Selection, _ execution: Execution, _ form: ModelForm<Model, Entity>,
     _ body: (UnsafeRawBufferPointer, borrowing RecordReader) throws -> Bool
   ) throws {
+    let binding = execution.binding
     try forEachSelected(
-      selection, binding, unless: { try form.skips($1, key: $0, binding) },
+      selection, execution, unless: { try form.skips($1, key: $0, binding) },
       as: { try form.counts($0) ? () : nil }
     ) { key, record, _ in
       try body(key, record)
     }
+  }
+}
+
+/// Parts of an aggregate that are not put together: it would be another one, or take too much memory.
+private struct DoesNotDivide: Error {}
+
+extension PartialAggregate {
+  fileprivate func checkDivides() throws {
+    if dependsOnOrder || isLarge { throw DoesNotDivide() }
   }
 }
 

@@ -11,11 +11,15 @@ protocol PartialAggregate<Result> {
   /// then nothing can be taken away exactly, and what parts have gathered is not what all have.
   var dependsOnOrder: Bool { get }
 
+  /// Whether so much was gathered that several threads would hold it many times over.
+  var isLarge: Bool { get }
+
   func result() throws -> Result
 }
 
 extension PartialAggregate {
   var dependsOnOrder: Bool { false }
+  var isLarge: Bool { false }
 }
 
 /// One that a record can be taken away from again, so that it follows changes without a look at the
@@ -73,6 +77,7 @@ struct RunningMap<Base: RunningAggregate, Result>: RunningAggregate {
   mutating func add(contentsOf other: Self) throws { try base.add(contentsOf: other.base) }
   mutating func remove(_ record: borrowing RecordReader) throws { try base.remove(record) }
   var dependsOnOrder: Bool { base.dependsOnOrder }
+  var isLarge: Bool { base.isLarge }
   func result() throws -> Result { change(try base.result()) }
 }
 

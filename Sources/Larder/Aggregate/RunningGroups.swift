@@ -96,6 +96,9 @@ struct RunningGroups<Key: Storable & Sendable, Value: Sendable>: RunningAggregat
 
   var dependsOnOrder: Bool { roundedCount > 0 }
 
+  /// A group with a sum of doubles takes about a kilobyte, and each of some dozens of parts may have all groups.
+  var isLarge: Bool { groups.count > 1_000 }
+
   /// The groups that have documents, in the order of their values.
   func result() throws -> [ValueGroup<Key, Value>] {
     try groups.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }.map {

@@ -56,9 +56,9 @@ extension Snapshot {
     _ selection: Selection, _ binding: CollectionBinding,
     _ body: @Sendable (TurnPart) throws -> Void
   ) throws -> Bool {
-    guard selection.maximum == nil, selection.skipped == 0, selection.order.isEmpty else {
-      return false
-    }
+    guard selection.maximum == nil, selection.skipped == 0, selection.order.isEmpty,
+      try KeyParts.mayDivide(binding.collection, LentTransaction(transaction))
+    else { return false }
     return try transaction.execution(of: selection, binding)
       .inTurns(LentTransaction(transaction), body)
   }

@@ -129,9 +129,12 @@ struct Checker: ~Copyable {
     _ collection: Collection, total: Int, _ progress: (StoreProgress) throws -> Void
   ) throws -> Bool {
     let before = report.documentCount
+    // Where one thread begins anew, it does not go back.
+    var most = 0
     func tell(_ completed: Int) throws {
+      most = max(most, completed)
       try StoreProgress(
-        .checking, completed: before + completed, total: total, documentCount: before + completed
+        .checking, completed: before + most, total: total, documentCount: before + most
       ).tell(progress)
     }
     let expected = try snapshot.transaction.statistics(of: collection.documents).entryCount
@@ -157,6 +160,7 @@ struct Checker: ~Copyable {
     let room = CheckReport.maximumProblemCount - report.problems.count
     var documents = DocumentCheck(collection, room: room)
     try documents.check(in: .everything, LentTransaction(snapshot.transaction), tell)
+    if !documents.count.isMultiple(of: DocumentCheck.stride) { try tell(documents.count) }
     return documents
   }
 

@@ -30,7 +30,7 @@ extension Execution {
     }
   }
 
-  /// Has several threads read the documents that match, whose parts have their turns in the order of the keys.
+  /// Has several threads read the documents that match. Parts have their turns in the order of the keys.
   ///
   /// - Parameter body: Called for several parts at once.
   /// - Returns: False, and nothing was done, where ``inParts(_:_:)`` returns nil.
@@ -42,7 +42,8 @@ extension Execution {
     else { return false }
     let turns = PartTurns()
     nonisolated(unsafe) let execution = self
-    let done: [Void]? = try parts.make(transaction) { number, range, transaction in
+    let done: [Void]? = try parts.make(transaction, haveJoined: true) {
+      number, range, transaction in
       let part = ReadPart(execution, range, transaction.handle, expectedCount: 0)
       try turns.take(number) { try body(TurnPart(part, number, turns)) }
     }
@@ -61,9 +62,9 @@ extension Execution {
     }
   }
 
-  /// So many documents at most are looked for in each part: of more, those that are found in vain cost more than a
-  /// second thread gains.
-  private static let mostFirst = 1_000
+  /// So many documents at most are looked for in each part: all are held in memory, with the values that they are
+  /// sorted by, until it is known which are the first.
+  private static let mostFirst = 200
 
   /// The first documents in an order that no index has; nil as ``inParts(_:_:)`` says, and where many are wanted.
   func firstInParts(
@@ -75,7 +76,8 @@ extension Execution {
     guard let found else { return nil }
     var first = SortedRows(limit: wanted)
     for row in found.joined() {
-      first.add(key: row.key, record: row.record) {
+      try first.add(key: row.key, record: row.record) {
+        try binding.verify(row.record, key: row.key)
       } _: { bytes in
         row.values.withUnsafeBytes { bytes.append($0) }
       }

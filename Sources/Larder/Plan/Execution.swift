@@ -105,27 +105,29 @@ struct Execution {
 
   /// The first documents in an order that no index has.
   ///
-  /// - Parameter part: The keys that are looked at; nil for all that the plan's source gives.
+  /// - Parameter part: The keys that are looked at; nil for all that the plan's source gives. Of a part, documents
+  ///   are not verified: that they are among the first of all is not known yet.
   func sortedRows(
     _ transaction: borrowing LentTransaction, wanted: Int, part: KeyRange? = nil
   ) throws -> SortedRows {
     let filter = whole.evaluation
+    let verifies = part == nil
     let gate = wanted < .max ? filter.sortGate(binding) : nil
     var rows = SortedRows(limit: wanted, gate: gate)
     if let gate, let range = part ?? plan.source.scannedKeys, residual.matchesAll, tally == nil {
       var cursor = try transaction.cursor(in: binding.collection.documents)
       try cursor.forEach(in: range, passing: gate.sieve) { key, record in
-        try add(key, record, to: &rows, filter)
+        try add(key, record, to: &rows, filter, verifies: verifies)
         return true
       }
     } else if let sieve = gate?.sieve {
       try forEachUnsorted(in: transaction, part: part) { key, record in
-        if sieve.passes(record) { try add(key, record, to: &rows, filter) }
+        if sieve.passes(record) { try add(key, record, to: &rows, filter, verifies: verifies) }
         return true
       }
     } else {
       try forEachUnsorted(in: transaction, part: part) { key, record in
-        try add(key, record, to: &rows, filter)
+        try add(key, record, to: &rows, filter, verifies: verifies)
         return true
       }
     }
@@ -139,10 +141,11 @@ struct Execution {
 
   @inline(__always)
   private func add(
-    _ key: Key, _ record: Record, to rows: inout SortedRows, _ order: Evaluation
+    _ key: Key, _ record: Record, to rows: inout SortedRows, _ order: Evaluation,
+    verifies: Bool = true
   ) throws {
     try rows.add(key: key, record: record) {
-      try binding.verify(record, key: key)
+      if verifies { try binding.verify(record, key: key) }
     } _: { bytes in
       try binding.readingUnverified(record, key: key) { try order.putSortValues($0, into: &bytes) }
     }

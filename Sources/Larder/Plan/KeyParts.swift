@@ -21,18 +21,18 @@ struct KeyParts {
   private static let usualMaximumCount = 32
   /// Documents of small parts, for those whose results are held in memory until their turn comes.
   private static let smallDocumentCount = 1_000
+  /// Small parts at most: it is looked at the beginning of each before anything else is done.
+  private static let mostSmall = 1_024
 
   /// - Parameter areSmall: Whether there are as many as there are thousands of documents.
   /// - Returns: Nil where one thread has to do: there are few documents, or no further threads.
   init?(
     of collection: Collection, _ transaction: borrowing LentTransaction, areSmall: Bool = false
   ) throws {
+    guard try Self.mayDivide(collection, transaction) else { return nil }
     documents = collection.documents
     documentCount = try transaction.statistics(of: documents).entryCount
-    guard documentCount >= ParallelRead.leastDocumentCount.load(ordering: .relaxed),
-      transaction.canWorkInParallel
-    else { return nil }
-    let count = areSmall ? documentCount / Self.smallDocumentCount : 0
+    let count = areSmall ? min(documentCount / Self.smallDocumentCount, Self.mostSmall) : 0
     let cuts = try transaction.cuts(
       of: documents, named: Layout.documentsName(of: collection.name),
       maximumCount: max(count, Self.usualMaximumCount) - 1
@@ -43,21 +43,31 @@ struct KeyParts {
     }
   }
 
+  /// Whether a collection is large enough, and there are further threads.
+  static func mayDivide(
+    _ collection: Collection, _ transaction: borrowing LentTransaction
+  ) throws -> Bool {
+    guard transaction.canWorkInParallel else { return false }
+    let count = try transaction.statistics(of: collection.documents).entryCount
+    return count >= ParallelRead.leastDocumentCount.load(ordering: .relaxed)
+  }
+
   /// Has several threads make something of each part.
   ///
+  /// - Parameter haveJoined: Whether ``join(_:)`` has looked already.
   /// - Parameter make: Called for several parts at once, each with a transaction that sees the same.
   /// - Returns: What was made of the parts, in the order of the keys. Nil where one thread has to do: no reader is free,
   ///   or somebody has written meanwhile. Nil, too, where the parts turn out not to join, as in a damaged file: one
   ///   thread, which goes from page to page, does not depend on the keys that cut them.
   /// - Throws: What `make` throws for the first part for which it does.
   func make<Part>(
-    _ transaction: borrowing LentTransaction,
+    _ transaction: borrowing LentTransaction, haveJoined: Bool = false,
     _ make: @Sendable (_ number: Int, KeyRange, borrowing LentTransaction) throws -> Part
   ) throws -> [Part]? {
     let results = PartResults<Part>(count: ranges.count)
     let isDone = transaction.inParallel(ranges.count) { number, transaction in
       results.set(number) {
-        try checkJoins(ranges[number], transaction)
+        if !haveJoined { try checkJoins(ranges[number], transaction) }
         return try make(number, ranges[number], transaction)
       }
     }

@@ -235,11 +235,25 @@ extension Moment {
     as part: (borrowing RecordReader) throws -> Part?,
     _ body: (UnsafeRawBufferPointer, borrowing RecordReader, Part) throws -> Bool
   ) throws {
+    try forEachSelected(
+      selection, transaction.execution(of: selection, binding), unless: skips, as: part, body)
+  }
+
+  /// The same, given how it is carried out.
+  borrowing func forEachSelected<Part>(
+    _ selection: Selection, _ execution: Execution,
+    unless skips: (
+      _ key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer
+    ) throws -> Bool,
+    as part: (borrowing RecordReader) throws -> Part?,
+    _ body: (UnsafeRawBufferPointer, borrowing RecordReader, Part) throws -> Bool
+  ) throws {
     let limit = selection.maximum ?? .max
     if limit == 0 { return }
+    let binding = execution.binding
     var skipped = 0
     var taken = 0
-    try transaction.execution(of: selection, binding).forEach(in: transaction) { key, record in
+    try execution.forEach(in: transaction) { key, record in
       if try skips(key, record) { return true }
       return try binding.reading(record, key: key) { record in
         guard let part = try part(record) else { return true }

@@ -41,12 +41,14 @@ package final class SharedProgress: @unchecked Sendable {
   ///
   /// - Throws: What the closure has thrown, or else what `work` throws.
   package func watching<Result>(_ work: () throws -> Result) throws -> Result {
+    let result: Result
     do {
-      let result = try work()
-      if completedCount > 0 { try tell(completedCount) }
-      return result
+      result = try work()
     } catch {
       throw self.error ?? error
     }
+    if let error { throw error }
+    if completedCount > 0 { try tell(completedCount) }
+    return result
   }
 }

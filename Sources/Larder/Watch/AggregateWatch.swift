@@ -85,9 +85,9 @@ extension AggregateWatch {
       return told(result)
     }
     if let binding, canFollow, let begin = aggregate.running {
-      try selection.checkDepth()
+      let execution = try snapshot.transaction.execution(of: selection, binding)
       var running = begin(binding.collection)
-      try snapshot.moment.forEachRecord(selection, binding, form) {
+      try snapshot.moment.forEachRecord(selection, execution, form) {
         try running.add($1)
         return true
       }

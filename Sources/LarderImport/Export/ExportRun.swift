@@ -9,7 +9,7 @@ struct ExportRun {
   /// What is gathered before it is written.
   private static let chunkByteCount = 64 << 10
   /// What is gathered of a part whose turn has not come.
-  private static let waitingByteCount = 1 << 20
+  private static let waitingByteCount = 4 << 20
   /// Documents after which it is told how many there were.
   private static let stride = 1_000
 

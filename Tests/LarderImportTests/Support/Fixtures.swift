@@ -39,12 +39,27 @@ func refusal(
   in store: Store, sourceLocation: SourceLocation = #_sourceLocation,
   _ body: () throws -> Void
 ) throws -> ImportError? {
-  let before = try (store.statistics(), store.check())
+  let before = try (store.statistics().lasting, store.check())
   let error = #expect(throws: ImportError.self, sourceLocation: sourceLocation) { try body() }
-  let after = try (store.statistics(), store.check())
+  let after = try (store.statistics().lasting, store.check())
   #expect(after.0 == before.0, sourceLocation: sourceLocation)
   #expect(after.1 == before.1, sourceLocation: sourceLocation)
   return error
+}
+
+/// What a store holds, without the readers that this process keeps ready.
+struct LastingStatistics: Equatable {
+  let collections: [StoreStatistics.CollectionStatistics]
+  let sequence: UInt64
+  let byteCounts: [Int]
+}
+
+extension StoreStatistics {
+  var lasting: LastingStatistics {
+    LastingStatistics(
+      collections: collections, sequence: sequence,
+      byteCounts: [fileByteCount, freeByteCount, usedByteCount, logByteCount])
+  }
 }
 
 extension Store {

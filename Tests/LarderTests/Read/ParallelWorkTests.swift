@@ -40,8 +40,9 @@ import Testing
     let told = try both { store in
       try store.read { snapshot in
         let binding = try #require(try snapshot.catalogue.binding(of: Specimen.self))
-        let parts = try aggregate.fromParts(
-          snapshot.moment, aggregate.selection(of: query), binding)
+        let execution = try snapshot.transaction.execution(
+          of: aggregate.selection(of: query), binding)
+        let parts = try aggregate.fromParts(LentTransaction(snapshot.transaction), execution)
         return ("\(try snapshot.aggregate(aggregate, of: query))", parts.map { "\($0)" })
       }
     }
@@ -74,6 +75,29 @@ import Testing
       try expectSame(.sum(\.cost), query, inParts: false, hint)
       try expectSame(.sums(of: \.cost, by: \.color), query, inParts: false, hint)
     }
+  }
+
+  @Test("very many groups are gathered by one thread, and are the same")
+  func manyGroups() throws {
+    let store = try open(threads: 1)
+    try store.repository(of: Contact.self).save(
+      (0..<5_000).map { Contact(id: "\($0)", city: "city \($0)", order: $0) })
+    try store.close()
+    let told = try both { store in
+      try store.read { snapshot in
+        let binding = try #require(try snapshot.catalogue.binding(of: Contact.self))
+        let execution = try snapshot.transaction.execution(of: Contact.all.selection, binding)
+        let transaction = LentTransaction(snapshot.transaction)
+        let few = try Aggregate<Contact, [ValueGroup<String, Int>]>.sums(of: \.order, by: \.name)
+          .fromParts(transaction, execution)
+        let all = Aggregate<Contact, [ValueGroup<String, Int>]>.sums(of: \.order, by: \.city)
+        let many = try all.fromParts(transaction, execution)
+        return (few?.count, many == nil, try snapshot.aggregate(all).count)
+      }
+    }
+    #expect(told.one == (nil, true, 5_000))
+    // A part has 160 of them.
+    #expect(told.four == (1, true, 5_000))
   }
 
   @Test("sums in parts are exact: of doubles that cancel out, and of decimals that fit")
@@ -117,6 +141,47 @@ import Testing
     #expect(total.isRounded)
   }
 
+  @Test("the first documents in an order are found in parts where few are wanted")
+  func firstInParts() throws {
+    let store = try open(threads: 4)
+    try store.repository(of: Contact.self).save((0..<3_000).map { Contact(id: "\($0)", order: $0) })
+    func isInParts(_ query: Query<Contact>, _ wanted: Int) throws -> Bool {
+      try store.read { snapshot in
+        let binding = try #require(try snapshot.catalogue.binding(of: Contact.self))
+        let execution = try snapshot.transaction.execution(of: query.selection, binding)
+        let rows = try execution.firstInParts(LentTransaction(snapshot.transaction), wanted: wanted)
+        return rows != nil
+      }
+    }
+    #expect(try isInParts(Contact.all.sorted(by: \.order), 200))
+    #expect(try isInParts(Contact.where { $0.city == "" }.sorted(by: \.name), 1))
+    #expect(try !isInParts(Contact.all.sorted(by: \.order), 201))
+    #expect(try !isInParts(Contact.where { $0.id > "1" }.sorted(by: \.order), 5))
+    try verifyAndClose(store)
+  }
+
+  @Test("of damaged documents those are told of that are among the first, and no others")
+  func damagedFirst() throws {
+    let store = try open(threads: 1)
+    try store.repository(of: Contact.self).save(
+      (0..<3_000).map { Contact(id: "\(1_000_000 + $0)", order: $0, note: "note of \($0).") })
+    try store.close()
+    let path = URL(filePath: folder.store).appending(path: "data.mdb")
+    var bytes = try Data(contentsOf: path)
+    for number in [5, 2_000] {
+      let note = Data("note of \(number).".utf8)
+      while let found = bytes.firstRange(of: note) { bytes[found.lowerBound] = UInt8(ascii: "N") }
+    }
+    try bytes.write(to: path)
+    let told = try both { store in
+      let contacts = store.repository(of: Contact.self)
+      let query = Contact.all.sorted(by: \.order)
+      #expect(throws: StoreError.self) { try contacts.fetch(query.limit(6)) }
+      return try contacts.fetch(query.limit(5)).map(\.order)
+    }
+    #expect(told == ([0, 1, 2, 3, 4], [0, 1, 2, 3, 4]))
+  }
+
   @Test("the first documents in an order without an index are those of one thread")
   func firstDocuments() throws {
     var random = RandomSource()
@@ -128,7 +193,7 @@ import Testing
       let condition = Condition.random(depth: 1, using: &random)
       let query = Ordering.random(using: &random)
         .sort(random.bool() ? Specimen.all : Specimen.all.where(condition.filter))
-      let limit = random.pick([1, 5, 20, 1_000, 1_100])
+      let limit = random.pick([1, 5, 20, 170, 1_100])
       let offset = random.pick([0, 0, 3, 30])
       let told = try both { store in
         try store.repository(of: Specimen.self).fetch(query.offset(offset).limit(limit)).map(\.id)
@@ -177,6 +242,19 @@ import Testing
       damaged.four.problems.map(\.place).filter { $0.hasPrefix("Contact") } == [
         #"Contact "1000070""#, #"Contact "1001500""#, #"Contact "1002999""#,
       ])
+  }
+
+  @Test("the check of many small collections tells of its progress, too")
+  func smallCollections() throws {
+    let store = try open(threads: 4)
+    for number in 0..<5 {
+      let collection = store.collection("c\(number)")
+      try collection.save([["id": 1], ["id": 2]] as [DynamicDocument], keyField: "id")
+    }
+    var told: [Int] = []
+    _ = try store.check { told.append($0.completed) }
+    #expect(told == [2, 4, 6, 8, 10])
+    try verifyAndClose(store)
   }
 
   @Test(
