@@ -7,7 +7,7 @@
 /// }
 /// ```
 /// Every operation that takes a `progress` closure calls it now and then, on the thread that does the
-/// work. There are two ways to stop one:
+/// work; of several that share it, on the caller's. There are two ways to stop one:
 /// - Cancel its task. This works for the asynchronous form, and for a synchronous call inside a task.
 /// - Throw from the closure. This is for a synchronous call outside of tasks: a command that hears
 ///   Control-C, a thread with a flag, an `Operation`. Throw a `CancellationError`, or an error of your

@@ -9,9 +9,10 @@ extension Store {
   /// All are of one moment. What is written, imported into a store that has declared the type, gives
   /// equal documents, and exported from there the same bytes. Memory holds a chunk of the file,
   /// whatever its size; of a query with an order also what every document is sorted by. Large
-  /// collections are read by several threads, each with a chunk of its own (`StoreOptions.readThreadCount`).
+  /// collections are read by several threads, each of which holds some megabytes of text until its turn to
+  /// write them comes (`StoreOptions.readThreadCount`).
   ///
-  /// - Parameter progress: Told now and then how many documents are written; what it throws stops it, as
+  /// - Parameter progress: Told now and then how many documents were made text; what it throws stops it, as
   ///   does cancelling the task that it runs in.
   /// - Throws: ``ExportError`` when the target cannot be written; `StoreError`, also for a damaged
   ///   document; what `progress` throws; `CancellationError`. A file that was there is as it was then, and nothing is left
