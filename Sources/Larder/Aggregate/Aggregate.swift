@@ -189,6 +189,12 @@ extension Moment {
     _ body: (UnsafeRawBufferPointer, borrowing RecordReader) throws -> Bool
   ) throws {
     let binding = execution.binding
+    if form.isWhole, selection.maximum == nil, selection.skipped == 0 {
+      // All count, so that nothing has to be asked of each, which takes a third of a sum's time.
+      return try execution.forEach(in: transaction) { key, record in
+        try binding.reading(record, key: key) { try body(key, $0) }
+      }
+    }
     try forEachSelected(
       selection, execution, unless: { try form.skips($1, key: $0, binding) },
       as: { try form.counts($0) ? () : nil }

@@ -66,10 +66,24 @@ struct Place: Sendable {
   let slot: Int
   /// Reads the texts that a rank is about.
   private let search: SearchTest?
+  /// Whether it is a field of the document itself that holds numbers, and which; nil for other fields.
+  private let number: Number?
+
+  private enum Number {
+    case integer, double
+  }
 
   /// - Parameter fields: Those of the documents; nil for elements.
   init(_ operand: Operand, in fields: FieldTable?) {
     self.operand = operand
+    number =
+      if case .field(let path) = operand, path.count == 1 {
+        switch IndexScalar(path[0].kind) {
+        case .integer: .integer
+        case .double: .double
+        default: nil
+        }
+      } else { nil }
     search =
       if case .rank(let rank) = operand { SearchTest(rank.condition, in: fields) } else { nil }
     switch operand {
@@ -101,8 +115,27 @@ struct Place: Sendable {
     return try search.score(ofMatch: subject, statistics)
   }
 
+  /// A number that stands there as its field's type has it; nil for all else, errors too. It spares the way
+  /// down a path, whose steps are copied.
+  @inline(__always)
+  private func plainNumber(in subject: borrowing some FilterSubject & ~Copyable) -> Value? {
+    guard let number, var reader = try? subject.value(inSlot: slot), let tag = reader.nextTag
+    else { return nil }
+    switch (number, tag) {
+    case (.integer, 0x00...0x7F), (.integer, 0xE0...0xFF), (.integer, 0xCC...0xCE),
+      (.integer, 0xD0...0xD3):
+      guard let value = try? reader.int64() else { return nil }
+      return .integer(value)
+    case (.double, 0xCB):
+      guard let value = try? reader.double() else { return nil }
+      return .double(value)
+    default: return nil
+    }
+  }
+
   /// - Throws: ``RecordError`` when the value cannot be read.
   func value(in subject: borrowing some FilterSubject & ~Copyable) throws(RecordError) -> Value {
+    if let value = plainNumber(in: subject) { return value }
     switch operand {
     case .computed(let computed): return try computed.value(subject.asValue)
     case .rank(let rank):
