@@ -188,7 +188,8 @@ if let sanitizer = Context.environment["LARDER_SANITIZER"] {
 }
 
 // `Tools/test` has the libraries optimized, with the checks of debug builds left in, and the tests as they
-// are: optimizing those would take longer than they run. SwiftPM refuses these flags to dependencies, so that nobody else gets them.
+// are: optimizing those would take longer than they run. SwiftPM refuses these flags to dependencies, so that
+// nobody else gets them.
 if Context.environment["LARDER_OPTIMIZED"] != nil {
   let optimized = [
     "LarderLMDB", "Larder", "LarderSync", "LarderImport", "LarderRemote", "LarderTesting",
