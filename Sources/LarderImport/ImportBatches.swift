@@ -11,13 +11,19 @@ struct ImportBatches: ~Copyable {
   private var untyped: [DynamicDocument] = []
   private var start = 0
   private var isAtEnd = false
+  private var readCount = 0
+  private let kept: KeptBatches?
+  /// How many of what was kept were handed over.
+  private var keptCount = 0
 
   /// - Parameters:
   ///   - documents: Those that `rehearsal` has tried, from the first on.
+  ///   - kept: What need not be read again.
   init(
     _ documents: consuming ImportItems, _ encoder: consuming TapeEncoder,
-    _ rehearsal: SaveRehearsal, _ options: ImportOptions
+    _ rehearsal: SaveRehearsal, _ options: ImportOptions, _ kept: KeptBatches?
   ) {
+    self.kept = kept
     self.documents = documents
     self.encoder = encoder
     self.rehearsal = rehearsal
@@ -39,6 +45,8 @@ struct ImportBatches: ~Copyable {
     let batch: RecordBatch?
     /// How many bytes of the file were read.
     let byteCount: Int
+    /// How much of what need not be read again this is the end of, from 0 to 1.
+    var keptPart = 0.0
     let isLast: Bool
   }
 
@@ -46,8 +54,9 @@ struct ImportBatches: ~Copyable {
   ///
   /// - Throws: ``ImportError``; `StoreError` for a document that cannot be stored.
   mutating func next() throws -> Step? {
-    if isAtEnd { return nil }
-    while try documents.advance() {
+    if isAtEnd { return nextKept() }
+    while readCount < kept?.start ?? .max, try documents.advance() {
+      readCount += 1
       try add()
       let byteCount = documents.consumedByteCount
       let count = encoder.count + untyped.count
@@ -62,7 +71,17 @@ struct ImportBatches: ~Copyable {
     isAtEnd = true
     return Step(
       batch: encoder.count + untyped.count > 0 ? try takeBatch() : nil,
-      byteCount: documents.consumedByteCount, isLast: true)
+      byteCount: documents.consumedByteCount, isLast: kept?.batches.isEmpty ?? true)
+  }
+
+  /// The next of the batches that were kept.
+  private mutating func nextKept() -> Step? {
+    guard let kept, keptCount < kept.batches.count else { return nil }
+    keptCount += 1
+    return Step(
+      batch: kept.batches[keptCount - 1], byteCount: documents.consumedByteCount,
+      keptPart: Double(keptCount) / Double(kept.batches.count),
+      isLast: keptCount == kept.batches.count)
   }
 
   private mutating func add() throws {

@@ -23,6 +23,8 @@ public struct ImportReport: Sendable {
   public var inferredFields: [(name: String, kind: String)] = []
   /// Documents that showed something new, or that only the names of their fields tell how to save.
   var rehearsedDocumentCount = 0
+  /// Documents that were read a second time, to be saved.
+  var secondReadCount = 0
   /// Documents that were written as records without a tree of them.
   var directDocumentCount = 0
 }

@@ -1,15 +1,20 @@
 internal import Larder
 
-// The second pass: the documents are read again, and saved.
+// The second pass: the documents that were not kept are read again, and all are saved.
 
 extension ImportRun {
   /// What ends a dry run that had to save.
   private struct Rehearsed: Error {}
 
+  /// Whether everything is saved in one transaction.
+  var isAtOnce: Bool {
+    // Keys that are made are new ones each time: an import that was interrupted could not be repeated.
+    options.atomically || options.makesKeys || rehearsal.hasUniqueIndex
+  }
+
   mutating func save(_ file: borrowing ImportFile) throws {
     let total = report.documentCount
-    // Keys that are made are new ones each time: an import that was interrupted could not be repeated.
-    let isAtOnce = options.atomically || options.makesKeys || rehearsal.hasUniqueIndex
+    report.secondReadCount = kept?.start ?? total
     do {
       if isAtOnce {
         report.saved = try saveAtOnce(file)
@@ -57,7 +62,8 @@ extension ImportRun {
   private mutating func saveInBatches(_ file: borrowing ImportFile) throws {
     let store = rehearsal.collection.store
     var saved = SaveReport()
-    var (count, directCount) = (0, 0)
+    saved.unchanged = kept?.unchangedCount ?? 0
+    var (count, directCount) = (saved.unchanged, saved.unchanged)
     defer {
       report.saved = saved
       report.directDocumentCount = directCount
@@ -99,7 +105,7 @@ extension ImportRun {
     ImportBatches(
       try reader(of: file),
       TapeEncoder(rehearsal, in: place, rules: options.rules(isTable: table != nil), .json),
-      rehearsal, options)
+      rehearsal, options, kept)
   }
 
   /// - Parameter body: Returns how many documents are committed.
@@ -111,7 +117,8 @@ extension ImportRun {
     func use(_ step: ImportBatches.Step) throws {
       if let batch = step.batch { committed = try body(batch) }
       // Behind the last, everything is saved.
-      if !step.isLast { try tell(news(.saving, step.byteCount, file, committed)) }
+      guard !step.isLast else { return }
+      try tell(news(.saving, step.byteCount, file, committed, keptPart: step.keptPart))
     }
     var batches = batches
     if file.byteCount < ImportPath.aheadByteCount {
@@ -121,6 +128,6 @@ extension ImportRun {
       try WorkAhead.run(most: 2, counts: { $0.batch != nil }, make: ahead.next, use: use)
     }
     // Everything is saved: a wish to stop comes too late.
-    try? progress(news(.saving, file.byteCount, file, committed))
+    try? progress(news(.saving, file.byteCount, file, committed, keptPart: 1))
   }
 }

@@ -5,7 +5,8 @@ struct ImportStop: Error {
   let reason: any Error
 }
 
-/// One import: twice through the file, and seldom twice more before, to find the kinds of its columns.
+/// One import: once through the file, twice where more is to be saved than is kept, and seldom twice more
+/// before, to find the kinds of its columns.
 struct ImportRun {
   var rehearsal: SaveRehearsal
   let options: ImportOptions
@@ -13,6 +14,8 @@ struct ImportRun {
   var report = ImportReport()
   /// The file's columns, where it is CSV.
   var table: CSVTable?
+  /// What need not be read again.
+  var kept: KeptBatches?
 
   /// What one step of the first pass holds of the file.
   static let stepDocumentCount = 1_000
@@ -154,7 +157,8 @@ struct ImportRun {
     _ file: borrowing ImportFile, part: Range<Double>
   ) throws -> Bool {
     var documents = try reader(of: file, isRehearsal: true)
-    var step = try ImportStep(rehearsal, rules: options.rules(isTable: table != nil))
+    var step = try ImportStep(
+      rehearsal, rules: options.rules(isTable: table != nil), keeping: keptLimits)
     var stepEnd = (documentCount: Self.stepDocumentCount, byteCount: Self.stepByteCount)
     while try advance(&documents, &step, file.name) {
       let byteCount = documents.consumedByteCount
@@ -168,7 +172,17 @@ struct ImportRun {
     }
     if documents.isWrong { return false }
     try rehearse(&step, file.name)
+    kept = try step.takeKept(rehearsal)
     return true
+  }
+
+  /// What is kept for the save; nil where there is none.
+  private var keptLimits: KeptBatches.Limits? {
+    // Keys that are made grow in the order in which the documents are read.
+    guard !options.isDryRun, !options.makesKeys, ImportPath.keptByteCount > 0 else { return nil }
+    return KeptBatches.Limits(
+      byteCount: ImportPath.keptByteCount, batchDocumentCount: options.batchDocumentCount,
+      batchByteCount: options.batchByteCount, comparesWithStore: !isAtOnce)
   }
 
   /// Reads the next document and tries it, at once or with others.
@@ -220,6 +234,7 @@ struct ImportRun {
   /// - Throws: ``ImportError`` for a key that stands twice.
   private mutating func checkKeys(_ file: borrowing ImportFile) throws {
     guard var keys = rehearsal.repeatedKeys() else { return }
+    kept = nil  // Which one is the last of a key, the save finds out.
     var documents = try reader(of: file, isRehearsal: true)
     var positions: [Int: TextPosition] = [:]
     var second: (document: ImportItem, first: Int)?
@@ -269,9 +284,14 @@ struct ImportRun {
 
   func news(
     _ phase: StoreProgress.Phase, _ byteCount: Int, _ file: borrowing ImportFile,
-    _ documentCount: Int, part: Range<Double> = 0..<1
+    _ documentCount: Int, part: Range<Double> = 0..<1, keptPart: Double = 0
   ) -> StoreProgress {
-    let read = file.fractionRead(byteCount)
+    var (read, byteCount) = (file.fractionRead(byteCount), byteCount)
+    if keptPart > 0 {
+      // As if it were read again, too.
+      byteCount += Int(Double(max(file.byteCount - byteCount, 0)) * keptPart)
+      read += (1 - read) * keptPart
+    }
     let done = part.lowerBound + read * (part.upperBound - part.lowerBound)
     let fraction = options.isDryRun ? done : (phase == .saving ? 1 + done : done) / 2
     return StoreProgress(

@@ -14,9 +14,10 @@ struct ImportStep: ~Copyable {
   /// As often, a document is rehearsed alone, so that those behind it are quick.
   private static let eagerCount = 64
 
+  /// - Parameter limits: How many records are kept; nil for none.
   /// - Throws: `StoreError` for fields that cannot be declared.
-  init(_ rehearsal: SaveRehearsal, rules: KindRules?) throws {
-    tapes = try TapeRehearsal(rehearsal, rules: rules, .json)
+  init(_ rehearsal: SaveRehearsal, rules: KindRules?, keeping limits: KeptBatches.Limits?) throws {
+    tapes = try TapeRehearsal(rehearsal, rules: rules, .json, keeping: limits)
   }
 
   /// Whether it is time to rehearse what was not tried. A file whose documents nearly all show
@@ -46,6 +47,11 @@ struct ImportStep: ~Copyable {
       throw error
     }
     return false
+  }
+
+  /// What was kept of all documents; nil where all have to be read again.
+  mutating func takeKept(_ rehearsal: SaveRehearsal) throws -> KeptBatches? {
+    try isIndirect ? nil : tapes.takeKept(rehearsal)
   }
 
   /// Rehearses what was not tried.

@@ -23,8 +23,13 @@ struct DirectPathTests {
       let aheadByteCount = random.pick([0, .max])
       // Kinds of columns are guessed by some of the rows.
       let guessRowCount = random.pick([1, 5, 1_000])
+      // All records are kept, the first of them, or none. Which of two duplicates is told depends on the
+      // batches, which are others then.
+      let keptByteCount = trial.uniqueField == nil ? random.pick([0, 3_000, 16 << 20]) : 0
       let direct = try ImportPath.$aheadByteCount.withValue(aheadByteCount) {
-        try ImportPath.$guessRowCount.withValue(guessRowCount) { try outcome(of: trial) }
+        try ImportPath.$guessRowCount.withValue(guessRowCount) {
+          try ImportPath.$keptByteCount.withValue(keptByteCount) { try outcome(of: trial) }
+        }
       }
       let other = try ImportPath.$isDirect.withValue(false) { try outcome(of: trial) }
       #expect(direct.text == other.text, "\(random.hint) \(trial)")
@@ -142,23 +147,27 @@ struct DirectPathTests {
     }
   }
 
-  @Test("an import that is stopped has saved as much on two threads as on one", arguments: 1...6)
-  func stopped(call: Int) throws {
+  @Test(
+    "an import that is stopped has saved as much on two threads as on one", arguments: 1...6,
+    [0, 16 << 20])
+  func stopped(call: Int, keptByteCount: Int) throws {
     let lines = (0..<5_500).map { #"{"id": \#($0), "x": "\#($0)"}"# }.joined(separator: "\n")
     func run(_ aheadByteCount: Int) throws -> (String, [[UInt8]]) {
       try withTemporaryStore { store in
         var options = ImportOptions()
-        options.batchDocumentCount = 1_700
+        options.batchDocumentCount = keptByteCount > 0 ? 800 : 1_700
         var (calls, news) = (0, "")
         let error = #expect(throws: ImportInterrupted.self) {
-          try ImportPath.$aheadByteCount.withValue(aheadByteCount) {
-            try store.importDocuments(
-              from: .text(lines, name: "t.ndjson"), into: "c", key: "id", options: options
-            ) { progress in
-              guard progress.phase == .saving else { return }
-              calls += 1
-              news += "\(progress)\n"
-              if calls == call { throw CancellationError() }
+          try ImportPath.$keptByteCount.withValue(keptByteCount) {
+            try ImportPath.$aheadByteCount.withValue(aheadByteCount) {
+              try store.importDocuments(
+                from: .text(lines, name: "t.ndjson"), into: "c", key: "id", options: options
+              ) { progress in
+                guard progress.phase == .saving else { return }
+                calls += 1
+                news += "\(progress)\n"
+                if calls == call { throw CancellationError() }
+              }
             }
           }
         }
@@ -209,6 +218,8 @@ struct DirectPathTests {
         if shape == 3 { return Array("[\(documents.joined(separator: ",\n"))]".utf8) }
         return Array(documents.joined(separator: "\n").utf8)
       }
+      if random.once(in: 3) { texts.append(texts[0]) }
+      if random.once(in: 6) { texts[0] += texts[texts.count - 1] }
       if shape == 3 || shape == 4 { name = "t.json" }
       if shape == 4 { options.shape = .keyed }
       if random.once(in: 4) {
@@ -251,6 +262,7 @@ struct DirectPathTests {
         let lines = [table.header(&random, key: hasKey ? "id" : nil)] + rows
         return Array(lines.joined(separator: random.pick(["\n", "\r\n"])).utf8)
       }
+      if random.once(in: 3) { texts.append(texts[0]) }
       if random.once(in: 4) {
         let at = random.int(0..<texts[0].count)
         texts[0][at] = random.pick(Array("\",:{}[]0x-.e\nnt\\".utf8) + [0xC3, 0x00])

@@ -72,9 +72,7 @@ package struct RecordBatch: @unchecked Sendable {  // Immutable, as what the ent
   /// How many came from a tape.
   package let directCount: Int
 
-  fileprivate init(
-    _ builder: consuming BatchBuilder, _ binding: CollectionBinding, _ directCount: Int
-  ) {
+  init(_ builder: consuming BatchBuilder, _ binding: CollectionBinding, _ directCount: Int) {
     builder.sealChunk(isLast: true)
     order = builder.entries
     batch = Batch(builder)

@@ -1,8 +1,9 @@
 /// The part of a ``SaveRehearsal`` that costs next to nothing: documents on a tape that show nothing new.
 ///
-/// They are written as records and forgotten, in the bytes of the one before. Every other document goes
-/// by way of ``SaveRehearsal``, which has all the rules, and may change what is known of the fields; a
-/// new plan is then made of that.
+/// They are written as records, which are kept as long as they are few (``KeptRecords``), and are
+/// forgotten otherwise. Every other document goes by way of ``SaveRehearsal``, which has all the rules,
+/// and may change what is known of the fields; a new plan is then made of that, and what was kept is
+/// let go of.
 package struct TapeRehearsal: ~Copyable {
   private var work: Work?
   private let conversion: TapeConversion
@@ -11,20 +12,35 @@ package struct TapeRehearsal: ~Copyable {
   private var counts: [[RecordPlan.Count]] = []
   /// Whether nothing can be accepted: what a type reads out of any kind, only the type can say.
   private let isOff: Bool
+  /// Nil where nothing is kept, or any more.
+  private var limits: KeptBatches.Limits?
+  private var kept: KeptRecords?
+  /// How many documents there were so far, and for how many of them records were made in vain.
+  private var (count, vainCount) = (0, 0)
+
+  /// What is kept is looked at together.
+  fileprivate static let stepCount = 1_000
+  fileprivate static let stepByteCount = 1 << 20
+  /// A file that goes on to show something new is read twice, with nothing kept.
+  private static let mostVainCount = 50_000
 
   fileprivate struct Work: ~Copyable {
     var plan: RecordPlan
-    var writer: RecordWriter
+    var builder: BatchBuilder
     /// Whether the type can read a record.
     let canRead: ((UnsafeRawBufferPointer) -> Bool)?
   }
 
-  /// - Parameter rules: The kinds that the caller gives to fields.
+  /// - Parameters:
+  ///   - rules: The kinds that the caller gives to fields.
+  ///   - limits: How much is kept; nil for nothing.
   /// - Throws: ``StoreError`` for fields that cannot be declared.
   package init(
-    _ rehearsal: SaveRehearsal, rules: KindRules?, _ conversion: TapeConversion
+    _ rehearsal: SaveRehearsal, rules: KindRules?, _ conversion: TapeConversion,
+    keeping limits: KeptBatches.Limits?
   ) throws {
     self.conversion = conversion
+    self.limits = limits
     self.rules = rules
     isOff = rehearsal.readsText
     try renew(rehearsal)
@@ -32,14 +48,19 @@ package struct TapeRehearsal: ~Copyable {
 
   private mutating func renew(_ rehearsal: SaveRehearsal) throws {
     counts = []
+    if let kept = kept.take() { vainCount += count - kept.start }
+    if vainCount > Self.mostVainCount { limits = nil }
     guard !isOff, let keyKind = rehearsal.keyKind else { return }
     let described = try rehearsal.described(keyKind)
     let binding = CollectionBinding(described)
     work = Work(
       plan: RecordPlan(
         binding, shape: rehearsal.shape, place: rehearsal.shape.place, rules: rules, conversion),
-      writer: RecordWriter(binding: binding),
+      builder: BatchBuilder(binding, count: Self.stepCount),
       canRead: rehearsal.type.map { Self.canRead($0, described) })
+    if let limits {
+      kept = KeptRecords(rehearsal.collection, binding, limits, start: count)
+    }
   }
 
   private static func canRead<Entity: Document>(
@@ -54,17 +75,41 @@ package struct TapeRehearsal: ~Copyable {
   package mutating func accepts(
     _ tape: DocumentTape, _ key: OutsideKey, _ rehearsal: inout SaveRehearsal
   ) -> Bool {
-    let isAccepted = work?.accepts(tape, key) == true
+    let isAccepted = work?.accepts(tape, key, isKept: kept != nil) == true
     guard isAccepted else {
       pass()
       return false
     }
+    count += 1
     work?.withKey { rehearsal.keyHashes.append($0) }
+    if work?.isFull == true { keep() }
     return true
   }
 
+  /// Sees to the records that were made since the last time.
+  private mutating func keep() {
+    guard var work = work.take() else { return }
+    // What is thrown here is thrown again where the documents are saved.
+    if (try? kept?.add(&work.builder)) != true {
+      kept = nil
+      limits = nil
+    }
+    work.builder = BatchBuilder(work.plan.binding, count: Self.stepCount)
+    self.work = consume work
+  }
+
+  /// What was kept of the documents; nil where all of them have to be read again.
+  package mutating func takeKept(_ rehearsal: SaveRehearsal) throws -> KeptBatches? {
+    keep()
+    guard let kept = kept.take(), let keyKind = rehearsal.keyKind else { return nil }
+    return kept.finish(for: try rehearsal.described(keyKind))
+  }
+
   /// Leaves a document that is on no tape to ``add(_:to:)``.
-  package mutating func pass() { counts.append(work?.plan.counts ?? []) }
+  package mutating func pass() {
+    count += 1
+    counts.append(work?.plan.counts ?? [])
+  }
 
   /// The last document that was not accepted is none, and is not given to ``add(_:to:)``.
   package mutating func forgetLast() { _ = counts.popLast() }
@@ -97,22 +142,39 @@ package struct TapeRehearsal: ~Copyable {
 }
 
 extension TapeRehearsal.Work {
-  fileprivate mutating func accepts(_ tape: DocumentTape, _ key: OutsideKey) -> Bool {
+  fileprivate mutating func accepts(_ tape: DocumentTape, _ key: OutsideKey, isKept: Bool) -> Bool {
     plan.begin(tape)
-    writer.removeAll()
-    guard plan.takeKey(tape, key), plan.putDocument(tape, &writer), writer.failure == nil,
-      // How large a record may be is for those to say who save it.
-      writer.count < RecordFormat.largeByteCount
-    else { return false }
-    if let canRead {
-      let start = writer.narrowHeader()
-      let isRead = writer.withBytes {
-        canRead(UnsafeRawBufferPointer(rebasing: $0[start...]))
+    guard plan.takeKey(tape, key) else { return false }
+    do {
+      try builder.begin(plan.key.bytes)
+      let start = builder.writer.count
+      guard plan.putDocument(tape, &builder.writer), builder.writer.failure == nil,
+        // How large a record may be is for those to say who save it.
+        builder.writer.count - start < RecordFormat.largeByteCount
+      else {
+        builder.abandon()
+        return false
       }
-      guard isRead else { return false }
+      if !isKept, canRead == nil {
+        builder.abandon()
+        plan.countMet()
+        return true
+      }
+      try builder.end(plan.key.bytes)
+    } catch {
+      builder.abandon()
+      return false
     }
-    plan.countMet()
-    return true
+    let isRead = canRead.map { builder.withLast($0) } ?? true
+    if !isKept || !isRead { builder.removeLast() }
+    if isRead { plan.countMet() }
+    return isRead
+  }
+
+  /// Whether it is time to see to what was made.
+  fileprivate var isFull: Bool {
+    builder.entries.count >= TapeRehearsal.stepCount
+      || builder.byteCount >= TapeRehearsal.stepByteCount
   }
 
   fileprivate func withKey(_ body: (UnsafeRawBufferPointer) -> Void) { body(plan.key.bytes) }

@@ -179,9 +179,25 @@ final class Chunks {
     writer.append(key)
   }
 
+  /// What keys and records take in memory so far.
+  var byteCount: Int { chunks.byteCount + writer.count }
+
   /// Forgets the document that was begun.
   mutating func abandon() {
     writer.abandon(to: keyStart)
+  }
+
+  /// Lends the record that was added last, without its checksum.
+  func withLast<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    let last = entries[entries.count - 1]
+    let end = last.recordStart + last.recordCount - RecordFormat.checksumByteCount
+    return writer.withBytes { body(UnsafeRawBufferPointer(rebasing: $0[last.recordStart..<end])) }
+  }
+
+  /// Forgets the document that was added last.
+  mutating func removeLast() {
+    abandon()
+    entries.removeLast()
   }
 
   @usableFromInline mutating func end(_ key: UnsafeRawBufferPointer) throws {
