@@ -66,9 +66,7 @@ extension Reading where Self: ~Copyable {
       let form = ModelForm<Entity, Entity>.documents.skipping(query.selection.unreadable)
       let filter = query.selection.filter
       guard let binding = try moment.binding(of: form, matching: filter) else { return }
-      try moment.forEachSelected(
-        query.selection, binding, unless: { try form.skips($1, key: $0, binding) }, as: form.model
-      ) { _, _, document in try body(document) }
+      try moment.forEachModel(query.selection, binding, form, body)
     }
   }
 }

@@ -175,9 +175,7 @@ extension Moment {
     guard let binding = try binding(of: form, matching: filter) else { return [] }
     var models: [Model] = []
     guard form.isWhole else {
-      try forEachSelected(
-        query.selection, binding, unless: { try form.skips($1, key: $0, binding) }, as: form.model
-      ) { _, _, model in
+      try forEachModel(query.selection, binding, form) { model in
         models.append(model)
         return true
       }
@@ -216,30 +214,26 @@ extension Moment {
     var selection = query.selection
     selection.order = []
     var count = 0
-    try forEachSelected(
-      selection, binding, unless: { try form.skips($1, key: $0, binding) }, as: form.model
-    ) { _, _, _ in
+    try forEachModel(selection, binding, form) { _ in
       count += 1
       return true
     }
     return count
   }
 
-  /// Lends what a selection selects until `body` says false. What is to be skipped, and what `part`
-  /// gives nil for, is left out before offset and limit.
-  borrowing func forEachSelected<Part>(
-    _ selection: Selection, _ binding: CollectionBinding,
-    unless skips: (
-      _ key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer
-    ) throws -> Bool,
-    as part: (borrowing RecordReader) throws -> Part?,
-    _ body: (UnsafeRawBufferPointer, borrowing RecordReader, Part) throws -> Bool
+  /// Lends the models that a selection selects until `body` says false.
+  borrowing func forEachModel<Model, Entity>(
+    _ selection: Selection, _ binding: CollectionBinding, _ form: ModelForm<Model, Entity>,
+    _ body: (Model) throws -> Bool
   ) throws {
     try forEachSelected(
-      selection, transaction.execution(of: selection, binding), unless: skips, as: part, body)
+      selection, transaction.execution(of: selection, binding),
+      unless: { try form.skips($1, key: $0, binding) }, as: form.model
+    ) { _, _, model in try body(model) }
   }
 
-  /// The same, given how it is carried out.
+  /// Lends what a selection selects until `body` says false. What is to be skipped, and what `part`
+  /// gives nil for, is left out before offset and limit.
   borrowing func forEachSelected<Part>(
     _ selection: Selection, _ execution: Execution,
     unless skips: (
