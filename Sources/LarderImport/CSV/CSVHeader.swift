@@ -39,11 +39,12 @@ struct CSVHeader {
       }
     }
     var tree = CSVFieldTree(allowsNil: true)
+    let allNames = Set(names.lazy.compactMap { FieldPath($0.name)?.names })
     for (name, position) in names {
       guard !name.isEmpty else {
         throw error(.shape, position, found: "a column without a name", expected: "a name for each")
       }
-      let path = Self.path(of: name, place)
+      let path = Self.path(of: name, place, beside: allNames)
       guard path.names.count <= Self.maximumDepth else {
         throw error(
           .limit(.depth), position, found: "a column of a field \(path.names.count) documents deep",
@@ -60,7 +61,9 @@ struct CSVHeader {
           .duplicateKey, position, error.isSecond ? .repeatedColumn : nil,
           found: error.isSecond ? "a second \(quoted(name))" : quoted(name),
           expected: error.isSecond
-            ? "each name once" : "an embedded document in one column or in several, not both")
+            ? "each name once"
+            : "an embedded document in one column or in several, not both; a field whose name has a "
+              + "point stands in backquotes, as in `` `geo.lat` ``")
       }
     }
     fields = tree.fields
@@ -90,10 +93,23 @@ struct CSVHeader {
     }
   }
 
-  /// The field that a column's name means.
-  private static func path(of name: String, _ place: FieldPlace?) -> FieldPath {
-    if place?.member(name) == nil, let path = FieldPath(name) { return path }
-    return FieldPath(field: name)
+  /// The field that a column's name means. Where there is a column `fuel`, `fuel.type` is the name of a
+  /// field, and no member of a document; unless the catalogue has a document `fuel`.
+  private static func path(
+    of name: String, _ place: FieldPlace?, beside names: Set<[String]>
+  ) -> FieldPath {
+    guard place?.member(name) == nil, let path = FieldPath(name) else {
+      return FieldPath(field: name)
+    }
+    let isBeside = (1..<path.names.count).contains { count in
+      let outer = path.names.prefix(count)
+      guard names.contains(Array(outer)) else { return false }
+      switch outer.reduce(place, { $0?.member($1) })?.kind {
+      case .document, .dictionary: return false
+      default: return true
+      }
+    }
+    return isBeside ? FieldPath(field: name) : path
   }
 
   private func noColumn(found: String, expected: String) -> ImportError {

@@ -8,7 +8,8 @@
 /// - An empty field is nil; `""` is empty text. `\N`, not quoted, is no value at all: the document
 ///   lacks the field.
 /// - A header `geo.lat` is the field `lat` of the embedded document `geo`, where its parts are made
-///   of letters, digits, `_` and `-`; a name with a dot of its own stands between backquotes.
+///   of letters, digits, `_` and `-`; a name with a dot of its own stands between backquotes. Beside a
+///   column `geo`, `geo.lat` is such a name without them, unless the collection has a document `geo`.
 ///
 /// The kinds of the columns are, in this order of precedence: those in ``ImportOptions/types``; those that the
 /// collection holds; those that the whole file shows: `bool` for `true` and `false`, `integer`, `double`,

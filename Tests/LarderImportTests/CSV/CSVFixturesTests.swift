@@ -63,6 +63,44 @@ struct CSVFixturesTests {
     }
   }
 
+  @Test("beside a column `x`, `x.a` is the name of a field, and no member of a document")
+  func pointsInNames() throws {
+    let table = "id,x,x.a,x.a.b\n1,a,b,d\n"
+    try withTemporaryStore { store in
+      for _ in 0..<2 {
+        try store.importDocuments(from: .text(table, name: "t.csv"), into: "c", key: "id")
+        try store.importDocuments(
+          from: .text("x.c,id,x\ne,2,f\n", name: "t.csv"), into: "c", key: "id")
+      }
+
+      let first: DynamicDocument = ["id": 1, "x": "a", "x.a": "b", "x.a.b": "d"]
+      #expect(try store.collection("c").get(1) == first)
+      #expect(try store.collection("c").get(2) == ["id": 2, "x": "f", "x.c": "e"])
+      let documents = try lines(store, "c")
+      let folder = try ScratchFolder()
+      try store.export(collection: "c", as: .csv, to: .file(folder.file("c.csv")))
+      try withTemporaryStore { other in
+        try other.importDocuments(from: .file(folder.file("c.csv").path(percentEncoded: false)), into: "c", key: "id")
+        #expect(try lines(other, "c") == documents)
+      }
+    }
+  }
+
+  @Test("where the collection has a document `x`, `x.a` beside a column `x` is refused")
+  func documentTwice() throws {
+    try withTemporaryStore { store in
+      try store.collection("c").save([["id": 1, "x": .document(["a": "a"])]], keyField: "id")
+
+      let error = #expect(throws: ImportError.self) {
+        try store.importDocuments(
+          from: .text("id,x,x.a\n1,,b\n", name: "t.csv"), into: "c", key: "id")
+      }
+
+      #expect(error?.position == TextPosition(line: 1, column: 6))
+      #expect(error?.expected.contains("backquotes") == true)
+    }
+  }
+
   @Test("declared types win over what the fields look like")
   func declared() throws {
     var options = ImportOptions()
