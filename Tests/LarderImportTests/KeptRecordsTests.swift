@@ -92,6 +92,19 @@ struct KeptRecordsTests {
     }
   }
 
+  @Test("batches of fewer than one document have one", arguments: [0, -5, .min])
+  func smallBatches(documentCount: Int) throws {
+    try withTemporaryStore { store in
+      var options = ImportOptions()
+      options.batchDocumentCount = documentCount
+      options.batchByteCount = documentCount
+
+      try store.importDocuments(from: lines(0..<9), into: "c", key: "id", options: options)
+
+      #expect(try store.collection("c").count() == 9)
+    }
+  }
+
   @Test("where a key stands twice, the last one wins, though it is the one that is there")
   func repeated() throws {
     try withTemporaryStore { store in

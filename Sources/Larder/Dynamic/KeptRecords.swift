@@ -116,8 +116,8 @@ package struct KeptBatches: Sendable {
       byteCount: Int, batchDocumentCount: Int, batchByteCount: Int, comparesWithStore: Bool
     ) {
       self.byteCount = byteCount
-      documentCount = batchDocumentCount
-      self.batchByteCount = batchByteCount
+      documentCount = max(batchDocumentCount, 1)
+      self.batchByteCount = max(batchByteCount, 1)
       self.comparesWithStore = comparesWithStore
     }
   }

@@ -112,7 +112,10 @@ package struct TapeRehearsal: ~Copyable {
   }
 
   /// The last document that was not accepted is none, and is not given to ``add(_:to:)``.
-  package mutating func forgetLast() { _ = counts.popLast() }
+  package mutating func forgetLast() {
+    count -= 1
+    _ = counts.popLast()
+  }
 
   /// Tries the documents that were not accepted since the last call.
   ///

@@ -80,7 +80,8 @@ struct CSVFixturesTests {
       let folder = try ScratchFolder()
       try store.export(collection: "c", as: .csv, to: .file(folder.file("c.csv")))
       try withTemporaryStore { other in
-        try other.importDocuments(from: .file(folder.file("c.csv").path(percentEncoded: false)), into: "c", key: "id")
+        let file = folder.file("c.csv").path(percentEncoded: false)
+        try other.importDocuments(from: .file(file), into: "c", key: "id")
         #expect(try lines(other, "c") == documents)
       }
     }
