@@ -143,8 +143,8 @@ enum ImportPath {
   /// fewer.
   @TaskLocal static var guessRowCount = 1_000
 
-  /// Bytes of records that the first reading keeps at most; from the second on, all documents that it has
-  /// read are read again. A test takes others.
+  /// Bytes of records that the first reading keeps at most. With more, nothing is kept, and the whole file
+  /// is read again. A test takes others.
   @TaskLocal static var keptByteCount = 16 << 20
 
   /// Bytes of a file from which on it is read on another thread than it is saved on: a smaller one is

@@ -48,6 +48,7 @@ struct KeptRecords: ~Copyable {
   private mutating func addChanged(_ entries: [Batch.Entry]) throws {
     // Each step has a snapshot of its own: none lasts as long as the file.
     try collection.store.read { snapshot in
+      kept.sequence = kept.sequence ?? snapshot.sequence
       guard let stored = snapshot.catalogue.binding(ofCollection: collection.name)?.collection,
         stored.description == changed.binding.collection.description
       else {
@@ -98,6 +99,16 @@ package struct KeptBatches: Sendable {
   /// All others, in the order in which they were tried.
   package fileprivate(set) var batches: [RecordBatch] = []
   fileprivate var byteCount = 0
+  /// The last change that the first comparison has seen.
+  fileprivate var sequence: UInt64?
+
+  /// Whether the store is as it was compared: then all that was left out was there at one moment.
+  ///
+  /// - Throws: ``StoreError``.
+  package func holds(in store: Store) throws -> Bool {
+    guard let sequence else { return true }
+    return try store.read { $0.sequence == sequence }
+  }
 
   fileprivate init(start: Int) { self.start = start }
 
@@ -108,8 +119,7 @@ package struct KeptBatches: Sendable {
     /// Documents and bytes of a batch.
     let documentCount: Int
     let batchByteCount: Int
-    /// Whether documents that are stored as they are can be left out: each is compared at a moment of its
-    /// own.
+    /// Whether documents that are stored as they are can be left out.
     let comparesWithStore: Bool
 
     package init(
