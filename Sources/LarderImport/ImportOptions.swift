@@ -58,7 +58,7 @@ public struct ImportOptions: Sendable {
   /// Documents in one transaction, at most; fewer than 1 means 1.
   public var batchDocumentCount = 5_000
 
-  /// Bytes of the file whose documents are saved in one transaction, about.
+  /// Bytes of the file, or of the records made of it, that are saved in one transaction, about.
   public var batchByteCount = 8 << 20
 
   /// Sets the limits of CSV and JSON so that documents, and texts and lines in them, may have so many

@@ -14,7 +14,7 @@ extension ImportRun {
 
   mutating func save(_ file: borrowing ImportFile) throws {
     let total = report.documentCount
-    // Where it cannot be read, the save says why.
+    // If the store cannot be read, the save says why.
     if (try? kept?.holds(in: rehearsal.collection.store)) == false { kept = nil }
     report.secondReadCount = kept?.start ?? total
     do {

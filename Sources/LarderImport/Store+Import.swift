@@ -8,10 +8,12 @@ extension Store {
   /// ```
   /// The file is read to its end before anything is saved, to find out that every document can be
   /// saved, and which kinds the fields have that the catalogue does not know. So bad input changes
-  /// nothing. Of the documents that differ from those in the store, up to 16 MB are kept and saved then; where
-  /// there are more, or others have written meanwhile, the file is read a second time, and saved in batches. So an import of what is mostly
-  /// there costs one reading, and memory holds 16 MB or four batches, and 8 bytes for each document, however
-  /// large the file is. The second time, a file of 1 MB or more is read on a thread of its own. A pipe is
+  /// nothing. Of the documents that differ from those in the store, up to 16 MB are kept and saved then. If
+  /// there are more, or others have written meanwhile, the file is read a second time, and saved in batches; so
+  /// it is if the documents have fields or kinds that the collection lacks, up to the last that does, and always
+  /// where keys are made or stand twice. An import in one transaction keeps all documents, equal or not. So an
+  /// import of what is mostly there costs one reading, and memory holds 16 MB or four batches, and 8 bytes for
+  /// each document, however large the file is. The second time, a file of 1 MB or more is read on a thread of its own. A pipe is
   /// first copied to a temporary file. Documents with one key are refused,
   /// unless ``ImportOptions/repeatedKeys`` says otherwise. Columns of a CSV file whose kind neither the
   /// collection nor the caller tells are taken for what the first thousand rows show. A file in which a later

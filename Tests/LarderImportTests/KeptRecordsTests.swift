@@ -136,12 +136,13 @@ struct KeptRecordsTests {
     }
   }
 
-  @Test("records are made anew where others have declared a field meanwhile")
-  func declared() throws {
+  @Test(
+    "records are made anew where others have declared a field meanwhile", arguments: [false, true])
+  func declared(atomically: Bool) throws {
     try withTemporaryStore { store in
       _ = try importing(lines(0..<10), into: store)
 
-      let report = try importing(lines(), into: store) {
+      let report = try importing(lines(), into: store, atomically: atomically) {
         try store.collection("c").save([["id": -1, "other": 1.5, "x": "w"]], keyField: "id")
       }
 

@@ -10,6 +10,8 @@ struct KeptRecords: ~Copyable {
   private let limits: KeptBatches.Limits
   private var kept: KeptBatches
   private var changed: BatchBuilder
+  /// What the batches take in memory.
+  private var byteCount = 0
 
   /// How many documents before the first have to be read again.
   var start: Int { kept.start }
@@ -28,7 +30,7 @@ struct KeptRecords: ~Copyable {
   private static func builder(
     _ binding: CollectionBinding, _ limits: KeptBatches.Limits
   ) -> BatchBuilder {
-    BatchBuilder(binding, count: min(limits.documentCount, 1_024))
+    BatchBuilder(binding, count: min(limits.batchDocumentCount, 1_024))
   }
 
   /// Takes records over; false where there are too many to keep.
@@ -41,7 +43,7 @@ struct KeptRecords: ~Copyable {
     } else {
       for entry in records.entries { try add(entry) }
     }
-    return kept.byteCount + changed.byteCount <= limits.byteCount
+    return byteCount + changed.memoryByteCount <= limits.byteCount
   }
 
   /// Adds those that are not stored with the same bytes.
@@ -69,7 +71,9 @@ struct KeptRecords: ~Copyable {
 
   private mutating func add(_ entry: Batch.Entry) throws {
     try changed.append(record: entry.record, key: entry.key)
-    if changed.entries.count >= limits.documentCount || changed.byteCount >= limits.batchByteCount {
+    if changed.entries.count >= limits.batchDocumentCount
+      || changed.byteCount >= limits.batchByteCount
+    {
       takeBatch()
     }
   }
@@ -77,12 +81,13 @@ struct KeptRecords: ~Copyable {
   private mutating func takeBatch() {
     let binding = changed.binding
     let builder = exchange(&changed, with: Self.builder(binding, limits))
-    kept.byteCount += builder.byteCount
+    byteCount += builder.memoryByteCount
     let count = builder.entries.count
     kept.batches.append(RecordBatch(builder, binding, count))
   }
 
-  /// What was kept; nil where the collection would not be as the records were made for.
+  /// What was kept; nil if the documents have turned out to need another collection than the one that the
+  /// records were made for.
   consuming func finish(for described: Collection) -> KeptBatches? {
     guard described.description == changed.binding.collection.description else { return nil }
     if !changed.entries.isEmpty { takeBatch() }
@@ -90,7 +95,7 @@ struct KeptRecords: ~Copyable {
   }
 }
 
-/// What a rehearsal has kept for the save.
+/// Records that a rehearsal has kept, ready to be saved.
 package struct KeptBatches: Sendable {
   /// How many documents, the first ones, have to be read again.
   package let start: Int
@@ -98,7 +103,6 @@ package struct KeptBatches: Sendable {
   package fileprivate(set) var unchangedCount = 0
   /// All others, in the order in which they were tried.
   package fileprivate(set) var batches: [RecordBatch] = []
-  fileprivate var byteCount = 0
   /// The last change that the first comparison has seen.
   fileprivate var sequence: UInt64?
 
@@ -114,10 +118,9 @@ package struct KeptBatches: Sendable {
 
   /// How much is kept.
   package struct Limits: Sendable {
-    /// Bytes of records, all together.
+    /// Bytes of memory, for all batches together.
     let byteCount: Int
-    /// Documents and bytes of a batch.
-    let documentCount: Int
+    let batchDocumentCount: Int
     let batchByteCount: Int
     /// Whether documents that are stored as they are can be left out.
     let comparesWithStore: Bool
@@ -126,7 +129,7 @@ package struct KeptBatches: Sendable {
       byteCount: Int, batchDocumentCount: Int, batchByteCount: Int, comparesWithStore: Bool
     ) {
       self.byteCount = byteCount
-      documentCount = max(batchDocumentCount, 1)
+      self.batchDocumentCount = max(batchDocumentCount, 1)
       self.batchByteCount = max(batchByteCount, 1)
       self.comparesWithStore = comparesWithStore
     }

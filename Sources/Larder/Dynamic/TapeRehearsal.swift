@@ -12,17 +12,19 @@ package struct TapeRehearsal: ~Copyable {
   private var counts: [[RecordPlan.Count]] = []
   /// Whether nothing can be accepted: what a type reads out of any kind, only the type can say.
   private let isOff: Bool
-  /// Nil where nothing is kept, or any more.
+  /// Nil if nothing is kept, or nothing any more.
   private var limits: KeptBatches.Limits?
   private var kept: KeptRecords?
-  /// How many documents there were so far, and for how many of them records were made in vain.
-  private var (count, vainCount) = (0, 0)
+  /// How many documents there were so far.
+  private var count = 0
+  /// How often what was kept has been let go of.
+  private var lossCount = 0
 
-  /// What is kept is looked at together.
+  /// Records are compared with the store, and kept, so many at a time.
   fileprivate static let stepCount = 1_000
   fileprivate static let stepByteCount = 1 << 20
-  /// A file that goes on to show something new is read twice, with nothing kept.
-  private static let mostVainCount = 50_000
+  /// A file that shows something new more often than this is read twice, with nothing kept.
+  private static let mostLosses = 100
 
   fileprivate struct Work: ~Copyable {
     var plan: RecordPlan
@@ -48,8 +50,8 @@ package struct TapeRehearsal: ~Copyable {
 
   private mutating func renew(_ rehearsal: SaveRehearsal) throws {
     counts = []
-    if let kept = kept.take() { vainCount += count - kept.start }
-    if vainCount > Self.mostVainCount { limits = nil }
+    if kept.take() != nil { lossCount += 1 }
+    if lossCount > Self.mostLosses { limits = nil }
     guard !isOff, let keyKind = rehearsal.keyKind else { return }
     let described = try rehearsal.described(keyKind)
     let binding = CollectionBinding(described)
@@ -89,7 +91,7 @@ package struct TapeRehearsal: ~Copyable {
   /// Sees to the records that were made since the last time.
   private mutating func keep() {
     guard var work = work.take() else { return }
-    // What is thrown here is thrown again where the documents are saved.
+    // An error is not told here: whoever saves the documents meets it again.
     if (try? kept?.add(&work.builder)) != true {
       kept = nil
       limits = nil

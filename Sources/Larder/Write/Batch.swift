@@ -179,8 +179,13 @@ final class Chunks {
     writer.append(key)
   }
 
-  /// What keys and records take in memory so far.
+  /// Bytes of keys and records so far.
   var byteCount: Int { chunks.byteCount + writer.count }
+
+  /// What they take in memory, with the room behind them and what says where they stand.
+  var memoryByteCount: Int {
+    chunks.byteCount + writer.capacity + entries.count * MemoryLayout<Batch.Entry>.stride
+  }
 
   /// Forgets the document that was begun.
   mutating func abandon() {
