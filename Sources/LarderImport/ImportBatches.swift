@@ -54,7 +54,7 @@ struct ImportBatches: ~Copyable {
   ///
   /// - Throws: ``ImportError``; `StoreError` for a document that cannot be stored.
   mutating func next() throws -> Step? {
-    if isAtEnd { return nextKept() }
+    if isAtEnd { return try nextKept() }
     while readCount < kept?.start ?? .max, try documents.advance() {
       readCount += 1
       try add()
@@ -69,19 +69,40 @@ struct ImportBatches: ~Copyable {
       }
     }
     isAtEnd = true
-    return Step(
-      batch: encoder.count + untyped.count > 0 ? try takeBatch() : nil,
-      byteCount: documents.consumedByteCount, isLast: kept?.batches.isEmpty ?? true)
+    let byteCount = documents.consumedByteCount
+    guard kept?.batches.isEmpty ?? true else {
+      return Step(batch: nil, byteCount: byteCount, isLast: false)
+    }
+    let isEmpty = encoder.count + untyped.count == 0
+    return Step(batch: isEmpty ? nil : try takeBatch(), byteCount: byteCount, isLast: true)
   }
 
   /// The next of the batches that were kept.
-  private mutating func nextKept() -> Step? {
-    guard let kept, keptCount < kept.batches.count else { return nil }
-    keptCount += 1
+  private mutating func nextKept() throws -> Step? {
+    guard let kept else { return nil }
+    var batch: RecordBatch?
+    if encoder.count > 0 {
+      try addFirst(of: kept)
+      batch = encoder.takeBatch()
+    } else if keptCount < kept.batches.count {
+      batch = kept.batches[keptCount]
+      keptCount += 1
+    }
+    guard let batch else { return nil }
     return Step(
-      batch: kept.batches[keptCount - 1], byteCount: documents.consumedByteCount,
+      batch: batch, byteCount: documents.consumedByteCount,
       keptPart: Double(keptCount) / Double(kept.batches.count),
       isLast: keptCount == kept.batches.count)
+  }
+
+  /// Adds the first batch to the one that is begun, where that has room: batches end where they would if
+  /// nothing had been kept, and a file that fits in one is saved by one transaction.
+  private mutating func addFirst(of kept: KeptBatches) throws {
+    guard let first = kept.batches.first,
+      encoder.count + first.count <= options.batchDocumentCount,
+      documents.consumedByteCount - start + first.byteCount <= options.batchByteCount
+    else { return }
+    if try encoder.add(first) { keptCount = 1 }
   }
 
   private mutating func add() throws {

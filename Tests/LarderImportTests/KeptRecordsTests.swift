@@ -77,6 +77,20 @@ struct KeptRecordsTests {
     }
   }
 
+  @Test("a file that fits in one batch is saved by one transaction, however little of it is read again")
+  func oneTransaction() throws {
+    try withTemporaryStore { store in
+      _ = try importing(lines(0..<10), into: store)
+      func last() throws -> Int { try store.read { $0.transaction.id } }
+      let before = try last()
+
+      let report = try importing(lines(10..<20), into: store)
+
+      #expect(report.saved.inserted == 10 && report.secondReadCount == 1)
+      #expect(try last() == before + 1)
+    }
+  }
+
   @Test("where more differs than is kept, all of it is read again")
   func tooMuch() throws {
     try withTemporaryStore { store in

@@ -71,7 +71,9 @@ struct KeptRecords: ~Copyable {
 
   private mutating func add(_ entry: Batch.Entry) throws {
     try changed.append(record: entry.record, key: entry.key)
-    if changed.entries.count >= limits.batchDocumentCount
+    // The first one goes on with the batch that the last of those before it begin.
+    let missing = kept.batches.isEmpty ? start % limits.batchDocumentCount : 0
+    if changed.entries.count >= limits.batchDocumentCount - missing
       || changed.byteCount >= limits.batchByteCount
     {
       takeBatch()

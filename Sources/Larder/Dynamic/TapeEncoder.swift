@@ -50,6 +50,14 @@ package struct TapeEncoder: ~Copyable {
     try collection.append(document, keyField: keyField, to: &builder)
   }
 
+  /// Adds records that were made before; false, and nothing is added, where the collection has changed since.
+  package mutating func add(_ records: RecordBatch) throws -> Bool {
+    guard records.isEncoded(for: plan.binding.collection) else { return false }
+    for entry in records.order { try builder.append(record: entry.record, key: entry.key) }
+    directCount += records.directCount
+    return true
+  }
+
   /// The batch of what was added; the next one begins.
   package mutating func takeBatch() -> RecordBatch {
     let next = BatchBuilder(plan.binding, count: Self.usualCount)
@@ -67,7 +75,7 @@ package struct EncodingPlace: Sendable {
 package struct RecordBatch: @unchecked Sendable {  // Immutable, as what the entries point to.
   let batch: Batch
   /// In the order in which they were added.
-  private let order: [Batch.Entry]
+  fileprivate let order: [Batch.Entry]
   private let binding: CollectionBinding
   /// How many came from a tape.
   package let directCount: Int
@@ -82,6 +90,9 @@ package struct RecordBatch: @unchecked Sendable {  // Immutable, as what the ent
 
   /// How many documents were added, those among them that have one key.
   package var count: Int { order.count }
+
+  /// Bytes of keys and records.
+  package var byteCount: Int { batch.byteCount }
 
   /// Which one was added last of those with the key that an error names.
   package func index(of key: String) -> Int? {
