@@ -13,15 +13,26 @@ import Foundation
         say(Options.usage)
         return
       }
-      let failed = options.names.filter { name in
-        guard let campaign = campaigns.first(where: { $0.name == name }) else { return true }
-        return !CampaignRun(
+      // A process that crashes has hundreds of threads that did nothing.
+      setenv("SWIFT_BACKTRACE", "threads=crashed", 0)
+      var failures: [[String]] = []
+      for name in options.names {
+        guard let campaign = campaigns.first(where: { $0.name == name }) else {
+          failures.append(["there is no campaign \(name)"])
+          continue
+        }
+        let lines = CampaignRun(
           campaign: campaign, scale: options.scale, seed: options.seed, keep: options.keep,
           cycles: options.cycles
         ).run()
+        if !lines.isEmpty { failures.append(lines) }
       }
       rmdir(options.keep.path)  // Stays where something in it is kept.
-      exit(failed.isEmpty ? 0 : 1)
+      if options.names.count > 1, !failures.isEmpty {
+        say("\nWhat failed, once more:")
+        for line in failures.joined() { say(line) }
+      }
+      exit(failures.isEmpty ? 0 : 1)
     } catch {
       FileHandle.standardError.write(Data("stress: \(error)\n".utf8))
       exit(error is UsageError ? 2 : 1)

@@ -41,14 +41,17 @@ struct Mutation: Sendable {
   let name: String
   let environment: [String: String]
 
+  /// What is broken on purpose may crash, and nobody wants to read where.
+  private static let silent = ["SWIFT_BACKTRACE": "enable=no"]
+
   /// A guard of the library, which must be built with its mutants.
   static func library(_ name: String) -> Mutation {
-    Mutation(name: name, environment: ["LARDER_MUTANT": name])
+    Mutation(name: name, environment: ["LARDER_MUTANT": name].merging(silent) { $1 })
   }
 
   /// A process of the campaign that does what it must not.
   static func worker(_ name: String) -> Mutation {
-    Mutation(name: name, environment: ["STRESS_MUTANT": name])
+    Mutation(name: name, environment: ["STRESS_MUTANT": name].merging(silent) { $1 })
   }
 
   /// Whether this process is to do wrong in that way.

@@ -9,12 +9,12 @@ struct CampaignRun {
   let keep: URL
   var cycles: Int?
 
-  /// Whether it passed; the closing line is printed.
-  func run() -> Bool {
+  /// Prints what it saw, and returns the lines that tell of faults: none where it passed.
+  func run() -> [String] {
     let progress = Progress()
     if let obstacle = campaign.obstacle() {
       say("CAMPAIGN \(campaign.name) RESULT=not-run: \(obstacle)")
-      return true
+      return []
     }
     defer { campaign.end() }
     var caught = 0
@@ -35,12 +35,13 @@ struct CampaignRun {
     tally.add(seen)
     if let failure { tally.faults.append("\(failure)") }
     progress.clear()
-    for fault in tally.faults.prefix(60) { say("  \(campaign.name): \(fault)") }
     let result = tally.isClean ? "pass" : "FAIL"
-    say(
+    var lines = tally.faults.prefix(60).map { "  \(campaign.name): \($0)" }
+    lines.append(
       "CAMPAIGN \(campaign.name) seed=\(seed) \(tally.figures) "
         + "mutants=\(caught)/\(campaign.mutants.count) RESULT=\(result)")
-    return tally.isClean
+    for line in lines { say(line) }
+    return tally.isClean ? [] : lines
   }
 
   /// One trial, and what kept it from going on to its end.
