@@ -77,7 +77,7 @@ struct KeptRecordsTests {
     }
   }
 
-  @Test("a file that fits in one batch is saved by one transaction, however little of it is read again")
+  @Test("a file that fits in one batch is saved by one transaction, whatever is read again")
   func oneTransaction() throws {
     try withTemporaryStore { store in
       _ = try importing(lines(0..<10), into: store)
