@@ -110,7 +110,10 @@ extension DynamicCollection {
         .indexing, completed: index.entryCount, total: documentCount, subject: index.name
       ).tell(progress)
       let engine = store.engine
-      _ = try engine.storing { try engine.writer.run { try engine.workOnIndex(of: name) } }
+      _ = try engine.storing {
+        try engine.readIndexRun(of: name)
+        return try engine.writer.run { try engine.workOnIndex(of: name) }
+      }
     }
   }
 
@@ -125,7 +128,8 @@ extension DynamicCollection {
     let engine = store.engine
     while goesOn() {
       let isAdvancing = try engine.storing {
-        try engine.writer.run { try engine.workOnIndex(of: name) }
+        try engine.readIndexRun(of: name)
+        return try engine.writer.run { try engine.workOnIndex(of: name) }
       }
       if !isAdvancing { return }
     }

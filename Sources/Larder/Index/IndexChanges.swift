@@ -58,6 +58,9 @@ final class IndexChanges {
 
   var isLarge: Bool { bytes.count > Self.maximumByteCount }
 
+  /// Bytes of the entries so far.
+  var byteCount: Int { bytes.count }
+
   func insert(_ record: borrowing RecordReader, key: UnsafeRawBufferPointer) {
     add(record, key, isInsertion: true)
   }
@@ -120,7 +123,31 @@ extension IndexChanges {
   ///   The transaction, or the one that it is nested in, must then be let go of.
   func write(to transaction: inout WriteTransaction, _ collection: Collection) throws {
     guard !entries.isEmpty else { return }
-    let sorted = KeySort.sorted(count: entries.count) { key(entries[$0]) }
+    try write(sorted()[...], to: &transaction, collection)
+    bytes.removeAll()
+    entries.removeAll(keepingCapacity: true)
+  }
+
+  /// What was collected in the order of the index. Valid until more is collected, or all is written.
+  func sorted() -> [KeySort.Item] { KeySort.sorted(count: entries.count) { key(entries[$0]) } }
+
+  /// Writes a part of what was collected, which stays there.
+  ///
+  /// - Parameters:
+  ///   - sorted: Of ``sorted()``.
+  ///   - changed: Keys of documents whose entries are left out.
+  /// - Throws: As ``write(to:_:)``.
+  func write(
+    _ sorted: ArraySlice<KeySort.Item>, leavingOut changed: Set<[UInt8]> = [],
+    to transaction: inout WriteTransaction, _ collection: Collection
+  ) throws {
+    var sorted = sorted
+    if !changed.isEmpty {
+      sorted =
+        sorted.filter { item in
+          !changed.contains([UInt8](item.key[Int(entries[Int(item.place)].valueCount)...]))
+        }[...]
+    }
     var cursor = try transaction.cursor(in: index.database)
     if index.definition.isUnique {
       try delete(sorted, &cursor)
@@ -128,22 +155,20 @@ extension IndexChanges {
     } else {
       try write(sorted, &cursor)
     }
-    bytes.removeAll()
-    entries.removeAll(keepingCapacity: true)
   }
 
   /// In one pass: what is both deleted and inserted stays.
-  private func write(_ sorted: [KeySort.Item], _ cursor: inout Cursor) throws {
+  private func write(_ sorted: ArraySlice<KeySort.Item>, _ cursor: inout Cursor) throws {
     var end = EndOfIndex()
     try end.find(&cursor, in: index)
-    var place = 0
-    while place < sorted.count {
+    var place = sorted.startIndex
+    while place < sorted.endIndex {
       let key = sorted[place].key
       let entry = entries[Int(sorted[place].place)]
       var isInserted = entry.isInsertion
       var isDeleted = !entry.isInsertion
       var next = place + 1
-      while next < sorted.count, Bytes.equal(sorted[next].key, key) {
+      while next < sorted.endIndex, Bytes.equal(sorted[next].key, key) {
         if entries[Int(sorted[next].place)].isInsertion {
           isInserted = true
         } else {
@@ -160,14 +185,14 @@ extension IndexChanges {
     }
   }
 
-  private func delete(_ sorted: [KeySort.Item], _ cursor: inout Cursor) throws {
+  private func delete(_ sorted: ArraySlice<KeySort.Item>, _ cursor: inout Cursor) throws {
     for item in sorted where !entries[Int(item.place)].isInsertion {
       if try cursor.seek(item.key) { try cursor.delete() }
     }
   }
 
   private func insert(
-    _ sorted: [KeySort.Item], _ cursor: inout Cursor, in collection: Collection,
+    _ sorted: ArraySlice<KeySort.Item>, _ cursor: inout Cursor, in collection: Collection,
     _ transaction: borrowing WriteTransaction
   ) throws {
     var end = EndOfIndex()

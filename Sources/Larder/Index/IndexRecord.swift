@@ -1,3 +1,5 @@
+internal import LarderLMDB
+
 // The bytes of an index in the catalogue; `Layout` draws them.
 
 /// What the catalogue keeps of one index: its definition, and how far it is built.
@@ -236,6 +238,15 @@ enum IndexState: Sendable, Equatable {
       self = .building(upTo: [UInt8](try reader.bytes()), conflict: try reader.string())
     case 6: self = .failed(try reader.string())
     case let code: throw .invalid("state \(code) is unknown")
+    }
+  }
+}
+
+extension Transaction where Self: ~Copyable {
+  /// An index's record as this transaction sees it.
+  borrowing func indexRecord(_ number: UInt32, in database: Database) throws -> IndexRecord? {
+    try withUnsafeBytes(of: number.bigEndian) { key in
+      try withValue(for: key, in: database) { try IndexRecord($0, number: number) }
     }
   }
 }

@@ -269,3 +269,35 @@ extension CollectionBinding {
     return unreadable
   }
 }
+
+extension LentTransaction {
+  /// Lends documents behind a key, so many at most, as long as `body` wants more. A damaged one is left
+  /// out; saving or deleting it mends that.
+  ///
+  /// - Returns: The key of the last one; nil where none follows it.
+  borrowing func forEachDocument(
+    of collection: Collection, after position: [UInt8], count: Int,
+    _ body: (_ record: borrowing RecordReader, _ key: UnsafeRawBufferPointer) -> Bool
+  ) throws -> [UInt8]? {
+    let binding = CollectionBinding(collection)
+    var cursor = try cursor(in: collection.documents)
+    var hasOne = try position.withUnsafeBytes { position in
+      let hasOne = try cursor.seek(atOrAfter: position)
+      return hasOne && Bytes.equal(cursor.key, position) ? try cursor.next() : hasOne
+    }
+    var (done, wantsMore) = (0, true)
+    var last: [UInt8]?
+    while hasOne, done < count, wantsMore {
+      if let record = try? binding.collection.verified(cursor.value, key: cursor.key),
+        let reader = try? RecordReader(
+          record, binding: binding, schema: binding.anonymous, depth: 1)
+      {
+        wantsMore = body(reader, cursor.key)
+      }
+      done += 1
+      if done == count || !wantsMore { last = [UInt8](cursor.key) }
+      hasOne = try cursor.next()
+    }
+    return hasOne ? last : nil
+  }
+}

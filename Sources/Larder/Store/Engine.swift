@@ -36,6 +36,10 @@ internal import Synchronization
   let writerID = UInt32.random(in: .min ... .max)
   /// How the building of indexes goes on.
   let indexWork = Locked(IndexWork())
+  let indexRuns = Locked(IndexRuns())
+  /// Held by who reads entries of an index that is built.
+  let indexReading = Locked(false)
+  let indexQueue = WorkQueue("larder.indexes")
   let damagedSearches = DamagedSearches()
   /// Of the store that was suspended last.
   let suspendedID = Locked<UUID?>(nil)

@@ -50,6 +50,7 @@ extension Engine {
     try environment.suspend(timeoutSeconds: timeoutSeconds)
     guard environment.isSuspended else { return }
     suspendedID.withLock { $0 = id }
+    indexRuns.withLock { $0.forget() }
     log.tell(.info, "the store is suspended", [:])
   }
 

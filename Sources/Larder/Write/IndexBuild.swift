@@ -2,7 +2,8 @@ internal import LarderLMDB
 
 // An index over documents that are there already is built by one small write after another, so
 // that other writers have their turn in between and nobody waits. They keep it meanwhile: an
-// entry that the build finds there already is written again and changes nothing.
+// entry that the build finds there already is written again and changes nothing. In a large collection
+// the entries are read and sorted before, beside the writes of others: see `IndexRun`.
 
 extension WriteScope {
   /// Documents that are put into a new index in the transaction that declares it.
@@ -38,7 +39,9 @@ extension WriteScope {
     hasSaved = true
     if index.isOfWords { return try buildSearch(index, collection, after: position, count: count) }
     let changes = IndexChanges(index, in: collection, conflict: .collected(knownConflict))
-    let last = try forEachDocument(of: collection, after: position, count: count) { record, key in
+    let last = try LentTransaction(transaction).forEachDocument(
+      of: collection, after: position, count: count
+    ) { record, key in
       changes.insert(record, key: key)
       return !changes.isLarge
     }
@@ -48,36 +51,6 @@ extension WriteScope {
     }
     guard let last else { return changes.conflict.map { .failed($0) } ?? .complete }
     return .building(upTo: last, conflict: changes.conflict)
-  }
-
-  /// Lends documents behind a key, so many at most, as long as `body` wants more. A damaged one is left
-  /// out; saving or deleting it mends that.
-  ///
-  /// - Returns: The key of the last one; nil where none follows it.
-  func forEachDocument(
-    of collection: Collection, after position: [UInt8], count: Int,
-    _ body: (_ record: borrowing RecordReader, _ key: UnsafeRawBufferPointer) -> Bool
-  ) throws -> [UInt8]? {
-    let binding = CollectionBinding(collection)
-    var cursor = try transaction.cursor(in: collection.documents)
-    var hasOne = try position.withUnsafeBytes { position in
-      let hasOne = try cursor.seek(atOrAfter: position)
-      return hasOne && Bytes.equal(cursor.key, position) ? try cursor.next() : hasOne
-    }
-    var (done, wantsMore) = (0, true)
-    var last: [UInt8]?
-    while hasOne, done < count, wantsMore {
-      if let record = try? binding.collection.verified(cursor.value, key: cursor.key),
-        let reader = try? RecordReader(
-          record, binding: binding, schema: binding.anonymous, depth: 1)
-      {
-        wantsMore = body(reader, cursor.key)
-      }
-      done += 1
-      if done == count || !wantsMore { last = [UInt8](cursor.key) }
-      hasOne = try cursor.next()
-    }
-    return hasOne ? last : nil
   }
 }
 
@@ -94,16 +67,17 @@ extension Engine {
     writer.enqueue { [weak self] in self?.workOnIndexes() }
   }
 
-  private func workOnIndexes() {
-    let passedOver = indexWork.withLock { work in
-      work.isScheduled = false
-      return work.passedOver
-    }
-    guard
-      catalogue.nextIndexWork(passingOver: passedOver, with: tokenizers) != nil || hasSearchWork
-    else {
+  private func workOnIndexes(hasRead: Bool = false) {
+    if !hasRead, wantsRun(for: nextIndexWorkBehind()) {
+      // Not in the writer's line, where others wait.
+      indexQueue.async { [weak self] in
+        try? self?.readIndexRun { $0.nextIndexWorkBehind() }
+        self?.writer.enqueue { [weak self] in self?.workOnIndexes(hasRead: true) }
+      }
       return
     }
+    indexWork.withLock { $0.isScheduled = false }
+    guard nextIndexWorkBehind() != nil || hasSearchWork else { return }
     do {
       // Nobody waits for it: it lets reads go on, and takes a larger map only where none runs.
       try workOnIndex(drainSeconds: 0)
@@ -127,22 +101,83 @@ extension Engine {
     of collection: String? = nil, drainSeconds: Double = Environment.drainSeconds
   ) throws -> Bool {
     if try mendSearch(drainSeconds: drainSeconds) { return true }
-    let passedOver = indexWork.withLock { $0.passedOver }
-    guard
-      let (number, record) = catalogue.nextIndexWork(
-        of: collection, passingOver: passedOver, with: tokenizers)
-        ?? catalogue.nextIndexWork(of: collection, passingOver: [:], with: tokenizers)
-    else { return try mergeSearch(drainSeconds: drainSeconds) }
+    guard let (number, record) = nextIndexWork(of: collection) else {
+      return try mergeSearch(drainSeconds: drainSeconds)
+    }
     do {
       // Inside the write no handle can be opened, and nobody else asks for that of a dropped one.
       _ = try environment.database(named: Layout.indexName(number), create: false)
-      try perform(drainSeconds: drainSeconds) { try $0.workOnIndex(number) }
+      let run = indexRuns.withLock { $0.run }.flatMap { $0.number == number ? $0 : nil }
+      let step = try perform(drainSeconds: drainSeconds) { try $0.workOnIndex(number, run) }
+      take(step, of: run, in: record)
       indexWork.withLock { $0.advance(number, makesRoom: record.state == .dropped) }
       scheduleIndexWork()
       return true
     } catch {
+      indexRuns.withLock { $0.forget() }
       if let shortage = shortage(error) { wait(number, record, with: shortage) }
       throw error
+    }
+  }
+
+  /// What the background works on next: not on what waits for room.
+  private func nextIndexWorkBehind(
+    of collection: String? = nil
+  ) -> (number: UInt32, record: IndexRecord)? {
+    let passedOver = indexWork.withLock { $0.passedOver }
+    return catalogue.nextIndexWork(of: collection, passingOver: passedOver, with: tokenizers)
+  }
+
+  /// What is worked on next for those who ask for it.
+  private func nextIndexWork(of collection: String?) -> (number: UInt32, record: IndexRecord)? {
+    nextIndexWorkBehind(of: collection)
+      ?? catalogue.nextIndexWork(of: collection, passingOver: [:], with: tokenizers)
+  }
+
+  private func take(_ step: IndexRun.Step?, of run: IndexRun?, in record: IndexRecord) {
+    guard let run else { return indexRuns.withLock { $0.pass() } }
+    guard let step else { return indexRuns.withLock { $0.giveUp() } }
+    if !run.keep(step) { indexRuns.withLock { $0.end() } }
+    guard let conflict = step.conflict else { return }
+    log.tellOfConflict(
+      in: record.definition.collection, index: record.definition.name, conflict)
+  }
+
+  /// Whether entries of an index that is worked on next should be read before its next step.
+  private func wantsRun(for next: (number: UInt32, record: IndexRecord)?) -> Bool {
+    let catalogue = catalogue
+    guard let record = next?.record, record.state.isBuilding, record.definition.weights == nil,
+      indexRuns.withLock({ runs in
+        runs.isWanted { catalogue.indexes[$0]?.state.isBuilding == true }
+      }),
+      let documents = catalogue[record.definition.collection]?.documents,
+      let reading = try? environment.beginRead(),
+      let count = try? reading.statistics(of: documents).entryCount
+    else { return false }
+    return count >= indexRuns.withLock { $0.limits.leastDocumentCount }
+  }
+
+  /// Reads entries of the index of a collection that is worked on next, if it is large and they are not read yet.
+  /// Waits for others who read. Called outside of the writer's line.
+  ///
+  /// - Throws: ``StoreError``, LMDB's errors.
+  func readIndexRun(of collection: String) throws {
+    try readIndexRun { $0.nextIndexWork(of: collection) }
+  }
+
+  private func readIndexRun(
+    _ next: (Engine) -> (number: UInt32, record: IndexRecord)?
+  ) throws {
+    // The lock of a forked child is a copy.
+    try environment.checkFork("read")
+    try indexReading.withLock { _ in
+      guard let (number, record) = next(self), wantsRun(for: (number, record)),
+        let records = try environment.database(named: Layout.indexesName, create: false)
+      else { return }
+      let (generation, limits) = indexRuns.withLock { ($0.generation, $0.limits) }
+      let run = try IndexRun(
+        reading: number, in: catalogue, records: records, environment, limits)
+      indexRuns.withLock { $0.begin(run, generation) }
     }
   }
 
@@ -215,17 +250,27 @@ extension WriteScope {
   }
 
   /// Takes one step, unless another process has taken the last one.
-  fileprivate mutating func workOnIndex(_ number: UInt32) throws {
-    guard let record = catalogue.indexes[number], record.needsWork else { return }
+  ///
+  /// - Parameter run: Entries that were read for the index.
+  /// - Returns: What was done with them; nil where they were not used.
+  fileprivate mutating func workOnIndex(
+    _ number: UInt32, _ run: IndexRun?
+  ) throws -> IndexRun.Step? {
+    guard let record = catalogue.indexes[number], record.needsWork else { return nil }
     guard let records = engine.environment.knownDatabase(named: Layout.indexesName),
       let stored = try transaction.indexRecord(number, in: records)
     else {
       throw StoreError.damagedCatalogue(
         "the record of the index \(record.definition.name) is missing")
     }
+    var step: IndexRun.Step?
+    if let run {
+      hasSaved = true
+      step = try run.put(stored, self.state, log: log, &transaction)
+    }
     let state =
       switch stored.state {
-      case .building: try continueBuilding(number, stored)
+      case .building: try step?.state ?? continueBuilding(number, stored)
       case .dropped: try continueDropping(number)
       default: stored.state
       }
@@ -236,6 +281,7 @@ extension WriteScope {
       let indexes = catalogue.indexes.merging([number: new]) { _, new in new }
       try adopt(indexes, of: new.definition.collection)
     }
+    return step
   }
 
   fileprivate mutating func continueBuilding(
@@ -265,15 +311,6 @@ extension WriteScope {
   }
 }
 
-extension Transaction where Self: ~Copyable {
-  /// An index's record as this transaction sees it.
-  borrowing func indexRecord(_ number: UInt32, in database: Database) throws -> IndexRecord? {
-    try withUnsafeBytes(of: number.bigEndian) { key in
-      try withValue(for: key, in: database) { try IndexRecord($0, number: number) }
-    }
-  }
-}
-
 extension IndexRecord {
   /// Whether something is left to be built or deleted.
   var needsWork: Bool {
@@ -285,6 +322,10 @@ extension IndexRecord {
 }
 
 extension IndexState {
+  fileprivate var isBuilding: Bool {
+    if case .building = self { true } else { false }
+  }
+
   fileprivate func isSameStage(as other: IndexState) -> Bool {
     if case .building = self, case .building = other { return true }
     return self == other

@@ -18,7 +18,9 @@ extension WriteScope {
   ) throws -> IndexState {
     let changes = SearchIndexChanges(index, in: collection)
     guard changes.hasTokenizer else { return index.state }
-    let last = try forEachDocument(of: collection, after: position, count: count) { record, key in
+    let last = try LentTransaction(transaction).forEachDocument(
+      of: collection, after: position, count: count
+    ) { record, key in
       // Writers may have put it there already.
       changes.put(record, key: key)
       return !changes.isLarge

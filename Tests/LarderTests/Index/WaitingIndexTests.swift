@@ -37,7 +37,7 @@ import Testing
 
   /// Waits for the background, a step after the other.
   private func idle(_ store: Store) throws {
-    for _ in 0..<200 { try store.engine.writer.run {} }
+    for _ in 0..<200 { try store.settle() }
   }
 
   @Test("dropping a large index gives its room to the one that waits")
@@ -126,7 +126,7 @@ import Testing
     var commits = 0
     while commits < 1500, try collection.indexes()[0].state != .complete {
       try repository.save(Account(number: 1, balance: -commits - 1, text: ""))
-      try store.engine.writer.run {}
+      try store.settle()
       commits += 1
     }
 

@@ -69,7 +69,7 @@ import Testing
   }
 
   /// Waits for a step that is left to the background.
-  private func waitForBackground(_ store: Store) throws { try store.engine.writer.run {} }
+  private func waitForBackground(_ store: Store) throws { try store.settle() }
 
   private func workOnIndexes(_ store: Store) throws {
     try store.engine.writer.run { while try store.engine.workOnIndex() {} }

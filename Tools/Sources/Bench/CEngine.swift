@@ -65,7 +65,8 @@ final class CEngine: Engine {
       let store = try store(BENCH_NO_INDEX)
       let watched = MemoryWatch.peak { bench_scan_filtered(store, BENCH_BALANCE_BELOW) }
       return Sample(value: watched.bytes, checksum: watched.value.checksum)
-    case .sortFirst, .sortAll, .sum, .sumsByCity, .check, .countPrefix, .countRange, .saveMapped,
+    case .sortFirst, .sortAll, .sum, .sumsByCity, .check, .indexBuild, .countPrefix, .countRange,
+      .saveMapped,
       .saveMappedShuffled, .saveMappedUnchanged, .memoryOfMappedSave, .memoryOfMappedShuffled:
       return nil
     }

@@ -94,6 +94,7 @@ final class LarderEngine: Engine {
       let timed = try Self.time { [store = try indexed.get().store] in try store.check() }
       guard timed.value.isSound else { throw WrongResult(description: "\(timed.value.problems)") }
       return Sample(value: timed.seconds, checksum: UInt64(timed.value.documentCount))
+    case .indexBuild: return try buildIndex()
     case .queryCity: return try fetchEach(cityQueries, from: try indexed.get())
     case .queryCompound:
       let queries = workload.cities.map { city in
@@ -125,6 +126,21 @@ final class LarderEngine: Engine {
         value: watched.bytes, checksum: watched.value.reduce(0) { $0 &+ $1.glance })
     }
   }
+
+  private func buildIndex() throws -> Sample {
+    let contacts = try plain.get().store.collection(Contact.schema.name)
+    let timed = try Self.time {
+      try contacts.createIndex(on: "order", name: Self.builtIndex)
+      try contacts.buildIndexes()
+      return try contacts.indexes().first { $0.name == Self.builtIndex }?.entryCount ?? 0
+    }
+    try contacts.dropIndex(Self.builtIndex)
+    // Its entries are deleted in the background.
+    while try contacts.indexes().contains(where: { $0.name == Self.builtIndex }) { usleep(1_000) }
+    return Sample(value: timed.seconds, checksum: UInt64(timed.value))
+  }
+
+  private static let builtIndex = "built"
 
   private func scan(_ query: Query<Contact>) throws -> Sample {
     let timed = try Self.time { [plain = try plain.get()] in try plain.fetch(query) }

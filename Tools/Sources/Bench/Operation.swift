@@ -68,6 +68,9 @@ enum Operation: String, CaseIterable, Sendable {
   /// Look for damage: everything that Larder checks, beside SQLite's `integrity_check`.
   case check = "check"
 
+  /// Build an index over `order`, whose values are in no order, for documents that are there already.
+  case indexBuild = "index-build"
+
   /// Decode the contacts of 20 cities by the index over `city`, one query each.
   case queryCity = "query-by-index"
 
@@ -117,7 +120,8 @@ enum Operation: String, CaseIterable, Sendable {
   func documents(in workload: Workload) -> Int {
     switch self {
     case .bulkSave, .bulkSaveIndexed, .scanDecoded, .scanFiltered, .scanFilteredByInteger,
-      .scanFilteredByText, .textScan, .sortFirst, .sortAll, .sum, .sumsByCity, .check, .fileSize,
+      .scanFilteredByText, .textScan, .sortFirst, .sortAll, .sum, .sumsByCity, .check, .indexBuild,
+      .fileSize,
       .memoryOfSave, .memoryOfScan, .saveMapped, .saveMappedShuffled, .memoryOfMappedSave,
       .memoryOfMappedShuffled:
       workload.count
@@ -156,7 +160,7 @@ enum Operation: String, CaseIterable, Sendable {
     case .sortFirst: workload.expectedFirstNames
     case .sum: workload.expectedSum
     case .sumsByCity: workload.expectedSumsByCity
-    case .check: UInt64(workload.count)
+    case .check, .indexBuild: UInt64(workload.count)
     case .queryCity: workload.expectedCities
     case .queryCompound: workload.expectedCompound
     case .topByOrder: workload.expectedTop

@@ -45,6 +45,7 @@ final class SQLiteEngine: Engine {
     case .sum: return Sample(bench_sqlite_sum(try database(BENCH_NO_INDEX)))
     case .sumsByCity: return Sample(bench_sqlite_sums_by_city(try database(BENCH_NO_INDEX)))
     case .check: return Sample(bench_sqlite_check(try database(BENCH_TWO_INDEXES)))
+    case .indexBuild: return Sample(bench_sqlite_build_index(try database(BENCH_NO_INDEX)))
     case .countPrefix, .countRange:
       return Sample(bench_sqlite_count_prefix(try database(BENCH_TWO_INDEXES)))
     case .queryCity: return Sample(bench_sqlite_query_cities(try database(BENCH_TWO_INDEXES)))

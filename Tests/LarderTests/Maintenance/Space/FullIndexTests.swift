@@ -47,7 +47,7 @@ import Testing
   /// Waits in the writer's line behind steps of the background, as often as there are some.
   private func waitForIndexes(_ store: Store) throws {
     for _ in 0..<1000 where try states(store).contains(.building) {
-      try store.engine.writer.run {}
+      try store.settle()
     }
   }
 
@@ -189,9 +189,9 @@ import Testing
     let collection = store.collection("Account")
 
     try collection.createIndex(on: "text")
-    try store.engine.writer.run {}
+    try store.settle()
     for round in 0..<20 { try repository.save(Account(number: 200, balance: round, text: "")) }
-    try store.engine.writer.run {}
+    try store.settle()
 
     #expect(try collection.indexes().map { $0.shortage?.limit } == [.quota])
     let told = events.withLock { $0 }.filter { $0.message == "an index waits for room" }

@@ -42,6 +42,7 @@ bench_sample bench_sqlite_sort_names(bench_sqlite *database, const bench_workloa
 bench_sample bench_sqlite_sum(bench_sqlite *database);
 bench_sample bench_sqlite_sums_by_city(bench_sqlite *database);
 bench_sample bench_sqlite_check(bench_sqlite *database);
+bench_sample bench_sqlite_build_index(bench_sqlite *database);
 
 /// Counts the documents whose city begins with BENCH_CITY_PREFIX, as a range of the index,
 /// BENCH_COUNT_REPETITIONS times.
