@@ -166,7 +166,8 @@ if let sanitizer = Context.environment["LARDER_SANITIZER"] {
     "Models/Everything.swift", "Models/Node.swift",
   ]
   let concurrent = [
-    "Processes/SharedStoreTests.swift", "Processes/WatchedStoreTests.swift",
+    "Index/IndexRunTests.swift", "Processes/SharedStoreTests.swift",
+    "Processes/WatchedStoreTests.swift",
     "Query/Condition+Operators.swift", "Query/Condition.swift", "Query/Ordering+Fields.swift",
     "Query/Ordering.swift", "Query/Specimen+Random.swift", "Query/Specimen.swift",
     "Query/TextOracle.swift", "Read/ParallelReadTests.swift", "Read/ParallelWorkTests.swift",
