@@ -110,10 +110,7 @@ extension DynamicCollection {
         .indexing, completed: index.entryCount, total: documentCount, subject: index.name
       ).tell(progress)
       let engine = store.engine
-      _ = try engine.storing {
-        try engine.readIndexRun(of: name)
-        return try engine.writer.run { try engine.workOnIndex(of: name) }
-      }
+      _ = try engine.storing { try engine.takeIndexStep(of: name) }
     }
   }
 
@@ -127,10 +124,7 @@ extension DynamicCollection {
     try store.checkOpen()
     let engine = store.engine
     while goesOn() {
-      let isAdvancing = try engine.storing {
-        try engine.readIndexRun(of: name)
-        return try engine.writer.run { try engine.workOnIndex(of: name) }
-      }
+      let isAdvancing = try engine.storing { try engine.takeIndexStep(of: name) }
       if !isAdvancing { return }
     }
   }

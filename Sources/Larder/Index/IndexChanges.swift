@@ -58,8 +58,11 @@ final class IndexChanges {
 
   var isLarge: Bool { bytes.count > Self.maximumByteCount }
 
-  /// Bytes of the entries so far.
-  var byteCount: Int { bytes.count }
+  /// About what the entries so far take in memory while they are sorted.
+  var sortingByteCount: Int {
+    let entry = MemoryLayout<Entry>.stride + 2 * MemoryLayout<KeySort.Item>.stride
+    return bytes.count + entries.count * entry
+  }
 
   func insert(_ record: borrowing RecordReader, key: UnsafeRawBufferPointer) {
     add(record, key, isInsertion: true)

@@ -25,6 +25,8 @@ final class IndexRun: @unchecked Sendable {
   private let entries: ArraySlice<KeySort.Item>
   /// How many of the entries are put for good.
   private var count = 0
+  /// Two documents with the same value in a unique index, once some were met.
+  private var conflict: String?
   /// The last change that was looked at.
   private var sequence: UInt64
   /// Documents that were changed since they were read.
@@ -33,15 +35,21 @@ final class IndexRun: @unchecked Sendable {
   struct Limits {
     /// Collections with fewer documents have their indexes built from the documents, some at a time.
     var leastDocumentCount = 16_384
-    /// What is collected at most. More takes memory, three times as much for short values, and leaves the pages
-    /// of the index fuller.
-    var byteCount = 8 << 20
-    /// Documents that are read in one snapshot, so that none lasts long.
-    var documentsPerSnapshot = 4096
+    /// Memory that the entries take, while they are sorted. With more the pages of the index become fuller.
+    var byteCount = 32 << 20
+    /// Bytes of documents that are read for one run: what is read is lost where the process ends before all of
+    /// its entries are put.
+    var readByteCount = 128 << 20
+    /// Documents that are read in one snapshot, so that none lasts long, or in one write without a run.
+    var documentsAtOnce = 4096
+    /// Their bytes in a snapshot.
+    var bytesPerSnapshot = 4 << 20
     /// Entries that are put in one write.
     var entriesPerWrite = 32_768
     /// With more changes than this since it was read, of any collection, a run is given up.
     var changeCount = 100_000
+    /// With more documents changed between two writes than this, too: they are read again one by one.
+    var changesPerWrite = 8_192
   }
 
   /// Reads documents behind those that the index has.
@@ -57,10 +65,12 @@ final class IndexRun: @unchecked Sendable {
     var changes: IndexChanges?
     var read: Collection?
     var last: [UInt8]?
+    var (readByteCount, isFull) = (0, false)
     repeat {
+      var snapshotByteCount = 0
       let reading = try environment.beginRead()
       guard let state = try reading.state(path: environment.folder),
-        state.catalogueVersion == catalogue.version,
+        state.transaction <= UInt64(reading.id), state.catalogueVersion == catalogue.version,
         let found = try record ?? reading.indexRecord(number, in: records),
         case .building(let position, let conflict) = found.state,
         let collection = catalogue[found.definition.collection],
@@ -71,12 +81,17 @@ final class IndexRun: @unchecked Sendable {
       start = start ?? state
       (record, changes, read) = (found, collected, collection)
       last = try LentTransaction(reading).forEachDocument(
-        of: collection, after: last ?? position, count: limits.documentsPerSnapshot
+        of: collection, after: last ?? position, count: limits.documentsAtOnce
       ) { record, key in
         collected.insert(record, key: key)
-        return collected.byteCount < limits.byteCount
+        snapshotByteCount += record.byteCount
+        return snapshotByteCount < limits.bytesPerSnapshot
+          && collected.sortingByteCount < limits.byteCount
       }
-    } while last != nil && changes.map { $0.byteCount < limits.byteCount } == true
+      readByteCount += snapshotByteCount
+      isFull =
+        collected.sortingByteCount >= limits.byteCount || readByteCount >= limits.readByteCount
+    } while last != nil && !isFull
     guard let start, let record, let changes, let read else { return nil }
     (self.number, self.record, self.changes, self.start, collection) =
       (number, record, changes, start, read)
@@ -93,49 +108,71 @@ final class IndexRun: @unchecked Sendable {
     fileprivate let count: Int
     fileprivate let sequence: UInt64
     fileprivate let changed: Set<[UInt8]>
-    /// A conflict that was not known before.
-    let conflict: String?
+    fileprivate let conflict: String?
+    /// A conflict that the state has, and had not before.
+    let newConflict: String?
   }
 
-  /// Puts the next entries.
-  ///
-  /// - Returns: Nil where the run does not fit the store any more: nothing was put then, and it is to be forgotten.
+  enum Outcome {
+    case step(Step)
+    /// Nothing was put: another process has come further.
+    case outrun
+    /// Nothing was put: the catalogue has changed, or too many documents have, or nobody knows which.
+    case outdated
+  }
+
+  /// Puts the next entries, or nothing where the run does not fit the store any more.
   func put(
     _ stored: IndexRecord, _ state: StoreState, log: Database,
     _ transaction: inout WriteTransaction
-  ) throws -> Step? {
-    guard stored == record, state.catalogueVersion == start.catalogueVersion,
-      case .building(let position, let known) = record.state,
-      let news = try changes(behind: position, state, log: log, transaction)
-    else { return nil }
-    let fresh = IndexChanges(changes.index, in: collection, conflict: .collected(nil))
-    let binding = CollectionBinding(collection)
-    for key in news {
-      // A damaged one is left out, as where it is read in its turn.
-      _ = try? key.withUnsafeBytes { key in
-        try transaction.withRecord(for: key, binding) { fresh.insert($0, key: key) }
-      }
-    }
+  ) throws -> Outcome {
+    guard case .building(let start, _) = record.state,
+      case .building(let position, let known) = stored.state,
+      state.catalogueVersion == self.start.catalogueVersion, stored.becoming(record.state) == record
+    else { return .outdated }
+    // Another process may have come some way, but not beyond the end, nor begun again.
+    guard !position.lexicographicallyPrecedes(start) else { return .outdated }
+    if let end, !position.lexicographicallyPrecedes(end) { return .outrun }
+    guard let news = changes(behind: start, state, log: log, transaction),
+      let fresh = present(news, transaction)
+    else { return .outdated }
     try fresh.write(to: &transaction, collection)
     let changed = changed.union(news)
     let next = entries.dropFirst(count).prefix(limits.entriesPerWrite)
     try changes.write(next, leavingOut: changed, to: &transaction, collection)
-    let conflict = known ?? changes.conflict ?? fresh.conflict
+    let conflict = known ?? self.conflict ?? changes.conflict ?? fresh.conflict
     let isDone = count + next.count == entries.count
-    return Step(
-      state: !isDone
-        ? record.state
-        : end.map { .building(upTo: $0, conflict: conflict) }
-          ?? conflict.map { .failed($0) } ?? .complete,
-      count: count + next.count, sequence: state.sequence, changed: changed,
-      conflict: known == nil && isDone ? conflict : nil)
+    return .step(
+      Step(
+        state: !isDone
+          ? stored.state
+          : end.map { .building(upTo: $0, conflict: conflict) }
+            ?? conflict.map { .failed($0) } ?? .complete,
+        count: count + next.count, sequence: state.sequence, changed: changed, conflict: conflict,
+        newConflict: known == nil && isDone ? conflict : nil))
+  }
+
+  /// The entries that documents have now; nil where they are too many.
+  private func present(
+    _ keys: Set<[UInt8]>, _ transaction: borrowing WriteTransaction
+  ) -> IndexChanges? {
+    let fresh = IndexChanges(changes.index, in: collection, conflict: .collected(nil))
+    let binding = CollectionBinding(collection)
+    for key in keys {
+      // A damaged one is left out, as where it is read in its turn.
+      _ = try? key.withUnsafeBytes { key in
+        try transaction.withRecord(for: key, binding) { fresh.insert($0, key: key) }
+      }
+      if fresh.sortingByteCount > limits.byteCount { return nil }
+    }
+    return fresh
   }
 
   /// Takes note of a step that was committed.
   ///
   /// - Returns: Whether entries are left.
   func keep(_ step: Step) -> Bool {
-    (count, sequence, changed) = (step.count, step.sequence, step.changed)
+    (count, sequence, changed, conflict) = (step.count, step.sequence, step.changed, step.conflict)
     return count < entries.count
   }
 
@@ -143,13 +180,13 @@ final class IndexRun: @unchecked Sendable {
   private func changes(
     behind position: [UInt8], _ state: StoreState, log: Database,
     _ transaction: borrowing WriteTransaction
-  ) throws -> Set<[UInt8]>? {
-    guard state.sequence >= sequence, state.sequence - sequence <= limits.changeCount,
-      changed.count <= limits.changeCount
+  ) -> Set<[UInt8]>? {
+    guard state.sequence >= sequence, state.sequence - start.sequence <= limits.changeCount
     else { return nil }
     var news: Set<[UInt8]> = []
     var isKnown = true
-    let isLogged = try transaction.forEachChange(
+    // A log that cannot be read tells nothing.
+    let isLogged = try? transaction.forEachChange(
       after: sequence, head: state.sequence, in: log
     ) { header, change in
       guard header.collection == collection.name else { return true }
@@ -160,10 +197,15 @@ final class IndexRun: @unchecked Sendable {
         if isAhead != true, !isBehind { news.insert([UInt8](change.key)) }
       case .erased, .unlogged: isKnown = false
       }
+      isKnown = isKnown && news.count <= limits.changesPerWrite
       return isKnown
     }
-    return isLogged && isKnown ? news : nil
+    return isLogged == true && isKnown ? news : nil
   }
+}
+
+extension RecordReader {
+  fileprivate var byteCount: Int { end - numbers }
 }
 
 /// The run of a store, of which there is one at most.
@@ -179,7 +221,8 @@ struct IndexRuns {
 
   private static let leastPause = 4
 
-  /// Whether a run should be read before the next step. One whose index is not being built any more is forgotten.
+  /// Whether a run should be read before the next step, of which there is one at a time. One whose index is not being
+  /// built any more is forgotten.
   mutating func isWanted(isBuilding: (UInt32) -> Bool) -> Bool {
     if let run, !isBuilding(run.number) { forget() }
     return pause == 0 && run == nil
@@ -193,7 +236,7 @@ struct IndexRuns {
   /// A step was taken without a run.
   mutating func pass() { pause = max(0, pause - 1) }
 
-  /// All entries of the run are put.
+  /// All entries of the run are put, by whomever.
   mutating func end() {
     run = nil
     nextPause = Self.leastPause

@@ -8,8 +8,6 @@ internal import LarderLMDB
 extension WriteScope {
   /// Documents that are put into a new index in the transaction that declares it.
   private static var countAtOnce: Int { 512 }
-  /// Documents that are put into an index in one step.
-  private static var stepDocumentCount: Int { 4096 }
   /// Entries that are deleted in one step from an index that nobody uses.
   private static var stepEntryCount: Int { 16_384 }
 
@@ -71,7 +69,7 @@ extension Engine {
     if !hasRead, wantsRun(for: nextIndexWorkBehind()) {
       // Not in the writer's line, where others wait.
       indexQueue.async { [weak self] in
-        try? self?.readIndexRun { $0.nextIndexWorkBehind() }
+        self?.readIndexRun { $0.nextIndexWorkBehind() }
         self?.writer.enqueue { [weak self] in self?.workOnIndexes(hasRead: true) }
       }
       return
@@ -108,8 +106,8 @@ extension Engine {
       // Inside the write no handle can be opened, and nobody else asks for that of a dropped one.
       _ = try environment.database(named: Layout.indexName(number), create: false)
       let run = indexRuns.withLock { $0.run }.flatMap { $0.number == number ? $0 : nil }
-      let step = try perform(drainSeconds: drainSeconds) { try $0.workOnIndex(number, run) }
-      take(step, of: run, in: record)
+      let outcome = try perform(drainSeconds: drainSeconds) { try $0.workOnIndex(number, run) }
+      take(outcome, of: run, in: record)
       indexWork.withLock { $0.advance(number, makesRoom: record.state == .dropped) }
       scheduleIndexWork()
       return true
@@ -125,6 +123,14 @@ extension Engine {
     of collection: String? = nil
   ) -> (number: UInt32, record: IndexRecord)? {
     let passedOver = indexWork.withLock { $0.passedOver }
+    let (catalogue, begun) = (catalogue, indexRuns.withLock { $0.run?.number })
+    if collection == nil, let begun, passedOver[begun] == nil,
+      let record = catalogue.indexes[begun],
+      record.state.isBuilding
+    {
+      // What was read for it is put first, whoever has asked for it.
+      return (begun, record)
+    }
     return catalogue.nextIndexWork(of: collection, passingOver: passedOver, with: tokenizers)
   }
 
@@ -134,13 +140,17 @@ extension Engine {
       ?? catalogue.nextIndexWork(of: collection, passingOver: [:], with: tokenizers)
   }
 
-  private func take(_ step: IndexRun.Step?, of run: IndexRun?, in record: IndexRecord) {
-    guard let run else { return indexRuns.withLock { $0.pass() } }
-    guard let step else { return indexRuns.withLock { $0.giveUp() } }
-    if !run.keep(step) { indexRuns.withLock { $0.end() } }
-    guard let conflict = step.conflict else { return }
-    log.tellOfConflict(
-      in: record.definition.collection, index: record.definition.name, conflict)
+  private func take(_ outcome: IndexRun.Outcome?, of run: IndexRun?, in record: IndexRecord) {
+    guard let run, let outcome else { return indexRuns.withLock { $0.pass() } }
+    switch outcome {
+    case .step(let step):
+      if !run.keep(step) { indexRuns.withLock { $0.end() } }
+      guard let conflict = step.newConflict else { return }
+      log.tellOfConflict(
+        in: record.definition.collection, index: record.definition.name, conflict)
+    case .outrun: indexRuns.withLock { $0.end() }
+    case .outdated: indexRuns.withLock { $0.giveUp() }
+    }
   }
 
   /// Whether entries of an index that is worked on next should be read before its next step.
@@ -158,26 +168,35 @@ extension Engine {
   }
 
   /// Reads entries of the index of a collection that is worked on next, if it is large and they are not read yet.
-  /// Waits for others who read. Called outside of the writer's line.
-  ///
-  /// - Throws: ``StoreError``, LMDB's errors.
-  func readIndexRun(of collection: String) throws {
-    try readIndexRun { $0.nextIndexWork(of: collection) }
+  /// Waits for others who read. Called outside of the writer's line. What cannot be read, the next step tells of.
+  func readIndexRun(of collection: String) { readIndexRun { $0.nextIndexWork(of: collection) } }
+
+  private func readIndexRun(_ next: (Engine) -> (number: UInt32, record: IndexRecord)?) {
+    // The lock of a forked child is a copy.
+    guard (try? environment.checkFork("read")) != nil else { return }
+    indexReading.withLock { _ in
+      guard let (number, record) = next(self), wantsRun(for: (number, record)) else { return }
+      let (generation, limits) = indexRuns.withLock { ($0.generation, $0.limits) }
+      let records = try? environment.database(named: Layout.indexesName, create: false)
+      let run = records.flatMap {
+        try? IndexRun(reading: number, in: catalogue, records: $0, environment, limits)
+      }
+      indexRuns.withLock { $0.begin(run, generation) }
+    }
   }
 
-  private func readIndexRun(
-    _ next: (Engine) -> (number: UInt32, record: IndexRecord)?
-  ) throws {
-    // The lock of a forked child is a copy.
-    try environment.checkFork("read")
-    try indexReading.withLock { _ in
-      guard let (number, record) = next(self), wantsRun(for: (number, record)),
-        let records = try environment.database(named: Layout.indexesName, create: false)
-      else { return }
-      let (generation, limits) = indexRuns.withLock { ($0.generation, $0.limits) }
-      let run = try IndexRun(
-        reading: number, in: catalogue, records: records, environment, limits)
-      indexRuns.withLock { $0.begin(run, generation) }
+  /// Takes the next step for a collection, and waits for it.
+  ///
+  /// - Returns: As ``workOnIndex(of:drainSeconds:)``.
+  /// - Throws: As that, and as ``Writer/run(_:)-(()->_)``.
+  func takeIndexStep(of collection: String) throws -> Bool {
+    readIndexRun(of: collection)
+    do {
+      return try writer.run { try workOnIndex(of: collection) }
+    } catch {
+      // The next step may be taken much later, or by nobody.
+      indexRuns.withLock { $0.forget() }
+      throw error
     }
   }
 
@@ -252,10 +271,10 @@ extension WriteScope {
   /// Takes one step, unless another process has taken the last one.
   ///
   /// - Parameter run: Entries that were read for the index.
-  /// - Returns: What was done with them; nil where they were not used.
+  /// - Returns: What was done with them; nil where nobody asked for that.
   fileprivate mutating func workOnIndex(
     _ number: UInt32, _ run: IndexRun?
-  ) throws -> IndexRun.Step? {
+  ) throws -> IndexRun.Outcome? {
     guard let record = catalogue.indexes[number], record.needsWork else { return nil }
     guard let records = engine.environment.knownDatabase(named: Layout.indexesName),
       let stored = try transaction.indexRecord(number, in: records)
@@ -263,15 +282,17 @@ extension WriteScope {
       throw StoreError.damagedCatalogue(
         "the record of the index \(record.definition.name) is missing")
     }
-    var step: IndexRun.Step?
-    if let run {
+    var outcome: IndexRun.Outcome?
+    // Others may have had it forgotten before this transaction began.
+    if let run, stored.state.isBuilding, engine.indexRuns.withLock({ $0.run === run }) {
       hasSaved = true
-      step = try run.put(stored, self.state, log: log, &transaction)
+      outcome = try run.put(stored, self.state, log: log, &transaction)
     }
     let state =
-      switch stored.state {
-      case .building: try step?.state ?? continueBuilding(number, stored)
-      case .dropped: try continueDropping(number)
+      switch (stored.state, outcome) {
+      case (.building, .step(let step)): step.state
+      case (.building, _): try continueBuilding(number, stored)
+      case (.dropped, _): try continueDropping(number)
       default: stored.state
       }
     let new = stored.becoming(state)
@@ -281,7 +302,7 @@ extension WriteScope {
       let indexes = catalogue.indexes.merging([number: new]) { _, new in new }
       try adopt(indexes, of: new.definition.collection)
     }
-    return step
+    return outcome
   }
 
   fileprivate mutating func continueBuilding(
@@ -293,7 +314,8 @@ extension WriteScope {
     else { return .dropped }
     let index = try CollectionIndex(
       number: number, record, in: collection.description, database: database)
-    return try build(index, collection, count: Self.stepDocumentCount)
+    let count = engine.indexRuns.withLock { $0.limits.documentsAtOnce }
+    return try build(index, collection, count: count)
   }
 
   /// Deletes some entries of an index that nobody uses; an empty one is free.

@@ -22,7 +22,8 @@ import Testing
         })
       store.engine.indexRuns.withLock {
         $0.limits = IndexRun.Limits(
-          leastDocumentCount: 100, byteCount: 8_000, documentsPerSnapshot: 64, entriesPerWrite: 150,
+          leastDocumentCount: 100, byteCount: 40_000, documentsAtOnce: 64,
+          entriesPerWrite: 50,
           changeCount: changeCount)
       }
       try body(store, store.repository(of: Parcel.self))
@@ -83,7 +84,7 @@ import Testing
       var (next, runCount) = (0, 0)
       var isBuilding = true
       while isBuilding {
-        try engine.readIndexRun(of: "Parcel")
+        engine.readIndexRun(of: "Parcel")
         if engine.indexRuns.withLock({ $0.run }) != nil { runCount += 1 }
         for _ in 0..<random.int(0..<4) { try change(parcels, &random, &next) }
         try engine.writer.run { _ = try engine.workOnIndex(of: "Parcel") }
@@ -124,7 +125,7 @@ import Testing
     }
     try withStore { store, parcels in
       try store.declare(Parcel.self)
-      try store.engine.readIndexRun(of: "Parcel")
+      store.engine.readIndexRun(of: "Parcel")
       try parcels.eraseAllData()
       try parcels.save((0..<300).map { Parcel(id: $0, code: "e\($0)", shelf: $0) })
       try store.collection("Parcel").buildIndexes()
@@ -158,13 +159,85 @@ import Testing
     }
   }
 
+  @Test("they do where one of them is saved again, with that value, after it was read")
+  func conflictSavedAgain() throws {
+    try withStore { store, _ in
+      let plain = store.repository(of: PlainParcel.self)
+      let collection = store.collection("Parcel")
+      try plain.save(PlainParcel(id: 2_999, code: "c0"))
+      try collection.createIndex(on: "code", unique: true)
+
+      let engine = store.engine
+      // In the writer's line, where the background does not come in between.
+      try engine.writer.run {
+        engine.indexRuns.withLock { $0.forget() }
+        var note = 0
+        while case .building = try collection.indexes()[0].state {
+          engine.readIndexRun(of: "Parcel")
+          let run = try #require(engine.indexRuns.withLock { $0.run })
+          // The steps behind the first do not meet it any more.
+          note += 1
+          let again = PlainParcel(id: 2_999, code: "c0", note: "\(note)")
+          _ = try engine.perform { try $0.save([again]) }
+          while engine.indexRuns.withLock({ $0.run === run }) { try engine.workOnIndex() }
+        }
+      }
+
+      guard case .failed(let reason) = try collection.indexes()[0].state else {
+        Issue.record("\(try collection.indexes())")
+        return
+      }
+      #expect(reason.contains("c0"))
+    }
+  }
+
+  @Test(
+    "a run is of use where another process has come some way, and of none where it has come further"
+  )
+  func outrun() throws {
+    try withStore { store, _ in
+      let engine = store.engine
+      try store.collection("Parcel").createIndex(on: "shelf")
+      try engine.writer.run {
+        func run(_ byteCount: Int) throws -> IndexRun {
+          var limits = engine.indexRuns.withLock { $0.limits }
+          limits.byteCount = byteCount
+          let records = try #require(
+            try engine.environment.database(named: Layout.indexesName, create: false))
+          return try #require(
+            try IndexRun(
+              reading: 1, in: engine.catalogue, records: records, engine.environment, limits))
+        }
+        /// Takes steps with it; returns how many.
+        func put(_ run: IndexRun) throws -> Int {
+          engine.indexRuns.withLock { $0.begin(run, $0.generation) }
+          var count = 0
+          while engine.indexRuns.withLock({ $0.run === run }) {
+            try engine.workOnIndex()
+            count += 1
+          }
+          return count
+        }
+        engine.indexRuns.withLock { $0.forget() }
+        let (short, same, long) = (try run(20_000), try run(20_000), try run(60_000))
+
+        #expect(try put(short) > 1)
+        #expect(try put(long) > put(same))
+      }
+      try store.collection("Parcel").buildIndexes()
+
+      #expect(try store.collection("Parcel").indexes().map(\.entryCount) == [Self.count])
+      #expect(try store.check().problems == [])
+    }
+  }
+
   @Test("an index that is dropped while its entries are read, and declared again, has all of them")
   func declaredAgain() throws {
     try withStore { store, parcels in
       let collection = store.collection("Parcel")
       for _ in 0..<5 {
         try collection.createIndex(on: "shelf", name: "again")
-        try store.engine.readIndexRun(of: "Parcel")
+        store.engine.readIndexRun(of: "Parcel")
         try store.engine.writer.run { _ = try store.engine.workOnIndex(of: "Parcel") }
         try collection.dropIndex("again")
       }
