@@ -5,7 +5,7 @@ internal import LarderLMDB
 ///
 /// Without it, each write of the build would put some entries all over the tree, of which it then writes nearly
 /// every page: that took 2.3 times as long as SQLite in memory, and 5.3 times on a disk, with 1,000,000 contacts;
-/// so it takes 0.54 and 0.62 of SQLite's time.
+/// so it takes 0.5 to 0.6 and 0.6 to 0.7 of SQLite's time.
 ///
 /// Documents that are changed after they were read are found in the change log, in the transaction that puts
 /// entries: what was read of them is left out, and what they have now is put.
