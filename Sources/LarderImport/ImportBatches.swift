@@ -95,8 +95,8 @@ struct ImportBatches: ~Copyable {
       isLast: keptCount == kept.batches.count)
   }
 
-  /// Adds the first batch to the one that is begun, where that has room: batches end where they would if
-  /// nothing had been kept, and a file that fits in one is saved by one transaction.
+  /// Adds the first batch to the one that is begun, where that has room: a file that fits in one batch is saved by
+  /// one transaction, and batches of new documents end where they would if nothing had been kept.
   private mutating func addFirst(of kept: KeptBatches) throws {
     guard let first = kept.batches.first,
       encoder.count + first.count <= options.batchDocumentCount,

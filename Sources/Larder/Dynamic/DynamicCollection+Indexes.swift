@@ -76,6 +76,8 @@ extension DynamicCollection {
   public func rebuildIndexes(progress: (StoreProgress) throws -> Void = { _ in }) throws {
     try changeIndexes { scope, index, record in
       try scope.transaction.empty(index.database)
+      // Where it is at its beginning anyway, the record is the same, and what was found out since is not.
+      scope.renewCatalogue()
       return record.becoming(.building(upTo: []))
     }
     try buildIndexes(progress: progress)

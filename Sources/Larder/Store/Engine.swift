@@ -265,6 +265,7 @@ extension Engine {
       return true
     }
     guard isNewer else { return }
+    indexRuns.withLock { $0.forget() }
     log.tell(
       .info, "the catalogue has changed",
       [

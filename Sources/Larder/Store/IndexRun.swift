@@ -48,8 +48,10 @@ final class IndexRun: @unchecked Sendable {
     var entriesPerWrite = 32_768
     /// With more changes than this since it was read, of any collection, a run is given up.
     var changeCount = 100_000
-    /// With more documents changed between two writes than this, too: they are read again one by one.
+    /// With more documents changed between two writes than this, or more bytes of them, too: they are read again
+    /// one by one.
     var changesPerWrite = 8_192
+    var changedByteCount = 16 << 20
   }
 
   /// Reads documents behind those that the index has.
@@ -134,7 +136,7 @@ final class IndexRun: @unchecked Sendable {
     guard !position.lexicographicallyPrecedes(start) else { return .outdated }
     if let end, !position.lexicographicallyPrecedes(end) { return .outrun }
     guard let news = changes(behind: start, state, log: log, transaction),
-      let fresh = present(news, transaction)
+      let fresh = try present(news, transaction)
     else { return .outdated }
     try fresh.write(to: &transaction, collection)
     let changed = changed.union(news)
@@ -155,15 +157,26 @@ final class IndexRun: @unchecked Sendable {
   /// The entries that documents have now; nil where they are too many.
   private func present(
     _ keys: Set<[UInt8]>, _ transaction: borrowing WriteTransaction
-  ) -> IndexChanges? {
+  ) throws -> IndexChanges? {
     let fresh = IndexChanges(changes.index, in: collection, conflict: .collected(nil))
     let binding = CollectionBinding(collection)
+    var byteCount = 0
     for key in keys {
-      // A damaged one is left out, as where it is read in its turn.
-      _ = try? key.withUnsafeBytes { key in
-        try transaction.withRecord(for: key, binding) { fresh.insert($0, key: key) }
+      do {
+        _ = try key.withUnsafeBytes { key in
+          try transaction.withRecord(for: key, binding) {
+            fresh.insert($0, key: key)
+            byteCount += $0.byteCount
+          }
+        }
+      } catch let error as LMDBError {
+        throw error
+      } catch {
+        // A damaged one is left out, as where it is read in its turn.
       }
-      if fresh.sortingByteCount > limits.byteCount { return nil }
+      if byteCount > limits.changedByteCount || fresh.sortingByteCount > limits.byteCount {
+        return nil
+      }
     }
     return fresh
   }
@@ -215,22 +228,23 @@ struct IndexRuns {
   private(set) var run: IndexRun?
   /// Counts up whenever what is being read must not be used.
   private(set) var generation = 0
-  /// Steps until a run is read again.
+  /// Steps until a run is read again for the index that one was read for in vain.
   private var pause = 0
+  private var pausedNumber: UInt32?
   private var nextPause = Self.leastPause
 
   private static let leastPause = 4
 
-  /// Whether a run should be read before the next step, of which there is one at a time. One whose index is not being
-  /// built any more is forgotten.
-  mutating func isWanted(isBuilding: (UInt32) -> Bool) -> Bool {
-    if let run, !isBuilding(run.number) { forget() }
-    return pause == 0 && run == nil
+  /// Whether a run should be read before the next step of an index. There is one at a time; that of another index is
+  /// forgotten where nobody goes on with it.
+  mutating func isWanted(for number: UInt32, goesOn: (UInt32) -> Bool) -> Bool {
+    if let run, run.number != number, !goesOn(run.number) { forget() }
+    return run == nil && (pause == 0 || pausedNumber != number)
   }
 
-  mutating func begin(_ run: IndexRun?, _ generation: Int) {
+  mutating func begin(_ run: IndexRun?, for number: UInt32, _ generation: Int) {
     if self.generation == generation { self.run = run }
-    if run == nil { giveUp() }
+    if run == nil { giveUp(number) }
   }
 
   /// A step was taken without a run.
@@ -243,13 +257,15 @@ struct IndexRuns {
   }
 
   /// The run was in vain. Steps without one follow, more each time: the build goes on, whatever is written meanwhile.
-  mutating func giveUp() {
+  mutating func giveUp(_ number: UInt32) {
     run = nil
+    if pausedNumber != number { nextPause = Self.leastPause }
+    pausedNumber = number
     pause = nextPause
     nextPause = min(2 * nextPause, 1024)
   }
 
-  /// The file may be another one from now on.
+  /// The catalogue has changed, or the file may be another one from now on.
   mutating func forget() {
     run = nil
     generation += 1

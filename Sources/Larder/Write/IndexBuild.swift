@@ -112,8 +112,10 @@ extension Engine {
       scheduleIndexWork()
       return true
     } catch {
-      indexRuns.withLock { $0.forget() }
-      if let shortage = shortage(error) { wait(number, record, with: shortage) }
+      let shortage = shortage(error)
+      // One that waits for room is no reason for steps without a run.
+      indexRuns.withLock { shortage == nil ? $0.giveUp(number) : $0.forget() }
+      if let shortage { wait(number, record, with: shortage) }
       throw error
     }
   }
@@ -141,24 +143,28 @@ extension Engine {
   }
 
   private func take(_ outcome: IndexRun.Outcome?, of run: IndexRun?, in record: IndexRecord) {
-    guard let run, let outcome else { return indexRuns.withLock { $0.pass() } }
+    guard let run else { return indexRuns.withLock { $0.pass() } }
     switch outcome {
+    // The index is not being built any more, or the run was forgotten in between.
+    case nil: indexRuns.withLock { $0.run === run ? $0.forget() : $0.pass() }
     case .step(let step):
       if !run.keep(step) { indexRuns.withLock { $0.end() } }
       guard let conflict = step.newConflict else { return }
       log.tellOfConflict(
         in: record.definition.collection, index: record.definition.name, conflict)
     case .outrun: indexRuns.withLock { $0.end() }
-    case .outdated: indexRuns.withLock { $0.giveUp() }
+    case .outdated: indexRuns.withLock { $0.giveUp(run.number) }
     }
   }
 
   /// Whether entries of an index that is worked on next should be read before its next step.
   private func wantsRun(for next: (number: UInt32, record: IndexRecord)?) -> Bool {
-    let catalogue = catalogue
-    guard let record = next?.record, record.state.isBuilding, record.definition.weights == nil,
+    let (catalogue, passedOver) = (catalogue, indexWork.withLock { $0.passedOver })
+    guard let (number, record) = next, record.state.isBuilding, record.definition.weights == nil,
       indexRuns.withLock({ runs in
-        runs.isWanted { catalogue.indexes[$0]?.state.isBuilding == true }
+        runs.isWanted(for: number) {
+          catalogue.indexes[$0]?.state.isBuilding == true && passedOver[$0] == nil
+        }
       }),
       let documents = catalogue[record.definition.collection]?.documents,
       let reading = try? environment.beginRead(),
@@ -168,7 +174,8 @@ extension Engine {
   }
 
   /// Reads entries of the index of a collection that is worked on next, if it is large and they are not read yet.
-  /// Waits for others who read. Called outside of the writer's line. What cannot be read, the next step tells of.
+  /// Waits for others who read. Called outside of the writer's line. Where something cannot be read, the next steps do
+  /// without.
   func readIndexRun(of collection: String) { readIndexRun { $0.nextIndexWork(of: collection) } }
 
   private func readIndexRun(_ next: (Engine) -> (number: UInt32, record: IndexRecord)?) {
@@ -181,7 +188,7 @@ extension Engine {
       let run = records.flatMap {
         try? IndexRun(reading: number, in: catalogue, records: $0, environment, limits)
       }
-      indexRuns.withLock { $0.begin(run, generation) }
+      indexRuns.withLock { $0.begin(run, for: number, generation) }
     }
   }
 
@@ -190,14 +197,9 @@ extension Engine {
   /// - Returns: As ``workOnIndex(of:drainSeconds:)``.
   /// - Throws: As that, and as ``Writer/run(_:)-(()->_)``.
   func takeIndexStep(of collection: String) throws -> Bool {
+    if writer.isInLine { throw StoreError.nestedWrite }
     readIndexRun(of: collection)
-    do {
-      return try writer.run { try workOnIndex(of: collection) }
-    } catch {
-      // The next step may be taken much later, or by nobody.
-      indexRuns.withLock { $0.forget() }
-      throw error
-    }
+    return try writer.run { try workOnIndex(of: collection) }
   }
 
   private func wait(_ number: UInt32, _ record: IndexRecord, with shortage: Shortage) {
@@ -271,7 +273,8 @@ extension WriteScope {
   /// Takes one step, unless another process has taken the last one.
   ///
   /// - Parameter run: Entries that were read for the index.
-  /// - Returns: What was done with them; nil where nobody asked for that.
+  /// - Returns: What was done with them; nil where there are none, they were forgotten in between, or the index is not
+  ///   being built any more.
   fileprivate mutating func workOnIndex(
     _ number: UInt32, _ run: IndexRun?
   ) throws -> IndexRun.Outcome? {

@@ -30,6 +30,14 @@ import Testing
     }
   }
 
+  /// Declares an index by one who is in the writer's line.
+  private func declare(_ field: String, unique: Bool, in engine: Engine) throws {
+    let collection = try #require(engine.catalogue["Parcel"])
+    let index = try DynamicLowering(collection: collection)
+      .index(on: [DynamicIndexPart(FieldPath(field: field))], name: nil, unique: unique, where: nil)
+    try engine.declare(Declaration(of: index, in: collection.description))
+  }
+
   /// Changes some documents anywhere.
   private func change(
     _ parcels: StoreRepository<Parcel>, _ random: inout RandomSource, _ next: inout Int
@@ -165,12 +173,10 @@ import Testing
       let plain = store.repository(of: PlainParcel.self)
       let collection = store.collection("Parcel")
       try plain.save(PlainParcel(id: 2_999, code: "c0"))
-      try collection.createIndex(on: "code", unique: true)
-
       let engine = store.engine
       // In the writer's line, where the background does not come in between.
       try engine.writer.run {
-        engine.indexRuns.withLock { $0.forget() }
+        try declare("code", unique: true, in: engine)
         var note = 0
         while case .building = try collection.indexes()[0].state {
           engine.readIndexRun(of: "Parcel")
@@ -191,14 +197,36 @@ import Testing
     }
   }
 
+  @Test("an index that is built anew at its beginning forgets the conflict that was met")
+  func builtAnew() throws {
+    try withStore { store, _ in
+      let plain = store.repository(of: PlainParcel.self)
+      try plain.save(PlainParcel(id: 100, code: "c0"))
+      let engine = store.engine
+      try engine.writer.run {
+        try declare("code", unique: true, in: engine)
+        // The first of its entries, which are those of the conflict.
+        engine.readIndexRun(of: "Parcel")
+        try engine.workOnIndex()
+        #expect(engine.indexRuns.withLock { $0.run } != nil)
+        _ = try engine.perform { try $0.delete(PlainParcel(id: 100)) }
+      }
+
+      try store.collection("Parcel").rebuildIndexes()
+
+      #expect(try store.collection("Parcel").indexes().map(\.state) == [.complete])
+      #expect(try store.check().problems == [])
+    }
+  }
+
   @Test(
     "a run is of use where another process has come some way, and of none where it has come further"
   )
   func outrun() throws {
     try withStore { store, _ in
       let engine = store.engine
-      try store.collection("Parcel").createIndex(on: "shelf")
       try engine.writer.run {
+        try declare("shelf", unique: false, in: engine)
         func run(_ byteCount: Int) throws -> IndexRun {
           var limits = engine.indexRuns.withLock { $0.limits }
           limits.byteCount = byteCount
@@ -210,7 +238,7 @@ import Testing
         }
         /// Takes steps with it; returns how many.
         func put(_ run: IndexRun) throws -> Int {
-          engine.indexRuns.withLock { $0.begin(run, $0.generation) }
+          engine.indexRuns.withLock { $0.begin(run, for: 1, $0.generation) }
           var count = 0
           while engine.indexRuns.withLock({ $0.run === run }) {
             try engine.workOnIndex()
@@ -218,7 +246,6 @@ import Testing
           }
           return count
         }
-        engine.indexRuns.withLock { $0.forget() }
         let (short, same, long) = (try run(20_000), try run(20_000), try run(60_000))
 
         #expect(try put(short) > 1)
