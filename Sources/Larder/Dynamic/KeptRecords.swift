@@ -10,7 +10,7 @@ struct KeptRecords: ~Copyable {
   private let limits: KeptBatches.Limits
   private var kept: KeptBatches
   private var changed: BatchBuilder
-  /// What the batches take in memory.
+  /// Bytes of memory that the finished batches take.
   private var byteCount = 0
 
   /// How many documents before the first have to be read again.
@@ -88,8 +88,8 @@ struct KeptRecords: ~Copyable {
     kept.batches.append(RecordBatch(builder, binding, count))
   }
 
-  /// What was kept; nil if the documents have turned out to need another collection than the one that the
-  /// records were made for.
+  /// The kept records; nil if the documents turned out to need a collection other than the one that the records
+  /// were made for.
   consuming func finish(for described: Collection) -> KeptBatches? {
     guard described.description == changed.binding.collection.description else { return nil }
     if !changed.entries.isEmpty { takeBatch() }

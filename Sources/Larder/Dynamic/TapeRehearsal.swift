@@ -17,7 +17,7 @@ package struct TapeRehearsal: ~Copyable {
   private var kept: KeptRecords?
   /// How many documents there were so far.
   private var count = 0
-  /// How often what was kept has been let go of.
+  /// How many times the kept records were thrown away.
   private var lossCount = 0
 
   /// Records are compared with the store, and kept, so many at a time.

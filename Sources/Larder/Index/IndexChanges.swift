@@ -131,7 +131,7 @@ extension IndexChanges {
     entries.removeAll(keepingCapacity: true)
   }
 
-  /// What was collected in the order of the index. Valid until more is collected, or all is written.
+  /// The collected entries in the order of the index. They stay valid until more is collected, or all is written.
   func sorted() -> [KeySort.Item] { KeySort.sorted(count: entries.count) { key(entries[$0]) } }
 
   /// Writes a part of what was collected, which stays there.

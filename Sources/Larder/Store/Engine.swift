@@ -37,7 +37,7 @@ internal import Synchronization
   /// How the building of indexes goes on.
   let indexWork = Locked(IndexWork())
   let indexRuns = Locked(IndexRuns())
-  /// Held by who reads entries of an index that is built.
+  /// Held by the thread that reads entries for an index that is being built.
   let indexReading = Locked(false)
   let indexQueue = WorkQueue("larder.indexes")
   let damagedSearches = DamagedSearches()

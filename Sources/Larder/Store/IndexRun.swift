@@ -3,9 +3,10 @@ internal import LarderLMDB
 /// Entries of an index that is being built, read from the documents beside the writes of others, and sorted, so
 /// that each write puts many of them beside each other.
 ///
-/// Without it, each write of the build would put some entries all over the tree, of which it then writes nearly
-/// every page: that took 2.3 times as long as SQLite in memory, and 5.3 times on a disk, with 1,000,000 contacts;
-/// so it takes 0.5 to 0.6 and 0.6 to 0.7 of SQLite's time.
+/// An index that is built without sorting first rewrites nearly every page of its tree in each write, because the
+/// entries of any few documents are spread over all of it. With 1,000,000 contacts that took 2.3 times as long as
+/// SQLite in memory, and 5.3 times on a disk. A sorted run takes 0.5 to 0.6 of SQLite's time in memory, and 0.6 to
+/// 0.7 on a disk.
 ///
 /// Documents that are changed after they were read are found in the change log, in the transaction that puts
 /// entries: what was read of them is left out, and what they have now is put.
@@ -103,7 +104,7 @@ final class IndexRun: @unchecked Sendable {
     sequence = start.sequence
   }
 
-  /// What a write of entries has come to, to be told to ``keep(_:)`` once it is committed.
+  /// The result of one write of entries. Once it is committed, ``keep(_:)`` is told of it.
   struct Step {
     /// The index's state from then on.
     let state: IndexState
@@ -221,7 +222,7 @@ extension RecordReader {
   fileprivate var byteCount: Int { end - numbers }
 }
 
-/// The run of a store, of which there is one at most.
+/// The one run that a store has at a time, if it has any, and when the next one is worth reading.
 struct IndexRuns {
   /// Smaller ones are for tests.
   var limits = IndexRun.Limits()
