@@ -24,6 +24,7 @@ package struct ByteSource: ~Copyable, Sendable {
     /// Memory; the sizes are those of successive reads, over and over.
     case memory([UInt8], pieceByteCounts: [Int])
     case compressed(any Decompressor)
+    case part(LinePart)
   }
 
   /// Told how many bytes come.
@@ -31,7 +32,11 @@ package struct ByteSource: ~Copyable, Sendable {
 
   /// How many bytes there are and ever will be; nil where a file or a pipe may have more.
   var memoryByteCount: Int? {
-    if case .memory(let bytes, _) = origin { bytes.count } else { nil }
+    switch origin {
+    case .memory(let bytes, _): bytes.count
+    case .part(let part): part.failure == nil ? part.end : nil
+    default: nil
+    }
   }
 
   /// The largest read.
@@ -90,6 +95,14 @@ package struct ByteSource: ~Copyable, Sendable {
     origin = .compressed(decompressor)
   }
 
+  /// Reads some of the lines of a file, and counts as if it had read those before.
+  init(_ part: LinePart) {
+    name = part.file
+    totalByteCount = nil
+    origin = .part(part)
+    consumedByteCount = part.start.offset
+  }
+
   deinit {
     // A close after reading has nothing to tell: no byte of ours can be lost by it.
     if case .descriptor(let descriptor, isOurs: true) = origin { _ = close(descriptor) }
@@ -137,6 +150,10 @@ package struct ByteSource: ~Copyable, Sendable {
       count = min(most, piece, bytes.count - consumedByteCount)
       let end = consumedByteCount + count
       bytes.withUnsafeBytes { room.copyMemory(from: .init(rebasing: $0[consumedByteCount..<end])) }
+    case .part(let part):
+      count = part.copyBytes(
+        from: consumedByteCount, to: UnsafeMutableRawBufferPointer(rebasing: room[..<most]))
+      if count == 0, let failure = part.failure { throw failure }
     case .compressed(let decompressor):
       count = try decompressor.read(into: UnsafeMutableRawBufferPointer(rebasing: room[..<most]))
     }

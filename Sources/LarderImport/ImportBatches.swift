@@ -38,6 +38,8 @@ struct ImportBatches: ~Copyable {
     init(_ batches: consuming ImportBatches) { self.batches = batches }
 
     func next() throws -> Step? { try batches.next() }
+
+    func step(of part: LinePart) throws -> Step { try batches.step(of: part) }
   }
 
   /// A batch, or nil where there is only something to tell.
@@ -47,7 +49,17 @@ struct ImportBatches: ~Copyable {
     let byteCount: Int
     /// How much of what need not be read again this is the end of, from 0 to 1.
     var keptPart = 0.0
-    let isLast: Bool
+    var isLast: Bool
+  }
+
+  /// The documents of a part as one batch.
+  ///
+  /// - Throws: As ``next()``.
+  private mutating func step(of part: LinePart) throws -> Step {
+    documents.begin(part)
+    while try documents.advance() { try add() }
+    let isEmpty = encoder.count + untyped.count == 0
+    return Step(batch: isEmpty ? nil : try takeBatch(), byteCount: part.end, isLast: false)
   }
 
   /// The next step; nil behind the last.

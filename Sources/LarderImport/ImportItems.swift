@@ -65,6 +65,16 @@ struct ImportItems: ~Copyable {
   /// How many bytes of the file have been read.
   private(set) var consumedByteCount = 0
 
+  /// Whether each document has a line of its own.
+  var areLines: Bool { mutating get { json?.shape == .lines } }
+
+  /// Leaves the documents that were not read yet to others; nil, and nothing is left, where they have no lines of
+  /// their own.
+  mutating func leaveParts(_ limit: LineParts.Limit) -> LineParts? { json?.leaveParts(limit) }
+
+  /// Goes on with the documents of a part.
+  mutating func begin(_ part: LinePart) { json?.begin(part) }
+
   /// Reads the next document; false behind the last.
   ///
   /// - Throws: ``ImportError`` for input that is refused or cannot be read.
@@ -146,6 +156,13 @@ enum ImportPath {
   /// Bytes of records that the first reading keeps at most. With more, nothing is kept, and the whole file
   /// is read again. A test takes others.
   @TaskLocal static var keptByteCount = 16 << 20
+
+  /// Bytes of the steps in which the first reading goes on, and of the parts of a file that several threads
+  /// read. A test takes others.
+  @TaskLocal static var stepByteCount = 1 << 20
+
+  /// Bytes of a file from which on several threads read it, if its documents have lines of their own.
+  static var dividedByteCount: Int { 4 * stepByteCount }
 
   /// Bytes of a file from which on it is read on another thread than it is saved on: a smaller one is
   /// saved before that thread would have begun. A test takes others.

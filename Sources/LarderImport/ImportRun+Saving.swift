@@ -44,8 +44,8 @@ extension ImportRun {
         try file.checkUnchanged()
         return saved
       }
-      let batches = try batches(of: file, in: try scope.encodingPlace(of: rehearsal))
-      try forEachBatch(of: file, batches) { batch in
+      let place = try scope.encodingPlace(of: rehearsal)
+      try forEachBatch(of: file, in: place) { batch in
         do {
           saved += try scope.save(batch, in: rehearsal.collection)
         } catch let error as StoreError {
@@ -72,8 +72,7 @@ extension ImportRun {
     }
     // Nobody has told what the keys of no documents are.
     guard report.documentCount > 0 else { return try file.checkUnchanged() }
-    let batches = try batches(of: file, in: try rehearsal.encodingPlace())
-    try forEachBatch(of: file, batches) { batch in
+    try forEachBatch(of: file, in: try rehearsal.encodingPlace()) { batch in
       saved += try store.write(as: .imported) {
         try $0.save(batch, in: rehearsal.collection)
       }
@@ -101,18 +100,16 @@ extension ImportRun {
       expected: "another value in \(collection) \(key)")
   }
 
-  private func batches(
-    of file: borrowing ImportFile, in place: EncodingPlace
-  ) throws -> ImportBatches {
+  func batches(_ documents: consuming ImportItems, in place: EncodingPlace) -> ImportBatches {
     ImportBatches(
-      try reader(of: file),
+      documents,
       TapeEncoder(rehearsal, in: place, rules: options.rules(isTable: table != nil), .json),
       rehearsal, options, kept)
   }
 
   /// - Parameter body: Returns how many documents are committed.
   private func forEachBatch(
-    of file: borrowing ImportFile, _ batches: consuming ImportBatches,
+    of file: borrowing ImportFile, in place: EncodingPlace,
     _ body: (RecordBatch) throws -> Int
   ) throws {
     var committed = 0
@@ -122,11 +119,13 @@ extension ImportRun {
       guard !step.isLast else { return }
       try tell(news(.saving, step.byteCount, file, committed, keptPart: step.keptPart))
     }
-    var batches = batches
-    if file.byteCount < ImportPath.aheadByteCount {
+    if let parts = try parts(of: file) {
+      try forEachStep(of: parts, file.name, in: place, use)
+    } else if file.byteCount < ImportPath.aheadByteCount {
+      var batches = batches(try reader(of: file), in: place)
       while let step = try batches.next() { try use(step) }
     } else {
-      let ahead = ImportBatches.Source(batches)
+      let ahead = ImportBatches.Source(batches(try reader(of: file), in: place))
       try WorkAhead.run(most: 2, counts: { $0.batch != nil }, make: ahead.next, use: use)
     }
     // Everything is saved: a wish to stop comes too late.

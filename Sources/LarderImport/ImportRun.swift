@@ -16,10 +16,11 @@ struct ImportRun {
   var table: CSVTable?
   /// What need not be read again.
   var kept: KeptBatches?
+  /// Whether each document has a line of its own.
+  var hasLines = false
 
   /// What one step of the first pass holds of the file.
   static let stepDocumentCount = 1_000
-  private static let stepByteCount = 1 << 20
   /// How much of the checking it is to find the kinds of columns.
   private static let inferringPart = 0.3
   /// How much it is to try the rows with kinds that are guessed; seldom does anything come behind it.
@@ -159,7 +160,8 @@ struct ImportRun {
     var documents = try reader(of: file, isRehearsal: true)
     var step = try ImportStep(
       rehearsal, rules: options.rules(isTable: table != nil), keeping: keptLimits)
-    var stepEnd = (documentCount: Self.stepDocumentCount, byteCount: Self.stepByteCount)
+    let stepByteCount = ImportPath.stepByteCount
+    var stepEnd = (documentCount: Self.stepDocumentCount, byteCount: stepByteCount)
     while try advance(&documents, &step, file.name) {
       let byteCount = documents.consumedByteCount
       if report.documentCount >= stepEnd.documentCount || byteCount >= stepEnd.byteCount {
@@ -167,9 +169,13 @@ struct ImportRun {
         try rehearse(&step, file.name)
         try tell(news(.reading, byteCount, file, report.documentCount, part: part))
         stepEnd.documentCount = report.documentCount + Self.stepDocumentCount
-        stepEnd.byteCount = byteCount + Self.stepByteCount
+        stepEnd.byteCount = byteCount + stepByteCount
+        if mayDivide(file), let rest = documents.leaveParts(.init(byteCount: stepByteCount)) {
+          try tryParts(rest, &documents, &step, file, part: part)
+        }
       }
     }
+    hasLines = documents.areLines
     if documents.isWrong { return false }
     try rehearse(&step, file.name)
     kept = try step.takeKept(rehearsal)
@@ -186,7 +192,7 @@ struct ImportRun {
   }
 
   /// Reads the next document and tries it, at once or with others.
-  private mutating func advance(
+  mutating func advance(
     _ documents: inout ImportItems, _ step: inout ImportStep, _ file: String
   ) throws -> Bool {
     do {
@@ -203,7 +209,7 @@ struct ImportRun {
     return true
   }
 
-  private mutating func rehearse(_ step: inout ImportStep, _ file: String) throws {
+  mutating func rehearse(_ step: inout ImportStep, _ file: String) throws {
     do {
       report.rehearsedDocumentCount += step.items.count
       try step.rehearse(&rehearsal)
@@ -274,10 +280,16 @@ struct ImportRun {
     let documents = JSONReader(
       try file.bytes(), shape: options.shape, at: options.documentsAt?.names ?? [],
       limits: options.limits)
-    return ImportItems(
+    return items(documents, of: file.name, isRehearsal: isRehearsal)
+  }
+
+  func items(
+    _ documents: consuming JSONReader, of file: String, isRehearsal: Bool
+  ) -> ImportItems {
+    ImportItems(
       documents,
       DocumentConversion(
-        file: file.name, keyField: rehearsal.keyField, keyKind: rehearsal.keyKind,
+        file: file, keyField: rehearsal.keyField, keyKind: rehearsal.keyKind,
         place: rehearsal.shape.place, rules: options.rules(isTable: false),
         makesKeys: options.makesKeys, isRehearsal: isRehearsal))
   }

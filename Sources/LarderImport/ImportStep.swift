@@ -49,6 +49,17 @@ struct ImportStep: ~Copyable {
     return false
   }
 
+  /// What other threads need to try documents as this does; nil where they cannot.
+  func terms(of rehearsal: SaveRehearsal) throws -> TapeTrial.Terms? {
+    try isIndirect ? nil : tapes.terms(of: rehearsal)
+  }
+
+  /// Takes over what another thread has tried, once nothing is left to ``rehearse(_:)``; false where the
+  /// documents have to be added one by one.
+  mutating func take(_ trial: TapeTrial, _ rehearsal: inout SaveRehearsal) -> Bool {
+    tapes.take(trial, &rehearsal)
+  }
+
   /// What was kept of all documents; nil where all have to be read again.
   mutating func takeKept(_ rehearsal: SaveRehearsal) throws -> KeptBatches? {
     try isIndirect ? nil : tapes.takeKept(rehearsal)

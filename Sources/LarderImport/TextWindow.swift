@@ -46,6 +46,23 @@ struct TextWindow: ~Copyable, Sendable {
     self.source = source
   }
 
+  /// Begins anew with the lines of a part, at its place in the file.
+  mutating func begin(_ part: LinePart) {
+    source = ByteSource(part)
+    bytes.reserve(ByteSource.chunkByteCount)
+    bytes.count = 0
+    (next, end, kept) = (0, 0, nil)
+    (base, mark) = (part.start.offset, part.start)
+    (isSourceAtEnd, linesAreSignificant, bound) = (false, false, nil)
+  }
+
+  /// What was not read yet, for several threads.
+  consuming func parts(_ limit: LineParts.Limit) -> LineParts {
+    let mark = markStart()
+    let rest = UnsafeBufferPointer(start: bytes.base + start, count: bytes.count - start)
+    return LineParts(source, behind: rest, at: mark, limit)
+  }
+
   // MARK: Places
 
   /// Where `next` stands.
@@ -237,8 +254,7 @@ struct TextMark: Sendable {
     var (rest, count) = (bytes + (self.offset - base), offset - self.offset)
     let lineFeedCount = rest.lineFeedCount(count)
     if lineFeedCount > 0 {
-      var last = count - 1
-      while rest[last] != 0x0A { last -= 1 }
+      let last = rest.lastLineFeed(count)
       line += lineFeedCount
       lineOffset = self.offset + last + 1
       continuationByteCount = 0

@@ -114,8 +114,8 @@ extension RecordPlan {
   /// Writes a document whose key was found as a record, up to its end; false where it is not as the
   /// plan has it, and the record must be given up.
   mutating func putDocument(_ tape: DocumentTape, _ writer: inout RecordWriter) -> Bool {
-    let root = documents[0]
-    _ = writer.begin(RecordWriter.Frame(table: root.table, slotCount: root.slotCount))
+    _ = writer.begin(
+      RecordWriter.Frame(table: documents[0].table, slotCount: documents[0].slotCount))
     guard let outside = key.outside else {
       return putMembers(0, tape, document: 0, &writer)
     }

@@ -86,6 +86,9 @@ package struct SaveRehearsal: Sendable {
         isExact: true, allowsMixed: allowsMixed, findsDictionaries: true, rules: rules))
   }
 
+  /// How many threads may share the work.
+  package var threadCount: Int { collection.store.engine.environment.options.readThreadCount }
+
   /// Takes the keys for integers from 0 to `UInt64.max`, before the first document. Does nothing where the store
   /// knows what they are.
   package mutating func expectUnsignedKeys() { keyKind = keyKind ?? .unsigned }

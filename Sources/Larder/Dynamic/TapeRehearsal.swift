@@ -5,7 +5,7 @@
 /// and may change what is known of the fields; a new plan is then made of that, and what was kept is
 /// let go of.
 package struct TapeRehearsal: ~Copyable {
-  private var work: Work?
+  private var work: TapeTrial.Work?
   private let conversion: TapeConversion
   private let rules: KindRules?
   /// The counts of documents that were accepted before each that was not.
@@ -19,19 +19,11 @@ package struct TapeRehearsal: ~Copyable {
   private var count = 0
   /// How many times the kept records were thrown away.
   private var lossCount = 0
+  /// How many times the plan was made anew.
+  private var generation = 0
 
-  /// Records are compared with the store, and kept, so many at a time.
-  fileprivate static let stepCount = 1_000
-  fileprivate static let stepByteCount = 1 << 20
   /// A file that shows something new more often than this is read twice, with nothing kept.
   private static let mostLosses = 100
-
-  fileprivate struct Work: ~Copyable {
-    var plan: RecordPlan
-    var builder: BatchBuilder
-    /// Whether the type can read a record.
-    let canRead: ((UnsafeRawBufferPointer) -> Bool)?
-  }
 
   /// - Parameters:
   ///   - rules: The kinds that the caller gives to fields.
@@ -50,26 +42,37 @@ package struct TapeRehearsal: ~Copyable {
 
   private mutating func renew(_ rehearsal: SaveRehearsal) throws {
     counts = []
+    generation += 1
     if kept.take() != nil { lossCount += 1 }
     if lossCount > Self.mostLosses { limits = nil }
-    guard !isOff, let keyKind = rehearsal.keyKind else { return }
-    let described = try rehearsal.described(keyKind)
-    let binding = CollectionBinding(described)
-    work = Work(
-      plan: RecordPlan(
-        binding, shape: rehearsal.shape, place: rehearsal.shape.place, rules: rules, conversion),
-      builder: BatchBuilder(binding, count: Self.stepCount),
-      canRead: rehearsal.type.map { Self.canRead($0, described) })
+    guard let terms = try terms(of: rehearsal) else { return }
+    work = TapeTrial.Work(terms)
     if let limits {
-      kept = KeptRecords(rehearsal.collection, binding, limits, start: count)
+      kept = KeptRecords(rehearsal.collection, terms.binding, limits, start: count)
     }
   }
 
-  private static func canRead<Entity: Document>(
-    _ type: Entity.Type, _ described: Collection
-  ) -> (UnsafeRawBufferPointer) -> Bool {
-    let reading = TypedReading(type, described)
-    return { reading.canRead($0) }
+  /// What other threads need to try documents as this does, until one of them shows something new; nil
+  /// where they cannot.
+  package func terms(of rehearsal: SaveRehearsal) throws -> TapeTrial.Terms? {
+    guard !isOff, let keyKind = rehearsal.keyKind else { return nil }
+    return TapeTrial.Terms(
+      generation: generation, keepsRecords: kept != nil, try rehearsal.described(keyKind),
+      rehearsal, rules, conversion)
+  }
+
+  /// Takes over what another thread has tried; false, and nothing is taken, where a document has shown something
+  /// new since its terms were made. Documents that were not accepted must have been given to ``add(_:to:)``.
+  package mutating func take(_ trial: TapeTrial, _ rehearsal: inout SaveRehearsal) -> Bool {
+    guard trial.terms.generation == generation, counts.isEmpty,
+      kept == nil || trial.terms.keepsRecords
+    else { return false }
+    keep()
+    count += trial.count
+    rehearsal.keyHashes.append(trial.keyHashes)
+    rehearsal.addCounts(trial.work.plan.counts, of: trial.work.plan)
+    keep(&trial.work.builder)
+    return true
   }
 
   /// Whether a document could be stored, and shows nothing new. One for which this is false is to be
@@ -91,13 +94,17 @@ package struct TapeRehearsal: ~Copyable {
   /// Sees to the records that were made since the last time.
   private mutating func keep() {
     guard var work = work.take() else { return }
+    keep(&work.builder)
+    work.renewBuilder()
+    self.work = consume work
+  }
+
+  private mutating func keep(_ records: inout BatchBuilder) {
     // An error is not told here: whoever saves the documents meets it again.
-    if (try? kept?.add(&work.builder)) != true {
+    if (try? kept?.add(&records)) != true {
       kept = nil
       limits = nil
     }
-    work.builder = BatchBuilder(work.plan.binding, count: Self.stepCount)
-    self.work = consume work
   }
 
   /// What was kept of the documents; nil where all of them have to be read again.
@@ -144,45 +151,6 @@ package struct TapeRehearsal: ~Copyable {
     rehearsal.addCounts(RecordPlan.difference(work.plan.counts, counted), of: work.plan)
     try renew(rehearsal)
   }
-}
-
-extension TapeRehearsal.Work {
-  fileprivate mutating func accepts(_ tape: DocumentTape, _ key: OutsideKey, isKept: Bool) -> Bool {
-    plan.begin(tape)
-    guard plan.takeKey(tape, key) else { return false }
-    do {
-      try builder.begin(plan.key.bytes)
-      let start = builder.writer.count
-      guard plan.putDocument(tape, &builder.writer), builder.writer.failure == nil,
-        // How large a record may be is for those to say who save it.
-        builder.writer.count - start < RecordFormat.largeByteCount
-      else {
-        builder.abandon()
-        return false
-      }
-      if !isKept, canRead == nil {
-        builder.abandon()
-        plan.countMet()
-        return true
-      }
-      try builder.end(plan.key.bytes)
-    } catch {
-      builder.abandon()
-      return false
-    }
-    let isRead = canRead.map { builder.withLast($0) } ?? true
-    if !isKept || !isRead { builder.removeLast() }
-    if isRead { plan.countMet() }
-    return isRead
-  }
-
-  /// Whether it is time to see to what was made.
-  fileprivate var isFull: Bool {
-    builder.entries.count >= TapeRehearsal.stepCount
-      || builder.byteCount >= TapeRehearsal.stepByteCount
-  }
-
-  fileprivate func withKey(_ body: (UnsafeRawBufferPointer) -> Void) { body(plan.key.bytes) }
 }
 
 extension RecordPlan {

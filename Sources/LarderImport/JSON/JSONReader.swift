@@ -78,6 +78,26 @@ package struct JSONReader: ~Copyable, Sendable {
     }
   }
 
+  /// Leaves what was not read yet to others; nil, and nothing is left, where that are not lines.
+  mutating func leaveParts(_ limit: LineParts.Limit) -> LineParts? {
+    guard case .atLine = stage, failure == nil else { return nil }
+    text.release()
+    stage = .afterLast
+    return exchange(&text, with: TextWindow(ByteSource(bytes: [], name: file))).parts(limit)
+  }
+
+  /// Goes on with the documents of a part of the lines.
+  mutating func begin(_ part: LinePart) {
+    text.begin(part)
+    failure = nil
+    shape = .lines
+    if part.start.offset == 0 {
+      stage = .beforeFirst
+    } else {
+      beginLines()
+    }
+  }
+
   private mutating func document() throws(ImportError) -> Bool {
     switch stage {
     case .beforeFirst, .afterLast: return false
