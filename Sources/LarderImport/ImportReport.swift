@@ -25,6 +25,8 @@ public struct ImportReport: Sendable {
   var rehearsedDocumentCount = 0
   /// Documents that were read a second time, to be saved.
   var secondReadCount = 0
+  /// Documents that threads of their own have tried.
+  var sharedDocumentCount = 0
   /// Documents that were written as records without a tree of them.
   var directDocumentCount = 0
 }

@@ -39,9 +39,9 @@ extension ImportRun {
       try rehearse(&step, file.name)
       if let trial = tried.trial, step.take(trial, &rehearsal) {
         report.documentCount += trial.count
+        report.sharedDocumentCount += trial.count
       } else {
         // One of them shows something new, or is refused.
-        current.value = nil
         documents.begin(tried.part)
         while try advance(&documents, &step, file.name) {}
         try rehearse(&step, file.name)

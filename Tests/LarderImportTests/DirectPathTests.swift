@@ -14,9 +14,13 @@ struct DirectPathTests {
     arguments: [false, true])
   func same(isTable: Bool) throws {
     var random = RandomSource()
-    var (directCount, savedCount, refusedCount) = (0, 0, 0)
+    var (directCount, sharedCount, savedCount, refusedCount) = (0, 0, 0, 0)
     for _ in rounds(
-      repetitions(150), until: { directCount > 1_000 && savedCount > 20 && refusedCount > 20 })
+      repetitions(150),
+      until: {
+        directCount > 1_000 && savedCount > 20 && refusedCount > 20
+          && (isTable || sharedCount > 1_000)
+      })
     {
       let trial = isTable ? Trial(tables: &random) : Trial(&random)
       // On one thread or on two.
@@ -26,9 +30,13 @@ struct DirectPathTests {
       // All records are kept, the first of them, or none. Which of two duplicates is told depends on the
       // batches, which are others then.
       let keptByteCount = trial.uniqueField == nil ? random.pick([0, 3_000, 16 << 20]) : 0
+      // By one thread, or in parts by several.
+      let stepByteCount = random.pick([50, 300, 1 << 20])
       let direct = try ImportPath.$aheadByteCount.withValue(aheadByteCount) {
         try ImportPath.$guessRowCount.withValue(guessRowCount) {
-          try ImportPath.$keptByteCount.withValue(keptByteCount) { try outcome(of: trial) }
+          try ImportPath.$keptByteCount.withValue(keptByteCount) {
+            try ImportPath.$stepByteCount.withValue(stepByteCount) { try outcome(of: trial) }
+          }
         }
       }
       let other = try ImportPath.$isDirect.withValue(false) { try outcome(of: trial) }
@@ -37,10 +45,12 @@ struct DirectPathTests {
       #expect(direct.entries == other.entries, "\(random.hint) \(trial)")
       #expect(other.directCount == 0)
       directCount += direct.directCount
+      sharedCount += direct.sharedCount
       if direct.isRefused { refusedCount += 1 } else { savedCount += 1 }
-      if direct != other.with(directCount: direct.directCount) { break }
+      if !direct.isSame(as: other) { break }
     }
     #expect(directCount > 1_000 && savedCount > 20 && refusedCount > 20)
+    #expect(isTable || sharedCount > 1_000)
   }
 
   @Test("one that is refused while others wait to be tried is named, and nothing else is amiss")
@@ -76,8 +86,9 @@ struct DirectPathTests {
           bytes[random.int(0..<bytes.count)] = random.pick(Array("\",:{}[]0x-.e\nnt".utf8))
         }
       }
+      let stepByteCount = random.pick([500, 1 << 20])
       func read() throws -> String {
-        try withTemporaryStore { store in
+        try withStore(ofThreads: 3) { store in
           let source = ImportSource.bytes(bytes, name: "b.ndjson")
           do {
             let report = try store.importDocuments(from: source, into: Book.self)
@@ -92,7 +103,7 @@ struct DirectPathTests {
           }
         }
       }
-      let direct = try read()
+      let direct = try ImportPath.$stepByteCount.withValue(stepByteCount) { try read() }
       let other = try ImportPath.$isDirect.withValue(false) { try read() }
       #expect(direct == other, "\(random.hint)")
     }
@@ -276,23 +287,22 @@ struct DirectPathTests {
     }
   }
 
-  private struct Outcome: Equatable {
+  private struct Outcome {
     /// What the imports said, one after the other.
     var text: String
     var catalogue: CollectionDescription?
     var entries: [[UInt8]]
     var isRefused = false
     var directCount = 0
+    var sharedCount = 0
 
-    func with(directCount: Int) -> Outcome {
-      var other = self
-      other.directCount = directCount
-      return other
+    func isSame(as other: Outcome) -> Bool {
+      (text, catalogue, entries) == (other.text, other.catalogue, other.entries)
     }
   }
 
   private func outcome(of trial: Trial) throws -> Outcome {
-    try withTemporaryStore { store in
+    try withStore(ofThreads: 3) { store in
       var outcome = Outcome(text: "", catalogue: nil, entries: [])
       for text in trial.texts {
         do {
@@ -302,6 +312,7 @@ struct DirectPathTests {
           outcome.text += "\(report.saved) \(report.documentCount) \(report.repeatedKeyCount) "
           outcome.text += "\(report.inferredFields)\n"
           outcome.directCount += report.directDocumentCount
+          outcome.sharedCount += report.sharedDocumentCount
         } catch {
           outcome.text += "\(error)\n"
           outcome.isRefused = true

@@ -86,4 +86,87 @@ struct WorkAheadTests {
     // There is no thread left that could make another.
     #expect(made.withLock { $0 } == count)
   }
+
+  @Test("what several threads make is used in the order in which it was taken", arguments: 1...5)
+  func manyThreads(threadCount: Int) throws {
+    var next = 0
+    var used: [Int] = []
+    let running = Locked((now: 0, most: 0))
+    var random = RandomSource()
+    let delays = (0..<300).map { _ in random.int(0..<200) }
+
+    try WorkAhead<Int>.run(
+      most: threadCount + 1,
+      take: {
+        next += 1
+        return next <= 300 ? next : nil
+      },
+      makers: (0..<threadCount).map { _ in
+        { number in
+          running.withLock {
+            $0.now += 1
+            $0.most = max($0.most, $0.now)
+          }
+          // Longer or shorter than those beside it.
+          var sum = 0
+          for index in 0..<delays[number - 1] * 100 { sum &+= index ^ sum }
+          running.withLock { $0.now -= sum == .min ? 0 : 1 }
+          return number * 2
+        }
+      },
+      use: { used.append($0) })
+
+    #expect(used == (1...300).map { $0 * 2 })
+    #expect(running.withLock { $0.most } <= threadCount)
+  }
+
+  @Test("the first error is thrown, once all before it is used", arguments: [false, true])
+  func firstFailure(isTaking: Bool) {
+    struct Numbered: Error, Equatable { let number: Int }
+    for first in [1, 2, 17] {
+      var next = 0
+      var used: [Int] = []
+
+      #expect(throws: Numbered(number: first)) {
+        try WorkAhead<Int>.run(
+          most: 8,
+          take: {
+            next += 1
+            if isTaking, next >= first { throw Numbered(number: next) }
+            return next
+          },
+          makers: (0..<3).map { _ in
+            { number in
+              if !isTaking, number >= first { throw Numbered(number: number) }
+              return number
+            }
+          },
+          use: { used.append($0) })
+      }
+
+      #expect(used == Array(1..<first))
+      if isTaking { #expect(next == first) }
+    }
+  }
+
+  @Test("several threads make nothing any more once the use has failed")
+  func manyStopped() {
+    let made = Locked(0)
+    #expect(throws: Failure.self) {
+      try WorkAhead<Int>.run(
+        most: 6, take: { 1 },
+        makers: (0..<3).map { _ in
+          { _ in
+            made.withLock { count in
+              count += 1
+              return count
+            }
+          }
+        },
+        use: { _ in throw Failure() })
+    }
+    let count = made.withLock { $0 }
+    #expect((1...7).contains(count))
+    #expect(made.withLock { $0 } == count)
+  }
 }
