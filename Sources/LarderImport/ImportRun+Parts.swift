@@ -2,8 +2,8 @@ internal import Larder
 
 // A large file with a document in each line is cut into parts, which several threads read side by side.
 //
-// Measured with 1,000,000 contacts on two processors (330 MB of NDJSON, in memory), in seconds with one thread that
-// reads and with two:
+// Measured with 1,000,000 contacts (330 MB of NDJSON, in memory) on two processors: the first import takes 1.07 s, and
+// 1.94 with one thread that reads; the same import once more, with all unchanged, 0.6 s, and 1.05.
 
 extension ImportRun {
   /// Threads at most: each holds a part, and what it makes of it.

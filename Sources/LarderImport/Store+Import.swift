@@ -12,12 +12,17 @@ extension Store {
   /// there are more, or others have written meanwhile, the file is read a second time, and saved in batches; so
   /// it is if the documents have fields or kinds that the collection lacks, up to the last that does, and always
   /// where keys are made or stand twice. An import in one transaction keeps all documents, equal or not. So an
-  /// import of what is mostly there costs one reading, and memory holds 16 MB or four batches, and 8 bytes for
-  /// each document, however large the file is. The second time, a file of 1 MB or more is read on a thread of its own. A pipe is
-  /// first copied to a temporary file. Documents with one key are refused,
-  /// unless ``ImportOptions/repeatedKeys`` says otherwise. Columns of a CSV file whose kind neither the
-  /// collection nor the caller tells are taken for what the first thousand rows show. A file in which a later
-  /// row shows another kind, or which has an error, is read twice more before anything is saved.
+  /// import of what is mostly there costs one reading. Memory holds 16 MB or six batches, and 8 bytes for
+  /// each document, however large the file is.
+  ///
+  /// A file of 4 MB or more with one document in each line is read by several threads, as many as
+  /// `StoreOptions.readThreadCount` says, and four at most. Any other of 1 MB or more is read on a thread of
+  /// its own while it is saved. A pipe is first copied to a temporary file.
+  ///
+  /// Documents with one key are refused, unless ``ImportOptions/repeatedKeys`` says otherwise. Columns of a
+  /// CSV file whose kind neither the collection nor the caller tells are taken for what the first thousand
+  /// rows show. A file in which a later row shows another kind, or which has an error, is read twice more
+  /// before anything is saved.
   ///
   /// An object inside a document becomes an embedded document, or a dictionary where its names keep
   /// coming: more than 128 of them, of which each object has few.

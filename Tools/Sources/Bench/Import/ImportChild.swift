@@ -10,7 +10,10 @@ enum ImportChild {
   }
 
   static func run(_ work: Work, _ file: String, _ store: String) throws {
-    let store = try Store(at: URL(fileURLWithPath: store, isDirectory: true))
+    var options = StoreOptions()
+    // Beside the others' parsers, which have one.
+    if work == .parse { options.readThreadCount = 1 }
+    let store = try Store(at: URL(fileURLWithPath: store, isDirectory: true), options: options)
     switch work {
     case .parse:
       var options = ImportOptions()
