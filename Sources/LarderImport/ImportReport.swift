@@ -27,6 +27,8 @@ public struct ImportReport: Sendable {
   var secondReadCount = 0
   /// Documents that threads of their own have tried.
   var sharedDocumentCount = 0
+  /// Batches that threads of their own have made.
+  var dividedBatchCount = 0
   /// Documents that were written as records without a tree of them.
   var directDocumentCount = 0
 }

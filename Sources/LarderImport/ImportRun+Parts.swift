@@ -8,6 +8,7 @@ internal import Larder
 extension ImportRun {
   /// Threads at most: each holds a part, and what it makes of it.
   private static let mostThreads = 4
+  private static let mostBatchByteCount = 64 << 20
 
   private var threadCount: Int { min(rehearsal.threadCount, Self.mostThreads) }
 
@@ -26,16 +27,19 @@ extension ImportRun {
 
   /// Tries the documents that `documents` has left.
   mutating func tryParts(
-    _ parts: consuming LineParts, _ documents: inout ImportItems, _ step: inout ImportStep,
-    _ file: borrowing ImportFile, part: Range<Double>
+    _ parts: consuming LineParts, _ terms: TapeTrial.Terms, _ documents: inout ImportItems,
+    _ step: inout ImportStep, _ file: borrowing ImportFile, part: Range<Double>
   ) throws {
-    let current = TapeTrial.CurrentTerms()
-    current.value = try step.terms(of: rehearsal)
+    let current = TapeTrial.CurrentTerms(terms)
     let source = PartSource(parts, options.limits)
+    let (usualByteCount, readByteCount) = (ImportPath.stepByteCount, documents.consumedByteCount)
     let makers = (0..<threadCount).map { _ in
-      PartTrials(partReader(file.name, isRehearsal: true), current).tried
+      PartTrials(partReader(file.name, isRehearsal: true), current, usualByteCount).tried
     }
-    try WorkAhead.run(most: 2 * makers.count, take: source.next, makers: makers) { tried in
+    try WorkAhead.run(
+      most: 2 * makers.count * usualByteCount, weight: \.bytes.count,
+      take: source.next, makers: makers
+    ) { tried in
       try rehearse(&step, file.name)
       if let trial = tried.trial, step.take(trial, &rehearsal) {
         report.documentCount += trial.count
@@ -46,9 +50,9 @@ extension ImportRun {
         while try advance(&documents, &step, file.name) {}
         try rehearse(&step, file.name)
       }
-      let terms = try step.terms(of: rehearsal)
-      if terms?.isSame(as: current.value) != true { current.value = terms }
-      try tell(news(.reading, tried.part.end, file, report.documentCount, part: part))
+      current.value = try step.terms(of: rehearsal, replacing: current.value)
+      let byteCount = max(tried.part.end, readByteCount)
+      try tell(news(.reading, byteCount, file, report.documentCount, part: part))
     }
   }
 
@@ -57,30 +61,38 @@ extension ImportRun {
   /// The parts of a file all of which is to be saved by batches; nil where one thread has to read it.
   func parts(of file: borrowing ImportFile) throws(ImportError) -> PartSource? {
     // Keys that are made grow in the order in which the documents are read.
-    guard hasLines, kept == nil, !options.makesKeys, mayDivide(file) else { return nil }
+    guard hasLines, kept == nil, !options.makesKeys, mayDivide(file),
+      // Nothing is told, and nobody is asked whether to stop, until a batch is made.
+      options.batchByteCount <= Self.mostBatchByteCount
+    else { return nil }
     let limit = LineParts.Limit(
       byteCount: max(options.batchByteCount, 1), lineCount: max(options.batchDocumentCount, 1))
     let parts = LineParts(
-      try file.bytes(), behind: UnsafeBufferPointer(start: nil, count: 0), at: TextMark(), limit)
+      try file.bytes(), behind: [], at: TextMark(), limit)
     return PartSource(parts, options.limits)
   }
 
   func forEachStep(
     of source: PartSource, _ file: String, in place: EncodingPlace,
     _ use: (ImportBatches.Step) throws -> Void
-  ) throws {
+  ) throws -> Int {
     let makers = (0..<threadCount).map { _ in
       ImportBatches.Source(batches(partReader(file, isRehearsal: false), in: place)).step(of:)
     }
-    var count = 0
+    var (count, dividedCount) = (0, 0)
+    let batchByteCount = max(options.batchByteCount, 1)
     try WorkAhead.run(
-      most: makers.count + 1, take: source.next, makers: makers
+      // Of small batches, no more than of large ones.
+      most: (makers.count + 1) * batchByteCount, weight: { max($0.bytes.count, batchByteCount) },
+      take: source.next, makers: makers
     ) { step in
+      dividedCount += 1
       var step = step
       count += step.batch?.count ?? 0
       step.isLast = count == report.documentCount
       try use(step)
     }
+    return dividedCount
   }
 }
 
@@ -107,14 +119,21 @@ private struct TriedPart: Sendable {
 private final class PartTrials {
   private var documents: ImportItems
   private let current: TapeTrial.CurrentTerms
+  private let usualByteCount: Int
 
-  init(_ documents: consuming ImportItems, _ current: TapeTrial.CurrentTerms) {
+  init(
+    _ documents: consuming ImportItems, _ current: TapeTrial.CurrentTerms, _ usualByteCount: Int
+  ) {
     self.documents = documents
     self.current = current
+    self.usualByteCount = usualByteCount
   }
 
   func tried(_ part: LinePart) -> TriedPart {
-    guard let terms = current.value else { return TriedPart(part: part, trial: nil) }
+    // A line that takes much memory takes it once.
+    guard let terms = current.value, part.bytes.count <= 8 * usualByteCount else {
+      return TriedPart(part: part, trial: nil)
+    }
     let trial = TapeTrial(terms)
     documents.begin(part)
     do {

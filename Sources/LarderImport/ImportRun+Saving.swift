@@ -34,8 +34,11 @@ extension ImportRun {
   }
 
   private mutating func saveAtOnce(_ file: borrowing ImportFile) throws -> SaveReport {
-    var directCount = 0
-    defer { report.directDocumentCount = directCount }
+    var (directCount, dividedCount) = (0, 0)
+    defer {
+      report.directDocumentCount = directCount
+      report.dividedBatchCount = dividedCount
+    }
     return try rehearsal.write(as: .imported) { scope in
       var saved = SaveReport()
       var first = 0
@@ -45,15 +48,20 @@ extension ImportRun {
         return saved
       }
       let place = try scope.encodingPlace(of: rehearsal)
-      try forEachBatch(of: file, in: place) { batch in
-        do {
+      var refused: RecordBatch?
+      do {
+        dividedCount = try forEachBatch(of: file, in: place) { batch in
+          refused = batch
           saved += try scope.save(batch, in: rehearsal.collection)
-        } catch let error as StoreError {
-          throw try located(error, batch, first, file)
+          refused = nil
+          first += batch.count
+          directCount += batch.directCount
+          return 0
         }
-        first += batch.count
-        directCount += batch.directCount
-        return 0
+      } catch let error as StoreError {
+        guard let refused else { throw error }
+        // Nobody else reads the file any more.
+        throw try located(error, refused, first, file)
       }
       try file.checkUnchanged()
       if options.isDryRun { throw Rehearsed() }
@@ -72,7 +80,8 @@ extension ImportRun {
     }
     // Nobody has told what the keys of no documents are.
     guard report.documentCount > 0 else { return try file.checkUnchanged() }
-    try forEachBatch(of: file, in: try rehearsal.encodingPlace()) { batch in
+    let place = try rehearsal.encodingPlace()
+    report.dividedBatchCount = try forEachBatch(of: file, in: place) { batch in
       saved += try store.write(as: .imported) {
         try $0.save(batch, in: rehearsal.collection)
       }
@@ -108,10 +117,11 @@ extension ImportRun {
   }
 
   /// - Parameter body: Returns how many documents are committed.
+  /// - Returns: How many batches threads of their own have made.
   private func forEachBatch(
     of file: borrowing ImportFile, in place: EncodingPlace,
     _ body: (RecordBatch) throws -> Int
-  ) throws {
+  ) throws -> Int {
     var committed = 0
     func use(_ step: ImportBatches.Step) throws {
       if let batch = step.batch { committed = try body(batch) }
@@ -119,8 +129,9 @@ extension ImportRun {
       guard !step.isLast else { return }
       try tell(news(.saving, step.byteCount, file, committed, keptPart: step.keptPart))
     }
+    var dividedCount = 0
     if let parts = try parts(of: file) {
-      try forEachStep(of: parts, file.name, in: place, use)
+      dividedCount = try forEachStep(of: parts, file.name, in: place, use)
     } else if file.byteCount < ImportPath.aheadByteCount {
       var batches = batches(try reader(of: file), in: place)
       while let step = try batches.next() { try use(step) }
@@ -130,5 +141,6 @@ extension ImportRun {
     }
     // Everything is saved: a wish to stop comes too late.
     try? progress(news(.saving, file.byteCount, file, committed, keptPart: 1))
+    return dividedCount
   }
 }

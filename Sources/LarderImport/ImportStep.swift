@@ -50,8 +50,12 @@ struct ImportStep: ~Copyable {
   }
 
   /// What other threads need to try documents as this does; nil where they cannot.
-  func terms(of rehearsal: SaveRehearsal) throws -> TapeTrial.Terms? {
-    try isIndirect ? nil : tapes.terms(of: rehearsal)
+  ///
+  /// - Parameter earlier: What they have got before.
+  func terms(
+    of rehearsal: SaveRehearsal, replacing earlier: TapeTrial.Terms? = nil
+  ) throws -> TapeTrial.Terms? {
+    try isIndirect ? nil : tapes.terms(of: rehearsal, replacing: earlier)
   }
 
   /// Takes over what another thread has tried, once nothing is left to ``rehearse(_:)``; false where the

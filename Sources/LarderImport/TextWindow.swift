@@ -49,8 +49,8 @@ struct TextWindow: ~Copyable, Sendable {
   /// Begins anew with the lines of a part, at its place in the file.
   mutating func begin(_ part: LinePart) {
     source = ByteSource(part)
+    bytes.removeAll(keepingUpTo: 4 * ByteSource.chunkByteCount)
     bytes.reserve(ByteSource.chunkByteCount)
-    bytes.count = 0
     (next, end, kept) = (0, 0, nil)
     (base, mark) = (part.start.offset, part.start)
     (isSourceAtEnd, linesAreSignificant, bound) = (false, false, nil)
@@ -59,7 +59,7 @@ struct TextWindow: ~Copyable, Sendable {
   /// What was not read yet, for several threads.
   consuming func parts(_ limit: LineParts.Limit) -> LineParts {
     let mark = markStart()
-    let rest = UnsafeBufferPointer(start: bytes.base + start, count: bytes.count - start)
+    let rest = Array(UnsafeBufferPointer(start: bytes.base + start, count: bytes.count - start))
     return LineParts(source, behind: rest, at: mark, limit)
   }
 

@@ -12,7 +12,7 @@ struct KeyHashes: Sendable {
 
   /// The hashes that keys share: those of keys that stand twice and, seldom, of two that differ.
   ///
-  /// Only those are sorted that share some of their bits with others: of a million, where all differ, some 60,000.
+  /// Only those are sorted that share some of their bits with others: of a million, where all differ, some 60,000 at most.
   /// Sorting all takes 0.1 s, this a seventh of it.
   func repeated() -> Set<UInt64> {
     var suspects = suspects()
@@ -26,8 +26,8 @@ struct KeyHashes: Sendable {
 
   /// All hashes that may not be the only ones, which few are where all differ.
   private func suspects() -> [UInt64] {
-    // About 32 places for each: four bytes.
-    let wordCount = 1 << (Int.bitWidth - (hashes.count / 2).leadingZeroBitCount)
+    // 16 to 32 places for each, twice: four to eight bytes.
+    let wordCount = 1 << (Int.bitWidth - (hashes.count / 4).leadingZeroBitCount)
     let mask = UInt64(wordCount - 1)
     var met = [UInt64](repeating: 0, count: wordCount)
     var metAgain = met

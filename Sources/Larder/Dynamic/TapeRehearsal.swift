@@ -54,8 +54,15 @@ package struct TapeRehearsal: ~Copyable {
 
   /// What other threads need to try documents as this does, until one of them shows something new; nil
   /// where they cannot.
-  package func terms(of rehearsal: SaveRehearsal) throws -> TapeTrial.Terms? {
+  ///
+  /// - Parameter earlier: What they have got before, which is returned where it still holds.
+  package func terms(
+    of rehearsal: SaveRehearsal, replacing earlier: TapeTrial.Terms? = nil
+  ) throws -> TapeTrial.Terms? {
     guard !isOff, let keyKind = rehearsal.keyKind else { return nil }
+    if let earlier, earlier.generation == generation, earlier.keepsRecords == (kept != nil) {
+      return earlier
+    }
     return TapeTrial.Terms(
       generation: generation, keepsRecords: kept != nil, try rehearsal.described(keyKind),
       rehearsal, rules, conversion)

@@ -11,20 +11,15 @@ package final class TapeTrial: @unchecked Sendable {  // Used by one thread afte
   /// What is known of the documents, from which a trial begins.
   package struct Terms: Sendable {
     /// Which of the rehearsal's plans they are those of.
-    package let generation: Int
+    let generation: Int
     /// Whether the rehearsal keeps records.
-    package let keepsRecords: Bool
+    let keepsRecords: Bool
     let binding: CollectionBinding
     fileprivate let shape: InferredShape
     fileprivate let rules: KindRules?
     fileprivate let conversion: TapeConversion
     fileprivate let type: (any Document.Type)?
     fileprivate let described: Collection
-
-    /// Whether what is tried by the others can be taken over as well.
-    package func isSame(as other: Terms?) -> Bool {
-      generation == other?.generation && keepsRecords == other?.keepsRecords
-    }
 
     init(
       generation: Int, keepsRecords: Bool, _ described: Collection, _ rehearsal: SaveRehearsal,
@@ -58,9 +53,9 @@ package final class TapeTrial: @unchecked Sendable {  // Used by one thread afte
 
   /// The terms that hold now, for all threads; nil while there are none.
   package final class CurrentTerms: Sendable {
-    private let current = Locked<Terms?>(nil)
+    private let current: Locked<Terms?>
 
-    package init() {}
+    package init(_ terms: Terms) { current = Locked(terms) }
 
     package var value: Terms? {
       get { current.withLock { $0 } }

@@ -1,31 +1,31 @@
 internal import LarderLMDB
 
 /// Makes things on other threads while the caller uses those that were made before.
-package final class WorkAhead<Element>: @unchecked Sendable {  // Guard: `condition`.
+package final class WorkAhead<Input, Element>: @unchecked Sendable {
+  // Guard: `taking` for what is taken, `condition` for all else.
+  private let taking = Locked(())
+  private var take: (() throws -> Input?)?
   private let condition = Condition()
-  /// What waits to be used, by its number.
-  private var made: [Int: Result<Element, any Error>] = [:]
-  private var makingCount = 0
+  private let most: Int
+  private var weigh: ((Input) -> Int)?
+  /// What waits to be used, by its number, with what it weighs.
+  private var made: [Int: (result: Result<Element, any Error>, weight: Int)] = [:]
+  /// What is being made, and what waits to be used, together.
+  private var waitingWeight = 0
+  private var nextTaken = 0
   private var nextUsed = 0
   private var threadCount: Int
   /// Whether no more will be begun.
   private var isAtEnd = false
 
-  private init(threadCount: Int) { self.threadCount = threadCount }
-
-  /// Uses all that one other thread makes, in order.
-  ///
-  /// When it returns, nothing is being made any more.
-  ///
-  /// - Parameters:
-  ///   - most: How many may wait to be used, of those that `counts` is true for.
-  ///   - make: Makes the next one; nil behind the last.
-  /// - Throws: What `use` throws; what `make` throws, once all that was made before is used.
-  package static func run(
-    most: Int, counts: @escaping @Sendable (Element) -> Bool,
-    make: @escaping () throws -> Element?, use: (Element) throws -> Void
-  ) throws {
-    try run(most: most, counts: counts, take: make, makers: [{ $0 }], use: use)
+  private init(
+    _ most: Int, _ weight: @escaping (Input) -> Int, _ take: @escaping () throws -> Input?,
+    threadCount: Int
+  ) {
+    self.most = most
+    weigh = weight
+    self.take = take
+    self.threadCount = threadCount
   }
 
   /// Uses all that several threads make, in the order in which they took what it is made of.
@@ -33,38 +33,46 @@ package final class WorkAhead<Element>: @unchecked Sendable {  // Guard: `condit
   /// When it returns, nothing is being made any more.
   ///
   /// - Parameters:
-  ///   - most: How many may be made or wait to be used, of those that `counts` is true for.
+  ///   - most: How much may be made or wait to be used, and one thing more.
+  ///   - weight: How much one thing counts.
   ///   - take: Gives what the next one is made of; nil behind the last. Called by one thread at a time, and
   ///     never again once it has given nil or thrown.
   ///   - makers: One for each thread.
   /// - Throws: What `use` throws; what `take` or a maker throws, once all that comes before is used.
-  package static func run<Input>(
-    most: Int, counts: @escaping @Sendable (Element) -> Bool = { _ in true },
+  package static func run(
+    most: Int, weight: @escaping (Input) -> Int = { _ in 1 },
     take: @escaping () throws -> Input?, makers: [(Input) throws -> Element],
     use: (Element) throws -> Void
   ) throws {
-    let ahead = WorkAhead(threadCount: makers.count)
-    let turns = Turns(take)
-    for make in makers {
-      // Guard: called by one other thread, which has ended before this returns.
-      nonisolated(unsafe) let make = make
-      WorkQueue("larder.ahead").async { ahead.makeAll(most, counts, turns, make) }
+    let ahead = WorkAhead(max(most, 1), weight, take, threadCount: makers.count)
+    let boxes = makers.map { Box($0) }
+    for box in boxes { WorkQueue("larder.ahead").async { ahead.makeAll(box) } }
+    defer {
+      ahead.stop()
+      // What closures hold is let go of here, and not when the other threads come to it.
+      ahead.take = nil
+      ahead.weigh = nil
+      for box in boxes { box.make = nil }
     }
-    defer { ahead.stop() }
     while let element = try ahead.next() { try use(element) }
   }
 
-  private func makeAll<Input>(
-    _ most: Int, _ counts: (Element) -> Bool, _ turns: Turns<Input>,
-    _ make: (Input) throws -> Element
-  ) {
-    while begin(most, counts) {
-      let turn = turns.next()
-      let result = turn.map { turn in Result { try make(turn.input.get()) } }
+  /// What one thread makes things with.
+  private final class Box: @unchecked Sendable {  // By that thread, and by the caller behind it.
+    var make: ((Input) throws -> Element)?
+
+    init(_ make: @escaping (Input) throws -> Element) { self.make = make }
+  }
+
+  private func makeAll(_ box: Box) {
+    while let (number, input, weight) = begin() {
+      let result = Result { () throws -> Element in
+        guard let make = box.make else { preconditionFailure("the caller waits for its threads") }
+        return try make(input.get())
+      }
       condition.withLock {
-        makingCount -= 1
-        if let turn { made[turn.number] = result }
-        if case .success? = result {} else { isAtEnd = true }
+        made[number] = (result, weight)
+        if case .failure = result { isAtEnd = true }
         condition.broadcast()
       }
     }
@@ -74,24 +82,44 @@ package final class WorkAhead<Element>: @unchecked Sendable {  // Guard: `condit
     }
   }
 
-  /// Waits for room for one more; false where none is wanted.
-  private func begin(_ most: Int, _ counts: (Element) -> Bool) -> Bool {
-    condition.withLock {
-      while !isAtEnd, makingCount + waitingCount(counts) >= most { condition.wait() }
-      if !isAtEnd { makingCount += 1 }
-      return !isAtEnd
+  /// Takes what the next one is made of, once there is room for it; nil where there is none.
+  private func begin() -> (number: Int, input: Result<Input, any Error>, weight: Int)? {
+    nonisolated(unsafe) var begun: (number: Int, input: Result<Input, any Error>, weight: Int)?
+    taking.withLock { _ in
+      let isWanted: Bool = condition.withLock {
+        while !isAtEnd, waitingWeight >= most { condition.wait() }
+        return !isAtEnd
+      }
+      guard isWanted, let take else { return }
+      let input: Result<Input, any Error>
+      do {
+        guard let taken = try take() else { return end() }
+        input = .success(taken)
+      } catch {
+        input = .failure(error)
+        end()
+      }
+      let weight = (try? input.get()).flatMap { weigh?($0) } ?? 0
+      condition.withLock { waitingWeight += weight }
+      begun = (nextTaken, input, weight)
+      nextTaken += 1
     }
+    return begun
   }
 
-  private func waitingCount(_ counts: (Element) -> Bool) -> Int {
-    made.values.count { if case .success(let element) = $0 { counts(element) } else { true } }
+  private func end() {
+    condition.withLock {
+      isAtEnd = true
+      condition.broadcast()
+    }
   }
 
   private func next() throws -> Element? {
     let result: Result<Element, any Error>? = condition.withLock {
       while made[nextUsed] == nil, threadCount > 0 { condition.wait() }
-      let result = made.removeValue(forKey: nextUsed)
+      guard let (result, weight) = made.removeValue(forKey: nextUsed) else { return nil }
       nextUsed += 1
+      waitingWeight -= weight
       condition.broadcast()
       return result
     }
@@ -107,28 +135,20 @@ package final class WorkAhead<Element>: @unchecked Sendable {  // Guard: `condit
   }
 }
 
-/// What things are made of, numbered as it is taken.
-private final class Turns<Input>: @unchecked Sendable {  // Guard: `lock`.
-  private let lock = Locked(())
-  private let take: () throws -> Input?
-  private var number = 0
-  private var isAtEnd = false
-
-  init(_ take: @escaping () throws -> Input?) { self.take = take }
-
-  /// Nil behind the last.
-  func next() -> (number: Int, input: Result<Input, any Error>)? {
-    nonisolated(unsafe) var next: (number: Int, input: Result<Input, any Error>)?
-    lock.withLock { _ in
-      guard !isAtEnd else { return }
-      do {
-        next = try take().map { (number, .success($0)) }
-      } catch {
-        next = (number, .failure(error))
-      }
-      number += 1
-      if case .success? = next?.input {} else { isAtEnd = true }
-    }
-    return next
+extension WorkAhead where Input == Element {
+  /// Uses all that one other thread makes, in order.
+  ///
+  /// When it returns, nothing is being made any more.
+  ///
+  /// - Parameters:
+  ///   - most: How many may wait to be used, of those that `counts` is true for.
+  ///   - make: Makes the next one; nil behind the last.
+  /// - Throws: What `use` throws; what `make` throws, once all that was made before is used.
+  package static func run(
+    most: Int, counts: @escaping (Element) -> Bool, make: @escaping () throws -> Element?,
+    use: (Element) throws -> Void
+  ) throws {
+    try run(
+      most: most, weight: { counts($0) ? 1 : 0 }, take: make, makers: [{ $0 }], use: use)
   }
 }

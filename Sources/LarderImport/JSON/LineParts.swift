@@ -2,14 +2,14 @@
 final class LinePart: Sendable {
   /// What errors call the file.
   let file: String
-  fileprivate let bytes: Slab<UInt8>
+  let bytes: [UInt8]
   /// Where they begin.
   let start: TextMark
-  /// What came in place of further bytes, where they could not be read.
+  /// What came in place of further bytes.
   let failure: ImportError?
 
   fileprivate init(
-    _ bytes: consuming Slab<UInt8>, from start: TextMark, of file: String, _ failure: ImportError?
+    _ bytes: [UInt8], from start: TextMark, of file: String, _ failure: ImportError?
   ) {
     self.file = file
     self.bytes = bytes
@@ -23,8 +23,10 @@ final class LinePart: Sendable {
   /// Copies as many bytes as there is room for, from an offset of the file on, and says how many.
   func copyBytes(from offset: Int, to room: UnsafeMutableRawBufferPointer) -> Int {
     let count = min(room.count, end - offset)
-    let source = UnsafeRawPointer(bytes.base + (offset - start.offset))
-    room.copyMemory(from: UnsafeRawBufferPointer(start: source, count: count))
+    bytes.withUnsafeBytes {
+      let from = offset - start.offset
+      room.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[from..<from + count]))
+    }
     return count
   }
 }
@@ -35,14 +37,14 @@ final class LinePart: Sendable {
 /// between values it would end the document too early.
 struct LineParts: ~Copyable {
   private var source: ByteSource
-  /// What was read behind the last part.
-  private var rest: Slab<UInt8>
+  private var bytes: Slab<UInt8>
+  /// The first of the bytes that are in no part.
+  private var next = 0
   private var start: TextMark
   private var isAtEnd = false
   private let limit: Limit
 
-  /// When a part ends: at the end of the line that has as many bytes before it, or is the last of so
-  /// many.
+  /// When a part ends: with the line that reaches so many bytes, or is the last of so many.
   struct Limit {
     var byteCount: Int
     var lineCount = Int.max
@@ -51,25 +53,13 @@ struct LineParts: ~Copyable {
   /// - Parameters:
   ///   - rest: Bytes that were read from the source before.
   ///   - start: Where these begin.
-  init(
-    _ source: consuming ByteSource, behind rest: UnsafeBufferPointer<UInt8>, at start: TextMark,
-    _ limit: Limit
-  ) {
+  init(_ source: consuming ByteSource, behind rest: [UInt8], at start: TextMark, _ limit: Limit) {
     self.source = source
     self.start = start
     self.limit = limit
-    self.rest = Self.slab(rest, limit)
-  }
-
-  private static let usualByteCount = 2 << 20
-
-  private static func slab(_ bytes: UnsafeBufferPointer<UInt8>, _ limit: Limit) -> Slab<UInt8> {
-    // What the longest parts need more is made room for as they are read.
-    let room = max(min(limit.byteCount, usualByteCount), bytes.count) + ByteSource.chunkByteCount
-    var slab = Slab<UInt8>(capacity: room, margin: 16, filler: 0)
-    if let start = bytes.baseAddress { slab.base.update(from: start, count: bytes.count) }
-    slab.count = bytes.count
-    return slab
+    bytes = Slab(
+      capacity: rest.count + 2 * ByteSource.chunkByteCount, margin: 16, filler: 0)
+    for byte in rest { bytes.append(byte) }
   }
 
   /// The next part, which may hold no document; nil behind the last.
@@ -81,30 +71,42 @@ struct LineParts: ~Copyable {
     var scan = Scan()
     var failure: ImportError?
     while true {
-      if let cut = scan.cut(rest, limit) { return part(upTo: cut, scan.lineCount, nil) }
-      if rest.count - scan.lineStart > lineByteCount { break }
-      rest.reserve(ByteSource.chunkByteCount)
+      if let cut = scan.cut(bytes.base + next, bytes.count - next, limit) {
+        return part(upTo: cut, scan.lineCount, nil)
+      }
+      // A byte order mark belongs to no line.
+      if bytes.count - next - scan.lineStart > lineByteCount + 3 {
+        failure = .tooLong(lineByteCount, source.name)
+        break
+      }
+      makeRoom()
       do {
-        if try source.read(into: &rest) == 0 { break }
+        if try source.read(into: &bytes) == 0 { break }
       } catch {
         failure = error
         break
       }
     }
     isAtEnd = true
-    return part(upTo: rest.count, scan.lineCount, failure)
+    return part(upTo: bytes.count - next, scan.lineCount, failure)
+  }
+
+  private mutating func makeRoom() {
+    if bytes.capacity - bytes.count < ByteSource.chunkByteCount, next > 0 {
+      bytes.slide(next..<bytes.count)
+      next = 0
+    }
+    bytes.reserve(ByteSource.chunkByteCount)
   }
 
   private mutating func part(
     upTo count: Int, _ lineCount: Int, _ failure: ImportError?
   ) -> LinePart {
-    let behind = UnsafeBufferPointer(start: rest.base + count, count: rest.count - count)
-    var bytes = exchange(
-      &rest, with: isAtEnd ? Slab(capacity: 1, filler: 0) : Self.slab(behind, limit))
-    bytes.count = count
+    let part = Array(UnsafeBufferPointer(start: bytes.base + next, count: count))
+    next += count
     let begin = start
     start = TextMark(offset: begin.offset + count, line: begin.line + lineCount)
-    return LinePart(bytes, from: begin, of: source.name, failure)
+    return LinePart(part, from: begin, of: source.name, failure)
   }
 
   /// How far the bytes of a part have been looked at.
@@ -115,32 +117,22 @@ struct LineParts: ~Copyable {
     var lineStart = 0
 
     /// Looks at what has come since the last time; returns where the part ends if that is there.
-    mutating func cut(_ bytes: borrowing Slab<UInt8>, _ limit: Limit) -> Int? {
-      while count < bytes.count {
-        let next = UnsafePointer(bytes.base + count)
-        let stretch = min(bytes.count - count, 4_096)
-        let found = next.lineFeedCount(stretch)
-        if lineCount + found >= limit.lineCount || count + stretch >= limit.byteCount, found > 0 {
-          return cut(next, stretch, limit)
+    mutating func cut(_ bytes: UnsafePointer<UInt8>, _ end: Int, _ limit: Limit) -> Int? {
+      while count < end {
+        let stretch = min(end - count, 4_096)
+        let found = (bytes + count).lineFeedCount(stretch)
+        if found > 0, lineCount + found >= limit.lineCount || count + stretch >= limit.byteCount {
+          for index in count..<count + stretch where bytes[index] == 0x0A {
+            lineCount += 1
+            lineStart = index + 1
+            if lineCount >= limit.lineCount || lineStart >= limit.byteCount { return lineStart }
+          }
+        } else if found > 0 {
+          lineStart = count + (bytes + count).lastLineFeed(stretch) + 1
+          lineCount += found
         }
-        if found > 0 { lineStart = count + next.lastLineFeed(stretch) + 1 }
-        lineCount += found
         count += stretch
       }
-      return nil
-    }
-
-    /// Looks at a stretch in which the part may end.
-    private mutating func cut(
-      _ bytes: UnsafePointer<UInt8>, _ stretch: Int, _ limit: Limit
-    ) -> Int? {
-      let start = count
-      for index in 0..<stretch where bytes[index] == 0x0A {
-        lineCount += 1
-        lineStart = start + index + 1
-        if lineCount >= limit.lineCount || lineStart >= limit.byteCount { return lineStart }
-      }
-      count += stretch
       return nil
     }
   }
@@ -152,5 +144,15 @@ extension UnsafePointer<UInt8> {
     var last = count - 1
     while self[last] != 0x0A { last -= 1 }
     return last
+  }
+}
+
+extension ImportError {
+  /// For a reader that has not refused the line itself.
+  fileprivate static func tooLong(_ byteCount: Int, _ file: String) -> ImportError {
+    ImportError(
+      .limit(.lineByteCount), file: file, position: nil,
+      found: "a line of more than \(byteCount) bytes",
+      expected: "at most \(byteCount) bytes in one line (lineByteCount)")
   }
 }

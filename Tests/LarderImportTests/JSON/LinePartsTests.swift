@@ -12,7 +12,7 @@ struct LinePartsTests {
   ) -> [LinePart] {
     var parts = LineParts(
       ByteSource(bytes: bytes, name: "test.json", pieceByteCounts: pieces),
-      behind: UnsafeBufferPointer(start: nil, count: 0), at: TextMark(), limit)
+      behind: [], at: TextMark(), limit)
     var all: [LinePart] = []
     while let part = parts.next(lineByteCount: lineByteCount) { all.append(part) }
     return all
@@ -31,9 +31,12 @@ struct LinePartsTests {
       let text = (0..<random.int(0..<3_000)).map { _ in
         random.once(in: random.pick([2, 30, 400])) ? 0x0A : UInt8(ascii: "x")
       }
+      // A line may be as long as the longest there is.
+      let longest = text.split(separator: 0x0A).map(\.count).max() ?? 0
       let limit = LineParts.Limit(
         byteCount: random.pick([1, 40, 700, 10_000]), lineCount: random.pick([1, 3, 50, .max]))
-      let all = parts(text, limit, pieces: random.pick([[65_536], [1, 9, 130], [700]]))
+      let all = parts(
+        text, limit, pieces: random.pick([[65_536], [1, 9, 130], [700]]), lineByteCount: longest)
       let comment = Comment(rawValue: "\(random.hint) \(limit)")
 
       #expect(all.flatMap(bytes(of:)) == text, comment)
@@ -43,14 +46,14 @@ struct LinePartsTests {
         #expect(part.start.offset == place.offset && part.start.line == place.line, comment)
         place = TextMark(offset: part.end, line: place.line + bytes.count { $0 == 0x0A })
         let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+        // With the last line it has enough of one of both, and not before.
+        let count = lines.count - (bytes.last == 0x0A ? 1 : 0)
         if number < all.count - 1 {
           #expect(bytes.last == 0x0A, comment)
-          // With the last line it has enough of one of both, and not before.
-          let count = lines.count - 1
           #expect(count >= limit.lineCount || bytes.count >= limit.byteCount, comment)
-          let before = bytes.count - lines[count - 1].count - 1
-          #expect(count - 1 < limit.lineCount && before < limit.byteCount, comment)
         }
+        let last = lines[max(count - 1, 0)].count + (bytes.last == 0x0A ? 1 : 0)
+        #expect(count - 1 < limit.lineCount && bytes.count - last < limit.byteCount, comment)
       }
     }
   }
@@ -93,6 +96,58 @@ struct LinePartsTests {
       if whole.error == nil { goodCount += 1 } else { badCount += 1 }
     }
     #expect(goodCount > 100 && badCount > 100)
+  }
+
+  @Test(
+    "lines that may be short are all read, however much is read at once", arguments: [300, 20_000])
+  func shortLines(lineByteCount: Int) throws {
+    var random = RandomSource()
+    let text = (0..<40_000).flatMap { number in
+      Array(
+        "{\"a\": \(number), \"b\": \"\(String(repeating: "x", count: random.int(0..<200)))\"}\n"
+          .utf8)
+    }
+    for byteCount in [2_000, 65_536, 1 << 20] {
+      let all = parts(text, .init(byteCount: byteCount), lineByteCount: lineByteCount)
+      #expect(all.last?.end == text.count, "\(random.hint)")
+      #expect(all.last?.failure == nil)
+      #expect(all.dropLast().allSatisfy { $0.end - $0.start.offset < byteCount + 300 })
+    }
+  }
+
+  @Test("a line that is too long ends the last part, which its reader refuses")
+  func longLine() throws {
+    for bomCount in [0, 1] {
+      for (length, isRefused) in [(100, false), (101, true), (90_000, true)] {
+        let text =
+          (bomCount == 1 ? [0xEF, 0xBB, 0xBF] : [])
+          + Array("{\"a\":\"\(String(repeating: "x", count: length - 8))\"}\n{\"a\":1}\n".utf8)
+        for piece in [1, 100, 103, 104, 105, 65_536] {
+          var reader = JSONReader(
+            ByteSource(bytes: [], name: "t"), shape: .lines, limits: limits(lineByteCount: 100))
+          var count = 0
+          var failure: ImportError?
+          do throws(ImportError) {
+            let all = parts(
+              text, .init(byteCount: .max), pieces: [piece], lineByteCount: 100)
+            for part in all {
+              reader.begin(part)
+              while try reader.next() { count += 1 }
+            }
+          } catch {
+            failure = error
+          }
+          #expect(failure?.kind == (isRefused ? .limit(.lineByteCount) : nil), "\(length) \(piece)")
+          #expect(count == (isRefused ? 0 : 2), "\(length) \(piece)")
+        }
+      }
+    }
+  }
+
+  private func limits(lineByteCount: Int) -> JSONLimits {
+    var limits = JSONLimits()
+    limits.lineByteCount = lineByteCount
+    return limits
   }
 
   @Test("a reader leaves what it has not read yet, with its place")
@@ -149,8 +204,7 @@ struct LinePartsTests {
     let text = Array("{\"a\": 1}\n{\"a\": 2}\n{\"a\":".utf8)
     let source = ByteSource(decompressing: FailingDecompressor(text), name: "t")
     var parts = LineParts(
-      source, behind: UnsafeBufferPointer(start: nil, count: 0), at: TextMark(),
-      .init(byteCount: 1))
+      source, behind: [], at: TextMark(), .init(byteCount: 1))
     var reader = JSONReader(ByteSource(bytes: [], name: "t"), shape: .lines)
     var count = 0
     var failure: ImportError?

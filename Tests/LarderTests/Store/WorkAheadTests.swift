@@ -13,7 +13,7 @@ struct WorkAheadTests {
     var next = 0
     var used: [Int] = []
 
-    try WorkAhead<Int>.run(
+    try WorkAhead<Int, Int>.run(
       most: 2, counts: { $0 % 2 == 0 },
       make: {
         next += 1
@@ -29,7 +29,7 @@ struct WorkAheadTests {
     var used = 0
     var most = 0
 
-    try WorkAhead<Int>.run(
+    try WorkAhead<Int, Int>.run(
       most: 3, counts: { _ in true },
       make: {
         made.withLock { count in
@@ -53,7 +53,7 @@ struct WorkAheadTests {
     var used: [Int] = []
 
     #expect(throws: Failure.self) {
-      try WorkAhead<Int>.run(
+      try WorkAhead<Int, Int>.run(
         most: 2, counts: { _ in true },
         make: {
           next += 1
@@ -70,7 +70,7 @@ struct WorkAheadTests {
     let made = Locked(0)
 
     #expect(throws: Failure.self) {
-      try WorkAhead<Int>.run(
+      try WorkAhead<Int, Int>.run(
         most: 2, counts: { _ in true },
         make: {
           made.withLock { count in
@@ -95,7 +95,7 @@ struct WorkAheadTests {
     var random = RandomSource()
     let delays = (0..<300).map { _ in random.int(0..<200) }
 
-    try WorkAhead<Int>.run(
+    try WorkAhead<Int, Int>.run(
       most: threadCount + 1,
       take: {
         next += 1
@@ -120,6 +120,76 @@ struct WorkAheadTests {
     #expect(running.withLock { $0.most } <= threadCount)
   }
 
+  @Test("several threads make things at once")
+  func beside() throws {
+    let counts = (Locked(0), Locked(0))
+    var next = 0
+    try WorkAhead<Int, Int>.run(
+      most: 2,
+      take: {
+        next += 1
+        return next <= 2 ? next : nil
+      },
+      makers: [0, 1].map { _ in
+        { number in
+          // Neither goes on before the other has begun.
+          counts.0.withLock { $0 += 1 }
+          while counts.0.withLock({ $0 }) < 2 {}
+          counts.1.withLock { $0 += 1 }
+          return number
+        }
+      }, use: { _ in })
+    #expect(counts.1.withLock { $0 } == 2)
+  }
+
+  @Test("no more waits than may, by weight, but for one thing more")
+  func weight() throws {
+    var random = RandomSource()
+    let weights = (0..<200).map { _ in random.int(0..<50) }
+    let taken = Locked(0)
+    var (number, used, most) = (0, 0, 0)
+    try WorkAhead<Int, Int>.run(
+      most: 60, weight: { $0 },
+      take: {
+        guard number < weights.count else { return nil }
+        number += 1
+        taken.withLock { $0 += weights[number - 1] }
+        return weights[number - 1]
+      },
+      makers: (0..<3).map { _ in { $0 } },
+      use: { weight in
+        used += weight
+        most = max(most, taken.withLock { $0 } - used)
+      })
+    #expect(used == weights.reduce(0, +))
+    // Fewer than 60 waited when the last one was taken, and its weight was below 50.
+    #expect(most <= 59 + 49)
+  }
+
+  @Test("what makers hold is let go of when it returns")
+  func lifetime() throws {
+    final class Held {}
+    weak var held: Held?
+    do {
+      let object = Held()
+      held = object
+      var next = 0
+      try WorkAhead<Int, Int>.run(
+        most: 2,
+        take: { [object] in
+          withExtendedLifetime(object) { next += 1 }
+          return next <= 20 ? next : nil
+        },
+        makers: (0..<3).map { _ in
+          { [object] in
+            withExtendedLifetime(object) {}; return $0
+          }
+        },
+        use: { _ in })
+    }
+    #expect(held == nil)
+  }
+
   @Test("the first error is thrown, once all before it is used", arguments: [false, true])
   func firstFailure(isTaking: Bool) {
     struct Numbered: Error, Equatable { let number: Int }
@@ -128,7 +198,7 @@ struct WorkAheadTests {
       var used: [Int] = []
 
       #expect(throws: Numbered(number: first)) {
-        try WorkAhead<Int>.run(
+        try WorkAhead<Int, Int>.run(
           most: 8,
           take: {
             next += 1
@@ -153,7 +223,7 @@ struct WorkAheadTests {
   func manyStopped() {
     let made = Locked(0)
     #expect(throws: Failure.self) {
-      try WorkAhead<Int>.run(
+      try WorkAhead<Int, Int>.run(
         most: 6, take: { 1 },
         makers: (0..<3).map { _ in
           { _ in
