@@ -48,6 +48,36 @@ struct ImportPartsTests {
     }
   }
 
+  @Test("what was tried before one shows something new is written as what comes behind it")
+  func records() throws {
+    let source = lines(2_000) {
+      #"{"id": \#($0), "x": "v"\#($0 % 97 == 0 ? #", "y\#($0)": 1"# : "")}"#
+    }
+    for _ in 0..<repetitions(20) {
+      try withStore(ofThreads: 4) { store in
+        _ = try importing(source, into: store)
+
+        // All are in the store as they would be written now.
+        let again = try importing(source, into: store)
+        #expect(again.saved.unchanged == 2_000)
+      }
+    }
+  }
+
+  @Test("names are keys of a dictionary by all documents, whoever has tried them")
+  func dictionaries() throws {
+    let names = (0..<60).map { #""n\#($0)": 1"# }.joined(separator: ", ")
+    for fullCount in [0, 1_000] {
+      try withStore(ofThreads: 4) { store in
+        let report = try importing(
+          lines(1_100) { #"{"id": \#($0), "x": {\#($0 < fullCount ? names : #""m\#($0)": 1"#)}}"# },
+          into: store)
+        let kind = report.inferredFields.first { $0.name == "x" }?.kind
+        #expect(kind?.contains("m1000") == (fullCount > 0), "\(kind ?? "")")
+      }
+    }
+  }
+
   @Test("where every part shows something new, each document is tried once by this thread")
   func nothingShared() throws {
     try withStore(ofThreads: 2) { store in
