@@ -343,20 +343,4 @@ struct DirectPathTests {
   }
 
   /// Keys and records of a collection and of its indexes, as they are in the file.
-  private func entries(of name: String, in store: Store) throws -> [[UInt8]] {
-    try store.read { snapshot in
-      guard let collection = snapshot.catalogue[name] else { return [] }
-      var entries: [[UInt8]] = []
-      for database in [collection.documents] + collection.indexes.map(\.database) {
-        var cursor = try snapshot.transaction.cursor(in: database)
-        var isThere = try cursor.first()
-        while isThere {
-          entries.append([UInt8](cursor.key))
-          entries.append([UInt8](cursor.value))
-          isThere = try cursor.next()
-        }
-      }
-      return entries
-    }
-  }
 }
