@@ -342,5 +342,4 @@ struct DirectPathTests {
     }
   }
 
-  /// Keys and records of a collection and of its indexes, as they are in the file.
 }

@@ -1,3 +1,4 @@
+import LarderLMDB
 import LarderTestKit
 import LarderTesting
 
