@@ -341,5 +341,4 @@ struct DirectPathTests {
       return outcome
     }
   }
-
 }

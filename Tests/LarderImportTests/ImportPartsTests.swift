@@ -50,8 +50,10 @@ struct ImportPartsTests {
 
   @Test("what was tried before one shows something new is written as by one thread")
   func records() throws {
-    let source = lines {
-      #"{"id": \#($0), "x": "v"\#($0 % 700 == 699 ? #", "y\#($0)": 1"# : "")}"#
+    // One field after the other turns out to hold doubles.
+    let source = lines { number in
+      let fields = (0..<7).map { #", "f\#($0)": \#(number == 700 * $0 + 300 ? "1.5" : "1")"# }
+      return #"{"id": \#(number)\#(fields.joined())}"#
     }
     func imported(threadCount: Int) throws -> (entries: [[UInt8]], sharedCount: Int) {
       try withStore(ofThreads: threadCount) { store in
