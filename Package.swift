@@ -181,11 +181,15 @@ if let sanitizer = Context.environment["LARDER_SANITIZER"] {
     "LarderImport", "LarderSync", "LarderRemote", "LarderTesting", "LarderTestKit",
     "LarderLMDBTests", "LarderTestProcess", "LarderTests",
   ]
-  let targets = sanitizer == "address-lmdb" ? layer : all
+  let targets =
+    sanitizer == "address-lmdb" ? layer : sanitizer == "thread" ? all + ["LarderImportTests"] : all
   package.targets.removeAll { !targets.contains($0.name) }
   package.products.removeAll { _ in true }
   package.targets.first { $0.name == "LarderTests" }?.sources =
     shared + (sanitizer == "thread" ? concurrent : record)
+  package.targets.first { $0.name == "LarderImportTests" }?.sources = [
+    "ImportPartsTests.swift", "Support/Fixtures.swift", "Support/Stores.swift",
+  ]
 }
 
 // `Tools/test` has the libraries optimized, with the checks of debug builds left in, and the tests as they

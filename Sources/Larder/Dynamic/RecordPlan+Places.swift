@@ -214,6 +214,8 @@ extension InferredShape {
 }
 
 extension SeenValues {
+  // Inlined, the places inside of one another became 50 kB of code.
+  @inline(never)
   fileprivate mutating func add(
     _ counts: [RecordPlan.Count], of plan: borrowing RecordPlan, node number: Int
   ) {

@@ -40,6 +40,11 @@ extension Array {
   /// Takes the elements of all parts, in their order.
   @inlinable init(moving parts: [PartBuffer<Element>]) {
     let whole = parts.reduce(0) { $0 + $1.count }
+    // The storage that all empty arrays share would be written to, though with what it holds.
+    guard whole > 0 else {
+      self = []
+      return
+    }
     self.init(unsafeUninitializedCapacity: whole) { buffer, count in
       for part in parts {
         guard let elements = part.elements, let start = buffer.baseAddress else { continue }

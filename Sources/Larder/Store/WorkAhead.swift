@@ -2,8 +2,8 @@ internal import LarderLMDB
 
 /// Makes things on other threads while the caller uses those that were made before.
 package final class WorkAhead<Input, Element>: @unchecked Sendable {
-  // Guard: `taking` for what is taken, `condition` for all else.
-  private let taking = Locked(())
+  // Guard: `takenCount` for what is taken, `condition` for all else.
+  private let takenCount = Locked(0)
   private var take: (() throws -> Input?)?
   private let condition = Condition()
   private let most: Int
@@ -12,7 +12,6 @@ package final class WorkAhead<Input, Element>: @unchecked Sendable {
   private var made: [Int: (result: Result<Element, any Error>, weight: Int)] = [:]
   /// What is being made, and what waits to be used, together.
   private var waitingWeight = 0
-  private var nextTaken = 0
   private var nextUsed = 0
   private var threadCount: Int
   /// Whether no more will be begun.
@@ -85,7 +84,7 @@ package final class WorkAhead<Input, Element>: @unchecked Sendable {
   /// Takes what the next one is made of, once there is room for it; nil where there is none.
   private func begin() -> (number: Int, input: Result<Input, any Error>, weight: Int)? {
     nonisolated(unsafe) var begun: (number: Int, input: Result<Input, any Error>, weight: Int)?
-    taking.withLock { _ in
+    takenCount.withLock { count in
       let isWanted: Bool = condition.withLock {
         while !isAtEnd, waitingWeight >= most { condition.wait() }
         return !isAtEnd
@@ -101,8 +100,8 @@ package final class WorkAhead<Input, Element>: @unchecked Sendable {
       }
       let weight = (try? input.get()).flatMap { weigh?($0) } ?? 0
       condition.withLock { waitingWeight += weight }
-      begun = (nextTaken, input, weight)
-      nextTaken += 1
+      begun = (count, input, weight)
+      count += 1
     }
     return begun
   }
