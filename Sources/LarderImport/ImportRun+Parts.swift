@@ -80,10 +80,10 @@ extension ImportRun {
       ImportBatches.Source(batches(partReader(file, isRehearsal: false), in: place)).step(of:)
     }
     var (count, dividedCount) = (0, 0)
-    let batchByteCount = max(options.batchByteCount, 1)
+    // Small batches count as much, so that each thread has one.
+    let unit = max(options.batchByteCount, ImportPath.stepByteCount)
     try WorkAhead.run(
-      // Of small batches, no more than of large ones.
-      most: (makers.count + 1) * batchByteCount, weight: { max($0.bytes.count, batchByteCount) },
+      most: (makers.count + 1) * unit, weight: { max($0.bytes.count, unit) },
       take: source.next, makers: makers
     ) { step in
       dividedCount += 1

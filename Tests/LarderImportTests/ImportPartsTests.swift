@@ -213,6 +213,7 @@ struct ImportPartsTests {
             options: options)
         }
       }
+      withExtendedLifetime(pipe) {}
       try writer.value()
 
       if isRefused {

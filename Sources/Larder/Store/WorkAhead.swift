@@ -48,7 +48,8 @@ package final class WorkAhead<Input, Element>: @unchecked Sendable {
     for box in boxes { WorkQueue("larder.ahead").async { ahead.makeAll(box) } }
     defer {
       ahead.stop()
-      // What closures hold is let go of here, and not when the other threads come to it.
+      // What was made in vain, and what closures hold, is let go of here, and not when the other threads come to it.
+      ahead.made = [:]
       ahead.take = nil
       ahead.weigh = nil
       for box in boxes { box.make = nil }

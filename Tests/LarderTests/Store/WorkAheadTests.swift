@@ -134,7 +134,10 @@ struct WorkAheadTests {
         { number in
           // Neither goes on before the other has begun.
           counts.0.withLock { $0 += 1 }
-          while counts.0.withLock({ $0 }) < 2 {}
+          let end = ContinuousClock.now + .seconds(300)
+          while counts.0.withLock({ $0 }) < 2 {
+            if ContinuousClock.now > end { throw Failure() }
+          }
           counts.1.withLock { $0 += 1 }
           return number
         }
@@ -166,26 +169,24 @@ struct WorkAheadTests {
     #expect(most <= 59 + 49)
   }
 
-  @Test("what makers hold is let go of when it returns")
-  func lifetime() throws {
-    final class Held {}
+  @Test(
+    "what makers hold, and what they made in vain, is let go of when it returns",
+    arguments: [false, true])
+  func lifetime(fails: Bool) {
+    final class Held: Sendable {}
     weak var held: Held?
     do {
       let object = Held()
       held = object
       var next = 0
-      try WorkAhead<Int, Int>.run(
-        most: 2,
+      try? WorkAhead<Int, Held>.run(
+        most: 4,
         take: { [object] in
           withExtendedLifetime(object) { next += 1 }
           return next <= 20 ? next : nil
         },
-        makers: (0..<3).map { _ in
-          { [object] in
-            withExtendedLifetime(object) {}; return $0
-          }
-        },
-        use: { _ in })
+        makers: (0..<3).map { _ in { [object] _ in object } },
+        use: { _ in if fails { throw Failure() } })
     }
     #expect(held == nil)
   }
