@@ -182,7 +182,11 @@ if let sanitizer = Context.environment["LARDER_SANITIZER"] {
     "LarderLMDBTests", "LarderTestProcess", "LarderTests",
   ]
   let targets =
-    sanitizer == "address-lmdb" ? layer : sanitizer == "thread" ? all + ["LarderImportTests"] : all
+    switch sanitizer {
+    case "address-lmdb": layer
+    case "thread": all + ["LarderImportTests"]
+    default: all
+    }
   package.targets.removeAll { !targets.contains($0.name) }
   package.products.removeAll { _ in true }
   package.targets.first { $0.name == "LarderTests" }?.sources =

@@ -24,6 +24,7 @@ package struct ByteSource: ~Copyable, Sendable {
     /// Memory; the sizes are those of successive reads, over and over.
     case memory([UInt8], pieceByteCounts: [Int])
     case compressed(any Decompressor)
+    /// Lines that were read before, for one of several threads.
     case part(LinePart)
   }
 

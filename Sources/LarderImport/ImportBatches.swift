@@ -58,8 +58,7 @@ struct ImportBatches: ~Copyable {
   private mutating func step(of part: LinePart) throws -> Step {
     documents.begin(part)
     while try documents.advance() { try add() }
-    let isEmpty = encoder.count + untyped.count == 0
-    return Step(batch: isEmpty ? nil : try takeBatch(), byteCount: part.end, isLast: false)
+    return Step(batch: try takeLastBatch(), byteCount: part.end, isLast: false)
   }
 
   /// The next step; nil behind the last.
@@ -85,8 +84,7 @@ struct ImportBatches: ~Copyable {
     guard kept?.batches.isEmpty ?? true else {
       return Step(batch: nil, byteCount: byteCount, isLast: false)
     }
-    let isEmpty = encoder.count + untyped.count == 0
-    return Step(batch: isEmpty ? nil : try takeBatch(), byteCount: byteCount, isLast: true)
+    return Step(batch: try takeLastBatch(), byteCount: byteCount, isLast: true)
   }
 
   /// The next of the batches that were kept.
@@ -127,6 +125,11 @@ struct ImportBatches: ~Copyable {
     } else {
       try encoder.add(try documents.item().document)
     }
+  }
+
+  /// Nil where no document is left.
+  private mutating func takeLastBatch() throws -> RecordBatch? {
+    encoder.count + untyped.count == 0 ? nil : try takeBatch()
   }
 
   private mutating func takeBatch() throws -> RecordBatch {

@@ -170,7 +170,7 @@ struct ImportRun {
         try tell(news(.reading, byteCount, file, report.documentCount, part: part))
         stepEnd.documentCount = report.documentCount + Self.stepDocumentCount
         stepEnd.byteCount = byteCount + stepByteCount
-        if mayDivide(file), let terms = try step.terms(of: rehearsal),
+        if documents.areLines, mayDivide(file), let terms = try step.terms(of: rehearsal),
           let rest = documents.leaveParts(.init(byteCount: stepByteCount))
         {
           try tryParts(rest, terms, &documents, &step, file, part: part)

@@ -49,9 +49,9 @@ struct ImportStep: ~Copyable {
     return false
   }
 
-  /// What other threads need to try documents as this does; nil where they cannot.
+  /// The terms on which other threads can try documents, as this step does; nil if they cannot.
   ///
-  /// - Parameter earlier: What they have got before.
+  /// - Parameter earlier: The terms that they have.
   func terms(
     of rehearsal: SaveRehearsal, replacing earlier: TapeTrial.Terms? = nil
   ) throws -> TapeTrial.Terms? {

@@ -12,8 +12,8 @@ extension Store {
   /// there are more, or others have written meanwhile, the file is read a second time, and saved in batches; so
   /// it is if the documents have fields or kinds that the collection lacks, up to the last that does, and always
   /// where keys are made or stand twice. An import in one transaction keeps all documents, equal or not. So an
-  /// import of what is mostly there costs one reading. Memory holds 16 MB or six batches, and 14 bytes for
-  /// each document, however large the file is.
+  /// import of what is mostly there costs one reading. Memory holds 16 MB, or six batches and the text of
+  /// four, and 14 bytes for each document, however large the file is.
   ///
   /// A file of 4 MB or more with one document in each line is read by several threads, as many as
   /// `StoreOptions.readThreadCount` says, and four at most. Any other of 1 MB or more is read on a thread of

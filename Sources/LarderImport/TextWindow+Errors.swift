@@ -57,3 +57,16 @@ extension TextWindow {
     Array(UnsafeBufferPointer(start: bytes.base + next, count: min(end - next, count)))
   }
 }
+
+extension ImportError {
+  /// A line, or a document, of more bytes than it may have.
+  static func tooLong(
+    _ limit: Limit, _ byteCount: Int, file: String, position: TextPosition?
+  ) -> ImportError {
+    let noun = limit == .lineByteCount ? "line" : "document"
+    return ImportError(
+      .limit(limit), file: file, position: position,
+      found: "a \(noun) of more than \(byteCount) bytes",
+      expected: "at most \(byteCount) bytes in one \(noun) (\(limit.rawValue))")
+  }
+}

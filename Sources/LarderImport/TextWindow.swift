@@ -221,14 +221,10 @@ struct TextWindow: ~Copyable, Sendable {
       end += 1
       return true
     }
-    let isLine = bound.limit == .lineByteCount
-    let noun = isLine ? "line" : "document"
-    throw ImportError(
-      .limit(bound.limit), file: source.name,
-      position: isLine
-        ? TextPosition(line: mark.line, column: 1) : position(of: bound.from - base),
-      found: "a \(noun) of more than \(bound.byteCount) bytes",
-      expected: "at most \(bound.byteCount) bytes in one \(noun) (\(bound.limit.rawValue))")
+    throw .tooLong(
+      bound.limit, bound.byteCount, file: source.name,
+      position: bound.limit == .lineByteCount
+        ? TextPosition(line: mark.line, column: 1) : position(of: bound.from - base))
   }
 }
 

@@ -1,5 +1,5 @@
-/// Hashes of all keys of an import, to find keys that stand twice: 8 bytes for each, and up to 6 more while it
-/// looks.
+/// Hashes of all keys of an import, to find keys that stand twice. Each takes 8 bytes, and up to 6 more during the
+/// search.
 struct KeyHashes: Sendable {
   /// In pieces, which need not be copied as they become more.
   private var full: [[UInt64]] = []
@@ -23,8 +23,8 @@ struct KeyHashes: Sendable {
 
   /// The hashes that keys share: those of keys that stand twice and, seldom, of two that differ.
   ///
-  /// Only those are sorted that share some of their bits with others, an eighth of all at most where all differ.
-  /// Sorting a million takes 0.1 s, this a fifth of it.
+  /// Only those are sorted that share some of their bits with others: about an eighth of all at most, where all
+  /// differ. For a million this takes 0.012 s; sorting all of them takes 0.07 s.
   func repeated() -> Set<UInt64> {
     var suspects = suspects()
     suspects.sort()
@@ -43,7 +43,8 @@ struct KeyHashes: Sendable {
     let mask = UInt64(wordCount - 1)
     var met = [UInt64](repeating: 0, count: wordCount)
     var metAgain = met
-    for piece in full + [latest] {
+    let pieces = full + [latest]
+    for piece in pieces {
       for hash in piece {
         let (word, bit) = (Int(hash >> 6 & mask), UInt64(1) << (hash & 63))
         metAgain[word] |= met[word] & bit
@@ -51,7 +52,7 @@ struct KeyHashes: Sendable {
       }
     }
     met = []
-    return (full + [latest]).reduce(into: []) { suspects, piece in
+    return pieces.reduce(into: []) { suspects, piece in
       for hash in piece where metAgain[Int(hash >> 6 & mask)] & 1 << (hash & 63) != 0 {
         suspects.append(hash)
       }
@@ -91,7 +92,7 @@ extension SaveRehearsal {
 
   /// What finds the documents among those given whose keys stand several times; nil where no key does.
   ///
-  /// What was kept to know them is let go of.
+  /// Can be asked once: the hashes of the keys are freed.
   public mutating func repeatedKeys() -> RepeatedKeys? {
     guard let keyKind else { return nil }
     let hashes = exchange(&keyHashes, with: KeyHashes())

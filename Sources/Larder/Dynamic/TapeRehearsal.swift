@@ -52,10 +52,10 @@ package struct TapeRehearsal: ~Copyable {
     }
   }
 
-  /// What other threads need to try documents as this does, until one of them shows something new; nil
-  /// where they cannot.
+  /// The terms on which other threads can try documents, as this rehearsal does, until a document shows something
+  /// new. Nil if they cannot.
   ///
-  /// - Parameter earlier: What they have got before, which is returned where it still holds.
+  /// - Parameter earlier: The terms that they have; returned if they still hold.
   package func terms(
     of rehearsal: SaveRehearsal, replacing earlier: TapeTrial.Terms? = nil
   ) throws -> TapeTrial.Terms? {

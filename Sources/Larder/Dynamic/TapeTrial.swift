@@ -8,7 +8,7 @@ package final class TapeTrial: @unchecked Sendable {  // Used by one thread afte
   var work: Work
   private(set) var keyHashes: [UInt64] = []
 
-  /// What is known of the documents, from which a trial begins.
+  /// The fields and kinds that are known when a trial begins.
   package struct Terms: Sendable {
     /// Which of the rehearsal's plans they are those of.
     let generation: Int

@@ -29,9 +29,10 @@ public struct StoreOptions: Equatable, Sendable {
   /// How many snapshots can be open at once, in all processes together.
   public var maximumReaderCount = 510
   /// How many threads, the caller's among them, may share the work of a query, a check or an export that goes through
-  /// a large collection. An import reads a large file with as many besides the caller's, four at most. Conditions, and the `init(from:)` of documents, run on all of them then; <doc:Concurrency> says
-  /// when. Nil for as many as there are processors, eight at most; 1 for the caller's alone. Each takes a reader
-  /// (``maximumReaderCount``), and all together at most an eighth of them.
+  /// a large collection. An import reads a large file with as many besides the caller's, four at most. Conditions,
+  /// and the `init(from:)` of documents, run on all of them then; <doc:Concurrency> says when. Nil for as many as
+  /// there are processors, eight at most; 1 for the caller's alone. Each takes a reader (``maximumReaderCount``), and
+  /// all together at most an eighth of them.
   public var readThreadCount: Int?
   /// How many bytes of encoded documents may wait to be written by `await`ed saves. One that comes
   /// while there are more waits before it encodes, so that tasks that save faster than the disk

@@ -8,9 +8,9 @@ package final class WorkAhead<Input, Element>: @unchecked Sendable {
   private let condition = Condition()
   private let most: Int
   private var weigh: ((Input) -> Int)?
-  /// What waits to be used, by its number, with what it weighs.
+  /// Results that wait to be used, with their weights, by their numbers.
   private var made: [Int: (result: Result<Element, any Error>, weight: Int)] = [:]
-  /// What is being made, and what waits to be used, together.
+  /// The weights of all that is being made or waits to be used.
   private var waitingWeight = 0
   private var nextUsed = 0
   private var threadCount: Int
@@ -48,7 +48,8 @@ package final class WorkAhead<Input, Element>: @unchecked Sendable {
     for box in boxes { WorkQueue("larder.ahead").async { ahead.makeAll(box) } }
     defer {
       ahead.stop()
-      // What was made in vain, and what closures hold, is let go of here, and not when the other threads come to it.
+      // Frees unused results, and what the closures hold, before this returns. Otherwise they would live until the
+      // other threads let go of this object.
       ahead.made = [:]
       ahead.take = nil
       ahead.weigh = nil
@@ -57,8 +58,9 @@ package final class WorkAhead<Input, Element>: @unchecked Sendable {
     while let element = try ahead.next() { try use(element) }
   }
 
-  /// What one thread makes things with.
-  private final class Box: @unchecked Sendable {  // By that thread, and by the caller behind it.
+  /// The maker of one thread.
+  private final class Box: @unchecked Sendable {
+    // Guard: used by that thread, and by the caller once the thread has ended.
     var make: ((Input) throws -> Element)?
 
     init(_ make: @escaping (Input) throws -> Element) { self.make = make }

@@ -76,7 +76,8 @@ struct LineParts: ~Copyable {
       }
       // A byte order mark belongs to no line.
       if bytes.count - next - scan.lineStart > lineByteCount + 3 {
-        failure = .tooLong(lineByteCount, source.name)
+        // For a reader that does not refuse it itself.
+        failure = .tooLong(.lineByteCount, lineByteCount, file: source.name, position: nil)
         break
       }
       makeRoom()
@@ -144,15 +145,5 @@ extension UnsafePointer<UInt8> {
     var last = count - 1
     while self[last] != 0x0A { last -= 1 }
     return last
-  }
-}
-
-extension ImportError {
-  /// For a reader that has not refused the line itself.
-  fileprivate static func tooLong(_ byteCount: Int, _ file: String) -> ImportError {
-    ImportError(
-      .limit(.lineByteCount), file: file, position: nil,
-      found: "a line of more than \(byteCount) bytes",
-      expected: "at most \(byteCount) bytes in one line (lineByteCount)")
   }
 }
