@@ -2,7 +2,8 @@
   import Foundation
 
   /// The turn of processes that write, taken as another process would: the kernel tells them apart by
-  /// how the file was opened.
+  /// how the file was opened. Nobody writes while it is held: those who wait pass it by after two seconds,
+  /// which a busy machine may take to look once, unless their `WriteWait.checkSeconds` is infinite.
   package final class ForeignTurn: Sendable {
     private let file: FileHandle
 

@@ -39,8 +39,6 @@ final class WriteTurn: @unchecked Sendable {
 
   /// How often those who wait look whether they still have to.
   private static let lookSeconds = 0.05
-  /// How often they look whether whoever has the turn writes at all.
-  private static let checkSeconds = 1.0
 
   private let descriptor: Int32
   private let forkCount = Forks.current
@@ -88,9 +86,9 @@ final class WriteTurn: @unchecked Sendable {
   /// Waits until no other process has it; ``giveBack()`` must follow where it is taken.
   ///
   /// - Parameters:
-  ///   - isFree: Whether LMDB's own lock is free, asked once a second. Where it is twice in a row,
-  ///     whoever has the turn has died and left it to a process that does not know of it, and it is
-  ///     passed by.
+  ///   - isFree: Whether LMDB's own lock is free, asked every ``WriteWait/checkSeconds``. Where it is
+  ///     twice in a row, whoever has the turn has died and left it to a process that does not know of
+  ///     it, and it is passed by.
   ///   - tellsOfLong: Called once when the wait has become long.
   func take(
     _ wait: WriteWait, isFree: () -> Bool, isWanted: () -> Bool, tellsOfLong: () -> Void
@@ -105,7 +103,7 @@ final class WriteTurn: @unchecked Sendable {
     }
     let start = SystemCall.seconds
     let deadline = wait.deadline ?? wait.timeoutSeconds.map { start + $0 }
-    var (nextCheck, freeCount, isTold) = (start + Self.checkSeconds, 0, false)
+    var (nextCheck, freeCount, isTold) = (start + wait.checkSeconds, 0, false)
     state.waiterCount += 1
     defer { endWaiting() }
     while true {
@@ -127,7 +125,7 @@ final class WriteTurn: @unchecked Sendable {
       if isLong { tellsOfLong() }
       condition.lock()
       if isLong { isTold = true }
-      if isDue { nextCheck = now + Self.checkSeconds }
+      if isDue { nextCheck = now + wait.checkSeconds }
       if !isStillWanted || state.isClosed { return .unwanted }
       if freeCount >= 2 {
         state.count += 1

@@ -9,6 +9,9 @@ package struct WriteWait: Sendable {
   package var isWanted: (@Sendable () -> Bool)?
   /// Told once when it has waited for ``longSeconds``.
   package var tellsOfLong: (@Sendable (WriteHolder?) -> Void)?
+  /// How often it looks whether whoever has the turn writes at all, in seconds. Where nobody does twice in a
+  /// row, it goes on without the turn.
+  package var checkSeconds = 1.0
 
   /// A writer of another process that has held the turn for so long is worth a word.
   package static var longSeconds: Double { 3 }

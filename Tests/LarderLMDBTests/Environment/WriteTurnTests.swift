@@ -12,6 +12,7 @@
     @Test("a write waits for the process whose turn it is, and no longer once that has died")
     func waiting() throws {
       let environment = try Environment.open(at: folder.store)
+      environment.writeWait.withLock { $0.checkSeconds = .infinity }
       let other = try ForeignTurn(folder.opening)
       #expect(other.take())
       let isWritten = DispatchSemaphore(value: 0)
@@ -160,6 +161,7 @@
     @Test("waiting goes by a clock that nobody sets")
     func clock() throws {
       let environment = try Environment.open(at: folder.store)
+      environment.writeWait.withLock { $0.checkSeconds = .infinity }
       let other = try ForeignTurn(folder.opening)
       #expect(other.take())
       let probe = Locked<ThreadProbe?>(nil)

@@ -150,6 +150,7 @@
     ) throws -> (store: Store, turn: ForeignTurn) {
       let store = try Store(at: folder.store)
       try store.repository(of: Contact.self).save(Contact(id: "first"))
+      store.engine.environment.writeWait.withLock { $0.checkSeconds = .infinity }
       let turn = try ForeignTurn(store.engine.environment.bellPath)
       let begins = Locked(0)
       _ = CallFaults.watch(store.engine.environment.folder) { call in

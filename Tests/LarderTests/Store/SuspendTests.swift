@@ -72,6 +72,7 @@ import Testing
       let store = try Store(at: folder.store)
       let notes = store.repository(of: Note.self)
       try await notes.save(note)
+      store.engine.environment.writeWait.withLock { $0.checkSeconds = .infinity }
       let turn = try ForeignTurn(folder.opening)
       #expect(turn.take())
       let waiting = Task { try await notes.save([Note(id: "b", nonce: "n", batchCount: 1)]) }
