@@ -66,7 +66,7 @@ extension Environment {
     try checkFork("beginWrite")
     try refuseSecondWrite("beginWrite")
     // Before the gate: whoever waits for another process must not keep others from a larger map.
-    guard !gate.isShut else { throw closed("beginWrite") }
+    try refuseClosure("beginWrite")
     // Another one may be there once the store was suspended and resumed: each is given back itself.
     let turn = turn
     try take(turn)
@@ -96,12 +96,12 @@ extension Environment {
     let outcome = turn.take(
       wait, isFree: { isWriteLockFree },
       isWanted: {
-        guard !gate.hasEnded, !gate.isResting else { return false }
+        guard !endsWaiting else { return false }
         isDeclined = wait.isWanted?() == false
         return !isDeclined
       }, tellsOfLong: { wait.tellsOfLong?(writeHolder) })
     guard outcome != .taken else { return }
-    guard !gate.hasEnded, !gate.isResting else { throw closed("beginWrite") }
+    if endsWaiting { try refuseClosure("beginWrite") }
     // The turn was closed by a suspension that has ended since.
     if outcome == .unwanted, !isDeclined { throw suspended("beginWrite") }
     if outcome == .unwanted {
@@ -113,6 +113,14 @@ extension Environment {
     throw LMDBError(
       .busy(by: holder), operation: "beginWrite", path: folder,
       detail: "\(holder?.description ?? "another process") is writing to the store")
+  }
+
+  /// Whether those who wait to write are to be told, and not only who comes later.
+  private var endsWaiting: Bool {
+    switch gate.closure {
+    case .ended, .resting: true
+    case .closing, nil: false
+    }
   }
 
   private func beginInTurn() throws(LMDBError) -> OpaquePointer {
@@ -175,8 +183,17 @@ extension Environment {
   @inline(__always)
   func enter(_ operation: StaticString, isLate: Bool = false) throws(LMDBError) {
     guard forkCount == Forks.current else { throw usedAfterFork("\(operation)") }
-    guard gate.enter() || isLate && gate.enterLate() else { throw closed("\(operation)") }
+    if !gate.enter() { try enterClosed(operation, isLate: isLate) }
     if lockPages != nil { try enterCopied() }
+  }
+
+  @inline(never)
+  private func enterClosed(_ operation: StaticString, isLate: Bool) throws(LMDBError) {
+    while !(isLate && gate.enterLate()) {
+      try refuseClosure("\(operation)")
+      // It was opened again meanwhile.
+      if gate.enter() { return }
+    }
   }
 
   @inline(never)
@@ -204,8 +221,17 @@ extension Environment {
       .suspended, operation: operation, path: folder, detail: "the store is suspended")
   }
 
+  /// - Throws: ``LMDBError/Code/suspended``, ``LMDBError/Code/closed``, or that there is no map any more, where
+  ///   nothing new is let in.
+  func refuseClosure(_ operation: String) throws(LMDBError) {
+    switch gate.closure {
+    case nil: return
+    case .resting: throw suspended(operation)
+    case .closing, .ended: throw closed(operation)
+    }
+  }
+
   func closed(_ operation: String) -> LMDBError {
-    if gate.isResting, !gate.hasEnded { return suspended(operation) }
     guard hasLostMap.load(ordering: .acquiring) else {
       return LMDBError(.closed, operation: operation, path: folder, detail: "the store is closed")
     }
@@ -304,7 +330,7 @@ extension Environment {
     case .ran, .shut: break
     case .other: guard gate.waitForOther(until: deadline) else { return false }
     }
-    guard !gate.isShut else { throw closed("begin") }
+    try refuseClosure("begin")
     return true
   }
 
@@ -378,7 +404,7 @@ extension Environment {
   func renew(_ handle: TransactionHandle) throws(LMDBError) {
     try checkFork("renew")
     // Or else a scan that renews for ever would keep the store from closing.
-    guard !gate.isShut else { throw closed("renew") }
+    try refuseClosure("renew")
     try expectLockPages()
     Calls.reset(handle.pointer)
     var status = Calls.renew(handle.pointer)

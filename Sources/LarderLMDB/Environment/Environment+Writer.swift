@@ -60,7 +60,7 @@ extension Environment {
       let deadline = SystemCall.seconds + Self.lostSeconds
       while owner != 0, word.owner == owner, !SystemCall.isThread(owner), turn?.isConfirmed == true
       {
-        guard !gate.isShut else { throw closed("beginWrite") }
+        try refuseClosure("beginWrite")
         guard SystemCall.seconds < deadline else {
           throw LMDBError(
             .lockTableDamaged, operation: "beginWrite", path: files.lock,

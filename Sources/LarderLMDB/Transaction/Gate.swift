@@ -79,7 +79,23 @@ struct Gate: ~Copyable, Sendable {
     mark.pointee.bitwiseOr(Self.shut | Self.resting, ordering: .sequentiallyConsistent)
   }
 
-  var isResting: Bool { mark.pointee.load(ordering: .acquiring) & Self.resting != 0 }
+  /// Why nobody new is let in.
+  enum Closure {
+    /// Somebody shuts it, and may open it again.
+    case closing
+    case resting
+    case ended
+  }
+
+  /// Nil where it is open. By one look: between two it may have been opened again.
+  var closure: Closure? {
+    let mark = mark.pointee.load(ordering: .acquiring)
+    if mark & Self.ended != 0 { return .ended }
+    if mark & Self.resting != 0 { return .resting }
+    return mark & Self.shut != 0 ? .closing : nil
+  }
+
+  private var isResting: Bool { mark.pointee.load(ordering: .acquiring) & Self.resting != 0 }
 
   func shut() { mark.pointee.bitwiseOr(Self.shut, ordering: .sequentiallyConsistent) }
 
