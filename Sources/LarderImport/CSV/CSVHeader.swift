@@ -101,7 +101,8 @@ struct CSVHeader {
     guard place?.member(name) == nil, let path = FieldPath(name) else {
       return FieldPath(field: name)
     }
-    let isBeside = (1..<path.names.count).contains { count in
+    // Beside a column that is deeper than the limit nothing is read: that one is refused itself.
+    let isBeside = (1..<min(path.names.count, maximumDepth + 1)).contains { count in
       let outer = path.names.prefix(count)
       guard names.contains(Array(outer)) else { return false }
       switch outer.reduce(place, { $0?.member($1) })?.kind {
