@@ -40,7 +40,8 @@ public func withTemporaryStore<Result>(
 ///   cannot be read or closed.
 public func verifyAndClose(_ store: Store) throws {
   let report = try store.check()
-  try store.close()
+  // On a busy machine what the store does by itself may hold it up.
+  try store.close(timeout: .seconds(60))
   if !report.isSound { throw UnsoundStore(report: report) }
 }
 

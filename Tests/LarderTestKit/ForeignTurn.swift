@@ -9,6 +9,8 @@
 
     package init(_ path: String) throws {
       file = try FileHandle(forUpdating: URL(filePath: path))
+      // A program that is started meanwhile would have the turn, too.
+      _ = fcntl(file.fileDescriptor, F_SETFD, FD_CLOEXEC)
     }
 
     /// Takes it without waiting; false where somebody else has it.
@@ -16,8 +18,12 @@
 
     package func giveBack() { precondition(set(F_UNLCK), "the kernel does not take back a lock") }
 
-    /// Gives it back as the kernel does for a process that has died.
-    package func die() { try? file.close() }
+    /// Gives it back as the kernel does for a process that has died. A copy of the file that a program has
+    /// which is just being started keeps nothing.
+    package func die() {
+      _ = set(F_UNLCK)
+      try? file.close()
+    }
 
     private func set(_ kind: Int32) -> Bool {
       var lock = flock()

@@ -70,7 +70,7 @@ package final class OtherProcess {
   // MARK: Talking
 
   /// The next line it printed; nil when it ended, or said nothing for so long.
-  package func line(timeoutSeconds: Double = 120) -> String? {
+  package func line(timeoutSeconds: Double = 600) -> String? {
     while true {
       if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
         defer { unread.removeSubrange(...end) }
@@ -108,6 +108,8 @@ package final class OtherProcess {
 
   /// Gives it a line.
   package func say(_ line: String) {
+    // One that has died is found out by what it does not say.
+    signal(SIGPIPE, SIG_IGN)
     let bytes = Array("\(line)\n".utf8)
     _ = write(input, bytes, bytes.count)
   }

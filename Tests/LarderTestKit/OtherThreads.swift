@@ -3,13 +3,13 @@
 
   /// The threads of this process but the one that asks.
   package enum OtherThreads {
-    /// Waits until none of them runs, at most ten seconds; to be called right before `fork`.
+    /// Waits until none of them runs, at most five minutes; to be called right before `fork`.
     ///
     /// A child inherits the locks that they hold, and nobody unlocks them there. Those of Swift's runtime,
     /// which are held while a type is used for the first time, no program can do without.
     package static func waitUntilQuiet() {
       var before: [String: Substring]?
-      for _ in 0..<1000 {
+      for _ in 0..<30_000 {
         let now = resting()
         if let now, now == before { return }
         before = now

@@ -52,7 +52,7 @@ extension Engine {
 
   /// Reserves more address space for the file; false where it may not become larger, or where
   /// somebody reads on.
-  func growMap(_ drainSeconds: Double) -> Bool {
+  func growMap(_ drainSeconds: Double?) -> Bool {
     do {
       let map = try environment.mapByteCount()
       let largest = space.largestMap(from: map)

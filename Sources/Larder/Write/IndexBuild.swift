@@ -96,7 +96,7 @@ extension Engine {
   ///   and the background passes over this index until there may be.
   @discardableResult
   func workOnIndex(
-    of collection: String? = nil, drainSeconds: Double = Environment.drainSeconds
+    of collection: String? = nil, drainSeconds: Double? = nil
   ) throws -> Bool {
     if try mendSearch(drainSeconds: drainSeconds) { return true }
     guard let (number, record) = nextIndexWork(of: collection) else {

@@ -89,7 +89,7 @@ extension Engine {
   /// Empties a search index that a query has found damaged, so that the background builds it; false where none is.
   ///
   /// - Throws: Such as where there is no room. A query that meets the damage again has it tried again.
-  func mendSearch(drainSeconds: Double) throws -> Bool {
+  func mendSearch(drainSeconds: Double?) throws -> Bool {
     guard let number = damagedSearches.first else { return false }
     defer { damagedSearches.remove(number) }
     try perform(drainSeconds: drainSeconds) { try $0.mendSearch(number) }
@@ -102,7 +102,7 @@ extension Engine {
   ///
   /// - Throws: Such as where there is no room. Nothing of the step is kept then; a later change of the
   ///   index has it tried again.
-  func mergeSearch(drainSeconds: Double) throws -> Bool {
+  func mergeSearch(drainSeconds: Double?) throws -> Bool {
     guard let number = indexWork.withLock({ $0.searchesToMerge.min() }) else { return false }
     var isLeft = false
     defer {

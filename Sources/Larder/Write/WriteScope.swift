@@ -387,9 +387,9 @@ extension Engine {
   /// one that needs a larger map. One that deletes and finds no room is run again once more, with only
   /// the keys in the log: what makes room must not fail for want of it.
   ///
-  /// - Parameter drainSeconds: How long reads may hold up a larger map.
+  /// - Parameter drainSeconds: How long reads may hold up a larger map; nil for two seconds.
   func perform<Result>(
-    drainSeconds: Double = Environment.drainSeconds,
+    drainSeconds: Double? = nil,
     _ body: (inout WriteScope) throws -> Result
   ) throws -> Result {
     var declarations = 0
@@ -425,7 +425,7 @@ extension Engine {
 
   /// Runs `body`, and runs it again in a larger map where it has found no room in this one.
   func growing<Result>(
-    _ drainSeconds: Double = Environment.drainSeconds, _ body: () throws -> Result
+    _ drainSeconds: Double? = nil, _ body: () throws -> Result
   ) throws -> Result {
     while true {
       do {

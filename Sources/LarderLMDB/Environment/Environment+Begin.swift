@@ -275,7 +275,7 @@ extension Environment {
     while true {
       let reopenings = reopenings.load(ordering: .acquiring)
       let begun = try Calls.begin(pointer.raw, readOnly: readOnly, path: folder)
-      let until = deadline ?? SystemCall.seconds + Self.drainSeconds
+      let until = deadline ?? SystemCall.seconds + drainSeconds
       deadline = until
       switch begun {
       case .begun(let transaction): return transaction
@@ -294,7 +294,7 @@ extension Environment {
   }
 
   /// How long one who must move the map waits for others to end what they read.
-  public static var drainSeconds: Double { 2 }
+  var drainSeconds: Double { patience.withLock(\.drainSeconds) }
 
   /// Has the map hold what another process has written, and as much again. Not the size that the file
   /// records, which is the largest map of any process: this one may have room for a small one only.
@@ -411,7 +411,7 @@ extension Environment {
     if Calls.isMapResized(status) {
       // Not behind another one who moves the map, or opens LMDB again, and waits for this handle.
       var isEnlarged = false
-      let deadline = SystemCall.seconds + Self.drainSeconds
+      let deadline = SystemCall.seconds + drainSeconds
       guard gate.tryAlone(until: deadline, { isEnlarged = enlargeMapAlone() }) == .ran, isEnlarged
       else { throw mapResized("mdb_txn_renew") }
       status = Calls.renew(handle.pointer)

@@ -49,17 +49,19 @@ extension Environment {
   /// Reserves more address space, so that the file may grow. Lets no new transaction begin and waits
   /// for those that run in this process. Other processes take it on by themselves.
   ///
+  /// - Parameter drainSeconds: How long it waits; nil for two seconds.
   /// - Throws: ``LMDBError``: ``LMDBError/Code/inUse`` when a transaction, perhaps of this very
   ///   thread, does not end in time, or `ENOMEM` when there is no address space. The map is then
   ///   as it was.
   public func grow(
-    toMapByteCount byteCount: Int, drainSeconds: Double = Environment.drainSeconds
+    toMapByteCount byteCount: Int, drainSeconds: Double? = nil
   ) throws(LMDBError) {
     try refuseSecondWrite("grow")
     try enter("grow")
     defer { gate.leave() }
     var failure: LMDBError?
-    let isAlone = gate.alone(until: SystemCall.seconds + drainSeconds) {
+    let seconds = drainSeconds ?? self.drainSeconds
+    let isAlone = gate.alone(until: SystemCall.seconds + seconds) {
       let information = Calls.information(pointer.raw)
       guard byteCount > information.mapByteCount else { return }
       do throws(LMDBError) {

@@ -45,9 +45,6 @@ extension Environment {
     #endif
   }
 
-  /// How long LMDB's lock may be that of a thread that is not there, before it is taken for lost.
-  private static var lostSeconds: Double { 2 }
-
   /// Where a disk without room takes a page of the lock file away, the kernel cannot clear the lock of
   /// a thread that ends, and whoever asks for it sleeps for ever. Called by who has the turn, so that no
   /// other writer of this library, of whatever container, can have the lock: what is left are threads of
@@ -57,7 +54,7 @@ extension Environment {
   func refuseLostLock(_ word: LockWord) throws(LMDBError) {
     #if canImport(Glibc)
       let owner = word.owner
-      let deadline = SystemCall.seconds + Self.lostSeconds
+      let deadline = SystemCall.seconds + patience.withLock(\.lostSeconds)
       while owner != 0, word.owner == owner, !SystemCall.isThread(owner), turn?.isConfirmed == true
       {
         try refuseClosure("beginWrite")

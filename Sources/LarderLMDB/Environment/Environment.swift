@@ -54,6 +54,7 @@ public final class Environment: Sendable {
   /// How long those who write wait for other processes. The layer above changes it for one write,
   /// before that begins; only one thread at a time may do so.
   package let writeWait = Locked(WriteWait())
+  package let patience = Locked(Patience())
   let gate = Gate()
   /// Readers that help others at the moment; see ``Transaction/inParallel(_:_:)``.
   let twinCount = Atomic<Int>(0)

@@ -17,9 +17,16 @@ import Testing
     /// Listens as another process would, through a file of its own.
     private func ear() throws -> FileHandle {
       let ear = try #require(FileHandle(forReadingAtPath: folder.opening))
+      // A program that is started meanwhile would listen, too.
+      _ = fcntl(ear.fileDescriptor, F_SETFD, FD_CLOEXEC)
       // F_OFD_SETLK: of the open file, not of the process.
       _ = ask(ear, 37, F_RDLCK)
       return ear
+    }
+
+    private func stopListening(_ ear: FileHandle) throws {
+      _ = ask(ear, 37, F_UNLCK)
+      try ear.close()
     }
 
     /// Asks the kernel about the byte that those who listen share; gives what it answers with.
@@ -49,7 +56,7 @@ import Testing
       }
 
       #expect(try rung() == last)
-      try ear.close()
+      try stopListening(ear)
       try environment.close()
     }
 
@@ -68,7 +75,7 @@ import Testing
       let last = try rung()
       #expect(try environment.statistics().lastTransactionID == last)
 
-      try ear.close()
+      try stopListening(ear)
       environment.listen(false)
       try environment.store(["key": "alone again"])
       #expect(try rung() == last)

@@ -17,7 +17,7 @@ import Testing
 
   private func compact(_ environment: Environment) throws -> Environment.Compaction {
     try #require(
-      try environment.compact(timeoutSeconds: 10, prepare: { _ in }, progress: { _, _ in true }))
+      try environment.compact(timeoutSeconds: 300, prepare: { _ in }, progress: { _, _ in true }))
   }
 
   @Test("what was deleted here and there is given back, and not only whole pages")
@@ -107,7 +107,7 @@ import Testing
 
     for last in 0... {
       var tellings = 0
-      let done = try environment.compact(timeoutSeconds: 10, prepare: { _ in }) { written, total in
+      let done = try environment.compact(timeoutSeconds: 300, prepare: { _ in }) { written, total in
         #expect(written <= total)
         tellings += 1
         return tellings <= last

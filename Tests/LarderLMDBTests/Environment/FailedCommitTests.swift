@@ -79,6 +79,7 @@
     @Test("threads that read and write meanwhile lose nothing")
     func threads() throws {
       let environment = try Environment.open(at: folder.store)
+      environment.patience.withLock { $0.drainSeconds = .infinity }
       try environment.store(["n": "0"])
       let isDone = Locked(false)
       // LMDB must not be opened again while one of its descriptors leads elsewhere.

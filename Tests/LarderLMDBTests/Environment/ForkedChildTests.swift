@@ -34,7 +34,7 @@
         let child = try Child {
           let turn = WriteTurn.open(opening)
           var wait = WriteWait()
-          wait.timeoutSeconds = 50
+          wait.timeoutSeconds = 1000
           // Whoever has the turn seems to write for ever, so that it is not passed by.
           let outcome = turn.take(
             wait, isFree: { false },
@@ -60,9 +60,9 @@
         let report = try Child.report {
           let isDone = DispatchSemaphore(value: 0)
           WorkQueue("test").async { isDone.signal() }
-          guard isDone.wait(timeout: .now() + 50) == .success else { return 1 }
+          guard isDone.wait(timeout: .now() + 1000) == .success else { return 1 }
           WorkQueue.later(0.01) { isDone.signal() }
-          guard isDone.wait(timeout: .now() + 50) == .success else { return 2 }
+          guard isDone.wait(timeout: .now() + 1000) == .success else { return 2 }
           return 0
         }
         #expect(report == 0)

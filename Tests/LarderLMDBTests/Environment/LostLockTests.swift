@@ -53,6 +53,7 @@
         let (store, lock) = (folder.store, folder.lock)
         let report = try Child.report {
           let environment = try Environment.open(at: store)
+          environment.patience.withLock { $0.lostSeconds = .infinity }
           Self.setOwner(Self.nobody, lock)
           let thread = Thread {
             usleep(300_000)

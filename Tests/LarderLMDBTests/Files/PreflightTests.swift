@@ -152,7 +152,7 @@ import Testing
   func compacted() throws {
     try make(valueCount: 10)
     let environment = try Environment.open(at: folder.store)
-    _ = try environment.compact(timeoutSeconds: 5, prepare: { _ in }, progress: { _, _ in true })
+    _ = try environment.compact(timeoutSeconds: 300, prepare: { _ in }, progress: { _, _ in true })
     #expect(try note == open)
     try environment.close()
     #expect(try note == closed)

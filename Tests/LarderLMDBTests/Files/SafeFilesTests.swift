@@ -225,7 +225,8 @@ struct SafeFilesTests {
       let environment = try Environment.open(at: folder.store)
       try environment.store(["a": String(repeating: "x", count: 100_000)])
       for descriptor: Int32 in 0...2 { close(descriptor) }
-      _ = try environment.compact(timeoutSeconds: 5, prepare: { _ in }, progress: { _, _ in true })
+      _ = try environment.compact(
+        timeoutSeconds: 300, prepare: { _ in }, progress: { _, _ in true })
       let before = try contents(of: folder.data)
       let text = [UInt8](repeating: UInt8(ascii: "w"), count: 10_000)
 

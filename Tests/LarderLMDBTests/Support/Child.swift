@@ -37,11 +37,11 @@ final class Child {
 
   deinit { kill() }
 
-  /// Waits for the report; nil when the child died or said nothing for a minute.
+  /// Waits for the report; nil when the child died or said nothing for ten minutes.
   func report() -> UInt8? {
     var wait = pollfd(fd: pipe, events: Int16(POLLIN), revents: 0)
     var report: UInt8 = 0
-    guard poll(&wait, 1, 60_000) == 1, read(pipe, &report, 1) == 1 else { return nil }
+    guard poll(&wait, 1, 600_000) == 1, read(pipe, &report, 1) == 1 else { return nil }
     return report
   }
 

@@ -37,7 +37,7 @@ import Testing
         var count = 0
         while count < rounds {
           guard shared.gate.enter() else { return }
-          let isAlone = shared.gate.alone(until: SystemCall.seconds + 60) {
+          let isAlone = shared.gate.alone(until: SystemCall.seconds + 1000) {
             let before = shared.inside.load(ordering: .relaxed)
             for _ in 0..<200 where shared.inside.load(ordering: .relaxed) != 0 {
               shared.seen.add(1, ordering: .relaxed)
@@ -65,7 +65,7 @@ import Testing
     }
 
     #expect(shared.seenCount == 0)
-    let end = SystemCall.seconds + 60
+    let end = SystemCall.seconds + 1000
     while shared.gate.runningCount != 0, SystemCall.seconds < end {
       SystemCall.sleep(microseconds: 100)
     }
@@ -79,7 +79,7 @@ import Testing
     try threads(2) { _ in
       for _ in 0..<200 {
         guard shared.gate.enter() else { return }
-        _ = shared.gate.alone(until: SystemCall.seconds + 60) {
+        _ = shared.gate.alone(until: SystemCall.seconds + 1000) {
           if shared.inside.add(1, ordering: .relaxed).newValue != 1 {
             shared.isDone.store(true, ordering: .relaxed)
           }
@@ -113,7 +113,7 @@ import Testing
     #expect(shared.runningCount == 3)
     shared.gate.leave()
     shared.gate.leave()
-    let isAloneThen = shared.gate.alone(until: SystemCall.seconds + 10) { hasRun = true }
+    let isAloneThen = shared.gate.alone(until: SystemCall.seconds + 1000) { hasRun = true }
     #expect(isAloneThen && hasRun)
   }
 
@@ -171,7 +171,7 @@ import Testing
     func alone(_ body: @escaping @Sendable () -> Void) -> OnThread<Bool> {
       OnThread {
         defer { shared.gate.leave() }
-        return shared.gate.alone(until: SystemCall.seconds + 60, body)
+        return shared.gate.alone(until: SystemCall.seconds + 1000, body)
       }
     }
     // We are inside as well: both want to be alone, and neither can be.

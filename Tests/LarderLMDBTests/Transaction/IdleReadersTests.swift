@@ -1,4 +1,5 @@
 import LarderTestKit
+import Synchronization
 import Testing
 
 @testable import LarderLMDB
@@ -10,6 +11,8 @@ struct IdleReadersTests {
   @Test("readers that nobody has used for a while give their slots back, and others stay")
   func idle() throws {
     let environment = try Environment.open(at: folder.store)
+    // Nobody else ends them.
+    environment.looksForIdleReaders.store(true, ordering: .relaxed)
     func slots() throws -> Int { try environment.readers().count }
     do {
       let snapshots = Held()

@@ -64,7 +64,7 @@ import Testing
     #expect(try await acknowledgeOne(store).isReset)
     let token = try store.changeToken()
 
-    try await store.compact()
+    try await store.compact(timeout: .seconds(600))
 
     try await store.repository(of: Parcel.self).save(Parcel(id: 11))
     #expect(try store.history(since: token).changes.count == 1)

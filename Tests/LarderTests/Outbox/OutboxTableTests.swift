@@ -232,7 +232,7 @@ struct PlainSlip: Codable, Identifiable, Equatable {
     },
     Row("a compaction", ["a \(was)"]) { store in
       try await store.slips.save(Slip(id: "a", text: "new"))
-      _ = try await store.compact()
+      _ = try await store.compact(timeout: .seconds(600))
     },
     Row("a mapped save", ["a \(was)", "c"]) { store in
       try await store.repository(of: Slip.self, mappedBy: LeafletMapper()).save([

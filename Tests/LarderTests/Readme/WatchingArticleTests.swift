@@ -4,7 +4,7 @@ import Testing
 
 @testable import Larder
 
-@Suite(.timeLimit(.minutes(5))) struct WatchingArticleTests {
+@Suite(.timeLimit(.minutes(20))) struct WatchingArticleTests {
   private let tests = URL(filePath: #filePath).deletingLastPathComponent()
 
   @Test("the example of several queries in the article on watching is the one that is tested")

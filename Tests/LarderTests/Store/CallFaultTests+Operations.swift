@@ -157,7 +157,7 @@ extension CallFaultTests {
   /// What closes the store for a while, or hands documents to others and takes them from them.
   private static let handovers: [Operation] = [
     Operation("suspend and resume") { store in
-      try store.suspend()
+      try store.suspend(timeout: .seconds(300))
       guard store.isSuspended else { throw Wrong("it is not suspended") }
       try store.resume()
       _ = try store.repository(of: Contact.self).get("3")
@@ -165,7 +165,7 @@ extension CallFaultTests {
     Operation("suspend and resume a consumer", isInSteps: true) { store in
       var changes = store.changes(for: "reader").makeAsyncIterator()
       let first = try await changes.next()
-      try store.suspend()
+      try store.suspend(timeout: .seconds(300))
       try store.resume()
       if let first { try await store.write { try $0.acknowledge(first) } }
     },

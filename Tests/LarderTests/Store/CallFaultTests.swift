@@ -105,8 +105,7 @@ import Testing
     let report = try store.check()
     #expect(report.isSound, "\(report.problems)")
     // Watchers may still look, on a line of their own.
-    for _ in 0..<120_000 where store.engine.environment.gate.runningCount > 0 { usleep(1000) }
-    #expect(store.engine.environment.gate.runningCount == 0)
+    #expect(try await eventually { store.engine.environment.gate.runningCount == 0 })
     try store.close()
     #expect(faults.counts == CallFaults.Counts())
     return result

@@ -80,7 +80,7 @@ import Testing
     }
     isReading.wait()
 
-    try store.close()
+    try store.close(timeout: .seconds(300))
 
     #expect(isRead.isSet)
     try reader.join()
@@ -132,7 +132,7 @@ import Testing
     }
     isReading.wait()
 
-    try store.close(timeout: .seconds(30))
+    try store.close(timeout: .seconds(300))
 
     try reader.join()
   }
@@ -178,7 +178,7 @@ import Testing
         }
       }
       group.addTask {
-        try store.close()
+        try store.close(timeout: .seconds(300))
         return 0
       }
       return try await group.reduce(0, +)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Larder
 
-@Suite(.timeLimit(.minutes(5))) struct DeclaredTypesTests {
+@Suite(.timeLimit(.minutes(20))) struct DeclaredTypesTests {
   private let folder = TestFolder()
 
   @Document(as: "Ticket")

@@ -140,7 +140,7 @@
       await #expect(throws: CancellationError.self) { try await compacting.value }
       try await behind.value
       other.kill()
-      #expect(try await store.compact().byteCountAfter > 0)
+      #expect(try await store.compact(timeout: .seconds(600)).byteCountAfter > 0)
       try store.close()
     }
 

@@ -46,7 +46,7 @@
       for _ in calls {
         var wait = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
         var answer: UInt8 = 0
-        let isTold = poll(&wait, 1, 60_000) == 1 && read(ends[0], &answer, 1) == 1
+        let isTold = poll(&wait, 1, 600_000) == 1 && read(ends[0], &answer, 1) == 1
         reports.append(isTold ? answer : nil)
         if !isTold { break }
       }

@@ -109,7 +109,8 @@ import Testing
     try await accounts.save((2..<20).map { Account(number: $0, balance: 0) })
     var count = 0
     for try await batch in accounts.batches(size: 5) {
-      #expect(store.engine.environment.gate.runningCount == 0)
+      // What the store looks at by itself is soon over.
+      #expect(try await eventually { store.engine.environment.gate.runningCount == 0 })
       // As long as the work takes that is done with a batch.
       clock.advance(seconds: 100)
       try save(100 + count, in: store)
@@ -201,7 +202,7 @@ import Testing
     clock.advance(seconds: HeldSnapshots.checkSeconds)
     try save(4, in: store)
 
-    #expect(events.withLock { $0 }.allSatisfy { $0.level < .warning })
+    #expect(told("a snapshot of another process is held long").isEmpty)
     _ = reader.finish()
     try verifyAndClose(store)
   }

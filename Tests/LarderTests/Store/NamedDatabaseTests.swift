@@ -50,7 +50,7 @@ import Testing
         try look(store, operation.description)
       }
       try await store.repository(of: Parcel.self).eraseAllData()
-      try await store.compact()
+      try await store.compact(timeout: .seconds(600))
       try look(store, "compact")
     }
   }

@@ -33,7 +33,7 @@ import Testing
     _ = CallFaults.watch(folder.store) { call in
       if call == .openEnvironment {
         hasCome.signal()
-        _ = mayGoOn.wait(timeout: .now() + 60)
+        _ = mayGoOn.wait(timeout: .now() + 1000)
       }
       return nil
     }

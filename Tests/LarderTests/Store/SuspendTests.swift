@@ -21,7 +21,7 @@ import Testing
     let notes = store.repository(of: Note.self)
     try await notes.save(note)
 
-    try store.suspend()
+    try store.suspend(timeout: .seconds(300))
 
     #expect(store.isSuspended)
     #expect(storeError { _ = try notes.fetch(Note.all) } == suspended)
@@ -29,7 +29,7 @@ import Testing
     #expect(storeError { try notes.save(note) } == suspended)
     await #expect(throws: suspended) { try await notes.save([note]) }
     #expect(storeError { _ = try store.backup(to: folder.path + "/backup") } == suspended)
-    try store.suspend()
+    try store.suspend(timeout: .seconds(300))
     try store.resume()
     try store.resume()
     #expect(!store.isSuspended)
@@ -58,7 +58,7 @@ import Testing
       _ = try await changes.next()
       #expect(try !HeldLocks.list(folder.store).isEmpty)
 
-      try store.suspend()
+      try store.suspend(timeout: .seconds(300))
 
       #expect(try HeldLocks.list(folder.store) == [])
       #expect(try openCount() == 0)
@@ -78,7 +78,7 @@ import Testing
       let waiting = Task { try await notes.save([Note(id: "b", nonce: "n", batchCount: 1)]) }
       #expect(try await eventually { store.engine.environment.waitsForOtherProcess })
 
-      try store.suspend()
+      try store.suspend(timeout: .seconds(300))
 
       // The other one's alone.
       #expect(try HeldLocks.list(folder.store).count == 1)
@@ -101,7 +101,7 @@ import Testing
     var list: [Note] = []
     list.apply(try #require(try await changes.next()))
     for number in 0..<3 {
-      try store.suspend()
+      try store.suspend(timeout: .seconds(300))
       let writer = try OtherProcess("hammer", folder.store, "\(number)", "1")
       _ = try writer.expect("open")
       writer.goOn()
@@ -146,7 +146,7 @@ import Testing
     let nested = storeError {
       try store.write { tx in
         try tx.save(Note(id: "b", nonce: "n", batchCount: 1))
-        try store.suspend()
+        try store.suspend(timeout: .seconds(300))
       }
     }
     #expect(nested == .nestedWrite)
@@ -158,7 +158,7 @@ import Testing
   func closing() async throws {
     let store = try Store(at: folder.store)
     try await store.repository(of: Note.self).save(note)
-    try store.suspend()
+    try store.suspend(timeout: .seconds(300))
 
     try store.close()
 
@@ -173,7 +173,7 @@ import Testing
     let (first, second) = (try Store(at: folder.store), try Store(at: folder.store))
     try await first.repository(of: Note.self).save(note)
 
-    try first.suspend()
+    try first.suspend(timeout: .seconds(300))
 
     let third = try Store(at: folder.store)
     #expect(second.isSuspended && third.isSuspended)
@@ -188,7 +188,7 @@ import Testing
   func replaced() async throws {
     let store = try Store(at: folder.store)
     try await store.repository(of: Note.self).save(note)
-    try store.suspend()
+    try store.suspend(timeout: .seconds(300))
     try FileManager.default.removeItem(atPath: folder.store)
     // Made by another process: in this one the file's number may be the old one's.
     let other = try OtherProcess("step", folder.store)
@@ -245,7 +245,7 @@ import Testing
       }
       for _ in 0..<repetitions(30) {
         do {
-          try store.suspend()
+          try store.suspend(timeout: .seconds(300))
           try store.resume()
         } catch {
           Issue.record("thrown was \(error)")

@@ -17,7 +17,7 @@ import Testing
   private func suspendedStore() throws -> Store {
     let store = try Store(at: folder.store)
     try store.repository(of: Note.self).save(note)
-    try store.suspend()
+    try store.suspend(timeout: .seconds(300))
     return store
   }
 

@@ -47,7 +47,7 @@
       other.kill()
       let own = try HeldLocks.list(folder.path)
 
-      try store.suspend()
+      try store.suspend(timeout: .seconds(300))
 
       #expect(try HeldLocks.list(folder.path) == [])
       #expect(try HeldLocks.ofThisProcess(folder.path) == [])
@@ -87,7 +87,7 @@
       #expect(try await kept.next()?.isReset == true)
       #expect(try await changes.next()?.isReset == true)
 
-      try store.suspend()
+      try store.suspend(timeout: .seconds(300))
       let other = try OtherProcess("consume", folder.store, "taken")
       _ = try other.expect("consuming")
       other.kill()
@@ -113,14 +113,14 @@
       #expect(taken.count == 1)
 
       for _ in 0..<3 {
-        try store.suspend()
+        try store.suspend(timeout: .seconds(300))
         #expect(try HeldLocks.list(folder.opening) == [])
         try store.resume()
         #expect(try HeldLocks.list(folder.opening).filter(isOfConsumer) == taken)
       }
 
       // One that ends while the store is suspended is not held for ever.
-      try store.suspend()
+      try store.suspend(timeout: .seconds(300))
       changes = store.changes(for: "other").makeAsyncIterator()
       try store.resume()
       #expect(try HeldLocks.list(folder.opening).filter(isOfConsumer) == [])
@@ -165,7 +165,7 @@
       try await store.repository(of: Note.self).save(Note(id: "b", nonce: "n", batchCount: 1))
       try await store.publish(Note.all, to: published)
 
-      try reader.suspend()
+      try reader.suspend(timeout: .seconds(300))
 
       #expect(!reader.isSuspended)
       #expect(try reader.repository(of: Note.self).count() == 1)

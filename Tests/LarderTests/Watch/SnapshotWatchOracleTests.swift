@@ -8,7 +8,7 @@ import Testing
 
 /// Closures that read in every way that there is, against the same closures run again after each
 /// change. A read that is not noted leaves a result behind that is out of date.
-@Suite(.timeLimit(.minutes(10))) struct SnapshotWatchOracleTests {
+@Suite(.timeLimit(.minutes(20))) struct SnapshotWatchOracleTests {
   @Document(as: "Book")
   struct Book: Identifiable, Equatable {
     var id: Int

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Larder
 
-@Suite(.timeLimit(.minutes(10))) struct SnapshotWatchTests {
+@Suite(.timeLimit(.minutes(20))) struct SnapshotWatchTests {
   @Document(as: "List")
   struct List: Identifiable, Equatable {
     var id: Int

@@ -36,7 +36,7 @@ import Testing
     let before = try store.statistics()
     let token = try store.changeToken()
 
-    let report = try store.compact()
+    let report = try store.compact(timeout: .seconds(600))
 
     let after = try store.statistics()
     #expect(report.byteCountBefore == before.fileByteCount)
@@ -61,7 +61,7 @@ import Testing
     let repository = second.repository(of: Note.self)
 
     for round in 0..<4 {
-      try store.compact()
+      try store.compact(timeout: .seconds(600))
       try repository.save(Note(id: "after-\(round)", nonce: "", batchCount: round))
       let account = Account(number: 1000 + round, balance: 1)
       try store.repository(of: Account.self).save(account)
@@ -87,7 +87,7 @@ import Testing
     try repository.delete(Aged.where { $0.id < 100 })
     let query = Aged.where { $0.seen < Date(timeIntervalSince1970: 200) }.sorted(by: \.seen)
 
-    try store.compact()
+    try store.compact(timeout: .seconds(600))
 
     #expect(try repository.fetch(query).map(\.id) == Array(100..<200))
     try repository.save(Aged(id: 7, seen: Date(timeIntervalSince1970: 7)))
@@ -109,7 +109,7 @@ import Testing
       }
     }
 
-    for _ in 0..<10 { try store.compact() }
+    for _ in 0..<10 { try store.compact(timeout: .seconds(600)) }
     isOver.withLock { $0 = true }
 
     for read in reads { #expect(try read.value() == [200]) }
@@ -133,7 +133,7 @@ import Testing
 
     #expect(try names() == ["data.mdb", "larder.lock", "lock.mdb"])
     try store.repository(of: Note.self).save(notes(300..<301))
-    #expect(try store.compact().freedByteCount > 0)
+    #expect(try store.compact(timeout: .seconds(600)).freedByteCount > 0)
     try verifyAndClose(store)
   }
 
@@ -152,7 +152,7 @@ import Testing
     #expect(failure.code == .inUse)
     #expect("\(failure)".contains("another process"))
     try store.repository(of: Note.self).save(notes(900..<901))
-    let waiting = OnThread { try store.compact(timeout: .seconds(30)).freedByteCount }
+    let waiting = OnThread { try store.compact(timeout: .seconds(600)).freedByteCount }
     usleep(50_000)
     #expect(other.finish().isEmpty)
     #expect(try waiting.value() > 0)
@@ -222,13 +222,13 @@ import Testing
     var task: Task<CompactionReport, any Error>?
     // It cannot be over before it is cancelled.
     try await together(store) { _ in
-      task = Task { try await store.compact() }
+      task = Task { try await store.compact(timeout: .seconds(600)) }
       task?.cancel()
     }
     let result = try #require(await task?.result)
 
     #expect(throws: CancellationError.self) { try result.get() }
-    let report = try await store.compact()
+    let report = try await store.compact(timeout: .seconds(600))
     #expect(report.byteCountAfter > 0)
     #expect(try store.repository(of: Note.self).count() == 20_000)
     try verifyAndClose(store)
@@ -247,7 +247,7 @@ import Testing
     }
     #expect(try await sees(200))
 
-    try await store.compact()
+    try await store.compact(timeout: .seconds(600))
     try await repository.save(notes(500..<501))
     #expect(try await sees(201))
 

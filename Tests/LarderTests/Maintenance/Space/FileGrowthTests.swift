@@ -67,7 +67,7 @@ import Testing
       }
       #expect(warnings.count > told)
       told = warnings.count
-      try store.compact()
+      try store.compact(timeout: .seconds(600))
       #expect(try store.statistics().fileByteCount < FileGrowth.smallByteCount)
     }
     try verifyAndClose(store)

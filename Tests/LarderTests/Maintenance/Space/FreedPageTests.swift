@@ -53,7 +53,7 @@ import Testing
     try await store.backup(to: copy)
     let backup = try Store(at: copy, options: StoreOptions(isReadOnly: true))
     let copied = try byteCount(backup)
-    try await store.compact()
+    try await store.compact(timeout: .seconds(600))
     let compacted = try byteCount(store)
     let accountsOfBackup = try backup.repository(of: Account.self).fetch(Account.all)
     #expect(try accounts.fetch(Account.all) == accountsOfBackup)

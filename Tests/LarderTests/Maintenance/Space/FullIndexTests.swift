@@ -101,6 +101,7 @@ import Testing
   @Test("a map that may grow does so for an index")
   func growth() throws {
     let store = try Store(at: folder.store, options: options(quota: 64 << 20, map: 4 << 20))
+    store.engine.environment.patience.withLock { $0.drainSeconds = .infinity }
     let count = try fill(store, upTo: 7 << 19)
     #expect(try store.statistics().mapByteCount == 4 << 20)
     let collection = store.collection("Account")

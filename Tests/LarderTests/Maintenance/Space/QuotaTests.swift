@@ -275,6 +275,7 @@ import Testing
   func adopted() throws {
     let small = options(quota: 64 << 20, map: 256 << 10)
     let store = try Store(at: folder.store, options: small)
+    store.engine.environment.patience.withLock { $0.drainSeconds = .infinity }
     let repository = store.repository(of: Note.self)
     try repository.save(Note(id: "first", nonce: "", batchCount: 1))
     let isOver = Locked(false)
