@@ -45,12 +45,20 @@ public final class GrowingLimit: Sendable {
   }
 
   /// - Parameter wake: Called when the limit has grown; says whether the watcher is still there.
-  func follow(_ wake: @escaping @Sendable () -> Bool) {
+  /// - Returns: The number to leave by.
+  func follow(_ wake: @escaping @Sendable () -> Bool) -> Int {
     state.withLock { state in
       state.lastNumber += 1
       state.watchers[state.lastNumber] = wake
+      return state.lastNumber
     }
   }
+
+  /// Ends what ``follow(_:)`` has begun.
+  func leave(_ number: Int) { state.withLock { _ = $0.watchers.removeValue(forKey: number) } }
+
+  /// How many watchers follow.
+  var watcherCount: Int { state.withLock { $0.watchers.count } }
 }
 
 extension GrowingLimit: Equatable {

@@ -34,11 +34,11 @@ struct ChangedDocuments {
       guard header.collection == collection else { return true }
       if !ignored.contains(header.origin) { isNews = true }
       switch change.kind {
+      case _ where change.isUnlogged: isUnlogged = true
       case .erased: isErased = true
-      case .unlogged: isUnlogged = true
+      case .unlogged: break  // As above.
       case .inserted:
         found.append(Document(key: change.key, old: nil, place: found.count))
-      case .deleted where change.old.isEmpty: isUnlogged = true
       case .updated, .deleted:
         found.append(Document(key: change.key, old: change.old, place: found.count))
       }
@@ -60,6 +60,17 @@ struct ChangedDocuments {
       // The first one says what was before.
       if let last = documents.last, Bytes.equal(last.key, document.key) { continue }
       documents.append(document)
+    }
+  }
+}
+
+extension LoggedChange {
+  /// Whether the log does not have the change, or not the document that it deleted.
+  var isUnlogged: Bool {
+    switch kind {
+    case .unlogged: true
+    case .deleted: old.isEmpty
+    case .inserted, .updated, .erased: false
     }
   }
 }

@@ -41,8 +41,8 @@ internal import Synchronization
   let indexReading = Locked(false)
   let indexQueue = WorkQueue("larder.indexes")
   let damagedSearches = DamagedSearches()
-  /// Of the store that was suspended last.
-  let suspendedID = Locked<UUID?>(nil)
+  /// What was suspended last. Held by who suspends or resumes, so that of two the later one has the last word.
+  let suspended = Locked(SuspendedStore())
   let tokenizers = KnownTokenizers()
   /// Whether damage was met and noted.
   let isSuspected = Locked(false)

@@ -35,47 +35,86 @@ extension Store {
   /// meanwhile ends with ``StoreError/consumerLost(name:)``.
   ///
   /// - Throws: ``StoreError``: whatever opening a store throws, and ``StoreError/notAStore(path:reason:)``
-  ///   where another store is in its place. It stays suspended then, and may be resumed later: the file
-  ///   of a locked phone, for one, can be read once the phone is unlocked.
+  ///   where another store is in its place, or a backup was restored over it. It stays suspended then, and
+  ///   may be resumed later: the file of a locked phone, for one, can be read once the phone is unlocked.
   public func resume() throws {
     try checkOpen()
     try engine.storing { try engine.resume() }
   }
 }
 
+/// What a store is known by once it is resumed: another process may have put another one, or a backup, in its
+/// place meanwhile.
+struct SuspendedStore {
+  private var id: UUID?
+  /// Nil where nothing was written to it.
+  private var timeline: UUID?
+
+  init() {}
+
+  init(_ transaction: borrowing ReadTransaction, _ folder: String) throws {
+    id = try transaction.state(path: folder)?.storeID
+    timeline = try transaction.timeline()?.id
+  }
+
+  /// Why the store that is there now cannot be taken for this one; nil where it can.
+  func reason(against found: SuspendedStore) -> String? {
+    guard id == found.id else {
+      return "another store has taken the place of the one that was suspended; close this one"
+    }
+    guard timeline == nil || timeline == found.timeline else {
+      return "a backup has taken the place of the store while it was suspended; close this one, and"
+        + " open it again"
+    }
+    return nil
+  }
+}
+
 extension Engine {
   fileprivate func suspend(timeoutSeconds: Double) throws {
-    guard !environment.isSuspended else { return }
-    let id = try storeID()
-    try environment.suspend(timeoutSeconds: timeoutSeconds)
-    guard environment.isSuspended else { return }
-    suspendedID.withLock { $0 = id }
+    let isNews = try suspended.withLock { suspended -> Bool in
+      guard !environment.isSuspended else { return false }
+      suspended = try SuspendedStore(environment.beginRead(), environment.folder)
+      try environment.suspend(timeoutSeconds: timeoutSeconds)
+      return environment.isSuspended
+    }
+    guard isNews else { return }
     indexRuns.withLock { $0.forget() }
     log.tell(.info, "the store is suspended", [:])
   }
 
   fileprivate func resume() throws {
-    guard environment.isSuspended else { return }
-    try environment.resume(wait: openWait)
-    do {
-      guard try suspendedID.withLock({ $0 }) == storeID() else {
-        throw StoreError.notAStore(
-          path: environment.folder,
-          reason: "another store has taken the place of the one that was suspended; close this one")
-      }
-      try refreshCatalogue()
-    } catch {
-      // Nobody may take one store for the other; where it cannot be suspended again, all is as the
-      // error says.
-      try? environment.suspend(timeoutSeconds: 1)
-      throw error
+    let isNews = try suspended.withLock { suspended -> Bool in
+      guard environment.isSuspended else { return false }
+      try resume(suspended)
+      return true
     }
+    guard isNews else { return }
     watchHub.resume(self)
     scheduleIndexWork()
     log.tell(.info, "the store was resumed", [:])
   }
 
-  private func storeID() throws -> UUID? {
-    try environment.beginRead().state(path: environment.folder)?.storeID
+  private func resume(_ suspended: SuspendedStore) throws {
+    let (folder, wait) = (environment.folder, openWait)
+    var refusal: any Error = StoreError.closed
+    let isSame = try environment.resume(wait: wait) { transaction in
+      do {
+        let found = try SuspendedStore(transaction, folder)
+        guard let reason = suspended.reason(against: found) else { return true }
+        refusal = StoreError.notAStore(path: folder, reason: reason)
+      } catch {
+        refusal = error
+      }
+      return false
+    }
+    guard isSame else { throw refusal }
+    do {
+      try refreshCatalogue()
+    } catch {
+      // Where it cannot be suspended again, all is as the error says.
+      try? environment.suspend(timeoutSeconds: 1)
+      throw error
+    }
   }
 }

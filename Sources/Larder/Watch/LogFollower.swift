@@ -65,6 +65,7 @@ struct LogFollower {
       position = head
       return .unknown(isBehind: true)
     }
+    if isBehind { return newsFarBehind(after: from, to: head, in: log, snapshot) }
     guard let changes = changes(after: from, to: head, in: log, snapshot) else {
       position = head
       return .unknown(isBehind: true)
@@ -79,11 +80,31 @@ struct LogFollower {
       return .nothing
     }
     position = head
-    if isBehind { return .unknown(isBehind: true) }
     guard
       let all = from == start ? changes : self.changes(after: start, to: head, in: log, snapshot)
     else { return .unknown(isBehind: true) }
     return all.isErased ? .unknown(isBehind: false) : .changes(all)
+  }
+
+  /// Looks no further than to the first change that is news, and keeps none: there may be millions.
+  private mutating func newsFarBehind(
+    after start: UInt64, to head: UInt64, in log: Database, _ snapshot: borrowing Snapshot
+  ) -> News {
+    examinedCount += head - start
+    var isNews = false
+    let isWhole = try? snapshot.transaction.forEachChange(after: start, head: head, in: log) {
+      header, change in
+      let isOurs = header.collection == collection
+      isNews = isOurs && (!ignored.contains(header.origin) || change.isUnlogged)
+      return !isNews
+    }
+    guard isWhole == true, !isNews else {
+      position = head
+      return .unknown(isBehind: true)
+    }
+    // What is ignored waits in the log for other news.
+    ignoredEnd = head
+    return .nothing
   }
 
   /// Nil where the log does not have them all. A damaged log is as good as one that was pruned.

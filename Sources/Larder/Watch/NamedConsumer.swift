@@ -11,8 +11,10 @@ final class NamedConsumer: @unchecked Sendable {
   private let lease: ConsumerLease
   private let busyTimeout: Duration?
   private let wake: @Sendable () -> Void
-  /// The last change that was handed over; nil before the first look.
+  /// The last change that was looked at; nil before the first look.
   private var position: UInt64?
+  /// The last change of the batch that was handed over last; nil where there was none.
+  private var handed: UInt64?
   private var isBegun = false
   /// When the lease was last taken or renewed here.
   private var renewed = 0.0
@@ -53,36 +55,42 @@ final class NamedConsumer: @unchecked Sendable {
     } else if needsRenewal {
       try await hold()
     }
-    let (start, batch) = try read()
+    let (acknowledged, batch) = try read()
     position = batch.token.sequence
-    if batch.isReset || !batch.changes.isEmpty { return batch }
-    if let start, batch.token.sequence > start + UInt64(batchCount) {
-      try await pass(from: start, to: batch)
+    if batch.isReset || !batch.changes.isEmpty {
+      handed = batch.token.sequence
+      return batch
+    }
+    if let acknowledged, acknowledged >= handed ?? 0,
+      batch.token.sequence > acknowledged + UInt64(batchCount)
+    {
+      try await pass(from: acknowledged, to: batch)
     }
     return nil
   }
 
-  private func read() throws -> (start: UInt64?, ChangeBatch) {
+  /// Reads behind the last change that was looked at or acknowledged. A reset that was acknowledged is done
+  /// with more than there was when it was handed over.
+  private func read() throws -> (acknowledged: UInt64?, ChangeBatch) {
     try store.engine.storing {
       try store.engine.withChangeLog { snapshot, log in
-        let start = try place(in: snapshot)
+        let acknowledged = try acknowledged(in: snapshot)
+        let start = position.map { max($0, acknowledged ?? 0) } ?? acknowledged
         return (
-          start, try snapshot.changes(after: start, filter, limit: batchCount, log, lease: lease)
+          acknowledged,
+          try snapshot.changes(after: start, filter, limit: batchCount, log, lease: lease)
         )
       }
     }
   }
 
-  /// The last change that was handed over or acknowledged; nil where there is none. A reset that was
-  /// acknowledged is done with more than there was when it was handed over.
-  private func place(in snapshot: borrowing Snapshot) throws -> UInt64? {
+  /// The last change that was acknowledged; nil where there is none.
+  private func acknowledged(in snapshot: borrowing Snapshot) throws -> UInt64? {
     guard let database = store.engine.consumers,
       let record = try snapshot.transaction.consumer(lease.name, in: database),
       record.holder == lease.holder
     else { throw StoreError.consumerLost(name: lease.name) }
-    let acknowledged = record.position(in: try snapshot.transaction.timeline()?.id)
-    guard let position else { return acknowledged }
-    return max(position, acknowledged ?? 0)
+    return record.position(in: try snapshot.transaction.timeline()?.id)
   }
 
   /// Also where the clock was set back: the lease would be taken for one of another clock.
@@ -159,8 +167,10 @@ final class NamedConsumer: @unchecked Sendable {
     }
   }
 
-  /// Moves the stored position over changes that do not matter, if nothing before them waits to be
+  /// Moves the stored position over changes that do not matter, where nothing before them waits to be
   /// acknowledged, so that the log need not keep them.
+  ///
+  /// - Parameter start: The position that is stored.
   private func pass(from start: UInt64, to batch: ChangeBatch) async throws {
     try await store.write { [lease] tx in
       guard let database = tx.consumers,

@@ -11,6 +11,8 @@ final class Watcher<Element: Sendable>: Sendable {
   private let seat: WatchSeat
   private let state: Locked<State>
   private let leave: @Sendable () -> Void
+  /// The limit that it looks at, and the number to leave it by.
+  private let followed = Locked<(limit: GrowingLimit, number: Int)?>(nil)
 
   /// - Parameter leave: Called when nobody can ask for elements any more.
   init(
@@ -22,14 +24,19 @@ final class Watcher<Element: Sendable>: Sendable {
     state = Locked(State(work: work))
   }
 
-  deinit { leave() }
+  deinit {
+    leave()
+    if let (limit, number) = followed.withLock({ $0 }) { limit.leave(number) }
+  }
 
-  /// Looks again when a limit has grown.
+  /// Looks again when a limit has grown. To be called once.
   func follow(_ limit: GrowingLimit?) {
-    limit?.follow { [weak seat] in
+    guard let limit else { return }
+    let number = limit.follow { [weak seat] in
       seat?.signal(after: 0)
       return seat != nil
     }
+    followed.withLock { $0 = (limit, number) }
   }
 
   /// The next element; nil once the task is cancelled, or after an error.

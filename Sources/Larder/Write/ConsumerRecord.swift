@@ -138,8 +138,8 @@ extension Transaction where Self: ~Copyable {
   }
 
   /// The consumer that waits for the oldest changes, and the last one that it has acknowledged; nil
-  /// where nobody waits. Who is too far behind does not, nor who needs a change that is gone already:
-  /// it begins with a reset in any case.
+  /// where nobody waits. Who is too far behind does not, nor who needs a change that is gone already, or stands
+  /// in the timeline of a store that a backup has replaced: it begins with a reset in any case.
   ///
   /// - Parameter log: The log, whose first change is the oldest that there is.
   borrowing func slowestConsumer(
@@ -150,12 +150,13 @@ extension Transaction where Self: ~Copyable {
     if try packs.first(), packs.key.count == 8 {
       oldest = UInt64(bigEndian: packs.key.loadUnaligned(as: UInt64.self))
     }
+    let timeline = try timeline()?.id
     var slowest: (name: String, position: UInt64)?
     var cursor = try cursor(in: database)
     while try cursor.next() {
       // One that cannot be read begins anew, and needs nothing.
       guard let record = try? ConsumerRecord(cursor.value, name: ""),
-        let position = record.position(in: record.timeline), position < head,
+        let position = record.position(in: timeline), position < head,
         head - position <= record.maximumLag, position + 1 >= oldest
       else { continue }
       if position < slowest?.position ?? .max {

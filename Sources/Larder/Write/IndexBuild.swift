@@ -78,7 +78,7 @@ extension Engine {
     guard nextIndexWorkBehind() != nil || hasSearchWork else { return }
     do {
       // Nobody waits for it: it lets reads go on, and takes a larger map only where none runs.
-      try workOnIndex(drainSeconds: 0)
+      try workOnIndex(inBackground: true, drainSeconds: 0)
     } catch {
       // The store is closing, it is full, or it is damaged: whoever uses it next hears of that. The
       // work goes on with a later write or with the next opening; another index may have room.
@@ -91,15 +91,18 @@ extension Engine {
   ///
   /// - Parameters:
   ///   - collection: Whose indexes are meant, besides those that are emptied; nil for all.
-  ///   - drainSeconds: How long reads may hold up a larger map, which no new read begins beside.
+  ///   - inBackground: Whether nobody has asked for it: what waits for room is passed over then.
+  ///   - drainSeconds: How long reads may hold up a larger map, which no new read begins beside; nil for
+  ///     two seconds.
   /// - Throws: An error that is a shortage where there is no room. Nothing of the step is kept then,
   ///   and the background passes over this index until there may be.
   @discardableResult
   func workOnIndex(
-    of collection: String? = nil, drainSeconds: Double? = nil
+    of collection: String? = nil, inBackground: Bool = false, drainSeconds: Double? = nil
   ) throws -> Bool {
     if try mendSearch(drainSeconds: drainSeconds) { return true }
-    guard let (number, record) = nextIndexWork(of: collection) else {
+    let next = inBackground ? nextIndexWorkBehind() : nextIndexWork(of: collection)
+    guard let (number, record) = next else {
       return try mergeSearch(drainSeconds: drainSeconds)
     }
     do {

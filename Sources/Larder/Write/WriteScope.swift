@@ -86,6 +86,11 @@ public struct WriteScope: ~Copyable {
       // Another process has declared something. Its databases cannot be opened while this
       // transaction runs.
       transaction.abort()
+      // Versions only grow: or else this would go on for ever.
+      guard state.catalogueVersion > catalogue.version else {
+        throw StoreError.damagedCatalogue(
+          "its version is \(state.catalogueVersion), and was \(catalogue.version)")
+      }
       try engine.refreshCatalogue()
     }
   }

@@ -22,6 +22,13 @@ extension Environment {
     to path: String, prepare: (Environment) throws -> Void,
     progress: (_ written: Int, _ total: Int) -> Bool
   ) throws -> Int? {
+    try staging("backup") { try backupStaging(to: path, prepare: prepare, progress: progress) }
+  }
+
+  private func backupStaging(
+    to path: String, prepare: (Environment) throws -> Void,
+    progress: (_ written: Int, _ total: Int) -> Bool
+  ) throws -> Int? {
     let path = try SafeFiles.folderPath(path)
     try Self.refuseOccupied(path)
     let parent = SafeFiles.parent(of: path)
@@ -71,6 +78,13 @@ extension Environment {
   /// - Throws: ``LMDBError``, with code ``LMDBError/Code/inUse`` where the store is open; what
   ///   `prepare` throws. The folder's store is as it was then.
   public func restore(
+    to folder: String, prepare: (Environment) throws -> Void,
+    progress: (_ written: Int, _ total: Int) -> Bool
+  ) throws -> Restoration? {
+    try staging("restore") { try restoreStaging(to: folder, prepare: prepare, progress: progress) }
+  }
+
+  private func restoreStaging(
     to folder: String, prepare: (Environment) throws -> Void,
     progress: (_ written: Int, _ total: Int) -> Bool
   ) throws -> Restoration? {

@@ -74,6 +74,8 @@ extension Environment {
       // The store may be closing by now, and only who comes later is refused: it may stay open.
       try enter("beginWrite", isLate: true)
       do throws(LMDBError) {
+        // It was suspended and resumed in between, and a commit would give back another one.
+        guard turn === self.turn else { throw suspended("beginWrite") }
         if let lockWord, lockWord.owner != 0 { try refuseLostLock(lockWord) }
         let transaction = try beginInTurn()
         writingThread.store(SystemCall.threadNumber, ordering: .relaxed)
@@ -116,7 +118,7 @@ extension Environment {
   }
 
   /// Whether those who wait to write are to be told, and not only who comes later.
-  private var endsWaiting: Bool {
+  var endsWaiting: Bool {
     switch gate.closure {
     case .ended, .resting: true
     case .closing, nil: false
@@ -313,7 +315,7 @@ extension Environment {
     let needed = max(pages, (try? SafeFiles.byteCount(files.data)) ?? 0)
     // Somebody else has done it.
     guard needed > information.mapByteCount else { return true }
-    let sizes = [2 * needed, needed].map { max($0 + 0xFFFF & ~0xFFFF, information.mapByteCount) }
+    let sizes = [2 * needed, needed].map { max(($0 + 0xFFFF) & ~0xFFFF, information.mapByteCount) }
     // LMDB lets go of the old map first, and has none at all where the new one is refused.
     let size = sizes.first { (try? SystemCall.checkAddressSpace($0, path: folder)) != nil }
     guard let size else { return false }
@@ -330,7 +332,8 @@ extension Environment {
     case .ran, .shut: break
     case .other: guard gate.waitForOther(until: deadline) else { return false }
     }
-    try refuseClosure("begin")
+    // Whoever closes waits for the caller, and may give up.
+    if endsWaiting { try refuseClosure("begin") }
     return true
   }
 

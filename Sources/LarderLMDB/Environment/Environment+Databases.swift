@@ -82,6 +82,9 @@ extension Environment {
   ) throws(LMDBError) -> Database? {
     let database = try Calls.openDatabase(
       transaction.handle.pointer, named: name, create: true, maximum: options.maximumDatabaseCount)
+    // Still inside behind the commit: whoever opens LMDB again does so with all handles that are known.
+    gate.enterAgain()
+    defer { gate.leave() }
     try transaction.commit()
     if let database { keep([name: database]) }
     return database

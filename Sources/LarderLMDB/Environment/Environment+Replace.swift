@@ -40,6 +40,15 @@ extension Environment {
     timeoutSeconds: Double, isWanted: () -> Bool = { true },
     prepare: (Environment) throws -> Void, progress: (_ written: Int, _ total: Int) -> Bool
   ) throws -> Compaction? {
+    try staging("compact") {
+      try compactStaging(timeoutSeconds, isWanted, prepare: prepare, progress: progress)
+    }
+  }
+
+  private func compactStaging(
+    _ timeoutSeconds: Double, _ isWanted: () -> Bool,
+    prepare: (Environment) throws -> Void, progress: (_ written: Int, _ total: Int) -> Bool
+  ) throws -> Compaction? {
     guard !options.isReadOnly else {
       throw LMDBError(
         .readOnly, operation: "compact", path: folder, detail: "the store is open to read only")
@@ -64,11 +73,14 @@ extension Environment {
       try exchange(
         staged.data, over: found, writtenAt: last, until: SystemCall.seconds + timeoutSeconds)
     } catch {
-      // The first failure is the one to report; a leftover is removed by the next opening.
+      // The first failure is the one to report; a leftover is removed by the next opening. The files may be
+      // exchanged all the same, where only the folder could not be flushed.
+      if dataIdentity != old { try? lock.noteReplaced(old, by: dataIdentity) }
       try? SafeFiles.removeFolder(files.staging)
       throw error
     }
-    // Without it the next opening looks at all pages.
+    // Without it other processes are refused while this one has the store open, and the next opening looks at
+    // all pages.
     try? lock.noteReplaced(old, by: dataIdentity)
     try? SafeFiles.removeFolder(files.staging)  // As above.
     let after = try SafeFiles.byteCount(files.data)

@@ -34,7 +34,16 @@ extension Environment {
   /// Notes the file as it is, where a commit is not noted yet.
   func noteRest() {
     // In a forked child the file is the parent's.
-    guard forkCount == Forks.current, gate.enter() else { return }
+    guard forkCount == Forks.current else { return }
+    guard gate.enter() else {
+      switch gate.closure {
+      // Noted by whoever has closed or suspended it.
+      case .ended, .resting: return
+      // They may give up.
+      case .closing, nil:
+        return WorkQueue.later(Self.restSeconds) { [weak self] in self?.noteRest() }
+      }
+    }
     defer { gate.leave() }
     noteRestInside()
   }

@@ -23,20 +23,39 @@ extension Environment {
     try refuseSecondWrite("suspend")
     let deadline = SystemCall.seconds + timeoutSeconds
     try beginChanging("suspend")
-    defer { Registry.shared.didNotClose(dataIdentity) }
+    defer { didChange() }
     guard !isSuspended else { return }
+    guard !gate.hasEnded else { throw closed("suspend") }
     gate.rest()
     do throws(LMDBError) {
-      while gate.runningCount > 0 {
+      while gate.runningCount > 0 || stagingCount.load(ordering: .sequentiallyConsistent) > 0 {
         guard SystemCall.seconds < deadline else { throw readsStillRun("suspend") }
         SystemCall.sleep(microseconds: 200)
       }
+      // One inside may have closed LMDB, and found that it cannot be opened again.
+      guard !isFinished.load(ordering: .acquiring) else { throw closed("suspend") }
       try expectLockPages()
     } catch {
       gate.reopen()
       throw error
     }
     rest()
+  }
+
+  /// Behind ``beginChanging(_:)``. By the name that the file has by now; one that has closed has none, and it
+  /// may be that of somebody who opens it anew.
+  private func didChange() {
+    if !isFinished.load(ordering: .acquiring) { Registry.shared.didNotClose(dataIdentity) }
+  }
+
+  /// Runs what locks files of a copy, beside reads and writes, and has those who suspend the environment
+  /// wait for it.
+  func staging<Result>(_ operation: String, _ body: () throws -> Result) throws -> Result {
+    stagingCount.add(1, ordering: .sequentiallyConsistent)
+    defer { stagingCount.subtract(1, ordering: .sequentiallyConsistent) }
+    // Counted first: whoever suspends shuts the gate first and counts then.
+    try refuseClosure(operation)
+    return try body()
   }
 
   /// Nobody is inside, and nobody can come.
@@ -55,11 +74,19 @@ extension Environment {
   ///   database that was in use is not there any more. It is as suspended then as before, and may be
   ///   resumed later.
   public func resume(wait: OpenWait = OpenWait()) throws(LMDBError) {
+    _ = try resume(wait: wait) { _ in true }
+  }
+
+  /// - Parameter isSame: Whether what is there now is what was suspended, asked before anybody else is let in.
+  /// - Returns: What `isSame` has said, true where it was not suspended. Where it is false the environment is
+  ///   suspended as before.
+  package func resume(
+    wait: OpenWait, isSame: (borrowing ReadTransaction) -> Bool
+  ) throws(LMDBError) -> Bool {
     try checkFork("resume")
     try beginChanging("resume")
-    // By the name that it has in the end: the file may be another one.
-    defer { Registry.shared.didNotClose(dataIdentity) }
-    guard isSuspended else { return }
+    defer { didChange() }
+    guard isSuspended else { return true }
     try files.check(isReadOnly: options.isReadOnly)
     let lock = try OpeningLock.acquire(files, isReadOnly: options.isReadOnly, wait)
     try files.check(isReadOnly: options.isReadOnly)
@@ -70,6 +97,10 @@ extension Environment {
     try adopt(found, lock)
     do throws(LMDBError) {
       _ = try freeReaders()
+      guard try isSame(beginReadAlone()) else {
+        rest()
+        return false
+      }
     } catch {
       rest()
       throw error
@@ -77,6 +108,18 @@ extension Environment {
     isAtRest.store(false, ordering: .releasing)
     gate.reopen()
     _ = consume lock
+    return true
+  }
+
+  /// Begins a snapshot while nobody is let in.
+  private func beginReadAlone() throws(LMDBError) -> ReadTransaction {
+    gate.enterAgain()
+    do throws(LMDBError) {
+      return ReadTransaction(try beginFreshRead(), self, isLent: false)
+    } catch {
+      gate.leave()
+      throw error
+    }
   }
 
   /// Takes the file that is there now, which another process may have put in the place of the old one.

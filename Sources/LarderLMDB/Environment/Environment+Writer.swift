@@ -57,7 +57,7 @@ extension Environment {
       let deadline = SystemCall.seconds + patience.withLock(\.lostSeconds)
       while owner != 0, word.owner == owner, !SystemCall.isThread(owner), turn?.isConfirmed == true
       {
-        try refuseClosure("beginWrite")
+        if endsWaiting { try refuseClosure("beginWrite") }
         guard SystemCall.seconds < deadline else {
           throw LMDBError(
             .lockTableDamaged, operation: "beginWrite", path: files.lock,

@@ -92,6 +92,8 @@ public final class Environment: Sendable {
   let reopenings = Atomic<Int>(0)
   /// Whether idle readers are looked for from time to time.
   let looksForIdleReaders = Atomic<Bool>(false)
+  /// How many copies of the store are being made, which lock files of their own.
+  let stagingCount = Atomic<Int>(0)
   /// Whether the file is about to be noted as it is since the last commit.
   let willNoteRest = Atomic<Bool>(false)
   /// Whether this process has changed the data file, or has tried to.
@@ -159,6 +161,8 @@ public final class Environment: Sendable {
     gate.shut()
     while true {
       if gate.runningCount == 0 {
+        // One inside may have closed LMDB, and found that it cannot be opened again.
+        if isFinished.load(ordering: .acquiring) { return }
         if !hasLostMap.load(ordering: .acquiring), !isSuspended {
           do throws(LMDBError) {
             try expectLockPages()

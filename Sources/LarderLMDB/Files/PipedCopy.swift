@@ -29,27 +29,36 @@ struct PipedCopy {
     _ copy: @escaping @Sendable (Int32) throws(LMDBError) -> Void,
     progress: (Int, _ isAll: Bool) -> Bool
   ) throws(LMDBError) -> Bool {
-    var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw SystemCall.failure("pipe", path: path) }
-    let (output, input) = (ends[0], ends[1])
-    try? SafeFiles.closeOnExec(output, path: path)  // A child that keeps one slows the end only.
-    try? SafeFiles.closeOnExec(input, path: path)
+    let (output, input) = try makePipe()
     let source = CopySource(input, copy)
     let thread: pthread_t
     do throws(LMDBError) {
       thread = try source.start(path: path)
     } catch {
-      close(output)
-      close(input)
+      Forks.close(locked: output)
+      Forks.close(locked: input)
       throw error
     }
     let outcome = Result { () throws(LMDBError) in try drain(output, progress) }
     // Where not everything was read, the copy ends now with an error, which is of no interest.
-    close(output)
+    Forks.close(locked: output)
     pthread_join(thread, nil)
     guard try outcome.get() else { return false }
     if let failure = source.failure.withLock({ $0 }) { throw failure }
     return true
+  }
+
+  /// A child that kept the end that is written to would have the other end wait for it: so those that run
+  /// another program close both, and those that are forked give up their share.
+  private func makePipe() throws(LMDBError) -> (output: Int32, input: Int32) {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw SystemCall.failure("pipe", path: path) }
+    for end in ends {
+      Forks.willLock(end)
+      // Where it fails, a program that is started meanwhile holds up the end.
+      try? SafeFiles.closeOnExec(end, path: path)
+    }
+    return (ends[0], ends[1])
   }
 
   private func drain(
@@ -129,6 +138,6 @@ private final class CopySource: Sendable {
     } catch {
       failure.withLock { $0 = error }
     }
-    close(input)
+    Forks.close(locked: input)
   }
 }

@@ -133,8 +133,12 @@ struct Gate: ~Copyable, Sendable {
     }
   }
 
+  /// Opens it again, unless it has ended.
   func reopen() {
-    mark.pointee.bitwiseAnd(~(Self.shut | Self.resting), ordering: .sequentiallyConsistent)
+    let old = mark.pointee.bitwiseAnd(
+      ~(Self.shut | Self.resting), ordering: .sequentiallyConsistent
+    ).oldValue
+    if old & Self.ended != 0 { end() }
   }
 
   /// How an attempt to be alone ended.
@@ -142,7 +146,7 @@ struct Gate: ~Copyable, Sendable {
     case ran
     /// Somebody was still inside at the deadline.
     case late
-    /// The gate is shut.
+    /// The gate rests, or has ended.
     case shut
     /// Somebody else is trying, and waits for the caller.
     case other
@@ -150,7 +154,7 @@ struct Gate: ~Copyable, Sendable {
 
   /// Keeps new ones out, waits until nobody else is inside, and runs `body`; false, without running
   /// it, when somebody is still there at `deadline`, in seconds of ``SystemCall/seconds``, or when
-  /// the gate is shut. The caller is inside itself and counts as one. It holds nothing that another
+  /// the gate rests or has ended. The caller is inside itself and counts as one. It holds nothing that another
   /// one who is alone may take away.
   func alone(until deadline: Double, _ body: () -> Void) -> Bool {
     while true {
@@ -170,7 +174,7 @@ struct Gate: ~Copyable, Sendable {
     defer { mark.pointee.bitwiseAnd(~Self.paused, ordering: .sequentiallyConsistent) }
     // Whoever closes waits for us, so that what is inside is still there; but there may be nothing
     // inside any more where the one before us has failed.
-    guard old & Self.shut == 0 else { return .shut }
+    guard old & (Self.resting | Self.ended) == 0 else { return .shut }
     while busyCount > 1 {
       guard SystemCall.seconds < deadline else { return .late }
       SystemCall.sleep(microseconds: 50)
@@ -205,7 +209,8 @@ struct Gate: ~Copyable, Sendable {
 
   /// How many are inside and do not wait for one who is alone.
   private var busyCount: Int {
-    let waiting = waitingCount.pointee.load(ordering: .sequentiallyConsistent)
-    return runningCount - waiting
+    // In this order: one who gives up waiting in between, and leaves, makes it too large, not too small.
+    let running = runningCount
+    return running - waitingCount.pointee.load(ordering: .sequentiallyConsistent)
   }
 }

@@ -137,4 +137,50 @@ import Testing
     #expect(failure { _ = try compact(environment) }?.code == .corrupted)
     #expect(try contents(of: folder.data) == bytes)
   }
+
+  @Test("a suspension waits for a copy that is being made, whose files are locked")
+  func suspended() throws {
+    let environment = try Environment.open(at: folder.store)
+    try environment.store(["a": "1"])
+    let codes = Locked<[LMDBError.Code?]>([])
+    func suspend(_ copy: Environment) {
+      codes.withLock { $0.append(code { try environment.suspend(timeoutSeconds: 0.05) }) }
+    }
+
+    _ = try environment.compact(timeoutSeconds: 300, prepare: suspend, progress: { _, _ in true })
+    _ = try environment.backup(
+      to: folder.path + "/copy", prepare: suspend, progress: { _, _ in true })
+
+    #expect(codes.withLock { $0 } == [.inUse, .inUse])
+    #expect(!environment.isSuspended)
+    try environment.suspend(timeoutSeconds: 300)
+    #expect(code { _ = try compact(environment) } == .suspended)
+    try environment.resume()
+    try environment.close()
+  }
+
+  @Test("LMDB that could not be opened again is not closed twice by who waits to close it")
+  func closedMeanwhile() throws {
+    let environment = try Environment.open(at: folder.store)
+    try environment.store(["a": "1"])
+    let closing = Locked<OnThread<LMDBError.Code?>?>(nil)
+    _ = CallFaults.watch(environment.folder) { call in
+      guard call == .openEnvironment else { return nil }
+      closing.withLock {
+        $0 = OnThread { code { try environment.close(timeoutSeconds: 300) } }
+      }
+      while !environment.gate.isShut { usleep(1000) }
+      return EMFILE
+    }
+    defer { CallFaults.stopWatching(environment.folder) }
+
+    #expect(code { _ = try compact(environment) } != nil)
+
+    let thread = try #require(closing.withLock { $0 })
+    #expect(try thread.value() == nil)
+    CallFaults.stopWatching(environment.folder)
+    let again = try Environment.open(at: folder.store)
+    #expect(try again.read("a") == "1")
+    try again.close()
+  }
 }

@@ -16,6 +16,7 @@ import Testing
     var seenCount: Int { seen.load(ordering: .relaxed) }
     var runningCount: Int { gate.runningCount }
     var isShut: Bool { gate.isShut }
+    var closure: Gate.Closure? { gate.closure }
     func enter() -> Bool { gate.enter() }
     func entersLate() -> Bool { gate.enterLate() }
     func endsIfEmpty() -> Bool { gate.endIfEmpty() }
@@ -164,7 +165,7 @@ import Testing
     }
   }
 
-  @Test("who waits for another to be alone stays counted, and does nothing in a gate that is shut")
+  @Test("who waits for another to be alone stays counted, and does nothing once the gate has ended")
   func waiting() throws {
     let shared = Shared()
     for _ in 0..<3 { #expect(shared.enter()) }
@@ -179,8 +180,8 @@ import Testing
       shared.seen.add(1, ordering: .relaxed)
       // The other one makes way, and is not gone: who closes has to wait for it.
       if shared.gate.runningCount != 2 { shared.inside.add(1, ordering: .relaxed) }
-      // As one who closes does.
-      shared.gate.shut()
+      // As one who finds that there is nothing inside any more.
+      shared.gate.end()
     }
     let both = [alone(body), alone(body)]
     // Until the second one waits for the first.
@@ -193,5 +194,17 @@ import Testing
     let others = shared.inside.load(ordering: .relaxed)
     #expect(others == 0)
     #expect(shared.runningCount == 0)
+  }
+
+  @Test("a gate that has ended stays shut, whoever opens it again")
+  func ended() throws {
+    let shared = Shared()
+    shared.gate.end()
+    shared.gate.rest()
+    shared.gate.reopen()
+
+    try #require(shared.isShut)
+    #expect(!shared.enter())
+    #expect(shared.closure == .ended)
   }
 }

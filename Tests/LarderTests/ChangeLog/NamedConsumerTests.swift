@@ -1,5 +1,6 @@
 import Foundation
 import LarderTestKit
+import LarderTestProcess
 import LarderTesting
 import Testing
 
@@ -58,6 +59,44 @@ import Testing
       #expect(second.changes.map(\.kind) == [.inserted, .inserted, .updated, .deleted])
       #expect(second.changes.map(\.old?["shelf"]) == [nil, nil, .integer(0), .integer(0)])
       #expect(second.changes.allSatisfy { $0.collection == "Parcel" && $0.origin == .local })
+    }
+  }
+
+  @Test("a consumer that has acknowledged all that concerns it keeps nothing, however others save")
+  func passing() async throws {
+    try await withTemporaryStore { store in
+      let (parcels, notes) = (store.repository(of: Parcel.self), store.repository(of: Note.self))
+      try await parcels.save(Parcel(id: 1))
+      let consuming = Task { () -> ChangeBatch? in
+        for try await batch in store.changes(for: "index", in: ["Parcel"], batchCount: 5) {
+          try await store.write { try $0.acknowledge(batch) }
+          if keys(batch).contains(3) { return batch }
+        }
+        return nil
+      }
+      func isPassed(_ count: UInt64) throws -> Bool {
+        guard let consumers = store.engine.consumers else { return false }
+        let head = try store.statistics().sequence
+        return try store.read { snapshot in
+          let record = try snapshot.transaction.consumer("index", in: consumers)
+          return try (record?.position(in: snapshot.transaction.timeline()?.id) ?? 0) + count
+            >= head
+        }
+      }
+      #expect(try await eventually { try isPassed(0) })
+      try await parcels.save(Parcel(id: 2))
+      #expect(try await eventually { try isPassed(0) })
+      // One by one: each of them wakes the consumer.
+      for number in 0..<40 {
+        try await notes.save(Note(id: "\(number)", nonce: "n", batchCount: 1))
+        try await Task.sleep(for: .milliseconds(1))
+      }
+
+      // Five more are not worth a write.
+      #expect(try await eventually { try isPassed(5) })
+      try await parcels.save(Parcel(id: 3))
+      let last = try await consuming.value
+      #expect(last?.isReset == false)
     }
   }
 

@@ -1,11 +1,11 @@
 import Foundation
-import LarderLMDB
 import LarderTestKit
 import LarderTestProcess
 import LarderTesting
 import Testing
 
 @testable import Larder
+@testable import LarderLMDB
 
 /// A suspended store has no file open: its file may move, or be another one, while nobody looks.
 @Suite struct SuspendedFileTests {
@@ -76,5 +76,57 @@ import Testing
     #expect(storeError { try store.resume() } != nil)
     #expect(store.isSuspended)
     try store.close()
+  }
+
+  @Test("a backup that was restored over a suspended store is not taken for it, and stays as it is")
+  func restored() throws {
+    let backup = folder.path + "/backup"
+    let store = try Store(at: folder.store)
+    let notes = store.repository(of: Note.self)
+    try notes.save(note)
+    try store.backup(to: backup)
+    // The catalogue is newer than that of the backup, and has no database more.
+    try store.collection("Note").save(
+      [["id": "b", "nonce": "n", "batchCount": 1, "extra": 1]], keyField: "id")
+    try store.suspend(timeout: .seconds(300))
+    let other = try OtherProcess("restore", folder.store, backup)
+    _ = try other.expect("open")
+    _ = try other.expect("restored")
+
+    let error = storeError { try store.resume() }
+
+    guard case .notAStore(_, let reason)? = error else {
+      Issue.record("thrown was \(String(describing: error))")
+      return
+    }
+    #expect(reason.contains("backup"))
+    #expect(store.isSuspended)
+    #expect(storeError { _ = try notes.count() } != nil)
+    try store.close()
+    let found = try Store(at: folder.store)
+    #expect(try found.repository(of: Note.self).fetch(Note.all) == [note])
+    try verifyAndClose(found)
+  }
+
+  @Test("a resumption that is asked for during a suspension comes behind it")
+  func together() throws {
+    let store = try Store(at: folder.store)
+    try store.repository(of: Note.self).save(note)
+    let gate = { store.engine.environment.gate.closure }
+    let resuming = try store.read { _ in
+      let suspending = OnThread { try store.suspend(timeout: .seconds(300)) }
+      while gate() != .resting { usleep(1000) }
+      let resuming = OnThread { try store.resume() }
+      // Long enough for it to return at once, as it must not.
+      usleep(100_000)
+      return (suspending, resuming)
+    }
+
+    try resuming.0.value()
+    try resuming.1.value()
+
+    #expect(!store.isSuspended)
+    #expect(try store.repository(of: Note.self).count() == 1)
+    try verifyAndClose(store)
   }
 }

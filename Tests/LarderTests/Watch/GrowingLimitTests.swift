@@ -70,6 +70,12 @@ import Testing
 
       #expect(try await lengths.value == contacts(0..<4))
       while limit.grow(by: 0) { await Task.yield() }
+      #expect(limit.watcherCount == 0)
+      for _ in 0..<10 {
+        var steps = repository.watch(Self.byOrder, upTo: limit).makeAsyncIterator()
+        _ = try await steps.next()
+      }
+      #expect(try await eventually { limit.watcherCount == 0 })
     }
   }
 

@@ -205,6 +205,28 @@ import Testing
     try verifyAndClose(store)
   }
 
+  @Test("search indexes are merged while another index waits for room, which is not tried again")
+  func merging() async throws {
+    let store = try Store(at: folder.store, options: options(quota: 4 << 20))
+    let notes = store.collection("Note")
+    try notes.save([["id": "a", "text": "some words"]], keyField: "id")
+    try notes.createSearchIndex(on: ["text"])
+    _ = try fill(store)
+    try await store.repository(of: Account.self).delete(keys: Array(0..<100))
+    try store.collection("Account").createIndex(on: "text")
+    try store.settle()
+    #expect(try store.collection("Account").indexes().map { $0.shortage?.limit } == [.quota])
+    let engine = store.engine
+
+    engine.indexWork.withLock { $0.searchesToMerge = engine.catalogue.searchNumbers }
+    engine.scheduleIndexWork()
+
+    #expect(try await eventually { engine.indexWork.withLock(\.searchesToMerge).isEmpty })
+    try store.settle()
+    #expect(!engine.indexWork.withLock(\.isScheduled))
+    try verifyAndClose(store)
+  }
+
   @Test("an index can be dropped where nothing else has room, and what it took is free again")
   func dropped() throws {
     let store = try Store(at: folder.store, options: options(quota: 4 << 20))
