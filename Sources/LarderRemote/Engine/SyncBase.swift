@@ -50,3 +50,14 @@ struct SyncBase: Equatable {
     [UInt8(scope >> 8), UInt8(truncatingIfNeeded: scope), loading] + revision.utf8
   }
 }
+
+extension OutboxEntry {
+  /// Forgets the version that waits beside the edit, where it came with a scope that no longer has the document.
+  ///
+  /// - Returns: Whether there was one.
+  mutating func forgetNewer(of scope: UInt16) -> Bool {
+    guard SyncBase(newer?.base)?.scope == scope else { return false }
+    newer = nil
+    return true
+  }
+}

@@ -92,7 +92,7 @@ extension SyncEngine {
       case .forbidden: state.phase = .forbidden(scope ?? tables.scopes[0])
       case .gone(let text), .malformed(let text): state.phase = .stopped(text)
       case .unavailable(let text, _), .tooLarge(let text): state.phase = .offline(text)
-      case .cursorExpired: state.phase = .idle
+      case .cursorExpired: state.phase = .offline("\(error)")
       case nil: state.phase = error is CancellationError ? .idle : .stopped("\(error)")
       }
     }
@@ -109,17 +109,24 @@ extension SyncEngine {
   // MARK: Down
 
   private func pull(_ scope: String, _ facts: RemoteFacts) async throws {
-    do {
-      try await pullOnce(scope, facts)
-    } catch RemoteError.cursorExpired {
-      // From the beginning, once: what does not come again is dropped, and edits are kept.
-      try tables.restart(scope)
-      try await pullOnce(scope, facts)
+    var hasExpired = false
+    while true {
+      var note = try tables.note(of: scope)
+      do {
+        return try await pullOnce(&note, facts)
+      } catch RemoteError.cursorExpired where !hasExpired {
+        // From the beginning, once: what does not come again is dropped, and edits are kept.
+        hasExpired = true
+        try tables.restart(note)
+      } catch is Overtaken {
+        return
+      }
     }
   }
 
-  private func pullOnce(_ scope: String, _ facts: RemoteFacts) async throws {
-    var note = try tables.note(of: scope)
+  /// - Parameter note: How far the scope was read, also when this throws.
+  private func pullOnce(_ note: inout ScopeNote, _ facts: RemoteFacts) async throws {
+    let scope = note.scope
     var count = 0
     enter(.pulling(0))
     var next: PullAnswer? = try await ask(note, facts)
@@ -196,7 +203,7 @@ extension SyncEngine {
     } else if count > interval {
       // What was just written may not show in both: only what differs twice is wrong.
       audits.withLock { $0[note.scope] = 0 }
-      try tables.restart(note.scope)
+      try tables.restart(note)
     }
   }
 }

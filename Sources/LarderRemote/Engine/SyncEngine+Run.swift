@@ -66,7 +66,8 @@ extension SyncEngine {
         // Conflicts and rejections are counted by syncs: an edit must not cost what all others cost. A store
         // that is suspended just now is counted by the sync that follows.
         if let count = try? store.read({ try $0.outboxCount() }) {
-          change { $0.pendingCount = count }
+          let others = otherCount.withLock { $0 }
+          change { $0.pendingCount = max(0, count - others) }
         }
         _ = try? await sync(hurry)
       }
@@ -95,29 +96,30 @@ extension SyncEngine {
     }
   }
 
+  /// How long a stream of hints has to last until one that ends is no failure: every stream begins with hints.
+  private static let steadyTime: Duration = .seconds(30)
+
   /// How long a remote that gives no hints is not asked for them: another server may answer by then.
   private static let lookAgain: Duration = .seconds(300)
 
   /// Syncs when hints come, once for all those that come during a sync.
   ///
-  /// - Returns: When the stream has ended or failed: whether any came.
+  /// - Returns: When the stream has ended or failed: whether it had lasted.
   private func follow(_ hints: AsyncThrowingStream<String, any Error>) async -> Bool {
     let (news, teller) = AsyncStream.makeStream(
       of: Void.self, bufferingPolicy: .bufferingNewest(1))
     async let syncs: Void = {
       for await _ in news { _ = try? await sync(hurry) }
     }()
-    var hasCome = false
+    let start = clock.elapsed
     do {
-      for try await _ in hints {
-        hasCome = true
-        teller.yield()
-      }
+      for try await _ in hints { teller.yield() }
     } catch {
       // It is opened again.
     }
+    let hasLasted = clock.elapsed - start >= Self.steadyTime
     teller.finish()
     await syncs
-    return hasCome
+    return hasLasted
   }
 }

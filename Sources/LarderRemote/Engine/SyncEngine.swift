@@ -40,6 +40,7 @@ public final class SyncEngine: Sendable, Updater {
   let tables: SyncTables
   let options: Options
   let limiter: FetchLimiter
+  let clock: any SyncClock
   let state = Locked(SyncState())
   let observers = Locked(Observers())
   let facts = Locked<RemoteFacts?>(nil)
@@ -49,6 +50,8 @@ public final class SyncEngine: Sendable, Updater {
   let pageLimit = Locked(Int.max)
   /// What pushes have learned that the remote put off, until it answers one.
   let putOff = Locked(PutOff())
+  /// Edits of collections of others, when they were last counted.
+  let otherCount = Locked(0)
   /// Pulls of each scope since its documents were counted.
   let audits = Locked<[String: Int]>([:])
 
@@ -88,6 +91,7 @@ public final class SyncEngine: Sendable, Updater {
     self.store = store
     self.remote = remote
     self.options = options
+    self.clock = clock
     tables = try SyncTables(
       preparing: store,
       collections: Dictionary(collections.map { ($0.name, $0) }, uniquingKeysWith: { $1 }),
@@ -155,16 +159,19 @@ public final class SyncEngine: Sendable, Updater {
   /// Counts what is pending.
   func renewCounts() throws {
     var counts: [PendingEdit.Status: Int] = [:]
-    try store.read { snapshot in
+    let allCount = try store.read { snapshot in
       for name in tables.collections.keys where snapshot.outline(of: name) != nil {
         try snapshot.forEachOutboxEntry(name) { _, entry in
           counts[entry.status, default: 0] += 1
           return true
         }
       }
+      return try snapshot.outboxCount()
     }
+    let count = counts.values.reduce(0, +)
+    otherCount.withLock { $0 = allCount - count }
     change { [counts] state in
-      state.pendingCount = counts.values.reduce(0, +)
+      state.pendingCount = count
       state.conflictCount = counts[.conflict, default: 0]
       state.rejectedCount = counts[.rejected, default: 0]
     }

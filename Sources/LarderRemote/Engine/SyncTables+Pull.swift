@@ -41,7 +41,7 @@ extension SyncTables {
     _ changes: ArraySlice<RemoteChange>, _ note: ScopeNote, _ next: ScopeNote?
   ) throws -> Int {
     do {
-      return try write { tx in
+      return try write(at: note) { tx in
         var page = PulledPage(self, note)
         for change in changes { try page.add(change, &tx) }
         try page.save(&tx)
@@ -77,16 +77,15 @@ extension SyncTables {
   private func forgetRefused(_ changes: [RemoteChange], _ note: ScopeNote) throws {
     let notes = try store.read { try $0.syncNotes(withPrefix: RefusedNote.prefix) }
     if notes.isEmpty { return }
-    let keys = Set(changes.map(\.key))
+    let names = Set(changes.map { RefusedNote.name($0.key) })
     let scope = number(of: note.scope)
-    let old = notes.filter { _, bytes in
+    let old = notes.filter { name, bytes in
       guard let refused = RefusedNote(noted: bytes) else { return true }
       // Whatever is still there comes again when a scope is loaded from its beginning.
-      return note.cursor == nil && refused.scope == scope
-        || keys.contains(RemoteKey(refused.collection, refused.key))
+      return note.cursor == nil && refused.scope == scope || names.contains(name)
     }
     if old.isEmpty { return }
-    try write { tx in
+    try write(at: note) { tx in
       for (name, _) in old { try tx.setSyncNote(name, to: nil) }
     }
   }
@@ -99,14 +98,22 @@ extension SyncTables {
   private func refuse(
     _ change: RemoteChange, _ note: ScopeNote, _ error: any Error
   ) throws {
-    var json: RemoteDocument?
-    if case .document(let document) = change.content { json = document }
+    let json: RemoteDocument? =
+      if case .document(let document) = change.content { document } else { nil }
+    let (scope, name) = (number(of: note.scope), change.key.collection)
     let refused = RefusedNote(
-      scope: number(of: note.scope), collection: change.key.collection, key: change.key.key,
+      scope: scope, collection: name, key: change.key.key,
       revision: change.revision, json: json?.json ?? Data(), reason: "\(error)")
     let bytes = try refused.noted()
-    try write {
-      try $0.setSyncNote(RefusedNote.name(change.key), to: bytes)
+    try write(at: note) { tx in
+      try tx.setSyncNote(RefusedNote.name(change.key), to: bytes)
+      // What stands here is an earlier version of it, and nothing that the remote no longer has.
+      guard json != nil, let key = try? tx.outline(of: name)?.key(named: change.key),
+        var base = SyncBase(try tx.base(name, key)), base.scope == scope,
+        base.loading != note.loading
+      else { return }
+      base.loading = note.loading
+      try tx.setBase(name, key, to: base.bytes)
     }
   }
 
@@ -123,6 +130,8 @@ extension SyncTables {
         .document(RemoteDocument(json: refused.json)))
       do {
         try write { tx in
+          // Another engine may have saved it since, or a later version.
+          guard try tx.syncNote(name) == bytes else { return }
           var page = PulledPage(self, scope)
           try page.add(change, &tx)
           try page.save(&tx)
@@ -138,6 +147,32 @@ extension SyncTables {
 /// A document of the remote that is none of the collection.
 struct UnreadableChange: Error, CustomStringConvertible {
   let description: String
+}
+
+extension CollectionOutline {
+  /// The key that a document of the remote has here.
+  ///
+  /// - Throws: `UnreadableChange` for a name that no document here can have, or that is spelt otherwise than it is
+  ///   sent from here: to the remote that would be another document.
+  func key(named name: RemoteKey) throws(UnreadableChange) -> [UInt8] {
+    guard let key = key(name.key) else {
+      throw UnreadableChange(
+        description: "\(name) has no key of \(name.collection), whose keys are \(keyKind)")
+    }
+    guard (1...KeyKind.maximumByteCount).contains(key.count) else {
+      throw UnreadableChange(
+        description: "a key of \(name.collection) has \(key.count) bytes, and not 1 to "
+          + "\(KeyKind.maximumByteCount)")
+    }
+    let text = text(key)
+    guard text.utf8.elementsEqual(name.key.utf8) else {
+      throw UnreadableChange(
+        description: "\(name) would be sent as `\(text)`, which is another document there: "
+          + "keys are texts in Unicode's normalisation form C, numbers without a plus sign and "
+          + "without zeros in front, and UUIDs in small letters")
+    }
+    return key
+  }
 }
 
 /// The changes of one page, in the transaction that saves them.
@@ -160,9 +195,13 @@ struct PulledPage {
   mutating func add(_ change: RemoteChange, _ tx: inout WriteScope) throws {
     let name = change.key.collection
     guard let place = try place(name, change, &tx) else { return }
-    guard let key = place.outline.key(change.key.key) else {
-      throw UnreadableChange(
-        description: "\(change.key) has no key of \(name), whose keys are \(place.outline.keyKind)")
+    let key: [UInt8]
+    do throws(UnreadableChange) {
+      key = try place.outline.key(named: change.key)
+    } catch {
+      // Of what cannot be here there is nothing to forget.
+      guard case .document = change.content else { return }
+      throw error
     }
     let entry = try tx.outboxEntry(name, key)
     let base = SyncBase(try tx.base(name, key))
@@ -176,11 +215,12 @@ struct PulledPage {
     case .left:
       // It may have come with another scope already.
       guard base?.scope == scope else { return }
-      guard entry == nil else {
-        // With its edit it stays, and the remote says what becomes of both.
-        return try tx.setBase(name, key, to: nil)
+      guard var entry else { return try forget(key, place, &tx) }
+      // With its edit it stays, and the remote says what becomes of both.
+      try tx.setBase(name, key, to: nil)
+      if entry.flight == nil, entry.hold?.code != "", entry.forgetNewer(of: scope) {
+        try tx.setOutboxEntry(name, key, to: entry)
       }
-      try forget(key, place, &tx)
     case .document(let document):
       let document = try self.document(document, change.key, place, key)
       try add(Incoming(base: new, document: document), key, place, entry, &tx)
@@ -192,13 +232,18 @@ struct PulledPage {
 
   /// Writes what was gathered.
   mutating func save(_ tx: inout WriteScope) throws {
+    for place in places.values.sorted(by: { $0.collection.name < $1.collection.name }) {
+      try save(place, &tx)
+    }
+  }
+
+  private mutating func save(_ place: SyncTables.Place, _ tx: inout WriteScope) throws {
+    let name = place.collection.name
     // First what makes unique values free.
-    for (name, keys) in deletions {
-      guard let place = places[name] else { continue }
+    if let keys = deletions.removeValue(forKey: name) {
       count += try tx.delete(keys: keys, in: place.collection)
     }
-    for (name, documents) in saves.sorted(by: { $0.key < $1.key }) {
-      guard let place = places[name] else { continue }
+    if let documents = saves.removeValue(forKey: name) {
       count += try tx.save(documents, in: place.collection, keyField: place.keyField).changed
     }
   }
@@ -227,6 +272,8 @@ struct PulledPage {
         record: try incoming.document.map { try tx.record(of: $0, in: place.collection) })
       return try tx.setOutboxEntry(name, key, to: entry)
     }
+    // A resolver may keep a copy under the key of a document that came before.
+    if place.synced.resolver != nil { try save(place, &tx) }
     var reconciling = Reconciling(place: place, key: key, entry: entry)
     try reconciling.settle(incoming, &tx)
     count += 1

@@ -65,10 +65,12 @@ extension SyncTables {
   /// Notes that edits are under way, before they are: an edit that was sent and whose answer was lost is
   /// sent again under its name.
   ///
-  /// Edits that have come to nothing are taken off.
+  /// Edits that have come to nothing are taken off. Those beside which another version of the remote waits are settled
+  /// with it; what is left of them is due again.
   func begin(_ due: ArraySlice<DueEdit>, mostByteCount: Int) throws -> Flight {
-    try write { tx in
+    let (flight, met) = try write { tx in
       var flight = Flight()
+      var met: [DueEdit] = []
       var requests: [String: [Mutation]] = [:]
       var byteCount = 0
       edits: for edit in due {
@@ -83,6 +85,7 @@ extension SyncTables {
           requests[scope, default: []].append(mutation)
           flight.places[mutation.key] = (edit.collection, edit.key)
         case .waits: flight.waiting.append(edit.name)
+        case .isMet: met.append(edit)
         case .nothing: break
         case .doesNotFit: break edits
         }
@@ -91,7 +94,41 @@ extension SyncTables {
       flight.requests = requests.sorted { $0.key < $1.key }.map {
         PushRequest(scope: $0.key, mutations: $0.value)
       }
-      return flight
+      return (flight, met)
+    }
+    for edit in met { try settleNewer(edit) }
+    return flight
+  }
+
+  /// Settles an edit with the version that the remote told of while an earlier edit was under way. One that cannot be
+  /// saved here keeps nobody from the others.
+  private func settleNewer(_ edit: DueEdit) throws {
+    func settle(
+      _ body: (Place, OutboxEntry, OutboxEntry.Version, inout WriteScope) throws -> Void
+    ) throws {
+      try write { tx in
+        guard let outline = tx.outline(of: edit.collection),
+          let entry = try tx.outboxEntry(edit.collection, edit.key), entry.flight == nil,
+          entry.hold == nil, let newer = entry.newer
+        else { return }
+        try body(try place(edit.collection, outline), entry, newer, &tx)
+      }
+    }
+    do {
+      try settle { place, entry, newer, tx in
+        guard let base = SyncBase(newer.base) else { return }
+        let document = try newer.record.flatMap {
+          try tx.document(edit.collection, edit.key, record: $0)
+        }
+        var reconciling = Reconciling(place: place, key: edit.key, entry: entry)
+        try reconciling.settle(Incoming(base: base, document: document), &tx)
+      }
+    } catch let error where Self.isRefusal(error) {
+      try settle { _, entry, _, tx in
+        var entry = entry
+        entry.hold = OutboxEntry.Hold(code: Self.refused, reason: Self.refusal(error))
+        try tx.setOutboxEntry(edit.collection, edit.key, to: entry)
+      }
     }
   }
 
@@ -100,6 +137,8 @@ extension SyncTables {
     case sent(Mutation, scope: String)
     /// Its scope is not followed.
     case waits
+    /// The remote has another version, with which it is to be settled first.
+    case isMet
     /// There is nothing to send, or nothing that can be.
     case nothing
     /// It has more bytes than there is room for.
@@ -112,6 +151,11 @@ extension SyncTables {
     let (name, key) = (edit.collection, edit.key)
     guard var entry = try tx.outboxEntry(name, key), entry.hold == nil else { return .nothing }
     let current = try tx.recordBytes(name, key)
+    if entry.flight != nil, !entry.isEditedInFlight, current == nil, !entry.isDeleted {
+      // It was taken away by something that is no edit, such as a migration. Sent now, it would be deleted there.
+      try tx.setOutboxEntry(name, key, to: nil)
+      return .nothing
+    }
     #if LARDER_MUTANTS
       if Mutant.renamedEdits.isOn { entry.flight?.mutation = UUID() }
       defer {
@@ -121,6 +165,8 @@ extension SyncTables {
       }
     #endif
     if entry.flight == nil {
+      // The cursor is behind it, so that it does not come again.
+      if SyncBase(entry.newer?.base) != nil { return .isMet }
       let isNothing =
         current == nil ? !entry.isDeleted || entry.base == nil : current == entry.shadow
       if isNothing {
@@ -203,13 +249,20 @@ extension SyncTables {
         }
         let mutations = answers.map { $0.0 }
         return try hold(
-          PushRequest(scope: request.scope, mutations: mutations), in: flight, code: "refused",
-          "what the server has cannot be saved here: \(error)")
+          PushRequest(scope: request.scope, mutations: mutations), in: flight, code: Self.refused,
+          Self.refusal(error))
       }
       let middle = answers.startIndex + answers.count / 2
       try finish(answers[..<middle], request, of: flight, mend: mend)
       try finish(answers[middle...], request, of: flight, mend: mend)
     }
+  }
+
+  /// Why an edit was set aside that meets what cannot be saved here.
+  private static let refused = "refused"
+
+  private static func refusal(_ error: any Error) -> String {
+    "what the server has cannot be saved here: \(error)"
   }
 
   private func save(
@@ -232,7 +285,8 @@ extension SyncTables {
     }
   }
 
-  /// Notes that edits were sent and not answered although others were. After a few times it sets them aside.
+  /// Notes that edits were sent and not answered although others were. After a few times it sets them aside, under
+  /// the names that they have: the remote may have taken them.
   func noteFailure(of edits: [Unanswered]) throws {
     if edits.isEmpty { return }
     try write { tx in
@@ -242,10 +296,7 @@ extension SyncTables {
         else { continue }
         entry.attemptCount += 1
         if entry.attemptCount >= Self.mostAttempts {
-          if !entry.isEditedInFlight {
-            entry.hold = OutboxEntry.Hold(code: Self.unanswered, reason: edit.reason)
-          }
-          entry.flight = nil
+          entry.hold = OutboxEntry.Hold(code: Self.unanswered, reason: edit.reason)
           entry.attemptCount = 0
         }
         try tx.setOutboxEntry(edit.collection, edit.key, to: entry)
@@ -297,7 +348,8 @@ extension SyncTables {
           entry.flight?.mutation.uuidString.lowercased() == mutation.id
         else { continue }
         // It was not taken. What it was edited to meanwhile may be.
-        if !entry.isEditedInFlight { entry.hold = OutboxEntry.Hold(code: code, reason: reason) }
+        entry.hold =
+          entry.isEditedInFlight ? nil : OutboxEntry.Hold(code: code, reason: reason)
         entry.flight = nil
         try tx.setOutboxEntry(name, key, to: entry)
       }
@@ -322,16 +374,15 @@ private struct Answered {
     _ result: PushResult, _ mend: (@Sendable (RejectedEdit) -> DynamicDocument?)?,
     _ tx: inout WriteScope
   ) throws {
+    // Another engine may have set it aside as unanswered.
+    entry.hold = nil
     switch result {
     case .accepted(let revision):
       // A deletion of what was not there has no revision.
-      let least = mutation.document == nil ? 0 : 1
-      guard (least...SyncBase.mostRevisionByteCount).contains(revision.utf8.count) else {
-        throw RemoteError.malformed(
-          "the revision of \(mutation.key) has \(revision.utf8.count) bytes")
-      }
+      try check(revision, least: mutation.document == nil ? 0 : 1)
       try accept(SyncBase(scope: scope, loading: SyncBase.unseen, revision: revision), &tx)
     case .conflict(let version):
+      if let version { try check(version.revision, least: 1) }
       #if LARDER_MUTANTS
         if Mutant.conflictAccepted.isOn, let version {
           let base = SyncBase(scope: scope, loading: SyncBase.unseen, revision: version.revision)
@@ -355,6 +406,13 @@ private struct Answered {
           document: document), &tx)
     case .rejected(let code, let reason): try reject(code, reason, mend, &tx)
     case .retry: break
+    }
+  }
+
+  private func check(_ revision: String, least: Int) throws {
+    guard (least...SyncBase.mostRevisionByteCount).contains(revision.utf8.count) else {
+      throw RemoteError.malformed(
+        "the revision of \(mutation.key) has \(revision.utf8.count) bytes")
     }
   }
 
@@ -399,6 +457,8 @@ private struct Answered {
     _ code: String, _ reason: String, _ mend: (@Sendable (RejectedEdit) -> DynamicDocument?)?,
     _ tx: inout WriteScope
   ) throws {
+    // U+0000 ends the code where it is stored.
+    let code = code.filter { $0 != "\0" }
     let isEdited = entry.isEditedInFlight
     entry.flight = nil
     entry.attemptCount += 1

@@ -19,7 +19,7 @@ extension SyncTables {
   func sweep(_ note: ScopeNote) throws -> Bool {
     var hasMissed = false
     let number = number(of: note.scope)
-    try forEachStep(of: note.scope) { base in
+    try forEachStep(of: note) { base in
       base.loading != note.loading
     } body: { name, found, tx in
       var gone: [[UInt8]] = []
@@ -40,7 +40,7 @@ extension SyncTables {
 
   /// Forgets what was sent and has shown neither in a whole loading nor in the pull behind it.
   func sweepMissed(_ note: ScopeNote) throws {
-    try forEachStep(of: note.scope) { base in
+    try forEachStep(of: note) { base in
       base.loading == SyncBase.missed
     } body: { name, found, tx in
       try forget(found.map(\.key), of: name, note, &tx)
@@ -48,10 +48,10 @@ extension SyncTables {
   }
 
   private func forEachStep(
-    of scope: String, where matches: (SyncBase) -> Bool,
+    of note: ScopeNote, where matches: (SyncBase) -> Bool,
     body: (String, [(key: [UInt8], base: SyncBase)], inout WriteScope) throws -> Void
   ) throws {
-    let number = number(of: scope)
+    let number = number(of: note.scope)
     for name in collections.keys.sorted() {
       var last: [UInt8]?
       var isAtEnd = false
@@ -69,7 +69,12 @@ extension SyncTables {
           }
         }
         isAtEnd = visitedCount < Self.stepCount
-        if !found.isEmpty { try write { try body(name, found, &$0) } }
+        if found.isEmpty { continue }
+        try write(at: note) { tx in
+          // Another engine may have seen or sent one of them meanwhile.
+          let found = try found.filter { try SyncBase(tx.base(name, $0.key)) == $0.base }
+          try body(name, found, &tx)
+        }
       }
     }
   }
@@ -99,6 +104,9 @@ extension SyncTables {
           continue
         }
         // Edited here, and gone there, or in another scope: the remote says which when the edit is sent.
+        if entry.forgetNewer(of: number(of: note.scope)) {
+          try tx.setOutboxEntry(name, key, to: entry)
+        }
       } else if let value = outline.value(key) {
         values.append(value)
       }

@@ -112,6 +112,24 @@ struct SyncTables: Sendable {
     }
   }
 
+  /// Runs `body` in one transaction, where a scope is still read from where `note` says: another engine on the same
+  /// store may have gone on with it, or have begun it anew, and must not be set back.
+  ///
+  /// - Throws: ``Overtaken``; ``SyncError/accountChanged``; what `body` throws; nothing is changed then.
+  func write<Result>(
+    at note: ScopeNote, _ body: (inout WriteScope) throws -> Result
+  ) throws -> Result {
+    try write { tx in
+      guard try isCurrent(note, tx) else { throw Overtaken() }
+      return try body(&tx)
+    }
+  }
+
+  private func isCurrent(_ note: ScopeNote, _ tx: borrowing WriteScope) throws -> Bool {
+    let stored = ScopeNote(noted: try tx.syncNote(ScopeNote.name(number(of: note.scope))))
+    return stored?.cursor == note.cursor && stored?.loading == note.loading
+  }
+
   /// - Throws: ``SyncError/accountChanged`` where the store has become another account's.
   func checkOwner() throws {
     try store.read { snapshot in
@@ -199,22 +217,31 @@ struct SyncTables: Sendable {
 
   // MARK: Scopes
 
-  /// How far a scope was read.
+  /// How far a scope was read. Where it is to be loaded from its beginning, that is noted first: whoever reads it as
+  /// well must not go on from the old place.
   func note(of scope: String) throws -> ScopeNote {
-    let number = number(of: scope)
-    return try store.read { snapshot in
+    let name = ScopeNote.name(number(of: scope))
+    let (note, old, isStored) = try store.read { snapshot in
       let eraseCounts = try eraseCounts(snapshot)
-      let stored = ScopeNote(noted: try snapshot.syncNote(ScopeNote.name(number)))
+      let old = try snapshot.syncNote(name)
+      let stored = ScopeNote(noted: old)
       // Erased documents come again only from the beginning, and so do those of a collection that was not
       // followed when they came.
       if var stored, stored.scope == scope, stored.eraseCounts == eraseCounts,
         stored.hasFollowed(collections.keys)
       {
         stored.collections = collections.keys.sorted()
-        return stored
+        return (stored, old, true)
       }
-      return beginning(of: scope, after: stored?.loading ?? 0, eraseCounts)
+      return (beginning(of: scope, after: stored?.loading ?? 0, eraseCounts), old, false)
     }
+    if isStored { return note }
+    let bytes = try note.noted()
+    try write { tx in
+      // Where another engine has just noted something, the pull ends with its first page.
+      if try tx.syncNote(name) == old { try tx.setSyncNote(name, to: bytes) }
+    }
+    return note
   }
 
   /// The note of a scope that is to be loaded from its beginning.
@@ -229,13 +256,15 @@ struct SyncTables: Sendable {
   /// Notes how far a scope was read.
   func keep(_ note: ScopeNote) throws {
     let bytes = try note.noted()
-    try write { try $0.setSyncNote(ScopeNote.name(number(of: note.scope)), to: bytes) }
+    try write(at: note) { try $0.setSyncNote(ScopeNote.name(number(of: note.scope)), to: bytes) }
   }
 
-  /// Has a scope loaded from its beginning by the next pull.
-  func restart(_ scope: String) throws {
-    let note = try note(of: scope)
-    try keep(beginning(of: scope, after: note.loading, note.eraseCounts))
+  /// Has a scope loaded from its beginning by the next pull, unless another engine has gone on with it meanwhile.
+  func restart(_ note: ScopeNote) throws {
+    let number = number(of: note.scope)
+    try write { tx in
+      if try isCurrent(note, tx) { try restart(number, &tx) }
+    }
   }
 
   /// The same in a transaction that does more.
@@ -278,10 +307,13 @@ struct SyncTables: Sendable {
         guard let refused = RefusedNote(noted: bytes), refused.scope == number,
           !refused.json.isEmpty, let outline = snapshot.outline(of: refused.collection)
         else { continue }
-        let key = outline.key(refused.key)
+        let key = try? outline.key(named: RemoteKey(refused.collection, refused.key))
         if try key.flatMap({ try snapshot.base(refused.collection, $0) }) == nil { count += 1 }
       }
       return count
     }
   }
 }
+
+/// Ends the pull of a scope that another engine on the same store has gone on with, or begun anew.
+struct Overtaken: Error {}

@@ -79,7 +79,9 @@ public struct RemoteFacts: Sendable, Equatable {
 public struct RemoteKey: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The collection.
   public var collection: String
-  /// The key as text: as it is for a string, digits for an integer, 36 characters for a UUID.
+  /// The key as text: for a string as it is, in Unicode's normalisation form C; for an integer digits without zeros in
+  /// front; for a UUID 36 characters, with small letters. A document of a remote whose key is written in another way is
+  /// refused, as it would be another one there.
   public var key: String
 
   /// A document's name.
@@ -197,7 +199,8 @@ public struct Mutation: Sendable, Equatable {
 public enum PushResult: Sendable, Equatable {
   /// It is stored for good, as this revision. Empty where a document was to be deleted that was not there.
   case accepted(revision: String)
-  /// Another version stands there. Nil where the document is not there and never was.
+  /// Another version stands there, whose revision has 1 to 200 bytes. Nil where the document is not there and never
+  /// was.
   case conflict(RemoteVersion?)
   /// It can never be accepted as it is. `code` is for programs, `reason` for people.
   case rejected(code: String, reason: String)

@@ -21,12 +21,15 @@ extension RemoteUpdater {
   ) {
     self.init(limiter: limiter, log: log) {
       var isChanged = false
+      var hasExpired = false
       var token = try since.current()
       while true {
         let answer: Fetched<Delta<Content>>
         do {
           answer = try await fetch(token)
-        } catch DeltaError.tokenExpired where token != nil {
+        } catch DeltaError.tokenExpired where token != nil && !hasExpired {
+          // Once: a remote that gives tokens and knows none would be asked for ever.
+          hasExpired = true
           try await since.forget()
           token = nil
           continue

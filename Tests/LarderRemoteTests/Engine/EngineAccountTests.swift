@@ -6,7 +6,7 @@ import LarderTesting
 import Testing
 
 /// Engines whose store has become another account's, or has got more collections, since they began.
-@Suite("engines that others have overtaken", .timeLimit(.minutes(5))) struct EngineAccountTests {
+@Suite("engines that others have overtaken", .timeLimit(.minutes(20))) struct EngineAccountTests {
   private let server = InMemoryRemote()
 
   /// A remote that does something before it answers its first pull.

@@ -7,7 +7,7 @@ import LarderTesting
 import Testing
 
 /// Documents that were changed on both sides, and what becomes of them.
-@Suite("conflicts and deletions", .timeLimit(.minutes(5))) struct EngineConflictTests {
+@Suite("conflicts and deletions", .timeLimit(.minutes(20))) struct EngineConflictTests {
   private let server = InMemoryRemote()
 
   private func asking() -> SyncedCollection {

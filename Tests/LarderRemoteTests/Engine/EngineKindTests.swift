@@ -27,7 +27,7 @@ import Testing
   var spot: Spot?
 }
 
-@Suite("documents of every kind, by way of a remote", .timeLimit(.minutes(5)))
+@Suite("documents of every kind, by way of a remote", .timeLimit(.minutes(20)))
 struct EngineKindTests {
   private let server = InMemoryRemote()
 

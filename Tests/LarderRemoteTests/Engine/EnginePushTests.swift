@@ -5,7 +5,7 @@ import LarderTesting
 import Testing
 
 /// Several requests under way at once.
-@Suite("an engine with two pushes under way", .timeLimit(.minutes(5))) struct EnginePushTests {
+@Suite("an engine with two pushes under way", .timeLimit(.minutes(20))) struct EnginePushTests {
   private let server = InMemoryRemote()
 
   /// A desk with so many cards to send, two in a request.

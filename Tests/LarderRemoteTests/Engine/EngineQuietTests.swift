@@ -8,7 +8,8 @@ import Testing
 @testable import Larder
 
 /// What an engine costs that has nothing to do, and how it ends.
-@Suite("engines that wait, and engines that end", .timeLimit(.minutes(5))) struct EngineQuietTests {
+@Suite("engines that wait, and engines that end", .timeLimit(.minutes(20)))
+struct EngineQuietTests {
   private let server = InMemoryRemote()
 
   @Test("a sync that finds nothing new writes nothing")
@@ -101,7 +102,7 @@ import Testing
     let running = Task { await engine.run() }
     try await desk.sync()
 
-    try desk.store.close()
+    try desk.store.close(timeout: .seconds(300))
 
     await #expect(throws: (any Error).self) { try await engine.sync(.afterNow) }
     running.cancel()

@@ -7,7 +7,7 @@ import LarderTesting
 import Testing
 
 /// Engines that run by themselves, and those that have little time.
-@Suite("engines that run", .timeLimit(.minutes(5))) struct EngineRunTests {
+@Suite("engines that run", .timeLimit(.minutes(20))) struct EngineRunTests {
   private let server = InMemoryRemote()
 
   @Test("a sync with a budget ends with it, keeps the edits, and goes on the next time")

@@ -8,7 +8,7 @@ import Testing
 @testable import Larder
 
 /// What becomes of documents and edits when an engine follows other scopes than the one before it.
-@Suite("engines that follow other scopes", .timeLimit(.minutes(5))) struct EngineScopeTests {
+@Suite("engines that follow other scopes", .timeLimit(.minutes(20))) struct EngineScopeTests {
   private let server = InMemoryRemote()
   /// A card whose title is that of a scope belongs there.
   private let cards = SyncedCollection(

@@ -107,6 +107,10 @@ struct SyncSimulation {
   mutating func run() async throws -> [String] {
     for _ in 0..<random.int(20..<60) { try await step() }
     weather.isFair = true
+    // What was set aside without an answer is sent again by the next engine.
+    for client in clients where try client.engine.rejected().isEmpty == false {
+      try client.restart()
+    }
     for _ in 0..<4 {
       for client in clients { try await client.engine.sync(.afterNow) }
     }
@@ -138,7 +142,7 @@ struct SyncSimulation {
     case 7 where random.once(in: 4):
       // A server remembers edits for longer than anybody waits for an answer.
       let isWaiting = try clients.contains {
-        try $0.engine.pending().contains { $0.status == .sent }
+        try $0.engine.pending().contains { $0.status == .sent || $0.status == .rejected }
       }
       if !isWaiting { server.purge() }
     default:

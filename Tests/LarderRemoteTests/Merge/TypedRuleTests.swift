@@ -5,7 +5,7 @@ import LarderTesting
 import Testing
 
 /// Rules that stand in front of the properties of a type.
-@Suite("rules of a type", .timeLimit(.minutes(5))) struct TypedRuleTests {
+@Suite("rules of a type", .timeLimit(.minutes(20))) struct TypedRuleTests {
   private let server = InMemoryRemote()
   private let key = RemoteKey("Stocked", "a")
 

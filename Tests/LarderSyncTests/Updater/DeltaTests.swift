@@ -142,6 +142,22 @@ import Testing
     }
   }
 
+  @Test("a remote that knows none of the tokens that it gives is asked for everything once a sync")
+  func neverKnown() async throws {
+    try await withTemporaryStore { store in
+      let scene = Scene(store) { token in
+        if token != nil { throw DeltaError.tokenExpired }
+        return Self.page(1...2, "a", isLast: false)
+      }
+
+      for _ in 1...2 {
+        await #expect(throws: DeltaError.tokenExpired) { try await scene.sync() }
+      }
+
+      #expect(scene.asked.lines == ["start", "a", "start", "a", "a", "start", "a"])
+    }
+  }
+
   @Test("a save that fails keeps neither page nor token, also if it has kept something")
   func unsaved() async throws {
     try await withTemporaryStore { store in

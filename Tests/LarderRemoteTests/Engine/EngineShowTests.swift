@@ -1,0 +1,92 @@
+import Larder
+import LarderLMDB
+import LarderRemote
+import LarderSync
+import LarderTestKit
+import LarderTesting
+import Testing
+
+/// What engines say of themselves, and how often they ask.
+@Suite("what an engine shows", .timeLimit(.minutes(20))) struct EngineShowTests {
+  @Test("a cursor that expires again and again shows as a remote that cannot be used")
+  func expired() async throws {
+    let server = InMemoryRemote()
+    server.script { call, _ in if case .pull = call { .fails(.cursorExpired) } else { nil } }
+    let desk = try SyncDesk(server)
+
+    await #expect(throws: RemoteError.cursorExpired) { try await desk.sync() }
+
+    #expect(desk.engine.currentState.phase == .offline("\(RemoteError.cursorExpired)"))
+    server.script(nil)
+    try await desk.sync()
+    #expect(desk.engine.currentState.phase == .idle)
+    try desk.close()
+  }
+
+  @Test("an engine that runs counts the edits of its collections, and not those of others")
+  func others() async throws {
+    let clock = ManualClock()
+    let server = InMemoryRemote(clock: clock)
+    let store = try Store.temporary()
+    _ = try SyncDesk(server, store: store, collections: [SyncedCollection(Seat.self)])
+    try await store.repository(of: Seat.self).save(Seat(number: 1, id: "a"))
+    server.script { call, _ in
+      if case .push = call { .delaysAnswer(.seconds(9)) } else { nil }
+    }
+    let engine = try SyncEngine(
+      store, remote: server, collections: [SyncedCollection(Card.self)], scopes: ["all"],
+      account: "me", interval: .seconds(3600), clock: clock)
+    let running = Task { await engine.run() }
+    #expect(try await eventually { engine.currentState.lastSynced != nil })
+
+    // Until the answer comes, the count is that of the edit.
+    try await store.repository(of: Card.self).save(Card(id: "mine"))
+    #expect(try await eventually { engine.currentState.pendingCount > 0 })
+    #expect(engine.currentState.pendingCount == 1)
+
+    let isAnswered = try await eventually {
+      clock.advance(by: .seconds(9))
+      return engine.currentState.pendingCount == 0
+    }
+    #expect(isAnswered)
+    running.cancel()
+    await running.value
+    try verifyAndClose(store)
+  }
+
+  @Test("a stream of hints that ends behind its first one is opened again after growing pauses")
+  func shortHints() async throws {
+    let clock = ManualClock()
+    let server = InMemoryRemote(clock: clock)
+    let remote = ClosureRemote { [server] in
+      try await server.pull($0)
+    } push: { [server] in
+      try await server.push($0)
+    } hints: { _ in
+      AsyncThrowingStream { continuation in
+        continuation.yield("all")
+        continuation.finish()
+      }
+    }
+    let store = try Store.temporary()
+    let engine = try SyncEngine(
+      store, remote: remote, collections: [SyncedCollection(Card.self)], scopes: ["all"],
+      account: "me", interval: .seconds(80_000), clock: clock)
+    let running = Task { await engine.run() }
+    // Whatever else sleeps does so for the interval.
+    func pauses() -> [Duration] { clock.sleepDurations.filter { $0 <= .seconds(60) } }
+    func hasGrown() -> Bool { pauses().contains { $0 > .seconds(1) } }
+
+    // A pause is drawn from zero on, so that one that is allowed to be long may be short.
+    for number in 1...100 {
+      try #require(await eventually { pauses().count >= number })
+      if hasGrown() { break }
+      clock.advance(by: .seconds(60))
+    }
+
+    #expect(hasGrown())
+    running.cancel()
+    await running.value
+    try verifyAndClose(store)
+  }
+}
