@@ -131,13 +131,7 @@ extension DocumentReading {
         at: other.name.offset,
         note: "the other one is here", noteAt: keys[0].name.offset)
     }
-    let isStored = Set(fields.map(\.property))
-    let key =
-      keys.first
-      ?? declaration.variables.first {
-        $0.name.plainName == "id" && isStored.contains($0.name.text) && !$0.hasModifier("static")
-      }
-    guard let key else {
+    guard let key = keys.first ?? storedID else {
       if !hasOwnAccessor, diagnostics.isEmpty {
         fail(
           """
@@ -178,6 +172,16 @@ extension DocumentReading {
         search: field.search, merge: nil, type: field.type)
     }
     return DocumentModel.Key(property: key.name.text, type: type)
+  }
+
+  /// The property `id`, where it is the key without being marked: an accessor of the type's own may return
+  /// anything else.
+  private var storedID: Variable? {
+    if hasOwnAccessor { return nil }
+    let isStored = Set(fields.map(\.property))
+    return declaration.variables.first {
+      $0.name.plainName == "id" && isStored.contains($0.name.text) && !$0.hasModifier("static")
+    }
   }
 }
 

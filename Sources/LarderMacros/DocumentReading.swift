@@ -127,9 +127,12 @@ extension DocumentReading {
   }
 
   private var access: String {
-    ["public", "package"].first { access in
-      declaration.modifiers.contains { $0.text == access }
-    }.map { "\($0) " } ?? ""
+    var level = declaration.access
+    // An extension says it for those of its members that do not.
+    if level == nil, let outer = request.context.first, outer.kind == .extension {
+      level = outer.access
+    }
+    return level.flatMap { ["public", "package"].contains($0) ? "\($0) " : nil } ?? ""
   }
 
   private var availability: [String] {
@@ -153,6 +156,15 @@ extension DocumentReading {
   var hasOwnAccessor: Bool {
     declaration.variables.contains {
       $0.name.plainName == "entityAccessorKey" && !$0.hasModifier("static")
+    }
+  }
+}
+
+extension Declaration {
+  /// The modifier that says who sees it; nil where it has none.
+  fileprivate var access: String? {
+    modifiers.lazy.map(\.text).first {
+      ["private", "fileprivate", "internal", "package", "public", "open"].contains($0)
     }
   }
 }

@@ -227,6 +227,28 @@ import Testing
     #expect(try key("@Key var entityAccessorKey: Int") == nil)
   }
 
+  @Test("beside an accessor of the type's own `id` is a field like others, unless it is marked")
+  func ownAccessor() throws {
+    let plugin = try MacroPlugin()
+    func members(_ properties: String) throws -> String {
+      let expansion = try plugin.expand(
+        role: "member",
+        at:
+          "struct A {\n\(properties)\nvar entityAccessorKey: String { String(describing: id) }\n}")
+      return try #require(expansion.source)
+    }
+
+    let plain = try members("var id = \"\"")
+    #expect(!plain.contains("documentKey"))
+    #expect(plain.contains(#"Larder.Field(stored: "id", \.id, default: ""),"#))
+    // Nothing is asked of a type that is none of a key.
+    #expect(try members("var id: Double?").contains(#"Larder.Field(stored: "id", \.id),"#))
+    let marked = try members("@Key var id = \"\"")
+    #expect(marked.contains("documentKey: \\.id,"))
+    #expect(marked.contains(#"Larder.Field("id", \.id),"#))
+    #expect(!marked.contains("var entityAccessorKey"))
+  }
+
   @Test("a key has no default: a record without its key is damaged")
   func keyDefault() throws {
     let source = try MacroPlugin().expand(
@@ -253,6 +275,31 @@ import Testing
     #expect(members.contains("\n  \"people\", documentKey: \\.id,\n"))
     #expect(
       try plugin.expand(at: "open struct A { let id: Int }").source?.contains("open") == false)
+  }
+
+  @Test("a type without access of its own has that of the extension right around it")
+  func outerAccess() throws {
+    let plugin = try MacroPlugin()
+    func firstWord(_ type: String, in context: String...) throws -> String {
+      let expansion = try plugin.expand(role: "member", at: type, in: context)
+      return String(try #require(expansion.source).prefix { $0 != " " })
+    }
+    let type = "@Document struct A { var id: Int }"
+
+    #expect(try firstWord(type, in: "public extension B {}") == "public")
+    #expect(try firstWord(type, in: "@available(macOS 99, *) package extension B {}") == "package")
+    #expect(try firstWord(type, in: "fileprivate extension B {}") == "nonisolated")
+    #expect(try firstWord(type, in: "extension B {}", "public struct B {}") == "nonisolated")
+    #expect(try firstWord(type, in: "public struct B {}") == "nonisolated")
+    #expect(try firstWord(type, in: "struct C {}", "public extension B {}") == "nonisolated")
+    #expect(
+      try firstWord("internal struct A { var id: Int }", in: "public extension B {}")
+        == "nonisolated")
+    #expect(
+      try firstWord("public struct A { var id: Int }", in: "package extension B {}") == "public")
+    #expect(
+      try plugin.expand(at: type, in: ["public extension B {}"]).source?
+        .contains("  public nonisolated init(from record: ") == true)
   }
 
   @Test("a conformance that the type declares itself is not written again")

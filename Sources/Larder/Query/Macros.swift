@@ -10,7 +10,8 @@
 ///   var geo: Geo?
 /// }
 /// ```
-/// The key is the property `id`, or the one that is marked ``Key()``. A property's initial value
+/// The key is the property `id`, or the one that is marked ``Key()``; with an `entityAccessorKey` of the
+/// type's own it is what that returns. A property's initial value
 /// serves records that lack it; it is computed once, when the type is first used. A property whose
 /// type is not ``Storable`` is stored by way of its `Codable`, which is slower and cannot be
 /// indexed. Computed, lazy and static properties are left alone. Generic types are written by hand,
@@ -29,7 +30,8 @@ public macro Document(as name: StaticString? = nil) =
 public macro EmbeddedDocument() =
   #externalMacro(module: "LarderMacros", type: "EmbeddedDocument")
 
-/// Marks the property that identifies a ``Document(as:)``, where it is not `id`.
+/// Marks the property that identifies a ``Document(as:)``, where it is not `id`, or where the type has an
+/// `entityAccessorKey` of its own that returns it.
 @attached(peer)
 public macro Key() = #externalMacro(module: "LarderMacros", type: "Key")
 

@@ -46,13 +46,15 @@ extension Query {
 
   /// Sorted by an enum, in its own order. Where that is the order of the raw values an index on the
   /// field has it too.
+  ///
+  /// Of values that `allCases` leaves out two are told apart only if one that it has stands between them.
   public func sorted<Value: RawRepresentable & Comparable & CaseIterable & Sendable>(
     by path: KeyPath<Fields<Entity>, QueryField<Entity, Value>>, _ order: SortOrder = .forward
   ) -> Self where Value.RawValue: Comparand {
     adding([Fields()[keyPath: path].enumSortKey(isReversed: order == .reverse)])
   }
 
-  /// Sorted by an enum that may be nil, in its own order.
+  /// Sorted by an enum that may be nil, in its own order, as one that may not be.
   public func sorted<Value: RawRepresentable & Comparable & CaseIterable & Sendable>(
     by path: KeyPath<Fields<Entity>, QueryField<Entity, Value?>>, _ order: SortOrder = .forward,
     nils: NilPlacement? = nil

@@ -69,7 +69,7 @@ extension RecordWriter {
       return putNil()
     }
     switch (kind, value) {
-    case (.any, _): putNatural(value)
+    case (.any, _): putNatural(value, nesting: nesting)
     case (.optional, .null): putNil()
     case (.optional(let inner), _):
       guard inner.isOptional, inner != .any else {
@@ -78,9 +78,9 @@ extension RecordWriter {
       putArray(count: 1)
       // As it is read: an array of one. Any other value stands for itself.
       if case .array(let level) = value, level.count == 1 {
-        try put(level[0], as: inner, at: "0", nesting: nesting)
+        try put(level[0], as: inner, at: "0", nesting: nesting + 1)
       } else {
-        try put(value, as: inner, nesting: nesting)
+        try put(value, as: inner, nesting: nesting + 1)
       }
     case (.array(let element), .array(let values)):
       putArray(count: values.count)
@@ -158,7 +158,13 @@ extension RecordWriter {
   }
 
   /// Writes a value as what it is; a document becomes a dictionary, as it has no field table.
-  mutating func putNatural(_ value: Value) {
+  ///
+  /// - Parameter nesting: How many values this one is inside of. What is deeper than readers go is a failure.
+  mutating func putNatural(_ value: Value, nesting: Int = 0) {
+    guard nesting < RecordFormat.maximumNesting else {
+      failure = .tooDeep
+      return putNil()
+    }
     switch value {
     case .null: putNil()
     case .bool(let value): put(value)
@@ -173,20 +179,21 @@ extension RecordWriter {
     case .decimal(let value): value._store(into: &self)
     case .array(let values):
       putArray(count: values.count)
-      for value in values { putNatural(value) }
+      for value in values { putNatural(value, nesting: nesting + 1) }
     case .dictionary(let pairs):
       putMap(count: pairs.count)
       let start = count
       var ends: [Int] = []
       for (key, value) in pairs {
-        putNatural(key)
-        putNatural(value)
+        putNatural(key, nesting: nesting + 1)
+        putNatural(value, nesting: nesting + 1)
         ends.append(count)
       }
       sortItems(from: start, ends: ends)
     case .document(let document):
       let pairs = document.fields.map { (Value.string($0.name), $0.value) }
-      putNatural(.dictionary(Dictionary(pairs, uniquingKeysWith: { _, last in last })))
+      putNatural(
+        .dictionary(Dictionary(pairs, uniquingKeysWith: { _, last in last })), nesting: nesting)
     }
   }
 }

@@ -43,6 +43,9 @@ extension Storable where Self: RawRepresentable, RawValue: Storable {
     }
     return value
   }
+
+  @inlinable public static var _absent: Self? { RawValue._absent.flatMap(Self.init(rawValue:)) }
+  @inlinable public static var _mayStoreNil: Bool { RawValue._mayStoreNil }
 }
 
 extension Optional: Storable where Wrapped: Storable {

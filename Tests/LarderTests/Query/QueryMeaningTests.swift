@@ -133,6 +133,21 @@ import Testing
     #expect(try places(Specimen.where { $0.name.hasPrefix("") }, in: changes) == [0, 1, 2, 3])
   }
 
+  @Test("a struct with a raw value is equal by it, whatever its own == says")
+  func rawValues() throws {
+    let small = Folded(rawValue: "a")
+    #expect(small == Folded(rawValue: "A"))
+    try withTemporaryStore { store in
+      let documents = store.repository(of: One<Folded>.self)
+      try documents.save([One(small, id: "a"), One(Folded(rawValue: "A"), id: "b")])
+
+      #expect(try documents.fetch(One<Folded>.where { $0.value == small }).map(\.id) == ["a"])
+      #expect(try documents.fetch(One<Folded>.where { $0.value != small }).map(\.id) == ["b"])
+      #expect(
+        try documents.fetch(One<Folded>.where { $0.value.isIn([small]) }).map(\.id) == ["a"])
+    }
+  }
+
   @Test("NaN is not equal to itself, is sorted last, and first in reverse; nil the other way")
   func notANumber() throws {
     let values: [Double?] = [.nan, nil, 1, -.infinity, .nan, .infinity, nil]
@@ -145,5 +160,14 @@ import Testing
     #expect(
       try places(Specimen.all.sorted(by: \.weight, .reverse), in: changes)
         == [0, 4, 5, 2, 3, 1, 6])
+  }
+}
+
+/// Equal whether its letters are large or small.
+private struct Folded: RawRepresentable, Storable, Equatable, Sendable {
+  var rawValue: String
+
+  static func == (left: Self, right: Self) -> Bool {
+    left.rawValue.lowercased() == right.rawValue.lowercased()
   }
 }

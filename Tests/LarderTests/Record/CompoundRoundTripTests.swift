@@ -17,6 +17,27 @@ import Testing
     #expect(try stored(One(deep)).value == deep)
   }
 
+  @Test("an optional of a type whose raw value may be nil tells nil from that value")
+  func optionalRawValues() throws {
+    let empty = Label(rawValue: nil)
+    let values: [Label?] = [nil, empty, Label(rawValue: "a")]
+
+    for value in values { #expect(try stored(One(value)).value == value) }
+    #expect(try stored(One(values)).value == values)
+    #expect(try stored(One(empty)).value == empty)
+  }
+
+  @Test("a record that lacks a field whose raw value may be nil has that value")
+  func absentRawValue() throws {
+    try withTemporaryStore { store in
+      try store.repository(of: OnlyKey.self).save(OnlyKey())
+
+      let labels = store.repository(of: One<Label>.self)
+
+      #expect(try labels.get("a") == One(Label(rawValue: nil)))
+    }
+  }
+
   @Test("an array of any length comes back", arguments: [0, 1, 15, 16, 17, 65_535, 65_536])
   func arrays(count: Int) throws {
     let values = Array(0..<count)
@@ -109,4 +130,8 @@ import Testing
       #expect(back.map(\.texts) == documents.map(\.texts), "\(random.hint)")
     }
   }
+}
+
+private struct Label: RawRepresentable, Storable, Equatable, Sendable {
+  var rawValue: String?
 }

@@ -84,6 +84,29 @@ import Testing
     }
   }
 
+  @Test("in a field of any kind values are nested as deep as they can be read, and no deeper")
+  func deepestValues() throws {
+    let wraps: [(Value) -> Value] = [{ .array([$0]) }, { .dictionary(["a": $0]) }]
+    for wrap in wraps {
+      try withTemporaryStore { store in
+        try store.declare(Letterbox.self)
+        #expect(store.kind(of: "content", in: "Letterbox") == "any")
+        let boxes = store.collection("Letterbox")
+        var deepest: Value = 1
+        for _ in 1..<RecordFormat.maximumNesting { deepest = wrap(deepest) }
+
+        try boxes.save([["id": "a", "content": deepest]])
+
+        #expect(try boxes.get("a") == ["id": "a", "content": deepest])
+        #expect(
+          throws: StoreError.unwritable(
+            collection: "Letterbox", key: "\"b\"", reason: .tooDeep)
+        ) { try boxes.save([["id": "b", "content": wrap(deepest)]]) }
+        #expect(try boxes.count() == 1)
+      }
+    }
+  }
+
   @Test(
     "an optional inside an optional is an array of one without its type, so that nil keeps its level"
   )
@@ -209,4 +232,13 @@ import Testing
         == #"{"a": "x\"\\\n\r\t\u0001\u007fé", "b": [1, null, true, 0.5], "c": {"d": {}}, "#
         + #""e": {"2": "y", "k": 1}, "f": 18446744073709551615, "g": "AQI="}"#)
   }
+}
+
+/// Has a field that is stored as whatever its type encodes.
+@Document
+private struct Letterbox {
+  struct Content: Codable { var text: String }
+
+  var id: String
+  var content: Content
 }

@@ -163,9 +163,70 @@ struct SearchIndexOracleTests {
       }
     }
   }
+
+  // As where its page came back in an earlier state.
+  @Test("a header that counts less than there is is damage", arguments: [2, 200])
+  func earlierSums(count: Int) throws {
+    var random = RandomSource()
+    let keys = (0..<count).map { "k\($0)" }
+    let changes: [(inout SearchHeader) -> Void] = [
+      { $0.documentCount = 0 }, { $0.totalLength = 0 }, { $0.pendingCount = 0 },
+      { $0.pendingByteCount = 0 },
+    ]
+    // Few documents wait as pending changes, many are a segment.
+    let isPending = count == 2
+    for change in isPending ? changes[...] : changes[..<2] {
+      let store = try SearchStore(RandomSource(seed: random.next()))
+      try store.change(keys)
+      #expect(try store.withReading { reading, _ in reading.header.pendingCount > 0 } == isPending)
+      try store.changeHeader(change)
+
+      #expect(throws: SearchDamage.self) { try store.change(["k1"], deletes: true) }
+    }
+  }
+
+  @Test("two pending changes with one id are damage")
+  func repeatedID() throws {
+    var random = RandomSource()
+    let store = try SearchStore(RandomSource(seed: random.next()))
+    try store.change(["a"])
+    try store.changeHeader { $0.nextID = 0 }
+    try store.change(["b"])
+
+    var transaction = try store.environment.beginWrite()
+    #expect(throws: SearchDamage.self) {
+      var header = try transaction.searchHeader(in: store.database)
+      try transaction.flushPendingSearch(
+        &header, weights: store.naive.weights, in: store.database)
+    }
+  }
 }
 
 extension SearchStore {
+  /// Writes documents of one word, which are new, or deletes some.
+  fileprivate func change(_ keys: [String], deletes: Bool = false) throws {
+    let changes = SearchChanges(database: database, weights: naive.weights)
+    for key in keys {
+      key.withKey { key in
+        if deletes { return changes.delete(key, .indexed) }
+        changes.put(key, .absent) { batch in
+          "fjord".withKey { batch.add($0, field: 0, position: 0) }
+        }
+      }
+    }
+    var transaction = try environment.beginWrite()
+    try changes.write(to: &transaction)
+    try transaction.commit()
+  }
+
+  fileprivate func changeHeader(_ change: (inout SearchHeader) -> Void) throws {
+    var transaction = try environment.beginWrite()
+    var header = try transaction.searchHeader(in: database)
+    change(&header)
+    try transaction.put(header, in: database)
+    try transaction.commit()
+  }
+
   /// Changes a bit of the header or of any other record's value; the transaction is not kept.
   fileprivate func damage(
     _ transaction: inout WriteTransaction, using random: inout RandomSource

@@ -169,6 +169,35 @@ struct SearchIndexWriteTests {
     }
   }
 
+  @Test("a header that counts less than there is stops no save, and is mended likewise")
+  func earlierSums() throws {
+    var random = RandomSource()
+    // Few documents wait as pending changes, many are a segment.
+    for count in [5, 200] {
+      try withTemporaryStore { store in
+        let pamphlets = store.repository(of: Pamphlet.self)
+        try store.declarePamphletWords()
+        try pamphlets.save((0..<count).map { .random($0, &random) })
+        let database = try #require(store.pamphletWords).database
+        try store.engine.writer.run {
+          try store.engine.perform { scope in
+            var header = try scope.transaction.searchHeader(in: database)
+            header.documentCount = 0
+            header.totalLength = 0
+            try scope.transaction.put(header, in: database)
+            scope.hasWrittenMore = true
+          }
+        }
+
+        try pamphlets.delete(keys: [0, 1])
+        try pamphlets.save(.random(2, &random))
+
+        while try store.engine.writer.run({ try store.engine.workOnIndex() }) {}
+        try compare(store, &random)
+      }
+    }
+  }
+
   @Test("a document whose id the index has lost is no longer found by the words that it had")
   func lostIDs() throws {
     var random = RandomSource()

@@ -30,7 +30,7 @@ where Value: FieldElements & SendableMetatype, Value.Elements: SendableMetatype 
     contains(Larder.Value(storing: element), Larder.Value.init(storing:))
   }
 
-  /// Whether the array or set has an element with this raw value.
+  /// Whether the array or set has an element with the raw value of this one, whatever its own `==` says.
   public func contains(_ element: Element) -> Filter<Entity>
   where Element: RawRepresentable & Equatable & Sendable, Element.RawValue: Comparand {
     contains(Larder.Value(storing: element.rawValue)) { Larder.Value(storing: $0.rawValue) }

@@ -80,15 +80,27 @@ extension QueryField {
   }
 }
 
-/// All values of an enum that lists its cases; nil for other types: what a struct calls all its
-/// cases need not be all that can be stored.
+/// All values of an enum that lists its cases; nil where there may be others: what a struct calls all its
+/// cases need not be all that can be stored, nor does a list that is written by hand have each case.
 private func everyCase<Value>(of type: Value.Type) -> [Value]? {
   guard let listed = type as? any CaseIterable.Type else { return nil }
   func all<Listed: CaseIterable>(_: Listed.Type) -> [Value]? { Array(Listed.allCases) as? [Value] }
   guard let cases = all(listed), let first = cases.first,
-    Mirror(reflecting: first).displayStyle == .enum
+    Mirror(reflecting: first).displayStyle == .enum, isEveryCase(cases)
   else { return nil }
   return cases
+}
+
+/// Whether an enum has no other cases; false where its memory does not tell.
+///
+/// Swift numbers the cases of an enum without payloads from 0 on, in one byte up to 256, or in none for a single
+/// case. In an optional, nil is the first number behind them.
+private func isEveryCase<Value>(_ cases: [Value]) -> Bool {
+  if MemoryLayout<Value>.size == 0 { return true }
+  guard MemoryLayout<Value>.size == 1, MemoryLayout<Value?>.size == 1 else { return false }
+  let numbers = Set(cases.map { withUnsafeBytes(of: $0) { $0[0] } })
+  let end = withUnsafeBytes(of: Value?.none) { $0[0] }
+  return numbers == Set(0..<end)
 }
 
 // MARK: Sorting
@@ -96,7 +108,9 @@ private func everyCase<Value>(of type: Value.Type) -> [Value]? {
 extension QueryField
 where Value: RawRepresentable & Comparable & CaseIterable & Sendable, Value.RawValue: Comparand {
   func enumSortKey(isReversed: Bool) -> SortKey {
-    let operand = Value.isInRawOrder ? rawOperand : orderOperand { .integer($0.place) }
+    if Value.isInRawOrder { return SortKey(operand: rawOperand, isReversed: isReversed) }
+    let place = Value.place
+    let operand = orderOperand { .integer(place($0)) }
     return SortKey(operand: operand, isReversed: isReversed)
   }
 }
@@ -105,9 +119,11 @@ extension QueryField {
   func enumSortKey<Wrapped: RawRepresentable & Comparable & CaseIterable & Sendable>(
     isReversed: Bool
   ) -> SortKey where Value == Wrapped?, Wrapped.RawValue: Comparand {
-    let operand: Operand =
-      Wrapped.isInRawOrder
-      ? optionalRawOperand() : orderOperand { $0.map { .integer($0.place) } ?? .null }
+    if Wrapped.isInRawOrder {
+      return SortKey(operand: optionalRawOperand(), isReversed: isReversed)
+    }
+    let place = Wrapped.place
+    let operand = orderOperand { $0.map { .integer(place($0)) } ?? .null }
     return SortKey(operand: operand, isReversed: isReversed)
   }
 
@@ -121,7 +137,8 @@ extension QueryField {
   }
 }
 
-extension CaseIterable where Self: RawRepresentable & Comparable, RawValue: Comparand {
+extension CaseIterable
+where Self: RawRepresentable & Comparable & Sendable, RawValue: Comparand {
   /// Whether the cases, all of them, are in the order of their raw values, so that the stored
   /// order is theirs.
   fileprivate static var isInRawOrder: Bool {
@@ -134,6 +151,16 @@ extension CaseIterable where Self: RawRepresentable & Comparable, RawValue: Comp
     }
   }
 
-  /// How many cases come before this value.
-  fileprivate var place: Int64 { Int64(Self.allCases.count { $0 < self }) }
+  /// Gives values numbers that have their order. Of values that are not listed, those between the same two listed
+  /// ones have the same number.
+  fileprivate static var place: @Sendable (Self) -> Int64 {
+    // Cursors of pages hold these numbers, so that they stay what they are where they are enough.
+    if everyCase(of: Self.self) != nil {
+      return { value in Int64(allCases.count { $0 < value }) }
+    }
+    return { value in
+      let cases = Self.allCases
+      return Int64(cases.count { $0 < value } + cases.count { !(value < $0) })
+    }
+  }
 }

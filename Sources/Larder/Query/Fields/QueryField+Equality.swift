@@ -67,9 +67,9 @@ extension QueryField {
   }
 }
 
-// MARK: Enums
+// MARK: Raw values
 
-/// An enum is compared by its raw value.
+/// An enum or a struct with a raw value is compared by that, whatever its own `==` says.
 extension QueryField
 where Value: RawRepresentable & Equatable & Sendable, Value.RawValue: Comparand {
   var rawOperand: Operand { operand { Larder.Value(storing: $0.rawValue) } }
@@ -86,7 +86,7 @@ where Value: RawRepresentable & Equatable & Sendable, Value.RawValue: Comparand 
   }
 }
 
-/// An optional enum likewise; nil is equal to nil only.
+/// An optional one likewise; nil is equal to nil only.
 extension QueryField {
   func optionalRawOperand<Wrapped: RawRepresentable>() -> Operand
   where Value == Wrapped?, Wrapped: Sendable, Wrapped.RawValue: Comparand {

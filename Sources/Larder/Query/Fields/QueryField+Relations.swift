@@ -39,7 +39,7 @@ extension QueryField where Value: FieldValue {
   }
 }
 
-/// Enums are equal by their raw values.
+/// Enums and structs with a raw value are equal if their raw values are, whatever their own `==` says.
 extension QueryField
 where Value: RawRepresentable & Equatable & Sendable, Value.RawValue: Comparand {
   public static func == (left: Self, right: Self) -> Filter<Entity> {

@@ -49,8 +49,8 @@ extension EmbeddedDocument {
 extension PredicateExpressions.OptionalFlatMap: PredicateOperand {
   func operand(in scope: PredicateScope) -> PredicateValue? {
     guard let path = scope.value(wrapped)?.path else { return nil }
-    // A constant would stand for nil too.
-    guard case .stored(let operand)? = scope.adding(variable.key, path).value(transform) else {
+    // A constant, or a field of the document, would stand for nil too.
+    guard case .stored(let operand)? = scope.only(variable.key, path).value(transform) else {
       return nil
     }
     return .stored(operand)

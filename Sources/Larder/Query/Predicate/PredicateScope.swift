@@ -43,12 +43,18 @@ struct PredicateScope {
     return scope
   }
 
+  /// With no other variable than one that stands for the stored value at `path`.
+  func only(_ variable: PredicateExpressions.VariableID, _ path: [FieldStep]) -> PredicateScope {
+    var scope = self
+    scope.variables = [variable: .stored(path)]
+    return scope
+  }
+
   /// For a condition on elements of `kind`: only what it says of them can be asked of them.
   func element(
     _ variable: PredicateExpressions.VariableID, _ kind: Kind<SchemaReference>
   ) -> PredicateScope {
-    var scope = self
-    scope.variables = [variable: .stored([.element(kind)])]
+    var scope = only(variable, [.element(kind)])
     scope.computed = nil
     return scope
   }
@@ -179,7 +185,8 @@ extension Optional: ComparedOptional {
   }
 }
 
-/// Whether conditions compare values of `type` for equality: scalars, enums of them, and optionals.
+/// Whether conditions compare values of `type` for equality: scalars, enums and structs with such a raw value,
+/// and optionals.
 func isCompared(_ type: Any.Type) -> Bool {
   if type is any FieldValue.Type { return true }
   if let type = type as? any ComparedOptional.Type { return isCompared(type.wrappedType) }

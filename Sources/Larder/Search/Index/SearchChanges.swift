@@ -151,9 +151,12 @@ final class SearchChanges {
       }
     }
     if let (removedID, id, length, byteCount) = pending {
+      guard header.pendingCount > 0, header.pendingByteCount >= byteCount else {
+        throw SearchDamage("the header counts fewer changes than wait")
+      }
       header.pendingCount -= 1
       header.pendingByteCount -= byteCount
-      if id != nil { header.remove(length: length) }
+      if id != nil { try header.remove(length: length) }
       var cursor = try transaction.cursor(in: database)
       if try key.withUnsafeBytes({ try cursor.seek($0) }) { try cursor.delete() }
       return removedID
@@ -168,7 +171,7 @@ final class SearchChanges {
     }
     guard let old = try SearchKeys.document(id, transaction, in: database), old.key == change.key
     else { throw SearchDamage("the key of an id is another one's") }
-    header.remove(length: old.length)
+    try header.remove(length: old.length)
     return id
   }
 

@@ -24,7 +24,11 @@ extension SearchHeader {
     totalLength += UInt64(document.length)
   }
 
-  mutating func remove(length: UInt32) {
+  /// - Throws: ``SearchDamage`` where the sums are those of fewer documents.
+  mutating func remove(length: UInt32) throws(SearchDamage) {
+    guard documentCount > 0, totalLength >= UInt64(length) else {
+      throw SearchDamage("the header counts fewer documents than there are")
+    }
     documentCount -= 1
     totalLength -= UInt64(length)
   }

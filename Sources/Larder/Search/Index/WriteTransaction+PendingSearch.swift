@@ -41,6 +41,9 @@ extension WriteTransaction {
       var start = first
       var documents: [SearchDocument] = []
       for (place, (id, _)) in found.enumerated() {
+        guard id >= start + UInt32(documents.count) else {
+          throw SearchDamage("two pending changes have one id")
+        }
         if id - start - UInt32(documents.count) > SearchKeys.idsPerBlock {
           try SearchKeys.append(documents[...], from: start, to: &cursor, self, in: database)
           documents.removeAll(keepingCapacity: true)

@@ -312,6 +312,11 @@ struct PredicateCase {
       },
       { _ in .init(#Predicate { $0.isHeavy }, isLowered: false) },
       {
+        let v = $0.pick(Pool.texts)
+        return .init(
+          #Predicate { one in one.note.flatMap { _ in one.name } == v }, isLowered: false)
+      },
+      {
         let v = $0.pick(Pool.allTexts); return .init(#Predicate { $0.title == v }, isLowered: false)
       },
       {

@@ -99,6 +99,25 @@ import Testing
         == Contact.where { $0.tags.contains { $0.hasPrefix("v") } })
   }
 
+  @Test("where there is nil a closure of `flatMap` is not asked, whatever it makes its result of")
+  func flatMap() throws {
+    try withTemporaryStore { store in
+      let contacts = store.repository(of: Contact.self)
+      try contacts.save([
+        Contact(id: "a", city: "Oslo", note: "x"), Contact(id: "b", city: "Oslo"),
+        Contact(id: "c", city: "Bergen", note: "x"),
+      ])
+      let city = "Oslo"
+      let ofDocument = Contact.matching(
+        #Predicate { contact in contact.note.flatMap { _ in contact.city } == city })
+
+      #expect(try contacts.fetch(ofDocument).map(\.id) == ["a"])
+      #expect(
+        Contact.matching(#Predicate { $0.geo.flatMap { $0.lat } == 1 })
+          == Contact.where { $0.geo.lat == 1 })
+    }
+  }
+
   @Test("an error of a predicate names the document, and nothing is deleted")
   func errors() throws {
     try withTemporaryStore { store in
