@@ -8,15 +8,17 @@ struct ImportProcessTests {
   init() throws { larder = try LarderProgram() }
 
   /// About 30 MB.
-  private func longFile() throws -> String {
+  private func longText() -> String {
     let padding = String(repeating: "lorem ipsum ", count: 20)
     var text = ""
     for number in 0..<100_000 {
       text += "{\"id\": \(number), \"name\": \"Number \(number)\", \"text\": \"\(padding)\", "
       text += "\"tags\": [\"a\", \"b\"]}\n"
     }
-    return try larder.file("long.ndjson", text)
+    return text
   }
+
+  private func longFile() throws -> String { try larder.file("long.ndjson", longText()) }
 
   #if os(Linux)
     @Test("memory does not grow with the file")
@@ -35,18 +37,17 @@ struct ImportProcessTests {
 
       #expect(outcome.status == 0, "\(outcome.errors)")
       #expect(outcome.output.contains("100000 inserted"))
-      #expect(peak > 0 && peak < 60 << 20, "\(peak >> 20) MB")
+      #expect(peak < 60 << 20, "\(peak >> 20) MB")
     }
   #endif
 
   @Test("an interruption stops between two batches and says how much is saved")
   func interruption() throws {
-    let file = try longFile()
-
-    let outcome = try larder.interruptedImport(of: file)
+    let outcome = try larder.interruptedImport(of: Array(longText().utf8), from: "long.ndjson")
 
     #expect(outcome.status == 1 && outcome.output == "")
-    #expect(outcome.errors.hasPrefix("larder: the import was stopped; "))
+    // It may have said before that it waits for another process.
+    #expect(outcome.errors.contains("larder: the import was stopped; "), "\(outcome.errors)")
     #expect(try larder.runOnStore("check").status == 0)
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Larder
 import LarderTestKit
 import Testing
 
@@ -63,15 +64,41 @@ struct LarderProgram {
     return try Running(arguments, environment)
   }
 
-  /// An import that gets an interrupt once it has made the store.
-  func interruptedImport(of file: String) throws -> Outcome {
-    let process = try start(["import", file, "--into", "c", "--key", "id", "--store", store])
-    try process.input.close()
-    // It listens before it makes the store.
-    while process.process.isRunning, !FileManager.default.fileExists(atPath: store + "/data.mdb") {
-      usleep(1_000)
+  /// An import from a pipe that gets an interrupt once it has all bytes, and has saved nothing.
+  ///
+  /// - Parameter name: Of the pipe.
+  func interruptedImport(of bytes: [UInt8], from name: String) throws -> Outcome {
+    let pipe = folder.appending(path: name).path(percentEncoded: false)
+    guard mkfifo(pipe, 0o600) == 0 else {
+      throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
     }
-    process.process.interrupt()
+    /// Its other end; negative while nobody reads.
+    func opened() -> Int32 { open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC) }
+
+    let process = try start(["import", pipe, "--into", "c", "--key", "id", "--store", store])
+    try process.input.close()
+    var descriptor = opened()
+    while descriptor < 0, process.process.isRunning {
+      usleep(1_000)
+      descriptor = opened()
+    }
+    // It listens, and makes the store, before it reads. If it has failed, the test shows why.
+    guard descriptor >= 0 else { return try process.wait() }
+    _ = fcntl(descriptor, F_SETFL, 0)
+    let writer = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    // While another process writes it cannot come to its end, however long this one is held up.
+    let other = try Store(at: store)
+    try other.write { _ in
+      try? writer.write(contentsOf: bytes)
+      try writer.close()
+      // It lets go of the pipe when it begins to read what has come.
+      while case let rest = opened(), rest >= 0 {
+        close(rest)
+        usleep(1_000)
+      }
+      process.process.interrupt()
+    }
+    try other.close(timeout: .seconds(300))
     return try process.wait()
   }
 

@@ -5,7 +5,7 @@ import LarderImport
 import LarderTesting
 import Testing
 
-@Suite("larder import of compressed files", .timeLimit(.minutes(10)))
+@Suite("larder import of compressed files", .timeLimit(.minutes(20)))
 struct CompressedImportTests {
   let larder: LarderProgram
 
@@ -100,14 +100,14 @@ struct CompressedImportTests {
     var text = ""
     for number in 0..<100_000 { text += "{\"id\": \(number), \"name\": \"Number \(number)\"}\n" }
     let bytes = Array(text.utf8)
-    let path = try file(
-      "long.ndjson.\(ending)",
-      ending == "gz" ? Compressing.gzip(bytes) : Compressing.zstd(bytes))
 
-    let outcome = try larder.interruptedImport(of: path)
+    let outcome = try larder.interruptedImport(
+      of: ending == "gz" ? Compressing.gzip(bytes) : Compressing.zstd(bytes),
+      from: "long.ndjson.\(ending)")
 
     #expect(outcome.status == 1 && outcome.output == "")
-    #expect(outcome.errors.hasPrefix("larder: the import was stopped; "))
+    // It may have said before that it waits for another process.
+    #expect(outcome.errors.contains("larder: the import was stopped; "), "\(outcome.errors)")
   }
 
   @Test("progress goes by the bytes of the compressed file, up to the whole")

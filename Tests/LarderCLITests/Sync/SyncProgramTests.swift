@@ -4,7 +4,7 @@ import LarderTestKit
 import LarderTesting
 import Testing
 
-@Suite("larder sync, pending and conflicts", .timeLimit(.minutes(5)))
+@Suite("larder sync, pending and conflicts", .timeLimit(.minutes(20)))
 struct SyncProgramTests {
   let larder: LarderProgram
   let server: LoopbackSyncServer

@@ -79,14 +79,15 @@ extension BreakingRemote {
     return results
   }
 
-  /// Takes a number, and commits some time later.
+  /// Takes a number, and commits; once only when somebody has read what has a later number.
   private func pushWithStamp(_ request: PushRequest) async throws -> [PushResult] {
     let stamp = nextStamp.withLock { next in
       next += 1
-      return breach == .cursorByTime ? Int(Date.now.timeIntervalSince1970 * 100) : next
+      return breach == .cursorByTime ? next / 4 + 1 : next
     }
-    if breach == .numberBeforeCommit, stamp % 3 == 0 {
-      for _ in 0..<50 { await Task.yield() }
+    // Several documents come at once first where others write and read meanwhile.
+    if breach == .numberBeforeCommit, request.mutations.count > 1, isFirstToPutOff() {
+      while lastRead.withLock({ $0 <= stamp }) { try await Task.sleep(for: .milliseconds(1)) }
     }
     let results = try await server.push(request)
     stamps.withLock { stamps in
@@ -95,6 +96,13 @@ extension BreakingRemote {
       }
     }
     return results
+  }
+
+  private func isFirstToPutOff() -> Bool {
+    hasPutOff.withLock { hasPutOff in
+      defer { hasPutOff = true }
+      return !hasPutOff
+    }
   }
 
   /// All in one transaction, which a failure takes back: what is behind the last one is kept.

@@ -7,7 +7,7 @@ import LarderTesting
 enum RemoteBreach: String, CaseIterable, Sendable {
   /// Changes are numbered before they are committed.
   case numberBeforeCommit
-  /// Cursors are times, with the steps that a clock has.
+  /// Cursors are times of a clock that does not move with every change.
   case cursorByTime
   /// Pages are counted from the beginning of all documents.
   case pagesByOffset
@@ -47,6 +47,10 @@ final class BreakingRemote: Remote {
   let stamps = Locked<[RemoteKey: Int]>([:])
   let nextStamp = Locked(0)
   let seen = Locked<[RemoteKey: Set<String>]>([:])
+  /// The largest number that a cursor given out here stands for.
+  let lastRead = Locked(0)
+  /// Whether a commit was put off.
+  let hasPutOff = Locked(false)
 
   init(_ breach: RemoteBreach, _ server: InMemoryRemote) {
     self.breach = breach
@@ -127,6 +131,7 @@ final class BreakingRemote: Remote {
       .sorted { (stamps[$0.key, default: 0], $0.key) < (stamps[$1.key, default: 0], $1.key) }
     let page = Array(found.prefix(request.limit))
     let cursor = page.last.map { stamps[$0.key, default: 0] } ?? from
+    lastRead.withLock { $0 = max($0, cursor) }
     return PullAnswer(changes: page, cursor: "\(cursor)", hasMore: found.count > page.count)
   }
 

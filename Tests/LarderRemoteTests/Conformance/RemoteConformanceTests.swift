@@ -15,6 +15,7 @@ import Testing
   static func conformance(_ random: inout RandomSource) -> RemoteConformance {
     var conformance = RemoteConformance(seed: random.next())
     conformance.roundCount = 4
+    conformance.patience = .seconds(600)
     return conformance
   }
 
@@ -82,6 +83,7 @@ import Testing
 
     var conformance = RemoteConformance(seed: 7)
     conformance.roundCount = 2
+    conformance.patience = .seconds(600)
     let report = await conformance.check(scope: "a") { remote }
 
     let text = report.description

@@ -29,6 +29,7 @@ struct LiveServerTests {
     var random = RandomSource()
     var conformance = RemoteConformance(seed: random.next())
     conformance.roundCount = 4
+    conformance.patience = .seconds(600)
     let report = await conformance.check(scope: scope, otherScope: LiveServer.scopes[1]) {
       try LiveServer.remote()
     }

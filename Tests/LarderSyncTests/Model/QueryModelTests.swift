@@ -199,7 +199,7 @@ import Testing
     model.start()
     await observe { model.isLoaded }
 
-    try store.close()
+    try store.close(timeout: .seconds(300))
     await observe { model.lastError != nil }
 
     #expect(model.lastError as? StoreError == .closed)

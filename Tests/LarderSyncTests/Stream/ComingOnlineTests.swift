@@ -359,7 +359,7 @@ import Testing
     await scene.answer(1, .failure(Offline()))
     await scene.clock.waitForSleeps(1)
 
-    try store.close()
+    try store.close(timeout: .seconds(300))
     await screen.waitForEnd()
 
     #expect(screen.errors.last as? StoreError == .closed)

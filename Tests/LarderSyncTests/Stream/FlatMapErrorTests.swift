@@ -178,7 +178,7 @@ import Testing
         .flatMapError({ await presenter.showMessage("\($0)") })
       {
         count += 1
-        try store.close()
+        try store.close(timeout: .seconds(300))
       }
       return count
     }

@@ -85,7 +85,7 @@ import Testing
     await recorder.waitForEvents(1)
     await updater.waitForCalls(1)
 
-    try store.close()
+    try store.close(timeout: .seconds(300))
     await recorder.waitForEnd()
     await updater.waitForEnds(1)
 
@@ -115,7 +115,7 @@ import Testing
       sellers.stream(Seller.byOrder, refreshedBy: Deaf(remote: remote)))
     await remote.waitForRequests(1)
 
-    try store.close()
+    try store.close(timeout: .seconds(300))
     await recorder.waitForEnd()
 
     #expect(recorder.events == [.value([]), .failure(StoreError.closed)])

@@ -6,7 +6,7 @@ import Observation
 import ReadingList
 import Testing
 
-@MainActor @Suite(.timeLimit(.minutes(5))) struct ReadingListModelTests {
+@MainActor @Suite(.timeLimit(.minutes(20))) struct ReadingListModelTests {
   private struct Offline: Error {}
 
   private let articles = InMemoryRepository(of: Article.self)

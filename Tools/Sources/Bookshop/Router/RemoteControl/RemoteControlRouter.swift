@@ -11,8 +11,8 @@ final class RemoteControlRouter: Router {
   var onLink: (String) -> Void = { _ in }
   var onQuit: () -> Void = {}
   var onReturn: () -> Void = {}
-  /// How long `wait` waits.
-  var patience = Duration.seconds(30)
+  /// How long `wait` waits: a busy machine may be held up on the way to a screen.
+  var patience = Duration.seconds(1_000)
 
   init(output: @escaping (RemoteEvent) -> Void) { self.output = output }
 
