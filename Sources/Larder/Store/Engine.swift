@@ -43,6 +43,8 @@ internal import Synchronization
   let damagedSearches = DamagedSearches()
   /// What was suspended last. Held by who suspends or resumes, so that of two the later one has the last word.
   let suspended = Locked(SuspendedStore())
+  /// How many threads want to suspend it at the moment.
+  let suspensionsWanted = Atomic<Int>(0)
   let tokenizers = KnownTokenizers()
   /// Whether damage was met and noted.
   let isSuspected = Locked(false)

@@ -1,4 +1,5 @@
 internal import LarderLMDB
+internal import Synchronization
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
@@ -46,41 +47,75 @@ extension Store {
 /// What a store is known by once it is resumed: another process may have put another one, or a backup, in its
 /// place meanwhile.
 struct SuspendedStore {
-  private var id: UUID?
+  private var state: StoreState?
   /// Nil where nothing was written to it.
-  private var timeline: UUID?
+  private var timeline: Timeline?
 
   init() {}
 
   init(_ transaction: borrowing ReadTransaction, _ folder: String) throws {
-    id = try transaction.state(path: folder)?.storeID
-    timeline = try transaction.timeline()?.id
+    state = try transaction.state(path: folder)
+    timeline = try transaction.timeline()
   }
 
   /// Why the store that is there now cannot be taken for this one; nil where it can.
   func reason(against found: SuspendedStore) -> String? {
-    guard id == found.id else {
+    guard state?.storeID == found.state?.storeID else {
       return "another store has taken the place of the one that was suspended; close this one"
     }
-    guard timeline == nil || timeline == found.timeline else {
+    guard isContinued(in: found) else {
       return "a backup has taken the place of the store while it was suspended; close this one, and"
         + " open it again"
     }
     return nil
   }
+
+  /// Also in another timeline, where the one that was may not go on: another process has begun that one by its
+  /// first write, if commits may have been lost before the system was started.
+  private func isContinued(in found: SuspendedStore) -> Bool {
+    guard let timeline, timeline.id != found.timeline?.id else { return true }
+    guard timeline.unflushedBoot != 0, let state, let now = found.state else { return false }
+    return now.sequence >= state.sequence && now.catalogueVersion >= state.catalogueVersion
+  }
 }
 
 extension Engine {
   fileprivate func suspend(timeoutSeconds: Double) throws {
-    let isNews = try suspended.withLock { suspended -> Bool in
-      guard !environment.isSuspended else { return false }
-      suspended = try SuspendedStore(environment.beginRead(), environment.folder)
-      try environment.suspend(timeoutSeconds: timeoutSeconds)
-      return environment.isSuspended
+    if writer.isInLine { throw StoreError.nestedWrite }
+    // One who resumes, and waits for another process meanwhile, makes way.
+    suspensionsWanted.add(1, ordering: .relaxed)
+    defer { suspensionsWanted.subtract(1, ordering: .relaxed) }
+    let deadline = WriteWait.now + timeoutSeconds
+    while true {
+      let outcome = suspended.withLockIfFree { suspended in
+        Result { try suspend(until: deadline, &suspended) }
+      }
+      if let outcome {
+        guard try outcome.get() else { return }
+        break
+      }
+      guard WriteWait.now < deadline else {
+        throw LMDBError(
+          .inUse, operation: "suspend", path: environment.folder,
+          detail: "another thread suspends or resumes the store")
+      }
+      SystemCall.sleep(microseconds: 1000)
     }
-    guard isNews else { return }
     indexRuns.withLock { $0.forget() }
     log.tell(.info, "the store is suspended", [:])
+  }
+
+  /// - Returns: Whether it is suspended now, and was not before.
+  private func suspend(until deadline: Double, _ suspended: inout SuspendedStore) throws -> Bool {
+    guard !environment.isSuspended else { return false }
+    let folder = environment.folder
+    var noted = Result<SuspendedStore, any Error>.success(SuspendedStore())
+    try environment.suspend(timeoutSeconds: max(0, deadline - WriteWait.now)) { transaction in
+      noted = Result { try SuspendedStore(transaction, folder) }
+    }
+    // What cannot be read is found out by whoever resumes it.
+    suspended = (try? noted.get()) ?? SuspendedStore()
+    return environment.isSuspended
   }
 
   fileprivate func resume() throws {
@@ -96,7 +131,9 @@ extension Engine {
   }
 
   private func resume(_ suspended: SuspendedStore) throws {
-    let (folder, wait) = (environment.folder, openWait)
+    let folder = environment.folder
+    var wait = openWait
+    wait.isWanted = { [self] in suspensionsWanted.load(ordering: .relaxed) == 0 }
     var refusal: any Error = StoreError.closed
     let isSame = try environment.resume(wait: wait) { transaction in
       do {
@@ -109,6 +146,8 @@ extension Engine {
       return false
     }
     guard isSame else { throw refusal }
+    // It may be another one, which the first write looks at.
+    hasTimeline.store(false, ordering: .releasing)
     do {
       try refreshCatalogue()
     } catch {

@@ -65,7 +65,9 @@ struct LogFollower {
       position = head
       return .unknown(isBehind: true)
     }
-    if isBehind { return newsFarBehind(after: from, to: head, in: log, snapshot) }
+    if isBehind {
+      return newsFarBehind(after: from, to: head, in: log, snapshot, isAll: from == known)
+    }
     guard let changes = changes(after: from, to: head, in: log, snapshot) else {
       position = head
       return .unknown(isBehind: true)
@@ -87,23 +89,31 @@ struct LogFollower {
   }
 
   /// Looks no further than to the first change that is news, and keeps none: there may be millions.
+  ///
+  /// - Parameter isAll: Whether nothing that is ignored stands before `start`.
   private mutating func newsFarBehind(
-    after start: UInt64, to head: UInt64, in log: Database, _ snapshot: borrowing Snapshot
+    after start: UInt64, to head: UInt64, in log: Database, _ snapshot: borrowing Snapshot,
+    isAll: Bool
   ) -> News {
     examinedCount += head - start
-    var isNews = false
+    var (isNews, isConcerned) = (false, false)
     let isWhole = try? snapshot.transaction.forEachChange(after: start, head: head, in: log) {
       header, change in
-      let isOurs = header.collection == collection
-      isNews = isOurs && (!ignored.contains(header.origin) || change.isUnlogged)
+      guard header.collection == collection else { return true }
+      isConcerned = true
+      isNews = !ignored.contains(header.origin) || change.isUnlogged
       return !isNews
     }
     guard isWhole == true, !isNews else {
       position = head
       return .unknown(isBehind: true)
     }
-    // What is ignored waits in the log for other news.
-    ignoredEnd = head
+    if isAll, !isConcerned {
+      position = head
+    } else {
+      // What is ignored waits in the log for other news.
+      ignoredEnd = head
+    }
     return .nothing
   }
 

@@ -39,8 +39,10 @@ extension Environment {
     let lock = try OpeningLock.acquire(staged, isReadOnly: false)
     do {
       try Self.refuseOccupied(path)
-      guard try stage(in: staged, prepare: prepare, progress: progress) else {
+      guard try stage(in: staged, prepare: prepare, progress: { progress($0, $1) && !endsWaiting })
+      else {
         try SafeFiles.removeFolder(staged.folder)
+        if endsWaiting { try refuseClosure("backup") }
         return nil
       }
       let byteCount = try SafeFiles.byteCount(staged.data)
@@ -109,8 +111,10 @@ extension Environment {
     try SafeFiles.removeFolder(files.staging)
     let staged = try StoreFiles(files.staging, isReadOnly: false)
     do {
-      guard try stage(in: staged, prepare: prepare, progress: progress) else {
+      guard try stage(in: staged, prepare: prepare, progress: { progress($0, $1) && !endsWaiting })
+      else {
         try SafeFiles.removeFolder(staged.folder)
+        if endsWaiting { try refuseClosure("backup") }
         return nil
       }
       let byteCount = try SafeFiles.byteCount(staged.data)

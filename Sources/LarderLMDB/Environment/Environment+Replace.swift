@@ -66,8 +66,11 @@ extension Environment {
     try SafeFiles.removeFolder(files.staging)
     do {
       let staged = try StoreFiles(files.staging, isReadOnly: false)
-      guard try stageRewritten(in: staged, prepare: prepare, progress: progress) else {
+      let isWhole = try stageRewritten(
+        in: staged, prepare: prepare, progress: { progress($0, $1) && !endsWaiting })
+      guard isWhole else {
         try SafeFiles.removeFolder(files.staging)
+        if endsWaiting { try refuseClosure("compact") }
         return nil
       }
       try exchange(
@@ -94,6 +97,7 @@ extension Environment {
     while true {
       if let lock = try OpeningLock.acquireAtOnce(files) { return lock }
       guard isWanted() else { throw compactionCancelled() }
+      if endsWaiting { try refuseClosure("compact") }
       guard SystemCall.seconds < deadline else {
         throw LMDBError(
           .inUse, operation: "compact", path: folder, detail: "another process opens the store")
@@ -110,7 +114,10 @@ extension Environment {
     guard lockIdentity != nil else { return }
     while true {
       try checkFork("compact")
+      if endsWaiting { try refuseClosure("compact") }
       let isElsewhere = try lockProbe.withLock { probe throws(LMDBError) in
+        // Nobody would close it again.
+        guard !gate.hasEnded else { throw closed("compact") }
         let descriptor: Int32
         if let probe { descriptor = probe } else { descriptor = try files.openLockProbe() }
         probe = descriptor

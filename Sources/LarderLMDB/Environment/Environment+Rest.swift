@@ -38,9 +38,10 @@ extension Environment {
     guard gate.enter() else {
       switch gate.closure {
       // Noted by whoever has closed or suspended it.
-      case .ended, .resting: return
+      case .ended: return
+      case .resting where isSuspended: return
       // They may give up.
-      case .closing, nil:
+      case .resting, .closing, nil:
         return WorkQueue.later(Self.restSeconds) { [weak self] in self?.noteRest() }
       }
     }

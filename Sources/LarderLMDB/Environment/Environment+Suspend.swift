@@ -17,6 +17,13 @@ extension Environment {
   ///   ``LMDBError/Code/system(errno:)`` where a disk without room for one byte keeps LMDB from saying
   ///   so; the environment is then as open as before.
   public func suspend(timeoutSeconds: Double = 5) throws(LMDBError) {
+    try suspend(timeoutSeconds: timeoutSeconds) { _ in }
+  }
+
+  /// - Parameter note: Given what is suspended, once nobody else can change it.
+  package func suspend(
+    timeoutSeconds: Double, note: (borrowing ReadTransaction) -> Void
+  ) throws(LMDBError) {
     try checkFork("suspend")
     // It holds no lock, and its file may be another one by the time that it would be opened again.
     guard !options.isPublished else { return }
@@ -35,6 +42,7 @@ extension Environment {
       // One inside may have closed LMDB, and found that it cannot be opened again.
       guard !isFinished.load(ordering: .acquiring) else { throw closed("suspend") }
       try expectLockPages()
+      note(try beginReadAlone())
     } catch {
       gate.reopen()
       throw error
@@ -49,7 +57,7 @@ extension Environment {
   }
 
   /// Runs what locks files of a copy, beside reads and writes, and has those who suspend the environment
-  /// wait for it.
+  /// wait for it. Where it takes long it must end as soon as ``endsWaiting`` says so.
   func staging<Result>(_ operation: String, _ body: () throws -> Result) throws -> Result {
     stagingCount.add(1, ordering: .sequentiallyConsistent)
     defer { stagingCount.subtract(1, ordering: .sequentiallyConsistent) }

@@ -12,6 +12,8 @@ public struct OpenWait: Sendable {
   public var timeoutSeconds: Double?
   /// Told once when it has waited for some seconds, and for whom, as far as the system tells.
   public var tellsOfLong: (@Sendable (WriteHolder?) -> Void)?
+  /// Asked while a suspended store waits to be resumed; false ends that.
+  package var isWanted: (@Sendable () -> Bool)?
 
   public init(
     timeoutSeconds: Double? = nil, tellsOfLong: (@Sendable (WriteHolder?) -> Void)? = nil
@@ -29,6 +31,11 @@ extension OpeningLock {
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       if errno == EINTR { continue }
       guard errno == EWOULDBLOCK else { throw SystemCall.failure("flock", path: path) }
+      guard wait.isWanted?() != false else {
+        throw LMDBError(
+          .suspended, operation: "resume", path: path,
+          detail: "the store is to be suspended again, before another process let it be opened")
+      }
       let seconds = SystemCall.seconds - start
       if let timeout = wait.timeoutSeconds, seconds >= timeout { throw openingElsewhere() }
       if !isTold, seconds >= WriteWait.longSeconds {

@@ -118,7 +118,7 @@ package enum SystemCall {
     munmap(start, byteCount)
   }
 
-  static func sleep(microseconds: UInt32) {
+  package static func sleep(microseconds: UInt32) {
     usleep(microseconds)
   }
 

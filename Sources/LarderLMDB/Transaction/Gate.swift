@@ -89,7 +89,8 @@ struct Gate: ~Copyable, Sendable {
 
   /// Nil where it is open. By one look: between two it may have been opened again.
   var closure: Closure? {
-    let mark = mark.pointee.load(ordering: .acquiring)
+    // In one order with what is counted before it is asked for.
+    let mark = mark.pointee.load(ordering: .sequentiallyConsistent)
     if mark & Self.ended != 0 { return .ended }
     if mark & Self.resting != 0 { return .resting }
     return mark & Self.shut != 0 ? .closing : nil

@@ -129,4 +129,53 @@ import Testing
     #expect(try store.repository(of: Note.self).count() == 1)
     try verifyAndClose(store)
   }
+
+  @Test("a store that another process has begun a new timeline in is resumed, and loses nothing")
+  func renewed() throws {
+    var options = StoreOptions()
+    options.durability = .recentCommitsMayBeLost
+    let store = try Store(at: folder.store, options: options)
+    // Written before the system was started, as far as others can tell.
+    store.engine.boot.withLock { $0 = 7 }
+    try store.repository(of: Note.self).save(note)
+    let token = try store.changeToken()
+    try store.suspend(timeout: .seconds(300))
+    let other = try OtherProcess("hammer", folder.store, "later", "1")
+    _ = try other.expect("open")
+    other.goOn()
+    _ = try other.expect("saved")
+    other.kill()
+
+    try store.resume()
+
+    #expect(try store.changeToken() != token)
+    #expect(try store.repository(of: Note.self).get("a") == note)
+    try store.repository(of: Note.self).save(Note(id: "b", nonce: "n", batchCount: 1))
+    try verifyAndClose(store)
+  }
+
+  #if os(Linux)
+    @Test("a resumption that waits for another process makes way for a suspension")
+    func makingWay() throws {
+      let store = try suspendedStore()
+      // As one that opens the store.
+      let opening = try FileHandle(forUpdating: URL(filePath: folder.opening))
+      #expect(flock(opening.fileDescriptor, LOCK_EX | LOCK_NB) == 0)
+      let hasEnded = Flag()
+      let resuming = OnThread {
+        defer { hasEnded.set() }
+        return storeError { try store.resume() }
+      }
+
+      // Again where it has not begun to wait.
+      while !hasEnded.isSet { try store.suspend(timeout: .seconds(300)) }
+
+      #expect(store.isSuspended)
+      if case .suspended? = try resuming.value() {} else { Issue.record("it was resumed") }
+      try opening.close()
+      try store.resume()
+      #expect(try store.repository(of: Note.self).get("a") == note)
+      try verifyAndClose(store)
+    }
+  #endif
 }

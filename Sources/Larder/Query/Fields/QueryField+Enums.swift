@@ -93,14 +93,23 @@ private func everyCase<Value>(of type: Value.Type) -> [Value]? {
 
 /// Whether an enum has no other cases; false where its memory does not tell.
 ///
-/// Swift numbers the cases of an enum without payloads from 0 on, in one byte up to 256, or in none for a single
-/// case. In an optional, nil is the first number behind them.
+/// Swift numbers the cases of an enum without payloads from 0 on, in one byte up to 256, in two behind that, or in
+/// none for a single case. In an optional, nil is the first number behind them, where there is one.
 private func isEveryCase<Value>(_ cases: [Value]) -> Bool {
-  if MemoryLayout<Value>.size == 0 { return true }
-  guard MemoryLayout<Value>.size == 1, MemoryLayout<Value?>.size == 1 else { return false }
-  let numbers = Set(cases.map { withUnsafeBytes(of: $0) { $0[0] } })
-  let end = withUnsafeBytes(of: Value?.none) { $0[0] }
-  return numbers == Set(0..<end)
+  func numbers<Number: FixedWidthInteger>(_: Number.Type) -> Set<Number> {
+    Set(cases.map { withUnsafeBytes(of: $0) { $0.loadUnaligned(as: Number.self) } })
+  }
+  func isAll<Number: FixedWidthInteger>(_: Number.Type) -> Bool where Number.Stride == Int {
+    let end = withUnsafeBytes(of: Value?.none) { $0.loadUnaligned(as: Number.self) }
+    return numbers(Number.self) == Set(0..<end)
+  }
+  return switch (MemoryLayout<Value>.size, MemoryLayout<Value?>.size) {
+  case (0, _): true
+  case (1, 1): isAll(UInt8.self)
+  case (1, 2): numbers(UInt8.self).count == 256
+  case (2, 2): isAll(UInt16.self)
+  default: false
+  }
 }
 
 // MARK: Sorting
