@@ -108,8 +108,12 @@ extension SyncEngine {
 
   // MARK: Down
 
+  /// As often a pull goes on from where another engine has come to meanwhile.
+  private static let mostOvertakings = 5
+
   private func pull(_ scope: String, _ facts: RemoteFacts) async throws {
     var hasExpired = false
+    var overtakenCount = 0
     while true {
       var note = try tables.note(of: scope)
       do {
@@ -118,8 +122,12 @@ extension SyncEngine {
         // From the beginning, once: what does not come again is dropped, and edits are kept.
         hasExpired = true
         try tables.restart(note)
+      } catch is Overtaken where overtakenCount < Self.mostOvertakings {
+        // The other one may have saved a part and then failed, so that its pull does not stand for this one.
+        overtakenCount += 1
       } catch is Overtaken {
-        return
+        // Behind a pause that is drawn by lot, one of the two gets through.
+        throw RemoteError.unavailable("another engine reads \(scope) as well")
       }
     }
   }
@@ -143,6 +151,7 @@ extension SyncEngine {
       }
       let page = note
       note.cursor = answer.cursor
+      note.replaced = nil
       let ahead = note
       // The next page is on its way while this one is saved.
       async let following: PullAnswer? = answer.hasMore ? ask(ahead, facts) : nil

@@ -65,9 +65,11 @@ extension SyncEngine {
       for try await _ in store.changes(after: start, in: names, origins: [.local, .imported]) {
         // Conflicts and rejections are counted by syncs: an edit must not cost what all others cost. A store
         // that is suspended just now is counted by the sync that follows.
-        if let count = try? store.read({ try $0.outboxCount() }) {
-          let others = otherCount.withLock { $0 }
-          change { $0.pendingCount = max(0, count - others) }
+        if otherCount.withLock({ $0 }) > 0 {
+          // Another engine may have sent its edits since they were counted.
+          try? renewCounts()
+        } else if let count = try? store.read({ try $0.outboxCount() }) {
+          change { $0.pendingCount = count }
         }
         _ = try? await sync(hurry)
       }
@@ -96,8 +98,9 @@ extension SyncEngine {
     }
   }
 
-  /// How long a stream of hints has to last until one that ends is no failure: every stream begins with hints.
-  private static let steadyTime: Duration = .seconds(30)
+  /// How long a stream of hints has to last until one that ends is no failure. Every stream begins with hints, so
+  /// that having brought some says nothing. Proxies may cut streams that are some seconds old.
+  private static let steadyTime: Duration = .seconds(5)
 
   /// How long a remote that gives no hints is not asked for them: another server may answer by then.
   private static let lookAgain: Duration = .seconds(300)

@@ -20,6 +20,8 @@ public import LarderSync
 /// field by field; no clock decides anything.
 ///
 /// Make one engine for a store. Those of several processes do not harm each other, but send the same edits.
+/// Engines that share a scope should follow the same collections: otherwise each loads the scope again from its
+/// beginning when another one has read it.
 public final class SyncEngine: Sendable, Updater {
   /// What an engine is told beyond its collections.
   public struct Options: Sendable {

@@ -24,6 +24,21 @@ struct ScopeNote: Codable, Equatable {
   var collections: [String]?
   /// How often each collection had been erased when the cursor was begun with.
   var eraseCounts: [String: UInt64] = [:]
+  /// What stands in the store until the first page notes this beginning; nil where this note stands there.
+  var replaced: [UInt8]?
+
+  private enum CodingKeys: String, CodingKey {
+    case scope, cursor, isLoading, loading, hasMissed, hasOthers, collections, eraseCounts
+  }
+
+  /// Whether a collection that was followed was erased since the cursor was begun with.
+  ///
+  /// - Parameter counts: How often each collection was erased.
+  func isErased(_ counts: [String: UInt64]) -> Bool {
+    counts.contains { name, count in
+      eraseCounts[name] != count && collections?.contains(name) != false
+    }
+  }
 
   /// Whether nothing of these collections was passed over.
   func hasFollowed(_ names: some Sequence<String>) -> Bool {

@@ -44,12 +44,16 @@ public struct SyncState: Sendable, Equatable {
 
 /// An edit that the remote will not take as it is. The document stays as it is here; editing it makes another
 /// edit, which is sent.
+///
+/// An edit without an answer may have been taken, which is why it is different: where the document is edited again,
+/// the old edit is sent first, under its old id, and the new one when that is answered.
 public struct RejectedEdit: Sendable, Equatable {
   /// Which document.
   public var key: RemoteKey
   /// What it is here; nil where it was deleted.
   public var document: DynamicDocument?
-  /// For programs: what the remote said, or `too-large` or `damaged`.
+  /// For programs: what the remote said, or `too-large` or `damaged`; `unanswered` where it never answered; `refused`
+  /// where the remote has another version, which cannot be saved here.
   public var code: String
   /// For people.
   public var reason: String
@@ -78,7 +82,8 @@ public struct PendingEdit: Sendable, Equatable {
 }
 
 /// A document of the remote that could not be saved here: it does not fit the collection's kinds, or the
-/// values of a unique index.
+/// values of a unique index, or its key is none that a document here can have, or is written in another way than
+/// ``RemoteKey/key`` says.
 public struct RefusedDocument: Sendable, Equatable {
   /// Which document.
   public var key: RemoteKey

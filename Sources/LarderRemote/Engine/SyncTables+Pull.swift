@@ -24,6 +24,7 @@ extension SyncTables {
     try forgetRefused(changes, note)
     var next = note
     next.cursor = answer.cursor
+    next.replaced = nil
     if isLast { next.isLoading = false }
     return try applyPieces(changes[...], note, next)
   }
@@ -98,17 +99,12 @@ extension SyncTables {
   private func refuse(
     _ change: RemoteChange, _ note: ScopeNote, _ error: any Error
   ) throws {
-    let json: RemoteDocument? =
-      if case .document(let document) = change.content { document } else { nil }
     let (scope, name) = (number(of: note.scope), change.key.collection)
-    let refused = RefusedNote(
-      scope: scope, collection: name, key: change.key.key,
-      revision: change.revision, json: json?.json ?? Data(), reason: "\(error)")
-    let bytes = try refused.noted()
     try write(at: note) { tx in
-      try tx.setSyncNote(RefusedNote.name(change.key), to: bytes)
+      try noteRefused(change, scope, error, &tx)
       // What stands here is an earlier version of it, and nothing that the remote no longer has.
-      guard json != nil, let key = try? tx.outline(of: name)?.key(named: change.key),
+      guard case .document = change.content, let outline = tx.outline(of: name),
+        let key = try? self.key(named: change.key, outline),
         var base = SyncBase(try tx.base(name, key)), base.scope == scope,
         base.loading != note.loading
       else { return }
@@ -117,25 +113,48 @@ extension SyncTables {
     }
   }
 
+  /// Sets a document aside that cannot be saved here.
+  func noteRefused(
+    _ change: RemoteChange, _ scope: UInt16, _ error: any Error, _ tx: inout WriteScope
+  ) throws {
+    let json: RemoteDocument? =
+      if case .document(let document) = change.content { document } else { nil }
+    let refused = RefusedNote(
+      scope: scope, collection: change.key.collection, key: change.key.key,
+      revision: change.revision, json: json?.json ?? Data(), reason: "\(error)")
+    try tx.setSyncNote(RefusedNote.name(change.key), to: try refused.noted())
+  }
+
   /// Tries once more to save what could not be saved: another version of the app may know more fields.
   func retryRefused() throws {
-    let notes = try store.read { try $0.syncNotes(withPrefix: RefusedNote.prefix) }
+    let (notes, outlines) = try store.read { snapshot in
+      var outlines: [String: CollectionOutline] = [:]
+      for name in collections.keys { outlines[name] = snapshot.outline(of: name) }
+      return (try snapshot.syncNotes(withPrefix: RefusedNote.prefix), outlines)
+    }
     for (name, bytes) in notes {
       guard let refused = RefusedNote(noted: bytes), collections[refused.collection] != nil,
         let followed = scope(numbered: refused.scope), !refused.json.isEmpty
       else { continue }
-      let scope = try note(of: followed)
       let change = RemoteChange(
         RemoteKey(refused.collection, refused.key), revision: refused.revision,
         .document(RemoteDocument(json: refused.json)))
+      // A remote may spell all its keys otherwise, and a transaction for each of them would come to nothing.
+      if let outline = outlines[refused.collection],
+        (try? key(named: change.key, outline)) == nil
+      {
+        continue
+      }
+      let scope = try note(of: followed)
       do {
         try write { tx in
           // Another engine may have saved it since, or a later version.
           guard try tx.syncNote(name) == bytes else { return }
+          // Before it is added: the page notes it again where it cannot be read by now.
+          try tx.setSyncNote(name, to: nil)
           var page = PulledPage(self, scope)
           try page.add(change, &tx)
           try page.save(&tx)
-          try tx.setSyncNote(name, to: nil)
         }
       } catch let error where Self.isRefusal(error) {
         continue
@@ -149,12 +168,24 @@ struct UnreadableChange: Error, CustomStringConvertible {
   let description: String
 }
 
-extension CollectionOutline {
+extension SyncTables {
   /// The key that a document of the remote has here.
   ///
   /// - Throws: `UnreadableChange` for a name that no document here can have, or that is spelt otherwise than it is
   ///   sent from here: to the remote that would be another document.
-  func key(named name: RemoteKey) throws(UnreadableChange) -> [UInt8] {
+  func key(
+    named name: RemoteKey, _ outline: CollectionOutline
+  ) throws(UnreadableChange) -> [UInt8] {
+    // Where nothing is sent, any spelling will do.
+    let isSent = collections[name.collection]?.direction != .down
+    return try outline.key(named: name, isSent: isSent)
+  }
+}
+
+extension CollectionOutline {
+  fileprivate func key(
+    named name: RemoteKey, isSent: Bool
+  ) throws(UnreadableChange) -> [UInt8] {
     guard let key = key(name.key) else {
       throw UnreadableChange(
         description: "\(name) has no key of \(name.collection), whose keys are \(keyKind)")
@@ -165,7 +196,7 @@ extension CollectionOutline {
           + "\(KeyKind.maximumByteCount)")
     }
     let text = text(key)
-    guard text.utf8.elementsEqual(name.key.utf8) else {
+    guard !isSent || text.utf8.elementsEqual(name.key.utf8) else {
       throw UnreadableChange(
         description: "\(name) would be sent as `\(text)`, which is another document there: "
           + "keys are texts in Unicode's normalisation form C, numbers without a plus sign and "
@@ -194,14 +225,18 @@ struct PulledPage {
 
   mutating func add(_ change: RemoteChange, _ tx: inout WriteScope) throws {
     let name = change.key.collection
+    let isNew = places[name] == nil && tx.outline(of: name) == nil
     guard let place = try place(name, change, &tx) else { return }
     let key: [UInt8]
     do throws(UnreadableChange) {
-      key = try place.outline.key(named: change.key)
+      key = try tables.key(named: change.key, place.outline)
     } catch {
       // Of what cannot be here there is nothing to forget.
       guard case .document = change.content else { return }
-      throw error
+      // A collection is not made for the sake of a document that is not saved.
+      if isNew { throw error }
+      // It keeps nobody from being saved in the same transaction, and all keys of a remote may be spelt otherwise.
+      return try tables.noteRefused(change, scope, error, &tx)
     }
     let entry = try tx.outboxEntry(name, key)
     let base = SyncBase(try tx.base(name, key))
@@ -213,14 +248,15 @@ struct PulledPage {
     }
     switch change.content {
     case .left:
-      // It may have come with another scope already.
-      guard base?.scope == scope else { return }
-      guard var entry else { return try forget(key, place, &tx) }
-      // With its edit it stays, and the remote says what becomes of both.
-      try tx.setBase(name, key, to: nil)
-      if entry.flight == nil, entry.hold?.code != "", entry.forgetNewer(of: scope) {
+      // Settled with the edit later, it would bring the document back. In a conflict somebody sees it.
+      if var entry, entry.hold?.code != "", entry.forgetNewer(of: scope) {
         try tx.setOutboxEntry(name, key, to: entry)
       }
+      // It may have come with another scope already.
+      guard base?.scope == scope else { return }
+      guard entry != nil else { return try forget(key, place, &tx) }
+      // With its edit it stays, and the remote says what becomes of both.
+      try tx.setBase(name, key, to: nil)
     case .document(let document):
       let document = try self.document(document, change.key, place, key)
       try add(Incoming(base: new, document: document), key, place, entry, &tx)

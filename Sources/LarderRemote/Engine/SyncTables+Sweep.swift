@@ -83,6 +83,7 @@ extension SyncTables {
     _ keys: [[UInt8]], of name: String, _ note: ScopeNote, _ tx: inout WriteScope
   ) throws {
     guard let outline = tx.outline(of: name) else { return }
+    let number = number(of: note.scope)
     var values: [Value] = []
     for key in keys {
       #if LARDER_MUTANTS
@@ -94,17 +95,20 @@ extension SyncTables {
         }
       #endif
       if var entry = try tx.outboxEntry(name, key) {
+        let newer = SyncBase(entry.newer?.base)
+        // Came with another scope, whose loadings have numbers of their own. It stays as it is.
+        let isElsewhere = newer.map { $0.scope != number } ?? false
         // Seen, and kept for when the edit under way is answered, or the conflict settled.
-        if let newer = SyncBase(entry.newer?.base), newer.loading == note.loading { continue }
-        if entry.flight != nil || entry.hold?.code == "" {
+        if !isElsewhere, newer?.loading == note.loading { continue }
+        if !isElsewhere, entry.flight != nil || entry.hold?.code == "" {
           let gone = SyncBase(
-            scope: number(of: note.scope), loading: note.loading, revision: Self.noRevision)
+            scope: number, loading: note.loading, revision: Self.noRevision)
           entry.newer = OutboxEntry.Version(base: gone.bytes, record: nil)
           try tx.setOutboxEntry(name, key, to: entry)
           continue
         }
         // Edited here, and gone there, or in another scope: the remote says which when the edit is sent.
-        if entry.forgetNewer(of: number(of: note.scope)) {
+        if entry.forgetNewer(of: number) {
           try tx.setOutboxEntry(name, key, to: entry)
         }
       } else if let value = outline.value(key) {

@@ -113,7 +113,8 @@ struct SyncTables: Sendable {
   }
 
   /// Runs `body` in one transaction, where a scope is still read from where `note` says: another engine on the same
-  /// store may have gone on with it, or have begun it anew, and must not be set back.
+  /// store may have gone on with it, or have begun it anew, and must not be set back. A beginning that is not noted yet is
+  /// noted with what is saved.
   ///
   /// - Throws: ``Overtaken``; ``SyncError/accountChanged``; what `body` throws; nothing is changed then.
   func write<Result>(
@@ -121,12 +122,17 @@ struct SyncTables: Sendable {
   ) throws -> Result {
     try write { tx in
       guard try isCurrent(note, tx) else { throw Overtaken() }
+      if note.replaced != nil {
+        try tx.setSyncNote(ScopeNote.name(number(of: note.scope)), to: try note.noted())
+      }
       return try body(&tx)
     }
   }
 
   private func isCurrent(_ note: ScopeNote, _ tx: borrowing WriteScope) throws -> Bool {
-    let stored = ScopeNote(noted: try tx.syncNote(ScopeNote.name(number(of: note.scope))))
+    let bytes = try tx.syncNote(ScopeNote.name(number(of: note.scope)))
+    if let replaced = note.replaced, replaced == bytes { return true }
+    let stored = ScopeNote(noted: bytes)
     return stored?.cursor == note.cursor && stored?.loading == note.loading
   }
 
@@ -217,28 +223,34 @@ struct SyncTables: Sendable {
 
   // MARK: Scopes
 
-  /// How far a scope was read. Where it is to be loaded from its beginning, that is noted first: whoever reads it as
-  /// well must not go on from the old place.
+  /// How far a scope was read. Where it is to be loaded from its beginning because documents were erased, that is
+  /// noted first: whoever reads it as well must not go on from the old place.
+  ///
+  /// A beginning for the sake of a collection that was not followed before is noted with its first page. An engine
+  /// with other collections may go on from the old place, and two that do not agree would only set each other back.
   func note(of scope: String) throws -> ScopeNote {
     let name = ScopeNote.name(number(of: scope))
-    let (note, old, isStored) = try store.read { snapshot in
+    let (note, old, isErased) = try store.read { snapshot in
       let eraseCounts = try eraseCounts(snapshot)
       let old = try snapshot.syncNote(name)
       let stored = ScopeNote(noted: old)
       // Erased documents come again only from the beginning, and so do those of a collection that was not
       // followed when they came.
-      if var stored, stored.scope == scope, stored.eraseCounts == eraseCounts,
-        stored.hasFollowed(collections.keys)
-      {
-        stored.collections = collections.keys.sorted()
-        return (stored, old, true)
+      var new = beginning(of: scope, after: stored?.loading ?? 0, eraseCounts)
+      guard var known = stored, known.scope == scope, !known.isErased(eraseCounts) else {
+        return (new, old, true)
       }
-      return (beginning(of: scope, after: stored?.loading ?? 0, eraseCounts), old, false)
+      guard known.hasFollowed(collections.keys) else {
+        new.replaced = old
+        return (new, old, false)
+      }
+      known.collections = collections.keys.sorted()
+      return (known, old, false)
     }
-    if isStored { return note }
+    guard isErased else { return note }
     let bytes = try note.noted()
     try write { tx in
-      // Where another engine has just noted something, the pull ends with its first page.
+      // Where another engine has just noted something, the pull begins again behind its first page.
       if try tx.syncNote(name) == old { try tx.setSyncNote(name, to: bytes) }
     }
     return note
@@ -307,7 +319,7 @@ struct SyncTables: Sendable {
         guard let refused = RefusedNote(noted: bytes), refused.scope == number,
           !refused.json.isEmpty, let outline = snapshot.outline(of: refused.collection)
         else { continue }
-        let key = try? outline.key(named: RemoteKey(refused.collection, refused.key))
+        let key = try? key(named: RemoteKey(refused.collection, refused.key), outline)
         if try key.flatMap({ try snapshot.base(refused.collection, $0) }) == nil { count += 1 }
       }
       return count

@@ -8,6 +8,8 @@
 ///   try await api.apply(request.mutations, to: request.scope)
 /// }
 /// ```
+/// A ``RemoteKey`` has UUIDs in small letters, where Swift writes capitals: `id.uuidString.lowercased()`.
+///
 /// The two closures keep the promises of ``Remote``. `RemoteConformance` says whether they do.
 public struct ClosureRemote: Remote {
   private let askFacts: @Sendable () async throws -> RemoteFacts

@@ -80,8 +80,9 @@ public struct RemoteKey: Sendable, Hashable, Comparable, CustomStringConvertible
   /// The collection.
   public var collection: String
   /// The key as text: for a string as it is, in Unicode's normalisation form C; for an integer digits without zeros in
-  /// front; for a UUID 36 characters, with small letters. A document of a remote whose key is written in another way is
-  /// refused, as it would be another one there.
+  /// front; for a UUID 36 characters, with small letters (`uuidString.lowercased()`). A document of a remote whose key
+  /// is written in another way is refused, as it would be another one there. It is not where nothing is sent
+  /// (``SyncedCollection/Direction/down``).
   public var key: String
 
   /// A document's name.

@@ -1,8 +1,10 @@
 import Foundation
-import Larder
+import LarderLMDB
 import LarderRemote
 import LarderTesting
 import Testing
+
+@testable import Larder
 
 @Document struct Parcel: Equatable {
   var id: UUID
@@ -65,6 +67,51 @@ import Testing
     try await desk.sync()
     #expect(try desk.engine.refused() == [])
     try desk.close()
+  }
+
+  @Test(
+    "where nothing is sent from here, a document comes under whatever spelling",
+    arguments: [("Lot", "007"), ("Parcel", "6F9619FF-8B86-D011-B42D-00C04FC964FF")])
+  func spellingDown(_ collection: String, _ key: String) async throws {
+    let name = RemoteKey(collection, key)
+    server.put(name, RemoteDocument(#"{"title":"t"}"#), in: "all")
+    let desk = try SyncDesk(
+      server,
+      collections: [
+        SyncedCollection(Lot.self, direction: .down),
+        SyncedCollection(Parcel.self, direction: .down),
+      ])
+
+    try await desk.sync()
+
+    #expect(try desk.engine.refused() == [])
+    #expect(try desk.store.collection(collection).count() == 1)
+    server.remove(name)
+    try await desk.sync()
+    #expect(try desk.store.collection(collection).count() == 0)
+    try desk.close()
+  }
+
+  @Test("documents whose keys are spelt otherwise cost no transactions of their own")
+  func manySpellings() async throws {
+    func transactionCount(_ spell: (UUID) -> String) async throws -> UInt64 {
+      let server = InMemoryRemote()
+      for _ in 0..<50 {
+        let id = UUID()
+        let document = RemoteDocument(#"{"id":"\#(id)","title":"t"}"#)
+        server.put(RemoteKey("Parcel", spell(id)), document, in: "all")
+      }
+      let desk = try SyncDesk(server, collections: [SyncedCollection(Parcel.self)])
+      let before = try desk.store.engine.environment.beginRead().id
+      try await desk.sync()
+      let after = try desk.store.engine.environment.beginRead().id
+      try desk.close()
+      return UInt64(after - before)
+    }
+
+    let usual = try await transactionCount { $0.uuidString.lowercased() }
+
+    #expect(try await transactionCount { $0.uuidString } <= usual)
   }
 
   @Test("two spellings of a key are two documents there, and what becomes of one concerns one")

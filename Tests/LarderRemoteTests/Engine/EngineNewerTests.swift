@@ -119,6 +119,60 @@ struct EngineNewerTests {
     try desk.close()
   }
 
+  @Test(
+    "a document that left the scope while its edit was under way is forgotten with its edit",
+    arguments: [1, 2])
+  func leftUnderWay(_ times: Int) async throws {
+    let desk = try SyncDesk(remote, scopes: ["a"])
+    try await desk.cards.save(Card(id: "x", title: "before"))
+    try await desk.sync()
+    try await desk.cards.save(Card(id: "x", title: "mine"))
+    become(.putsOff)
+    for _ in 0..<times {
+      server.put(.card("x"), .card("x", "theirs"), in: "a")
+      try await desk.sync()
+      server.move(.card("x"), to: "b")
+      try await desk.sync()
+    }
+    try await reject(desk) {}
+
+    try await desk.cards.save(Card(id: "x", title: "before"))
+    try await desk.sync()
+
+    #expect(try desk.titles() == [])
+    #expect(try desk.engine.pending() == [])
+    try desk.close()
+  }
+
+  @Test("a load of the scope that a document has left does not touch the version of another scope")
+  func movedBeforeLoad() async throws {
+    server.put(.card("x"), .card("x", "before"), in: "a")
+    let desk = try SyncDesk(remote, scopes: ["b", "a"])
+    try await desk.sync()
+    try await desk.cards.save(Card(id: "x", title: "mine"))
+    try await reject(desk) {
+      server.move(.card("x"), to: "b")
+      // Only this scope is loaded anew, so that the loadings of the two have other numbers.
+      server.script { call, _ in
+        guard case .pull(let request) = call, request.scope == "a", request.cursor != nil else {
+          return nil
+        }
+        return .fails(.cursorExpired)
+      }
+    }
+    server.script(nil)
+
+    try await desk.cards.save(Card(id: "x", title: "before"))
+    try await desk.sync()
+
+    #expect(try desk.titles() == ["x before"])
+    #expect(try desk.engine.pending() == [])
+    server.put(.card("x"), .card("x", "later"), in: "b")
+    try await desk.sync()
+    #expect(try desk.titles() == ["x later"])
+    try desk.close()
+  }
+
   @Test("a version that waits and cannot be saved here sets its edit aside, and no others")
   func unsavable() async throws {
     let seats = SyncedCollection(Seat.self, resolver: { _ in .there })

@@ -54,6 +54,87 @@ import Testing
     try verifyAndClose(store)
   }
 
+  @Test("edits of another engine that were sent meanwhile are not taken off the count")
+  func othersSent() async throws {
+    let clock = ManualClock()
+    let server = InMemoryRemote(clock: clock)
+    let store = try Store.temporary()
+    let seats = try SyncDesk(server, store: store, collections: [SyncedCollection(Seat.self)])
+    try await store.repository(of: Seat.self).save(Seat(number: 1, id: "a"))
+    // Without hints, which would have the edits counted anew.
+    let remote = ClosureRemote { [server] in
+      try await server.pull($0)
+    } push: { [server] in
+      try await server.push($0)
+    }
+    let engine = try SyncEngine(
+      store, remote: remote, collections: [SyncedCollection(Card.self)], scopes: ["all"],
+      account: "me", interval: .seconds(3600), clock: clock)
+    let running = Task { await engine.run() }
+    #expect(try await eventually { engine.currentState.lastSynced != nil })
+    try await seats.sync()
+    server.script { call, _ in
+      if case .push = call { .delaysAnswer(.seconds(9)) } else { nil }
+    }
+
+    // Until the answer comes, the count is that of the edit.
+    try await store.repository(of: Card.self).save(Card(id: "mine"))
+    #expect(try await eventually { engine.currentState.pendingCount == 1 })
+
+    let isAnswered = try await eventually {
+      clock.advance(by: .seconds(9))
+      return engine.currentState.pendingCount == 0
+    }
+    #expect(isAnswered)
+    running.cancel()
+    await running.value
+    try verifyAndClose(store)
+  }
+
+  @Test("a stream of hints that is cut after some seconds is opened again after short pauses")
+  func cutHints() async throws {
+    let clock = ManualClock()
+    let server = InMemoryRemote(clock: clock)
+    let life = Duration.seconds(25)
+    let remote = ClosureRemote { [server] in
+      try await server.pull($0)
+    } push: { [server] in
+      try await server.push($0)
+    } hints: { _ in
+      let isBegun = Locked(false)
+      return AsyncThrowingStream(unfolding: {
+        let isFirst = isBegun.withLock { isBegun in
+          defer { isBegun = true }
+          return !isBegun
+        }
+        if isFirst { return "all" }
+        try await clock.sleep(for: life)
+        return nil
+      })
+    }
+    let store = try Store.temporary()
+    let engine = try SyncEngine(
+      store, remote: remote, collections: [SyncedCollection(Card.self)], scopes: ["all"],
+      account: "me", interval: .seconds(80_000), clock: clock)
+    let running = Task { await engine.run() }
+    // Whatever else sleeps does so for the interval.
+    func pauses() -> [Duration] {
+      clock.sleepDurations.filter { $0 <= .seconds(60) && $0 != life }
+    }
+
+    for number in 1...12 {
+      try #require(await eventually { clock.sleepDurations.count { $0 == life } >= number })
+      clock.advance(by: life)
+      try #require(await eventually { pauses().count >= number })
+      clock.advance(by: .seconds(60))
+    }
+
+    #expect(pauses().allSatisfy { $0 <= .seconds(1) })
+    running.cancel()
+    await running.value
+    try verifyAndClose(store)
+  }
+
   @Test("a stream of hints that ends behind its first one is opened again after growing pauses")
   func shortHints() async throws {
     let clock = ManualClock()

@@ -100,4 +100,81 @@ import Testing
     #expect(try slow.titles() == ["1 t"])
     try slow.close()
   }
+
+  @Test("a pull that is overtaken by one that fails half-way reads on to the end")
+  func overtakenByFailure() async throws {
+    let store = try Store.temporary()
+    server.currentFacts.maximumChangeCount = 1
+    for id in ["1", "2", "3"] { server.put(.card(id), .card(id, "t"), in: "all") }
+    let failing = remote(behind: 2) { throw RemoteError.unavailable("offline") }
+    let slow = try SyncDesk(
+      remote(behind: 1) { try? await SyncDesk(failing, store: store).sync() }, store: store)
+
+    try await slow.sync()
+
+    #expect(try slow.titles() == ["1 t", "2 t", "3 t"])
+    #expect(beginnings == 2)
+    try slow.close()
+  }
+
+  @Test("a pull that is overtaken again and again is a failure, and no sync")
+  func overtakenAgain() async throws {
+    let store = try Store.temporary()
+    let isContended = Locked(true)
+    let count = Locked(0)
+    let slow = try SyncDesk(
+      ClosureRemote { [server] request in
+        guard isContended.withLock({ $0 }) else { return try await server.pull(request) }
+        let number = count.withLock { count in
+          count += 1
+          return count
+        }
+        server.put(.card("\(number)"), .card("\(number)", "t"), in: "all")
+        let answer = try await server.pull(request)
+        try await SyncDesk(server, store: store).sync()
+        return answer
+      } push: { [server] in
+        try await server.push($0)
+      }, store: store)
+
+    let reason = "another engine reads all as well"
+    await #expect(throws: RemoteError.unavailable(reason)) { try await slow.sync() }
+
+    #expect(slow.engine.currentState.phase == .offline(reason))
+    #expect(slow.engine.currentState.lastSynced == nil)
+    #expect(count.withLock { $0 } == 6)
+    isContended.withLock { $0 = false }
+    try await slow.sync()
+    #expect(slow.engine.currentState.phase == .idle)
+    #expect(try slow.titles().count == 6)
+    try slow.close()
+  }
+
+  @Test("engines with other collections set each other back by what they load, not by trying to")
+  func otherCollections() async throws {
+    let store = try Store.temporary()
+    server.put(.card("1"), .card("1", "t"), in: "all")
+    server.put(RemoteKey("Seat", "s"), RemoteDocument(#"{"number":1,"id":"s"}"#), in: "all")
+    let cards = try SyncDesk(server, store: store)
+    try await cards.sync()
+    let seats = [SyncedCollection(Seat.self)]
+    let nobody = ClosureRemote { _ in
+      throw RemoteError.unavailable("offline")
+    } push: { _ in
+      throw RemoteError.unavailable("offline")
+    }
+    let offline = try SyncDesk(nobody, store: store, collections: seats)
+    await #expect(throws: RemoteError.unavailable("offline")) { try await offline.sync() }
+
+    try await cards.sync()
+    #expect(beginnings == 1)
+
+    try await SyncDesk(server, store: store, collections: seats).sync()
+    #expect(beginnings == 2)
+    #expect(try store.repository(of: Seat.self).fetch(Seat.all).map(\.id) == ["s"])
+    try await cards.sync()
+    #expect(beginnings == 3)
+    #expect(try cards.titles() == ["1 t"])
+    try cards.close()
+  }
 }
