@@ -19,7 +19,7 @@ public indirect enum RecordError: Error, Equatable, Sendable {
   case outOfRange(expected: String)
   /// The record has no such field, and the type declares no default.
   case missing
-  /// Documents nested deeper than 128 levels.
+  /// Documents nested deeper than 128 levels, or values of any kind deeper than 512.
   case tooDeep
   /// The checksum does not fit the bytes, the key and the collection.
   case checksum
@@ -48,7 +48,9 @@ extension RecordError: CustomStringConvertible {
     case .invalidUTF8: "a string is not valid UTF-8"
     case .outOfRange(let expected): "the number does not fit \(expected)"
     case .missing: "the field is missing and has no default"
-    case .tooDeep: "documents are nested deeper than \(RecordFormat.maximumDepth) levels"
+    case .tooDeep:
+      "documents are nested deeper than \(RecordFormat.maximumDepth) levels, or values of any kind"
+        + " deeper than \(RecordFormat.maximumNesting)"
     case .checksum: "the checksum does not match"
     case .unknownTable(let id): "field table \(id) is not in the catalogue"
     case .invalid(let what): what
