@@ -109,12 +109,17 @@ extension Engine {
   private func suspend(until deadline: Double, _ suspended: inout SuspendedStore) throws -> Bool {
     guard !environment.isSuspended else { return false }
     let folder = environment.folder
-    var noted = Result<SuspendedStore, any Error>.success(SuspendedStore())
-    try environment.suspend(timeoutSeconds: max(0, deadline - WriteWait.now)) { transaction in
-      noted = Result { try SuspendedStore(transaction, folder) }
+    var failure: (any Error)?
+    _ = try environment.suspend(timeoutSeconds: max(0, deadline - WriteWait.now)) { transaction in
+      do {
+        suspended = try SuspendedStore(transaction, folder)
+        return true
+      } catch {
+        failure = error
+        return false
+      }
     }
-    // What cannot be read is found out by whoever resumes it.
-    suspended = (try? noted.get()) ?? SuspendedStore()
+    if let failure { throw failure }
     return environment.isSuspended
   }
 

@@ -17,21 +17,22 @@ extension Environment {
   ///   ``LMDBError/Code/system(errno:)`` where a disk without room for one byte keeps LMDB from saying
   ///   so; the environment is then as open as before.
   public func suspend(timeoutSeconds: Double = 5) throws(LMDBError) {
-    try suspend(timeoutSeconds: timeoutSeconds) { _ in }
+    _ = try suspend(timeoutSeconds: timeoutSeconds) { _ in true }
   }
 
-  /// - Parameter note: Given what is suspended, once nobody else can change it.
+  /// - Parameter note: Given what is suspended, once nobody else can change it; false leaves it open.
+  /// - Returns: What `note` has said, true where it was suspended already.
   package func suspend(
-    timeoutSeconds: Double, note: (borrowing ReadTransaction) -> Void
-  ) throws(LMDBError) {
+    timeoutSeconds: Double, note: (borrowing ReadTransaction) -> Bool
+  ) throws(LMDBError) -> Bool {
     try checkFork("suspend")
     // It holds no lock, and its file may be another one by the time that it would be opened again.
-    guard !options.isPublished else { return }
+    guard !options.isPublished else { return true }
     try refuseSecondWrite("suspend")
     let deadline = SystemCall.seconds + timeoutSeconds
     try beginChanging("suspend")
     defer { didChange() }
-    guard !isSuspended else { return }
+    guard !isSuspended else { return true }
     guard !gate.hasEnded else { throw closed("suspend") }
     gate.rest()
     do throws(LMDBError) {
@@ -42,12 +43,16 @@ extension Environment {
       // One inside may have closed LMDB, and found that it cannot be opened again.
       guard !isFinished.load(ordering: .acquiring) else { throw closed("suspend") }
       try expectLockPages()
-      note(try beginReadAlone())
+      guard note(try beginReadAlone()) else {
+        gate.reopen()
+        return false
+      }
     } catch {
       gate.reopen()
       throw error
     }
     rest()
+    return true
   }
 
   /// Behind ``beginChanging(_:)``. By the name that the file has by now; one that has closed has none, and it
