@@ -18,11 +18,12 @@ extension Store {
   /// ``resume()``, reads and writes throw ``StoreError/suspended(path:)``, writes that wait for their turn
   /// too; watched queries stay, and say nothing meanwhile. Other processes may write to the store, compact
   /// it, and take the names of its consumers: see ``resume()``. All stores of this process on the folder
-  /// are suspended together. A store that is suspended can be closed. Suspending it again does nothing. A
-  /// store that was opened with ``init(published:options:)`` has no locks, and stays as it is.
+  /// are suspended together. A compaction or a backup that runs ends with ``StoreError/suspended(path:)``,
+  /// and so does a ``resume()`` that still waits for another process. A store that is suspended can be
+  /// closed. Suspending it again does nothing. A store that was opened with ``init(published:options:)`` has no locks, and stays as it is.
   ///
-  /// - Throws: ``StoreError/storage(_:)`` when reads or writes still run; ``StoreError/closed``,
-  ///   ``StoreError/nestedWrite``. The store is as open as before then.
+  /// - Throws: ``StoreError/storage(_:)`` when reads or writes still run, and where the store cannot be
+  ///   read; ``StoreError/closed``, ``StoreError/nestedWrite``. The store is as open as before then.
   public func suspend(timeout: Duration = .seconds(5)) throws {
     try checkOpen()
     try engine.storing { try engine.suspend(timeoutSeconds: timeout.seconds) }
