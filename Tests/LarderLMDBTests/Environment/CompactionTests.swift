@@ -159,6 +159,38 @@ import Testing
     try environment.close()
   }
 
+  @Test("copies that are being made make way for a suspension", arguments: [true, false])
+  func makingWay(isBackup: Bool) throws {
+    let environment = try Environment.open(at: folder.store)
+    try environment.store(["a": "1"])
+    var suspending: OnThread<Void>?
+    func progress(_: Int, _: Int) -> Bool {
+      if suspending == nil {
+        suspending = OnThread { try environment.suspend(timeoutSeconds: 300) }
+        while environment.gate.closure != .resting { usleep(1000) }
+      }
+      return true
+    }
+
+    let found = code {
+      if isBackup {
+        _ = try environment.backup(
+          to: folder.path + "/copy", prepare: { _ in }, progress: progress)
+      } else {
+        _ = try environment.compact(timeoutSeconds: 300, prepare: { _ in }, progress: progress)
+      }
+    }
+
+    #expect(found == .suspended)
+    try #require(suspending).value()
+    #expect(environment.isSuspended)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["store"])
+    try environment.resume()
+    #expect(try environment.read("a") == "1")
+    _ = try compact(environment)
+    try environment.close()
+  }
+
   @Test("LMDB that could not be opened again is not closed twice by who waits to close it")
   func closedMeanwhile() throws {
     let environment = try Environment.open(at: folder.store)
