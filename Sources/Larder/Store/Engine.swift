@@ -41,7 +41,8 @@ internal import Synchronization
   let indexReading = Locked(false)
   let indexQueue = WorkQueue("larder.indexes")
   let damagedSearches = DamagedSearches()
-  /// What was suspended last. Held by who suspends or resumes, so that of two the later one has the last word.
+  /// The store as it was when it was suspended last. Locked while it is suspended or resumed: of two calls at
+  /// one time the later one decides.
   let suspended = Locked(SuspendedStore())
   /// How many threads want to suspend it at the moment.
   let suspensionsWanted = Atomic<Int>(0)

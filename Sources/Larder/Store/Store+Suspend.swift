@@ -20,7 +20,8 @@ extension Store {
   /// it, and take the names of its consumers: see ``resume()``. All stores of this process on the folder
   /// are suspended together. A compaction or a backup that runs ends with ``StoreError/suspended(path:)``,
   /// and so does a ``resume()`` that still waits for another process. A store that is suspended can be
-  /// closed. Suspending it again does nothing. A store that was opened with ``init(published:options:)`` has no locks, and stays as it is.
+  /// closed. Suspending it again does nothing. A store that was opened with ``init(published:options:)`` has
+  /// no locks, and stays as it is.
   ///
   /// - Throws: ``StoreError/storage(_:)`` when reads or writes still run, and where the store cannot be
   ///   read; ``StoreError/closed``, ``StoreError/nestedWrite``. The store is as open as before then.
@@ -45,8 +46,8 @@ extension Store {
   }
 }
 
-/// What a store is known by once it is resumed: another process may have put another one, or a backup, in its
-/// place meanwhile.
+/// Tells a suspended store from another one, or a backup, that another process has put in its place before it
+/// is resumed.
 struct SuspendedStore {
   private var state: StoreState?
   /// Nil where nothing was written to it.

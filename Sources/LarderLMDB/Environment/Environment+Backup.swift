@@ -22,7 +22,9 @@ extension Environment {
     to path: String, prepare: (Environment) throws -> Void,
     progress: (_ written: Int, _ total: Int) -> Bool
   ) throws -> Int? {
-    try staging("backup") { try backupStaging(to: path, prepare: prepare, progress: progress) }
+    try staging("backup", progress) { progress in
+      try backupStaging(to: path, prepare: prepare, progress: progress)
+    }
   }
 
   private func backupStaging(
@@ -39,10 +41,8 @@ extension Environment {
     let lock = try OpeningLock.acquire(staged, isReadOnly: false)
     do {
       try Self.refuseOccupied(path)
-      guard try stage(in: staged, prepare: prepare, progress: { progress($0, $1) && !endsWaiting })
-      else {
+      guard try stage(in: staged, prepare: prepare, progress: progress) else {
         try SafeFiles.removeFolder(staged.folder)
-        if endsWaiting { try refuseClosure("backup") }
         return nil
       }
       let byteCount = try SafeFiles.byteCount(staged.data)
@@ -83,7 +83,9 @@ extension Environment {
     to folder: String, prepare: (Environment) throws -> Void,
     progress: (_ written: Int, _ total: Int) -> Bool
   ) throws -> Restoration? {
-    try staging("restore") { try restoreStaging(to: folder, prepare: prepare, progress: progress) }
+    try staging("restore", progress) { progress in
+      try restoreStaging(to: folder, prepare: prepare, progress: progress)
+    }
   }
 
   private func restoreStaging(
@@ -111,10 +113,8 @@ extension Environment {
     try SafeFiles.removeFolder(files.staging)
     let staged = try StoreFiles(files.staging, isReadOnly: false)
     do {
-      guard try stage(in: staged, prepare: prepare, progress: { progress($0, $1) && !endsWaiting })
-      else {
+      guard try stage(in: staged, prepare: prepare, progress: progress) else {
         try SafeFiles.removeFolder(staged.folder)
-        if endsWaiting { try refuseClosure("backup") }
         return nil
       }
       let byteCount = try SafeFiles.byteCount(staged.data)

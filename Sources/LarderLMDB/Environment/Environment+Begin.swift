@@ -103,7 +103,7 @@ extension Environment {
         return !isDeclined
       }, tellsOfLong: { wait.tellsOfLong?(writeHolder) })
     guard outcome != .taken else { return }
-    if endsWaiting { try refuseClosure("beginWrite") }
+    try refuseEnd("beginWrite")
     // The turn was closed by a suspension that has ended since.
     if outcome == .unwanted, !isDeclined { throw suspended("beginWrite") }
     if outcome == .unwanted {
@@ -123,6 +123,11 @@ extension Environment {
     case .ended, .resting: true
     case .closing, nil: false
     }
+  }
+
+  /// - Throws: As ``refuseClosure(_:)``, but not while it is being closed: that may be given up.
+  func refuseEnd(_ operation: String) throws(LMDBError) {
+    if endsWaiting { try refuseClosure(operation) }
   }
 
   private func beginInTurn() throws(LMDBError) -> OpaquePointer {
@@ -333,7 +338,7 @@ extension Environment {
     case .other: guard gate.waitForOther(until: deadline) else { return false }
     }
     // Whoever closes waits for the caller, and may give up.
-    if endsWaiting { try refuseClosure("begin") }
+    try refuseEnd("begin")
     return true
   }
 

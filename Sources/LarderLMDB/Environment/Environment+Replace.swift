@@ -40,7 +40,7 @@ extension Environment {
     timeoutSeconds: Double, isWanted: () -> Bool = { true },
     prepare: (Environment) throws -> Void, progress: (_ written: Int, _ total: Int) -> Bool
   ) throws -> Compaction? {
-    try staging("compact") {
+    try staging("compact", progress) { progress in
       try compactStaging(timeoutSeconds, isWanted, prepare: prepare, progress: progress)
     }
   }
@@ -66,11 +66,8 @@ extension Environment {
     try SafeFiles.removeFolder(files.staging)
     do {
       let staged = try StoreFiles(files.staging, isReadOnly: false)
-      let isWhole = try stageRewritten(
-        in: staged, prepare: prepare, progress: { progress($0, $1) && !endsWaiting })
-      guard isWhole else {
+      guard try stageRewritten(in: staged, prepare: prepare, progress: progress) else {
         try SafeFiles.removeFolder(files.staging)
-        if endsWaiting { try refuseClosure("compact") }
         return nil
       }
       try exchange(
@@ -97,7 +94,7 @@ extension Environment {
     while true {
       if let lock = try OpeningLock.acquireAtOnce(files) { return lock }
       guard isWanted() else { throw compactionCancelled() }
-      if endsWaiting { try refuseClosure("compact") }
+      try refuseEnd("compact")
       guard SystemCall.seconds < deadline else {
         throw LMDBError(
           .inUse, operation: "compact", path: folder, detail: "another process opens the store")
@@ -114,7 +111,7 @@ extension Environment {
     guard lockIdentity != nil else { return }
     while true {
       try checkFork("compact")
-      if endsWaiting { try refuseClosure("compact") }
+      try refuseEnd("compact")
       let isElsewhere = try lockProbe.withLock { probe throws(LMDBError) in
         // Nobody would close it again.
         guard !gate.hasEnded else { throw closed("compact") }

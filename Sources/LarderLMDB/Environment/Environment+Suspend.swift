@@ -62,13 +62,35 @@ extension Environment {
   }
 
   /// Runs what locks files of a copy, beside reads and writes, and has those who suspend the environment
-  /// wait for it. Where it takes long it must end as soon as ``endsWaiting`` says so.
-  func staging<Result>(_ operation: String, _ body: () throws -> Result) throws -> Result {
+  /// wait for it.
+  ///
+  /// - Parameter body: Given the progress that it is to tell. That ends it, too, where the environment is to be
+  ///   suspended or has closed.
+  /// - Returns: What `body` returns; nil where `progress` ended it.
+  /// - Throws: ``LMDBError/Code/suspended``, ``LMDBError/Code/closed``; what `body` throws.
+  func staging<Result>(
+    _ operation: String, _ progress: (_ written: Int, _ total: Int) -> Bool,
+    _ body: ((_ written: Int, _ total: Int) -> Bool) throws -> Result?
+  ) throws -> Result? {
     stagingCount.add(1, ordering: .sequentiallyConsistent)
     defer { stagingCount.subtract(1, ordering: .sequentiallyConsistent) }
     // Counted first: whoever suspends shuts the gate first and counts then.
     try refuseClosure(operation)
-    return try body()
+    var makesWay = false
+    let result = try withoutActuallyEscaping(progress) { progress in
+      try body { written, total in
+        let goesOn = progress(written, total)
+        // Behind it, which may take long.
+        makesWay = endsWaiting
+        return goesOn && !makesWay
+      }
+    }
+    // Whoever wanted to suspend it may have given up by now.
+    if result == nil, makesWay {
+      try refuseClosure(operation)
+      throw suspended(operation)
+    }
+    return result
   }
 
   /// Nobody is inside, and nobody can come.

@@ -57,7 +57,7 @@ extension Environment {
       let deadline = SystemCall.seconds + patience.withLock(\.lostSeconds)
       while owner != 0, word.owner == owner, !SystemCall.isThread(owner), turn?.isConfirmed == true
       {
-        if endsWaiting { try refuseClosure("beginWrite") }
+        try refuseEnd("beginWrite")
         guard SystemCall.seconds < deadline else {
           throw LMDBError(
             .lockTableDamaged, operation: "beginWrite", path: files.lock,

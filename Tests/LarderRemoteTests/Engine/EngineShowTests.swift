@@ -44,14 +44,19 @@ import Testing
     #expect(try await eventually { engine.currentState.pendingCount > 0 })
     #expect(engine.currentState.pendingCount == 1)
 
+    try await answer(engine, clock)
+    running.cancel()
+    await running.value
+    try verifyAndClose(store)
+  }
+
+  /// Lets the time pass that an answer takes, until no edit is left.
+  private func answer(_ engine: SyncEngine, _ clock: ManualClock) async throws {
     let isAnswered = try await eventually {
       clock.advance(by: .seconds(9))
       return engine.currentState.pendingCount == 0
     }
     #expect(isAnswered)
-    running.cancel()
-    await running.value
-    try verifyAndClose(store)
   }
 
   @Test("edits of another engine that were sent meanwhile are not taken off the count")
@@ -81,11 +86,7 @@ import Testing
     try await store.repository(of: Card.self).save(Card(id: "mine"))
     #expect(try await eventually { engine.currentState.pendingCount == 1 })
 
-    let isAnswered = try await eventually {
-      clock.advance(by: .seconds(9))
-      return engine.currentState.pendingCount == 0
-    }
-    #expect(isAnswered)
+    try await answer(engine, clock)
     running.cancel()
     await running.value
     try verifyAndClose(store)
