@@ -8,6 +8,8 @@ final class IndexChanges {
   // Nobody else is asked while these are written, and a check of that costs as much as an entry.
   @exclusivity(unchecked) private var bytes = OrderedBytes(capacity: 4096)
   @exclusivity(unchecked) private var entries: [Entry] = []
+  /// Those that are being written.
+  @exclusivity(unchecked) private var taken: [Entry] = []
 
   private struct Entry {
     var start: Int
@@ -17,6 +19,8 @@ final class IndexChanges {
     var isInsertion: Bool
     /// Whether no other document may have this value.
     var isUnique: Bool
+    /// The last byte of the key, where ``IndexChanges/takeNext(of:)`` has looked at it.
+    var lastByte: UInt8 = 0
   }
 
   var index: CollectionIndex { encoder.index }
@@ -164,28 +168,50 @@ extension IndexChanges {
   private func write(_ sorted: ArraySlice<KeySort.Item>, _ cursor: inout Cursor) throws {
     var end = EndOfIndex()
     try end.find(&cursor, in: index)
-    var place = sorted.startIndex
-    while place < sorted.endIndex {
-      let key = sorted[place].key
-      let entry = entries[Int(sorted[place].place)]
-      var isInserted = entry.isInsertion
-      var isDeleted = !entry.isInsertion
-      var next = place + 1
-      while next < sorted.endIndex, Bytes.equal(sorted[next].key, key) {
-        if entries[Int(sorted[next].place)].isInsertion {
-          isInserted = true
-        } else {
-          isDeleted = true
+    var rest = sorted
+    while !rest.isEmpty {
+      takeNext(of: &rest)
+      var place = 0
+      while place < taken.count {
+        let entry = taken[place]
+        var isInserted = entry.isInsertion
+        var isDeleted = !entry.isInsertion
+        place += 1
+        while place < taken.count, haveEqualKeys(taken[place], entry) {
+          if taken[place].isInsertion { isInserted = true } else { isDeleted = true }
+          place += 1
         }
-        next += 1
+        if isInserted, !isDeleted {
+          try put(entry, &cursor, &end)
+        } else if isDeleted, !isInserted, try cursor.seek(key(entry)) {
+          try cursor.delete()
+        }
       }
-      if isInserted, !isDeleted {
-        try put(entry, &cursor, &end)
-      } else if isDeleted, !isInserted, try cursor.seek(key) {
-        try cursor.delete()
-      }
-      place = next
     }
+  }
+
+  /// Entries that are looked at before the first of them is written.
+  private static let countAtOnce = 64
+
+  /// Fetches the next entries into ``taken``, and with them all that have the key of the last one.
+  ///
+  /// Sorted, they lie all over the memory. Where each was fetched when its turn came, the processor waited for it 70
+  /// nanoseconds long; in a loop that does nothing else it waits for several at a time.
+  private func takeNext(of sorted: inout ArraySlice<KeySort.Item>) {
+    taken.removeAll(keepingCapacity: true)
+    while let item = sorted.first {
+      var entry = entries[Int(item.place)]
+      entry.lastByte = item.key[item.key.count - 1]
+      if taken.count >= Self.countAtOnce, let last = taken.last, !haveEqualKeys(entry, last) {
+        return
+      }
+      taken.append(entry)
+      sorted.removeFirst()
+    }
+  }
+
+  private func haveEqualKeys(_ left: Entry, _ right: Entry) -> Bool {
+    left.lastByte == right.lastByte && Bytes.equal(key(left), key(right))
   }
 
   private func delete(_ sorted: ArraySlice<KeySort.Item>, _ cursor: inout Cursor) throws {
@@ -200,22 +226,24 @@ extension IndexChanges {
   ) throws {
     var end = EndOfIndex()
     try end.find(&cursor, in: index)
-    var previous: UnsafeRawBufferPointer?
-    for item in sorted {
-      let entry = entries[Int(item.place)]
-      guard entry.isInsertion else { continue }
-      // Elements of one array that are equal have one entry.
-      if let previous, Bytes.equal(previous, item.key), !Self.putsRepeatedEntries { continue }
-      previous = item.key
-      if entry.isUnique, conflict == nil {
-        do {
-          try refuseSecond(entry, &cursor, &end, collection, transaction)
-        } catch let error as StoreError {
-          guard case .uniqueViolation = error, !refusesConflicts else { throw error }
-          conflict = "\(error)"
+    var rest = sorted
+    while !rest.isEmpty {
+      takeNext(of: &rest)
+      var previous: Entry?
+      for entry in taken where entry.isInsertion {
+        // Elements of one array that are equal have one entry.
+        if let previous, haveEqualKeys(previous, entry), !Self.putsRepeatedEntries { continue }
+        previous = entry
+        if entry.isUnique, conflict == nil {
+          do {
+            try refuseSecond(entry, &cursor, &end, collection, transaction)
+          } catch let error as StoreError {
+            guard case .uniqueViolation = error, !refusesConflicts else { throw error }
+            conflict = "\(error)"
+          }
         }
+        try put(entry, &cursor, &end)
       }
-      try put(entry, &cursor, &end)
     }
     if refusesConflicts, case .building = index.state {
       try refuseSecondAmongOthers(collection, transaction)
