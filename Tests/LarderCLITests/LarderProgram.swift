@@ -136,11 +136,24 @@ final class Running {
     process.arguments = arguments
     var variables = ProcessInfo.processInfo.environment
     variables["LARDER_STORE"] = nil
+    // On a busy machine it may take long until a command has seen that it is to end.
+    variables["LARDER_PATIENCE"] = "600"
     process.environment = variables.merging(environment) { _, new in new }
     process.standardInput = pipe
     process.standardOutput = try FileHandle(forWritingTo: outputFile)
     process.standardError = try FileHandle(forWritingTo: errorsFile)
     try process.run()
+  }
+
+  /// Waits for its end, for five minutes at most; then it is killed.
+  func waitOrKill() throws -> LarderProgram.Outcome {
+    var patience = 300_000
+    while process.isRunning, patience > 0 {
+      usleep(1_000)
+      patience -= 1
+    }
+    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    return try wait()
   }
 
   func wait() throws -> LarderProgram.Outcome {
@@ -164,4 +177,19 @@ final class Running {
     else { return nil }
     return kilobytes << 10
   }
+
+  #if os(Linux)
+    /// Waits until it handles a signal itself; false where it has ended before.
+    func waitUntilHandling(_ signal: Int32) -> Bool {
+      while process.isRunning {
+        let status = try? String(
+          contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
+        let mask = status?.split(separator: "\n").first { $0.hasPrefix("SigCgt:") }
+          .flatMap { UInt64($0.dropFirst(7).filter(\.isHexDigit), radix: 16) }
+        if let mask, mask >> UInt64(signal - 1) & 1 == 1 { return true }
+        usleep(1_000)
+      }
+      return false
+    }
+  #endif
 }

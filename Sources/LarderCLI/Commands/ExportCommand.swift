@@ -97,6 +97,8 @@ extension DynamicCollection {
     _ options: ExportOptions
   ) throws {
     Interruption.watch()
+    var options = options
+    options.onTemporaryFile = Watchdog.noteUnfinished
     do {
       try store.export(
         collection: name, query, as: format, to: target, options: options

@@ -41,6 +41,10 @@ public struct ExportOptions: Sendable {
   /// Shows what would steer a terminal as U+FFFD, in CSV; JSON escapes it anyway.
   package var isForTerminal = false
 
+  /// Told, before it is made, the path of the file that takes the target's name when it is whole: for those who
+  /// may have to end the process before that.
+  package var onTemporaryFile: (@Sendable (_ path: String) -> Void)?
+
   /// All fields, between commas.
   public init() {}
 }
