@@ -59,9 +59,21 @@ struct LarderProgram {
     return String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self)
   }
 
-  func start(_ arguments: [String], environment: [String: String] = [:]) throws -> Running {
+  /// Runs it with a standard output that nobody reads any more.
+  func runUnread(_ arguments: String...) throws -> Outcome {
+    let pipe = Pipe()
+    try pipe.fileHandleForReading.close()
+    let process = try start(arguments, output: pipe.fileHandleForWriting)
+    try process.input.close()
+    return try process.wait()
+  }
+
+  /// - Parameter output: Where results go; nil for what ``Running/wait()`` returns.
+  func start(
+    _ arguments: [String], environment: [String: String] = [:], output: FileHandle? = nil
+  ) throws -> Running {
     signal(SIGPIPE, SIG_IGN)
-    return try Running(arguments, environment)
+    return try Running(arguments, environment, output)
   }
 
   /// An import from a pipe that gets an interrupt once it has all bytes, and has saved nothing.
@@ -123,7 +135,9 @@ final class Running {
   private let outputFile: URL
   private let errorsFile: URL
 
-  init(_ arguments: [String], _ environment: [String: String]) throws {
+  init(
+    _ arguments: [String], _ environment: [String: String], _ output: FileHandle?
+  ) throws {
     let scratch = FileManager.default.temporaryDirectory.appending(
       path: "larder-output-\(UUID().uuidString)")
     outputFile = scratch.appendingPathExtension("out")
@@ -140,7 +154,7 @@ final class Running {
     variables["LARDER_PATIENCE"] = "600"
     process.environment = variables.merging(environment) { _, new in new }
     process.standardInput = pipe
-    process.standardOutput = try FileHandle(forWritingTo: outputFile)
+    process.standardOutput = try output ?? FileHandle(forWritingTo: outputFile)
     process.standardError = try FileHandle(forWritingTo: errorsFile)
     try process.run()
   }
