@@ -38,7 +38,8 @@ extension Option {
     is not made of letters, digits, _ and - stands between backquotes. A string is read as a date
     (ISO 8601), a UUID, a URL, data (Base64) or a decimal where the field holds these. A field alone
     is a bool that is true. `!` is about the whole comparison behind it. A field that a document
-    lacks is nil; nil is equal to nil alone, and neither below nor above anything.
+    lacks is nil; nil is equal to nil alone, and neither below nor above anything. A number that would
+    be rounded is refused.
     """
 }
 
