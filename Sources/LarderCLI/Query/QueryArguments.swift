@@ -16,7 +16,7 @@ extension Option {
       --limit N         at most so many documents
       --offset N        without the first so many
       --select LIST     only these fields, as in `id,name,geo.lat`
-      --delimiter CHAR  of CSV: comma (default), semicolon, tab, pipe, or itself
+      --delimiter CHAR  of CSV: comma (default), semicolon, tab (default for .tsv), pipe, or itself
     """
 
   /// What a command's help says of expressions.

@@ -32,8 +32,9 @@ public enum ExportFormat: String, CaseIterable, Sendable {
 
 /// How an export goes about its work.
 public struct ExportOptions: Sendable {
-  /// What stands between two fields of a row of CSV.
-  public var delimiter = CSVDelimiter.comma
+  /// What stands between two fields of a row of CSV; nil for what an import of the same name takes: a tab in a
+  /// file named .tsv, otherwise a comma.
+  public var delimiter: CSVDelimiter?
 
   /// The fields that are written, in this order; nil for all, in the catalogue's order.
   public var fields: [FieldPath]?
@@ -45,7 +46,7 @@ public struct ExportOptions: Sendable {
   /// may have to end the process before that.
   package var onTemporaryFile: (@Sendable (_ path: String) -> Void)?
 
-  /// All fields, between commas.
+  /// All fields, with the delimiter that the file's name tells.
   public init() {}
 }
 
