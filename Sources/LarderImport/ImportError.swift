@@ -70,6 +70,8 @@ public struct ImportError: Error, Equatable, Sendable {
     case madeKeyColumn
     /// A carriage return stands alone where a row of a table may end.
     case carriageReturn
+    /// A document of JSON lacks its key.
+    case noKeyField
   }
 
   /// An error of `kind` at `position` in `file`.

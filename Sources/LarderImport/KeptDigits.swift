@@ -12,7 +12,7 @@
 
 extension Double {
   /// Whether this double, the nearest one to the number that `text` is, has all its digits.
-  func keepsDigits(of text: String) -> Bool { keepsDigits(SignificantDigits.of(text)) }
+  package func keepsDigits(of text: String) -> Bool { keepsDigits(SignificantDigits.of(text)) }
 
   /// - Parameter digits: From the first that is not zero to the last that is not.
   func keepsDigits(_ digits: [UInt8]) -> Bool {

@@ -84,7 +84,10 @@ struct FilterParserTests {
     ("in . deep . ```` == 'z'", { _ in true }), ("`n` == 0", { $0["n"] == 0 }),
     (" \t\nn\n==\r1 ", { $0["n"] == 1 }), ("!!on", { $0["on"] == true }),
     ("n == 9223372036854775807", { $0["n"] == .integer(.max) }),
-    ("n > 99999999999999999999", { _ in false }),
+    ("n > 18446744073709551616", { _ in false }), ("n < 1e20", { _ in true }),
+    ("d == 0.1", { $0["d"] == 0.1 }), ("d == 0.10000000000000001", { $0["d"] == 0.1 }),
+    ("d == 1000000000000000000e282", { $0["d"] == 1e300 }),
+    ("d == 0e400", { "\($0["d"]!)" == "-0.0" }),
   ]
 
   @Test("an expression means what it says", arguments: meanings.indices)
@@ -207,6 +210,28 @@ struct FilterParserTests {
         if !expected.isEmpty, expected.count < documents.count { hits += 1 }
       }
       #expect(hits > 300)
+    }
+  }
+
+  @Test(
+    "a number that no double is equal to is refused, and not rounded to one that documents have",
+    arguments: [
+      ("9007199254740993.0", 9_007_199_254_740_992.0), ("18446744073709551617", 0x1p64),
+      ("1e400", Double.infinity), ("1e-400", 0.0), ("-1e400", -Double.infinity),
+      ("0.1234567890123456789", 0.1234567890123456789),
+    ])
+  func rounded(number: String, neighbour: Double) throws {
+    try withTemporaryStore { store in
+      let collection = store.collection("c")
+      try collection.save([["id": 1, "d": .double(neighbour)]], keyField: "id")
+
+      for expression in ["d == \(number)", "d >= \(number)", "d in [\(number)]"] {
+        let error = #expect(throws: FilterError.self) {
+          try FilterParser.filter(expression, in: collection)
+        }
+        #expect(error?.found == "`\(number)`" && error?.expected.contains("double") == true)
+        #expect(error.map { expression.dropFirst($0.offset).hasPrefix(number) } == true)
+      }
     }
   }
 

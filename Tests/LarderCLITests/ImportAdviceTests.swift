@@ -23,6 +23,7 @@ struct ImportAdviceTests {
 
     #expect(table.advice(options)?.contains("--format csv") == true)
     #expect(lines.advice(options)?.contains("--format sequence") == true)
+    #expect(error(.value, .noKeyField).advice(options)?.contains("--at MEMBER") == true)
     #expect(columns.advice(options)?.contains("--delimiter '|'") == true)
     let repeated = error(.duplicateKey, .repeatedColumn, file: "t.csv")
     #expect(repeated.advice(options)?.contains("--columns NAMES") == true)
@@ -31,6 +32,13 @@ struct ImportAdviceTests {
     #expect(made.advice(options)?.contains("--key -FIELD") == true)
     let returns = error(.syntax, .carriageReturn, file: "t.csv")
     #expect(returns.advice(options)?.contains("`tr '\\r' '\\n'`") == true)
+  }
+
+  @Test("a value that is refused in the first document is none of another shape's")
+  func firstDocument() {
+    let refused = error(.value, nil, found: "`1` in the unique index `email`, as `2` has it")
+
+    #expect(refused.advice(ImportOptions()) == nil)
   }
 
   @Test("words alone are no reason")

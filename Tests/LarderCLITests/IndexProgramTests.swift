@@ -43,4 +43,46 @@ struct IndexProgramTests {
     #expect(try indexes().map(\.fields) == [["-x", "id"]])
     #expect(try larder.runOnStore("index", "c", "--x").errors.contains("there is no option `--x`"))
   }
+
+  /// Two documents with one address, and a unique index that they stand against.
+  private func importWithFailedIndex() throws {
+    let file = try larder.file(
+      "c.ndjson",
+      """
+      {"id": 1, "email": "a", "city": "x"}
+      {"id": 2, "email": "a", "city": "y"}
+
+      """)
+    #expect(try larder.runOnStore("import", file, "--into", "c", "--key", "id").status == 0)
+    let store = try Store(at: larder.store)
+    try store.collection("c").createIndex(on: "email", unique: true)
+    try store.close()
+  }
+
+  @Test(
+    "an index that failed before is kept when another one is declared, and does not keep it back")
+  func failedBefore() throws {
+    try importWithFailedIndex()
+
+    let outcome = try larder.runOnStore("index", "c", "city")
+
+    #expect(
+      outcome.status == 0 && outcome.output == "c: index `city` has 2 entries\n", "\(outcome)")
+    #expect(outcome.errors.hasPrefix("larder: the index `email` of c fails: "), "\(outcome)")
+    let indexes = try indexes()
+    #expect(indexes.map(\.name) == ["city", "email"])
+    #expect(indexes.first?.state == .complete && indexes.last?.state != .complete)
+  }
+
+  @Test("a unique index that documents stand against is dropped again, unless it was there before")
+  func failedNow() throws {
+    try importWithFailedIndex()
+
+    let again = try larder.runOnStore("index", "c", "email", "--unique")
+    let other = try larder.runOnStore("index", "c", "email", "--unique", "--name", "other")
+
+    #expect(again.status == 1 && again.errors.contains("cannot have the index `email`"), "\(again)")
+    #expect(other.status == 1 && other.errors.contains("cannot have the index `other`"), "\(other)")
+    #expect(try indexes().map(\.name) == ["email"])
+  }
 }

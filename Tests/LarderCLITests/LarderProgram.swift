@@ -59,9 +59,21 @@ struct LarderProgram {
     return String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self)
   }
 
-  func start(_ arguments: [String], environment: [String: String] = [:]) throws -> Running {
+  /// Runs it with a standard output that nobody reads any more.
+  func runUnread(_ arguments: String...) throws -> Outcome {
+    let pipe = Pipe()
+    try pipe.fileHandleForReading.close()
+    let process = try start(arguments, output: pipe.fileHandleForWriting)
+    try process.input.close()
+    return try process.wait()
+  }
+
+  /// - Parameter output: Where results go; nil for what ``Running/wait()`` returns.
+  func start(
+    _ arguments: [String], environment: [String: String] = [:], output: FileHandle? = nil
+  ) throws -> Running {
     signal(SIGPIPE, SIG_IGN)
-    return try Running(arguments, environment)
+    return try Running(arguments, environment, output)
   }
 
   /// An import from a pipe that gets an interrupt once it has all bytes, and has saved nothing.
@@ -123,7 +135,9 @@ final class Running {
   private let outputFile: URL
   private let errorsFile: URL
 
-  init(_ arguments: [String], _ environment: [String: String]) throws {
+  init(
+    _ arguments: [String], _ environment: [String: String], _ output: FileHandle?
+  ) throws {
     let scratch = FileManager.default.temporaryDirectory.appending(
       path: "larder-output-\(UUID().uuidString)")
     outputFile = scratch.appendingPathExtension("out")
@@ -136,11 +150,24 @@ final class Running {
     process.arguments = arguments
     var variables = ProcessInfo.processInfo.environment
     variables["LARDER_STORE"] = nil
+    // On a busy machine it may take long until a command has seen that it is to end.
+    variables["LARDER_PATIENCE"] = "600"
     process.environment = variables.merging(environment) { _, new in new }
     process.standardInput = pipe
-    process.standardOutput = try FileHandle(forWritingTo: outputFile)
+    process.standardOutput = try output ?? FileHandle(forWritingTo: outputFile)
     process.standardError = try FileHandle(forWritingTo: errorsFile)
     try process.run()
+  }
+
+  /// Waits for its end, for five minutes at most; then it is killed.
+  func waitOrKill() throws -> LarderProgram.Outcome {
+    var patience = 300_000
+    while process.isRunning, patience > 0 {
+      usleep(1_000)
+      patience -= 1
+    }
+    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    return try wait()
   }
 
   func wait() throws -> LarderProgram.Outcome {
@@ -164,4 +191,19 @@ final class Running {
     else { return nil }
     return kilobytes << 10
   }
+
+  #if os(Linux)
+    /// Waits until it handles a signal itself; false where it has ended before.
+    func waitUntilHandling(_ signal: Int32) -> Bool {
+      while process.isRunning {
+        let status = try? String(
+          contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
+        let mask = status?.split(separator: "\n").first { $0.hasPrefix("SigCgt:") }
+          .flatMap { UInt64($0.dropFirst(7).filter(\.isHexDigit), radix: 16) }
+        if let mask, mask >> UInt64(signal - 1) & 1 == 1 { return true }
+        usleep(1_000)
+      }
+      return false
+    }
+  #endif
 }

@@ -48,6 +48,28 @@ struct QueryProgramTests {
     #expect(imported.output.contains(" 0 inserted, 0 updated, 355 unchanged"))
   }
 
+  @Test("an export is piped into an import, whatever its first field is, and if it has no document")
+  func piped() throws {
+    let file = try larder.file(
+      "places.ndjson",
+      """
+      {"geo": {"lat": 1.5, "of": {"x": 1}}, "more": {"n": 2}, "id": 1, "name": "a"}
+      {"geo": {"lat": 2.5, "of": {"x": 3}}, "more": {"n": 4}, "id": 2, "name": "b"}
+
+      """)
+    #expect(try larder.runOnStore("import", file, "--into", "p", "--key", "id").status == 0)
+    let all = try larder.runOnStore("export", "p").output
+    let none = try larder.runOnStore("export", "p", "--where", "false").output
+    #expect(all.hasPrefix("{\"geo\": {") && none == "")
+
+    let copied = try larder.runOnStore("import", "-", "--into", "q", "--key", "id", input: all)
+    let empty = try larder.runOnStore("import", "-", "--into", "r", "--key", "id", input: none)
+
+    #expect(copied.status == 0 && copied.output.contains(" 2 inserted"), "\(copied)")
+    #expect(try larder.runOnStore("export", "q").output == all)
+    #expect(empty.status == 0 && empty.output.hasPrefix("r: 0 documents read"), "\(empty)")
+  }
+
   @Test("query prints a table of the documents that an expression holds for, sorted and cut")
   func table() throws {
     let outcome = try larder.runOnStore(

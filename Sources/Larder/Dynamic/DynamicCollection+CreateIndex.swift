@@ -50,40 +50,46 @@ extension DynamicCollection {
   ///     that is NaN, among them are never equal; of equal elements of one array there may be several.
   ///   - condition: Which documents are in the index; all if nil. Only queries whose condition has
   ///     this one among its `&&` parts can use it.
+  /// - Returns: The name that the index has, as ``indexes()`` says it.
   /// - Throws: ``StoreError/indexNotAllowed(collection:index:reason:)``, such as for a field that
   ///   does not exist; ``StoreError/noCollection(_:)``; other ``StoreError``s. Nothing is changed
   ///   then.
+  @discardableResult
   public func createIndex(
     on parts: DynamicIndexPart..., name: String? = nil, unique: Bool = false,
     where condition: ((DynamicFields) -> DynamicFilter)? = nil
-  ) throws {
+  ) throws -> String {
     try createIndex(
       on: parts, name: name, unique: unique, where: condition.map { $0(DynamicFields()) })
   }
 
   /// The same for fields and a condition that were read from somewhere.
   ///
+  /// - Returns: As the other one.
   /// - Throws: As the other one.
+  @discardableResult
   public func createIndex(
     on parts: [DynamicIndexPart], name indexName: String? = nil, unique: Bool = false,
     where filter: DynamicFilter? = nil
-  ) throws {
+  ) throws -> String {
     try declareIndex { lowering throws(StoreError) in
       try lowering.index(on: parts, name: indexName, unique: unique, where: filter)
     }
   }
 
+  /// - Returns: The name of the index.
   func declareIndex(
     _ declaration: (DynamicLowering) throws(StoreError) -> IndexDeclaration
-  ) throws {
+  ) throws -> String {
     try store.checkOpen()
-    try store.engine.storing {
+    return try store.engine.storing {
       try store.engine.writer.run {
         guard let collection = store.engine.catalogue[name] else {
           throw StoreError.noCollection(name)
         }
         let index = try declaration(DynamicLowering(collection: collection))
         try store.engine.declare(Declaration(of: index, in: collection.description))
+        return index.name
       }
     }
   }

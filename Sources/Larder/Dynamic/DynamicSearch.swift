@@ -195,13 +195,15 @@ extension DynamicCollection {
   ///   - name: What errors and statistics call it. One of the same name that says something else is replaced,
   ///     and built anew.
   ///   - tokenizer: Takes texts apart into words.
+  /// - Returns: The name that the index has, as ``DynamicCollection/indexes()`` says it.
   /// - Throws: As `createIndex`. Nothing is changed then.
+  @discardableResult
   public func createSearchIndex(
     on fields: [DynamicSearchField], name: String = "search",
     tokenizer: any Tokenizer = StandardTokenizer()
-  ) throws {
+  ) throws -> String {
     let parts = fields.map { DynamicIndexPart($0.path) }
-    try declareIndex { lowering throws(StoreError) in
+    return try declareIndex { lowering throws(StoreError) in
       try lowering.index(
         on: parts, name: name, unique: false, where: nil,
         weights: fields.map { UInt32(clamping: $0.weight) },

@@ -23,7 +23,7 @@ enum CheckCommand: Command {
     _ = try arguments.operands()
     let store = try arguments.storeToRead(checksPages: true)
     let report = try store.checkedInSight()
-    for problem in report.problems { try Console.print("\(problem)") }
+    try Console.whileRead { for problem in report.problems { try Console.print("\(problem)") } }
     guard report.isSound else {
       let more = report.problems.count >= CheckReport.maximumProblemCount ? " or more" : ""
       throw Failure("the store has \(report.problems.count)\(more) problems")

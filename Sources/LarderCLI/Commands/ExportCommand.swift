@@ -46,9 +46,6 @@ enum ExportCommand: Command {
     let query = try arguments.query(of: collection)
     var options = try ExportOptions(arguments, collection)
     options.isForTerminal = file == nil && Console.outputIsTerminal
-    if file?.lowercased().hasSuffix(".tsv") == true, !arguments.has("delimiter") {
-      options.delimiter = .tab
-    }
     try collection.write(
       query, as: format, to: file.map(ExportTarget.file) ?? .standardOutput, options)
     return .success
@@ -85,7 +82,7 @@ extension ExportOptions {
   /// What the options say of the fields of a collection.
   init(_ arguments: Arguments, _ collection: DynamicCollection) throws {
     self.init()
-    delimiter = try arguments.delimiter() ?? .comma
+    delimiter = try arguments.delimiter()
     fields = try arguments.fields(of: collection)
   }
 }
@@ -97,6 +94,8 @@ extension DynamicCollection {
     _ options: ExportOptions
   ) throws {
     Interruption.watch()
+    var options = options
+    options.onTemporaryFile = Watchdog.noteUnfinished
     do {
       try store.export(
         collection: name, query, as: format, to: target, options: options

@@ -16,7 +16,7 @@ extension ImportError {
       guard options.shape == .automatic, options.documentsAt == nil,
         options.format.resolved(for: file) == .json,
         kind == .shape || kind == .syntax && reason == .endOfLine && line == 1
-          || kind == .value && position == .start
+          || reason == .noKeyField && position == .start
       else { return nil }
       return "If the documents stand in a member of the file, name it: --at MEMBER. "
         + "If the whole file is one document, or its documents go over several lines: "

@@ -15,7 +15,8 @@ enum IndexCommand: Command {
       --search LIST  a search index of texts instead, for `larder search`; a field may have a weight
                      behind it, as in `title:3,body`
       --name NAME    what to call it; else the names of the fields, or "search"
-      --unique       refuse two documents with equal values; nil equals nothing
+      --unique       refuse two documents with equal values; nil equals nothing. Where two have them
+                     already, the index is not made
       --where EXPR   only documents that the expression holds for; for queries that ask for it too
       --drop NAME    drop the index of this name instead
       --store DIR    the store's folder; else the environment's LARDER_STORE
@@ -56,47 +57,69 @@ enum IndexCommand: Command {
       return .success
     }
     let collection: DynamicCollection
-    let name: String
+    let known: [IndexDescription]
+    let declared: String
     if let searched = arguments["search"] {
       for other in ["unique", "where"] where arguments.has(other) {
         throw UsageError("--search and --\(other) exclude each other")
       }
-      name = try arguments.operands("COLLECTION")[0]
+      let name = try arguments.operands("COLLECTION")[0]
       collection = try arguments.storeToChange().existing(name).collection
       let fields = try searched.split(separator: ",", omittingEmptySubsequences: false)
         .map(searchField)
-      try collection.createSearchIndex(on: fields, name: arguments["name"] ?? "search")
+      known = try collection.indexes()
+      declared = try collection.createSearchIndex(on: fields, name: arguments["name"] ?? "search")
     } else {
       let operands = try arguments.operands("COLLECTION", "FIELDS")
-      name = operands[0]
-      collection = try arguments.storeToChange().existing(name).collection
+      collection = try arguments.storeToChange().existing(operands[0]).collection
       let parts = try operands[1].split(separator: ",", omittingEmptySubsequences: false).map(part)
       let filter = try arguments.query(of: collection).filter
-      try collection.createIndex(
+      known = try collection.indexes()
+      declared = try collection.createIndex(
         on: parts, name: arguments["name"], unique: arguments.has("unique"),
         where: arguments.has("where") ? filter : nil)
     }
     Interruption.watch()
-    do {
-      try collection.buildIndexes { _ in try Interruption.check() }
-    } catch is CancellationError {
+    // Not `buildIndexes`: an index that failed before would keep it from building this one.
+    try collection.finishIndexes { !Interruption.isWished }
+    let indexes = try collection.indexes()
+    try refuseFailed(indexes.first { $0.name == declared }, known, of: collection)
+    let isWhole = !indexes.contains { $0.state == .building && !$0.isMissingTokenizer }
+    guard isWhole || !Interruption.isWished else {
       throw Failure("stopped; the next program that writes goes on")
-    } catch StoreError.indexNotAllowed(let name, let index, let reason) {
-      // One that two documents stand against would be of no use to anybody.
-      try collection.dropIndex(index)
-      throw StoreError.indexNotAllowed(collection: name, index: index, reason: reason)
     }
-    for index in try collection.indexes() {
-      if index.isMissingTokenizer, let tokenizer = index.tokenizer {
-        try Console.print(
-          "\(name): index \(index.name.inQuotes) waits for a program with the tokenizer \(tokenizer.inQuotes)"
-        )
-        continue
-      }
-      let entries = Console.number(index.entryCount)
-      try Console.print("\(name): index \(index.name.inQuotes) has \(entries) entries")
-    }
+    for index in indexes { try report(index, of: collection.name) }
     return .success
+  }
+
+  /// - Parameters:
+  ///   - index: The one that was declared.
+  ///   - known: What the collection had before.
+  /// - Throws: `StoreError.indexNotAllowed` where two documents stand against it.
+  private static func refuseFailed(
+    _ index: IndexDescription?, _ known: [IndexDescription], of collection: DynamicCollection
+  ) throws {
+    guard let index, case .failed(let reason) = index.state else { return }
+    // Of no use to anybody, unless it was there before: then it is kept until the documents are changed.
+    if !known.contains(where: { $0.isSameIndex(as: index) }) {
+      try collection.dropIndex(index.name)
+    }
+    throw StoreError.indexNotAllowed(
+      collection: collection.name, index: index.name, reason: reason)
+  }
+
+  private static func report(_ index: IndexDescription, of collection: String) throws {
+    if case .failed(let reason) = index.state {
+      return Console.note(
+        "larder: the index \(index.name.inQuotes) of \(collection) fails: \(reason)\n")
+    }
+    if index.isMissingTokenizer, let tokenizer = index.tokenizer {
+      return try Console.print(
+        "\(collection): index \(index.name.inQuotes) waits for a program with the tokenizer "
+          + tokenizer.inQuotes)
+    }
+    let entries = Console.number(index.entryCount)
+    try Console.print("\(collection): index \(index.name.inQuotes) has \(entries) entries")
   }
 
   private static func searchField(_ text: Substring) throws(UsageError) -> DynamicSearchField {
@@ -115,5 +138,13 @@ enum IndexCommand: Command {
       throw UsageError("\(String(text).inQuotes) is no field, such as `name` or `-geo.lat`")
     }
     return DynamicIndexPart(path, isDescending: isDescending)
+  }
+}
+
+extension IndexDescription {
+  /// Whether both are declared alike, however far they have come.
+  fileprivate func isSameIndex(as other: IndexDescription) -> Bool {
+    name == other.name && fields == other.fields && isUnique == other.isUnique
+      && condition == other.condition
   }
 }

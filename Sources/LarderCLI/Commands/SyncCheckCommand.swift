@@ -56,7 +56,7 @@ enum SyncCheckCommand: Command {
         HTTPRemote(url: url, options: options) { _ in token }
       }
     }
-    try Console.print(report.description)
+    try Console.whileRead { try Console.print(report.description) }
     return report.isGood ? .success : .failure
   }
 }

@@ -71,9 +71,11 @@ enum SyncCommand: Command {
       scopes: try arguments.scopes(), account: account)
 
     let run = SyncRun(engine: engine, tally: tally)
-    let outcome = Result { try arguments.has("watch") ? run.untilInterrupted() : run.once() }
+    let outcome = Result {
+      try Console.whileRead { try arguments.has("watch") ? run.untilInterrupted() : run.once() }
+    }
     let after = try PendingEdits(in: store)
-    try report(tally.counts, after)
+    try Console.whileRead { try report(tally.counts, after) }
     do {
       try outcome.get()
     } catch is CancellationError {

@@ -23,6 +23,14 @@ enum Console {
     if code != 0 { throw Failure("standard output: \(String(cString: strerror(code)))") }
   }
 
+  /// Prints what the command's verdict does not depend on: a reader of standard output that has seen enough ends
+  /// the printing alone.
+  ///
+  /// - Throws: What `body` throws, apart from ``OutputClosed``.
+  static func whileRead(_ body: () throws -> Void) throws {
+    do { try body() } catch is OutputClosed {}
+  }
+
   /// Writes a sentence to standard error.
   static func complain(_ sentence: String) { note("larder: \(sentence)\n") }
 

@@ -7,18 +7,24 @@ internal import Synchronization
 #endif
 
 /// Control-C, and the request to terminate, as a wish that the work looks at, instead of the end of the process.
+///
+/// A command that waits for a pipe or for another process does not look: ``Watchdog`` ends that.
 enum Interruption {
   private static let wish = Atomic<Bool>(false)
+  private static let isSeen = Atomic<Bool>(false)
 
   /// From now on the first interruption is noted; the second one ends the process.
   static func watch() {
-    wish.store(false, ordering: .relaxed)  // Made here, before a signal's handler can need it.
+    // Made here, before a signal's handler can need them.
+    wish.store(false, ordering: .relaxed)
+    Watchdog.start { isSeen.load(ordering: .relaxed) }
     var interruptions = sigset_t()
     sigemptyset(&interruptions)
     for number in [SIGINT, SIGTERM] {
       signal(number) { number in
         Interruption.wish.store(true, ordering: .relaxed)
         signal(number, SIG_DFL)
+        Watchdog.wake(number)
       }
       sigaddset(&interruptions, number)
     }
@@ -26,7 +32,11 @@ enum Interruption {
     pthread_sigmask(SIG_UNBLOCK, &interruptions, nil)
   }
 
-  static var isWished: Bool { wish.load(ordering: .relaxed) }
+  static var isWished: Bool {
+    guard wish.load(ordering: .relaxed) else { return false }
+    isSeen.store(true, ordering: .relaxed)
+    return true
+  }
 
   /// For the closures that are told of progress: what they throw ends the work.
   ///

@@ -177,7 +177,7 @@ struct FilterParser {
     let value: Value
     switch token.kind {
     case .string(let text): value = .string(text)
-    case .number(let text): value = number(text, path)
+    case .number(let text): value = try number(text, path)
     case .name("true", isQuoted: false): value = .bool(true)
     case .name("false", isQuoted: false): value = .bool(false)
     case .name("nil", isQuoted: false) where orNil: value = .null
@@ -194,8 +194,9 @@ struct FilterParser {
     return value
   }
 
-  /// A number for a field of decimals keeps all its digits.
-  private func number(_ text: String, _ path: FieldPath) -> Value {
+  /// A number for a field of decimals keeps all its digits. Of others that would be rounded, none is read: rounded,
+  /// it would equal what it is not.
+  private func number(_ text: String, _ path: FieldPath) throws -> Value {
     let place = path.names.reduce(place) { $0?.member($1) }
     if (place?.element ?? place)?.kind == .decimal,
       let decimal = ValueText.value(text, as: .decimal)
@@ -206,7 +207,14 @@ struct FilterParser {
     case .success(.integer(let value)): return .integer(value)
     case .success(.unsigned(let value)): return .unsigned(value)
     case .success(.double(let value)): return .double(value)
-    default: return Double(text).map(Value.double) ?? .string(text)
+    default:
+      guard let double = Double(text), double.isFinite, double != 0, double.keepsDigits(of: text)
+      else {
+        throw error(
+          at: token, text.inQuotes,
+          "an integer of 64 bits, or a number of which a double keeps every digit")
+      }
+      return .double(double)
     }
   }
 

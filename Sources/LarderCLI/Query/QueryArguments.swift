@@ -16,7 +16,7 @@ extension Option {
       --limit N         at most so many documents
       --offset N        without the first so many
       --select LIST     only these fields, as in `id,name,geo.lat`
-      --delimiter CHAR  of CSV: comma (default), semicolon, tab, pipe, or itself
+      --delimiter CHAR  of CSV: comma (default), semicolon, tab (default for .tsv), pipe, or itself
     """
 
   /// What a command's help says of expressions.
@@ -38,7 +38,8 @@ extension Option {
     is not made of letters, digits, _ and - stands between backquotes. A string is read as a date
     (ISO 8601), a UUID, a URL, data (Base64) or a decimal where the field holds these. A field alone
     is a bool that is true. `!` is about the whole comparison behind it. A field that a document
-    lacks is nil; nil is equal to nil alone, and neither below nor above anything.
+    lacks is nil; nil is equal to nil alone, and neither below nor above anything. A number that would
+    be rounded is refused.
     """
 }
 

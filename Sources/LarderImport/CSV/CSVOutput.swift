@@ -26,7 +26,7 @@ struct CSVOutput {
         path: path, isJSON: CSVNotation(nil, place, inferred: .null, allowsMixed: false).isJSON,
         place: place?.holdsAny == true ? place : nil)
     }
-    delimiter = options.delimiter.byte
+    delimiter = (options.delimiter ?? .comma).byte
     isForTerminal = options.isForTerminal
     for (index, column) in columns.enumerated() {
       if index > 0 { bytes.append(delimiter) }

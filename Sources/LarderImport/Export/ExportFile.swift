@@ -17,8 +17,11 @@ struct ExportFile: ~Copyable {
   private var isFinished = false
   private(set) var byteCount = 0
 
+  /// - Parameter onTemporaryFile: As ``ExportOptions/onTemporaryFile``.
   /// - Throws: ``ExportError/io(file:code:)``; nothing is left behind.
-  init(_ target: ExportTarget) throws(ExportError) {
+  init(
+    _ target: ExportTarget, onTemporaryFile: ((String) -> Void)? = nil
+  ) throws(ExportError) {
     name = target.name
     switch target.origin {
     case .descriptor(let descriptor):
@@ -26,7 +29,7 @@ struct ExportFile: ~Copyable {
       (isOurs, paths) = (false, nil)
     case .path(let path):
       isOurs = true
-      (descriptor, paths) = try Self.open(path)
+      (descriptor, paths) = try Self.open(path, onTemporaryFile)
     }
   }
 
@@ -66,7 +69,7 @@ struct ExportFile: ~Copyable {
   // MARK: Opening
 
   private static func open(
-    _ path: String
+    _ path: String, _ onTemporaryFile: ((String) -> Void)?
   ) throws(ExportError) -> (Int32, (temporary: String, target: String)?) {
     guard !path.isEmpty, !path.utf8.contains(0) else { throw .io(file: path, code: EINVAL) }
     if let number = openDescriptor(path) {
@@ -78,14 +81,15 @@ struct ExportFile: ~Copyable {
     var status = stat()
     guard stat(path, &status) == 0 else {
       guard errno == ENOENT else { throw .io(file: path, code: errno) }
-      return try openBeside(try linkTarget(of: path), replacing: nil, name: path)
+      return try openBeside(
+        try linkTarget(of: path), replacing: nil, name: path, onTemporaryFile)
     }
     switch status.st_mode & S_IFMT {
     case S_IFREG:
       // A link stays one: what it names is replaced.
       guard let real = realpath(path, nil) else { throw .io(file: path, code: errno) }
       defer { free(real) }
-      return try openBeside(String(cString: real), replacing: status, name: path)
+      return try openBeside(String(cString: real), replacing: status, name: path, onTemporaryFile)
     case S_IFDIR: throw .io(file: path, code: EISDIR)
     default:
       let descriptor = platformOpen(path, O_WRONLY | O_CLOEXEC)
@@ -127,12 +131,13 @@ struct ExportFile: ~Copyable {
 
   /// - Parameter old: The file that is replaced.
   private static func openBeside(
-    _ target: String, replacing old: stat?, name: String
+    _ target: String, replacing old: stat?, name: String, _ onTemporaryFile: ((String) -> Void)?
   ) throws(ExportError) -> (Int32, (temporary: String, target: String)?) {
     let folder = Self.folder(of: target)
     while true {
       let suffix = String(UInt64.random(in: 0 ... .max), radix: 36)
       let temporary = "\(folder).larder-export-\(suffix)"
+      onTemporaryFile?(temporary)
       let descriptor = platformOpen(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC)
       if descriptor < 0, errno == EEXIST { continue }
       guard descriptor >= 0 else { throw .io(file: name, code: errno) }

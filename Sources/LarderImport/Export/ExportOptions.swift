@@ -32,8 +32,9 @@ public enum ExportFormat: String, CaseIterable, Sendable {
 
 /// How an export goes about its work.
 public struct ExportOptions: Sendable {
-  /// What stands between two fields of a row of CSV.
-  public var delimiter = CSVDelimiter.comma
+  /// What stands between two fields of a row of CSV; nil for what an import of the same name takes: a tab in a
+  /// file named .tsv, otherwise a comma.
+  public var delimiter: CSVDelimiter?
 
   /// The fields that are written, in this order; nil for all, in the catalogue's order.
   public var fields: [FieldPath]?
@@ -41,7 +42,11 @@ public struct ExportOptions: Sendable {
   /// Shows what would steer a terminal as U+FFFD, in CSV; JSON escapes it anyway.
   package var isForTerminal = false
 
-  /// All fields, between commas.
+  /// Told, before it is made, the path of the file that takes the target's name when it is whole: for those who
+  /// may have to end the process before that.
+  package var onTemporaryFile: (@Sendable (_ path: String) -> Void)?
+
+  /// All fields, with the delimiter that the file's name tells.
   public init() {}
 }
 

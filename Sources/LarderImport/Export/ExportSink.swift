@@ -8,7 +8,7 @@ final class ExportSink: @unchecked Sendable {
 
   /// - Throws: ``ExportError``.
   init(_ target: ExportTarget, _ form: ExportForm) throws(ExportError) {
-    file = try ExportFile(target)
+    file = try ExportFile(target, onTemporaryFile: form.options.onTemporaryFile)
     format = form.format
     if format == .csv { try file.write(form.table().bytes) }
   }

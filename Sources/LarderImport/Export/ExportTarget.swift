@@ -31,6 +31,12 @@ public struct ExportTarget: Sendable {
   /// The file at `url`; otherwise as ``file(_:)-(String)``.
   public static func file(_ url: URL) -> ExportTarget { file(url.path(percentEncoded: false)) }
 
+  /// What stands between the fields of a table where nothing else is said.
+  var delimiter: CSVDelimiter {
+    guard case .path(let path) = origin, path.lowercased().hasSuffix(".tsv") else { return .comma }
+    return .tab
+  }
+
   /// An open descriptor from where it stands; the caller closes it.
   public static func descriptor(_ descriptor: Int32, name: String) -> ExportTarget {
     ExportTarget(origin: .descriptor(descriptor), name: name)

@@ -77,7 +77,9 @@ extension Store {
     _ options: ExportOptions, _ progress: (StoreProgress) throws -> Void,
     _ write: (borrowing Snapshot, ExportRun) throws -> ExportReport
   ) throws -> ExportReport {
-    try withoutActuallyEscaping(progress) { progress in
+    var options = options
+    options.delimiter = options.delimiter ?? target.delimiter
+    return try withoutActuallyEscaping(progress) { progress in
       try read { snapshot in
         let place = snapshot.place(of: collection)
         let form = ExportForm(

@@ -57,9 +57,11 @@ struct DocumentConversion {
 
   private func outerKey(of document: JSONDocument) throws(ImportError) -> Value {
     guard let text = document.key else {
-      throw ImportError(
+      var error = ImportError(
         .value, file: file, position: document.position, found: "no \(quoted(keyField))",
         expected: "it in every document, for it is the key")
+      error.reason = .noKeyField
+      throw error
     }
     guard let keyKind else { return .string(text) }
     guard let key = Value(keyText: text, kind: keyKind) else {

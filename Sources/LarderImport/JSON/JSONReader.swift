@@ -172,11 +172,13 @@ package struct JSONReader: ~Copyable, Sendable {
     switch try text.significantByte() {
     case UInt8(ascii: "["): try begin(.array)
     case UInt8(ascii: "{"): try beginObject()
+    // Lines are no lines where there are none, such as what an export writes that selects nothing.
+    case nil where !formatName(of: file).hasSuffix(".json"): beginLines()
     default: throw text.unexpected("`[` or `{`")
     }
   }
 
-  /// Tells a keyed file from a first line by the value of the first member.
+  /// Tells a keyed file from a first line by the value of the first member, or of another one in this line.
   private mutating func beginObject() throws(ImportError) {
     shape = .keyed
     // Once more behind white space, as before an array.
@@ -196,6 +198,11 @@ package struct JSONReader: ~Copyable, Sendable {
     }
     try skipColon()
     if try text.significantByte() == UInt8(ascii: "{") {
+      if try isAtFirstLine() {
+        // From its beginning, as any other line.
+        text.next = text.start
+        return beginLines()
+      }
       keys.open()
       try takeKey(scanner.tape.entries[1])
       stage = .atFirstKeyed

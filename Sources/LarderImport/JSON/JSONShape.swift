@@ -5,10 +5,13 @@ public enum JSONShape: String, CaseIterable, Sendable {
   /// - a name that ends in `.ndjson` or `.jsonl`: lines;
   /// - `[` first: an array;
   /// - `{` first: keyed if the value of the first member is an object or if there is no member,
-  ///   otherwise lines, of which the first is then a document.
+  ///   otherwise lines, of which the first is then a document. It is a document, too, if another
+  ///   member in the same line is no object, such as its key, and among the first 1,048,576 bytes;
+  /// - nothing but white space: lines, of which there are none. A name that ends in `.json` promises
+  ///   more, and such a file is refused.
   ///
-  /// So lines whose first document begins with a member that is an object are taken for a keyed
-  /// file, and refused at the first member that is none: name the shape or the file.
+  /// So lines whose first document has objects alone for members are taken for a keyed file, and
+  /// refused: name the shape or the file.
   case automatic
 
   /// One array of documents.

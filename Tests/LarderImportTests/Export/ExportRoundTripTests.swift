@@ -77,6 +77,29 @@ struct ExportRoundTripTests {
     }
   }
 
+  @Test("a file named .tsv has tabs, which its import takes, and another delimiter if one is given")
+  func tabs() throws {
+    let scratch = try ScratchFolder()
+    try withTemporaryStore { store in
+      try store.collection("c").save([["id": 1, "name": "a,b"]], keyField: "id")
+      func text(_ name: String, _ delimiter: CSVDelimiter? = nil) throws -> String {
+        var options = ExportOptions()
+        options.delimiter = delimiter
+        try store.export(
+          collection: "c", as: .csv, to: .file(scratch.file(name)), options: options)
+        return try String(contentsOf: scratch.file(name), encoding: .utf8)
+      }
+
+      #expect(try text("c.csv") == "id,name\n1,\"a,b\"\n")
+      #expect(try text("other.TSV", .semicolon) == "id;name\n1;a,b\n")
+      #expect(try text("c.tsv") == "id\tname\n1\ta,b\n")
+      let report = try store.importDocuments(
+        from: .file(scratch.file("c.tsv")), into: "d", key: "id")
+      #expect(report.saved.inserted == 1)
+      #expect(try store.collection("d").get(1)?["name"] == "a,b")
+    }
+  }
+
   @Test("a type's documents come back equal, by any delimiter", arguments: ExportFormat.allCases)
   func typed(format: ExportFormat) throws {
     let scratch = try ScratchFolder()

@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import LarderImport
+import LarderLMDB
 import LarderTesting
 import Testing
 
@@ -212,6 +213,32 @@ struct ExportTests {
 
       #expect(try Data(contentsOf: file) == Data("old".utf8))
       #expect(try scratch.names == ["c.csv"])
+    }
+  }
+
+  @Test("the path of the file that is not whole yet is told before the file is there")
+  func temporaryFile() throws {
+    try withTemporaryStore { store in
+      let scratch = try ScratchFolder()
+      try store.collection("c").save(
+        (0..<5_000).map { ["id": .integer($0), "t": "some text"] }, keyField: "id")
+      let told = Locked<[String]>([])
+      var options = ExportOptions()
+      options.onTemporaryFile = { path in
+        #expect(!FileManager.default.fileExists(atPath: path))
+        told.withLock { $0.append(path) }
+      }
+
+      var wasThere: [Bool] = []
+      try store.export(
+        collection: "c", as: .ndjson, to: .file(scratch.file("c.ndjson")), options: options
+      ) { _ in
+        wasThere.append(
+          told.withLock { $0 }.map { FileManager.default.fileExists(atPath: $0) } == [true])
+      }
+
+      #expect(!wasThere.isEmpty && wasThere.allSatisfy { $0 })
+      #expect(try scratch.names == ["c.ndjson"])
     }
   }
 

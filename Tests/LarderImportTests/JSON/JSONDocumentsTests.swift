@@ -54,6 +54,12 @@ struct JSONDocumentsTests {
       ("a.json", "{\n \"a\":\n {}}", .keyed, 1),
       ("a.json", "{\"a\":1,\"b\":{}}\n{\"a\":2}", .lines, 2),
       ("a.json", "{\"a\":[]}", .lines, 1),
+      ("a.json", "\n{\"a\":{\"x\":1},\"b\":1}\n{\"a\":2}", .lines, 2),
+      ("a.json", "{\"a\":{},\"b\":{\"c\":[{}]}, \"d\" : \"x\"}\n{}", .lines, 2),
+      ("a.json", "{\"a\":{\"}\\\"\\\\\":[0]},\"b\":{\"c\":1}}", .keyed, 2),
+      ("a.json", "{\"a\":{\"b\":\"\\\",\\\"c\\\":1\"}}", .keyed, 1),
+      ("standard input", "", .lines, 0),
+      ("a.jsn", " \n\t", .lines, 0),
       ("standard input", "\n\n {\"a\":\"x\"}\r\n", .lines, 1),
     ])
   func automatic(_ name: String, _ text: String, _ shape: JSONShape, _ count: Int) throws {
@@ -68,13 +74,34 @@ struct JSONDocumentsTests {
 
   @Test("a first line whose first member is read early is as if it were read as a line")
   func firstLine() throws {
-    let text = "  {\"a\": \"é\", \"b\":{\"c\":[1]}}\n{\"d\":2}\n"
+    let first = "  {\"a\": \"é\", \"b\":{\"c\":[1]}}\n{\"d\":2}\n"
+    let second =
+      " \n {\"a\" :{\"é\": [{}]}, \"b\": {\"c\": {}}, \"d\":1, \"e\":{}}\r\n\n{\"a\":{\"f\":2}}\n"
 
-    let automatic = JSONProbe.outcome(Array(text.utf8), .automatic)
-    let lines = JSONProbe.outcome(Array(text.utf8), .lines)
+    for text in [first, second] {
+      let lines = JSONProbe.outcome(Array(text.utf8), .lines)
+      for pieces in [[65_536], [1], [3, 5]] {
+        let automatic = JSONProbe.outcome(Array(text.utf8), .automatic, pieces: pieces)
 
-    #expect(automatic.documents.count == 2)
-    #expect(automatic.exact == lines.exact)
+        #expect(automatic.documents.count == 2)
+        #expect(automatic.exact == lines.exact)
+      }
+    }
+  }
+
+  @Test("a file under keys is not taken for a line for what stands far behind its beginning")
+  func farMember() throws {
+    for (byteCount, shape) in [(1 << 19, JSONShape.lines), (1 << 20, .keyed)] {
+      let long = String(repeating: "x", count: byteCount)
+      let text = "{\"a\":{\"t\":\"\(long)\"},\"b\":1}"
+      var documents = JSONDocuments(ByteSource(bytes: Array(text.utf8), name: "a.json"))
+
+      let first = try documents.next()
+
+      #expect(documents.shape == shape)
+      #expect(first?.key == (shape == .keyed ? "a" : nil))
+      #expect(first?.members.count == (shape == .keyed ? 1 : 2))
+    }
   }
 
   @Test(
@@ -98,7 +125,8 @@ struct JSONDocumentsTests {
       ("{\"a\":\"x\ny\"}", .lines, 1, 8, .syntax, "the end of the line"),
       ("", .automatic, 1, 1, .syntax, "the end of the file"),
       (" 1", .automatic, 1, 2, .syntax, "`1`"),
-      ("{\"a\":{},\"b\":1}", .automatic, 1, 13, .shape, "an integer"),
+      ("{\"a\":{},\n\"b\":1}", .automatic, 2, 5, .shape, "an integer"),
+      (" \n", .automatic, 2, 1, .syntax, "the end of the file"),
       ("{\"a\":{}}\n{\"b\":{}}", .automatic, 2, 1, .syntax, "`{`"),
       (
         " {\n\"a\":1}", .automatic, 1, 2, .shape,

@@ -94,6 +94,16 @@ import Testing
     }
   }
 
+  @Test("a declaration returns the name that the index has, which was given or made up")
+  func names() throws {
+    try withShelves { things in
+      let made = try things.createIndex(on: "place.row") { $0.shelf < 20 }
+      let given = try things.createIndex(on: "shelf", name: "z")
+
+      #expect(try things.indexes().map(\.name) == [made, given] && given == "z")
+    }
+  }
+
   @Test("what the collection does not have is refused by name")
   func refused() throws {
     try withShelves { things in

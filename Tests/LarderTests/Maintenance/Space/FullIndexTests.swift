@@ -83,7 +83,7 @@ import Testing
     let collection = store.collection("Account")
     for field in ["text", "balance"] {
       // Refused where there is no room even for its description.
-      try? collection.createIndex(on: [DynamicIndexPart(FieldPath(field: field))])
+      _ = try? collection.createIndex(on: [DynamicIndexPart(FieldPath(field: field))])
       #expect(throws: StoreError.self) { try collection.buildIndexes() }
     }
 
