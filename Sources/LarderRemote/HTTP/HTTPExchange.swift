@@ -104,8 +104,10 @@ final class HTTPExchange: Sendable {
       state.isOver = true
       defer { state.continuation = nil }
       if let failure = state.failure { return (state.continuation, .failure(failure)) }
-      // A redirect that is not followed ends as the session likes.
-      if let answer = state.answer, error == nil || (300..<400).contains(answer.status) {
+      // A redirect that is not followed ends as the session likes, and so does a challenge.
+      if let answer = state.answer,
+        error == nil || (300..<400).contains(answer.status) || answer.status == 401
+      {
         return (state.continuation, .success(answer))
       }
       return (state.continuation, .failure(Self.unavailable(error, hasBegun: state.answer != nil)))
