@@ -7,9 +7,9 @@
 extension RetryAdvice {
   /// What the answer of an HTTP server says.
   ///
-  /// - With a `Retry-After` that can be read, status 429 and every 5xx is ``after(_:)``.
-  /// - A client error, such as 401 or 404, is ``whenTriggered``: the same request would get the same
-  ///   answer. 408, 425 and 429 are not among them, as they speak of the moment.
+  /// - With a `Retry-After` that can be read, status 408, 425, 429 and every 5xx is ``after(_:)``.
+  /// - Another client error, such as 401 or 404, is ``whenTriggered``: the same request would get the
+  ///   same answer. 408, 425 and 429 speak of the moment.
   /// - All else is ``backoff``.
   ///
   /// - Parameters:
@@ -18,9 +18,8 @@ extension RetryAdvice {
   ///   - now: The time of day from which the date is counted.
   public init(httpStatus: Int, retryAfter: String? = nil, now: Date = .now) {
     switch httpStatus {
-    case 429, 500...599:
+    case 408, 425, 429, 500...599:
       self = retryAfter.flatMap { Self.pause($0, now) }.map { .after($0) } ?? .backoff
-    case 408, 425: self = .backoff
     case 400...499: self = .whenTriggered
     default: self = .backoff
     }

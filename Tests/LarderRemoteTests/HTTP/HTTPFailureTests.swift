@@ -66,6 +66,16 @@ import Testing
   }
 
   @Test(
+    "Retry-After is kept for every status after which the same request may be made again",
+    arguments: [408, 425, 429, 500, 503])
+  func retryAfterStatus(status: Int) async throws {
+    let found = try await failure { _, _ in
+      Server.answer(status, "{}", headers: ["Retry-After": "7"])
+    }
+    #expect(found == .unavailable("status \(status)", retryAfter: .seconds(7)))
+  }
+
+  @Test(
     "an answer that is against the protocol is told with what is wrong, and where",
     arguments: [
       ("", "found the end of the file"), ("[]", "is an array, not an object"),
