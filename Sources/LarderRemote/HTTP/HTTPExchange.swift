@@ -63,6 +63,7 @@ final class HTTPExchange: Sendable {
         status: response.statusCode,
         contentType: String(type.prefix { $0 != ";" }).trimmed.lowercased(),
         retryAfter: response.value(forHTTPHeaderField: "Retry-After"),
+        date: response.value(forHTTPHeaderField: "Date"),
         location: response.value(forHTTPHeaderField: "Location"), body: [], token: state.token)
     }
     if response.expectedContentLength > Int64(maximumByteCount), !isStream {

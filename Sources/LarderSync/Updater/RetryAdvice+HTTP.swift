@@ -15,7 +15,8 @@ extension RetryAdvice {
   /// - Parameters:
   ///   - retryAfter: The value of the header field: a number of seconds, or a date such as
   ///     `Sun, 06 Nov 1994 08:49:37 GMT`.
-  ///   - now: The time of day from which the date is counted.
+  ///   - now: The time of day from which the date is counted. The clock of a device may be wrong by days;
+  ///     the answer's own `Date` is not.
   public init(httpStatus: Int, retryAfter: String? = nil, now: Date = .now) {
     switch httpStatus {
     case 408, 425, 429, 500...599:
@@ -40,7 +41,7 @@ extension RetryAdvice {
   private static var longestSeconds: Int { 86_400 }
 
   /// A date in the one form that servers may send (RFC 9110, 5.6.7); nil for others.
-  private static func httpDate(_ text: some StringProtocol) -> Date? {
+  package static func httpDate(_ text: some StringProtocol) -> Date? {
     let months = [
       "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]

@@ -75,6 +75,21 @@ import Testing
     #expect(found == .unavailable("status \(status)", retryAfter: .seconds(7)))
   }
 
+  @Test("a date of Retry-After is measured from the answer's own Date, whatever time it is here")
+  func retryAfterDate() async throws {
+    for (date, pause) in [
+      ("Fri, 31 Dec 9999 22:59:59 GMT", 3600), ("Fri, 31 Dec 9999 23:59:22 GMT", 37),
+      // After it, and one that cannot be read.
+      ("Fri, 31 Dec 9999 23:59:60 GMT", 0), ("yesterday", 86_400),
+    ] {
+      let found = try await failure { _, _ in
+        Server.answer(
+          503, "{}", headers: ["Retry-After": "Fri, 31 Dec 9999 23:59:59 GMT", "Date": date])
+      }
+      #expect(found == .unavailable("status 503", retryAfter: .seconds(pause)), "\(date)")
+    }
+  }
+
   @Test(
     "an answer that is against the protocol is told with what is wrong, and where",
     arguments: [
