@@ -142,6 +142,10 @@ extension SyncEngine {
     let total = note.isLoading && next?.hasMore == true ? await total(of: scope, facts) : nil
     while let answer = next {
       try checkGoesOn()
+      if answer.hasMore, answer.cursor == note.cursor {
+        throw RemoteError.malformed(
+          "a pull of \(scope) has more, and the cursor that was sent: it would never end")
+      }
       if tables.hasOthers(answer) { note.hasOthers = true }
       // Nothing new: nothing is written.
       if answer.changes.isEmpty, answer.cursor == note.cursor, !answer.hasMore, !note.isLoading,

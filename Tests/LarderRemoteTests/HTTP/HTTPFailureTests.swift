@@ -101,6 +101,10 @@ import Testing
       (#"{"changes": [], "cursor": ""}"#, "0 bytes for cursor"),
       (#"{"changes": [], "cursor": "c", "more": "yes"}"#, "a string for more"),
       (#"{"changes": [], "cursor": "c1", "more": true}"#, "it would never end"),
+      (
+        #"{"changes": [{"collection": "c", "key": "k", "revision": "r", "deleted": true}], "cursor": "c1", "more": true}"#,
+        "it would never end"
+      ),
       (#"{"changes": [7], "cursor": "c"}"#, "a number at changes[0]"),
       (#"{"changes": [{"key": "k"}], "cursor": "c"}"#, "no value for changes[0].collection"),
       (
