@@ -35,7 +35,7 @@ extension FetchLimiter {
       try Task.checkCancellation()
       let news = news()
       let (pause, clock) = state.withLock { state in
-        let canJoin = joining && state.line.flight?.isCancelled == false
+        let canJoin = joining && state.line.flight?.isJoinable == true
         return (canJoin ? .zero : state.pause, state.interval.clock)
       }
       if pause == .zero { return }
