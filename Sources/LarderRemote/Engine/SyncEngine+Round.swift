@@ -9,6 +9,8 @@ extension SyncEngine {
     var course = Course()
     var tooLarge: RemoteError?
     do {
+      // Whoever paused before this flight began has not stopped it.
+      try checkGoesOn()
       let before = try store.read { $0.sequence }
       try tables.checkOwner()
       pageLimit.withLock { $0 = .max }
@@ -103,7 +105,7 @@ extension SyncEngine {
 
   func checkGoesOn() throws {
     try Task.checkCancellation()
-    if state.withLock({ $0.phase == .paused }) { throw CancellationError() }
+    if isPaused { throw CancellationError() }
   }
 
   // MARK: Down

@@ -80,6 +80,7 @@ extension FetchLimiter {
       state.noted = nil
       if !state.isForgotten {
         state.interval.success = FetchInterval.Success(moment: moment, isKept: isKept)
+        state.interval.isEnded = false
         state.interval.failure = nil
       }
       return (
