@@ -44,9 +44,14 @@ extension SyncEngine {
     }
   }
 
-  /// After a failure edits and hints wait until it is time to try again.
-  private var hurry: SyncTiming {
-    limiter.refreshState.lastFailure == nil ? .afterChange : .ifDue
+  /// Syncs for an edit or a hint that has just come. After a failure these wait until it is time to try again.
+  private func syncForNews() async {
+    if limiter.refreshState.lastFailure != nil {
+      guard (try? await sync(.ifDue)) == .skipped else { return }
+      // A retry is under way, and may have asked too early for this. If it fails, the next one brings it.
+      guard (try? await sync(.joining)) != nil else { return }
+    }
+    _ = try? await sync(.afterChange)
   }
 
   private func runSchedule() async {
@@ -74,7 +79,7 @@ extension SyncEngine {
         } else if let count = try? store.read({ try $0.outboxCount() }) {
           change { $0.pendingCount = count }
         }
-        _ = try? await sync(hurry)
+        await syncForNews()
       }
     } catch {
       // The store is closed, or has no log of a collection: the interval is what is left.
@@ -146,7 +151,7 @@ extension SyncEngine {
     let (news, teller) = AsyncStream.makeStream(
       of: Void.self, bufferingPolicy: .bufferingNewest(1))
     async let syncs: Void = {
-      for await _ in news { _ = try? await sync(hurry) }
+      for await _ in news { await syncForNews() }
     }()
     let start = clock.elapsed
     do {
