@@ -43,6 +43,7 @@ final class Watcher<Element: Sendable>: Sendable {
   ///
   /// - Throws: ``StoreError``, such as ``StoreError/closed``.
   @concurrent func next() async throws -> Element? {
+    WatchClosing.note(seat)
     while !Task.isCancelled {
       if let element = try look() { return element }
       if state.withLock({ $0.isFinished }) { return nil }

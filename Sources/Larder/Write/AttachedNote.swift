@@ -7,17 +7,24 @@ package final class AttachedNote: Sendable {
   @TaskLocal private static var current: [AttachedNote] = []
 
   private let engine: Engine
-  fileprivate let name: String
-  fileprivate let bytes: [UInt8]
+  private let name: String
+  private let bytes: [UInt8]
+  private let isWanted: (@Sendable (_ stored: [UInt8]?) throws -> Bool)?
   fileprivate let kept = Locked(false)
 
   /// - Parameters:
   ///   - name: 1 to 200 bytes of UTF-8.
   ///   - bytes: At most 256.
-  package init(_ name: String, _ bytes: [UInt8], in store: Store) {
+  ///   - isWanted: Asked in the transaction of the save, with the note that the store has until then: whether
+  ///     this one is to be written; nil for always. The save is undone with what it throws.
+  package init(
+    _ name: String, _ bytes: [UInt8], in store: Store,
+    isWanted: (@Sendable (_ stored: [UInt8]?) throws -> Bool)? = nil
+  ) {
     engine = store.engine
     self.name = name
     self.bytes = bytes
+    self.isWanted = isWanted
   }
 
   /// Whether a transaction that has the note was committed.
@@ -32,6 +39,13 @@ package final class AttachedNote: Sendable {
     try await Self.$current.withValue(Self.current + [self], operation: body)
   }
 
+  /// Returns whether it was written.
+  fileprivate func put(into scope: inout WriteScope) throws -> Bool {
+    if let isWanted, try !isWanted(scope.note(name)) { return false }
+    try scope.setNote(name, to: bytes)
+    return true
+  }
+
   /// What a write of the current task has to take along. To be asked on the caller's side: bodies run
   /// where no task is current.
   static func rider(_ origin: ChangeOrigin, _ engine: Engine) -> NoteRider? {
@@ -44,21 +58,22 @@ package final class AttachedNote: Sendable {
 /// Notes that ride with one write.
 final class NoteRider: Sendable {
   private let notes: [AttachedNote]
-  /// Whether the body, as it was run last, has changed documents, so that the note is with them.
-  private let isWritten = Locked(false)
+  /// Those that are with the documents which the body, as it was run last, has changed.
+  private let written = Locked<[AttachedNote]>([])
 
   fileprivate init(_ notes: [AttachedNote]) { self.notes = notes }
 
   fileprivate func put(into scope: inout WriteScope, after changeCount: UInt64) throws {
-    let hasChanged = scope.changeCount > changeCount
-    if hasChanged { for note in notes { try scope.setNote(note.name, to: note.bytes) } }
-    isWritten.withLock { $0 = hasChanged }
+    var put: [AttachedNote] = []
+    if scope.changeCount > changeCount {
+      for note in notes where try note.put(into: &scope) { put.append(note) }
+    }
+    written.withLock { $0 = put }
   }
 
   /// The transaction of the write was committed.
   func arrived() {
-    guard isWritten.withLock({ $0 }) else { return }
-    for note in notes { note.kept.withLock { $0 = true } }
+    for note in written.withLock({ $0 }) { note.kept.withLock { $0 = true } }
   }
 }
 

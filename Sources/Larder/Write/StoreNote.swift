@@ -56,6 +56,16 @@ extension Snapshot {
 }
 
 extension WriteScope {
+  /// The note of this name, as this transaction has it; nil where there is none, or where its bytes are
+  /// damaged.
+  ///
+  /// - Throws: ``StoreError``.
+  package borrowing func note(_ name: String) throws -> [UInt8]? {
+    try StoreNote.withKey(name) { key in
+      try transaction.withValue(for: key, in: .main) { StoreNote($0, name: name) }??.bytes
+    }
+  }
+
   /// Keeps a note; nil takes it away. At most 256 bytes, under a name of 1 to 200.
   ///
   /// - Throws: ``StoreError``.

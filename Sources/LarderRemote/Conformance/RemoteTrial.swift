@@ -135,6 +135,9 @@ struct RemoteTrial: Sendable {
     if keys.count != answer.changes.count {
       throw BrokenPromise("a page has a document twice: \(answer.changes.map(\.key))")
     }
+    if answer.hasMore, answer.cursor == request.cursor {
+      throw BrokenPromise("there is more, and the cursor is the one that was sent")
+    }
     return answer
   }
 
@@ -149,9 +152,6 @@ struct RemoteTrial: Sendable {
         client ?? second,
         PullRequest(
           scope: scope ?? self.scope, cursor: cursor, limit: limit ?? facts.maximumChangeCount))
-      if answer.hasMore, answer.cursor == cursor {
-        throw BrokenPromise("there is more, and the cursor is the one that was sent")
-      }
       cursor = answer.cursor
       copy.take(answer.changes.filter { isOurs($0.key) })
       if !answer.hasMore { return answer.cursor }

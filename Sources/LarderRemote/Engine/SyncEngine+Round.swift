@@ -9,6 +9,8 @@ extension SyncEngine {
     var course = Course()
     var tooLarge: RemoteError?
     do {
+      // Whoever paused before this flight began has not stopped it.
+      try checkGoesOn()
       let before = try store.read { $0.sequence }
       try tables.checkOwner()
       pageLimit.withLock { $0 = .max }
@@ -103,7 +105,7 @@ extension SyncEngine {
 
   func checkGoesOn() throws {
     try Task.checkCancellation()
-    if state.withLock({ $0.phase == .paused }) { throw CancellationError() }
+    if isPaused { throw CancellationError() }
   }
 
   // MARK: Down
@@ -142,6 +144,10 @@ extension SyncEngine {
     let total = note.isLoading && next?.hasMore == true ? await total(of: scope, facts) : nil
     while let answer = next {
       try checkGoesOn()
+      if answer.hasMore, answer.cursor == note.cursor {
+        throw RemoteError.malformed(
+          "a pull of \(scope) has more, and the cursor that was sent: it would never end")
+      }
       if tables.hasOthers(answer) { note.hasOthers = true }
       // Nothing new: nothing is written.
       if answer.changes.isEmpty, answer.cursor == note.cursor, !answer.hasMore, !note.isLoading,

@@ -19,41 +19,49 @@ extension SyncEngine {
   /// Syncs once, within so much time: for the background time that a system gives an app. What is under way
   /// when it is over is broken off, and goes on with the next sync.
   ///
-  /// - Returns: Whether everything was done.
+  /// - Returns: Whether everything was done; false after ``pause()``, too.
   /// - Throws: As ``sync(_:)``.
   @discardableResult
   public func run(budget: Duration) async throws -> Bool {
     let isOver = Locked(false)
     do {
-      try await withThrowingTaskGroup(of: Void.self) { group in
+      let status = try await withThrowingTaskGroup(of: UpdateStatus?.self) { group in
         group.addTask { [self] in try await sync(.afterNow) }
         group.addTask { [self] in
           try await limiter.sleep(for: budget)
           isOver.withLock { $0 = true }
           limiter.cancel()
+          return nil
         }
-        try await group.next()
-        group.cancelAll()
+        defer { group.cancelAll() }
+        return try await group.next() ?? nil
       }
-      return !isOver.withLock { $0 }
+      return status != .skipped && !isOver.withLock { $0 }
     } catch is CancellationError where isOver.withLock({ $0 }) {
       // Whoever runs as well goes on when the interval has passed.
-      if state.withLock({ $0.phase != .paused }) { limiter.wake() }
+      if !isPaused { limiter.wake() }
       return false
     }
   }
 
-  /// After a failure edits and hints wait until it is time to try again.
-  private var hurry: SyncTiming {
-    limiter.refreshState.lastFailure == nil ? .afterChange : .ifDue
+  /// Syncs for an edit or a hint that has just come. After a failure these wait until it is time to try again.
+  private func syncForNews() async {
+    if limiter.refreshState.lastFailure != nil {
+      guard (try? await sync(.ifDue)) == .skipped else { return }
+      // A retry is under way, and may have asked too early for this. If it fails, the next one brings it.
+      guard (try? await sync(.joining)) != nil else { return }
+    }
+    _ = try? await sync(.afterChange)
   }
 
   private func runSchedule() async {
     _ = try? await sync(.joining)
     while !Task.isCancelled {
+      await waitWhilePaused()
       guard (try? await limiter.waitUntilDue(joining: false)) != nil else { return }
-      let status = try? await sync(.scheduled)
-      // Paused, or another was faster: not at once again.
+      if isPaused { continue }
+      let status = try? await syncUnlessPaused(.scheduled)
+      // Another was faster: not at once again.
       if status == .skipped, (try? await limiter.sleep(for: .seconds(1))) == nil { return }
     }
   }
@@ -71,7 +79,7 @@ extension SyncEngine {
         } else if let count = try? store.read({ try $0.outboxCount() }) {
           change { $0.pendingCount = count }
         }
-        _ = try? await sync(hurry)
+        await syncForNews()
       }
     } catch {
       // The store is closed, or has no log of a collection: the interval is what is left.
@@ -82,20 +90,51 @@ extension SyncEngine {
     let pauses = Backoff(longest: .seconds(60))
     var failureCount = 0
     while !Task.isCancelled {
+      await waitWhilePaused()
       var pause = Self.lookAgain
-      do {
-        // Only who knows the remote's facts knows whether it hints.
-        _ = try await currentFacts()
-        if let hints = remote.hints(tables.scopes) {
-          failureCount = await follow(hints) ? 1 : failureCount + 1
-          pause = pauses.pause(after: failureCount)
-        }
-      } catch {
+      switch await followHintsUntilPaused() {
+      case .paused: continue
+      case .absent: break
+      case .lasted:
+        failureCount = 1
+        pause = pauses.pause(after: failureCount)
+      case .failed:
         failureCount += 1
         pause = pauses.pause(after: failureCount)
       }
       guard (try? await limiter.sleep(for: pause)) != nil else { return }
     }
+  }
+
+  /// Why hints are not followed any more.
+  private enum HintsEnd {
+    /// The remote gives none.
+    case absent
+    /// The stream has ended or failed, after it had lasted.
+    case lasted
+    /// It has ended or failed soon, or was not opened at all.
+    case failed
+    /// The engine is paused, or its task is cancelled.
+    case paused
+  }
+
+  private func followHintsUntilPaused() async -> HintsEnd {
+    await withTaskGroup(of: HintsEnd.self) { group in
+      group.addTask { [self] in await followHints() }
+      group.addTask { [self] in
+        await wait { $0 == .paused }
+        return .paused
+      }
+      defer { group.cancelAll() }
+      return await group.next() ?? .paused
+    }
+  }
+
+  private func followHints() async -> HintsEnd {
+    // Only who knows the remote's facts knows whether it hints.
+    guard (try? await currentFacts()) != nil else { return .failed }
+    guard let hints = remote.hints(tables.scopes) else { return .absent }
+    return await follow(hints) ? .lasted : .failed
   }
 
   /// How long a stream of hints has to last until one that ends is no failure. Every stream begins with hints, so
@@ -112,7 +151,7 @@ extension SyncEngine {
     let (news, teller) = AsyncStream.makeStream(
       of: Void.self, bufferingPolicy: .bufferingNewest(1))
     async let syncs: Void = {
-      for await _ in news { _ = try? await sync(hurry) }
+      for await _ in news { await syncForNews() }
     }()
     let start = clock.elapsed
     do {
@@ -124,5 +163,17 @@ extension SyncEngine {
     teller.finish()
     await syncs
     return hasLasted
+  }
+
+  // MARK: Pauses
+
+  /// Returns when the engine is not paused, or the task is cancelled.
+  private func waitWhilePaused() async {
+    if isPaused { await wait { $0 != .paused } }
+  }
+
+  /// Returns when the engine is in such a phase, or the task is cancelled.
+  private func wait(for isAwaited: (SyncState.Phase) -> Bool) async {
+    for await state in states where isAwaited(state.phase) { return }
   }
 }

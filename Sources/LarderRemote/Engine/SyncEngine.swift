@@ -106,15 +106,23 @@ public final class SyncEngine: Sendable, Updater {
   /// Syncs once: sends what was edited, brings what has changed, and sends what merging has left.
   ///
   /// Where the user may use some scopes and not others, this syncs the former and throws nothing; ``states``
-  /// name the others.
+  /// name the others. It is skipped after ``pause()``.
   ///
   /// - Throws: ``RemoteError``, ``SyncError`` or `StoreError`. What was sent and saved before stays so, and
   ///   the next sync goes on from there.
   @discardableResult
   public func sync(_ timing: SyncTiming) async throws -> UpdateStatus {
-    if state.withLock({ $0.phase == .paused }) { return .skipped }
-    return try await limiter.run(timing) { [self] in try await round() }
+    isPaused ? .skipped : try await syncUnlessPaused(timing)
   }
+
+  /// As ``sync(_:)``.
+  ///
+  /// - Throws: As ``sync(_:)``, and `CancellationError` for a sync that would begin after ``pause()``.
+  func syncUnlessPaused(_ timing: SyncTiming) async throws -> UpdateStatus {
+    try await limiter.run(timing) { [self] in try await round() }
+  }
+
+  var isPaused: Bool { state.withLock { $0.phase == .paused } }
 
   // MARK: What it does
 
@@ -185,10 +193,16 @@ public final class SyncEngine: Sendable, Updater {
     limiter.cancel()
   }
 
-  /// Goes on after ``pause()``.
+  /// Goes on after ``pause()``: ``run()`` and streams sync at once, so that what was edited meanwhile is sent,
+  /// and what was hinted at is brought.
   public func resume() {
-    change { state in if state.phase == .paused { state.phase = .idle } }
-    limiter.wake()
+    var wasPaused = false
+    change { state in
+      guard state.phase == .paused else { return }
+      wasPaused = true
+      state.phase = .idle
+    }
+    limiter.wake(endingInterval: wasPaused)
   }
 
   /// Returns as soon as a document is here, whatever brings it; at once if it is.

@@ -11,7 +11,7 @@ extension PullAnswer {
       },
       cursor: try reader.text(of: "cursor", in: reader.root, byteCount: 1...65_536),
       hasMore: try reader.bool(of: "more", in: reader.root))
-    guard !hasMore || !changes.isEmpty || cursor != request.cursor else {
+    guard !hasMore || cursor != request.cursor else {
       throw reader.malformed("has more, and the cursor that was sent: it would never end")
     }
   }

@@ -1,6 +1,12 @@
 internal import LarderImport
 internal import LarderSync
 
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 extension HTTPAnswer {
   /// The answer itself, if it has status 200 and the type that was asked for.
   ///
@@ -33,9 +39,10 @@ extension HTTPAnswer {
   }
 
   private var pause: Duration? {
-    guard case .after(let pause) = RetryAdvice(httpStatus: status, retryAfter: retryAfter) else {
-      return nil
-    }
+    // Both dates are by the server's clock. That of a device may be days behind or ahead.
+    let now = date.flatMap { RetryAdvice.httpDate($0) } ?? .now
+    let advice = RetryAdvice(httpStatus: status, retryAfter: retryAfter, now: now)
+    guard case .after(let pause) = advice else { return nil }
     return pause
   }
 

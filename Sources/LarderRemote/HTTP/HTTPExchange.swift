@@ -63,6 +63,7 @@ final class HTTPExchange: Sendable {
         status: response.statusCode,
         contentType: String(type.prefix { $0 != ";" }).trimmed.lowercased(),
         retryAfter: response.value(forHTTPHeaderField: "Retry-After"),
+        date: response.value(forHTTPHeaderField: "Date"),
         location: response.value(forHTTPHeaderField: "Location"), body: [], token: state.token)
     }
     if response.expectedContentLength > Int64(maximumByteCount), !isStream {
@@ -104,8 +105,10 @@ final class HTTPExchange: Sendable {
       state.isOver = true
       defer { state.continuation = nil }
       if let failure = state.failure { return (state.continuation, .failure(failure)) }
-      // A redirect that is not followed ends as the session likes.
-      if let answer = state.answer, error == nil || (300..<400).contains(answer.status) {
+      // A redirect that is not followed ends as the session likes, and so does a challenge.
+      if let answer = state.answer,
+        error == nil || (300..<400).contains(answer.status) || answer.status == 401
+      {
         return (state.continuation, .success(answer))
       }
       return (state.continuation, .failure(Self.unavailable(error, hasBegun: state.answer != nil)))

@@ -21,6 +21,8 @@ struct HTTPAnswer: Sendable {
   /// Without parameters, in small letters.
   var contentType: String
   var retryAfter: String?
+  /// When it was made, by the server's clock: the header field `Date`.
+  var date: String?
   var location: String?
   var body: [UInt8]
   /// What the request was sent with.

@@ -92,6 +92,20 @@ private final class HTTPDelegate: NSObject, URLSessionDataDelegate {
     completionHandler(nil)
   }
 
+  #if canImport(FoundationNetworking)
+    /// A 401 that offers Basic, or another scheme that Foundation knows. Without this, Foundation on Linux begins
+    /// the request again with no credentials, and the delegate then hears nothing more of it. Cancelling ends the
+    /// request with an error and without a body, so the head is noted here, and the exchange answers with that.
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+      completionHandler:
+        @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+      if let response = task.response { exchange(of: task)?.take(response) }
+      completionHandler(.cancelAuthenticationChallenge, nil)
+    }
+  #endif
+
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void

@@ -124,7 +124,8 @@ public struct PullAnswer: Sendable, Equatable {
   public var changes: [RemoteChange]
   /// Behind them.
   public var cursor: String
-  /// Whether to ask again at once.
+  /// Whether to ask again at once. The cursor is then another one than the request's; the engine takes one
+  /// that stands still for ``RemoteError/malformed(_:)``, and does not save the page.
   public var hasMore: Bool
 
   /// An answer to a pull.

@@ -32,9 +32,11 @@ struct EventPump<Value: Sendable>: Sendable {
       var told: String?
       watching: while !Task.isCancelled {
         var values = watch.makeAsyncIterator()
+        let closing = WatchClosing()
         do {
           while await mailbox.isValueWanted() {
-            guard let value = try await values.next() else { break watching }
+            let next = try await closing.noting { try await values.next() }
+            guard let value = next else { break watching }
             mailbox.put(.value(value))
             pause = Self.firstPause
             told = nil
@@ -53,12 +55,24 @@ struct EventPump<Value: Sendable>: Sendable {
           told = "\(error)"
           beginRefresh()
         }
-        // Fails when the task is cancelled only, which ends the loop.
-        try? await clock.sleep(for: pause)
+        await sleep(for: pause, unless: closing)
+        withExtendedLifetime(values) {}
         pause = min(pause * 2, Self.longestPause)
       }
       end.come()
     }
     mailbox.finish()
+  }
+
+  /// Returns when the time has passed, when the store that was watched is closed, which the next look tells
+  /// of, or when the task is cancelled.
+  private func sleep(for pause: Duration, unless closing: WatchClosing) async {
+    await withTaskGroup(of: Void.self) { group in
+      // Fails when the task is cancelled only.
+      group.addTask { try? await clock.sleep(for: pause) }
+      if closing.isKnown { group.addTask { await closing.wait() } }
+      await group.next()
+      group.cancelAll()
+    }
   }
 }

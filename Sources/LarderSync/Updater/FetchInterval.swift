@@ -50,6 +50,8 @@ struct FetchInterval {
   let clock: any SyncClock
   /// The last success that was seen here.
   var success: Success?
+  /// Whether callers are needed however lately that was: until the next success.
+  var isEnded = false
   /// What was seen here to fail since.
   var failure: Failure?
   /// Failures of others up to this moment keep nobody waiting any more.
@@ -149,7 +151,7 @@ struct FetchInterval {
   }
 
   private func remaining(of last: Double?, _ now: Moment) -> Duration {
-    guard minimum > .zero, let last else { return .zero }
+    guard minimum > .zero, !isEnded, let last else { return .zero }
     if let success, success.moment.seconds == last {
       return minimum - (now.elapsed - success.moment.elapsed)
     }

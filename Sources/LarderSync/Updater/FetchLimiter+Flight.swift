@@ -32,7 +32,7 @@ extension FetchLimiter {
       state.task = nil
       state.rest.land(
         result, isRetried: state.interval.backoff != nil,
-        hasInterval: state.interval.minimum > .zero)
+        hasInterval: state.interval.minimum > .zero, isForgotten: state.isForgotten)
       let landing = state.line.land()
       state.askers.land(result, landing: state.line.landingCount, waiters: landing.waiters)
       if landing.next != nil { state.rest.takeOff() }
@@ -43,15 +43,17 @@ extension FetchLimiter {
   }
 
   /// Runs the save of the fetch under way, which notes in its own transaction that the fetch has
-  /// succeeded. Where it finds nothing to change, it writes no note either.
+  /// succeeded. Where it finds nothing to change, or the success was forgotten, it writes no note.
   ///
   /// - Throws: What `save` throws; the note is as it was before then.
   func noting<Result>(_ save: () async throws -> Result) async throws -> Result {
-    let (memory, moment) = state.withLock { ($0.interval.memory, $0.interval.now) }
+    let (memory, moment, counts) = state.withLock { state in
+      (state.isForgotten ? nil : state.interval.memory, state.interval.now, unlessForgotten())
+    }
     guard let memory else { return try await save() }
     // If it cannot be read nothing is known of a success, and the next caller fetches.
     let before = try? memory.read()
-    let note = memory.note(FetchRecord(success: moment.seconds))
+    let note = memory.note(FetchRecord(success: moment.seconds), if: counts)
     do {
       let result = try await note.attached(to: save)
       if note.isKept { state.withLock { $0.noted = moment } }
@@ -59,26 +61,38 @@ extension FetchLimiter {
     } catch {
       // It has saved something and failed after that. If the note cannot be taken back either, the
       // store cannot be written to, and the next fetch waits for the interval.
-      if note.isKept { try? await memory.write(before) }
+      if note.isKept { try? await memory.write(before, if: counts) }
       throw error
     }
   }
 
+  /// Whether nothing was forgotten from now on. To be asked in the transaction of a note: what forgets erases
+  /// the note in a later one.
+  private func unlessForgotten() -> @Sendable () -> Bool {
+    let count = forgetCount.withLock { $0 }
+    return { [forgetCount] in forgetCount.withLock { $0 } == count }
+  }
+
   private func noteSuccess(_ status: UpdateStatus) async {
-    let (memory, moment, isKept) = state.withLock { state in
+    let (memory, moment, counts) = state.withLock { state in
       let moment = state.noted ?? state.interval.now
       let isKept = state.noted != nil
       state.noted = nil
-      state.interval.success = FetchInterval.Success(moment: moment, isKept: isKept)
-      state.interval.failure = nil
-      return (state.interval.memory, moment, isKept)
+      if !state.isForgotten {
+        state.interval.success = FetchInterval.Success(moment: moment, isKept: isKept)
+        state.interval.isEnded = false
+        state.interval.failure = nil
+      }
+      return (
+        isKept || state.isForgotten ? nil : state.interval.memory, moment, unlessForgotten()
+      )
     }
-    guard let memory, !isKept else { return }
+    guard let memory else { return }
     do {
       // What a fetch that found nothing is worth to others is not worth a write; but they must not go
       // on waiting for a remote that is back.
       guard try status == .updated || memory.read()?.failure != nil else { return }
-      try await memory.write(FetchRecord(success: moment.seconds))
+      try await memory.write(FetchRecord(success: moment.seconds), if: counts)
       state.withLock { $0.interval.success?.isKept = true }
     } catch {
       // The fetch has succeeded, its data are saved, and this process knows when. Others and later
@@ -87,15 +101,22 @@ extension FetchLimiter {
   }
 
   private func noteFailure(_ error: any Error) async {
-    let (memory, record) = state.withLock { state in
+    let (memory, record, counts) = state.withLock { state in
       state.noted = nil
       state.interval.fail(error, isOutdated: state.rest.isOutdated)
-      guard state.interval.backoff != nil, let standing = try? state.interval.standing() else {
-        return (nil, nil) as (FetchMemory?, FetchRecord?)
+      guard state.interval.backoff != nil, var standing = try? state.interval.standing() else {
+        return (nil, nil, { false }) as (FetchMemory?, FetchRecord?, @Sendable () -> Bool)
       }
-      return (state.interval.memory, state.interval.record(standing))
+      // The note may have it for a moment yet.
+      if state.isForgotten { standing.success = nil }
+      return (state.interval.memory, state.interval.record(standing), unlessForgotten())
     }
     // If it cannot be written, others try once more than they would have to.
-    try? await memory?.write(record)
+    try? await memory?.write(record, if: counts)
   }
+}
+
+extension FetchLimiter.State {
+  /// Whether what the flight under way brings counts no more.
+  var isForgotten: Bool { line.flight?.isForgotten == true }
 }

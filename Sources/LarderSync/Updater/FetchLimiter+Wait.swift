@@ -35,7 +35,7 @@ extension FetchLimiter {
       try Task.checkCancellation()
       let news = news()
       let (pause, clock) = state.withLock { state in
-        let canJoin = joining && state.line.flight?.isCancelled == false
+        let canJoin = joining && state.line.flight?.isJoinable == true
         return (canJoin ? .zero : state.pause, state.interval.clock)
       }
       if pause == .zero { return }
@@ -72,8 +72,15 @@ extension FetchLimiter {
   }
 
   /// Lets what has failed be tried again at once, and the interval be looked at again.
-  package func wake() {
+  ///
+  /// - Parameter endsInterval: Whether the interval counts as over, until a fetch has succeeded that begins
+  ///   from now on.
+  package func wake(endingInterval endsInterval: Bool = false) {
     state.withLock { state in
+      if endsInterval {
+        state.interval.isEnded = true
+        state.line.forget()
+      }
       state.interval.lift()
       state.wake()
     }

@@ -44,6 +44,9 @@ public final class FetchLimiter: Sendable {
   }
 
   let state: Locked<State>
+  /// How often the last success was forgotten. Transactions look at it, which must not wait for `state`: whoever
+  /// holds that may read the store.
+  let forgetCount = Locked<UInt64>(0)
   private let trigger: RefreshTrigger?
 
   /// A limiter that forgets with the process.
@@ -184,13 +187,16 @@ public final class FetchLimiter: Sendable {
   }
 
   /// Forgets the last success and what has failed since, so that the next caller is not skipped, and
-  /// streams refresh: after the data were erased, or another user has signed in.
+  /// streams refresh: after the data were erased, or another user has signed in. A fetch that is under way
+  /// goes on, and its success does not count: who joins from now on waits for another one behind it.
   ///
   /// - Throws: `StoreError`; the last success then counts in other processes and after a restart.
   public func forgetLastSuccess() async throws {
     let memory = state.withLock { state in
       state.interval.success = nil
       state.interval.failure = nil
+      state.line.forget()
+      forgetCount.withLock { $0 += 1 }
       state.askers.forget()
       state.wake()
       return state.interval.memory

@@ -74,14 +74,19 @@ struct FetchMemory: Sendable {
     try store.read { try $0.note(noteName) }.flatMap(FetchRecord.init)
   }
 
+  /// - Parameter isWanted: Asked in the transaction; nothing is written where it returns false.
   /// - Throws: `StoreError`; what was kept before stays then.
-  func write(_ record: FetchRecord?) async throws {
+  func write(
+    _ record: FetchRecord?, if isWanted: @escaping @Sendable () -> Bool = { true }
+  ) async throws {
     let (noteName, bytes) = (noteName, record?.bytes)
-    try await store.write { try $0.setNote(noteName, to: bytes) }
+    try await store.write { if isWanted() { try $0.setNote(noteName, to: bytes) } }
   }
 
   /// For the transaction of the save that makes it true.
-  func note(_ record: FetchRecord) -> AttachedNote {
-    AttachedNote(noteName, record.bytes, in: store)
+  func note(
+    _ record: FetchRecord, if isWanted: @escaping @Sendable () -> Bool
+  ) -> AttachedNote {
+    AttachedNote(noteName, record.bytes, in: store) { _ in isWanted() }
   }
 }

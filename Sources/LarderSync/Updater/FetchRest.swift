@@ -19,11 +19,13 @@ struct FetchRest {
   /// - Parameters:
   ///   - isRetried: Whether failures are.
   ///   - hasInterval: Whether an interval decides when the next one is due.
+  ///   - isForgotten: Whether its success does not count.
   mutating func land(
-    _ result: Result<UpdateStatus, any Error>, isRetried: Bool, hasInterval: Bool
+    _ result: Result<UpdateStatus, any Error>, isRetried: Bool, hasInterval: Bool, isForgotten: Bool
   ) {
     defer { isOutdated = false }
     switch result {
+    case .success where isForgotten: isAwaited = !hasInterval
     case .success(let status): isOver = status == .skipped
     case .failure where isOutdated: isAwaited = !hasInterval
     case .failure(let error): isOver = error is CancellationError || !isRetried

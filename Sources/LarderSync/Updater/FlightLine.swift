@@ -13,6 +13,10 @@ struct FlightLine {
     var waiters: Set<Waiter> = []
     /// Told to stop; it is on its way until it has.
     var isCancelled = false
+    /// What it brings does not count any more.
+    var isForgotten = false
+    /// Whether its outcome can be shared by those who come from now on.
+    var isJoinable: Bool { !isCancelled && !isForgotten }
   }
 
   enum Arrival {
@@ -46,9 +50,9 @@ struct FlightLine {
     if let flight {
       switch timing {
       case .ifDue: return .skipped
-      case .joining where !flight.isCancelled, .scheduled where !flight.isCancelled:
+      case .joining where flight.isJoinable, .scheduled where flight.isJoinable:
         self.flight?.waiters.insert(waiter)
-      // What is being cancelled has no outcome that could be shared.
+      // What is being cancelled, or was forgotten, has no outcome that could be shared.
       case .joining, .afterNow, .afterChange: trailing[waiter] = fetch
       case .scheduled: return .skipped
       }
@@ -88,6 +92,9 @@ struct FlightLine {
     trailing = [:]
     return waiters
   }
+
+  /// The outcome of the flight under way counts for nobody but those who wait for it already.
+  mutating func forget() { flight?.isForgotten = true }
 
   private mutating func takeOff(_ waiters: Set<Waiter>) -> UInt64 {
     flightCount += 1

@@ -22,16 +22,18 @@ extension RemoteUpdater {
     self.init(limiter: limiter, log: log) {
       var isChanged = false
       var hasExpired = false
-      var token = try since.current()
+      // In a row.
+      var outdatedCount = 0
       while true {
+        // Each time from the store: the token may have been forgotten meanwhile.
+        let start = try since.start()
         let answer: Fetched<Delta<Content>>
         do {
-          answer = try await fetch(token)
-        } catch DeltaError.tokenExpired where token != nil && !hasExpired {
+          answer = try await fetch(start.token)
+        } catch DeltaError.tokenExpired where start.token != nil && !hasExpired {
           // Once: a remote that gives tokens and knows none would be asked for ever.
           hasExpired = true
           try await since.forget()
-          token = nil
           continue
         }
         guard case .fromRemote(let page) = answer else { break }
@@ -40,15 +42,23 @@ extension RemoteUpdater {
           throw DeltaError.tokenTooLong(byteCount: byteCount)
         }
         try Task.checkCancellation()
-        let report = try await since.keeping(page.token) {
-          guard page.isLast else { return try await save(page.content, .sync) }
-          return try await limiter.noting { try await save(page.content, .sync) }
+        let report: SaveReport
+        do {
+          report = try await since.keeping(page.token, from: start) {
+            guard page.isLast else { return try await save(page.content, .sync) }
+            return try await limiter.noting { try await save(page.content, .sync) }
+          }
+        } catch let error as SinceToken.Outdated {
+          // A save that forgets the token itself would be run for ever.
+          if outdatedCount == 5 { throw error }
+          outdatedCount += 1
+          continue
         }
+        outdatedCount = 0
         log?(.saved(report))
         if report.changed > 0 { isChanged = true }
         if page.isLast { return isChanged ? .updated : .alreadyCurrent }
-        if page.token == token { throw DeltaError.noProgress(token: page.token) }
-        token = page.token
+        if page.token == start.token { throw DeltaError.noProgress(token: page.token) }
       }
       if !isChanged { log?(.nothingNew) }
       return isChanged ? .updated : .alreadyCurrent

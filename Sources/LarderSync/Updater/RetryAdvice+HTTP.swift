@@ -7,20 +7,20 @@
 extension RetryAdvice {
   /// What the answer of an HTTP server says.
   ///
-  /// - With a `Retry-After` that can be read, status 429 and every 5xx is ``after(_:)``.
-  /// - A client error, such as 401 or 404, is ``whenTriggered``: the same request would get the same
-  ///   answer. 408, 425 and 429 are not among them, as they speak of the moment.
+  /// - With a `Retry-After` that can be read, status 408, 425, 429 and every 5xx is ``after(_:)``.
+  /// - Another client error, such as 401 or 404, is ``whenTriggered``: the same request would get the
+  ///   same answer. 408, 425 and 429 speak of the moment.
   /// - All else is ``backoff``.
   ///
   /// - Parameters:
   ///   - retryAfter: The value of the header field: a number of seconds, or a date such as
   ///     `Sun, 06 Nov 1994 08:49:37 GMT`.
-  ///   - now: The time of day from which the date is counted.
+  ///   - now: The time of day from which the date is counted. The clock of a device may be wrong by days;
+  ///     the answer's own `Date` is not.
   public init(httpStatus: Int, retryAfter: String? = nil, now: Date = .now) {
     switch httpStatus {
-    case 429, 500...599:
+    case 408, 425, 429, 500...599:
       self = retryAfter.flatMap { Self.pause($0, now) }.map { .after($0) } ?? .backoff
-    case 408, 425: self = .backoff
     case 400...499: self = .whenTriggered
     default: self = .backoff
     }
@@ -41,7 +41,7 @@ extension RetryAdvice {
   private static var longestSeconds: Int { 86_400 }
 
   /// A date in the one form that servers may send (RFC 9110, 5.6.7); nil for others.
-  private static func httpDate(_ text: some StringProtocol) -> Date? {
+  package static func httpDate(_ text: some StringProtocol) -> Date? {
     let months = [
       "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]

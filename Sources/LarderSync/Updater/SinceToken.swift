@@ -26,6 +26,24 @@ public final class SinceToken: Sendable {
     var stored: String?
     /// What this process has reached from there.
     var reached: String?
+    /// How often it was forgotten here.
+    var forgetCount = 0
+  }
+
+  /// Where a page begins.
+  struct Start: Sendable {
+    /// What the remote is asked with.
+    let token: String?
+    fileprivate let stored: String?
+    fileprivate let forgetCount: Int
+  }
+
+  /// The token was forgotten since a page was asked for, or another process has gone on: the page does not
+  /// follow on what the store has, and nothing of it was saved.
+  struct Outdated: Error, CustomStringConvertible {
+    var description: String {
+      "the token was forgotten, or another process has gone on, each time that a page was on its way"
+    }
   }
 
   private let store: Store
@@ -42,48 +60,78 @@ public final class SinceToken: Sendable {
   /// The token with which the remote is asked next; nil to begin from the start.
   ///
   /// - Throws: `StoreError`.
-  public func current() throws -> String? {
-    let stored = try read()
+  public func current() throws -> String? { try start().token }
+
+  /// Where the next page begins.
+  ///
+  /// - Throws: `StoreError`.
+  func start() throws -> Start {
+    let bytes = try store.read { try $0.note(noteName) }
+    let stored = bytes.map { String(decoding: $0, as: UTF8.self) }
     return state.withLock { state in
-      if let reached = state.reached, state.stored == stored { return reached }
-      // Another process has gone on.
-      state = State(stored: stored)
-      return stored
+      // Otherwise another process has gone on, or has forgotten.
+      if state.stored != stored { (state.stored, state.reached) = (stored, nil) }
+      return Start(
+        token: state.reached ?? stored, stored: stored, forgetCount: state.forgetCount)
     }
   }
 
-  /// Forgets the token, so that the next sync begins from the start.
+  /// Forgets the token, so that the next sync begins from the start. So does one that is under way: a page
+  /// that it has asked for before, and that is not saved yet, is not saved any more.
   ///
-  /// - Throws: `StoreError`; the token is as it was then.
+  /// - Throws: `StoreError`; the token that the store keeps is as it was then.
   public func forget() async throws {
-    try await write(nil)
-    state.withLock { $0 = State() }
+    let (noteName, state) = (noteName, state)
+    try await store.write { scope in
+      try scope.setNote(noteName, to: nil)
+      // Within the transaction: no page that was asked for before can come between.
+      state.withLock { $0 = State(forgetCount: $0.forgetCount + 1) }
+    }
   }
 
-  /// Runs a save, which keeps `token` in its own transaction.
+  /// Runs the save of a page, which keeps `token` in its own transaction.
   ///
-  /// - Throws: What `save` throws; the token is as it was then.
-  func keeping<Result>(_ token: String, _ save: () async throws -> Result) async throws -> Result {
-    let before = try read()
-    let note = AttachedNote(noteName, [UInt8](token.utf8), in: store)
+  /// - Throws: What `save` throws; the token is as it was then. ``Outdated``, which undoes the save.
+  func keeping<Result>(
+    _ token: String, from start: Start, _ save: () async throws -> Result
+  ) async throws -> Result {
+    let isOutdated = Locked(false)
+    let note = AttachedNote(noteName, [UInt8](token.utf8), in: store) { [state] stored in
+      let isCurrent =
+        stored == start.stored.map { [UInt8]($0.utf8) }
+        && state.withLock { $0.forgetCount } == start.forgetCount
+      if isCurrent { return true }
+      isOutdated.withLock { $0 = true }
+      throw Outdated()
+    }
+    let result: Result
     do {
-      let result = try await note.attached(to: save)
-      state.withLock { $0 = State(stored: note.isKept ? token : before, reached: token) }
-      return result
+      result = try await note.attached(to: save)
     } catch {
       // It has saved something and failed after that. What it has not saved must come again; if that
       // cannot be noted, that is the graver failure.
-      if note.isKept { try await write(before) }
+      if note.isKept { try await takeBack(token, to: start) }
+      // Whatever the save has made of that error.
+      if isOutdated.withLock({ $0 }) { throw Outdated() }
       throw error
     }
+    if isOutdated.withLock({ $0 }) { throw Outdated() }
+    state.withLock { state in
+      // Forgotten behind the save, or while it found nothing to change.
+      guard state.forgetCount == start.forgetCount else { return }
+      (state.stored, state.reached) = (note.isKept ? token : start.stored, token)
+    }
+    return result
   }
 
-  private func read() throws -> String? {
-    try store.read { try $0.note(noteName) }.map { String(decoding: $0, as: UTF8.self) }
-  }
-
-  private func write(_ token: String?) async throws {
-    let (noteName, bytes) = (noteName, token.map { [UInt8]($0.utf8) })
-    try await store.write { try $0.setNote(noteName, to: bytes) }
+  /// Keeps what was kept before a page, unless somebody has gone on or forgotten since.
+  private func takeBack(_ token: String, to start: Start) async throws {
+    let (noteName, state) = (noteName, state)
+    try await store.write { scope in
+      guard try scope.note(noteName) == [UInt8](token.utf8),
+        state.withLock({ $0.forgetCount }) == start.forgetCount
+      else { return }
+      try scope.setNote(noteName, to: start.stored.map { [UInt8]($0.utf8) })
+    }
   }
 }

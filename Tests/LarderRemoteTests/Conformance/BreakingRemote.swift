@@ -12,6 +12,8 @@ enum RemoteBreach: String, CaseIterable, Sendable {
   /// Pages are counted from the beginning of all documents.
   case pagesByOffset
   case neverSameCursor
+  /// A page that is not the last one has the cursor that was sent.
+  case cursorStands
   case skipLastOfPage
   case noCompareAndSet
   case createOverwrites
@@ -92,6 +94,7 @@ final class BreakingRemote: Remote {
     switch breach {
     case .neverSameCursor:
       answer.cursor += "#\(nextStamp.withLock { $0 += 1; return $0 })"
+    case .cursorStands where answer.hasMore: answer.cursor = request.cursor ?? answer.cursor
     case .skipLastOfPage where answer.hasMore: answer.changes.removeLast()
     case .loseTombstones: answer.changes.removeAll { $0.content == .deleted }
     case .numbersBecomeDoubles: answer.changes = answer.changes.map(\.withDoubles)

@@ -545,6 +545,39 @@ import Testing
     try desk.close()
   }
 
+  @Test("a page with more behind the cursor that was sent is not saved, and not asked for again")
+  func standingCursor() async throws {
+    let (isStuck, pullCount) = (Locked(true), Locked(0))
+    let remote = ClosureRemote { [server] request in
+      // Whoever asks on for ever is stopped, so that the test ends.
+      pullCount.withLock { $0 += 1 }
+      guard pullCount.withLock({ $0 }) < 50 else { throw RemoteError.gone("enough") }
+      var answer = try await server.pull(request)
+      if isStuck.withLock({ $0 }), let cursor = request.cursor {
+        (answer.cursor, answer.hasMore) = (cursor, true)
+      }
+      return answer
+    } push: { [server] request in
+      try await server.push(request)
+    }
+    let desk = try SyncDesk(remote)
+    server.put(.card("a"), .card("a", "one"), in: "all")
+    try await desk.sync()
+    server.put(.card("b"), .card("b", "two"), in: "all")
+
+    await #expect(
+      throws: RemoteError.malformed(
+        "a pull of all has more, and the cursor that was sent: it would never end")
+    ) { try await desk.sync() }
+
+    #expect(pullCount.withLock { $0 } == 2)
+    #expect(try desk.titles() == ["a one"])
+    isStuck.withLock { $0 = false }
+    try await desk.sync()
+    #expect(try desk.titles() == ["a one", "b two"])
+    try desk.close()
+  }
+
   @Test("a rejected edit is sent again when it is edited, or when somebody asks")
   func rejected() async throws {
     let isStrict = Locked(true)

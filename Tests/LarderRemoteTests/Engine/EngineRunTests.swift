@@ -215,6 +215,53 @@ import Testing
     try verifyAndClose(store)
   }
 
+  @Test("a hint that comes while a retry is under way is followed behind it")
+  func hintDuringRetry() async throws {
+    let clock = ManualClock()
+    let server = InMemoryRemote(clock: clock)
+    let (hints, hinting) = AsyncThrowingStream.makeStream(of: String.self)
+    let isListening = Flag()
+    let remote = ClosureRemote { request in
+      try await server.pull(request)
+    } push: { request in
+      try await server.push(request)
+    } hints: { _ in
+      isListening.set()
+      return hints
+    }
+    server.script { _, _ in .fails(.unavailable("down")) }
+    let store = try Store.temporary()
+    let engine = try SyncEngine(
+      store, remote: remote, collections: [SyncedCollection(Card.self)], scopes: ["all"],
+      account: "me", interval: .seconds(3600), clock: clock)
+    let limiter = try #require(engine.schedule)
+    let running = Task { await engine.run() }
+    try #require(
+      await eventually {
+        isListening.isSet && limiter.refreshState.lastFailure != nil && !limiter.isFetching
+      })
+    // The retry reads what the server has, and its answer is late.
+    server.script { _, _ in .delaysAnswer(.seconds(100)) }
+    try #require(
+      await eventually {
+        if !limiter.isFetching { clock.advance(by: .seconds(1)) }
+        return clock.sleepDurations.contains(.seconds(100))
+      })
+    server.script(nil)
+    server.put(.card("late"), .card("late", "t"), in: "all")
+
+    hinting.yield("all")
+    // Beside the engine's own schedule.
+    try #require(await eventually { limiter.waiterCount == 2 })
+    clock.advance(by: .seconds(100))
+
+    let cards = store.repository(of: Card.self)
+    #expect(try await eventually { try cards.count() == 1 })
+    running.cancel()
+    await running.value
+    try verifyAndClose(store)
+  }
+
   @Test("a remote that is gone shows with its reason, and loses no edit")
   func gone() async throws {
     let desk = try SyncDesk(server)

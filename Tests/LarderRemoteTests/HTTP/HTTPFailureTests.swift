@@ -66,6 +66,31 @@ import Testing
   }
 
   @Test(
+    "Retry-After is kept for every status after which the same request may be made again",
+    arguments: [408, 425, 429, 500, 503])
+  func retryAfterStatus(status: Int) async throws {
+    let found = try await failure { _, _ in
+      Server.answer(status, "{}", headers: ["Retry-After": "7"])
+    }
+    #expect(found == .unavailable("status \(status)", retryAfter: .seconds(7)))
+  }
+
+  @Test("a date of Retry-After is measured from the answer's own Date, whatever time it is here")
+  func retryAfterDate() async throws {
+    for (date, pause) in [
+      ("Fri, 31 Dec 9999 22:59:59 GMT", 3600), ("Fri, 31 Dec 9999 23:59:22 GMT", 37),
+      // After it, and one that cannot be read.
+      ("Fri, 31 Dec 9999 23:59:60 GMT", 0), ("yesterday", 86_400),
+    ] {
+      let found = try await failure { _, _ in
+        Server.answer(
+          503, "{}", headers: ["Retry-After": "Fri, 31 Dec 9999 23:59:59 GMT", "Date": date])
+      }
+      #expect(found == .unavailable("status 503", retryAfter: .seconds(pause)), "\(date)")
+    }
+  }
+
+  @Test(
     "an answer that is against the protocol is told with what is wrong, and where",
     arguments: [
       ("", "found the end of the file"), ("[]", "is an array, not an object"),
@@ -76,6 +101,10 @@ import Testing
       (#"{"changes": [], "cursor": ""}"#, "0 bytes for cursor"),
       (#"{"changes": [], "cursor": "c", "more": "yes"}"#, "a string for more"),
       (#"{"changes": [], "cursor": "c1", "more": true}"#, "it would never end"),
+      (
+        #"{"changes": [{"collection": "c", "key": "k", "revision": "r", "deleted": true}], "cursor": "c1", "more": true}"#,
+        "it would never end"
+      ),
       (#"{"changes": [7], "cursor": "c"}"#, "a number at changes[0]"),
       (#"{"changes": [{"key": "k"}], "cursor": "c"}"#, "no value for changes[0].collection"),
       (

@@ -204,6 +204,31 @@ import Testing
   }
 
   @Test(
+    "a 401 that offers Basic has the token asked for once more, as every other one does",
+    arguments: [
+      #"Basic realm="r""#, #"Bearer error="invalid_token", Basic realm="r""#, "Bearer",
+    ])
+  func challenge(offer: String) async throws {
+    let server = try ScriptedHTTPServer { request, _ in
+      request.headers["authorization"] == "Bearer good"
+        ? ScriptedHTTPServer.answer(#"{"count": 1, "settled": true}"#)
+        : ScriptedHTTPServer.answer(401, "", headers: ["WWW-Authenticate": offer])
+    }
+    let asked = Locked<[String?]>([])
+    let renewed = HTTPRemote(url: server.url) { refused in
+      asked.withLock { $0.append(refused) }
+      return refused == nil ? "old" : "good"
+    }
+    let refused = HTTPRemote(url: server.url) { $0 == nil ? "old" : "older" }
+
+    #expect(try await renewed.count("s") == 1)
+    await #expect(throws: RemoteError.needsSignIn("status 401")) { try await refused.count("s") }
+
+    #expect(asked.withLock { $0 } == [nil, "old"])
+    #expect(server.requests.count == 4)
+  }
+
+  @Test(
     "a token that could begin another header field is not sent", arguments: ["", "a\r\nX: y", "é"])
   func hostileToken(token: String) async throws {
     let server = try ScriptedHTTPServer { _, _ in ScriptedHTTPServer.answer("{}") }

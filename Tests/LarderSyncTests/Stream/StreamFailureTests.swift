@@ -97,6 +97,31 @@ import Testing
     #expect(updater.callCount == 1)
   }
 
+  @Test("a store that is closed ends a stream that waits to read again, before its pause is over")
+  func closedWhileWaiting() async throws {
+    let store = try Store.temporary()
+    let sellers = store.repository(of: Seller.self)
+    try await sellers.save(page)
+    // It stands still.
+    let clock = ManualClock()
+    let recorder = EventRecorder(
+      EventStream(sellers.values(of: Seller.byOrder), nil, clock: clock))
+    await recorder.waitForEvents(1)
+    try store.collection("Seller").setChangeLog(false)
+    await clock.waitForSleeps(1)
+
+    try store.close(timeout: .seconds(300))
+    await recorder.waitForEnd()
+
+    #expect(
+      recorder.events == [
+        .value(Rows(page)), .failure(StoreError.unlogged(collection: "Seller")),
+        .failure(StoreError.closed),
+      ])
+    #expect(clock.sleepDurations == [.seconds(1)])
+    await settle { !store.hasWatchers && clock.sleeperCount == 0 }
+  }
+
   @Test("a store that is closed ends a stream whose updater does not listen")
   func closedBesideDeafUpdater() async throws {
     struct Deaf: Updater {

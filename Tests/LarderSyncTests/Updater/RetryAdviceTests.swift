@@ -32,7 +32,9 @@ private struct Refusal: RetryAdvising, Equatable, CustomStringConvertible {
       (503, "Sun, 06 Nov 1994 8:49 GMT", .backoff),
       (503, "Sunday, 06-Nov-94 08:49:37 GMT", .backoff),
       (400, nil, .whenTriggered), (401, "5", .whenTriggered), (404, nil, .whenTriggered),
-      (408, nil, .backoff), (425, nil, .backoff), (301, nil, .backoff), (0, nil, .backoff),
+      (408, nil, .backoff), (425, nil, .backoff), (408, "5", .after(.seconds(5))),
+      (425, "Sun, 06 Nov 1994 08:49:37 GMT", .after(.seconds(37))), (408, "soon", .backoff),
+      (301, nil, .backoff), (0, nil, .backoff),
     ] as [(Int, String?, RetryAdvice)])
   func http(status: Int, retryAfter: String?, advice: RetryAdvice) {
     // Sunday, 6 November 1994, 08:49:00.
