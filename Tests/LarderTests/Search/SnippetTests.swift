@@ -40,6 +40,55 @@ struct SnippetTests {
     #expect(snippet(text.joined(separator: "\n"), "w0") == "[w0] w1 w2 w3 w4 sea w6 w7 …")
   }
 
+  @Test("and highlights are whole characters, whatever these are made of")
+  func wholeCharacters() {
+    var random = RandomSource()
+    let parts = [
+      "👩", "👧", "\u{200D}", "\u{1F3FD}", "🇳", "🇴", "ᄀ", "ᅡ", "ᆨ", "가", "e", "\u{301}", "क",
+      "\u{94D}",
+      "\u{600}", " ", "\r\n", "sea",
+    ]
+    for _ in 0..<repetitions(3000) {
+      let text = random.array(0..<60) { $0.pick(parts) }.joined()
+      let expression = SearchExpression(
+        random.array(1..<4) { $0.pick(parts) }.joined(separator: " "))
+      let hits = Array(text.utf8).withUnsafeBytes { SearchHits(expression, in: $0) }
+
+      let highlights = Snippet.highlights(in: text, for: expression)
+      let found = hits.ranges(within: 0..<hits.words.count).filter { !$0.isEmpty }
+      #expect(
+        highlights.map { text.bytes(of: $0) } == text.wholeCharacters(of: found), "\(random.hint)")
+
+      let count = random.int(1..<12)
+      let window = hits.bestWindow(of: count, lead: count / 4)
+      let start = window.lowerBound == 0 ? 0 : hits.words[window.lowerBound].lowerBound
+      let end =
+        window.upperBound == hits.words.count
+        ? text.utf8.count : hits.words[window.upperBound - 1].upperBound
+      let cut = text.wholeCharacters(of: [start..<max(start, end)]).map { text.substring($0) }
+      let line = cut.joined().split(whereSeparator: \.isWhitespace).joined(separator: " ")
+      #expect(
+        Snippet(of: text, for: expression, wordCount: count).text.utf8.elementsEqual(line.utf8),
+        "\(random.hint)")
+    }
+  }
+
+  // Asking for each byte whether a character begins there would take hours.
+  @Test("and highlights take no longer where a whole text is one character")
+  func oneCharacter() {
+    let text = "👩" + String(repeating: "\u{200D}👩", count: 50_000)
+    #expect(text.count == 1)
+    let expression = SearchExpression("👩")
+
+    let isHighlighted =
+      Snippet.highlights(in: text, for: expression) == [text.startIndex..<text.endIndex]
+    let snippet = Snippet(of: text, for: expression)
+
+    #expect(isHighlighted)
+    #expect(snippet.text.utf8.count == text.utf8.count)
+    #expect(snippet.highlights.count == 1)
+  }
+
   @Test("are what stands in the text, and highlights are what matches, for any text")
   func anyText() {
     var random = RandomSource()
@@ -67,5 +116,39 @@ struct SnippetTests {
 extension SearchHits {
   fileprivate static func isEmpty(_ expression: SearchExpression, _ text: String) -> Bool {
     Array(text.utf8).withUnsafeBytes { SearchHits(expression, in: $0).hits.isEmpty }
+  }
+}
+
+extension String {
+  fileprivate func bytes(of range: Range<String.Index>) -> Range<Int> {
+    utf8.distance(
+      from: startIndex, to: range.lowerBound)..<utf8.distance(
+        from: startIndex, to: range.upperBound)
+  }
+
+  fileprivate func substring(_ bytes: Range<Int>) -> Substring {
+    self[
+      utf8.index(
+        startIndex, offsetBy: bytes.lowerBound)..<utf8.index(
+          startIndex, offsetBy: bytes.upperBound)]
+  }
+
+  /// The bytes of the whole characters that some bytes belong to; ranges that touch become one.
+  fileprivate func wholeCharacters(of ranges: [Range<Int>]) -> [Range<Int>] {
+    var boundaries = [0]
+    for character in self {
+      boundaries.append(boundaries[boundaries.count - 1] + character.utf8.count)
+    }
+    var whole: [Range<Int>] = []
+    for range in ranges {
+      let lower = boundaries.last { $0 <= range.lowerBound } ?? 0
+      let upper = boundaries.first { $0 >= range.upperBound } ?? utf8.count
+      if let last = whole.last, last.upperBound >= lower {
+        whole[whole.count - 1] = last.lowerBound..<max(last.upperBound, upper)
+      } else {
+        whole.append(lower..<upper)
+      }
+    }
+    return whole
   }
 }
