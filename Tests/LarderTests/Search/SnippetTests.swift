@@ -40,6 +40,33 @@ struct SnippetTests {
     #expect(snippet(text.joined(separator: "\n"), "w0") == "[w0] w1 w2 w3 w4 sea w6 w7 …")
   }
 
+  @Test("have every term that fits, wherever the term before it stands")
+  func fitting() {
+    var words = (0..<40).map { "w\($0)" }
+    (words[10], words[11], words[16]) = ("sea", "blue", "boat")
+    #expect(
+      snippet(words.joined(separator: " "), "blue boat sea")
+        == "… w9 [sea] [blue] w12 w13 w14 w15 [boat] …")
+  }
+
+  @Test("are cut out where looking at the words behind each hit finds most")
+  func windows() {
+    var random = RandomSource()
+    let parts = ["sea", "blue", "boat", "x", "x", "x", "x", "x", "x"]
+    let typed = ["sea", "blue", "boat", "\"sea blue\"", "\"blue x x\"", "\"x x x x\""]
+    for _ in 0..<repetitions(3000) {
+      let text = random.array(0..<80) { $0.pick(parts) }.joined(separator: " ")
+      let expression = SearchExpression(
+        random.array(1..<5) { $0.pick(typed) }.joined(separator: " "))
+      let hits = Array(text.utf8).withUnsafeBytes { SearchHits(expression, in: $0) }
+      let count = random.int(0..<30)
+      let lead = random.int(0..<max(1, count))
+      #expect(
+        hits.bestWindow(of: count, lead: lead) == hits.naiveWindow(of: count, lead: lead),
+        "\(random.hint)")
+    }
+  }
+
   @Test("and highlights are whole characters, whatever these are made of")
   func wholeCharacters() {
     var random = RandomSource()
@@ -116,6 +143,23 @@ struct SnippetTests {
 extension SearchHits {
   fileprivate static func isEmpty(_ expression: SearchExpression, _ text: String) -> Bool {
     Array(text.utf8).withUnsafeBytes { SearchHits(expression, in: $0).hits.isEmpty }
+  }
+}
+
+extension SearchHits {
+  /// As ``bestWindow(of:lead:)``, by counting anew for each hit.
+  fileprivate func naiveWindow(of count: Int, lead: Int) -> Range<Int> {
+    guard count > 0, words.count > count else { return 0..<min(count, words.count) }
+    var best = (terms: 0, hits: 0, start: 0)
+    for hit in hits {
+      let start = min(max(0, hit.words.lowerBound - lead), words.count - count)
+      let inside = hits.filter {
+        $0.words.lowerBound >= start && $0.words.upperBound <= start + count
+      }
+      let terms = Set(inside.map(\.term)).count
+      if (terms, inside.count) > (best.terms, best.hits) { best = (terms, inside.count, start) }
+    }
+    return best.start..<best.start + count
   }
 }
 
