@@ -27,6 +27,8 @@ struct SearchHits {
       let start = max(place.lowerBound, found.words.last?.lowerBound ?? 0)
       found.words.append(start..<max(start, place.upperBound))
       for (number, tests) in terms.enumerated() {
+        // So it is for most words and most terms.
+        if begun[number].isEmpty, !tests[0].passes(word) { continue }
         var goesOn: [Int] = []
         for count in begun[number] + [0] where tests[count].passes(word) {
           if count + 1 < tests.count {
