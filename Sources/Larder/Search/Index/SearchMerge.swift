@@ -118,6 +118,13 @@ struct SearchMergeStep {
     _ transaction: inout WriteTransaction
   ) throws {
     var merge = merge
+    if !merge.isCopying {
+      let sweep = SearchSweep(database: database, byteCount: byteCount)
+      guard try sweep.take(&merge, of: header.segments, transaction) else {
+        header.merge = merge
+        return
+      }
+    }
     var writer = SegmentWriter(
       number: merge.output.number, firstID: merge.output.firstID, unit: unit)
     let isDone = try copy(header.segments[merge.range], &merge, &writer, transaction)
@@ -133,35 +140,10 @@ struct SearchMergeStep {
     }
     let inputs = header.segments[merge.range]
     header.dropped += inputs.map(\.number)
-    var output = merge.output
-    output.documentCount = try liveCount(merge.output, transaction)
+    let output = merge.output
     header.segments.replaceSubrange(merge.range, with: output.byteCount > 0 ? [output] : [])
     header.merge = nil
     header.planMerge()
-  }
-
-  /// The documents of a segment that no newer version has taken the place of.
-  private func liveCount(
-    _ segment: SearchHeader.Segment, _ transaction: borrowing WriteTransaction
-  ) throws -> Int {
-    let blocks =
-      SearchLengths.block(of: segment.firstID)...SearchLengths.block(of: segment.endID - 1)
-    var cursor = try transaction.cursor(in: database)
-    var count = 0
-    // Blocks are missing whose ids were all taken away before they became part of a segment.
-    var hasOne = try SearchLengths.key(blocks.lowerBound).withUnsafeBytes {
-      try cursor.seek(atOrAfter: $0)
-    }
-    while hasOne, let block = SearchLengths.block(ofKey: cursor.key), block <= blocks.upperBound {
-      let lengths = try SearchLayout.opened(cursor.value, key: cursor.key)
-      let first = block * SearchLengths.idsPerBlock
-      for place in 0..<UInt32(lengths.count / 2)
-      where segment.firstID..<segment.endID ~= first + place {
-        if lengths[2 * Int(place)] | lengths[2 * Int(place) + 1] != 0 { count += 1 }
-      }
-      hasOne = try cursor.next()
-    }
-    return count
   }
 
   /// Copies what is live of the next terms.
@@ -208,9 +190,12 @@ struct SearchMergeStep {
 }
 
 extension SearchHeader.Merge {
+  /// Whether the ids were swept, and a term was copied.
+  fileprivate var isCopying: Bool { position.count > 5 }
+
   /// The last term that the output has postings of, and the last id of these.
   fileprivate var place: (term: [UInt8]?, id: UInt32) {
-    guard position.count > 5 else { return (nil, 0) }
+    guard isCopying else { return (nil, 0) }
     let id = position.suffix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
     return ([UInt8](position.dropLast(5)), id)
   }
