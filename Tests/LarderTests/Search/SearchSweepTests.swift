@@ -66,6 +66,27 @@ struct SearchSweepTests {
     #expect(found.ids == Array(512..<600), "\(random.hint)")
   }
 
+  @Test("end a step of their merge, too, though nothing of them is copied", arguments: [100, 2000])
+  mutating func steps(byteCount: Int) throws {
+    let store = try makeStore()
+    try store.replace(0..<2000)
+    try store.delete(Array(0..<1990))
+
+    var stopCount = 0
+    while try store.merge(byteCount: byteCount) {
+      let merge = try store.withReading { reading, _ in reading.header.merge }
+      // It names a term and an id.
+      if let merge, merge.position.count > 5 { stopCount += 1 }
+    }
+
+    // The postings and words of 2,000 documents are more than 40,000 bytes; four times as many are read as written.
+    #expect(stopCount >= 3, "\(random.hint)")
+    let segments = try store.withReading { reading, _ in reading.header.segments }
+    #expect(segments.map(\.documentCount) == [10])
+    #expect(segments.map(\.firstID) == [1990])
+    try compare(store)
+  }
+
   private func compare(_ store: SearchStore) throws {
     let naive = store.naive
     try store.withReading { reading, transaction in

@@ -73,6 +73,8 @@ struct SearchMergeStep {
 
   /// Bytes that a step writes, or deletes, about.
   let byteCount: Int
+  /// Bytes that a step reads, about: where little is live, it writes nearly nothing.
+  private var readByteCount: Int { 4 * byteCount }
 
   /// - Parameter byteCount: 256 KiB take a few milliseconds.
   init(database: Database, weights: [UInt32], byteCount: Int = 256 << 10) {
@@ -160,24 +162,29 @@ struct SearchMergeStep {
       try cursors.add(TermCursor(segment, transaction.cursor(in: database)), from: done ?? [])
     }
     var skipsUpTo = done == nil ? nil : lastID
+    var readCount = 0
     while let term = cursors.least() {
       let isContinued = skipsUpTo != nil && term == done
       let from = isContinued ? (skipsUpTo ?? 0) + 1 : 0
       skipsUpTo = nil
       writer.begin(term, isContinued: isContinued)
+      // To find a term takes longer than to read a few bytes of postings.
+      readCount += term.count + 8
       var last: UInt32?
       try cursors.forEachPostings(from: from) { postings in
+        readCount += postings.byteCount
         var positions = VarintReader(postings.positions)
         try postings.forEach(unit: unit) { id, frequency in
           let places = try coding.skip(&positions)
-          guard id >= from, try lengths.isLive(id, transaction) else { return }
-          writer.add(id, frequency: frequency, positions: places)
+          guard id >= from else { return }
           last = id
+          guard try lengths.isLive(id, transaction) else { return }
+          writer.add(id, frequency: frequency, positions: places)
         }
-        // A step that has copied nothing of a term has no place in it to go on from.
-        return last == nil || writer.byteCount < byteCount
+        // A step that has read nothing new of a term has no place in it to go on from.
+        return last == nil || writer.byteCount < byteCount && readCount < readByteCount
       }
-      if writer.byteCount >= byteCount, let last {
+      if writer.byteCount >= byteCount || readCount >= readByteCount, let last {
         merge.position = term + [0]
         merge.position.append(bigEndian: last)
         return false
@@ -190,10 +197,10 @@ struct SearchMergeStep {
 }
 
 extension SearchHeader.Merge {
-  /// Whether the ids were swept, and a term was copied.
+  /// Whether the ids were swept, and a term was read.
   fileprivate var isCopying: Bool { position.count > 5 }
 
-  /// The last term that the output has postings of, and the last id of these.
+  /// The last term that was read, and the last id of it; what is live of it up to there, the output has.
   fileprivate var place: (term: [UInt8]?, id: UInt32) {
     guard isCopying else { return (nil, 0) }
     let id = position.suffix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
