@@ -60,6 +60,12 @@ struct SearchExpressionTests {
     #expect(phrase.wanted == [[SearchTerm(words.prefix(64).map { Array($0.utf8) })]])
     let alternatives = SearchExpression(words.joined(separator: " OR "))
     #expect(alternatives.wanted.map(\.count) == [64])
+    let behind = SearchExpression(words.prefix(64).joined(separator: " OR ") + " behind")
+    #expect(behind.wanted.map(\.count) == [64])
+    let pairs = SearchExpression((0..<100).map { "a\($0) OR b\($0)" }.joined(separator: " "))
+    #expect(pairs.wanted.map(\.count) == Array(repeating: 2, count: 32))
+    let mixed = SearchExpression((0..<100).map { "a\($0) -b\($0)" }.joined(separator: " "))
+    #expect(mixed.wanted.count == 32 && mixed.excluded.count == 32)
     #expect(SearchExpression("-" + words.joined(separator: " -")).excluded.count == 64)
   }
 

@@ -56,6 +56,31 @@ struct SearchPhraseTests {
     }
   }
 
+  @Test("of one word again and again keep its postings in memory once")
+  func repeatedWord() throws {
+    var random = RandomSource()
+    try withTemporaryStore { store in
+      let sayings = store.repository(of: Saying.self)
+      let expected = (0..<600).map { Saying.random($0, &random) }
+      try sayings.save(expected)
+      for phrase in [["the", "the", "the"], ["the", "of", "the", "the"], ["of", "of"]] {
+        let found = try sayings.keys(of: Saying.search("\"\(phrase.joined(separator: " "))\""))
+        #expect(found.sorted() == expected.filter { $0.has(phrase) }.map(\.id), "\(phrase)")
+      }
+
+      let index = try #require(store.engine.catalogue["Saying"]?.indexes.first)
+      let weights = try #require(index.definition.weights)
+      let tests = ["the", "of", "the", "the"].map { WordTest.equals(Array($0.utf8)) }
+      try store.read { snapshot in
+        let reading = try SearchReading(index.database, weights: weights, snapshot.transaction)
+        let lists = try reading.lists(of: tests, snapshot.transaction)
+        #expect(lists[0].count > 0, "\(random.hint)")
+        let places = lists.map { $0.positions.withUnsafeBufferPointer { $0.baseAddress } }
+        #expect(places[0] == places[2] && places[2] == places[3])
+      }
+    }
+  }
+
   @Test("every word is found, and what begins with a word, among many that begin alike")
   func words() throws {
     var random = RandomSource()

@@ -67,12 +67,13 @@ final class SearchStore {
     try transaction.commit()
   }
 
-  /// Takes a step of a merge, of any size.
+  /// Takes a step of a merge, of any size where none is given.
   ///
   /// - Returns: Whether another one is left.
-  func merge() throws -> Bool {
+  func merge(byteCount: Int? = nil) throws -> Bool {
     let step = SearchMergeStep(
-      database: database, weights: naive.weights, byteCount: random.pick([1, 300, 5000, 1 << 18]))
+      database: database, weights: naive.weights,
+      byteCount: byteCount ?? random.pick([1, 300, 5000, 1 << 18]))
     var transaction = try environment.beginWrite()
     let isLeft = try step.take(&transaction)
     try transaction.commit()

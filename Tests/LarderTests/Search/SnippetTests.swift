@@ -40,6 +40,82 @@ struct SnippetTests {
     #expect(snippet(text.joined(separator: "\n"), "w0") == "[w0] w1 w2 w3 w4 sea w6 w7 …")
   }
 
+  @Test("have every term that fits, wherever the term before it stands")
+  func fitting() {
+    var words = (0..<40).map { "w\($0)" }
+    (words[10], words[11], words[16]) = ("sea", "blue", "boat")
+    #expect(
+      snippet(words.joined(separator: " "), "blue boat sea")
+        == "… w9 [sea] [blue] w12 w13 w14 w15 [boat] …")
+  }
+
+  @Test("are cut out where looking at the words behind each hit finds most")
+  func windows() {
+    var random = RandomSource()
+    let parts = ["sea", "blue", "boat", "x", "x", "x", "x", "x", "x"]
+    let typed = ["sea", "blue", "boat", "\"sea blue\"", "\"blue x x\"", "\"x x x x\""]
+    for _ in 0..<repetitions(3000) {
+      let text = random.array(0..<80) { $0.pick(parts) }.joined(separator: " ")
+      let expression = SearchExpression(
+        random.array(1..<5) { $0.pick(typed) }.joined(separator: " "))
+      let hits = Array(text.utf8).withUnsafeBytes { SearchHits(expression, in: $0) }
+      let count = random.int(0..<30)
+      let lead = random.int(0..<max(1, count))
+      #expect(
+        hits.bestWindow(of: count, lead: lead) == hits.naiveWindow(of: count, lead: lead),
+        "\(random.hint)")
+    }
+  }
+
+  @Test("and highlights are whole characters, whatever these are made of")
+  func wholeCharacters() {
+    var random = RandomSource()
+    let parts = [
+      "👩", "👧", "\u{200D}", "\u{1F3FD}", "🇳", "🇴", "ᄀ", "ᅡ", "ᆨ", "가", "e", "\u{301}", "क",
+      "\u{94D}",
+      "\u{600}", " ", "\r\n", "sea",
+    ]
+    for _ in 0..<repetitions(3000) {
+      let text = random.array(0..<60) { $0.pick(parts) }.joined()
+      let expression = SearchExpression(
+        random.array(1..<4) { $0.pick(parts) }.joined(separator: " "))
+      let hits = Array(text.utf8).withUnsafeBytes { SearchHits(expression, in: $0) }
+
+      let highlights = Snippet.highlights(in: text, for: expression)
+      let found = hits.ranges(within: 0..<hits.words.count).filter { !$0.isEmpty }
+      #expect(
+        highlights.map { text.bytes(of: $0) } == text.wholeCharacters(of: found), "\(random.hint)")
+
+      let count = random.int(1..<12)
+      let window = hits.bestWindow(of: count, lead: count / 4)
+      let start = window.lowerBound == 0 ? 0 : hits.words[window.lowerBound].lowerBound
+      let end =
+        window.upperBound == hits.words.count
+        ? text.utf8.count : hits.words[window.upperBound - 1].upperBound
+      let cut = text.wholeCharacters(of: [start..<max(start, end)]).map { text.substring($0) }
+      let line = cut.joined().split(whereSeparator: \.isWhitespace).joined(separator: " ")
+      #expect(
+        Snippet(of: text, for: expression, wordCount: count).text.utf8.elementsEqual(line.utf8),
+        "\(random.hint)")
+    }
+  }
+
+  // Asking for each byte whether a character begins there would take hours.
+  @Test("and highlights take no longer where a whole text is one character")
+  func oneCharacter() {
+    let text = "👩" + String(repeating: "\u{200D}👩", count: 50_000)
+    #expect(text.count == 1)
+    let expression = SearchExpression("👩")
+
+    let isHighlighted =
+      Snippet.highlights(in: text, for: expression) == [text.startIndex..<text.endIndex]
+    let snippet = Snippet(of: text, for: expression)
+
+    #expect(isHighlighted)
+    #expect(snippet.text.utf8.count == text.utf8.count)
+    #expect(snippet.highlights.count == 1)
+  }
+
   @Test("are what stands in the text, and highlights are what matches, for any text")
   func anyText() {
     var random = RandomSource()
@@ -67,5 +143,56 @@ struct SnippetTests {
 extension SearchHits {
   fileprivate static func isEmpty(_ expression: SearchExpression, _ text: String) -> Bool {
     Array(text.utf8).withUnsafeBytes { SearchHits(expression, in: $0).hits.isEmpty }
+  }
+}
+
+extension SearchHits {
+  /// As ``bestWindow(of:lead:)``, by counting anew for each hit.
+  fileprivate func naiveWindow(of count: Int, lead: Int) -> Range<Int> {
+    guard count > 0, words.count > count else { return 0..<min(count, words.count) }
+    var best = (terms: 0, hits: 0, start: 0)
+    for hit in hits {
+      let start = min(max(0, hit.words.lowerBound - lead), words.count - count)
+      let inside = hits.filter {
+        $0.words.lowerBound >= start && $0.words.upperBound <= start + count
+      }
+      let terms = Set(inside.map(\.term)).count
+      if (terms, inside.count) > (best.terms, best.hits) { best = (terms, inside.count, start) }
+    }
+    return best.start..<best.start + count
+  }
+}
+
+extension String {
+  fileprivate func bytes(of range: Range<String.Index>) -> Range<Int> {
+    utf8.distance(
+      from: startIndex, to: range.lowerBound)..<utf8.distance(
+        from: startIndex, to: range.upperBound)
+  }
+
+  fileprivate func substring(_ bytes: Range<Int>) -> Substring {
+    self[
+      utf8.index(
+        startIndex, offsetBy: bytes.lowerBound)..<utf8.index(
+          startIndex, offsetBy: bytes.upperBound)]
+  }
+
+  /// The bytes of the whole characters that some bytes belong to; ranges that touch become one.
+  fileprivate func wholeCharacters(of ranges: [Range<Int>]) -> [Range<Int>] {
+    var boundaries = [0]
+    for character in self {
+      boundaries.append(boundaries[boundaries.count - 1] + character.utf8.count)
+    }
+    var whole: [Range<Int>] = []
+    for range in ranges {
+      let lower = boundaries.last { $0 <= range.lowerBound } ?? 0
+      let upper = boundaries.first { $0 >= range.upperBound } ?? utf8.count
+      if let last = whole.last, last.upperBound >= lower {
+        whole[whole.count - 1] = last.lowerBound..<max(last.upperBound, upper)
+      } else {
+        whole.append(lower..<upper)
+      }
+    }
+    return whole
   }
 }

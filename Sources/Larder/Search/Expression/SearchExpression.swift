@@ -10,8 +10,8 @@
 /// | `e-mail`, `東京都` | the words that these are taken apart into, behind one another |
 ///
 /// An empty text matches every document, and so does one without any word: a list is whole before anybody
-/// searches in it. A text that only excludes matches all other documents. After ``maximumTermCount`` terms,
-/// and in a term after ``maximumWordCount`` words, the rest is ignored.
+/// searches in it. A text that only excludes matches all other documents. After ``maximumTermCount`` terms, of which each
+/// alternative and each exclusion is one, and in a term after ``maximumWordCount`` words, the rest is ignored.
 struct SearchExpression: Sendable, Hashable {
   /// A document must have a term of each of these.
   private(set) var wanted: [[SearchTerm]] = []
@@ -33,13 +33,12 @@ struct SearchExpression: Sendable, Hashable {
   ) {
     var parser = SearchParser(
       text, by: tokenizer, isBeingTyped: isBeingTyped, allowsTypos: allowsTypos)
-    while wanted.count + excluded.count < Self.maximumTermCount, let next = parser.next() {
+    for _ in 0..<Self.maximumTermCount {
+      guard let next = parser.next() else { break }
       switch next {
       case .excluded(let term): excluded.append(term)
       case .wanted(let term): wanted.append([term])
-      case .alternative(let term):
-        let last = wanted.count - 1
-        if wanted[last].count < Self.maximumTermCount { wanted[last].append(term) }
+      case .alternative(let term): wanted[wanted.count - 1].append(term)
       }
     }
     // A word that is typed twice counts once.

@@ -27,6 +27,8 @@ struct SearchHits {
       let start = max(place.lowerBound, found.words.last?.lowerBound ?? 0)
       found.words.append(start..<max(start, place.upperBound))
       for (number, tests) in terms.enumerated() {
+        // So it is for most words and most terms.
+        if begun[number].isEmpty, !tests[0].passes(word) { continue }
         var goesOn: [Int] = []
         for count in begun[number] + [0] where tests[count].passes(word) {
           if count + 1 < tests.count {
@@ -68,21 +70,26 @@ struct SearchHits {
   ///   - lead: How many of these come before the first hit, where there are so many.
   func bestWindow(of count: Int, lead: Int) -> Range<Int> {
     guard count > 0, words.count > count else { return 0..<min(max(count, 0), words.count) }
+    // What is longer than the window is in none. All others enter it, as it moves on, by their ends, and leave it
+    // by their beginnings, later.
+    let leaving = hits.filter { $0.words.count <= count }
+    let entering = leaving.sorted { $0.words.upperBound < $1.words.upperBound }
     var best = (terms: 0, hits: 0, start: 0)
     var counts: [Int: Int] = [:]
-    var next = 0
-    for (place, hit) in hits.enumerated() {
+    var (entered, left) = (0, 0)
+    for hit in hits {
       let start = min(max(0, hit.words.lowerBound - lead), words.count - count)
-      while next < hits.count, hits[next].words.lowerBound < start + count {
-        if hits[next].words.upperBound <= start + count { counts[hits[next].term, default: 0] += 1 }
-        next += 1
+      while entered < entering.count, entering[entered].words.upperBound <= start + count {
+        counts[entering[entered].term, default: 0] += 1
+        entered += 1
       }
-      let sum = counts.values.reduce(0, +)
-      if (counts.count, sum) > (best.terms, best.hits) { best = (counts.count, sum, start) }
-      // It leaves the window, which then begins with the next one.
-      if hit.words.upperBound <= start + count, place < next {
-        counts[hit.term, default: 0] -= 1
-        if counts[hit.term] ?? 0 <= 0 { counts[hit.term] = nil }
+      while left < leaving.count, leaving[left].words.lowerBound < start {
+        let term = leaving[left].term
+        counts[term] = counts[term].flatMap { $0 > 1 ? $0 - 1 : nil }
+        left += 1
+      }
+      if (counts.count, entered - left) > (best.terms, best.hits) {
+        best = (counts.count, entered - left, start)
       }
     }
     return best.start..<best.start + count

@@ -33,8 +33,9 @@ extension SearchReading {
   }
 
   /// The postings of the words of a phrase, with their positions, in the order of the words. The rarest word is
-  /// read first, and of the others what lies among its documents: `the` costs what the word beside it costs.
-  private func lists(
+  /// read first, and of the others what lies among its documents: `the` costs what the word beside it costs. Words
+  /// that are equal share one list.
+  func lists(
     of tests: [WordTest], _ transaction: borrowing some Transaction & ~Copyable
   ) throws -> [PostingList] {
     var order: [(byteCount: Int, place: Int)] = []
@@ -43,11 +44,17 @@ extension SearchReading {
     }
     var lists = [PostingList](repeating: PostingList(), count: tests.count)
     var candidates: [UInt32]?
+    var known: [WordTest: PostingList] = [:]
     for (_, place) in order.sorted(by: { $0 < $1 }) {
+      if let list = known[tests[place]] {
+        lists[place] = list
+        continue
+      }
       lists[place] = try postings(
         of: tests[place], withPositions: true, among: candidates, transaction)
       candidates = lists[place].ids
       if lists[place].count == 0 { break }
+      known[tests[place]] = lists[place]
     }
     return lists
   }

@@ -24,8 +24,11 @@ public struct Snippet: Sendable, Equatable {
     let isWhole = (before: window.lowerBound == 0, behind: window.upperBound == hits.words.count)
     let start = isWhole.before ? 0 : hits.words[window.lowerBound].lowerBound
     let end = isWhole.behind ? bytes.count : hits.words[max(1, window.upperBound) - 1].upperBound
-    let cut = text.characters(from: start, to: max(start, end))
+    var walk = CharacterWalk(text)
+    let cut = text[walk.characters(of: start..<max(start, end))]
     var line = ""
+    // Asking for the last character of a text may cost as much as that is long.
+    var endsInSpace = true
     var ranges: [Range<Int>] = []
     var open: Int?
     var rest = hits.ranges(within: window)[...]
@@ -41,13 +44,15 @@ public struct Snippet: Sendable, Equatable {
       }
       if !character.isWhitespace {
         line.append(character)
-      } else if !line.isEmpty, line.last != " " {
+        endsInSpace = false
+      } else if !endsInSpace {
         line.append(" ")
+        endsInSpace = true
       }
       at += count
     }
     if let from = open { ranges.append(from..<line.utf8.count) }
-    while line.last == " " { line.removeLast() }
+    if endsInSpace, !line.isEmpty { line.unicodeScalars.removeLast() }
     self.text = line
     highlights = ranges.map { range in
       let utf8 = line.utf8
@@ -82,27 +87,49 @@ extension Snippet {
     in text: String, for expression: SearchExpression, by tokenizer: SearchTokenizer = .standard
   ) -> [Range<String.Index>] {
     let hits = Array(text.utf8).withUnsafeBytes { SearchHits(expression, by: tokenizer, in: $0) }
+    var walk = CharacterWalk(text)
     var ranges: [Range<String.Index>] = []
     for range in hits.ranges(within: 0..<hits.words.count) {
       if range.isEmpty { continue }
-      let found = text.characters(from: range.lowerBound, to: range.upperBound)
-      if let last = ranges.last, last.upperBound >= found.startIndex {
-        ranges[ranges.count - 1] = last.lowerBound..<max(last.upperBound, found.endIndex)
+      let found = walk.characters(of: range)
+      if let last = ranges.last, last.upperBound >= found.lowerBound {
+        ranges[ranges.count - 1] = last.lowerBound..<max(last.upperBound, found.upperBound)
       } else {
-        ranges.append(found.startIndex..<found.endIndex)
+        ranges.append(found)
       }
     }
     return ranges
   }
 }
 
-extension String {
-  /// The whole characters that some bytes belong to.
-  fileprivate func characters(from start: Int, to end: Int) -> Substring {
-    var lower = utf8.index(utf8.startIndex, offsetBy: start)
-    var upper = utf8.index(utf8.startIndex, offsetBy: end)
-    while String.Index(lower, within: self) == nil { lower = utf8.index(before: lower) }
-    while String.Index(upper, within: self) == nil { upper = utf8.index(after: upper) }
-    return self[lower..<upper]
+/// Finds the whole characters that bytes of a text belong to, and goes along the text once for that. Asking whether
+/// a place is between two characters costs as much as the character there is long, which may be the whole text.
+private struct CharacterWalk {
+  private let text: String
+  /// The boundaries around the byte that was asked for last, and the bytes in front of them.
+  private var low: (place: String.Index, byte: Int)
+  private var high: (place: String.Index, byte: Int)
+
+  init(_ text: String) {
+    self.text = text
+    low = (text.startIndex, 0)
+    high = low
+  }
+
+  /// - Parameter bytes: Begin where those before have ended, or later.
+  mutating func characters(of bytes: Range<Int>) -> Range<String.Index> {
+    advance(to: bytes.lowerBound)
+    let start = high.byte <= bytes.lowerBound ? high.place : low.place
+    advance(to: bytes.upperBound)
+    return start..<(low.byte >= bytes.upperBound ? low.place : high.place)
+  }
+
+  /// Goes on until the next boundary is behind a byte, or the text has ended.
+  private mutating func advance(to byte: Int) {
+    while high.byte <= byte, high.place < text.endIndex {
+      low = high
+      high.place = text.index(after: low.place)
+      high.byte += text.utf8.distance(from: low.place, to: high.place)
+    }
   }
 }

@@ -11,6 +11,8 @@ struct Postings {
     self.base = base
   }
 
+  var byteCount: Int { ids.count + positions.count }
+
   /// Calls `body` with each id and how often the term is there, by weight.
   @inline(__always)
   func forEach(unit: UInt32, _ body: (UInt32, UInt32) throws -> Void) throws {

@@ -8,7 +8,8 @@ internal import LarderLMDB
 /// keys      key 04 block    [length, bytes shared with the key before, bytes that follow, these],
 ///                           checksum                                  of 32 ids or fewer
 /// ```
-/// A length is the weighted number of the document's words.
+/// A length is the weighted number of the document's words. An id without a document has no key, once it was swept
+/// (`SearchSweep`). Where none of 512 ids has a document, their lengths and keys are missing; lengths alone never are.
 struct SearchLengths {
   private(set) var blocks: [UInt32: [UInt16]] = [:]
 
@@ -45,6 +46,19 @@ struct SearchLengths {
     }
   }
 
+  /// The 512 lengths of a block; nil where it has none.
+  ///
+  /// - Throws: ``SearchDamage``; LMDB's errors.
+  static func read(
+    _ block: UInt32, _ transaction: borrowing some Transaction & ~Copyable, in database: Database
+  ) throws -> [UInt16]? {
+    try withBlock(block, transaction, in: database) { bytes in
+      (0..<Int(idsPerBlock)).map {
+        UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: 2 * $0, as: UInt16.self))
+      }
+    }
+  }
+
   /// Sets a length, which ``write(to:)`` keeps.
   mutating func set(
     _ length: UInt32, of id: UInt32, _ transaction: borrowing some Transaction & ~Copyable,
@@ -53,11 +67,8 @@ struct SearchLengths {
     let number = Self.block(of: id)
     if blocks[number] == nil {
       blocks[number] =
-        try Self.withBlock(number, transaction, in: database) { bytes in
-          (0..<Int(Self.idsPerBlock)).map {
-            UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: 2 * $0, as: UInt16.self))
-          }
-        } ?? [UInt16](repeating: 0, count: Int(Self.idsPerBlock))
+        try Self.read(number, transaction, in: database)
+        ?? [UInt16](repeating: 0, count: Int(Self.idsPerBlock))
     }
     blocks[number]?[Int(id % Self.idsPerBlock)] = UInt16(exactly: length) ?? Self.large
   }
@@ -99,6 +110,21 @@ enum SearchKeys {
   static let idsPerBlock: UInt32 = 32
 
   static func key(_ block: UInt32) -> [UInt8] { SearchLayout.key(SearchLayout.keys, number: block) }
+
+  /// Whether there is a block with keys of the ids of a block of lengths.
+  ///
+  /// - Throws: LMDB's errors.
+  static func exist(
+    besideLengths block: UInt32, _ transaction: borrowing some Transaction & ~Copyable,
+    in database: Database
+  ) throws -> Bool {
+    let count = SearchLengths.idsPerBlock / idsPerBlock
+    var cursor = try transaction.cursor(in: database)
+    guard try key(block * count).withUnsafeBytes({ try cursor.seek(atOrAfter: $0) }) else {
+      return false
+    }
+    return cursor.key.lexicographicallyPrecedes(key((block + 1) * count))
+  }
 
   /// The documents of a block, in the order of their ids.
   ///

@@ -26,6 +26,7 @@ struct SearchHeader: Equatable {
     var number: UInt32
     var firstID: UInt32
     var endID: UInt32
+    /// Of living documents, when it was swept or written.
     var documentCount: Int
     var byteCount: Int
   }
@@ -36,7 +37,8 @@ struct SearchHeader: Equatable {
     var first: Int
     var count: Int
     var output: Segment
-    /// The key of the last term, and the last id of it, that the output has.
+    /// At first the block of lengths that is swept next, four bytes; then the key of the last term that was read,
+    /// and the last id of it. Empty where nothing was done yet.
     var position: [UInt8]
 
     var range: Range<Int> { first..<first + count }

@@ -5,14 +5,15 @@ internal import LarderLMDB
 /// It keeps places in the store: it is good for one transaction, until that writes.
 struct SearchLengthReader {
   private let database: Database
-  private var blocks: [UInt32: UnsafeRawPointer] = [:]
+  /// Nil for those whose ids have all lost their documents.
+  private var blocks: [UInt32: UnsafeRawPointer?] = [:]
   private var number = UInt32.max
   private var current: UnsafeRawPointer?
 
   init(_ database: Database) { self.database = database }
 
   /// - Parameter id: One that has postings.
-  /// - Throws: ``SearchDamage``, also where there are no lengths for it; LMDB's errors.
+  /// - Throws: ``SearchDamage``, also where there are no lengths for it, and keys all the same; LMDB's errors.
   @inline(__always)
   mutating func stored(
     _ id: UInt32, _ transaction: borrowing some Transaction & ~Copyable
@@ -39,8 +40,12 @@ struct SearchLengthReader {
     } else {
       current =
         try SearchLengths.withBlock(block, transaction, in: database) { $0.baseAddress } ?? nil
-      guard let current else { throw SearchDamage("lengths are missing") }
-      blocks[block] = current
+      // Where no id of a block has a document any more, its lengths and its keys are gone. Postings of such ids are
+      // still there until the merge that has swept them has ended.
+      if current == nil, try SearchKeys.exist(besideLengths: block, transaction, in: database) {
+        throw SearchDamage("lengths are missing")
+      }
+      blocks.updateValue(current, forKey: block)
     }
     number = block
   }

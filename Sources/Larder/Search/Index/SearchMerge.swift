@@ -73,6 +73,8 @@ struct SearchMergeStep {
 
   /// Bytes that a step writes, or deletes, about.
   let byteCount: Int
+  /// Bytes that a step reads, about: where little is live, it writes nearly nothing.
+  private var readByteCount: Int { 4 * byteCount }
 
   /// - Parameter byteCount: 256 KiB take a few milliseconds.
   init(database: Database, weights: [UInt32], byteCount: Int = 256 << 10) {
@@ -118,6 +120,13 @@ struct SearchMergeStep {
     _ transaction: inout WriteTransaction
   ) throws {
     var merge = merge
+    if !merge.isCopying {
+      let sweep = SearchSweep(database: database, byteCount: byteCount)
+      guard try sweep.take(&merge, of: header.segments, transaction) else {
+        header.merge = merge
+        return
+      }
+    }
     var writer = SegmentWriter(
       number: merge.output.number, firstID: merge.output.firstID, unit: unit)
     let isDone = try copy(header.segments[merge.range], &merge, &writer, transaction)
@@ -133,35 +142,10 @@ struct SearchMergeStep {
     }
     let inputs = header.segments[merge.range]
     header.dropped += inputs.map(\.number)
-    var output = merge.output
-    output.documentCount = try liveCount(merge.output, transaction)
+    let output = merge.output
     header.segments.replaceSubrange(merge.range, with: output.byteCount > 0 ? [output] : [])
     header.merge = nil
     header.planMerge()
-  }
-
-  /// The documents of a segment that no newer version has taken the place of.
-  private func liveCount(
-    _ segment: SearchHeader.Segment, _ transaction: borrowing WriteTransaction
-  ) throws -> Int {
-    let blocks =
-      SearchLengths.block(of: segment.firstID)...SearchLengths.block(of: segment.endID - 1)
-    var cursor = try transaction.cursor(in: database)
-    var count = 0
-    // Blocks are missing whose ids were all taken away before they became part of a segment.
-    var hasOne = try SearchLengths.key(blocks.lowerBound).withUnsafeBytes {
-      try cursor.seek(atOrAfter: $0)
-    }
-    while hasOne, let block = SearchLengths.block(ofKey: cursor.key), block <= blocks.upperBound {
-      let lengths = try SearchLayout.opened(cursor.value, key: cursor.key)
-      let first = block * SearchLengths.idsPerBlock
-      for place in 0..<UInt32(lengths.count / 2)
-      where segment.firstID..<segment.endID ~= first + place {
-        if lengths[2 * Int(place)] | lengths[2 * Int(place) + 1] != 0 { count += 1 }
-      }
-      hasOne = try cursor.next()
-    }
-    return count
   }
 
   /// Copies what is live of the next terms.
@@ -178,24 +162,29 @@ struct SearchMergeStep {
       try cursors.add(TermCursor(segment, transaction.cursor(in: database)), from: done ?? [])
     }
     var skipsUpTo = done == nil ? nil : lastID
+    var readCount = 0
     while let term = cursors.least() {
       let isContinued = skipsUpTo != nil && term == done
       let from = isContinued ? (skipsUpTo ?? 0) + 1 : 0
       skipsUpTo = nil
       writer.begin(term, isContinued: isContinued)
+      // To find a term takes longer than to read a few bytes of postings.
+      readCount += term.count + 8
       var last: UInt32?
       try cursors.forEachPostings(from: from) { postings in
+        readCount += postings.byteCount
         var positions = VarintReader(postings.positions)
         try postings.forEach(unit: unit) { id, frequency in
           let places = try coding.skip(&positions)
-          guard id >= from, try lengths.isLive(id, transaction) else { return }
-          writer.add(id, frequency: frequency, positions: places)
+          guard id >= from else { return }
           last = id
+          guard try lengths.isLive(id, transaction) else { return }
+          writer.add(id, frequency: frequency, positions: places)
         }
-        // A step that has copied nothing of a term has no place in it to go on from.
-        return last == nil || writer.byteCount < byteCount
+        // A step that has read nothing new of a term has no place in it to go on from.
+        return last == nil || writer.byteCount < byteCount && readCount < readByteCount
       }
-      if writer.byteCount >= byteCount, let last {
+      if writer.byteCount >= byteCount || readCount >= readByteCount, let last {
         merge.position = term + [0]
         merge.position.append(bigEndian: last)
         return false
@@ -208,9 +197,12 @@ struct SearchMergeStep {
 }
 
 extension SearchHeader.Merge {
-  /// The last term that the output has postings of, and the last id of these.
+  /// Whether the ids were swept, and a term was read.
+  fileprivate var isCopying: Bool { position.count > 5 }
+
+  /// The last term that was read, and the last id of it; what is live of it up to there, the output has.
   fileprivate var place: (term: [UInt8]?, id: UInt32) {
-    guard position.count > 5 else { return (nil, 0) }
+    guard isCopying else { return (nil, 0) }
     let id = position.suffix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
     return ([UInt8](position.dropLast(5)), id)
   }
