@@ -23,7 +23,8 @@ public struct JoinedModels<Model: Sendable, Entity: Document, Related: Sendable>
   let watching: @Sendable (Query<Entity>, Set<ChangeOrigin>) -> WatchSequence<ResultChange<Element>>
 
   /// The models of what `query` selects, in its order, each with what belongs to it. What `query` does
-  /// not find is not looked up.
+  /// not find is not looked up. A query that leaves out what cannot be read does so also for what its models
+  /// refer to.
   ///
   /// - Throws: ``StoreError`` when one cannot be read.
   public func fetch(_ query: Query<Entity>) throws -> [Element] { try fetching(query) }
@@ -88,8 +89,16 @@ extension Repository {
   ) -> JoinedModels<Model, Entity, Related> {
     joined(
       JoinedRows.Link(wanted: wanted, key: { $0.entityAccessorKey }, related: related),
-      fetching: { try others.get(keys: Array(Set($0))) },
-      watching: { others.watch(Other.all, ignoring: $0) })
+      fetching: { keys, unreadable in
+        let keys = Array(Set(keys))
+        guard let unreadable else { return try others.get(keys: keys) }
+        return try others.get(keys: keys, skippingUnreadable: unreadable.report)
+      },
+      watching: { ignored, unreadable in
+        var all = Other.all
+        all.selection.unreadable = unreadable
+        return others.watch(all, ignoring: ignored)
+      })
   }
 }
 
@@ -124,8 +133,9 @@ extension Repository where Model == Entity {
   ) -> JoinedModels<Model, Entity, [Other]> {
     joined(
       JoinedRows.Link(wanted: { [$0.entityAccessorKey] }, key: key, related: { $0[0] }),
-      fetching: { _ in try others.fetch(query) },
-      watching: { others.watch(query, ignoring: $0) })
+      // Of them the other query says what becomes of those that cannot be read.
+      fetching: { _, _ in try others.fetch(query) },
+      watching: { ignored, _ in others.watch(query, ignoring: ignored) })
   }
 }
 
@@ -133,25 +143,30 @@ extension Repository where Model == Entity {
 
 extension Repository {
   /// - Parameters:
-  ///   - fetching: Others, among them all that belong to the models that ask for these values.
-  ///   - watching: All others.
+  ///   - fetching: Others, among them all that belong to the models that ask for these values. Given who is
+  ///     told of models that cannot be read, nil where these are errors.
+  ///   - watching: All others; likewise.
   fileprivate func joined<Other, Key: Hashable & Sendable, Related>(
     _ link: JoinedRows<Model, Other, Key, Related>.Link,
-    fetching: @escaping @Sendable ([Key]) throws -> [Other],
-    watching: @escaping @Sendable (Set<ChangeOrigin>) -> WatchSequence<ResultChange<Other>>
+    fetching: @escaping @Sendable ([Key], UnreadableHandler?) throws -> [Other],
+    watching:
+      @escaping @Sendable (Set<ChangeOrigin>, UnreadableHandler?) -> WatchSequence<
+        ResultChange<Other>
+      >
   ) -> JoinedModels<Model, Entity, Related> {
     JoinedModels { query in
       let models = try fetch(query)
       let wanted = models.map(link.wanted)
       var having: [Key: [Other]] = [:]
-      for other in try fetching(wanted.flatMap(\.self)) {
+      for other in try fetching(wanted.flatMap(\.self), query.selection.unreadable) {
         if let key = link.key(other) { having[key, default: []].append(other) }
       }
       return zip(models, wanted).map { model, wanted in
         Included(model: model, related: link.related(wanted.map { having[$0] ?? [] }))
       }
     } watching: { query, ignored in
-      let (models, others) = (watch(query, ignoring: ignored), watching(ignored))
+      let models = watch(query, ignoring: ignored)
+      let others = watching(ignored, query.selection.unreadable)
       return WatchSequence {
         let pair = WatchPair(models.makeAsyncIterator().step, others.makeAsyncIterator().step)
         let rows = Locked(JoinedRows(link))

@@ -28,7 +28,8 @@ extension Repository where Model == Entity {
     }
   }
 
-  /// What `query` selects, in sections by a field that may be nil; nil comes first.
+  /// What `query` selects, in sections by a field that may be nil; nil comes first, unless the query is
+  /// sorted by the field and brings it elsewhere.
   ///
   /// - Throws: ``StoreError`` when a document cannot be read.
   public func sections<Key: Comparand & Comparable>(
@@ -52,23 +53,25 @@ extension Repository where Model == Entity {
     }
   }
 
-  /// What `query` selects, in sections by an enum that may be nil; nil comes first.
+  /// What `query` selects, in sections by an enum that may be nil; nil comes first, unless the query is
+  /// sorted by the field and brings it elsewhere.
   ///
   /// - Throws: ``StoreError`` when a document cannot be read.
   public func sections<Key: RawRepresentable & Comparable & Sendable>(
     by path: any KeyPath<Entity, Key?> & Sendable, of query: Query<Entity> = Entity.all
   ) throws -> [ModelSection<Key?, Model>] where Key.RawValue: Comparand {
     let operand: Operand = QueryField<Entity, Key?>(path).optionalRawOperand()
-    return try sections(of: query, by: operand, path, { $0 }) { $0.order($1) }
+    return try sections(of: query, by: operand, path, { $0 }, isNil: { $0 == nil }) { $0.order($1) }
   }
 
   /// - Parameters:
   ///   - operand: The field as it is stored.
   ///   - place: What a value is compared by.
+  ///   - isNil: Asked where the type's own order says how values follow each other.
   ///   - order: Below zero where the first comes before the second; zero where both are in one section.
   private func sections<Key: Sendable, Place>(
     of query: Query<Entity>, by operand: Operand, _ path: KeyPath<Entity, Key>,
-    _ place: (Key) -> Place, _ order: (Place, Place) -> Int
+    _ place: (Key) -> Place, isNil: (Place) -> Bool = { _ in false }, _ order: (Place, Place) -> Int
   ) throws -> [ModelSection<Key, Model>] {
     #if LARDER_MUTANTS
       var query = query
@@ -80,15 +83,16 @@ extension Repository where Model == Entity {
       let key = model[keyPath: path]
       return (key: key, place: place(key), model: model)
     }
-    let first = query.selection.order.first
-    if first?.operand != operand {
-      let isReversed = first.map { $0.isReversed && $0.operand.isOrder(of: operand) } ?? false
+    let sectionOrder = query.sectionOrder(by: operand)
+    if !sectionOrder.isWhole {
       // After the limit, which holds in the query's own order. Ties keep that order: Swift's sort is
       // stable, but does not promise it.
       rows = rows.enumerated()
         .sorted { left, right in
-          let order = order(left.element.place, right.element.place)
-          return order != 0 ? (order < 0) != isReversed : left.offset < right.offset
+          let order = sectionOrder.directed(
+            order(left.element.place, right.element.place),
+            isOfNil: isNil(left.element.place) != isNil(right.element.place))
+          return order != 0 ? order < 0 : left.offset < right.offset
         }
         .map(\.element)
     }
@@ -133,15 +137,58 @@ extension Optional where Wrapped: RawRepresentable & Comparable, Wrapped.RawValu
   }
 }
 
+// MARK: The order of sections
+
+/// How far a query's own order is that of sections by a field.
+struct SectionOrder {
+  /// How many levels of the query's order are about the field, before any others: with nil elsewhere than where
+  /// it comes by itself they are two.
+  fileprivate(set) var levelCount = 0
+  fileprivate(set) var isReversed = false
+  /// Whether equal values follow each other already. A type's own order may not tell all values apart.
+  fileprivate(set) var isWhole = false
+
+  /// - Parameters:
+  ///   - order: How two values compare, ascending and with nil first.
+  ///   - isOfNil: Whether one of them is nil, and the other one is not.
+  /// - Returns: How they compare in this order.
+  func directed(_ order: Int, isOfNil: Bool) -> Int {
+    // A level of its own brings nil to the end at which it is not by itself.
+    isReversed != (isOfNil && levelCount == 2) ? -order : order
+  }
+}
+
+extension Query {
+  /// What this query's order is for sections by a field.
+  func sectionOrder(by field: Operand) -> SectionOrder {
+    let levels = selection.order
+    var order = SectionOrder()
+    let start = levels.first?.operand.isNilOrder(of: field) == true ? 1 : 0
+    guard start < levels.count else { return order }
+    let level = levels[start]
+    order.isWhole = level.operand.isSameField(as: field)
+    guard order.isWhole || level.operand.isOrder(of: field) else { return order }
+    order.levelCount = start + 1
+    order.isReversed = level.isReversed
+    return order
+  }
+}
+
 extension Operand {
   /// Whether both are one stored field: what is computed is never known to be the same.
-  func isSameField(as other: Operand) -> Bool {
+  fileprivate func isSameField(as other: Operand) -> Bool {
     if case .field = self { self == other } else { false }
   }
 
   /// Whether this puts the values of a stored field in their own order, which is not the stored one.
-  func isOrder(of field: Operand) -> Bool {
+  fileprivate func isOrder(of field: Operand) -> Bool {
     guard case .computed(let computed) = self, case .field(let path) = field else { return false }
     return computed.orderedPath == path
+  }
+
+  /// Whether this only keeps nil apart from the values of a stored field.
+  fileprivate func isNilOrder(of field: Operand) -> Bool {
+    guard case .derived(let own, .isNil) = self, case .field(let path) = field else { return false }
+    return own == path
   }
 }

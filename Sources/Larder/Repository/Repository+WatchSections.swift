@@ -27,7 +27,7 @@ extension Repository where Model == Entity {
   }
 
   /// What `query` selects, in sections by a field that may be nil, each time that it has changed; nil
-  /// comes first.
+  /// comes first, unless the query is sorted by the field and brings it elsewhere.
   ///
   /// As the other one.
   public func watch<Key: Comparand & Comparable>(
@@ -51,7 +51,7 @@ extension Repository where Model == Entity {
   }
 
   /// What `query` selects, in sections by an enum that may be nil, each time that it has changed; nil
-  /// comes first.
+  /// comes first, unless the query is sorted by the field and brings it elsewhere.
   ///
   /// As the other ones.
   public func watch<Key: RawRepresentable & Comparable & CaseIterable & Sendable>(
@@ -61,7 +61,7 @@ extension Repository where Model == Entity {
     let field = QueryField<Entity, Key?>(path)
     return watch(
       query, field.optionalRawOperand(), [field.enumSortKey(isReversed: false)], ignored,
-      key: { $0[keyPath: path] }, place: { $0 }, order: { $0.order($1) })
+      key: { $0[keyPath: path] }, place: { $0 }, isNil: { $0 == nil }, order: { $0.order($1) })
   }
 
   private func watch<Key: FieldValue & Sendable>(
@@ -77,10 +77,12 @@ extension Repository where Model == Entity {
   ///   - operand: The field as it is stored.
   ///   - ownOrder: Puts documents into the order of the sections, where the stored values do not.
   ///   - place: What a value is compared by.
+  ///   - isNil: Asked where the type's own order says how values follow each other.
   ///   - order: Below zero where the first comes before the second; zero where both are in one section.
   private func watch<Key: Sendable, Place>(
     _ query: Query<Entity>, _ operand: Operand, _ ownOrder: [SortKey], _ ignored: Set<ChangeOrigin>,
     key: @escaping @Sendable (Model) -> Key, place: @escaping @Sendable (Key) -> Place,
+    isNil: @escaping @Sendable (Place) -> Bool = { _ in false },
     order: @escaping @Sendable (Place, Place) -> Int
   ) -> WatchSequence<Rows<RowSection<Key, Model>>> {
     let isSame: @Sendable (Key, Key) -> Bool = { order(place($0), place($1)) == 0 }
@@ -88,15 +90,15 @@ extension Repository where Model == Entity {
       return watch(sorted, ignoring: ignored).sections(by: key, isSame: isSame)
     }
     // The rows are in another order than the sections, and all of them are sorted anew.
-    let isReversed = query.selection.order.first.map {
-      $0.isReversed && $0.operand.isOrder(of: operand)
-    }
+    let sectionOrder = query.sectionOrder(by: operand)
     return values(of: query, ignoring: ignored).map { rows in
       var runs = SectionRuns<Key, Model>(by: key, isSame: isSame)
       let sorted = rows.map { (place: place(key($0)), model: $0) }.enumerated()
         .sorted { left, right in
-          let order = order(left.element.place, right.element.place)
-          return order != 0 ? (order < 0) != (isReversed ?? false) : left.offset < right.offset
+          let order = sectionOrder.directed(
+            order(left.element.place, right.element.place),
+            isOfNil: isNil(left.element.place) != isNil(right.element.place))
+          return order != 0 ? order < 0 : left.offset < right.offset
         }
       runs.apply(.initial(Rows(sorted.lazy.map(\.element.model)), sequence: 0))
       return runs.sections
@@ -132,16 +134,16 @@ extension Query {
   /// The same documents in the order of a field first, and in their own within it; nil where the
   /// query's own order decides which documents there are.
   fileprivate func sorted(firstBy operand: Operand, _ ownOrder: [SortKey]) -> Self? {
-    let first = selection.order.first
-    if first?.operand.isSameField(as: operand) == true { return self }
+    let order = sectionOrder(by: operand)
+    if order.isWhole { return self }
     guard selection.maximum == nil, selection.skipped == 0,
       selection.filter.splitAtPosition.0 == nil
     else { return nil }
     var query = self
     // The stored value keeps apart what a type's own order does not.
-    if let first, first.operand.isOrder(of: operand) {
-      let key = SortKey(operand: operand, isReversed: first.isReversed)
-      query.selection.order.insert(key, at: 1)
+    if order.levelCount > 0 {
+      let key = SortKey(operand: operand, isReversed: order.isReversed)
+      query.selection.order.insert(key, at: order.levelCount)
     } else {
       let keys = ownOrder + [SortKey(operand: operand, isReversed: false)]
       query.selection.order.insert(contentsOf: keys, at: 0)

@@ -110,6 +110,8 @@ extension Engine {
   /// - Returns: Whether it is suspended now, and was not before.
   private func suspend(until deadline: Double, _ suspended: inout SuspendedStore) throws -> Bool {
     guard !environment.isSuspended else { return false }
+    // Reads were refused meanwhile, and nobody will resume what is not suspended.
+    defer { if !environment.isSuspended { watchHub.resume(self) } }
     let folder = environment.folder
     var failure: (any Error)?
     _ = try environment.suspend(timeoutSeconds: max(0, deadline - WriteWait.now)) { transaction in
@@ -158,8 +160,9 @@ extension Engine {
     do {
       try refreshCatalogue()
     } catch {
-      // Where it cannot be suspended again, all is as the error says.
+      // Where it cannot be suspended again, all is as the error says, and watchers go on.
       try? environment.suspend(timeoutSeconds: 1)
+      if !environment.isSuspended { watchHub.resume(self) }
       throw error
     }
   }

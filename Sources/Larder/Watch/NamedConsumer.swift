@@ -15,6 +15,8 @@ final class NamedConsumer: @unchecked Sendable {
   private var position: UInt64?
   /// The last change of the batch that was handed over last; nil where there was none.
   private var handed: UInt64?
+  /// Of the last reset, while nothing was acknowledged since: its place, and what was acknowledged before.
+  private var reset: (place: UInt64, acknowledged: UInt64?)?
   private var isBegun = false
   /// When the lease was last taken or renewed here.
   private var renewed = 0.0
@@ -59,6 +61,7 @@ final class NamedConsumer: @unchecked Sendable {
     position = batch.token.sequence
     if batch.isReset || !batch.changes.isEmpty {
       handed = batch.token.sequence
+      if batch.isReset { reset = (batch.token.sequence, acknowledged) }
       return batch
     }
     if let acknowledged, acknowledged >= handed ?? 0,
@@ -70,11 +73,12 @@ final class NamedConsumer: @unchecked Sendable {
   }
 
   /// Reads behind the last change that was looked at or acknowledged. A reset that was acknowledged is done
-  /// with more than there was when it was handed over.
+  /// with more than there was when it was handed over, or with less.
   private func read() throws -> (acknowledged: UInt64?, ChangeBatch) {
     try store.engine.storing {
       try store.engine.withChangeLog { snapshot, log in
         let acknowledged = try acknowledged(in: snapshot)
+        goBack(to: acknowledged)
         let start = position.map { max($0, acknowledged ?? 0) } ?? acknowledged
         return (
           acknowledged,
@@ -82,6 +86,14 @@ final class NamedConsumer: @unchecked Sendable {
         )
       }
     }
+  }
+
+  /// Goes on from what was acknowledged for a reset, where a snapshot from before the reset was read for it:
+  /// what was saved between the two is in neither.
+  private func goBack(to acknowledged: UInt64?) {
+    guard let reset, let acknowledged, acknowledged != reset.acknowledged else { return }
+    self.reset = nil
+    if acknowledged < reset.place { (position, handed) = (acknowledged, acknowledged) }
   }
 
   /// The last change that was acknowledged; nil where there is none.

@@ -98,7 +98,7 @@ public struct ResultDifference<Model: Sendable>: Sendable {
 
 extension ResultDifference {
   /// Swift's own form of the difference, in which an update is a removal and an insertion that
-  /// belong together.
+  /// belong together. Costs what the difference costs.
   ///
   /// - Parameter old: The old result.
   /// - Precondition: The difference begins with a result as long as `old`.
@@ -117,12 +117,20 @@ extension ResultDifference {
         .insert(
           offset: insertion.offset, element: insertion.model, associatedWith: insertion.origin))
     }
-    let removed = removals.map(\.offset).reversed()
-    let inserted = insertions.map(\.offset)
+    // Both ascend with the offsets of the updates.
+    var (insertedCount, removedCount) = (0, 0)
     for update in updates {
+      while insertedCount < insertions.count, insertions[insertedCount].offset < update.offset {
+        insertedCount += 1
+      }
       // As many rows as stand before it and were there before, and those that were taken out.
-      var origin = update.offset - inserted.count { $0 < update.offset }
-      for offset in removed where offset <= origin { origin += 1 }
+      let kept = update.offset - insertedCount
+      while removedCount < removals.count,
+        removals[removals.count - 1 - removedCount].offset <= kept + removedCount
+      {
+        removedCount += 1
+      }
+      let origin = kept + removedCount
       changes.append(
         .remove(offset: origin, element: old[origin], associatedWith: update.offset))
       changes.append(

@@ -92,8 +92,9 @@ extension SnapshotWatch {
     let head = snapshot.sequence
     if head == position { return false }
     // A store that went back in time was replaced by a copy of an earlier moment.
-    guard head > position, head - position <= UInt64(LogFollower.patience), let log else {
-      return true
+    guard head > position, let log else { return true }
+    if head - position > UInt64(LogFollower.patience) {
+      return hasNews(after: position, snapshot, log)
     }
     round += 1
     let (groups, probe, round) = (groups, probe, round)
@@ -111,6 +112,22 @@ extension SnapshotWatch {
       _ = probe.take()
       return true
     }
+  }
+
+  /// Whether any change of a collection that was read is of an origin that is not ignored, or the log does
+  /// not say. Looks at no document: there may be millions.
+  private func hasNews(
+    after position: UInt64, _ snapshot: borrowing Snapshot, _ log: Database
+  ) -> Bool {
+    var isNews = false
+    // A damaged log is as good as one that was pruned.
+    let isWhole = try? snapshot.transaction.forEachChange(
+      after: position, head: snapshot.sequence, in: log
+    ) { header, _ in
+      isNews = groups[header.collection] != nil && !ignored.contains(header.origin)
+      return !isNews
+    }
+    return isWhole != true || isNews
   }
 }
 

@@ -158,7 +158,8 @@ extension WatchHub {
     state.timer = timer
   }
 
-  /// Goes on behind a suspension: everybody has to look, as others may have written.
+  /// Goes on behind a suspension, or behind one that did not come about: everybody has to look, as others
+  /// may have written, and as whoever looked meanwhile was refused.
   func resume(_ engine: Engine) {
     state.withLock { state in
       guard !state.seats.isEmpty else { return }

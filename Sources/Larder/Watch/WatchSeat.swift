@@ -37,7 +37,8 @@ final class WatchSeat: Sendable {
   }
 
   /// Takes the mark away. Whoever then looks at the store sees what it was made for; what comes
-  /// later makes a new one.
+  /// later makes a new one. Where that look fails, later marks say too much of what nothing concerns:
+  /// what this one was made for is not to be skipped.
   ///
   /// - Returns: The change up to which nothing concerns the watcher; nil when it is closed.
   func take() -> UInt64? {

@@ -6,6 +6,9 @@ final class Watcher<Element: Sendable>: Sendable {
   private struct State {
     var work: any WatchWork<Element>
     var isFinished = false
+    /// Whether a suspension has refused the last look: what its mark was made for is still to be seen, and
+    /// nothing may be skipped.
+    var isLookOwed = false
   }
 
   private let seat: WatchSeat
@@ -55,15 +58,19 @@ final class Watcher<Element: Sendable>: Sendable {
 
   /// What is new at once; nil where nothing is.
   func look() throws -> Element? {
-    // Taken before the store is looked at, so that nothing falls in between.
-    let skipped = seat.take()
-    return try state.withLock { state in
+    try state.withLock { state in
       if state.isFinished { return nil }
+      // Taken before the store is looked at, so that nothing falls in between; and by whoever looks, so
+      // that no other task looks by a later mark before.
+      let skipped = seat.take()
       do {
         guard let skipped else { throw StoreError.closed }
-        return try state.work.next(skippingTo: skipped)
+        let element = try state.work.next(skippingTo: state.isLookOwed ? 0 : skipped)
+        state.isLookOwed = false
+        return element
       } catch let error as StoreError where error.isSuspended {
-        // It is signalled when the store is resumed.
+        // It is signalled when the store is resumed, or is not suspended after all.
+        state.isLookOwed = true
         return nil
       } catch {
         state.isFinished = true

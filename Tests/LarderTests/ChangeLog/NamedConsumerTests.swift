@@ -62,6 +62,45 @@ import Testing
     }
   }
 
+  @Test(
+    "what was saved behind the snapshot that was read for a reset comes, also from before the reset"
+  )
+  func earlierSnapshot() async throws {
+    try await withTemporaryStore { store in
+      let parcels = store.repository(of: Parcel.self)
+      try await parcels.save(Parcel(id: 1))
+      let early = try store.read { $0.sequence }
+      try await parcels.save(Parcel(id: 2))
+      var changes = store.changes(for: "index").makeAsyncIterator()
+      let reset = try await next(&changes)
+      #expect(reset.isReset && reset.token.sequence > early)
+
+      try await store.write { try $0.acknowledge(reset, readAt: early) }
+      try await parcels.save(Parcel(id: 3))
+
+      let batch = try await next(&changes)
+      #expect(!batch.isReset)
+      #expect(keys(batch) == [2, 3])
+      try await store.write { try $0.acknowledge(batch) }
+      try await parcels.save(Parcel(id: 4))
+      #expect(keys(try await next(&changes)) == [4])
+    }
+  }
+
+  @Test("a reset that is not acknowledged goes on behind its own place")
+  func unacknowledgedReset() async throws {
+    try await withTemporaryStore { store in
+      let parcels = store.repository(of: Parcel.self)
+      try await parcels.save(Parcel(id: 1))
+      var changes = store.changes(for: "index").makeAsyncIterator()
+      #expect(try await next(&changes).isReset)
+
+      try await parcels.save(Parcel(id: 2))
+
+      #expect(keys(try await next(&changes)) == [2])
+    }
+  }
+
   @Test("a consumer that has acknowledged all that concerns it keeps nothing, however others save")
   func passing() async throws {
     try await withTemporaryStore { store in

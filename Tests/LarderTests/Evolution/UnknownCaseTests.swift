@@ -266,6 +266,37 @@ import Testing
     }
   }
 
+  @Document
+  struct Visit: Identifiable, Equatable {
+    var id: Int
+    var ticketID: Int
+  }
+
+  @Test("models are joined without what they refer to where its type cannot read that")
+  func joined() async throws {
+    try await withTemporaryStore { store in
+      try fill(store, frozen: [3])
+      let visits = store.repository(of: Visit.self)
+      try await visits.save([Visit(id: 1, ticketID: 3), Visit(id: 2, ticketID: 4)])
+      let joined = visits.including(\.ticketID, from: store.repository(of: Ticket.self))
+      let reports = Reports()
+      let query = Visit.all.skippingUnreadable { reports($0) }
+
+      let fetched = try joined.fetch(query).map(\.related?.id)
+      #expect(fetched == [nil, 4])
+      #expect(reports.keys == ["3"])
+      #expect(throws: StoreError.self) { try joined.fetch(Visit.all) }
+
+      var lists = joined.values(of: query).makeAsyncIterator()
+      let first = try #require(try await lists.next()).map(\.related?.id)
+      #expect(first == [nil, 4])
+      try await store.repository(of: NewTicket.self).save(NewTicket(id: 4, state: .frozen))
+      let second = try #require(try await lists.next()).map(\.related?.id)
+      #expect(second == [nil, nil])
+      #expect(reports.keys == ["3", "4"])
+    }
+  }
+
   @Test("which documents are left out agrees with plain Swift, whatever the query")
   func random() throws {
     var random = RandomSource()

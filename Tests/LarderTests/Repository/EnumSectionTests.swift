@@ -93,6 +93,48 @@ import Testing
     }
   }
 
+  @Document
+  struct Crate: Identifiable, Equatable {
+    var id: Int
+    var level: Level?
+  }
+
+  @Test("sections by an enum that may be nil keep the query's direction, wherever it has nil")
+  func nilPlacement() async throws {
+    let levels: [Level?] = [.last, nil, .one, .other, .one]
+    let crates = levels.enumerated().map { Crate(id: $0, level: $1) }
+    let cases: [(SortOrder, NilPlacement, [Level?])] = [
+      (.forward, .first, [nil, .other, .one, .last]),
+      (.forward, .last, [.other, .one, .last, nil]),
+      (.reverse, .first, [nil, .last, .one, .other]),
+      (.reverse, .last, [.last, .one, .other, nil]),
+    ]
+    try await withTemporaryStore { store in
+      let repositories: [any Repository<Crate, Crate>] = [
+        store.repository(of: Crate.self), InMemoryRepository(of: Crate.self),
+      ]
+      for repository in repositories {
+        try await repository.save(crates)
+        for (direction, nils, keys) in cases {
+          let sorted = Crate.all.sorted(by: \.level, direction, nils: nils)
+          for query in [sorted, sorted.limit(100)] {
+            let expected = keys.map { key in crates.filter { $0.level == key } }
+
+            let fetched = try repository.sections(by: \.level, of: query)
+            var watch = repository.watch(sections: query, by: \.level).makeAsyncIterator()
+            let watched = try #require(try await watch.next())
+            let rows = watched.map { Array($0.rows) }
+
+            #expect(fetched.map(\.key) == keys, "\(query)")
+            #expect(fetched.map(\.models) == expected, "\(query)")
+            #expect(watched.map(\.key) == keys, "\(query)")
+            #expect(rows == expected, "\(query)")
+          }
+        }
+      }
+    }
+  }
+
   @Test("watched sections by an enum are those of a fetch, for every order and limit")
   func watched() async throws {
     try await withTemporaryStore { store in

@@ -204,6 +204,31 @@ import Testing
     }
   }
 
+  @Test("changes of ignored origins do not run the closure where they are very many, either")
+  func manyIgnored() throws {
+    try withTemporaryStore { store in
+      let lists = store.repository(of: List.self)
+      let items = store.repository(of: Item.self)
+      try lists.save(List(id: -1))
+      var subject = Subject(store, ignoring: [.sync]) { try $0.count(List.all) }
+      #expect(try subject.look() == 1)
+      #expect(try subject.look() == nil)
+
+      // More than the hub looks at one by one, and so it tells everybody.
+      try lists.save((0..<5000).map { List(id: $0) }, as: .sync)
+      #expect(try subject.look() == nil)
+      // Of a collection that the closure does not read.
+      try items.save((0..<5000).map { Item(id: $0, listID: 0) })
+      #expect(try subject.look() == nil)
+      #expect(subject.work.runCount == 1)
+      try lists.save((5000..<10_000).map { List(id: $0) }, as: .sync)
+      try lists.save(List(id: -2))
+
+      #expect(try subject.look() == 10_002)
+      #expect(subject.work.runCount == 2)
+    }
+  }
+
   @Test("what the closure throws ends the sequence")
   func throwing() async throws {
     struct Refusal: Error {}

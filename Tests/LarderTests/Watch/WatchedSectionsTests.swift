@@ -132,6 +132,43 @@ import Testing
     }
   }
 
+  @Test("sections of a query that is sorted by their field come as its rows do, wherever nil is")
+  func asFetched() async throws {
+    let notes: [String?] = ["b", nil, "a", "c", "a", nil]
+    let contacts = notes.enumerated().map { Contact(id: "\($0)", city: "", note: $1) }
+    let cases: [(SortOrder, NilPlacement, [String?])] = [
+      (.forward, .first, [nil, "a", "b", "c"]), (.forward, .last, ["a", "b", "c", nil]),
+      (.reverse, .first, [nil, "c", "b", "a"]), (.reverse, .last, ["c", "b", "a", nil]),
+    ]
+    try await withTemporaryStore { store in
+      let repositories: [any Repository<Contact, Contact>] = [
+        store.repository(of: Contact.self), InMemoryRepository(of: Contact.self),
+      ]
+      for repository in repositories {
+        for (direction, nils, keys) in cases {
+          let sorted = Contact.all.sorted(by: \.note, direction, nils: nils)
+          for query in [sorted, sorted.sorted(by: \.id, .reverse).limit(100)] {
+            try await repository.eraseAllData()
+            try await repository.save(Array(contacts.prefix(3)))
+            var watch = repository.watch(sections: query, by: \.note).makeAsyncIterator()
+            _ = try await watch.next()
+
+            try await repository.save(contacts)
+            let watched = try #require(try await watch.next())
+            let fetched = try repository.sections(by: \.note, of: query)
+            let rows = watched.flatMap { Array($0.rows) }
+            let expected = try repository.fetch(query)
+
+            #expect(fetched.map(\.key) == keys, "\(query)")
+            #expect(fetched.flatMap(\.models) == expected, "\(query)")
+            #expect(watched.map(\.key) == keys, "\(query)")
+            #expect(rows == expected, "\(query)")
+          }
+        }
+      }
+    }
+  }
+
   @Test("changes of ignored origins make no element, and come with the next one")
   func ignored() async throws {
     try await withTemporaryStore { store in
