@@ -78,7 +78,7 @@ internal import Synchronization
     let isStateStale = try isStateStale()
     try refreshCatalogue()
     if isStateStale { try writer.run { try perform { $0.hasWrittenMore = true } } }
-    try renewIndexes()
+    findIndexesToRenew()
     // Another program may have ended between two steps of a merge.
     indexWork.withLock { $0.searchesToMerge = catalogue.searchNumbers }
     damagedSearches.start { [weak self] in self?.scheduleIndexWork() }

@@ -9,6 +9,8 @@ struct IndexWork {
   private(set) var passedOver: [UInt32: Bool] = [:]
   /// Search indexes, by number, whose segments may wait for being merged.
   var searchesToMerge: Set<UInt32> = []
+  /// Indexes, by number, that are to be built anew as they were not made as it is done today.
+  var numbersToRenew: Set<UInt32> = []
   /// Bytes in use, without the log, from which on another step is worth its while.
   private var enough = 0
   /// Commits since the background tried the last time.
@@ -28,6 +30,23 @@ struct IndexWork {
     passedOver[number] = nil
     if makesRoom { passedOver = [:] }
     patience = Self.leastPatience
+  }
+
+  /// The next index to be built anew, without those that are passed over where nobody has asked.
+  func nextToRenew(inBackground: Bool = true) -> UInt32? {
+    numbersToRenew.filter { !inBackground || passedOver[$0] == nil }.min()
+  }
+
+  mutating func hasRenewed(_ number: UInt32) {
+    numbersToRenew.remove(number)
+    shortages[number] = nil
+    passedOver[number] = nil
+  }
+
+  /// It failed for another reason than want of room, and is tried again some commits later.
+  mutating func passOver(_ number: UInt32) {
+    if passedOver.isEmpty { commitCount = 0 }
+    passedOver[number] = false
   }
 
   /// There may be room for all of them.

@@ -94,8 +94,7 @@ extension Engine {
     guard environment.options.durability != .volatile else { return .behindFile }
     let reserve = spaceLimits(in: transaction).reserve
     if try environment.keepReserve(reserve, in: transaction) { return .behindFile }
-    let statistics = try environment.statistics()
-    let free = statistics.freePageCount * statistics.pageByteCount
+    let free = try environment.freeByteCount(in: transaction)
     return free >= environment.reachableReserve(reserve) ? .inFreePages : .nowhere
   }
 

@@ -24,7 +24,8 @@ public final class Store: Sendable {
   private let temporaryFolder: URL?
 
   /// Opens the store in `folder`, making both if there are none; the parent folder must exist. Waits
-  /// while another process opens it, as ``StoreOptions/openTimeout`` says.
+  /// while another process opens it, as ``StoreOptions/openTimeout`` says, and for no writer, but for the
+  /// first opening of a copy that LMDB's own `mdb_copy -c` has made.
   ///
   /// - Throws: ``StoreError``: the folder is not safe to use or holds something else, another
   ///   format, other options. Nothing that was there is changed.

@@ -44,7 +44,9 @@ public struct StoreOptions: Equatable, Sendable {
   /// not is written. A write that has waited for so long throws
   /// ``StoreError/writeTimedOut(path:waitedFor:)`` and leaves nothing behind; one that has begun runs to
   /// its end, and waits as long again where it has to begin once more. Nil to wait without end. Opening a
-  /// store does not write, unless it makes the store.
+  /// store does not write, unless it makes the store, or is the first to open a copy that LMDB's own
+  /// `mdb_copy -c` has made. Indexes that another version of the app has left to be built anew are
+  /// begun behind it, in the background.
   public var writeTimeout: Duration?
   /// How long opening waits for another process that opens the store, compacts or restores it. That is
   /// over in milliseconds nearly always; but all pages of a large file may be looked at meanwhile, and

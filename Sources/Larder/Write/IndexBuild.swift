@@ -56,7 +56,7 @@ extension Engine {
   /// Has the writer's thread finish indexes, step by step, between the writes of others.
   func scheduleIndexWork() {
     guard !environment.options.isReadOnly,
-      catalogue.hasIndexWork || hasSearchWork,
+      catalogue.hasIndexWork || hasSearchWork || hasIndexesToRenew,
       indexWork.withLock({ work in
         defer { work.isScheduled = true }
         return !work.isScheduled
@@ -65,7 +65,12 @@ extension Engine {
     writer.enqueue { [weak self] in self?.workOnIndexes() }
   }
 
+  /// Whether the background has indexes to build anew.
+  var hasIndexesToRenew: Bool { indexWork.withLock { $0.nextToRenew() != nil } }
+
   private func workOnIndexes(hasRead: Bool = false) {
+    // Throws nothing in the background.
+    if !hasRead { try? renewIndexes(inBackground: true) }
     if !hasRead, wantsRun(for: nextIndexWorkBehind()) {
       // Not in the writer's line, where others wait.
       indexQueue.async { [weak self] in
@@ -202,10 +207,13 @@ extension Engine {
   func takeIndexStep(of collection: String) throws -> Bool {
     if writer.isInLine { throw StoreError.nestedWrite }
     readIndexRun(of: collection)
-    return try writer.run { try workOnIndex(of: collection) }
+    return try writer.run {
+      try renewIndexes()
+      return try workOnIndex(of: collection)
+    }
   }
 
-  private func wait(_ number: UInt32, _ record: IndexRecord, with shortage: Shortage) {
+  func wait(_ number: UInt32, _ record: IndexRecord, with shortage: Shortage) {
     let usedByteCount = usedByteCountWithoutLog()
     let isNews = indexWork.withLock { work in
       defer {
@@ -265,11 +273,16 @@ extension WriteScope {
   /// Whether a commit of this scope is a reason to go on with indexes.
   borrowing func mayWorkOnIndexes() -> Bool {
     let tokenizers = engine.tokenizers
-    guard catalogue.nextIndexWork(passingOver: [:], with: tokenizers) != nil else { return false }
+    guard
+      engine.hasNumbersToRenew
+        || catalogue.nextIndexWork(passingOver: [:], with: tokenizers) != nil
+    else {
+      return false
+    }
     let byteCount = engine.documentByteCount(in: transaction)
     return engine.indexWork.withLock { work in
       catalogue.nextIndexWork(passingOver: work.passedOver, with: tokenizers) != nil
-        || work.goesOn(using: byteCount)
+        || work.nextToRenew() != nil || work.goesOn(using: byteCount)
     }
   }
 

@@ -19,22 +19,6 @@ extension Engine {
     return indexes
   }
 
-  /// Has indexes built anew whose strings were normalised by another version of Unicode, and those
-  /// whose words another tokenizer has found.
-  func renewIndexes() throws {
-    guard !environment.options.isReadOnly else { return }
-    let stale = Set(
-      catalogue.indexes.values.filter {
-        $0.isInUse && !$0.definition.isCurrent
-      }.map(\.definition.collection))
-    for name in stale.sorted() {
-      // The end of a migration has them built anew, too.
-      guard let description = catalogue[name]?.description, description.migratingTo == nil
-      else { continue }
-      try writer.run { try declare(Declaration(renewing: description)) }
-    }
-  }
-
   /// The indexes among `records` that are in use, with their databases.
   func openIndexes(
     _ records: [UInt32: IndexRecord], _ description: CollectionDescription

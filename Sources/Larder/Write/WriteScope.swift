@@ -258,7 +258,9 @@ public struct WriteScope: ~Copyable {
     let (engine, catalogue, start, changeCount) = (engine, catalogue, start, changeCount)
     let searches = searchesToMerge
     if !searches.isEmpty { engine.indexWork.withLock { $0.searchesToMerge.formUnion(searches) } }
-    let workGoesOn = !searches.isEmpty || catalogue.hasIndexWork && mayWorkOnIndexes()
+    let workGoesOn =
+      !searches.isEmpty
+      || (catalogue.hasIndexWork || engine.hasNumbersToRenew) && mayWorkOnIndexes()
     var pruning = ChangeLogPruning(
       engine.retention, acknowledged: try slowestConsumer()?.position ?? .max, head: state.sequence,
       before: logByteCount, now: try transaction.statistics(of: log).byteCount)

@@ -36,30 +36,56 @@ extension Environment {
     let parent = SafeFiles.parent(of: path)
     let name = path.split(separator: "/").last.map(String.init) ?? path
     UnfinishedBackup.removeAll(in: parent)
-    let staged = try StoreFiles(UnfinishedBackup.path(of: name, in: parent), isReadOnly: false)
-    // Of two backups to one place the second waits, and is then refused.
-    let lock = try OpeningLock.acquire(staged, isReadOnly: false)
+    let backup = try Self.beginBackup(UnfinishedBackup.path(of: name, in: parent), of: path)
+    let staged = backup.files
     do {
       try Self.refuseOccupied(path)
       guard try stage(in: staged, prepare: prepare, progress: progress) else {
         try SafeFiles.removeFolder(staged.folder)
+        _ = consume backup
         return nil
       }
       let byteCount = try SafeFiles.byteCount(staged.data)
-      try SafeFiles.remove(staged.opening)
       try SafeFiles.move(staged.folder, to: path)
       do {
+        // Behind the move: whoever waits for it must not make another one beside the copy.
+        try SafeFiles.remove(path + "/larder.lock")
         try SafeFiles.syncFolder(parent)
       } catch {
         try? SafeFiles.move(path, to: staged.folder)  // The first failure is the one to report.
         throw error
       }
-      _ = consume lock
+      _ = consume backup
       return byteCount
     } catch {
       // The first failure is the one to report; a leftover is removed by the next backup.
       try? SafeFiles.removeFolder(staged.folder)
+      _ = consume backup
       throw error
+    }
+  }
+
+  /// A folder that a backup is written into, and the lock on it.
+  private struct BegunBackup: ~Copyable {
+    let files: StoreFiles
+    let lock: OpeningLock?
+  }
+
+  /// Makes the folder, and locks it. Of two backups to one place the second waits, and is refused where
+  /// the first one was written.
+  private static func beginBackup(
+    _ folder: String, of path: String
+  ) throws(LMDBError) -> BegunBackup {
+    while true {
+      do throws(LMDBError) {
+        let files = try StoreFiles(folder, isReadOnly: false)
+        return BegunBackup(
+          files: files, lock: try OpeningLock.acquire(files, isReadOnly: false))
+      } catch  where error.code == .system(errno: ENOENT) {
+        // The first one has given the folder its name, or removed it.
+        try refuseOccupied(path)
+        guard try SafeFiles.identity(SafeFiles.parent(of: folder)) != nil else { throw error }
+      }
     }
   }
 

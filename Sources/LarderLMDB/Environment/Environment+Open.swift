@@ -167,15 +167,23 @@ extension Environment {
       if error.code == .corrupted { lock?.noteSuspicion() }
       throw error
     }
-    guard !options.isReadOnly, let identity = preflight.identity else { return }
-    if preflight.isAlone, let stamp = try? SafeFiles.stamp(preflight.files.data) {
-      lock?.noteRest(stamp)
-    }
-    let open = OpeningLock.Session.open(identity)
+    guard let identity = preflight.identity else { return }
     // A suspicion stands until a walk has found nothing, which is now if we are alone; what a commit
     // has left that failed, until another one has written over it.
     let isKnown = preflight.session == .suspect || preflight.session == .failed
-    guard preflight.session != open, !isHalf, preflight.isAlone || !isKnown else { return }
+    let stamp = preflight.isAlone ? try? SafeFiles.stamp(preflight.files.data) : nil
+    if options.isReadOnly {
+      // Not where nobody would note that it was closed: see `noteClosed`.
+      guard preflight.isAlone, !isHalf, !isKnown, options.durability != .volatile,
+        try !mustOpenWithoutLocks(preflight.files, options)
+      else { return }
+      lock?.noteReader(of: identity, stamp)
+      return
+    }
+    if let stamp { lock?.noteRest(stamp) }
+    guard preflight.session != .open(identity), !isHalf, preflight.isAlone || !isKnown else {
+      return
+    }
     try lock?.noteOpen(identity)
   }
 

@@ -48,6 +48,21 @@ extension Environment {
     return (count, before.contains { $0.transactionID != nil && !left.contains($0.processID) })
   }
 
+  /// Bytes of the free pages, as the last commit left them; walks their list.
+  ///
+  /// LMDB lends the list to readers only, so that this begins a snapshot of its own. Whoever closes or
+  /// suspends the environment waits for the caller, and keeps it out of neither.
+  ///
+  /// - Parameter transaction: One that the caller is inside of.
+  /// - Throws: ``LMDBError``, such as ``LMDBError/Code/readersFull``.
+  public func freeByteCount(
+    in transaction: borrowing some Transaction & ~Copyable
+  ) throws(LMDBError) -> Int {
+    try expectLockPages()
+    let reading = try beginReadInside()
+    return try Self.freePageCount(reading) * Calls.pageByteCount(pointer.raw)
+  }
+
   /// Every record of LMDB's free list is a count, then as many page numbers.
   private static func freePageCount(
     _ transaction: borrowing ReadTransaction

@@ -43,7 +43,7 @@ extension Environment {
       // One inside may have closed LMDB, and found that it cannot be opened again.
       guard !isFinished.load(ordering: .acquiring) else { throw closed("suspend") }
       try expectLockPages()
-      guard note(try beginReadAlone()) else {
+      guard note(try beginReadInside()) else {
         gate.reopen()
         return false
       }
@@ -132,7 +132,7 @@ extension Environment {
     try adopt(found, lock)
     do throws(LMDBError) {
       _ = try freeReaders()
-      guard try isSame(beginReadAlone()) else {
+      guard try isSame(beginReadInside()) else {
         rest()
         return false
       }
@@ -146,8 +146,8 @@ extension Environment {
     return true
   }
 
-  /// Begins a snapshot while nobody is let in.
-  private func beginReadAlone() throws(LMDBError) -> ReadTransaction {
+  /// Begins a snapshot for one who is inside or alone, also while nobody is let in.
+  func beginReadInside() throws(LMDBError) -> ReadTransaction {
     gate.enterAgain()
     do throws(LMDBError) {
       return ReadTransaction(try beginFreshRead(), self, isLent: false)

@@ -82,11 +82,24 @@ extension OpeningLock {
   borrowing func noteSuspicion() {
     if (try? session()) == .failed { return }  // All pages are looked at then, too.
     if (try? note(.suspect, isDurable: false)) != nil { return }
-    // A reader's descriptor does not write.
+    withWritable { try? $0.note(.suspect, isDurable: false) }
+  }
+
+  /// Notes that one who only reads has opened the store alone, with this data file: whoever joins
+  /// compares. Advice, too. On the disk, as a writer who joins finds it and notes nothing.
+  borrowing func noteReader(of file: FileIdentity, _ stamp: FileStamp?) {
+    let isNoted = (try? session()) == .open(file)
+    withWritable { lock in
+      // Or else a reader that is killed would cost the next opening a look at all pages.
+      if let stamp { lock.noteRest(stamp) }
+      if !isNoted { try? lock.note(.open(file), isDurable: true) }
+    }
+  }
+
+  /// Lends the same file open to be written to, which a reader's descriptor is not, if this process may.
+  private borrowing func withWritable(_ body: (borrowing OpeningLock) -> Void) {
     let other = SystemCall.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-    guard other >= 0 else { return }
-    let lock = OpeningLock(descriptor: other, path: path)
-    try? lock.note(.suspect, isDurable: false)
+    if other >= 0 { body(OpeningLock(descriptor: other, path: path)) }
   }
 
   /// The lock, if nobody has it; nil otherwise.

@@ -108,8 +108,13 @@ struct Preflight {
   /// - Throws: ``LMDBError/Code/lockFileReplaced`` where those who have the store open have another
   ///   data file. They and this process would share a lock file, in which the number of the last
   ///   commit is that of the other file.
+  ///
+  /// What was noted before the system was started again is of nobody who has it open now, and a disk may
+  /// have another number since then: one who only reads, and may not write the note, leaves it so.
   func checkCompany() throws(LMDBError) {
-    guard !isAlone, case .open(_, let file)? = session, file != identity?.number else { return }
+    guard !isAlone, case .open(let boot, let file)? = session, boot == SystemCall.bootID,
+      file != identity?.number
+    else { return }
     throw LMDBError(
       .lockFileReplaced, operation: "open", path: files.data,
       detail: "the file was replaced while other processes have the store open")

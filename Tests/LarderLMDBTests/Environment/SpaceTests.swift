@@ -102,6 +102,26 @@ struct SpaceTests {
     #expect(try used() == full)
   }
 
+  @Test("free pages are counted inside of a write while the environment closes")
+  func freePagesWhileClosing() throws {
+    let environment = try Environment.open(at: folder.store)
+    try environment.store(["large": String(repeating: "x", count: 100_000)])
+    try environment.store(["large": ""])
+    let statistics = try environment.statistics()
+    let free = statistics.freePageCount * statistics.pageByteCount
+    #expect(free > 90_000)
+
+    var writing = try environment.beginWrite()
+    let closing = OnThread { try environment.close(timeoutSeconds: 300) }
+    while code({ _ = try environment.beginRead() }) != .closed { usleep(1000) }
+    #expect(try environment.freeByteCount(in: writing) == free)
+    try writing.put("1", "a")
+    try writing.commit()
+
+    try closing.value()
+    #expect(try Environment.open(at: folder.store).read("a") == "1")
+  }
+
   @Test("the reserve takes disk behind the file's end and leaves its size")
   func reserve() throws {
     let environment = try Environment.open(at: folder.store)

@@ -1,3 +1,4 @@
+import Foundation
 import LarderTestKit
 import LarderTesting
 import Testing
@@ -35,6 +36,84 @@ import Testing
       return
     }
     try verifyAndClose(writing)
+  }
+
+  /// A store of 700 parcels whose indexes have to be built anew.
+  private func makeStore() throws {
+    let store = try Store(at: folder.store)
+    try store.repository(of: Parcel.self)
+      .save((0..<700).map { Parcel(id: $0, code: "c\($0)", shelf: $0 % 10) })
+    try store.collection("Parcel").buildIndexes()
+    try makeOld(store)
+    try store.close()
+  }
+
+  private func expectIndexed(_ store: Store) throws {
+    let query = Parcel.where { $0.shelf == 3 }
+    #expect(try store.repository(of: Parcel.self).fetch(query).count == 70)
+    guard case .index = try query.explain(in: store).source else {
+      Issue.record("the index is not used")
+      return
+    }
+    #expect(!store.engine.hasNumbersToRenew)
+  }
+
+  @Test("opening waits for no writer, and reads without the index meanwhile")
+  func writer() throws {
+    try makeStore()
+    let path = folder.store
+    let environment = try Environment.open(at: path, options: StoreOptions().environment)
+    let query = Parcel.where { $0.shelf == 3 }
+
+    let writing = try environment.beginWrite()
+    let store = try OnThread { try Store(at: path) }.value()
+    #expect(try store.repository(of: Parcel.self).fetch(query).count == 70)
+    #expect(try query.explain(in: store).source == .scan)
+    _ = consume writing
+
+    try store.collection("Parcel").buildIndexes()
+    try expectIndexed(store)
+    try verifyAndClose(store)
+    try environment.close()
+  }
+
+  @Test("a store without room for another database opens, and its indexes are built anew")
+  func databasesFull() throws {
+    try makeStore()
+    var options = StoreOptions()
+    options.maximumDatabaseCount = StoreOptions.spareDatabaseCount + 5
+
+    let store = try Store(at: folder.store, options: options)
+    #expect(try store.collection("Parcel").indexes().count == 4)
+    try store.collection("Parcel").buildIndexes()
+
+    try expectIndexed(store)
+    try verifyAndClose(store)
+  }
+
+  @Test("an index that cannot be built anew is passed over, and is tried again")
+  func failing() throws {
+    try makeStore()
+    let events = Locked<[LogEvent]>([])
+    var options = StoreOptions()
+    options.log = { event in events.withLock { $0.append(event) } }
+    _ = CallFaults.watch(folder.store) { $0 == .empty ? EIO : nil }
+    defer { CallFaults.stopWatching(folder.store) }
+
+    let store = try Store(at: folder.store, options: options)
+    try store.settle()
+    let told = events.withLock {
+      $0.filter { $0.message == "an index cannot be built anew yet" }.map { $0.metadata["index"] }
+    }
+    #expect(told.count == 4 && Set(told).count == 4)
+    let query = Parcel.where { $0.shelf == 3 }
+    #expect(try store.repository(of: Parcel.self).count(query) == 70)
+    #expect(throws: (any Error).self) { try store.collection("Parcel").buildIndexes() }
+    CallFaults.stopWatching(folder.store)
+
+    try store.collection("Parcel").buildIndexes()
+    try expectIndexed(store)
+    try verifyAndClose(store)
   }
 
   /// Takes from every index what the first version of the format did not have.

@@ -46,6 +46,40 @@ struct FullDeleteTests {
     try verifyAndClose(store)
   }
 
+  #if os(Linux)
+    @Test("a write without disk for a reserve is kept although the store is closed meanwhile")
+    func closing() async {
+      await #expect(processExitsWith: .success) {
+        let folder = TestFolder()
+        let text = String(repeating: "x", count: 1000)
+        let first = try Store(at: folder.store)
+        try first.repository(of: Account.self).save(
+          (0..<8000).map { Account(number: $0, balance: 0, text: text) })
+        try first.close()
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+        // Less than the sixteenth of it that would be kept: enough for what deletes.
+        limit.rlim_cur = rlim_t(try contents(of: folder.data).count + 256 << 10)
+        setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+
+        let store = try Store(at: folder.store)
+        let environment = store.engine.environment
+        let closing = try store.write { tx in
+          let deleted = try tx.delete(Account.self, keys: [0])
+          #expect(deleted == 1)
+          let closing = OnThread { try store.close(timeout: .seconds(300)) }
+          while (try? environment.mapByteCount()) != nil { usleep(1000) }
+          return closing
+        }
+
+        try closing.value()
+        let again = try Store(at: folder.store)
+        #expect(try again.repository(of: Account.self).count() == 7999)
+        try again.close()
+      }
+    }
+  #endif
+
   @Test("a consumer hears of each document by its key, and not what it was like")
   func consumer() async throws {
     let (store, count) = try full()
