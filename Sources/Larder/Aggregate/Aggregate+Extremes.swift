@@ -64,7 +64,7 @@ extension Aggregate {
           of: operand, isLargest: isLargest, selection.filter, binding)
         // Nothing found may be for what the index was not asked.
         guard let found else { return nil }
-        return .some(try found.oneSpelling.decoded(as: Value.self, in: binding.collection))
+        return .some(try found.extreme(of: operand, in: binding.collection))
       })
   }
 }
@@ -72,12 +72,14 @@ extension Aggregate {
 /// The smallest or the largest value of a field.
 private struct PartialExtreme<Result: Comparand>: PartialAggregate {
   private let collection: Collection
+  private let operand: Operand
   private let values: Evaluation
   private let isLargest: Bool
   private var best: Value?
 
   init(of operand: Operand, isLargest: Bool, in collection: Collection) {
     self.collection = collection
+    self.operand = operand
     self.isLargest = isLargest
     values = Evaluation(reading: [operand], in: collection)
   }
@@ -97,7 +99,7 @@ private struct PartialExtreme<Result: Comparand>: PartialAggregate {
   }
 
   func result() throws -> Result? {
-    try best.map { try $0.oneSpelling.decoded(in: collection) }
+    try best.map { try $0.extreme(of: operand, in: collection) }
   }
 }
 
@@ -124,13 +126,13 @@ extension Value {
     }
   }
 
-  /// This value as a field's type has it.
+  /// This value as the type of a field has it.
   ///
-  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` for a value that the type cannot
-  ///   hold.
+  /// - Throws: ``RecordError`` for a value that the type cannot hold, with the names of the fields down to
+  ///   it, as the document itself throws where it is decoded.
   func decoded<Field: Storable>(
-    as type: Field.Type = Field.self, in collection: Collection
-  ) throws(StoreError) -> Field {
+    as type: Field.Type = Field.self, from operand: Operand
+  ) throws(RecordError) -> Field {
     var writer = RecordWriter(binding: .none, capacity: 64)
     writer.putNatural(self)
     let result: Result<Field, RecordError> = writer.withBytes { bytes in
@@ -145,7 +147,30 @@ extension Value {
     switch result {
     case .success(let value): return value
     case .failure(let error):
-      throw .damagedRecord(collection: collection.name, key: "", reason: error)
+      throw operand.names.reversed().reduce(error) { .field($1, $0) }
+    }
+  }
+
+  /// The same of the smallest or largest value, of which nobody knows any more whose it was.
+  ///
+  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)``, without a key.
+  fileprivate func extreme<Field: Storable>(
+    of operand: Operand, in collection: Collection
+  ) throws(StoreError) -> Field {
+    do throws(RecordError) {
+      return try oneSpelling.decoded(from: operand)
+    } catch {
+      throw StoreError(unreadable: error, in: collection.name, key: "")
+    }
+  }
+}
+
+extension Operand {
+  /// The names of the fields down to what is stored; none where it is computed.
+  fileprivate var names: [String] {
+    switch self {
+    case .field(let path), .derived(let path, _): path.map(\.name)
+    case .computed, .rank: []
     }
   }
 }

@@ -99,9 +99,12 @@ extension Aggregate {
           let groups = try moment.groups(
             of: operand, isCounting: isCounting, selection.filter, binding)
         else { return nil }
-        return try groups.map {
-          ValueGroup(
-            key: try $0.value.oneSpelling.decoded(in: binding.collection), value: $0.count)
+        do throws(RecordError) {
+          return try groups.map { (group) throws(RecordError) in
+            ValueGroup(key: try group.value.oneSpelling.decoded(from: operand), value: group.count)
+          }
+        } catch {
+          return nil  // The documents are asked themselves: the error has to name one.
         }
       },
       { RunningGroups(by: operand, in: $0) { count, _ in count } })

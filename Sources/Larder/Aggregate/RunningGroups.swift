@@ -15,7 +15,7 @@ struct RunningGroups<Key: Storable & Sendable, Value: Sendable>: RunningAggregat
     var bytes = OrderedBytes(capacity: 256)
   }
 
-  private let collection: Collection
+  private let operand: Operand
   private let values: Evaluation
   private let hasTotals: Bool
   private let finish: Finish
@@ -31,7 +31,7 @@ struct RunningGroups<Key: Storable & Sendable, Value: Sendable>: RunningAggregat
     by operand: Operand, totalOf total: Operand? = nil, in collection: Collection,
     _ finish: @escaping Finish
   ) {
-    self.collection = collection
+    self.operand = operand
     self.finish = finish
     hasTotals = total != nil
     values = Evaluation(reading: [operand] + (total.map { [$0] } ?? []), in: collection)
@@ -64,9 +64,9 @@ struct RunningGroups<Key: Storable & Sendable, Value: Sendable>: RunningAggregat
 
   private mutating func place(of key: [UInt8], _ record: borrowing RecordReader) throws -> Int {
     if let place = places[key] { return place }
-    places[key] = groups.count
     let value = try values.value(0, record).oneSpelling
-    groups.append(Group(bytes: key, key: try value.decoded(in: collection)))
+    groups.append(Group(bytes: key, key: try value.decoded(from: operand)))
+    places[key] = groups.count - 1
     return groups.count - 1
   }
 

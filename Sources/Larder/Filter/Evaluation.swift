@@ -188,7 +188,9 @@ extension Value {
     case (.double, .integer), (.double, .unsigned): number.map { .double($0) } ?? self
     case (.float, .integer), (.float, .unsigned), (.float, .double):
       floatNumber.map { .double($0) } ?? self
-    case (.integer, .double(let value)): Int64(exactly: value).map { .integer($0) } ?? self
+    case (.integer, .double(let value)):
+      Int64(exactly: value).map { .integer($0) } ?? UInt64(exactly: value).map { .unsigned($0) }
+        ?? self
     case (.optional(let kind), _): read(as: kind)
     case (.array(let kind), .array(let values)), (.set(let kind), .array(let values)):
       .array(values.map { $0.read(as: kind) })

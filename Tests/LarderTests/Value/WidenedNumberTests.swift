@@ -1,3 +1,4 @@
+import Foundation
 import LarderTestKit
 import LarderTesting
 import Testing
@@ -171,6 +172,35 @@ import Testing
           -2, -0.5, 0, 1.5, 2.5, 3, 100, .double(Double(even)), .integer(Int64(odd)),
           .integer(.max), .double(0x1p63), .unsigned(.max),
         ])
+    }
+  }
+
+  @Test("a double of 2^63 or more is an integer to a type that still reads the field as UInt64")
+  func unsigned() throws {
+    try withTemporaryStore { store in
+      let large: UInt64 = 10_000_000_000_000_000_000
+      let unsigned = repository(store, UInt64.self)
+      try unsigned.save([One(7, id: "b"), One(large + 1, id: "e"), One(5, id: "a")])
+      try repository(store, Double.self).save([
+        One(1e19, id: "d"), One(2, id: "c"), One(1.2e19, id: "f"),
+      ])
+      func pages(_ query: Query<One<UInt64>>) throws -> [String] {
+        var page = try unsigned.page(query.limit(1))
+        var ids = page.models.map(\.id)
+        while let next = page.next {
+          page = try unsigned.page(query.limit(1), after: next)
+          ids += page.models.map(\.id)
+        }
+        return ids
+      }
+
+      #expect(try unsigned.get("d")?.value == large)
+      #expect(
+        try unsigned.sum(\.value, of: One<UInt64>.where { $0.value <= large }) == UInt(large) + 14)
+      #expect(try unsigned.max(\.value) == 12_000_000_000_000_000_000)
+      #expect(try pages(One<UInt64>.all.sorted(by: \.value)) == ["c", "a", "b", "d", "e", "f"])
+      #expect(
+        try pages(One<UInt64>.all.sorted(by: \.value, .reverse)) == ["f", "e", "d", "b", "a", "c"])
     }
   }
 
