@@ -32,6 +32,8 @@ extension RecordWriter {
     old: UnsafeRawBufferPointer, new: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer,
     knowing known: KnownFields
   ) throws(RecordError) -> Range<Int>? {
+    // A document may be an enum itself.
+    if try isOtherCase(old, than: new, known, depth: 1) { return nil }
     guard try keepsFields(of: old, in: new, known, depth: 1) else { return nil }
     _ = try putMerged(old: old, new: new, known, depth: 1)
     return try endDocument(key: key)
