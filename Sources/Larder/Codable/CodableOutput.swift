@@ -138,8 +138,19 @@ extension CodableOutput {
     }
     let start = state.pointee.bytes.count
     native.store(value, into: &state.pointee.bytes)
+    try checkStored(entry)
     state.pointee.entries[entry].isNative = true
     state.pointee.entries[entry].place = start..<state.pointee.bytes.count
+  }
+
+  /// - Throws: `EncodingError` where the value that was written last, an entry's, cannot be stored.
+  func checkStored(_ entry: Int) throws {
+    guard let reason = state.pointee.bytes.failure else { return }
+    state.pointee.bytes.failure = nil
+    throw EncodingError.invalidValue(
+      (),
+      EncodingError.Context(
+        codingPath: path(to: entry), debugDescription: "\(reason)", underlyingError: reason))
   }
 }
 

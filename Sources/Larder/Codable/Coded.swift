@@ -60,7 +60,8 @@ extension RecordWriter {
     beginValue(slot: slot)
     guard failure == nil else { return putNil() }
     putCoded(value, userInfo)
-    if let reason = failure {
+    // A native value has named the field itself.
+    if let reason = failure, CodingTraits.of(Value.self).native == nil {
       failure = .field(binding.collection.tables[frame.table].fields[slot].name, reason)
     }
   }

@@ -92,6 +92,7 @@ extension ValueEncoder: SingleValueEncodingContainer {
     if state.pointee.hasValue(entry) { throw invalid("it encodes more than one value") }
     let start = state.pointee.bytes.count
     body(&state.pointee.bytes)
+    try output.checkStored(entry)
     state.pointee.entries[entry].place = start..<state.pointee.bytes.count
   }
 }

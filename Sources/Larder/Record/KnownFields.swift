@@ -32,6 +32,8 @@ extension RecordWriter {
     old: UnsafeRawBufferPointer, new: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer,
     knowing known: KnownFields
   ) throws(RecordError) -> Range<Int>? {
+    // A document may be an enum itself.
+    if try isOtherCase(old, than: new, known, depth: 1) { return nil }
     guard try keepsFields(of: old, in: new, known, depth: 1) else { return nil }
     _ = try putMerged(old: old, new: new, known, depth: 1)
     return try endDocument(key: key)
@@ -83,26 +85,27 @@ extension RecordWriter {
     return false
   }
 
-  /// Whether two embedded records look like cases of an enum, each with a payload under its name, and
-  /// the old one's is not known: with both in it the record could be read by nobody. A struct looks
-  /// alike only where all properties but one are nil.
+  /// Whether two records look like cases of an enum, each with its payload, a record too, under its
+  /// name, and the old one's is not known: with both in it the record could be read by nobody. A struct
+  /// looks alike only where all properties but one are nil, and that one is an embedded value.
   private func isOtherCase(
     _ old: UnsafeRawBufferPointer, than new: UnsafeRawBufferPointer, _ known: KnownFields,
     depth: Int
   ) throws(RecordError) -> Bool {
     let old = try reader(old, depth: depth)
     let new = try reader(new, depth: depth)
-    guard let oldSlot = try onlySlot(of: old), let newSlot = try onlySlot(of: new),
+    guard let oldSlot = try onlyRecord(in: old), let newSlot = try onlyRecord(in: new),
       let slot = slot(of: oldSlot, in: old.table, for: new.table, known)
     else { return false }
     return slot != newSlot && !known.knows(slot: slot, table: new.table)
   }
 
-  /// The slot of a record's only value; nil where it has more of them, or none.
-  private func onlySlot(of record: borrowing RecordReader) throws(RecordError) -> Int? {
+  /// The slot of a record's only value, where that is a record; nil where it has other ones, or none.
+  private func onlyRecord(in record: borrowing RecordReader) throws(RecordError) -> Int? {
     var found: Int?
-    for slot in 0..<record.slotCount where try record.value(inSlot: slot) != nil {
-      guard found == nil else { return nil }
+    for slot in 0..<record.slotCount {
+      guard let value = try record.value(inSlot: slot) else { continue }
+      guard found == nil, value.nextIsRecord else { return nil }
       found = slot
     }
     return found

@@ -77,6 +77,22 @@
     }
     frame.used = slot &+ 1
   }
+
+  /// Notes that the value which is being put cannot be stored, under the name of its field where it is in
+  /// one.
+  mutating func refuse(_ reason: RecordError) {
+    guard failure == nil else { return }
+    failure = reason
+    let values = offsets
+    // Fields are put in any order: the one that is being put begins last.
+    let slot = (0..<frame.used).max {
+      values.loadUnaligned(fromByteOffset: 4 &* $0, as: UInt32.self)
+        < values.loadUnaligned(fromByteOffset: 4 &* $1, as: UInt32.self)
+    }
+    guard let slot else { return }
+    let fields = binding.collection.tables[frame.table].fields
+    if slot < fields.count { failure = .field(fields[slot].name, reason) }
+  }
 }
 
 // MARK: Records

@@ -131,9 +131,12 @@ extension Decimal: Storable {
 
 extension URL: Storable {
   public static var _kind: Kind<SchemaReference> { .url }
-  /// A URL relative to another is stored, and read back, as the absolute one.
+  /// A URL relative to another is stored, and read back, as the absolute one. One without any text, as
+  /// `URLComponents` can make it, cannot be made from its text again, and is refused.
   public func _store(into writer: inout RecordWriter) {
-    writer.put(text: absoluteString, extension: RecordFormat.Extension.url)
+    let text = absoluteString
+    if text.isEmpty { writer.refuse(.invalid("a URL without any text cannot be stored")) }
+    writer.put(text: text, extension: RecordFormat.Extension.url)
   }
   public static func _load(from reader: inout ValueReader) throws(RecordError) -> URL {
     let text = try reader.textExtension(type: RecordFormat.Extension.url, "a URL")

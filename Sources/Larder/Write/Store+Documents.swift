@@ -18,19 +18,25 @@ extension Store {
   /// Costs a transaction for each type of which something is new, and nothing otherwise. A store that
   /// is opened only to be read declares nothing.
   ///
+  /// A type whose migration was cut short is passed over, so that the store opens and the migration can
+  /// go on; its first use afterwards declares it. A migration that changes the kind of a field has to run
+  /// before its type is named: open the store without the types, migrate, then name them with
+  /// `declare([Contact.self, Order.self])`.
+  ///
   /// ```swift
   /// let store = try Store(at: folder, documents: [Contact.self, Order.self])
   /// ```
   /// - Parameter types: Document types. Values of a plain `Codable` type say which fields they have only
   ///   as they are saved, so that listing theirs would not help.
   /// - Throws: ``StoreError``, as without the types, and for a type that does not fit what is stored, such
-  ///   as ``StoreError/kindMismatch(collection:field:stored:declared:)``. The types before that one
-  ///   are declared then, and the store is closed.
+  ///   as ``StoreError/kindMismatch(collection:field:stored:declared:)``, but never
+  ///   ``StoreError/unfinishedMigration(collection:version:)``. The types before that one are declared
+  ///   then, and the store is closed.
   public convenience init(
     at folder: URL, documents types: [any Document.Type], options: StoreOptions = StoreOptions()
   ) throws {
     try self.init(at: folder, options: options)
-    try declare(types)
+    try declareMigrated(types)
   }
 
   /// Opens the store in the folder at this path, and makes these types known to it; see
@@ -41,7 +47,7 @@ extension Store {
     at path: String, documents types: [any Document.Type], options: StoreOptions = StoreOptions()
   ) throws {
     try self.init(at: path, options: options)
-    try declare(types)
+    try declareMigrated(types)
   }
 
   /// A store as ``temporary()`` makes it, to which these types are known.
@@ -49,12 +55,36 @@ extension Store {
   /// - Throws: ``StoreError``, as ``init(at:documents:options:)-(URL,_,_)``.
   public static func temporary(documents types: [any Document.Type]) throws -> Store {
     let store = try temporary()
-    try store.declare(types)
+    try store.declareMigrated(types)
     return store
   }
 
-  private func declare(_ types: [any Document.Type]) throws {
+  /// Makes the collections, fields and indexes of these types known to the store, as
+  /// ``init(at:documents:options:)-(URL,_,_)`` does: for types whose migrations have to run first.
+  ///
+  /// Costs a transaction for each type of which something is new, and nothing otherwise. A store that
+  /// is opened only to be read declares nothing.
+  ///
+  /// ```swift
+  /// let store = try Store(at: folder)
+  /// try await store.migrate(Contact.self, to: 2) { contact in ... }
+  /// try store.declare([Contact.self, Order.self])
+  /// ```
+  /// - Throws: ``StoreError``, such as ``StoreError/kindMismatch(collection:field:stored:declared:)`` for a
+  ///   type that does not fit what is stored, and
+  ///   ``StoreError/unfinishedMigration(collection:version:)``. The types before that one are declared then.
+  public func declare(_ types: [any Document.Type]) throws {
+    try checkOpen()
     for type in types { try declareUnlessKnown(type) }
+  }
+
+  /// Passes over types with an unfinished migration: their app could not open the store to finish it.
+  private func declareMigrated(_ types: [any Document.Type]) throws {
+    for type in types {
+      do {
+        try declareUnlessKnown(type)
+      } catch StoreError.unfinishedMigration {}
+    }
   }
 
   /// Does not wait for a turn to write where nothing is new.

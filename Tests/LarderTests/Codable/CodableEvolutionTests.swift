@@ -108,6 +108,41 @@ struct CodableEvolutionTests {
     }
   }
 
+  @Test(
+    "a field that an older type does not know stays, also where it was the only one with a value")
+  func onlyUnknownField() throws {
+    struct New: Codable, Identifiable, Sendable, Equatable {
+      struct Preferences: Codable, Sendable, Equatable {
+        var theme: String?
+        var size: Int?
+        var language: String?
+      }
+      var id: String
+      var preferences: Preferences
+    }
+    struct Old: Codable, Identifiable, Sendable, Equatable {
+      struct Preferences: Codable, Sendable, Equatable {
+        var theme: String?
+        var size: Int?
+      }
+      var id: String
+      var preferences: Preferences
+    }
+    try withTemporaryStore { store in
+      try items(New.self, store).save(New(id: "1", preferences: .init(language: "nb")))
+      var old = try #require(try items(Old.self, store).get("1"))
+      #expect(old.preferences == Old.Preferences())
+
+      old.preferences.theme = "dark"
+      try items(Old.self, store).save(old)
+
+      #expect(try items(Old.self, store).get("1") == old)
+      #expect(
+        try items(New.self, store).get("1")
+          == New(id: "1", preferences: .init(theme: "dark", language: "nb")))
+    }
+  }
+
   @Test("a field that the type knows and no longer encodes is gone")
   func knownFields() throws {
     try withTemporaryStore { store in

@@ -142,6 +142,37 @@ import Testing
     }
   }
 
+  @Test("the same holds of a document that is an enum itself, with payloads or without")
+  func replacedDocument() throws {
+    enum New: Codable, Identifiable, Sendable, Equatable {
+      case circle(radius: Double), nothing, star(pointCount: Int), dot
+      var id: Int { 1 }
+    }
+    enum Old: Codable, Identifiable, Sendable, Equatable {
+      case circle(radius: Double), nothing
+      var id: Int { 1 }
+    }
+    let replacements: [(stored: New, saved: Old, expected: New)] = [
+      (.star(pointCount: 5), .circle(radius: 2), .circle(radius: 2)),
+      (.star(pointCount: 5), .nothing, .nothing),
+      (.dot, .circle(radius: 2), .circle(radius: 2)), (.dot, .nothing, .nothing),
+    ]
+    for (stored, saved, expected) in replacements {
+      try withTemporaryStore { store in
+        let new = store.repository(of: New.self, collection: "Shape")
+        let old = store.repository(of: Old.self, collection: "Shape")
+        try new.save(stored)
+
+        #expect(try old.save(saved).updated == 1)
+
+        #expect(try old.get(1) == saved)
+        #expect(try new.get(1) == expected)
+        try new.save(stored)
+        #expect(try new.get(1) == stored)
+      }
+    }
+  }
+
   // MARK: Reading the others
 
   @Test("the others are had, and that one is reported, by every way of reading")

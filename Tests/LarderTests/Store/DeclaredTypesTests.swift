@@ -99,6 +99,70 @@ import Testing
     try verifyAndClose(again)
   }
 
+  // MARK: Migrations
+
+  /// Saves seats with their number as row, and stops a migration of them in its second batch.
+  private func stopMigration(_ change: (inout MigratingDocument) throws -> Void) throws {
+    let store = try Store(at: folder.store, documents: [Seat.self])
+    try store.repository(of: Seat.self).save((0..<20).map { Seat(id: $0, row: $0) })
+    #expect(throws: MigrationError.self) {
+      try store.collection("Seat").migrate(to: 2, batchCount: 10) { seat in
+        if seat.key == 17 { throw Unexpected() }
+        try change(&seat)
+      }
+    }
+    try store.close()
+  }
+
+  @Test("a store is opened with a type whose migration was cut short, which then goes on")
+  func unfinished() throws {
+    func renumber(_ seat: inout MigratingDocument) throws {
+      guard case .integer(let row)? = seat["row"] else { throw Unexpected() }
+      seat["row"] = .integer(row + 100)
+    }
+    try stopMigration(renumber)
+    let unfinished = StoreError.unfinishedMigration(collection: "Seat", version: 2)
+
+    let store = try Store(at: folder.store, documents: [Seat.self, Ticket.self])
+
+    #expect(try store.collectionNames() == ["Seat", "Ticket"])
+    let seats = store.repository(of: Seat.self)
+    #expect(throws: unfinished) { try seats.count() }
+    #expect(throws: unfinished) { try store.declare([Seat.self]) }
+    #expect(try store.migrate(Seat.self, to: 2, renumber).migrated == 10)
+    #expect(try seats.fetch(Seat.all) == (0..<20).map { Seat(id: $0, row: $0 + 100) })
+    try verifyAndClose(store)
+  }
+
+  @Test("a migration gives a field another kind before its type is named, also at the second start")
+  func migratedFirst() throws {
+    func name(_ seat: inout MigratingDocument) throws {
+      guard case .integer(let row)? = seat["row"] else { throw Unexpected() }
+      seat["row"] = .string("row \(row)")
+    }
+    func start() throws -> (store: Store, migratedCount: Int) {
+      let store = try Store(at: folder.store)
+      let report = try store.migrate(NamedSeat.self, to: 2, name)
+      try store.declare([NamedSeat.self, Ticket.self])
+      return (store, report.migrated)
+    }
+    try stopMigration(name)
+
+    let (store, migratedCount) = try start()
+
+    #expect(migratedCount == 10)
+    let expected = (0..<20).map { NamedSeat(id: $0, row: "row \($0)") }
+    #expect(try store.repository(of: NamedSeat.self).fetch(NamedSeat.all) == expected)
+    #expect(try store.collection("Ticket").indexes().map(\.name) == ["title"])
+    let before = try CallFaultTests.Contents(of: store)
+    try store.close()
+    let (again, laterCount) = try start()
+    #expect(laterCount == 0)
+    #expect(try CallFaultTests.Contents(of: again) == before)
+    try verifyAndClose(again)
+    #expect(throws: StoreError.closed) { try again.declare([NamedSeat.self]) }
+  }
+
   @Test("a store that is only read is opened with types that it does not know")
   func readOnly() throws {
     try Store(at: folder.store, documents: [Seat.self]).close()
