@@ -104,8 +104,10 @@ extension WriteScope {
   ) throws -> Int {
     var keys = KeyList()
     let collection = binding.collection
-    let unsent = collection.description.isSynced ? engine.outboxDatabases?.outbox : nil
     let prefix = OutboxKey.prefix(of: collection.name)
+    // Edits stay in the outbox also where the collection is not synced any more.
+    var unsent = engine.outboxDatabases?.outbox
+    if let outbox = unsent, try !transaction.hasKey(withPrefix: prefix, in: outbox) { unsent = nil }
     try transaction.execution(of: rule.selection(asOf: now), binding).forEach(
       in: transaction, wanted: unsent == nil ? count : .max
     ) { key, record in

@@ -264,6 +264,16 @@ struct PlainSlip: Codable, Identifiable, Equatable {
       try await store.write(as: .sync) { try $0.save(AgeingSlip(id: "d", text: "z")) }
       _ = try await store.evict(AgeingSlip.self)
     },
+    Row("ageing of what was edited before the collection ceased to be synced", ["a \(was)"]) {
+      store in
+      try await store.repository(of: AgeingSlip.self).save(AgeingSlip(id: "a", text: "0"))
+      try await store.write(as: .sync) { tx in
+        try tx.setSynced("Slip", false)
+        try tx.save(Slip(id: "d", text: "z"))
+      }
+      _ = try await store.evict(AgeingSlip.self)
+      #expect(try store.slips.fetch(Slip.all.sorted(by: \.id)).map(\.id) == ["a", "d"])
+    },
     Row("a save that a unique index refuses", []) { store in
       try await store.write(as: .sync) { try $0.save(Slip(id: "b", text: "another")) }
       try store.declare(UniqueSlip.self)
