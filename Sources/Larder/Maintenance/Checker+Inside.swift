@@ -5,6 +5,7 @@ struct StoreInside {
   let log: Database?
   let consumers: Database?
   let migrations: Database?
+  let indexes: Database?
 
   init(_ engine: Engine) throws {
     func database(_ name: String) throws -> Database? {
@@ -13,6 +14,7 @@ struct StoreInside {
     log = try database(Layout.changesName)
     consumers = try database(Layout.consumersName)
     migrations = try database(Layout.migrationsName)
+    indexes = try database(Layout.indexesName)
   }
 }
 
@@ -21,6 +23,7 @@ extension Checker {
   /// nothing else tells of it: a log that cannot be read is a reset for whoever reads it.
   mutating func checkInside() throws {
     try checkNames()
+    try checkIndexRecords()
     try checkTimeline()
     try checkLog()
     try checkConsumers()
@@ -79,6 +82,32 @@ extension Checker {
   private static func entryCount(ofDatabase bytes: UnsafeRawBufferPointer) -> UInt64? {
     guard bytes.count == 48 else { return nil }
     return UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 32, as: UInt64.self))
+  }
+
+  /// The next opening reads these, and refuses the store where one is damaged.
+  private mutating func checkIndexRecords() throws {
+    guard let indexes = inside.indexes else { return }
+    let known = snapshot.catalogue.indexes
+    var numbers: Set<UInt32> = []
+    var cursor = try snapshot.transaction.cursor(in: indexes)
+    while !isFull, try cursor.next() {
+      guard cursor.key.count == 4 else {
+        add("indexes", "the number of an index is none")
+        continue
+      }
+      let number = UInt32(bigEndian: cursor.key.loadUnaligned(as: UInt32.self))
+      numbers.insert(number)
+      do {
+        // Not its state: how far an index is built is known to the store alone.
+        let definition = try IndexRecord(cursor.value, number: number).definition
+        if let inUse = known[number], definition != inUse.definition {
+          add("index \(number)", "its description differs from the one in use")
+        }
+      } catch {
+        add("index \(number)", "\(error)")
+      }
+    }
+    if !isFull, numbers != Set(known.keys) { add("indexes", "they differ from those in use") }
   }
 
   private mutating func checkTimeline() throws {

@@ -29,7 +29,8 @@ extension Store {
   /// every checksum holds, every field can be read and is
   /// of its catalogued kind, the key in the document is the key that it is stored under, and
   /// the counts agree. So with what the store keeps beside documents: every pack of the change log,
-  /// consumer and migration can be read, and there is no database that nobody knows.
+  /// consumer, migration and description of an index can be read, and there is no database that
+  /// nobody knows.
   ///
   /// Large collections are read by several threads; see ``StoreOptions/readThreadCount``.
   ///

@@ -41,6 +41,7 @@ internal import Synchronization
   let indexReading = Locked(false)
   let indexQueue = WorkQueue("larder.indexes")
   let damagedSearches = DamagedSearches()
+  let evictionPlaces = Locked<[EvictionPlace.ID: EvictionPlace]>([:])
   /// The store as it was when it was suspended last. Locked while it is suspended or resumed: of two calls at
   /// one time the later one decides.
   let suspended = Locked(SuspendedStore())

@@ -23,7 +23,12 @@ extension WriteScope {
   ) throws -> Int {
     let plan = AgeingPlan(type)
     guard !plan.rules.isEmpty, let binding = try plan.binding(catalogue) else { return 0 }
-    return try evict(plan.rules, binding, limit: limit, asOf: now)
+    var evicted = 0
+    var walk = EvictionWalk()
+    for rule in plan.rules {
+      evicted += try evict(rule, binding, limit: limit - evicted, asOf: now, &walk)
+    }
+    return evicted
   }
 
   /// Notes that documents of a type were saved, whose rules are then followed at the end.
@@ -44,9 +49,12 @@ extension WriteScope {
     for (name, plan) in plans {
       do {
         guard let binding = try plan.binding(catalogue) else { continue }
-        let rules = plan.rules.filter { isQuick($0, binding.collection) }
+        let rules = plan.rules.enumerated().filter { isQuick($0.element, binding.collection) }
         try undoable { scope in
-          _ = try scope.evict(rules, binding, limit: limit, asOf: .now)
+          var left = limit
+          for (number, rule) in rules {
+            left -= try scope.step(rule, number, binding, limit: left)
+          }
         }
       } catch {
         // A save does not fail for what is too old: it goes with a later one, or `evict` says why
@@ -68,54 +76,108 @@ extension WriteScope {
     return count.map { $0 <= 1000 } ?? false  // What cannot be read is not evicted.
   }
 
+  /// Evicts what one rule lets go of, and goes past so many documents with unsent edits at most: offline
+  /// they may be most of those that are due. The next step goes on behind them.
+  private mutating func step(
+    _ rule: AgeingRule, _ number: Int, _ binding: CollectionBinding, limit: Int
+  ) throws -> Int {
+    let engine = engine
+    let id = EvictionPlace.ID(collection: binding.collection.name, rule: number)
+    // Where it fails the next one begins with the oldest.
+    let place = engine.evictionPlaces.withLock { $0.removeValue(forKey: id) }
+    var walk = EvictionWalk(unsentLimit: Self.unsentFactor * limit)
+    // Another type may have other rules for the same documents.
+    if place?.position.order == [rule.order] { walk.place = place }
+    let count = try evict(rule, binding, limit: limit, asOf: .now, &walk)
+    if let end = walk.place { engine.evictionPlaces.withLock { $0[id] = end } }
+    return count
+  }
+
+  /// How many documents with unsent edits a step may pass, for each that it may evict.
+  private static var unsentFactor: Int { 8 }
+
   private mutating func evict(
-    _ rules: [AgeingRule], _ binding: CollectionBinding, limit: Int, asOf now: Date
+    _ rule: AgeingRule, _ binding: CollectionBinding, limit: Int, asOf now: Date,
+    _ walk: inout EvictionWalk
   ) throws -> Int {
     var evicted = 0
-    for rule in rules {
-      while evicted < limit {
-        let wanted = min(try excess(rule, binding.collection), limit - evicted)
-        guard wanted > 0 else { break }
-        let count = try evict(rule, binding, count: wanted, asOf: now)
-        evicted += count
-        // Pages are measured anew; the others know at once.
-        guard count == wanted, case .bytes = rule.bound else { break }
-      }
+    while evicted < limit {
+      let excess = try excess(rule, binding.collection)
+      let wanted = min(excess.atOnce, limit - evicted)
+      guard wanted > 0 else { break }
+      let count = try evict(
+        rule, binding, count: wanted, among: excess.inAll, asOf: now, &walk)
+      evicted += count
+      // Pages are measured anew; the others know at once.
+      guard count == wanted, case .bytes = rule.bound else { break }
     }
     return evicted
   }
 
-  /// How many documents are too many, or may be.
-  private borrowing func excess(_ rule: AgeingRule, _ collection: Collection) throws -> Int {
+  /// How many documents are too many, or may be, and how many of them may go before that is asked again.
+  private borrowing func excess(
+    _ rule: AgeingRule, _ collection: Collection
+  ) throws -> (atOnce: Int, inAll: Int) {
     let statistics = try transaction.statistics(of: collection.documents)
     switch rule.bound {
-    case .age: return .max
-    case .count(let count): return max(0, statistics.entryCount - count)
+    case .age: return (.max, .max)
+    case .count(let count):
+      let excess = max(0, statistics.entryCount - count)
+      return (excess, excess)
     case .bytes(let byteCount):
-      guard statistics.byteCount > byteCount else { return 0 }
+      guard statistics.byteCount > byteCount else { return (0, 0) }
       // Half of what would do if all were of one size, so that none too many goes.
       let share = Double(statistics.byteCount - byteCount) / Double(statistics.byteCount)
-      return max(1, Int(Double(statistics.entryCount) * share / 2))
+      let half = max(1, Int(Double(statistics.entryCount) * share / 2))
+      return (half, 2 * half)
     }
   }
 
+  /// - Parameter excess: How many documents are too many.
   private mutating func evict(
-    _ rule: AgeingRule, _ binding: CollectionBinding, count: Int, asOf now: Date
+    _ rule: AgeingRule, _ binding: CollectionBinding, count: Int, among excess: Int,
+    asOf now: Date, _ walk: inout EvictionWalk
   ) throws -> Int {
     var keys = KeyList()
     let collection = binding.collection
-    let unsent = collection.description.isSynced ? engine.outboxDatabases?.outbox : nil
     let prefix = OutboxKey.prefix(of: collection.name)
-    try transaction.execution(of: rule.selection(asOf: now), binding).forEach(
-      in: transaction, wanted: unsent == nil ? count : .max
-    ) { key, record in
+    // Edits stay in the outbox also where the collection is not synced any more.
+    var unsent = engine.outboxDatabases?.outbox
+    if let outbox = unsent, try !transaction.hasKey(withPrefix: prefix, in: outbox) { unsent = nil }
+    if unsent == nil { walk.place = nil }
+    var selection = rule.selection(asOf: now)
+    let start = walk.place
+    if let start { selection.filter = .all([selection.filter, .behind(start.position)]) }
+    let isBounded = walk.unsentLimit < .max
+    let wanted = unsent == nil ? count : isBounded ? count + walk.unsentLimit : .max
+    // The planner would else take it that all of them are wanted, and may sort them.
+    if isBounded { selection.maximum = wanted }
+    var passedCount = start?.passedCount ?? 0
+    var isFull = false
+    try transaction.execution(of: selection, binding).forEach(in: transaction, wanted: wanted) {
+      key, record in
+      // Before the place there may be older ones by now. They go before those that are not too many.
+      if start != nil, passedCount + keys.count >= excess { return false }
       // What no remote has yet is nowhere else.
-      if let unsent, try transaction.hasKey(prefix + key, in: unsent) { return true }
+      if let unsent, try transaction.hasKey(prefix + key, in: unsent) {
+        passedCount += 1
+        walk.unsentLimit -= 1
+        // One that cannot be read is no place to go on behind; it stays as it is here.
+        guard walk.unsentLimit <= 0,
+          let position = try? Position(of: record, key: key, selection.order, binding)
+        else { return true }
+        walk.place = EvictionPlace(position: position, passedCount: passedCount)
+        isFull = true
+        return false
+      }
       // What is deleted for its bytes must have them.
       try binding.reading(record, key: key) { _ in }
       keys.append(key)
-      return keys.count < count
+      isFull = keys.count == count
+      return !isFull
     }
+    // Behind the last one it begins again with the oldest.
+    if !isFull { walk.place = nil }
     guard keys.count > 0 else { return 0 }
     return try writing(as: .expiry) { scope in
       try scope.change(of: collection) { scope, changes in
@@ -124,5 +186,21 @@ extension WriteScope {
         return keys.count
       }
     }
+  }
+}
+
+extension Position {
+  /// Right behind a document.
+  ///
+  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)``.
+  fileprivate init(
+    of record: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, _ order: [SortKey],
+    _ binding: CollectionBinding
+  ) throws {
+    let values = Evaluation(.constant(true), order: order, in: binding.collection)
+    self.init(
+      order: order,
+      values: try binding.reading(record, key: key) { try values.sortValues($0) },
+      key: [UInt8](key))
   }
 }

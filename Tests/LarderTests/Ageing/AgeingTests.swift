@@ -258,6 +258,72 @@ private struct Picture: Document, Identifiable, Equatable {
     }
   }
 
+  @Test("a save goes past a bounded number of unsent edits, and the next one goes on behind them")
+  func unsent() throws {
+    try withTemporaryStore { store in
+      let repository = store.repository(of: Aged.self)
+      let documents = store.collection("Aged")
+      func old(_ numbers: Range<Int>) -> [DynamicDocument] {
+        numbers.map { number in
+          let seen = Date.distantPast.addingTimeInterval(Double(number))
+          return ["id": .integer(Int64(number)), "seen": .date(seen)]
+        }
+      }
+      try store.declare(Aged.self)
+      try store.prepareOutbox()
+      try store.write(as: .sync) { try $0.setSynced("Aged", true) }
+      // Without a type, so that nothing goes yet: edits, and behind them what a remote has sent.
+      try documents.save(old(0..<300), keyField: "id")
+      _ = try store.write(as: .sync) { try $0.save(old(300..<310), in: documents) }
+
+      var counts: [Int] = []
+      var passed: [[Int]] = []
+      for number in 0..<4 {
+        try repository.save(Aged(id: 1000 + number, seen: .now))
+        counts.append(try repository.count())
+        passed.append(store.engine.evictionPlaces.withLock { $0.values.map(\.passedCount) })
+      }
+
+      // Eight times the 16 that a save may evict.
+      #expect(passed == [[128], [256], [], [128]])
+      #expect(counts == [311, 312, 303, 304])
+      // On demand all are looked at.
+      _ = try store.write(as: .sync) { try $0.save(old(300..<310), in: documents) }
+      #expect(try store.evict(Aged.self) == 10)
+    }
+  }
+
+  @Test("edits that a save has gone past and that are sent then go before newer documents")
+  func sent() throws {
+    try withTemporaryStore { store in
+      let repository = store.repository(of: Clipping.self)
+      let documents = store.collection("Clipping")
+      func ranked(_ numbers: Range<Int>) -> [DynamicDocument] {
+        numbers.map { ["id": .string("\($0 + 1000)"), "rank": .integer(Int64($0))] }
+      }
+      try store.declare(Clipping.self)
+      try store.prepareOutbox()
+      try store.write(as: .sync) { try $0.setSynced("Clipping", true) }
+      try documents.save(ranked(0..<200), keyField: "id")
+      _ = try store.write(as: .sync) { try $0.save(ranked(200..<305), in: documents) }
+      try repository.save(Clipping(id: "new-0", rank: 1000))
+      #expect(store.engine.evictionPlaces.withLock { $0.values.map(\.passedCount) } == [128])
+      try store.write(as: .sync) { tx in
+        for number in 0..<200 {
+          try tx.setOutboxEntry("Clipping", Array("\(number + 1000)".utf8), to: nil)
+        }
+      }
+
+      for number in 1..<30 {
+        try repository.save(Clipping(id: "new-\(number)", rank: 1000 + number))
+      }
+
+      #expect(
+        try repository.fetch(Clipping.all.sorted(by: \.rank)).map(\.rank)
+          == Array(235..<305) + Array(1000..<1030))
+    }
+  }
+
   @Test("a damaged record stops an eviction with its name, and no save")
   func damaged() throws {
     let folder = TestFolder()

@@ -110,6 +110,59 @@ import Testing
     try work()
   }
 
+  @Test("a check finds a record of an index for which the next opening would refuse the store")
+  func checked() throws {
+    let (number, body) = try make()
+    let whole = sealed(body, number)
+    let store = try Store(at: folder.store)
+    #expect(try store.check().problems == [])
+    var damaged = whole
+    damaged[damaged.count / 2] ^= 1
+    let definition = try read(whole, number).definition
+    let other = IndexDefinition(
+      collection: definition.collection, name: definition.name, parts: definition.parts,
+      isUnique: !definition.isUnique, filter: definition.filter, weights: definition.weights,
+      tokenizer: definition.tokenizer, unicode: definition.unicode)
+
+    try put(IndexRecord(other, .complete).encoded(number: number), number, in: store)
+    #expect(try store.check().problems.map(\.place) == ["index \(number)"])
+    try put(whole, number, in: store)
+    #expect(try store.check().problems == [])
+    try put(damaged, number, in: store)
+    #expect(try store.check().problems.map(\.place) == ["index \(number)"])
+
+    try store.close()
+    guard case .damagedCatalogue? = storeError({ _ = try Store(at: folder.store) }) else {
+      Issue.record("another error, or none")
+      return
+    }
+  }
+
+  @Test("a check finds a record of an index that is not in use")
+  func unknown() throws {
+    let (number, body) = try make()
+    let store = try Store(at: folder.store)
+
+    try put(sealed(body, number + 1), number + 1, in: store)
+
+    #expect(try store.check().problems.map(\.place) == ["indexes"])
+    try store.close()
+  }
+
+  /// Writes into an open store what no store writes.
+  private func put(_ bytes: [UInt8], _ number: UInt32, in store: Store) throws {
+    try store.write { tx in
+      let database = try #require(
+        tx.engine.environment.knownDatabase(named: Layout.indexesName))
+      try bytes.withUnsafeBytes { bytes in
+        try withUnsafeBytes(of: number.bigEndian) { key in
+          try tx.transaction.put(bytes, for: key, in: database)
+        }
+      }
+      tx.hasWrittenMore = true
+    }
+  }
+
   private func put(_ bytes: [UInt8], _ number: UInt32) throws {
     try withEnvironment(folder.store) { environment in
       let database = try #require(

@@ -264,6 +264,16 @@ struct PlainSlip: Codable, Identifiable, Equatable {
       try await store.write(as: .sync) { try $0.save(AgeingSlip(id: "d", text: "z")) }
       _ = try await store.evict(AgeingSlip.self)
     },
+    Row("ageing of what was edited before the collection ceased to be synced", ["a \(was)"]) {
+      store in
+      try await store.repository(of: AgeingSlip.self).save(AgeingSlip(id: "a", text: "0"))
+      try await store.write(as: .sync) { tx in
+        try tx.setSynced("Slip", false)
+        try tx.save(Slip(id: "d", text: "z"))
+      }
+      _ = try await store.evict(AgeingSlip.self)
+      #expect(try store.slips.fetch(Slip.all.sorted(by: \.id)).map(\.id) == ["a", "d"])
+    },
     Row("a save that a unique index refuses", []) { store in
       try await store.write(as: .sync) { try $0.save(Slip(id: "b", text: "another")) }
       try store.declare(UniqueSlip.self)
@@ -426,6 +436,56 @@ struct PlainSlip: Codable, Identifiable, Equatable {
     try await saved.slips.save(Slip(id: "a", text: "newer"))
     #expect(try Self.text(of: saved) == entries)
     try verifyAndClose(saved)
+  }
+
+  @Test("a collection with unsent edits is not renamed, and nothing is changed")
+  func notRenamed() throws {
+    let store = try Self.makeStore()
+    try store.slips.save(Slip(id: "a", text: "new"))
+
+    #expect(throws: StoreError.unsentEdits(collection: "Slip")) {
+      try store.migrate(to: 2) { _ = try $0.rename(store.collection("Slip"), to: "Paper") }
+    }
+
+    #expect(try store.version() == 1)
+    #expect(try store.collectionNames() == ["Slip"])
+    #expect(try Self.text(of: store) == ["a \(Self.was)"])
+    try verifyAndClose(store)
+  }
+
+  @Test(
+    "a synced collection stays synced under another name, and its documents are sent under that")
+  func renamed() throws {
+    let store = try Self.makeStore()
+
+    try store.migrate(to: 2) { _ = try $0.rename(store.collection("Slip"), to: "Paper") }
+    _ = try store.collection("Paper").save([["id": "c", "text": "new"]], keyField: "id")
+
+    try store.read { snapshot in
+      #expect(snapshot.outline(of: "Paper")?.isSynced == true)
+      #expect(snapshot.outline(of: "Slip")?.isSynced == true)
+      var keys: [String] = []
+      try snapshot.forEachOutboxEntry("Paper") { key, entry in
+        #expect(entry.base == nil)
+        keys.append(String(decoding: key, as: UTF8.self))
+        return true
+      }
+      #expect(keys == ["a", "b", "c"])
+    }
+    #expect(try Self.text(of: store) == [])
+    try verifyAndClose(store)
+  }
+
+  @Test("a collection that takes the name of a synced one is synced")
+  func renamedOnto() throws {
+    let store = try Self.makeStore()
+    _ = try store.collection("Draft").save([["id": "d", "text": "new"]], keyField: "id")
+    try store.slips.eraseAllData()
+
+    try store.migrate(to: 2) { _ = try $0.rename(store.collection("Draft"), to: "Slip") }
+
+    #expect(try Self.text(of: store) == ["d"])
+    try verifyAndClose(store)
   }
 
   @Test("a process that is killed leaves an entry for each edit that it made, and none for others")

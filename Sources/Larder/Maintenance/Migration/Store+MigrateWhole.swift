@@ -84,10 +84,14 @@ extension WriteScope {
   /// version that they stand at; the old one is left without documents. Costs a copy of every
   /// record.
   ///
+  /// Where one of the two is synced, the new one is. A remote knows no document under the new name, so
+  /// that all of them are to be sent to it, and it keeps what it has under the old one.
+  ///
   /// - Parameter name: Of a collection that does not exist, or holds nothing.
   /// - Returns: How many documents were moved.
   /// - Throws: ``StoreError/collectionExists(_:)``, ``StoreError/collectionName(_:reason:)``,
-  ///   ``StoreError/unfinishedMigration(collection:version:)``, and
+  ///   ``StoreError/unfinishedMigration(collection:version:)``,
+  ///   ``StoreError/unsentEdits(collection:)``, and
   ///   ``StoreError/damagedRecord(collection:key:reason:)`` for the first record that cannot be
   ///   read; the body should let it through, so that nothing is kept.
   @discardableResult
@@ -97,6 +101,12 @@ extension WriteScope {
     let name = try Layout.checkedCollectionName(name)
     guard let source = catalogue[collection.name], name != source.name else { return 0 }
     try source.checkMigrated()
+    // Under the old name, nobody would send them any more.
+    if let outbox = engine.outboxDatabases?.outbox,
+      try transaction.hasKey(withPrefix: OutboxKey.prefix(of: source.name), in: outbox)
+    {
+      throw StoreError.unsentEdits(collection: source.name)
+    }
     guard let empty = catalogue[name] else {
       undeclared = try Declaration(
         name: name, keyKind: source.keyKind, keyField: source.description.keyField,
@@ -107,7 +117,9 @@ extension WriteScope {
       throw StoreError.collectionExists(name)
     }
     return try wholly { scope in
-      try scope.describe(source.description.renamed(to: name))
+      var description = source.description.renamed(to: name)
+      description.isSynced = source.description.isSynced || empty.description.isSynced
+      try scope.describe(description)
       try scope.moveIndexes(of: source.name, to: name)
       guard let source = scope.catalogue[source.name], let target = scope.catalogue[name] else {
         return 0
