@@ -272,6 +272,23 @@ struct SearchIndexWriteTests {
     try verifyAndClose(store)
   }
 
+  @Test("built anew it has no word of a deleted document, which it may have had until then")
+  func forgotten() throws {
+    try withTemporaryStore { store in
+      let pamphlets = store.repository(of: Pamphlet.self)
+      try store.declarePamphletWords()
+      try pamphlets.save((0..<200).map { Pamphlet(id: $0, title: "word\($0)") })
+      try pamphlets.delete(keys: [7])
+      while try store.engine.writer.run({ try store.engine.workOnIndex() }) {}
+      #expect(try store.pamphletWordsHave("word7"))
+
+      try store.collection("Pamphlet").rebuildIndexes()
+
+      #expect(try !store.pamphletWordsHave("word7"))
+      #expect(try store.pamphletWordsHave("word8"))
+    }
+  }
+
   @Test("it says what cannot be searched")
   func refused() throws {
     try withTemporaryStore { store in
@@ -320,6 +337,23 @@ struct SearchIndexWriteTests {
       #expect(index.definition.weights == Pamphlet.weights)
       #expect(try store.collection("Cutting").indexes().first?.entryCount == 100)
       #expect(try store.check().problems == [])
+    }
+  }
+}
+
+extension Store {
+  /// Whether the index has a term, of a document that is gone, too.
+  fileprivate func pamphletWordsHave(_ term: String) throws -> Bool {
+    guard let index = pamphletWords else { return false }
+    return try read { snapshot in
+      let header = try snapshot.transaction.searchHeader(in: index.database)
+      for segment in header.segments {
+        var terms = TermCursor(segment, try snapshot.transaction.cursor(in: index.database))
+        if try terms.seek(atOrAfter: Array(term.utf8)), terms.term == Array(term.utf8) {
+          return true
+        }
+      }
+      return false
     }
   }
 }

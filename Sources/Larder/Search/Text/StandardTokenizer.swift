@@ -14,7 +14,8 @@
 ///
 /// **The same** are words with the same letters after compatibility decomposition (NFKD, UAX #15), full case
 /// folding (`CaseFolding.txt`), and without marks in scripts that are read without them: Latin, Greek,
-/// Cyrillic, Hebrew, Arabic and Syriac. `Ångström` is `angstrom`, `ﬁne` is `fine`, `STRASSE` is `straße`;
+/// Cyrillic, Hebrew, Arabic and Syriac; one of these marks is the iota subscript of Greek, which case folding alone
+/// would make a letter. `Ångström` is `angstrom`, `ﬁne` is `fine`, `STRASSE` is `straße`;
 /// also `ø`, `đ`, `ł` and other letters with a stroke are as without it, `æ` and `œ` are two letters, and
 /// Turkish `ı` is `i`. Vowel signs of Indic and other scripts, and the voicing of kana, stay. Digits of all
 /// scripts are those of ASCII. Words end after 64 bytes of UTF-8.
