@@ -23,6 +23,12 @@ struct InMemoryWatch<Entity: Document, Model: Sendable>: WatchWork {
   }
 
   mutating func next(skippingTo skipped: UInt64) throws -> ResultChange<Model>? {
+    try next(ignoring: ignored)
+  }
+
+  mutating func nextWithIgnored() throws -> ResultChange<Model>? { try next(ignoring: []) }
+
+  private mutating func next(ignoring ignored: Set<ChangeOrigin>) throws -> ResultChange<Model>? {
     let moment = contents()
     let limit = growth?.count ?? window.limit
     if rows != nil, limit == window.limit, !moment.hasNews(after: position, ignoring: ignored) {

@@ -1,5 +1,3 @@
-internal import LarderLMDB
-
 /// The models of a repository, each with what belongs to it in another one: to fetch, and to watch.
 ///
 /// ```swift
@@ -38,7 +36,8 @@ public struct JoinedModels<Model: Sendable, Entity: Document, Related: Sendable>
   /// of contacts.
   ///
   /// - Parameter ignored: Changes of these origins are no reason for a step; they come with the
-  ///   next one that is made for others.
+  ///   next one that is made for others, of the models or of what belongs to them. Those of a repository of
+  ///   your own that does not pass the query on to another one come with its own next step.
   public func watch(
     _ query: Query<Entity>, ignoring ignored: Set<ChangeOrigin> = []
   ) -> WatchSequence<ResultChange<Element>> { watching(query, ignored) }
@@ -168,20 +167,8 @@ extension Repository {
       let models = watch(query, ignoring: ignored)
       let others = watching(ignored, query.selection.unreadable)
       return WatchSequence {
-        let pair = WatchPair(models.makeAsyncIterator().step, others.makeAsyncIterator().step)
-        let rows = Locked(JoinedRows(link))
-        return {
-          while let element = try await pair.next() {
-            let change = rows.withLock { rows in
-              switch element {
-              case .first(let change): rows.take(models: change)
-              case .second(let change): rows.take(others: change)
-              }
-            }
-            if let change { return change }
-          }
-          return nil
-        }
+        let joined = JoinedWatch(link, models, others)
+        return { try await joined.next() }
       }
     }
   }

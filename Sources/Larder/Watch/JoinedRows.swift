@@ -29,6 +29,10 @@ struct JoinedRows<
   private var having: [Key: [ObjectIdentifier: OtherRow]] = [:]
   /// The last changes of the two that were seen; nil before the first result.
   private var sequences: (models: UInt64?, others: UInt64?) = (nil, nil)
+  /// Whether a first result was given.
+  private var isShown = false
+  /// Models whose others have changed since they were given last.
+  private var owed: [ObjectIdentifier: ModelRow] = [:]
   /// How many models were joined with others, for tests of the cost.
   private(set) var joinedCount = 0
 
@@ -47,19 +51,22 @@ extension JoinedRows {
   ///
   /// - Returns: Nil until both results were read.
   mutating func take(models change: ResultChange<Model>) -> ResultChange<Joined>? {
-    let isFirst = sequence == nil
     sequences.models = change.sequence
     let step = models.apply(change)
-    for row in step.removed { forget(row, row.model) }
+    for row in step.removed {
+      forget(row, row.model)
+      owed[ObjectIdentifier(row)] = nil
+    }
     for (row, old) in step.updated {
       forget(row, old)
       note(row)
+      owed[ObjectIdentifier(row)] = nil
     }
     for row in step.inserted { note(row) }
     guard let sequence else { return nil }
-    if isFirst { return .initial(all(), sequence: sequence) }
+    guard isShown else { return initial(sequence) }
     switch change {
-    case .initial: return .initial(all(), sequence: sequence)
+    case .initial: return initial(sequence)
     case .update(let difference): return .update(joined(difference, sequence))
     case .reset(_, let difference): return .reset(all(), joined(difference, sequence))
     }
@@ -69,7 +76,12 @@ extension JoinedRows {
   ///
   /// - Returns: Nil until both results were read, and where no model asks for what has changed.
   mutating func take(others change: ResultChange<Other>) -> ResultChange<Joined>? {
-    let isFirst = sequence == nil
+    note(others: change)
+    return owedStep()
+  }
+
+  /// The others have changed, which the next step says.
+  mutating func note(others change: ResultChange<Other>) {
     sequences.others = change.sequence
     let step = others.apply(change)
     var concerned: Set<Key> = []
@@ -79,14 +91,32 @@ extension JoinedRows {
       note(row, &concerned)
     }
     for row in step.inserted { note(row, &concerned) }
+    guard isShown else { return }
+    for key in concerned { owed.merge(asking[key] ?? [:]) { first, _ in first } }
+  }
+
+  /// What the others have become since the last step.
+  ///
+  /// - Returns: Nil until both results were read, and where no model asks for what has changed.
+  mutating func owedStep() -> ResultChange<Joined>? {
     guard let sequence else { return nil }
-    if isFirst { return .initial(all(), sequence: sequence) }
-    var rows: [ObjectIdentifier: ModelRow] = [:]
-    for key in concerned { rows.merge(asking[key] ?? [:]) { first, _ in first } }
-    if rows.isEmpty { return nil }
-    let updates = rows.values.map { (offset: models.offset(of: $0), model: joined($0.model)) }
+    guard isShown else { return initial(sequence) }
+    let updates = owedUpdates()
+    if updates.isEmpty { return nil }
     return .update(
       ResultDifference(removals: [], insertions: [], updates: updates, sequence: sequence))
+  }
+
+  private mutating func owedUpdates() -> [(offset: Int, model: Joined)] {
+    let rows = owed.values
+    owed = [:]
+    return rows.map { (offset: models.offset(of: $0), model: joined($0.model)) }
+  }
+
+  private mutating func initial(_ sequence: UInt64) -> ResultChange<Joined> {
+    isShown = true
+    owed = [:]
+    return .initial(all(), sequence: sequence)
   }
 }
 
@@ -140,6 +170,7 @@ extension JoinedRows {
     ResultDifference(
       removals: difference.removals.map { ($0.offset, $0.destination) },
       insertions: difference.insertions.map { ($0.offset, joined($0.model), $0.origin) },
-      updates: difference.updates.map { ($0.offset, joined($0.model)) }, sequence: sequence)
+      updates: difference.updates.map { ($0.offset, joined($0.model)) } + owedUpdates(),
+      sequence: sequence)
   }
 }

@@ -41,19 +41,21 @@ struct LogFollower {
   ///
   /// - Parameters:
   ///   - skipped: Nothing up to this change concerns the follower.
+  ///   - withIgnored: Whether what is ignored is news, too. Nobody tells of it, so that there may be nothing at all.
   ///   - isThere: Whether the collection exists.
   ///   - patience: Changes that are told of at most.
   mutating func news(
-    skippingTo skipped: UInt64, isThere: Bool, patience: Int, _ snapshot: borrowing Snapshot,
-    _ log: Database?
+    skippingTo skipped: UInt64, withIgnored: Bool = false, isThere: Bool, patience: Int,
+    _ snapshot: borrowing Snapshot, _ log: Database?
   ) -> News {
     let head = snapshot.sequence
     let known = position ?? 0
+    let ignored = withIgnored ? [] : ignored
     // What is ignored stays behind the position, and must not be passed over.
-    let start = ignored.isEmpty ? max(known, min(skipped, head)) : known
-    let from = max(start, ignoredEnd)
+    let start = ignored.isEmpty && !withIgnored ? max(known, min(skipped, head)) : known
+    let from = withIgnored ? start : max(start, ignoredEnd)
     if from > start, head == from { return .nothing }
-    guard head > from, let log, isThere else {
+    guard head > from, head >= ignoredEnd, let log, isThere else {
       // A store that went back in time was replaced by a copy of an earlier moment.
       let isOlder = head < max(known, ignoredEnd)
       position = head
@@ -61,14 +63,15 @@ struct LogFollower {
       return isOlder ? .unknown(isBehind: true) : .nothing
     }
     let isBehind = head - start > UInt64(patience)
-    if isBehind, ignored.isEmpty {
+    if isBehind, ignored.isEmpty, !withIgnored {
       position = head
       return .unknown(isBehind: true)
     }
     if isBehind {
-      return newsFarBehind(after: from, to: head, in: log, snapshot, isAll: from == known)
+      return newsFarBehind(
+        after: from, to: head, in: log, snapshot, ignoring: ignored, isAll: from == known)
     }
-    guard let changes = changes(after: from, to: head, in: log, snapshot) else {
+    guard let changes = changes(after: from, to: head, in: log, snapshot, ignoring: ignored) else {
       position = head
       return .unknown(isBehind: true)
     }
@@ -83,7 +86,8 @@ struct LogFollower {
     }
     position = head
     guard
-      let all = from == start ? changes : self.changes(after: start, to: head, in: log, snapshot)
+      let all = from == start
+        ? changes : self.changes(after: start, to: head, in: log, snapshot, ignoring: ignored)
     else { return .unknown(isBehind: true) }
     return all.isErased ? .unknown(isBehind: false) : .changes(all)
   }
@@ -93,7 +97,7 @@ struct LogFollower {
   /// - Parameter isAll: Whether nothing that is ignored stands before `start`.
   private mutating func newsFarBehind(
     after start: UInt64, to head: UInt64, in log: Database, _ snapshot: borrowing Snapshot,
-    isAll: Bool
+    ignoring ignored: Set<ChangeOrigin>, isAll: Bool
   ) -> News {
     examinedCount += head - start
     var (isNews, isConcerned) = (false, false)
@@ -119,7 +123,8 @@ struct LogFollower {
 
   /// Nil where the log does not have them all. A damaged log is as good as one that was pruned.
   private mutating func changes(
-    after start: UInt64, to head: UInt64, in log: Database, _ snapshot: borrowing Snapshot
+    after start: UInt64, to head: UInt64, in log: Database, _ snapshot: borrowing Snapshot,
+    ignoring ignored: Set<ChangeOrigin>
   ) -> ChangedDocuments? {
     examinedCount += head - start
     let changes = try? ChangedDocuments(

@@ -7,6 +7,13 @@ protocol WatchWork<Element> {
   ///
   /// - Parameter position: Nothing up to this change concerns the watcher.
   mutating func next(skippingTo position: UInt64) throws -> Element?
+  /// The same with what is ignored, for who shows it together with something else.
+  mutating func nextWithIgnored() throws -> Element?
+}
+
+extension WatchWork {
+  /// For work that is never asked for it: what it ignores is still to come then.
+  mutating func nextWithIgnored() throws -> Element? { try next(skippingTo: 0) }
 }
 
 /// Watches a query of a store: from one snapshot to the next, by the change log.
@@ -40,23 +47,34 @@ struct ResultWatch<Entity: Document, Model: Sendable>: WatchWork {
   }
 
   mutating func next(skippingTo skipped: UInt64) throws -> ResultChange<Model>? {
+    try next(skippingTo: skipped, withIgnored: false)
+  }
+
+  mutating func nextWithIgnored() throws -> ResultChange<Model>? {
+    try next(skippingTo: 0, withIgnored: true)
+  }
+
+  private mutating func next(
+    skippingTo skipped: UInt64, withIgnored: Bool
+  ) throws -> ResultChange<Model>? {
     try store.checkOpen()
     return try store.engine.storing {
       try store.engine.withChangeLog { snapshot, log in
-        if let change = try news(skippingTo: skipped, snapshot, log) { return change }
+        if let change = try news(skippingTo: skipped, withIgnored, snapshot, log) { return change }
         return try grow(snapshot)
       }
     }
   }
 
   private mutating func news(
-    skippingTo skipped: UInt64, _ snapshot: borrowing Snapshot, _ log: Database?
+    skippingTo skipped: UInt64, _ withIgnored: Bool, _ snapshot: borrowing Snapshot,
+    _ log: Database?
   ) throws -> ResultChange<Model>? {
     if follower.position == nil { return try begin(snapshot) }
     // Whatever there is to read, a log that was switched off ends the watcher.
     let binding = try binding(in: snapshot)
     let news = follower.news(
-      skippingTo: skipped, isThere: binding != nil,
+      skippingTo: skipped, withIgnored: withIgnored, isThere: binding != nil,
       patience: max(LogFollower.patience, rows.count / 4), snapshot, log)
     switch news {
     case .nothing: return nil

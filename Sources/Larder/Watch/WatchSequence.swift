@@ -10,6 +10,8 @@
 /// iterator. Closing the store ends it with ``StoreError/closed``. An error ends it for good.
 public struct WatchSequence<Element: Sendable>: AsyncSequence, Sendable {
   private let makeNext: @Sendable () -> @Sendable () async throws -> Element?
+  /// Begins an iteration that can be looked at without waiting; nil where ``makeNext`` is all there is.
+  let makeWatcher: (@Sendable () -> Watcher<Element>)?
 
   /// For repositories that are no part of Larder.
   ///
@@ -17,9 +19,11 @@ public struct WatchSequence<Element: Sendable>: AsyncSequence, Sendable {
   ///   until it gives nil. The iteration is over when that is released.
   public init(_ makeNext: @escaping @Sendable () -> @Sendable () async throws -> Element?) {
     self.makeNext = makeNext
+    makeWatcher = nil
   }
 
   init(_ makeWatcher: @escaping @Sendable () -> Watcher<Element>) {
+    self.makeWatcher = makeWatcher
     makeNext = {
       let watcher = makeWatcher()
       return { try await watcher.next() }

@@ -9,6 +9,8 @@ final class Watcher<Element: Sendable>: Sendable {
     /// Whether a suspension has refused the last look: what its mark was made for is still to be seen, and
     /// nothing may be skipped.
     var isLookOwed = false
+    /// Whether that look was for what is ignored, too.
+    var isIgnoredOwed = false
   }
 
   private let seat: WatchSeat
@@ -56,21 +58,30 @@ final class Watcher<Element: Sendable>: Sendable {
     return nil
   }
 
+  /// Returns when there may be something new, or the task is cancelled.
+  func wait() async { await seat.wait() }
+
   /// What is new at once; nil where nothing is.
-  func look() throws -> Element? {
+  ///
+  /// - Parameter withIgnored: Whether that which is ignored is new, too.
+  func look(withIgnored: Bool = false) throws -> Element? {
     try state.withLock { state in
       if state.isFinished { return nil }
       // Taken before the store is looked at, so that nothing falls in between; and by whoever looks, so
       // that no other task looks by a later mark before.
       let skipped = seat.take()
+      let withIgnored = withIgnored || state.isIgnoredOwed
       do {
         guard let skipped else { throw StoreError.closed }
-        let element = try state.work.next(skippingTo: state.isLookOwed ? 0 : skipped)
-        state.isLookOwed = false
+        let element =
+          withIgnored
+          ? try state.work.nextWithIgnored()
+          : try state.work.next(skippingTo: state.isLookOwed ? 0 : skipped)
+        (state.isLookOwed, state.isIgnoredOwed) = (false, false)
         return element
       } catch let error as StoreError where error.isSuspended {
         // It is signalled when the store is resumed, or is not suspended after all.
-        state.isLookOwed = true
+        (state.isLookOwed, state.isIgnoredOwed) = (true, withIgnored)
         return nil
       } catch {
         state.isFinished = true

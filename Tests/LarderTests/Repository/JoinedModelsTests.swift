@@ -157,6 +157,175 @@ import Testing
     #expect(hasSeenEnough())
   }
 
+  @Test("ignored changes of both sides come with the next step for another one, of whichever side")
+  func ignoring() async throws {
+    try await withRepositories { people, bills in
+      let joined = bills.including(\.contactID, from: people)
+      var steps = joined.watch(Purchase.all, ignoring: [.sync]).makeAsyncIterator()
+      var list = Rows<Included<Purchase, Contact?>>()
+      list.apply(try #require(try await steps.next()))
+      #expect(list.isEmpty)
+
+      try await people.save(Contact(id: "7", name: "N7", city: ""), as: .sync)
+      try await bills.save(Purchase(id: 1, contactID: "7"), as: .sync)
+      try await bills.save(Purchase(id: 2, contactID: "x"))
+      list.apply(try #require(try await steps.next()))
+      #expect(list.map(\.related?.name) == ["N7", nil])
+
+      try await people.save(Contact(id: "7", name: "renamed", city: ""), as: .sync)
+      try await bills.save(Purchase(id: 3, contactID: "7"), as: .sync)
+      try await people.save(Contact(id: "x", name: "Nx", city: ""))
+      list.apply(try #require(try await steps.next()))
+      #expect(list.map(\.related?.name) == ["renamed", "Nx", "renamed"])
+    }
+  }
+
+  /// A watch that ignores what is synced, and the list that its steps have made.
+  private struct Ignoring<
+    Model: Equatable & Sendable, Other: Sendable, Related: Equatable & Sendable
+  > {
+    let watch: JoinedWatch<Model, Other, String, Related>
+    var list = Rows<Included<Model, Related>>()
+    var stepCount = 0
+
+    /// Takes all steps that there are. Where there is one, or has to be, the list is `expected` then.
+    mutating func look(
+      for expected: [Included<Model, Related>], isIgnored: Bool, isSure: Bool, _ hint: String
+    ) throws {
+      let before = stepCount
+      while let step = try watch.look() {
+        list.apply(step)
+        stepCount += 1
+      }
+      let isStill = stepCount == before
+      let isRight = isIgnored ? isStill : isStill && !isSure || list == expected
+      if !isRight { try #require(isRight, "\(hint)") }
+    }
+  }
+
+  @Test("after each step a watch that ignores changes shows what joining everything anew gives")
+  func ignoringOracle() async throws {
+    var random = RandomSource()
+    let hint = random.hint
+    var stepCount = 0
+    for _ in rounds(repetitions(8), until: { stepCount > repetitions(8) * 30 }) {
+      let seed = random.next()
+      try await withRepositories { people, bills in
+        var random = RandomSource(seed: seed)
+        let shownBills = Purchase.all.sorted(by: \.amount).limit(random.pick([3, 100]))
+        let (shownPeople, sortedBills) = (
+          Contact.all.sorted(by: \.order), Purchase.all.sorted(by: \.amount)
+        )
+        var buyers = Ignoring(
+          watch: JoinedWatch(
+            .init(wanted: { [$0.contactID] }, key: { $0.id }, related: { $0[0].first }),
+            bills.watch(shownBills, ignoring: [.sync]), people.watch(Contact.all, ignoring: [.sync])
+          ))
+        var bought = Ignoring(
+          watch: JoinedWatch(
+            .init(wanted: { [$0.id] }, key: { $0.giftFor }, related: { $0[0] }),
+            people.watch(shownPeople, ignoring: [.sync]),
+            bills.watch(sortedBills, ignoring: [.sync])))
+        for number in 0..<40 {
+          // The first one is the look at what is stored.
+          let isIgnored = number > 0 && !random.once(in: 3)
+          // What one change does another may undo, so that there is no step. A bill that costs less than
+          // all others is always seen.
+          let isSure = !isIgnored && (number == 0 || random.bool())
+          if isSure {
+            let (buyer, other) = ("\(random.int(0..<12))", "\(random.int(0..<12))")
+            try await bills.save(
+              Purchase(id: 100, contactID: buyer, giftFor: other, amount: -1 - number))
+          } else {
+            let origin: ChangeOrigin = isIgnored ? .sync : .local
+            try await Self.change(people, bills, as: origin, using: &random)
+          }
+          let everybody = try people.fetch(shownPeople)
+          let all = try bills.fetch(sortedBills)
+          let withBuyers = try bills.fetch(shownBills).map { bill in
+            Included(model: bill, related: everybody.first { $0.id == bill.contactID })
+          }
+          let withGifts = everybody.map { person in
+            Included(model: person, related: all.filter { $0.giftFor == person.id })
+          }
+          try buyers.look(for: withBuyers, isIgnored: isIgnored, isSure: isSure, hint)
+          try bought.look(for: withGifts, isIgnored: isIgnored, isSure: isSure, hint)
+        }
+        stepCount += buyers.stepCount + bought.stepCount
+      }
+    }
+    #expect(stepCount > repetitions(8) * 30, "\(hint)")
+  }
+
+  private static func change(
+    _ people: any Repository<Contact, Contact>, _ bills: any Repository<Purchase, Purchase>,
+    as origin: ChangeOrigin, using random: inout RandomSource
+  ) async throws {
+    let ids = random.array(1..<4) { $0.int(0..<12) }
+    switch random.int(0..<6) {
+    case 0: try await people.delete(keys: ids.map { "\($0)" }, as: origin)
+    case 1: try await bills.delete(keys: ids, as: origin)
+    case 2, 3:
+      let page = ids.map { Contact(id: "\($0)", city: "", order: random.int(0..<9)) }
+      try await people.save(page, as: origin)
+    default:
+      let page = ids.map {
+        Purchase(
+          id: $0, contactID: "\(random.int(0..<12))", giftFor: "\(random.int(0..<12))",
+          amount: random.int(0..<9))
+      }
+      try await bills.save(page, as: origin)
+    }
+  }
+
+  @Test("sides that can only be waited for are joined, too")
+  func waitedFor() async throws {
+    func waiting<Element>(_ watch: WatchSequence<Element>) -> WatchSequence<Element> {
+      WatchSequence { watch.makeAsyncIterator().step }
+    }
+    try await withRepositories { people, bills in
+      try await people.save(contacts)
+      try await bills.save(purchases)
+      let joined = JoinedWatch<Purchase, Contact, String, String?>(
+        .init(wanted: { [$0.contactID] }, key: { $0.id }, related: { $0[0].first?.name }),
+        waiting(bills.watch(Purchase.all)), waiting(people.watch(Contact.all)))
+      var list = Rows<Included<Purchase, String?>>()
+      list.apply(try #require(try await joined.next()))
+      #expect(list.map(\.related) == ["Nb", nil, "N\u{E9}", "Nb"])
+
+      try await people.save(Contact(id: "x", name: "Nx", city: ""))
+      list.apply(try #require(try await joined.next()))
+      #expect(list.map(\.related) == ["Nb", "Nx", "N\u{E9}", "Nb"])
+      try await bills.delete(keys: [1, 3])
+      list.apply(try #require(try await joined.next()))
+      #expect(list.map(\.related) == ["Nx", "Nb"])
+    }
+  }
+
+  @Test("a side of which nothing has changed is not read anew, however much was saved to others")
+  func otherCollections() throws {
+    try withTemporaryStore { store in
+      try store.repository(of: Contact.self).save(contacts)
+      let selection = Contact.all.selection
+      var watch = ResultWatch(store, selection, RowReader<Contact, Contact>(selection))
+      var ignoring = ResultWatch(
+        store, selection, RowReader<Contact, Contact>(selection), ignoring: [.sync])
+      _ = try (watch.next(skippingTo: 0), ignoring.next(skippingTo: 0))
+
+      try store.repository(of: Purchase.self).save(
+        (0..<5000).map { Purchase(id: $0, contactID: "a") })
+
+      let unchanged = try (watch.nextWithIgnored(), ignoring.nextWithIgnored())
+      #expect(unchanged.0 == nil && unchanged.1 == nil)
+      #expect(watch.rereadCount == 0 && ignoring.rereadCount == 0)
+      try store.repository(of: Contact.self).save(Contact(id: "new"), as: .sync)
+      let nothing = try ignoring.next(skippingTo: 0)
+      let ignored = try ignoring.nextWithIgnored()
+      #expect(nothing == nil)
+      #expect(ignored != nil)
+    }
+  }
+
   @Test("a change joins the models that it is of, and no others")
   func cost() throws {
     let count = 20_000

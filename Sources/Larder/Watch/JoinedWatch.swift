@@ -1,0 +1,106 @@
+internal import LarderLMDB
+
+/// One iteration of a watch of joined models.
+///
+/// What a side ignores is still to come with the next step that is made for anything else, of whichever side.
+/// So when one has news the other is looked at as well, with all that it ignores, before the step is made.
+final class JoinedWatch<
+  Model: Sendable, Other: Sendable, Key: Hashable & Sendable, Related: Sendable
+>: Sendable {
+  typealias Change = ResultChange<Included<Model, Related>>
+
+  private struct State {
+    var rows: JoinedRows<Model, Other, Key, Related>
+    /// Steps that nobody has asked for yet.
+    var steps: [Change] = []
+    var isOver = false
+  }
+
+  private let models: WatchedSide<ResultChange<Model>>
+  private let others: WatchedSide<ResultChange<Other>>
+  /// Says when one of them may have news.
+  private let news: WatchPair<Void, Void>
+  private let state: Locked<State>
+
+  init(
+    _ link: JoinedRows<Model, Other, Key, Related>.Link,
+    _ models: WatchSequence<ResultChange<Model>>, _ others: WatchSequence<ResultChange<Other>>
+  ) {
+    self.models = WatchedSide(models)
+    self.others = WatchedSide(others)
+    news = WatchPair(self.models.wait, self.others.wait)
+    state = Locked(State(rows: JoinedRows(link)))
+  }
+
+  /// The next step; nil once one side has ended or the task is cancelled, or after an error.
+  ///
+  /// - Throws: What one of the sides throws.
+  @concurrent func next() async throws -> Change? {
+    do {
+      while !state.withLock({ $0.isOver }), !Task.isCancelled {
+        if let step = try look() { return step }
+        guard try await news.next() != nil else { break }
+      }
+    } catch {
+      state.withLock { $0.isOver = true }
+      throw error
+    }
+    state.withLock { $0.isOver = true }
+    return nil
+  }
+
+  /// What is new at once; nil where nothing is.
+  func look() throws -> Change? {
+    try state.withLock { state in
+      while state.steps.isEmpty {
+        if let change = try models.look(false) {
+          try follow(change, &state)
+        } else if let change = try others.look(false) {
+          state.rows.note(others: change)
+          try follow(try models.look(true), &state)
+        } else {
+          return nil
+        }
+      }
+      return state.steps.removeFirst()
+    }
+  }
+
+  /// Makes the steps for a change of the models, if there is one, and for all that belongs to it.
+  private func follow(_ change: ResultChange<Model>?, _ state: inout State) throws {
+    var change = change
+    while let models = change {
+      let other = try others.look(true)
+      if let other { state.rows.note(others: other) }
+      if let step = state.rows.take(models: models) { state.steps.append(step) }
+      // Where nothing has become of the others, all is of the moment at which the models were read.
+      change = other == nil ? nil : try self.models.look(true)
+    }
+    if let step = state.rows.owedStep() { state.steps.append(step) }
+  }
+}
+
+/// One iteration of a watch that can be looked at without waiting.
+private struct WatchedSide<Element: Sendable>: Sendable {
+  /// What is new at once, also of what is ignored if true is given; nil where nothing is.
+  let look: @Sendable (_ withIgnored: Bool) throws -> Element?
+  /// Returns when there may be something new; nil when nothing comes any more.
+  let wait: @Sendable () async throws -> Void?
+
+  init(_ sequence: WatchSequence<Element>) {
+    guard let watcher = sequence.makeWatcher?() else {
+      let step = sequence.makeAsyncIterator().step
+      // It cannot be asked for what it ignores, nor without waiting: new is what it has given already.
+      let found = Locked<[Element]>([])
+      look = { _ in found.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
+      wait = {
+        guard let element = try await step() else { return nil }
+        found.withLock { $0.append(element) }
+        return ()
+      }
+      return
+    }
+    look = { try watcher.look(withIgnored: $0) }
+    wait = { await watcher.wait() }
+  }
+}
