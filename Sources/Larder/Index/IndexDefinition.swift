@@ -136,6 +136,22 @@ struct IndexDefinition: Sendable, Equatable {
     weights == nil ? UnicodeStamp.current : TokenizerStamp.of(tokenizer)
   }
 
+  /// Whether they say the same of everything but what stands for fields that a record lacks.
+  func differsOnlyInAbsent(from other: IndexDefinition) -> Bool {
+    self != other && withoutAbsent == other.withoutAbsent
+  }
+
+  private var withoutAbsent: IndexDefinition {
+    let parts = parts.map {
+      Part(
+        path: $0.path, scalar: $0.scalar, isMultiple: $0.isMultiple, isDescending: $0.isDescending,
+        absent: [], outerAbsent: [])
+    }
+    return IndexDefinition(
+      collection: collection, name: name, parts: parts, isUnique: isUnique, filter: filter,
+      weights: weights, tokenizer: tokenizer, unicode: unicode)
+  }
+
   /// A hash of what a type declares; kinds, which the catalogue has, are no part of it.
   var fingerprint: UInt64 {
     var writer = RecordWriter(binding: .none)

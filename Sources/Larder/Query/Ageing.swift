@@ -15,7 +15,8 @@
 /// A document goes as soon as one of the rules says so: a few at a time inside later saves of the
 /// type, or all of them with ``Store/evict(_:asOf:progress:)``. The rules belong to the program and
 /// are not stored: whoever saves the type, or evicts it, goes by its own. Each rule makes an index
-/// on its field, so that finding what is old costs a look-up.
+/// on its field, so that finding what is old costs a look-up. As of every ``Index``, the field's default should not be
+/// another value in each process, such as `Date()`.
 ///
 /// <doc:Space> says more.
 public struct Ageing<Entity: Document>: Sendable {

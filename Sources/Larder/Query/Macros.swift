@@ -40,6 +40,8 @@ public macro Key() = #externalMacro(module: "LarderMacros", type: "Key")
 ///
 /// Indexes over several properties, and partial ones, are declared in ``Document/indexes``.
 ///
+/// Give it no default that is another value in each process, such as `Date()` or `UUID()`: see ``Index``.
+///
 /// - Parameters:
 ///   - unique: Whether two documents with equal values are refused; nil and NaN equal nothing.
 ///   - descending: Whether the largest comes first.

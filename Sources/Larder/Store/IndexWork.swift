@@ -11,6 +11,8 @@ struct IndexWork {
   var searchesToMerge: Set<UInt32> = []
   /// Indexes, by number, that are to be built anew as they were not made as it is done today.
   var numbersToRenew: Set<UInt32> = []
+  /// Of which indexes was told that the default of a field has changed.
+  private var toldOfDefaults: Set<[String]> = []
   /// Bytes in use, without the log, from which on another step is worth its while.
   private var enough = 0
   /// Commits since the background tried the last time.
@@ -30,6 +32,11 @@ struct IndexWork {
     passedOver[number] = nil
     if makesRoom { passedOver = [:] }
     patience = Self.leastPatience
+  }
+
+  /// Whether it was not told yet that the default of a field has changed.
+  mutating func isFirstTold(of index: IndexDefinition) -> Bool {
+    toldOfDefaults.insert([index.collection, index.name]).inserted
   }
 
   /// The next index to be built anew, without those that are passed over where nobody has asked.

@@ -150,6 +150,7 @@ extension WriteScope {
     var records = catalogue.indexes.merging(plan.records) { _, new in new }
     let collection = Collection(description, documents: documents, tokenizers: engine.tokenizers)
     tellOfTokenizers(plan)
+    tellOfDefaults(plan)
     for (number, record) in plan.records {
       let new = buildsAtOnce ? try builtAtOnce(record, number, collection) : record
       records[number] = new
@@ -175,6 +176,22 @@ extension WriteScope {
           "collection": new.collection, "index": new.name,
           "tokenizer": new.tokenizer ?? StandardTokenizer().identifier,
         ])
+    }
+  }
+  /// Logs the indexes of a plan that take the place of one which has nothing but another default: by the
+  /// values alone, one that a new version has cannot be told from one that each process makes.
+  private func tellOfDefaults(_ plan: IndexPlan) {
+    for record in plan.records.values where record.isInUse {
+      let new = record.definition
+      let isOther = catalogue.indexes.values.contains {
+        $0.isInUse && $0.definition.name == new.name && $0.definition.differsOnlyInAbsent(from: new)
+      }
+      guard isOther, engine.indexWork.withLock({ $0.isFirstTold(of: new) }) else { continue }
+      engine.log.tell(
+        .warning,
+        "an index is built anew: the default of a field is another one than before. One that is another in"
+          + " each process, as a date or a UUID, has that happen at each start of the program",
+        ["collection": new.collection, "index": new.name])
     }
   }
 }
