@@ -23,6 +23,15 @@ final class CodableOutput {
     var accepted: [[Accepted?]] = []
     /// By slot, the last entry that was noted to take it, in whatever container; -1 for none.
     var takers: [Int] = []
+    /// By container, the entries of keys, for large ones in which nested containers were asked for.
+    fileprivate var keyed: [Int: KeyedEntries] = [:]
+  }
+
+  fileprivate struct KeyedEntries {
+    /// The last one of each key.
+    var entries: [String: Int] = [:]
+    /// The last entry that was looked at; -1 where there is none.
+    var last = -1
   }
 
   /// One value, and in a keyed container its key.
@@ -99,6 +108,7 @@ final class CodableOutput {
     state.pointee.bytes.removeAll()
     state.pointee.entries.removeAll(keepingCapacity: true)
     state.pointee.nodes.removeAll(keepingCapacity: true)
+    if !state.pointee.keyed.isEmpty { state.pointee.keyed = [:] }
     state.pointee.userInfo = userInfo
     if state.pointee.hasFailed {
       state.pointee.failure = nil
@@ -172,6 +182,31 @@ extension CodableOutput.State {
     var entry = CodableOutput.Entry(parent: node, key: key.stringValue, keys: Key.self)
     if _slowPath(nodes[node].hasIntegerKeys) { entry.number = key.intValue.map(Int64.init) }
     return entry
+  }
+
+  /// The last entry with a key in a keyed container, without those that only note a nil; nil where there
+  /// is none.
+  mutating func lastEntry(under key: String, in node: Int) -> Int? {
+    // Looking at a few is faster than a dictionary.
+    let isSmall = nodes[node].count < 16
+    var found: Int?
+    var known = isSmall ? CodableOutput.KeyedEntries() : keyed.removeValue(forKey: node) ?? .init()
+    var entry = known.last < 0 ? nodes[node].first : entries[known.last].next
+    while entry >= 0 {
+      if !entries[entry].isAbsent {
+        if !isSmall {
+          known.entries[entries[entry].key] = entry
+        } else if entries[entry].key == key {
+          found = entry
+        }
+      }
+      known.last = entry
+      entry = entries[entry].next
+    }
+    if isSmall { return found }
+    found = known.entries[key]
+    keyed[node] = known
+    return found
   }
 
   /// Adds an entry whose value is nil.

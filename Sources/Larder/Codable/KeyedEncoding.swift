@@ -76,11 +76,7 @@ extension KeyedEncoding {
 
   /// For a key that has a container already, the one that it has.
   private func nested(_ new: CodableOutput.Entry) -> ValueEncoder {
-    var known: Int?
-    output.forEachEntry(of: node) {
-      let entry = output.state.pointee.entries[$0]
-      if entry.key == new.key, !entry.isAbsent { known = $0 }
-    }
+    let known = output.state.pointee.lastEntry(under: new.key, in: node)
     let entry = known ?? output.state.pointee.add(new)
     return ValueEncoder(output: output, entry: Int32(entry), depth: depth + 1)
   }

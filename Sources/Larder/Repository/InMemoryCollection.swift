@@ -186,6 +186,7 @@ extension InMemoryCollection {
       let earlier = batch.updateValue(record, forKey: key.encodedBytes)
       if earlier != nil { report.duplicates += 1 }
     }
+    let before = records
     if let selection { report.deleted = try delete(selection) { batch[$0] != nil } }
     for (key, record) in batch {
       switch records.updateValue(record, forKey: key) {
@@ -194,7 +195,7 @@ extension InMemoryCollection {
       default: report.updated += 1
       }
     }
-    try refuseEqualValues(among: batch)
+    try refuseEqualValues(since: before)
     sequence += UInt64(report.inserted + report.updated)
     return report
   }
@@ -209,18 +210,20 @@ extension InMemoryCollection {
     else { return nil }
     let record = try Self.record(of: entity, &binding)
     self.binding = binding
-    let key = key.encodedBytes
-    if records.updateValue(record, forKey: key) != record {
-      try refuseEqualValues(among: [key: record])
+    let before = records
+    if records.updateValue(record, forKey: key.encodedBytes) != record {
+      try refuseEqualValues(since: before)
       sequence += 1
     }
     return mapper.convert(entity)
   }
 
-  /// Holds unique indexes as a store does, by looking at every record.
+  /// Holds unique indexes as a store does, by looking at every record. Of several violations it finds
+  /// the one that a store finds: what has changed is looked at in the order of its values and keys.
   ///
+  /// - Parameter before: The records before the change.
   /// - Throws: ``StoreError/uniqueViolation(collection:index:value:key:otherKey:)``.
-  private func refuseEqualValues(among saved: [[UInt8]: [UInt8]]) throws {
+  private func refuseEqualValues(since before: [[UInt8]: [UInt8]]) throws {
     guard let binding else { return }
     for declaration in Entity.declaredIndexes where declaration.isUnique {
       let collection = binding.collection
@@ -229,24 +232,48 @@ extension InMemoryCollection {
         number: 0, IndexRecord(definition, .complete), in: collection.description, database: .main)
       let encoder = IndexEncoder(index, in: collection)
       var owners: [[UInt8]: [UInt8]] = [:]
+      var changed: [(value: [UInt8], key: [UInt8])] = []
       for (key, record) in records {
+        let isKept = try before[key].map { try looksTheSame($0, record, key, to: encoder) } ?? false
         try reading(record, key) { record in
-          var clash: ([UInt8], [UInt8])?
           var bytes = OrderedBytes()
-          encoder.encode(record, into: &bytes, limit: .max - 1) { values, _, equalsNothing, bytes in
+          encoder.encode(record, into: &bytes, limit: IndexEncoder.noLimit) {
+            values, _, equalsNothing, bytes in
             guard !equalsNothing else { return }
-            let owner = owners.updateValue(key, forKey: [UInt8](bytes[values]))
-            if let owner, owner != key { clash = saved[key] == nil ? (owner, key) : (key, owner) }
+            let value = [UInt8](bytes[values])
+            if isKept { owners[value] = key } else { changed.append((value, key)) }
           }
-          guard let clash else { return }
-          throw StoreError.uniqueViolation(
-            collection: collection.name, index: index.name,
-            value: index.text(of: try DynamicDocument(record)),
-            key: clash.0.withUnsafeBytes { collection.keyKind.text(of: $0) },
-            otherKey: clash.1.withUnsafeBytes { collection.keyKind.text(of: $0) })
         }
       }
+      changed.sort {
+        let (first, second) = $0.value == $1.value ? ($0.key, $1.key) : ($0.value, $1.value)
+        return first.lexicographicallyPrecedes(second)
+      }
+      for (value, key) in changed {
+        let owner = owners.updateValue(key, forKey: value)
+        if let owner, owner != key { throw try violation(of: index, key, owner, in: collection) }
+      }
     }
+  }
+
+  private func looksTheSame(
+    _ old: [UInt8], _ new: [UInt8], _ key: [UInt8], to encoder: IndexEncoder
+  ) throws -> Bool {
+    if old == new { return true }
+    return try reading(old, key) { old in
+      try reading(new, key) { new in encoder.looksTheSame(old, new) }
+    }
+  }
+
+  private func violation(
+    of index: CollectionIndex, _ key: [UInt8], _ otherKey: [UInt8], in collection: Collection
+  ) throws -> StoreError {
+    let document = try records[key].map { try reading($0, key) { try DynamicDocument($0) } }
+    return .uniqueViolation(
+      collection: collection.name, index: index.name,
+      value: document.map { index.text(of: $0) } ?? "",
+      key: key.withUnsafeBytes { collection.keyKind.text(of: $0) },
+      otherKey: otherKey.withUnsafeBytes { collection.keyKind.text(of: $0) })
   }
 
   mutating func delete(_ selection: Selection, unless isKept: ([UInt8]) -> Bool) throws -> Int {

@@ -62,12 +62,14 @@ internal import LarderLMDB
 extension CollectionBinding {
   /// A binding to a collection that no catalogue knows.
   ///
-  /// - Throws: ``StoreError`` for a type that cannot be declared.
+  /// - Throws: ``StoreError`` for a type that cannot be declared, among them
+  ///   ``StoreError/indexNotAllowed(collection:index:reason:)``.
   convenience init<Entity: Document>(undeclared type: Entity.Type) throws {
     let declaration = try Declaration(type)
     var description = CollectionDescription(
       name: declaration.name, keyKind: declaration.keyKind, keyField: declaration.keyField)
     try declaration.merge(&description)
+    for index in declaration.indexes { _ = try IndexDefinition(index, in: description) }
     self.init(type, description)
   }
 

@@ -63,7 +63,7 @@ public final class ManualClock: SyncClock {
   /// Returns when there were so many sleeps.
   public func waitForSleeps(_ count: Int) async { await sleeps.wait(for: count) }
 
-  /// Returns when the clock was turned so far.
+  /// Returns when the clock was turned so far; at once where there is nothing to wait for.
   ///
   /// - Throws: `CancellationError` when the task is cancelled first.
   public func sleep(for duration: Duration) async throws {
@@ -73,15 +73,17 @@ public final class ManualClock: SyncClock {
     }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let isCancelled = state.withLock { state in
-          if Task.isCancelled { return true }
+        let end: Result<Void, any Error>? = state.withLock { state in
+          if Task.isCancelled { return .failure(CancellationError()) }
+          // Nobody turns a clock by nothing.
+          if duration <= .zero { return .success(()) }
           let until = state.elapsed + duration
           state.sleepers.append(
             Sleeper(number: number, until: until, continuation: continuation))
-          return false
+          return nil
         }
         sleeps.append(duration)
-        if isCancelled { continuation.resume(throwing: CancellationError()) }
+        if let end { continuation.resume(with: end) }
       }
     } onCancel: {
       let sleeper = state.withLock { state in

@@ -37,6 +37,18 @@ import Testing
   }
 
   @Test(
+    "a sleep of no time, or of less, ends although nobody turns the clock",
+    arguments: [Duration.zero, .seconds(-1)])
+  func noTime(_ duration: Duration) async throws {
+    let clock = ManualClock()
+
+    try await clock.sleep(for: duration)
+
+    #expect(clock.sleepDurations == [duration])
+    #expect(clock.sleeperCount == 0)
+  }
+
+  @Test(
     "one that waits for less than another ends first, and neither is lost when a third is cancelled"
   )
   func others() async throws {

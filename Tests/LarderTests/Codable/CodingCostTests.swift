@@ -18,6 +18,24 @@ struct CodingCostTests {
     #expect(try isLinear(2_000) { try seconds(lookUp, $0) })
   }
 
+  @Test("a nested container costs the same in a large container as in a small one")
+  func nested() throws {
+    let isLinear = try isLinear(2_000) { count in
+      try leastSeconds { _ = try codedBytes(Nesting(count: count)) }
+    }
+    #expect(isLinear)
+  }
+
+  @Test("nested containers come back, and each key has one", arguments: [1, 15, 16, 17, 20_000])
+  func nestedAgain(count: Int) throws {
+    let numbers = try decoded(
+      [String: [String: Int]].self, from: codedBytes(Nesting(count: count, isTwice: true)))
+
+    #expect(numbers.count == count)
+    #expect(
+      (0..<count).allSatisfy { numbers["k\($0)"] == ["number": $0, "again": $0 + 1] })
+  }
+
   /// Whether four times as many take less than eight times as long, where a square would take sixteen
   /// times; asked again, as something else on the machine may have slowed one of the two.
   private func isLinear(_ count: Int, _ seconds: (Int) throws -> Double) rethrows -> Bool {
@@ -208,6 +226,25 @@ private struct ToldFields: Codable, Identifiable, Sendable {
     try container.encode(id, forKey: .id)
     for (place, field) in fields.enumerated() {
       try container.encode(place, forKey: .field(field))
+    }
+  }
+}
+
+/// Encodes a nested container under each of many keys, and asks for it a second time.
+private struct Nesting: Encodable {
+  let count: Int
+  var isTwice = false
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: AnyKey.self)
+    for number in 0..<count {
+      var inner = container.nestedContainer(keyedBy: AnyKey.self, forKey: AnyKey("k\(number)"))
+      try inner.encode(number, forKey: AnyKey("number"))
+    }
+    guard isTwice else { return }
+    for number in 0..<count {
+      var inner = container.nestedContainer(keyedBy: AnyKey.self, forKey: AnyKey("k\(number)"))
+      try inner.encode(number + 1, forKey: AnyKey("again"))
     }
   }
 }

@@ -108,6 +108,37 @@ import Testing
     #expect(try parcels.fetch(Parcel.all).map(\.id) == [1, 2, 4, 6])
   }
 
+  @Test("of several violations a repository in memory names the one that a store names")
+  func inMemoryOrder() throws {
+    try withTemporaryStore { store in
+      let stored = store.repository(of: Parcel.self)
+      let inMemory = InMemoryRepository(of: Parcel.self)
+      let parcels = (0..<20).map { Parcel(id: $0, code: "\($0)") }
+      try stored.save(parcels)
+      try inMemory.save(parcels)
+      let refused: [[Parcel]] = [
+        // Each of them has the value of another stored one.
+        (20..<40).map { Parcel(id: $0, code: "\(39 - $0)") },
+        // None of a stored one, but two of each.
+        (0..<20).map { Parcel(id: 40 - $0, code: "new \($0 / 2)") },
+        // Of two with one value the stored one is saved as it was, or with the same value.
+        [parcels[7], Parcel(id: -1, code: "7")],
+        [Parcel(id: 7, code: "7", shelf: 3), Parcel(id: -1, code: "7")],
+        // Of stored ones that change their values two get the same.
+        [Parcel(id: 3, code: "5"), Parcel(id: 5, code: "4"), Parcel(id: 4, code: "5")],
+      ]
+
+      for parcels in refused {
+        let error = try #require(throws: StoreError.self) { try stored.save(parcels) }
+        #expect(throws: error) { try inMemory.save(parcels) }
+      }
+
+      let error = try #require(throws: StoreError.self) { try stored.update(3) { $0.code = "9" } }
+      #expect(throws: error) { try inMemory.update(3) { $0.code = "9" } }
+      #expect(try inMemory.fetch(Parcel.all) == parcels)
+    }
+  }
+
   @Test("a type that does not declare the index is held to it")
   func otherType() throws {
     try withTemporaryStore { store in

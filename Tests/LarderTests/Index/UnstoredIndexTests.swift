@@ -4,10 +4,15 @@ import Testing
 
 /// Indexes over what no record holds.
 @Suite struct UnstoredIndexTests {
-  /// What an index that is declared in this file is refused with.
-  private func refusal<Entity: Document>(_ type: Entity.Type) throws -> String {
+  /// What an index that is declared in this file is refused with: by a store as its type is declared,
+  /// and by a repository in memory as one is saved.
+  private func refusal<Entity: Document>(of document: Entity) throws -> String {
     try withTemporaryStore { store in
+      let type = Entity.self
       let error = try #require(throws: StoreError.self) { try store.declare(type) }
+      let inMemory = InMemoryRepository(of: type)
+      #expect(throws: error) { try inMemory.save([document]) }
+      #expect(try inMemory.count() == 0)
       guard case .indexNotAllowed("\(type)", _, let reason) = error else {
         Issue.record("\(error)")
         return ""
@@ -18,24 +23,26 @@ import Testing
 
   @Test("an index over a stored property with a coding of its own is refused by its name")
   func coded() throws {
-    let reason = try refusal(CodedTrip.self)
+    let reason = try refusal(of: CodedTrip(id: 1, route: Route(names: [])))
     #expect(reason.hasPrefix("it names `route` in LarderTests/UnstoredIndexTests.swift:"))
     #expect(reason.hasSuffix("in a property of its own, and name that one"))
   }
 
   @Test("an index over what is made of a stored property is refused by both names")
   func derived() throws {
-    #expect(try refusal(CountedTrip.self).hasPrefix("it names `stops.count` in LarderTests/"))
+    #expect(
+      try refusal(of: CountedTrip(id: 1, stops: [])).hasPrefix(
+        "it names `stops.count` in LarderTests/"))
   }
 
   @Test("an index over such a property of an embedded document is refused by the whole way to it")
   func inner() throws {
-    #expect(try refusal(InnerTrip.self).hasPrefix("it names `leg.route` in LarderTests/"))
+    #expect(try refusal(of: InnerTrip(id: 1)).hasPrefix("it names `leg.route` in LarderTests/"))
   }
 
   @Test("an index over a computed property is refused with its line, and its name or type")
   func computed() throws {
-    let reason = try refusal(ComputedTrip.self)
+    let reason = try refusal(of: ComputedTrip(id: 1))
     let line = ComputedTrip.line
     #expect(
       reason.hasPrefix(
@@ -48,7 +55,7 @@ import Testing
 
   @Test("a condition on a computed property is refused with the line of its index")
   func condition() throws {
-    let reason = try refusal(PartialTrip.self)
+    let reason = try refusal(of: PartialTrip(id: 1))
     #expect(
       reason.hasPrefix("its condition in LarderTests/UnstoredIndexTests.swift:"), "\(reason)")
   }
