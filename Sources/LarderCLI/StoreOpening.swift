@@ -21,14 +21,17 @@ extension Arguments {
   func storeToRead(checksPages: Bool = false) throws -> Store {
     var options = StoreOptions(isReadOnly: true)
     if checksPages { options.pageCheck = .always }
-    return try Store(at: existingStorePath(), options: options)
+    let path = try existingStorePath()
+    options.makeRoom(forStoresIn: [path])
+    return try Store(at: path, options: options)
   }
 
   /// A store that exists, opened to be changed.
   ///
   /// - Throws: ``Failure`` where there is none; `StoreError`.
   func storeToChange() throws -> Store {
-    try Store(at: existingStorePath(), options: .toChange)
+    let path = try existingStorePath()
+    return try Store(at: path, options: .toChange(path))
   }
 
   private func existingStorePath() throws -> String {
@@ -41,9 +44,14 @@ extension Arguments {
 }
 
 extension StoreOptions {
-  /// Says what a write waits for, where another process keeps it waiting.
-  static var toChange: StoreOptions {
+  /// Says what a write waits for, where another process keeps it waiting. Whatever the program's options
+  /// are whose store it is, there is room for its collections and indexes, and for as many more as a
+  /// store has by default.
+  ///
+  /// - Parameter path: Of the store, which may not be there yet.
+  static func toChange(_ path: String) -> StoreOptions {
     var options = StoreOptions()
+    options.makeRoom(forStoresIn: [path], more: options.maximumDatabaseCount)
     options.log = { event in
       guard event.message == "a write waits for another process" else { return }
       let process = event.metadata["process"].map {

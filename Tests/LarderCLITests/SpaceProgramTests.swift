@@ -1,4 +1,5 @@
 import Foundation
+import Larder
 import Testing
 
 @Suite("larder compact, backup and restore")
@@ -116,6 +117,31 @@ struct SpaceProgramTests {
     #expect(try count(larder.store) == "\(kept)\n")
     let missing = try larder.runOnStore("quarantine", "--from", "\(found.1)x")
     #expect(missing.status == 1 && missing.errors.contains("there is no file at"))
+  }
+
+  @Test("a store that its program opened for more collections than by default is worked on")
+  func many() throws {
+    var options = StoreOptions(durability: .volatile)
+    options.maximumDatabaseCount = 300
+    let (many, other) = (larder.folder.path + "/many", larder.folder.path + "/other")
+    let store = try Store(at: many, options: options)
+    for number in 0..<270 {
+      _ = try store.collection("c\(number)").save([["id": "a"]], keyField: "id")
+    }
+    try store.close()
+
+    let checked = try larder.run("check", "--store", many)
+    #expect(checked.output == "sound: 270 documents checked\n")
+    #expect(try larder.run("compact", "--store", many).status == 0)
+    #expect(try larder.run("backup", backup, "--store", many).status == 0)
+    let restored = try larder.run("restore", backup, "--store", other)
+    #expect(restored.output == "\(other): 270 documents restored\n")
+    let imported = try larder.run(
+      "import", "-", "--into", "new", "--key", "id", "--store", other, input: "[{\"id\": 1}]")
+    #expect(imported.status == 0 && imported.errors == "")
+    let salvaged = try larder.run("quarantine", "--from", backup, "--store", larder.store)
+    #expect(salvaged.status == 0 && salvaged.output.contains("\n270 documents saved, 0 damaged,"))
+    #expect(try larder.run("count", "c269", "--store", larder.store).output == "1\n")
   }
 
   @Test("stat says what is used, what the log takes and what the quota is")

@@ -146,9 +146,22 @@ public struct StoreOptions: Equatable, Sendable {
   /// LMDB takes a handle only to find out that the state record's key names no database.
   static let spareDatabaseCount = 8
 
+  static let largestDatabaseCount = 32_000
+
+  /// Raises ``maximumDatabaseCount`` to what the stores in `folders` have together, whatever they were opened
+  /// with, and `more`.
+  package mutating func makeRoom(forStoresIn folders: [String], more: Int = 0) {
+    // Keys of the main database that name no other one are a few, and only make it more.
+    let counts = folders.compactMap { Environment.mainKeyCount(in: $0) }
+    let isPossible = counts.allSatisfy { (0...Self.largestDatabaseCount).contains($0) }
+    // A damaged page says anything.
+    let count = isPossible ? counts.reduce(more, +) : Self.largestDatabaseCount
+    maximumDatabaseCount = max(maximumDatabaseCount, min(count, Self.largestDatabaseCount))
+  }
+
   /// - Throws: ``StoreError/invalidOption(_:reason:)``.
   func check() throws(StoreError) {
-    if !(1...32_000).contains(maximumDatabaseCount) {
+    if !(1...Self.largestDatabaseCount).contains(maximumDatabaseCount) {
       throw .invalidOption("maximumDatabaseCount", reason: "it must be 1 to 32,000")
     }
     if !(1...100_000).contains(maximumReaderCount) {

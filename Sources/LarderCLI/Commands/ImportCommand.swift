@@ -92,7 +92,7 @@ enum ImportCommand: Command {
     // A dry run must not create the store.
     let store =
       isNew && options.isDryRun
-      ? try Store.temporary() : try Store(at: storePath, options: .toChange)
+      ? try Store.temporary() : try Store(at: storePath, options: .toChange(storePath))
     guard var key = try arguments["key"] ?? store.collection(collection).keyField() else {
       throw noKey
     }

@@ -31,7 +31,10 @@ enum QuarantineCommand: Command {
         throw Failure("there is no file at \(aside.inQuotes): it is a folder with a data.mdb")
       }
       // Which may not have been made, where it was stopped at once.
-      let store = try Store(at: arguments.storePath())
+      let path = try arguments.storePath()
+      var options = StoreOptions()
+      options.makeRoom(forStoresIn: [path, aside])
+      let store = try Store(at: path, options: options)
       try tell(
         following(goingOn: "`larder quarantine --from` goes on") { progress in
           try store.salvage(

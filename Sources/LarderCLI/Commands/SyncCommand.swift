@@ -60,7 +60,7 @@ enum SyncCommand: Command {
     let rules = try arguments.mergeRules()
     let path = try arguments.storePath()
     Interruption.watch()
-    let store = try Store(at: path, options: .toChange)
+    let store = try Store(at: path, options: .toChange(path))
     let before = try PendingEdits(in: store)
     let named = try arguments.collections(in: store, known: before.collections)
     let tally = SyncTally()

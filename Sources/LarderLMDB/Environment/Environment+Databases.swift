@@ -62,6 +62,17 @@ extension Environment {
     }
   }
 
+  /// How many keys the main database of the store in `folder` has, and so how many named databases at most;
+  /// nil where no commit in its file can be told. Reads the meta pages, and opens nothing in LMDB.
+  public static func mainKeyCount(in folder: String) -> Int? {
+    do {
+      return try MetaPages.newestReadable(PageFile(folder + "/data.mdb")).0?.main.entryCount
+    } catch {
+      // Whoever opens the store is told why its file cannot be read.
+      return nil
+    }
+  }
+
   private func createDatabase(named name: String) throws(LMDBError) -> Database? {
     while true {
       let openingCount = handleOpenings.load(ordering: .acquiring)

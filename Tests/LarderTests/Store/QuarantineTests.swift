@@ -112,6 +112,18 @@ import Testing
     #expect(report.folder.lastPathComponent.hasPrefix("store.quarantine-"))
   }
 
+  @Test("a store with more collections than one has by default is saved, whatever the options")
+  func many() throws {
+    let options = try makeStoreOfMany(at: folder.store)
+
+    let report = try Store.quarantine(at: url)
+
+    #expect(report.salvage.documentCounts.count == 270 && report.salvage.documentCount == 270)
+    let store = try Store(at: folder.store, options: options)
+    #expect(try store.collectionNames().count == 270)
+    try verifyAndClose(store)
+  }
+
   @Test("a store with a damaged page is refused by an error that names the way out")
   func refused() throws {
     _ = try makeStore()

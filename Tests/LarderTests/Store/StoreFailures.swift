@@ -43,6 +43,20 @@ func flip(
   try transaction.commit()
 }
 
+/// Makes a closed store with 270 collections of a document each, more than a store has by default.
+///
+/// - Returns: Options that it can be opened with.
+func makeStoreOfMany(at folder: String) throws -> StoreOptions {
+  var options = StoreOptions(durability: .volatile)
+  options.maximumDatabaseCount = 300
+  let store = try Store(at: folder, options: options)
+  for number in 0..<270 {
+    try store.collection("c\(number)").save([["id": "a"]], keyField: "id")
+  }
+  try store.close()
+  return options
+}
+
 extension DynamicCollection {
   /// All of them, in the order of their keys.
   func documents() throws -> [DynamicDocument] {

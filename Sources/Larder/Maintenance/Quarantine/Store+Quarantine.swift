@@ -51,7 +51,8 @@ extension Store {
   /// call goes on with the file that was set aside.
   ///
   /// - Parameters:
-  ///   - options: Of the new store, which is closed again at the end.
+  ///   - options: Of the new store, which is closed again at the end. It has room for the collections of
+  ///     the old one, whatever ``StoreOptions/maximumDatabaseCount`` is.
   ///   - progress: Told how far it is, first when the file has been moved, then now and then, with
   ///     the path of the folder that holds the damaged file. What it throws ends it.
   /// - Throws: ``StoreError``, such as ``StoreError/storage(_:)`` when the store is open in this
@@ -72,6 +73,9 @@ extension Store {
       .salvaging, completed: 0, total: aside.report.pageCount * 2, documentCount: 0,
       subject: asideFolder.path(percentEncoded: false)
     ).tell(progress)
+    var options = options
+    // A call with too few would end half-way, and nothing else can open the store then.
+    options.makeRoom(forStoresIn: [aside.folder])
     let store = try Store(salvagingAt: path, options: options)
     let outcome = Result { try store.salvage(from: asideFolder, progress: progress) }
     try store.close()

@@ -55,6 +55,7 @@ extension Store {
   ) throws -> RestoreReport {
     var options = StoreOptions(isReadOnly: true)
     options.pageCheck = .always
+    options.makeRoom(forStoresIn: [backup])
     let source = try Store(at: backup, options: options)
     // It was only read: closing it can fail for nothing that matters.
     defer { try? source.close() }

@@ -334,4 +334,19 @@ import Testing
       #expect(try nonces(at: folder.store) == ["new"])
     }
   }
+
+  @Test("a backup with more collections than a store has by default is restored")
+  func restoreMany() throws {
+    let options = try makeStoreOfMany(at: folder.store)
+    let store = try Store(at: folder.store, options: options)
+    try store.backup(to: target)
+    try store.close()
+
+    let report = try Store.restore(from: target, to: folder.path + "/restored")
+
+    #expect(report.documentCount == 270)
+    let restored = try Store(at: folder.path + "/restored", options: options)
+    #expect(try restored.collectionNames().count == 270)
+    try verifyAndClose(restored)
+  }
 }
