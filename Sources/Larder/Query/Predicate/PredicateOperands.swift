@@ -48,7 +48,7 @@ extension EmbeddedDocument {
 /// `$0.geo?.lat`, `$0.note.map { ... }`: nil inside nil is nil.
 extension PredicateExpressions.OptionalFlatMap: PredicateOperand {
   func operand(in scope: PredicateScope) -> PredicateValue? {
-    guard let path = scope.value(wrapped)?.path else { return nil }
+    guard !isOptional(Wrapped.self), let path = scope.value(wrapped)?.path else { return nil }
     // A constant, or a field of the document, would stand for nil too.
     guard case .stored(let operand)? = scope.only(variable.key, path).value(transform) else {
       return nil
@@ -59,7 +59,8 @@ extension PredicateExpressions.OptionalFlatMap: PredicateOperand {
 
 extension PredicateExpressions.NilCoalesce: PredicateOperand, PredicateCondition {
   func operand(in scope: PredicateScope) -> PredicateValue? {
-    guard isCompared(Output.self), case .stored(let operand)? = scope.value(lhs),
+    guard isCompared(Output.self), !isOptional(Output.self),
+      case .stored(let operand)? = scope.value(lhs),
       case .constant(let other)? = scope.value(rhs), other != .null
     else { return nil }
     return .coalesced(operand, other)
@@ -87,7 +88,7 @@ protocol OptionalPredicateCondition {
 
 extension PredicateExpressions.OptionalFlatMap: OptionalPredicateCondition {
   func condition(in scope: PredicateScope) -> (path: [FieldStep], FilterNode)? {
-    guard let path = scope.value(wrapped)?.path else { return nil }
+    guard !isOptional(Wrapped.self), let path = scope.value(wrapped)?.path else { return nil }
     // Only the predicate can evaluate a part of a part that has a variable of its own.
     var inner = scope.adding(variable.key, path)
     inner.computed = nil

@@ -181,15 +181,21 @@ extension Optional: ComparedOptional {
   static var wrappedType: Any.Type { Wrapped.self }
   var storedIfSome: Value? {
     guard let self else { return .null }
-    return storedValue(of: self)
+    return isOptional(Wrapped.self) ? nil : storedValue(of: self)
   }
 }
 
+/// Whether values of `type` may be nil. Where they are in an optional themselves, conditions know of it only
+/// whether it is nil: what it holds is stored with a mark of its level.
+func isOptional(_ type: Any.Type) -> Bool { type is any ComparedOptional.Type }
+
 /// Whether conditions compare values of `type` for equality: scalars, enums and structs with such a raw value,
-/// and optionals.
+/// and optionals of these.
 func isCompared(_ type: Any.Type) -> Bool {
   if type is any FieldValue.Type { return true }
-  if let type = type as? any ComparedOptional.Type { return isCompared(type.wrappedType) }
+  if let type = type as? any ComparedOptional.Type {
+    return !isOptional(type.wrappedType) && isCompared(type.wrappedType)
+  }
   func raw<Raw: RawRepresentable>(_: Raw.Type) -> Bool { Raw.RawValue.self is any Comparand.Type }
   if let type = type as? any RawRepresentable.Type { return raw(type) }
   return false

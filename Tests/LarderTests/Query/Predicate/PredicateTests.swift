@@ -118,6 +118,45 @@ import Testing
     }
   }
 
+  @Test("of an optional in an optional a predicate means what Swift means, whichever level is nil")
+  func nestedOptionals() throws {
+    typealias Nested = One<Int??>
+    let documents = [
+      Nested(.none, id: "a"), Nested(.some(.none), id: "b"), Nested(5, id: "c"),
+      Nested(6, id: "d"), Nested(0, id: "e"),
+    ]
+    let outer: Int?? = .none
+    let inner: Int?? = .some(.none)
+    let listed: [Int??] = [5, .some(.none)]
+    let cases: [(Predicate<Nested>, holds: (Int??) -> Bool, isLowered: Bool)] = [
+      (#Predicate { $0.value == 5 }, { $0 == 5 }, false),
+      (#Predicate { $0.value != 5 }, { $0 != 5 }, false),
+      (#Predicate { $0.value == inner }, { $0 == inner }, false),
+      (#Predicate { $0.value != inner }, { $0 != inner }, false),
+      (#Predicate { $0.value == outer }, { $0 == outer }, true),
+      (#Predicate { $0.value == nil }, { $0 == nil }, true),
+      (#Predicate { $0.value != nil }, { $0 != nil }, true),
+      (#Predicate { ($0.value ?? 5) == 5 }, { ($0 ?? 5) == 5 }, false),
+      (#Predicate { ($0.value ?? 5) == nil }, { ($0 ?? 5) == nil }, false),
+      (#Predicate { listed.contains($0.value) }, { listed.contains($0) }, false),
+      (
+        #Predicate { one in one.value.flatMap { inside in inside == nil } == true },
+        { $0.flatMap { $0 == nil } == true }, false
+      ),
+    ]
+    try withTemporaryStore { store in
+      let repository = store.repository(of: Nested.self)
+      try repository.save(documents)
+      for (number, one) in cases.enumerated() {
+        let query = Nested.matching(one.0)
+        let expected = documents.filter { one.holds($0.value) }.map(\.id)
+
+        #expect(try repository.fetch(query).map(\.id) == expected, "\(number)")
+        #expect("\(query)".contains("<computed") != one.isLowered, "\(number), \(query)")
+      }
+    }
+  }
+
   @Test("an error of a predicate names the document, and nothing is deleted")
   func errors() throws {
     try withTemporaryStore { store in
