@@ -9,9 +9,9 @@ enum QuarantineCommand: Command {
 
     Moves the file of a damaged store into a folder of its own next to the store's, and makes a new
     store with every document that can still be read whole; each is verified by its checksum. Nothing
-    is deleted. One that was cut short goes on when it is run again; the store cannot be opened
-    before. A store that `larder check` finds sound stays where it is. Indexes are made again by the
-    programs that declare them, or by `larder index`.
+    is deleted. One that was cut short goes on when it is run again, and counts what that run saved;
+    the store cannot be opened before. A store that `larder check` finds sound stays where it is.
+    Indexes are made again by the programs that declare them, or by `larder index`.
 
       --from ASIDE  read a file that was set aside before once more, and add what the store lacks
       --store DIR   the store's folder; else the environment's LARDER_STORE
@@ -109,8 +109,12 @@ enum QuarantineCommand: Command {
     for (collection, count) in salvage.documentCounts.sorted(by: { $0.key < $1.key }) {
       try Console.print("\(collection): \(Console.number(count)) documents saved")
     }
+    for (collection, unsaved) in salvage.unsaved.sorted(by: { $0.key < $1.key }) {
+      try Console.print(
+        "\(collection): \(Console.number(unsaved.count)) documents not saved, as \(unsaved.reason)")
+    }
     try Console.print(
-      "\(Console.number(salvage.documentCount)) documents saved, "
+      "\(Console.number(salvage.documentCount)) documents saved by this run, "
         + "\(Console.number(salvage.damagedRecordCount)) damaged, "
         + "\(Console.number(salvage.skippedPageCount)) pages not readable"
         + (salvage.mayBeEarlier ? "; they may be as the commit before the last left them" : ""))

@@ -173,6 +173,42 @@ import Testing
     #expect(try fileContents(report.folder.path + "/data.mdb") == bytes)
   }
 
+  @Test("unsent edits, and whose they are, are found again where the pages above them are damaged")
+  func orphanedEdits() throws {
+    _ = try makeStore()
+    let store = try Store(at: folder.store)
+    try store.prepareOutbox()
+    try store.write(as: .sync) { tx in
+      try tx.setSynced("Note", true)
+      try tx.setSyncNote("account", to: Array("me".utf8))
+    }
+    try store.repository(of: Note.self).save(
+      (0..<100).map { Note(id: "edited-\($0)", nonce: "edited", batchCount: 9) })
+    let before = try edits(in: store)
+    #expect(before.count == 100)
+    try store.close()
+    _ = try damage(try roots().main)
+
+    _ = try Store.quarantine(at: url)
+
+    let saved = try Store(at: folder.store)
+    #expect(try edits(in: saved) == before)
+    let owner = try saved.read { try $0.syncNote("account") }
+    #expect(owner == Array("me".utf8))
+    try verifyAndClose(saved)
+  }
+
+  private func edits(in store: Store) throws -> [String: OutboxEntry] {
+    try store.read { snapshot in
+      var edits: [String: OutboxEntry] = [:]
+      try snapshot.forEachOutboxEntry("Note") { key, entry in
+        edits[String(decoding: key, as: UTF8.self)] = entry
+        return true
+      }
+      return edits
+    }
+  }
+
   @Test("whatever is damaged, no document comes back wrong, old or from the dead")
   func random() throws {
     let (earlier, before) = try makeStoreInTwoSteps()

@@ -19,8 +19,12 @@ public struct QuarantineReport: Sendable, Equatable {
 
 /// What could be read from a damaged store.
 public struct SalvageReport: Sendable, Equatable {
-  /// Documents that are in the new store now, by collection.
+  /// Documents that this call has saved, by collection. Those that the store had already are not among
+  /// them, such as those of an earlier call that was cut short.
   public internal(set) var documentCounts: [String: Int] = [:]
+  /// Documents that are whole and were not saved, as they cannot stand beside what the store has, by
+  /// collection. They stay in the damaged file: salvage them into a store of their own.
+  public internal(set) var unsaved: [String: Unsaved] = [:]
   /// Records that were found and whose checksums do not fit, or whose collection is not described
   /// any more.
   public internal(set) var damagedRecordCount = 0
@@ -31,8 +35,20 @@ public struct SalvageReport: Sendable, Equatable {
   /// it left them, all of the same moment.
   public internal(set) var mayBeEarlier = false
 
-  /// How many documents were saved, in all collections.
+  /// How many documents this call has saved, in all collections.
   public var documentCount: Int { documentCounts.values.reduce(0, +) }
+
+  /// Documents of one collection that were not saved.
+  public struct Unsaved: Sendable, Equatable {
+    /// How many, of those that were found.
+    public internal(set) var count: Int
+    /// Why, in words; of several reasons the first.
+    public let reason: String
+  }
+
+  mutating func leave(_ count: Int, of name: String, because reason: String) {
+    if count > 0 { unsaved[name, default: Unsaved(count: 0, reason: reason)].count += count }
+  }
 }
 
 extension Store {

@@ -206,6 +206,76 @@ import Testing
     try verifyAndClose(again)
   }
 
+  @Test("a quarantine that was cut short goes on where a collection is in the midst of a migration")
+  func salvagedInTwo() throws {
+    let folder = TestFolder()
+    let url = URL(filePath: folder.store)
+    let store = try Store(at: folder.store)
+    let numbers = try store.numbers(50)
+    #expect(try stop(numbers, at: 27, batchCount: 10) != nil)
+    // So many pages that reading them is told of several times.
+    let text = String(repeating: "x", count: 3000)
+    _ = try store.collection("Page").save(
+      (0..<4000).map { ["id": .integer(Int64($0)), "text": .string(text)] }, keyField: "id")
+    try store.close()
+
+    #expect(throws: CancellationError.self) {
+      try Store.quarantine(at: url) { news in
+        if try #require(news.documentCount) >= 2000 { throw CancellationError() }
+      }
+    }
+    let report = try Store.quarantine(at: url)
+
+    #expect(report.salvage.unsaved.isEmpty && report.salvage.damagedRecordCount == 0)
+    let again = try Store(at: folder.store)
+    #expect(try again.collection("Page").count() == 4000)
+    #expect(
+      try again.collection("Number").migrate(to: 2, batchCount: 7, convert).migrated == 30)
+    #expect(try again.collection("Number").documents() == converted(50))
+    try verifyAndClose(again)
+  }
+
+  @Test("documents that are salvaged into a store that began at a newer version are migrated")
+  func salvagedLate() throws {
+    let folder = TestFolder()
+    let store = try Store(at: folder.store)
+    _ = try store.numbers(20)
+    try store.close()
+    let new = try Store(at: folder.path + "/new")
+    let numbers = new.collection("Number")
+    #expect(try numbers.migrate(to: 2, convert).migrated == 0)
+    #expect(try numbers.version() == 2)
+
+    let report = try new.salvage(from: URL(filePath: folder.store))
+
+    #expect(report.documentCounts == ["Number": 20] && report.unsaved.isEmpty)
+    #expect(try numbers.version() == 1)
+    #expect(try numbers.migrate(to: 2, convert).migrated == 20)
+    #expect(try numbers.documents() == converted(20))
+    try verifyAndClose(new)
+  }
+
+  @Test("documents of another version than those that a store has are not salvaged, and named")
+  func salvagedBeside() throws {
+    let folder = TestFolder()
+    let store = try Store(at: folder.store)
+    _ = try store.numbers(20)
+    _ = try store.collection("Other").save([["id": 1]], keyField: "id")
+    try store.close()
+    let new = try Store(at: folder.path + "/new")
+    let numbers = new.collection("Number")
+    try numbers.migrate(to: 2, convert)
+    try new.repository(of: Number.self).save(Number(id: 100, text: 1, changes: 1))
+
+    let report = try new.salvage(from: URL(filePath: folder.store))
+
+    #expect(report.documentCounts == ["Other": 1])
+    #expect(report.unsaved.mapValues(\.count) == ["Number": 20])
+    #expect(try numbers.version() == 2)
+    #expect(try numbers.documents() == [["id": 100, "text": 1, "changes": 1]])
+    try verifyAndClose(new)
+  }
+
   // MARK: Plain types
 
   @Test("a plain type is refused meanwhile, and saves documents of the new version afterwards")
