@@ -132,7 +132,7 @@ struct IndexAccess {
   private static func implied(
     _ filter: FilterNode, by conditions: [FilterNode]
   ) -> ConditionPlaces? {
-    let known = conditions.map { $0.encoded() }
+    let known = conditions.map { $0.withOrderedLists.encoded() }
     let parts: [FilterNode] = if case .conjunction(let parts) = filter { parts } else { [filter] }
     var places = ConditionPlaces()
     for part in parts {
