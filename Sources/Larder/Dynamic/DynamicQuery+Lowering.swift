@@ -133,7 +133,7 @@ struct DynamicLowering {
     case (.contains, let value?): return .containsElement(value)
     case (.hasPrefix(let text), _): return .hasPrefix(text)
     case (.hasSuffix(let text), _): return .hasSuffix(text)
-    case (_, _): return .isAny(values)
+    case (_, _): return .isOne(of: values)
     }
   }
 

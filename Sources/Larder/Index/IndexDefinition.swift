@@ -101,7 +101,7 @@ struct IndexDefinition: Sendable, Equatable {
     self.parts = parts
     isUnique = declaration.isUnique
     if let filter = declaration.filter {
-      guard let encoded = filter.encoded() else {
+      guard let encoded = filter.withOrderedLists.encoded() else {
         throw refuse(
           "its condition\(place) looks at a property that is computed. Let it look at stored ones")
       }

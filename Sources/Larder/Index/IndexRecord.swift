@@ -121,7 +121,9 @@ struct IndexRecord: Sendable, Equatable {
     }
     let isUnique = try reader.bool()
     var filter: [UInt8]?
-    if !reader.skipNil() { filter = [UInt8](try reader.bytes()) }
+    if !reader.skipNil() {
+      filter = FilterNode.withOrderedLists(encoded: [UInt8](try reader.bytes()))
+    }
     guard let unicode = UInt32(exactly: try reader.int64()) else {
       throw .outOfRange(expected: "a stamp")
     }

@@ -40,6 +40,8 @@ struct Execution {
   }
 
   final class Tally {
+    /// Entries that were read along an index in its order.
+    var entries = 0
     var examined = 0
     var matched = 0
   }
@@ -504,7 +506,8 @@ extension Execution {
 
 extension Execution {
   /// Along an index in the order that it has. Documents that the order does not tell apart come
-  /// in the order of their keys, so that such a run is collected before it is lent.
+  /// in the order of their keys, so that such a run is collected before it is lent, except a long one whose
+  /// entries are in that order already.
   ///
   /// - Parameter goesOn: Asked behind each entry whose document was not taken for the last one.
   private func forEachInOrder(
@@ -521,6 +524,7 @@ extension Execution {
       let entry = try found(access, entries)
       let isCut = IndexEntry.isCut(entries.value)
       if order.isWhole, !isCut {
+        tally?.entries += 1
         // What was found stays where it is while the cursor goes on.
         hasOne = order.isReversed ? try entries.previous() : try entries.next()
         let values = UnsafeRawBufferPointer(rebasing: key[..<(key.count - entry.key.count)])
@@ -532,14 +536,50 @@ extension Execution {
         hasOne = try entries.next()
       }
       var run = Run(key, isCut: isCut, order, index)
+      var isLong = false
       repeat {
+        tally?.entries += 1
         run.keys.append(try found(access, entries))
         hasOne = order.isReversed ? try entries.previous() : try entries.next()
-      } while hasOne && range.holds(entries.key, isReversed: order.isReversed)
+        isLong = order.isWhole && !isCut && run.keys.count == Run.longCount
+      } while !isLong && hasOne && range.holds(entries.key, isReversed: order.isReversed)
         && run.prefix.withUnsafeBytes { entries.key.begins(with: $0) }
+      if isLong {
+        guard try lendFromStart(of: run, access, &entries, &documents, taker, goesOn) else {
+          return
+        }
+        hasOne = try run.prefix.withUnsafeBytes { try index.seek(before: $0, &entries) }
+        continue
+      }
       guard try lend(run, index, transaction, &documents, taker, goesOn) else { return }
     }
     if hasOne { try index.check(entries) }
+  }
+
+  /// Lends the documents of a run while it is read from its start, or from where a page begins in it. The
+  /// way in reverse has come to its end, and has seen only that it is long.
+  private func lendFromStart(
+    of run: Run, _ access: IndexAccess, _ entries: inout Cursor, _ documents: inout Cursor,
+    _ taker: Taker, _ goesOn: () -> Bool
+  ) throws -> Bool {
+    let index = access.index
+    let last = run.keys[0].key
+    var start = run.prefix
+    if let pageStart = access.pageStart, pageStart.starts(with: run.prefix) {
+      // The page begins behind all of it.
+      if last.lexicographicallyPrecedes(pageStart[run.prefix.count...]) { return true }
+      start = pageStart
+    }
+    var hasOne = try start.withUnsafeBytes { try index.seek(atOrAfter: $0, &entries) }
+    while hasOne, run.prefix.withUnsafeBytes({ entries.key.begins(with: $0) }) {
+      tally?.entries += 1
+      let entry = try found(access, entries)
+      hasOne = try entries.next()
+      guard try lend(entry, index, &documents, taker), goesOn() else { return false }
+      if Bytes.equal(entry.key, last) { return true }
+    }
+    if hasOne { try index.check(entries) }
+    throw index.disorder
   }
 
   /// Lends the documents of a run, in the order of their keys, or of their values behind the cut.
@@ -572,6 +612,10 @@ extension Execution {
 /// Entries that follow each other and that an order, or the cut of their values, does not tell
 /// apart.
 private struct Run {
+  /// From so many entries on, a run whose entries are in the order of the keys is read from its start. To
+  /// collect fewer takes no seek.
+  static let longCount = 16
+
   /// What they all begin with.
   let prefix: [UInt8]
   /// Whether only the documents themselves say in which order they are.

@@ -35,7 +35,8 @@ extension IndexAccess {
     if isWhole, let order, order.isWhole, !order.isReversed { bound += position.key }
     var access = self
     if order?.isReversed == true {
-      // Entries that the order does not tell apart are read as one run.
+      // Those that the order does not tell apart are one run, which is read from its start.
+      if isWhole, order?.isWhole == true { access.pageStart = bound + position.key }
       access.ranges[0] = ranges[0].intersection(
         KeyRange(lower: [], upper: KeyRange.successor(of: bound)))
     } else {

@@ -3,6 +3,9 @@ struct IndexAccess {
   let index: CollectionIndex
   /// Where entries lie, in the order of the index.
   var ranges: [KeyRange]
+  /// Of a page in reverse order, where it begins in the run of the entries that the order does not tell from
+  /// the last one of the page before; nil where only the documents tell.
+  var pageStart: [UInt8]?
   /// Leading parts that have one value each throughout; the order of the index is that of the
   /// parts behind them.
   let fixedPartCount: Int
@@ -132,7 +135,7 @@ struct IndexAccess {
   private static func implied(
     _ filter: FilterNode, by conditions: [FilterNode]
   ) -> ConditionPlaces? {
-    let known = conditions.map { $0.encoded() }
+    let known = conditions.map { $0.withOrderedLists.encoded() }
     let parts: [FilterNode] = if case .conjunction(let parts) = filter { parts } else { [filter] }
     var places = ConditionPlaces()
     for part in parts {

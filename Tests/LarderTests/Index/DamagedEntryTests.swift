@@ -72,6 +72,9 @@ import Testing
     let bytes = try made()
     let start = try place(of: entry, in: bytes)
     let shelf = Self.all.filter { $0.shelf == 5 }
+    let runs = (0..<10).reversed().flatMap { shelf in
+      Self.all.filter { $0.shelf == shelf }.map(\.id)
+    }
     for place in start..<start + entry.count + 4 {
       for bit in [UInt8(1), 2, 0x80] {
         let store = try opened(bytes, flipping: bit, at: place)
@@ -97,6 +100,9 @@ import Testing
         }
         isRightOrRefused(Self.all.map(\.code).reversed(), "order, reversed", at: offset) {
           try crates.fetch(CodedCrate.all.sorted(by: \.code, .reverse)).map(\.code)
+        }
+        isRightOrRefused(runs, "order of runs, reversed", at: offset) {
+          try crates.fetch(CodedCrate.all.sorted(by: \.shelf, .reverse)).map(\.id)
         }
         isRightOrRefused(Array(0..<10), "different values", at: offset) {
           try crates.distinct(\.shelf)

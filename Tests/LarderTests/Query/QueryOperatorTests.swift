@@ -89,7 +89,7 @@ import Testing
   @Test("an enum is ordered as Swift orders it, by an index on its raw values where these agree")
   func enums() {
     let grade = Specimen.where { $0.grade >= .fair }
-    #expect("\(grade)" == #"Specimen where grade in ["z", "a"]"#)
+    #expect("\(grade)" == #"Specimen where grade in ["a", "z"]"#)
     #expect("\(Specimen.where { $0.rank < .high })" == "Specimen where rank in [-1, 0]")
     #expect("\(Specimen.where { $0.code < .init(rawValue: 1) })".hasSuffix("<computed> == true"))
     #expect("\(Specimen.all.sorted(by: \.rank))".hasSuffix("sorted by rank"))

@@ -45,15 +45,21 @@ where Value: FieldElements & SendableMetatype, Value.Elements: SendableMetatype 
   /// Whether the array or set has one of `elements`, or more.
   public func containsAny(of elements: some Sequence<Element>) -> Filter<Entity>
   where Element: Comparand {
-    Filter(node: .any(elements.map { contains($0).node }), depth: 2)
+    Filter(node: .any(tests(of: elements)), depth: 2)
   }
 
   /// Whether the array or set has each of `elements`.
   public func containsAll(of elements: some Sequence<Element>) -> Filter<Entity>
   where Element: Comparand {
-    let all = Filter<Entity>(node: .all(elements.map { contains($0).node }), depth: 2)
+    let all = Filter<Entity>(node: .all(tests(of: elements)), depth: 2)
     if Value.self == Value.Elements.self { return all }
     return !filter(operand { $0._elements == nil ? .null : .bool(true) }, .equal(.null)) && all
+  }
+
+  private func tests(of elements: some Sequence<Element>) -> [FilterNode]
+  where Element: Comparand {
+    elements.map { Larder.Value(storing: $0) }.inOwnOrder
+      .map { contains($0, Larder.Value.init(storing:)).node }
   }
 
   /// Whether the condition holds for an element of the array or set: `$0.tags.contains {

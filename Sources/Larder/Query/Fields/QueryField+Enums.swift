@@ -29,7 +29,7 @@ where Value: RawRepresentable & Comparable & Sendable, Value.RawValue: Comparand
   private func filter(_ holds: @escaping @Sendable (Value) -> Bool) -> Filter<Entity> {
     guard let cases = everyCase(of: Value.self) else { return computed(holds) }
     return filter(
-      rawOperand, .isAny(cases.filter(holds).map { Larder.Value(storing: $0.rawValue) }))
+      rawOperand, .isOne(of: cases.filter(holds).map { Larder.Value(storing: $0.rawValue) }))
   }
 }
 
@@ -76,7 +76,7 @@ extension QueryField {
     }
     return filter(
       optionalRawOperand(),
-      .isAny(cases.filter(holds).map { Larder.Value(storing: $0.rawValue) }))
+      .isOne(of: cases.filter(holds).map { Larder.Value(storing: $0.rawValue) }))
   }
 }
 

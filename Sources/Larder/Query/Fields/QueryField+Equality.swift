@@ -9,9 +9,9 @@ extension QueryField where Value: Comparand {
 
   public static func != (field: Self, value: Value) -> Filter<Entity> { !(field == value) }
 
-  /// Whether the field is one of `values`.
+  /// Whether the field is one of `values`. Queries with the same values are equal, whatever their order.
   public func isIn(_ values: some Sequence<Value>) -> Filter<Entity> {
-    filter(operand, .isAny(values.map { Larder.Value(storing: $0) }))
+    filter(operand, .isOne(of: values.map { Larder.Value(storing: $0) }))
   }
 }
 
@@ -33,7 +33,7 @@ extension QueryField {
   public func isIn<Wrapped: Comparand>(
     _ values: some Sequence<Wrapped>
   ) -> Filter<Entity> where Value == Wrapped? {
-    filter(operand, .isAny(values.map { Larder.Value(storing: $0) }))
+    filter(operand, .isOne(of: values.map { Larder.Value(storing: $0) }))
   }
 
   /// Whether the field is one of `values`, among which nil may be.
@@ -42,7 +42,7 @@ extension QueryField {
     _ values: some Sequence<Wrapped?>
   ) -> Filter<Entity> where Value == Wrapped? {
     let stored = values.map(\.stored)
-    let isAny = filter(operand, .isAny(stored.filter { $0 != .null }))
+    let isAny = filter(operand, .isOne(of: stored.filter { $0 != .null }))
     return stored.contains(.null) ? isAny || isNil() : isAny
   }
 
@@ -82,7 +82,7 @@ where Value: RawRepresentable & Equatable & Sendable, Value.RawValue: Comparand 
 
   /// Whether the field is one of `values`.
   public func isIn(_ values: some Sequence<Value>) -> Filter<Entity> {
-    filter(rawOperand, .isAny(values.map { Larder.Value(storing: $0.rawValue) }))
+    filter(rawOperand, .isOne(of: values.map { Larder.Value(storing: $0.rawValue) }))
   }
 }
 
@@ -111,6 +111,6 @@ extension QueryField {
   public func isIn<Wrapped: RawRepresentable & Equatable & Sendable>(
     _ values: some Sequence<Wrapped>
   ) -> Filter<Entity> where Value == Wrapped?, Wrapped.RawValue: Comparand {
-    filter(optionalRawOperand(), .isAny(values.map { Larder.Value(storing: $0.rawValue) }))
+    filter(optionalRawOperand(), .isOne(of: values.map { Larder.Value(storing: $0.rawValue) }))
   }
 }

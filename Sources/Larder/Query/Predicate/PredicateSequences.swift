@@ -15,7 +15,7 @@ extension PredicateExpressions.SequenceContains: PredicateCondition {
         guard let value = storedValue(of: element) else { return nil }
         values.append(value)
       }
-      let isAny = part.test(.isAny(values.filter { $0 != .null }))
+      let isAny = part.test(.isOne(of: values.filter { $0 != .null }))
       guard values.contains(.null) else { return isAny }
       guard let isAny, let isNil = part.test(.equal(.null)) else { return nil }
       return .any([isAny, isNil])
