@@ -34,7 +34,9 @@ extension FilterProgram {
             step.ifAbsent = path[0].absent.map { Answer(comparison.holds(for: $0)) } ?? .ask
           }
         }
-        return add(step, .test(place, comparison, elements: elements))
+        return add(
+          step,
+          .test(place, comparison, elements: elements, listed: ValueSet(comparison)))
       case .relation(let left, let relation, let right):
         return add(
           Step(ifTrue: ifTrue, ifFalse: ifFalse),
@@ -77,7 +79,7 @@ extension FilterProgram {
         else { return }
         step.range = range
         step.test = test
-      case .isAny(let values) where scalar == .string:
+      case .isAny(let values) where scalar == .string && values.count <= ValueSet.largestTextCount:
         let texts = values.compactMap { if case .string(let text) = $0 { text } else { nil } }
         if texts.count == values.count { add(texts, .textEqual, &step) }
       case .hasPrefix(let text) where scalar == .string: add(part: text, .textPrefix, &step)

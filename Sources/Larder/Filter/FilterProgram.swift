@@ -55,7 +55,7 @@ final class FilterProgram: @unchecked Sendable {  // Immutable after init.
   }
 
   enum Question: Sendable {
-    case test(Place, Comparison, elements: FilterProgram?)
+    case test(Place, Comparison, elements: FilterProgram?, listed: ValueSet?)
     case relation(Place, Relation, Place)
     case search(SearchTest)
   }
@@ -134,21 +134,22 @@ extension FilterProgram {
     case .relation(let left, let relation, let right):
       return relation.holds(try left.value(in: subject), try right.value(in: subject))
     case .search(let search): return try search.holds(for: subject)
-    case .test(let place, let comparison, let elements):
+    case .test(let place, let comparison, let elements, let listed):
       guard case .field(let path) = place.operand else {
-        return comparison.holds(for: try place.value(in: subject))
+        return comparison.holds(for: try place.value(in: subject), listed: listed)
       }
       return try place.reach(path, in: subject) { (destination) throws(RecordError) in
         switch destination {
         case .absent(let value):
-          return elements?.holdsForAny(in: value) ?? comparison.holds(for: value)
+          return elements?.holdsForAny(in: value) ?? comparison.holds(for: value, listed: listed)
         case .value(var reader):
           if let elements { return try elements.holdsForAny(in: &reader) }
           switch answer(steps.baseAddress.unsafelyUnwrapped + number, reader) {
           case .yes: return true
           case .no: return false
           case .ask:
-            return comparison.holds(for: try reader.value().read(as: path[path.count - 1].kind))
+            let value = try reader.value().read(as: path[path.count - 1].kind)
+            return comparison.holds(for: value, listed: listed)
           }
         }
       }
