@@ -106,7 +106,7 @@ import Testing
   ]
 
   private static func index(
-    _ condition: Condition, _ cities: [String], name: String? = nil
+    _ condition: @escaping Condition, _ cities: [String], name: String? = nil
   ) -> IndexDeclaration {
     Index<Contact>(\.order, name: name, where: { condition($0, cities) }).definition
   }
@@ -121,7 +121,7 @@ import Testing
     try store.read { $0.catalogue["Contact"]?.indexes.map(\.number) ?? [] }
   }
 
-  private func expectUsed(_ condition: Condition, _ store: Store) throws {
+  private func expectUsed(_ condition: @escaping Condition, _ store: Store) throws {
     for cities in [["Oslo", "Bergen"], ["Bergen", "Oslo", "Bergen"]] {
       let query = Contact.where { condition($0, cities) && $0.order.isIn(7...9) }
       let plan = try query.explain(in: store)
