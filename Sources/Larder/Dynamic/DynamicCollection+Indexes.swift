@@ -98,7 +98,7 @@ extension DynamicCollection {
   ///   `CancellationError` where the task was cancelled. What was built stays.
   public func buildIndexes(progress: (StoreProgress) throws -> Void = { _ in }) throws {
     try store.checkOpen()
-    try store.engine.storing { try store.engine.renewIndexesFirst() }
+    try store.engine.storing { try store.engine.renewIndexesFirst(of: name) }
     while true {
       let state = try indexes()
       let documentCount = try count()

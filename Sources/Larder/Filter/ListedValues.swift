@@ -8,11 +8,12 @@ extension [Value] {
     if count < 2 { return self }
     var keys = KeyList()
     var bytes = OrderedBytes(capacity: 256)
+    var writer = RecordWriter(binding: .none, capacity: 64)
     for value in self {
       bytes.removeAll()
+      writer.removeAll()
       bytes.put(whole: value)
       // What is equal without being alike, such as the spellings of a text, is told apart as it is written.
-      var writer = RecordWriter(binding: .none, capacity: 64)
       writer.putNatural(value)
       writer.withBytes { bytes.append($0) }
       keys.append(bytes.bytes)

@@ -40,8 +40,12 @@ struct IndexWork {
   }
 
   /// The next index to be built anew, without those that are passed over where nobody has asked.
-  func nextToRenew(inBackground: Bool = true) -> UInt32? {
-    numbersToRenew.filter { !inBackground || passedOver[$0] == nil }.min()
+  ///
+  /// - Parameter meant: Nil for all.
+  func nextToRenew(among meant: Set<UInt32>? = nil, inBackground: Bool = true) -> UInt32? {
+    numbersToRenew.filter {
+      meant?.contains($0) != false && (!inBackground || passedOver[$0] == nil)
+    }.min()
   }
 
   mutating func hasRenewed(_ number: UInt32) {

@@ -66,15 +66,21 @@ final class JoinedWatch<
     }
   }
 
+  /// Steps that are made at most before the first of them is given.
+  private static var mostTurns: Int { 3 }
+
   /// Makes the steps for a change of the models, if there is one, and for all that belongs to it.
   private func follow(_ change: ResultChange<Model>?, _ state: inout State) throws {
     var change = change
+    var turnCount = 0
     while let models = change {
+      turnCount += 1
       let other = try others.look(true)
       if let other { state.rows.note(others: other) }
       if let step = state.rows.take(models: models) { state.steps.append(step) }
-      // Where nothing has become of the others, all is of the moment at which the models were read.
-      change = other == nil ? nil : try self.models.look(true)
+      // Where nothing has become of the others, all is of the moment at which the models were read. Who writes to
+      // both without a pause must not keep the steps from being given: the rest comes with the next look.
+      change = other == nil || turnCount == Self.mostTurns ? nil : try self.models.look(true)
     }
     if let step = state.rows.owedStep() { state.steps.append(step) }
   }

@@ -208,7 +208,7 @@ extension Engine {
     if writer.isInLine { throw StoreError.nestedWrite }
     readIndexRun(of: collection)
     return try writer.run {
-      try renewIndexes()
+      try renewIndexes(of: collection)
       return try workOnIndex(of: collection)
     }
   }

@@ -14,11 +14,13 @@ extension Engine {
 
   /// Has them built anew, one after the other. Called in the writer's line only.
   ///
-  /// - Parameter inBackground: Whether nobody has asked for it. One that fails is passed over then, and
-  ///   tried again later.
+  /// - Parameters:
+  ///   - collection: Whose indexes are meant; nil for all.
+  ///   - inBackground: Whether nobody has asked for it. One that fails is passed over then, and tried again
+  ///     later.
   /// - Throws: Never in the background. Those before the one that failed are renewed.
-  func renewIndexes(inBackground: Bool = false) throws {
-    while let (number, record) = nextIndexToRenew(inBackground) {
+  func renewIndexes(of collection: String? = nil, inBackground: Bool = false) throws {
+    while let (number, record) = nextIndexToRenew(of: collection, inBackground) {
       do {
         try renewIndex(number, drainSeconds: inBackground ? 0 : nil)
         indexWork.withLock { $0.hasRenewed(number) }
@@ -32,19 +34,25 @@ extension Engine {
   }
 
   /// The same from outside of the writer's line, where there are any.
-  func renewIndexesFirst() throws {
+  func renewIndexesFirst(of collection: String) throws {
     guard hasNumbersToRenew else { return }
     if writer.isInLine { throw StoreError.nestedWrite }
-    try writer.run { try renewIndexes() }
+    try writer.run { try renewIndexes(of: collection) }
   }
 
   /// Whether there are any, or those that the background passes over.
   var hasNumbersToRenew: Bool { indexWork.withLock { !$0.numbersToRenew.isEmpty } }
 
   private func nextIndexToRenew(
-    _ inBackground: Bool
+    of collection: String?, _ inBackground: Bool
   ) -> (number: UInt32, record: IndexRecord)? {
-    while let number = indexWork.withLock({ $0.nextToRenew(inBackground: inBackground) }) {
+    let catalogue = catalogue
+    let meant = collection.map { name in
+      Set(catalogue.indexes.filter { $0.value.definition.collection == name }.keys)
+    }
+    while let number = indexWork.withLock({
+      $0.nextToRenew(among: meant, inBackground: inBackground)
+    }) {
       if let record = catalogue.indexes[number], catalogue.mustRenew(record) {
         return (number, record)
       }

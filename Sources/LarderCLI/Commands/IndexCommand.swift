@@ -100,8 +100,8 @@ enum IndexCommand: Command {
     _ index: IndexDescription?, _ known: [IndexDescription], of collection: DynamicCollection
   ) throws {
     guard let index, case .failed(let reason) = index.state else { return }
-    // Of no use to anybody, unless it was there before: then it is kept until the documents are changed.
-    if !known.contains(where: { $0.isSameIndex(as: index) }) {
+    // Of no use to anybody, unless it had failed before: then somebody has left it until the documents are changed.
+    if !known.contains(where: { $0.hasFailed && $0.isSameIndex(as: index) }) {
       try collection.dropIndex(index.name)
     }
     throw StoreError.indexNotAllowed(
@@ -142,6 +142,8 @@ enum IndexCommand: Command {
 }
 
 extension IndexDescription {
+  fileprivate var hasFailed: Bool { if case .failed = state { true } else { false } }
+
   /// Whether both are declared alike, however far they have come.
   fileprivate func isSameIndex(as other: IndexDescription) -> Bool {
     name == other.name && fields == other.fields && isUnique == other.isUnique

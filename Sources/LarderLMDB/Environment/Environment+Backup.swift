@@ -76,6 +76,7 @@ extension Environment {
   private static func beginBackup(
     _ folder: String, of path: String
   ) throws(LMDBError) -> BegunBackup {
+    var tries = 0
     while true {
       do throws(LMDBError) {
         let files = try StoreFiles(folder, isReadOnly: false)
@@ -84,7 +85,10 @@ extension Environment {
       } catch  where error.code == .system(errno: ENOENT) {
         // The first one has given the folder its name, or removed it.
         try refuseOccupied(path)
-        guard try SafeFiles.identity(SafeFiles.parent(of: folder)) != nil else { throw error }
+        // Or there is nothing that it could be made in, such as where a link leads to no folder.
+        tries += 1
+        var status = stat()
+        guard stat(SafeFiles.parent(of: folder), &status) == 0, tries < 1_000 else { throw error }
       }
     }
   }

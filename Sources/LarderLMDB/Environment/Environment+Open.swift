@@ -173,7 +173,9 @@ extension Environment {
     let isKnown = preflight.session == .suspect || preflight.session == .failed
     let stamp = preflight.isAlone ? try? SafeFiles.stamp(preflight.files.data) : nil
     if options.isReadOnly {
-      // Not where nobody would note that it was closed: see `noteClosed`.
+      // A note of how it was closed says whether the file is the same, also where a reader never closes it. And not
+      // where nobody would note that it was closed: see `noteClosed`.
+      if case .closed? = preflight.session { return }
       guard preflight.isAlone, !isHalf, !isKnown, options.durability != .volatile,
         try !mustOpenWithoutLocks(preflight.files, options)
       else { return }

@@ -90,6 +90,7 @@ extension OpeningLock {
   borrowing func noteReader(of file: FileIdentity, _ stamp: FileStamp?) {
     let isNoted = (try? session()) == .open(file)
     withWritable { lock in
+      lock.reserveRoom()
       // Or else a reader that is killed would cost the next opening a look at all pages.
       if let stamp { lock.noteRest(stamp) }
       if !isNoted { try? lock.note(.open(file), isDurable: true) }

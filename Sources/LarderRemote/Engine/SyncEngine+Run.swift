@@ -37,7 +37,9 @@ extension SyncEngine {
         return try await group.next() ?? nil
       }
       return status != .skipped && !isOver.withLock { $0 }
-    } catch is CancellationError where isOver.withLock({ $0 }) {
+    } catch is CancellationError
+      where isOver.withLock({ $0 }) || isPaused && !Task.isCancelled
+    {
       // Whoever runs as well goes on when the interval has passed.
       if !isPaused { limiter.wake() }
       return false

@@ -50,8 +50,9 @@ extension RemoteUpdater {
           }
         } catch let error as SinceToken.Outdated {
           // A save that forgets the token itself would be run for ever.
-          if outdatedCount == 5 { throw error }
-          outdatedCount += 1
+          // Where another process has gone past this one, there is a token, and less is left each time.
+          outdatedCount = try since.start().token == nil ? outdatedCount + 1 : 0
+          if outdatedCount > 5 { throw error }
           continue
         }
         outdatedCount = 0

@@ -51,6 +51,22 @@
         })
     }
 
+    @Test("a folder that a link leads to in vain is an error at once")
+    func danglingLink() throws {
+      let environment = try Environment.open(at: folder.store)
+      let link = folder.path + "/link"
+      try FileManager.default.createSymbolicLink(
+        atPath: link, withDestinationPath: folder.path + "/nowhere")
+
+      let error = #expect(throws: LMDBError.self) {
+        _ = try environment.backup(
+          to: link + "/backup", prepare: { _ in }, progress: { _, _ in true })
+      }
+
+      #expect(error?.code == .system(errno: ENOENT))
+      try environment.close()
+    }
+
     @Test("the second waits, and is refused where the first was written", arguments: End.allCases)
     func together(_ end: End) throws {
       let environment = try Environment.open(at: folder.store)

@@ -143,7 +143,7 @@ import Testing
       options.isReadOnly = true
       return try Environment.open(at: folder.store, options: options)
     }()
-    #expect(try note == open)
+    #expect(try note == closed)
     try reader.close()
     #expect(try note == closed)
   }

@@ -54,46 +54,6 @@
       }
     }
 
-    @Test("whoever comes when its file was replaced is refused, and does not share its lock file")
-    func replaced() async {
-      await #expect(processExitsWith: .success) {
-        let (folder, other) = (TestFolder(), TestFolder())
-        let store = folder.store
-        for folder in [folder, other] { try Self.make(folder) }
-        let reader = try Self.openToRead(folder)
-        try Self.put(other.data, inPlaceOf: folder.data)
-
-        let isRefused = try Child.report {
-          code { _ = try Environment.open(at: store) } == .lockFileReplaced ? 1 : 0
-        }
-
-        #expect(isRefused == 1)
-        try reader.close()
-        try Environment.open(at: store).close()
-      }
-    }
-
-    @Test("is noted as it is, so that one who is killed reading costs no look at all pages")
-    func killedReader() async {
-      await #expect(processExitsWith: .success) {
-        let folder = TestFolder()
-        try Self.make(folder)
-        let held = Held()
-        let reader = try Child {
-          held.environment = try Self.openToRead(folder)
-          return 0
-        }
-        #expect(reader.report() == 0)
-        reader.kill()
-        withExtendedLifetime(held) {}
-
-        let identity = try #require(try SafeFiles.identity(folder.data))
-        #expect(try Self.session(folder) == .open(identity))
-        let rest = try OpeningLock.acquireAtOnce(Self.files(folder))?.rest()
-        #expect(try rest == Self.stamp(folder))
-      }
-    }
-
     private final class Held {
       var environment: Environment?
     }

@@ -32,10 +32,14 @@ extension Salvage {
     func state(_ subject: MigrationState.Subject) -> MigrationState? {
       states[subject] ?? (isWhole ? MigrationState() : nil)
     }
-    _ = try settle(state(.store), of: .store)
+    let isOfStore = try settle(state(.store), of: .store)
     for description in descriptions.values.sorted(by: { $0.name < $1.name }) {
-      let refusal = try prepare(description, state(.collection(description.name)))
-      guard let documents = store.engine.catalogue[description.name]?.documents else { continue }
+      let refusal =
+        isOfStore
+        ? try prepare(description, state(.collection(description.name)))
+        : "the whole file is of another version than the store, or may be"
+      // Where there is none, nothing is saved either.
+      let documents = store.engine.catalogue[description.name]?.documents ?? .main
       sources[description.name] = Source(
         binding: CollectionBinding(Collection(description, documents: documents)),
         refusal: refusal)
@@ -97,10 +101,8 @@ extension WriteScope {
   fileprivate borrowing func mayStandElsewhere(
     _ subject: MigrationState.Subject, _ stored: MigrationState
   ) throws -> Bool {
-    let isNew = stored == MigrationState()
     switch subject {
     case .store:
-      if isNew { return true }
       for collection in catalogue.collections.values {
         guard try transaction.statistics(of: collection.documents).entryCount == 0 else {
           return false
@@ -110,7 +112,7 @@ extension WriteScope {
     case .collection(let name):
       guard let collection = catalogue[name] else { return true }
       // A type may have declared its newest fields already.
-      return try isNew
+      return try stored == MigrationState()
         && transaction.statistics(of: collection.documents).entryCount == 0
     }
   }

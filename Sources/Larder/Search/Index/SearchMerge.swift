@@ -142,7 +142,11 @@ struct SearchMergeStep {
     }
     let inputs = header.segments[merge.range]
     header.dropped += inputs.map(\.number)
-    let output = merge.output
+    var output = merge.output
+    // One that an earlier version has begun was not counted.
+    if output.documentCount == 0 {
+      output.documentCount = inputs.reduce(0) { $0 + $1.documentCount }
+    }
     header.segments.replaceSubrange(merge.range, with: output.byteCount > 0 ? [output] : [])
     header.merge = nil
     header.planMerge()

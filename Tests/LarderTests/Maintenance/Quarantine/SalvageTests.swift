@@ -80,6 +80,24 @@ import Testing
     try verifyAndClose(store)
   }
 
+  @Test("of a file whose whole store is of another version nothing is saved, nor said of the store")
+  func otherStoreVersion() throws {
+    try makeFile(["Part": (0..<20).map { ["id": .integer(Int64($0)), "size": 1.5] }])
+    let file = try Store(at: folder.store)
+    _ = try file.migrate(to: 2) { _ in }
+    try file.close()
+    let store = try newStore()
+    let parts = store.repository(of: Part.self)
+    try parts.save(Part(id: 3, size: 7))
+
+    let report = try store.salvage(from: url)
+
+    #expect(report.documentCounts.isEmpty && report.unsaved["Part"]?.count == 20)
+    #expect(try parts.count(Part.all) == 1)
+    #expect(try store.migrate(to: 2) { _ in }, "the store's own documents are still to be migrated")
+    try verifyAndClose(store)
+  }
+
   @Test(
     "an edit is sent also where the store has other fields, without what the document was before")
   func edits() throws {
