@@ -84,7 +84,6 @@ internal import Synchronization
     indexWork.withLock { $0.searchesToMerge = catalogue.searchNumbers }
     damagedSearches.start { [weak self] in self?.scheduleIndexWork() }
     tokenizers.start { [weak self] in self?.scheduleIndexWork() }
-    scheduleIndexWork()
   }
 
   var catalogue: Catalogue { known.withLock { $0 } }

@@ -73,6 +73,8 @@ public final class Store: Sendable {
       engine.log.add(log, of: ObjectIdentifier(self))
       log(.opened(engine, after: ContinuousClock.now - start))
     }
+    // Behind the log, which is told of what becomes of it.
+    engine.scheduleIndexWork()
   }
 
   /// A store in a folder of its own that is deleted when the store is closed or released: for
