@@ -151,7 +151,7 @@ extension Value {
     }
   }
 
-  /// The same of the smallest or largest value, of which nobody knows any more whose it was.
+  /// The same for a smallest or largest value. Which document had it is not known any more.
   ///
   /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)``, without a key.
   fileprivate func extreme<Field: Storable>(

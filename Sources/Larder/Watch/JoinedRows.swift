@@ -72,14 +72,6 @@ extension JoinedRows {
     }
   }
 
-  /// The others have changed.
-  ///
-  /// - Returns: Nil until both results were read, and where no model asks for what has changed.
-  mutating func take(others change: ResultChange<Other>) -> ResultChange<Joined>? {
-    note(others: change)
-    return owedStep()
-  }
-
   /// The others have changed, which the next step says.
   mutating func note(others change: ResultChange<Other>) {
     sequences.others = change.sequence

@@ -27,7 +27,7 @@ extension Salvage {
       descriptions[name] = description
     }
     if descriptions.values.contains(where: \.isSynced) { try store.prepareOutbox() }
-    // What is missing may be damaged.
+    // A state that is missing may stand on a page that could not be read.
     let isWhole = pages.skippedPageCount == 0
     func state(_ subject: MigrationState.Subject) -> MigrationState? {
       states[subject] ?? (isWhole ? MigrationState() : nil)

@@ -35,7 +35,7 @@ struct Salvage: ~Copyable {
     var byteCount = 0
   }
 
-  /// Pages of which was told.
+  /// How many pages the caller was last told of.
   private var toldPageCount = 0
 
   private static let progressPageCount = 1024
