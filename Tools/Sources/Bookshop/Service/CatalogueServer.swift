@@ -125,6 +125,8 @@ extension RemoteUpdater {
       let report = try await books.save(
         listed, clearBeforeSaving: Book.where { !$0.isInBasket }, onConflict: .refresh,
         as: origin)
+      // The basket may have changed since it was read.
+      try await BasketMarks(books: books, items: basket).update()
       // Not before: a page that could not be saved has to come again.
       await server.noteSaved(decoded.page)
       return report

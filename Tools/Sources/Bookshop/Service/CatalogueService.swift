@@ -62,6 +62,7 @@ final class LarderCatalogue: CatalogueService {
   private let books: any Repository<Book, Book>
   private let stars: any Repository<Rating, Rating>
   private let items: any Repository<BasketItem, BasketItem>
+  private let marks: BasketMarks
   private let updater: (any Updater)?
   private let trigger: RefreshTrigger?
   private let firstBooks: (any BookImporter)?
@@ -81,6 +82,7 @@ final class LarderCatalogue: CatalogueService {
     self.books = books
     self.stars = stars
     items = basket
+    marks = BasketMarks(books: books, items: basket)
     self.updater = updater
     self.trigger = trigger
     self.firstBooks = firstBooks
@@ -90,7 +92,7 @@ final class LarderCatalogue: CatalogueService {
     if marking == nil {
       marking = Follower(items.stream(BasketItem.all), onFailure: { [weak self] in self?.tell($0) })
       {
-        [weak self] items in self?.mark(items.map(\.book))
+        [weak self] _ in self?.mark()
       }
     }
     guard filling == nil, let firstBooks else { return }
@@ -98,7 +100,7 @@ final class LarderCatalogue: CatalogueService {
       do {
         guard try books.count() == 0 else { return }
         try await firstBooks.importBooks()
-        mark(try items.fetch(BasketItem.all).map(\.book))
+        mark()
       } catch {
         onFailure("The first books cannot be brought in: \(error)")
       }
@@ -140,28 +142,18 @@ final class LarderCatalogue: CatalogueService {
   }
 
   func toggleBasket(_ id: Book.ID) async throws {
-    let isWanted = try items.get(id) == nil
-    // First the book, as nothing else says that there is none. Until its item follows nobody is told of it.
-    guard try await books.update(id, { $0.isInBasket = isWanted }) != nil else {
-      throw CatalogueError.notInCatalogue(id)
-    }
-    if isWanted {
+    _ = try require(id)
+    if try items.get(id) == nil {
       try await items.save(BasketItem(book: id))
     } else {
       try await items.delete(keys: [id])
     }
+    try marks.update()
   }
 
-  /// Has the books say what the basket says, whoever has changed it. Those that are not listed here say it
-  /// when they come.
-  private func mark(_ ids: [Book.ID]) {
-    let wanted = Set(ids)
+  private func mark() {
     do {
-      let marked = Set(try books.fetch(Book.where { $0.isInBasket }).map(\.id))
-      for id in wanted.symmetricDifference(marked) {
-        let isWanted = wanted.contains(id)
-        try books.update(id) { $0.isInBasket = isWanted }
-      }
+      try marks.update()
     } catch {
       tell(error)
     }

@@ -197,6 +197,35 @@ import Testing
     }
   }
 
+  /// Puts each book into the basket while it is being saved, as another device may.
+  private struct BasketFillingMapper: EntityMapper {
+    let basket: any Repository<BasketItem, BasketItem>
+
+    func convert(_ entity: Book) -> Book? { entity }
+
+    func newEntity(for model: Book) -> Book {
+      do { try basket.save(BasketItem(book: model.id)) } catch { Issue.record(error) }
+      return model
+    }
+
+    func update(_ entity: inout Book, by model: Book) { entity = model }
+  }
+
+  @Test(
+    "a book that is put into the basket while the catalogue is saved is marked",
+    arguments: Kept.allCases)
+  func basketBesideSave(_ kept: Kept) async throws {
+    try await kept.with { kept in
+      let books = InMemoryRepository(mappedBy: BasketFillingMapper(basket: kept.basket))
+      let updater = RemoteUpdater.catalogue(
+        from: server, into: books, basket: kept.basket, limiter: FetchLimiter(clock: clock))
+
+      try await updater.sync(.afterNow)
+
+      #expect(try books.fetch(Book.all).map(\.isInBasket) == [true, true])
+    }
+  }
+
   @Test("a page is asked for anew until it was saved", arguments: Kept.allCases)
   func savedVersions(_ kept: Kept) async throws {
     try await kept.with { kept in
