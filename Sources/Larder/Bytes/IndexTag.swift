@@ -1,6 +1,9 @@
 /// The first byte of an encoded value: what it is, so that kinds are in the order of
 /// ``Value/totalOrder(_:)``.
 enum IndexTag {
+  /// All that stands in the entry of a record which lacks a field whose default each process has another
+  /// one of. No value and no part begins with it, so that it is the first in its index.
+  static let unsettled: UInt8 = 0x00
   /// The record has no such field; what it reads as is the type's business.
   static let missing: UInt8 = 0x01
   static let null: UInt8 = 0x02

@@ -41,33 +41,50 @@ struct FieldStep: Sendable, Equatable {
   let kind: Kind<SchemaReference>
   /// The value at the end of the path, where the record lacks this field; nil where that is an error.
   let absent: Value?
-  /// The embedded document that is the field's default, for the steps behind this one. The end of a
-  /// path has no use for it, so that conditions are equal without it, and are stored without it.
-  private let inside: DynamicDocument?
+  /// Whether `absent` is the same in each process: `Date()` and `UUID()` are not. What is kept, as an index
+  /// or a cursor, does not rest on one that is not.
+  let isSettled: Bool
+  /// The embedded document that is the field's default, for the steps behind this one, made twice. The end
+  /// of a path has no use for it, so that conditions are equal without it, and are stored without it.
+  private let inside: (first: DynamicDocument, second: DynamicDocument)?
 
-  init(name: String, kind: Kind<SchemaReference>, absent: Value?) {
+  /// - Parameter second: What is there where the record lacks the field, made once more; nil where it cannot
+  ///   be another value than `absent`.
+  init(name: String, kind: Kind<SchemaReference>, absent: Value?, second: Value? = nil) {
     self.name = name
     self.kind = kind
-    if case .document(let document)? = absent {
-      inside = document
+    if case .document(let first)? = absent {
+      if case .document(let second)? = second {
+        inside = (first, second)
+      } else {
+        inside = (first, first)
+      }
       // Documents are not compared: that the value is not nil is all that a condition can ask.
       self.absent = .array([])
+      isSettled = true
     } else {
       inside = nil
       self.absent = absent
+      if let absent, let second {
+        isSettled = absent.isIdentical(to: second)
+      } else {
+        isSettled = true
+      }
     }
   }
 
   init(_ field: FieldDescription) {
-    self.init(name: field.name, kind: field.kind, absent: field.absentValue)
+    self.init(
+      name: field.name, kind: field.kind, absent: field.absentValue,
+      second: field.secondAbsentValue)
   }
 
   /// This step on a way that goes on to `name`, a field of the document here; nil where what the
   /// default has there cannot be said.
   fileprivate func goingOn(to name: String) -> FieldStep? {
     guard let inside else { return self }
-    guard let value = inside[name] else { return nil }
-    return FieldStep(name: self.name, kind: kind, absent: value)
+    guard let value = inside.first[name] else { return nil }
+    return FieldStep(name: self.name, kind: kind, absent: value, second: inside.second[name])
   }
 
   /// The first step of the paths in a condition on elements: the element itself.

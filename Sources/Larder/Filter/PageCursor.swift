@@ -79,7 +79,7 @@ extension Selection {
       description += Array("; \(key.operand) \(key.isReversed)".utf8)
     }
     // Numbers and dates that are printed alike differ here.
-    description += filter.splitAtPosition.1.encoded() ?? []
+    description += filter.splitAtPosition.1.withoutUnsettledDefaults.encoded() ?? []
     return description.withUnsafeBytes { Checksum.hash($0, seed: 0) }
   }
 

@@ -58,6 +58,9 @@ extension FieldDescription {
     if let defaultValue { return Value(comparing: defaultValue) ?? .array([]) }
     return kind.isOptional ? .null : nil
   }
+
+  /// The same, made once more; nil where it cannot be another one.
+  var secondAbsentValue: Value? { secondDefaultValue.flatMap { Value(comparing: $0) } }
 }
 
 extension EmbeddedDocument {

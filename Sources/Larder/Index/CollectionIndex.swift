@@ -13,6 +13,8 @@ final class CollectionIndex: Sendable {
   let hasElements: Bool
   /// The condition for being in the index; nil for all documents.
   let filter: FilterNode?
+  /// Whether documents may stand apart in it (``IndexDefinition/hasUnsettledDefaults``).
+  let hasUnsettledDefaults: Bool
 
   struct Part: Sendable {
     let definition: IndexDefinition.Part
@@ -37,6 +39,7 @@ final class CollectionIndex: Sendable {
       Part(definition: part, slot: description.fields.slot(of: part.path[0]) ?? -1)
     }
     hasElements = record.definition.parts.contains { $0.isMultiple }
+    hasUnsettledDefaults = record.definition.hasUnsettledDefaults
     do throws(RecordError) {
       filter = try record.definition.filter.map { bytes throws(RecordError) in
         try FilterNode(decoding: bytes)

@@ -22,8 +22,9 @@ struct IndexDefinition: Sendable, Equatable {
     /// Whether the field is an array or a set, with an entry per element.
     let isMultiple: Bool
     let isDescending: Bool
-    /// The encoded value of records that lack the field; its own tag where that is an error. In an
-    /// search index, the text as it is; empty where there is none.
+    /// The encoded value of records that lack the field; its own tag where that is an error, and another where
+    /// each process has another value (``FieldStep/isSettled``). In a search index, the text as it is; empty
+    /// where there is none.
     let absent: [UInt8]
     /// The same for records that lack an embedded document on the way there, one for each of them from
     /// the outermost on: what its default has at the end of the path, or nil.
@@ -73,10 +74,9 @@ struct IndexDefinition: Sendable, Equatable {
           "`\(path.joined(separator: "."))` is neither text nor an array or a set of texts")
       }
       let outer = operand.dropLast().compactMap {
-        Self.absent($0.absent ?? .null, found, isOfWords: isOfWords)
+        Self.absent(outside: $0, found, isOfWords: isOfWords)
       }
-      let last = operand[operand.count - 1].absent
-      guard let absent = Self.absent(last, found, isOfWords: isOfWords),
+      guard let absent = Self.absent(operand[operand.count - 1], found, isOfWords: isOfWords),
         outer.count == path.count - 1
       else {
         throw refuse(
@@ -175,6 +175,22 @@ struct IndexDefinition: Sendable, Equatable {
 
   /// How a missing field is kept; nil where it cannot be.
   static func absent(
+    _ step: FieldStep, _ kind: (scalar: IndexScalar, isMultiple: Bool), isOfWords: Bool = false
+  ) -> [UInt8]? {
+    if !step.isSettled, !isOfWords, !kind.isMultiple { return [IndexTag.unsettled] }
+    return absent(step.absent, kind, isOfWords: isOfWords)
+  }
+
+  /// How the field is kept where an embedded document on the way to it is missing.
+  static func absent(
+    outside step: FieldStep, _ kind: (scalar: IndexScalar, isMultiple: Bool),
+    isOfWords: Bool = false
+  ) -> [UInt8]? {
+    step.absent == nil
+      ? absent(.null, kind, isOfWords: isOfWords) : absent(step, kind, isOfWords: isOfWords)
+  }
+
+  private static func absent(
     _ value: Value?, _ kind: (scalar: IndexScalar, isMultiple: Bool), isOfWords: Bool = false
   ) -> [UInt8]? {
     switch value {
@@ -194,6 +210,13 @@ struct IndexDefinition: Sendable, Equatable {
   /// The text that a search index keeps for a field that a record lacks; nil where it can keep none.
   static func textOfAbsent(_ value: Value?) -> [UInt8]? {
     absent(value, (.string, true), isOfWords: true)
+  }
+
+  /// Whether documents that lack a field stand apart in it, with no value that queries could find.
+  var hasUnsettledDefaults: Bool {
+    let unsettled = [IndexTag.unsettled]
+    return weights == nil
+      && parts.contains { $0.absent == unsettled || $0.outerAbsent.contains(unsettled) }
   }
 
   /// The same index after the catalogue's kinds, or the normaliser, have changed; nil where one

@@ -106,6 +106,7 @@ struct IndexEncoder {
     element: ValueReader?
   ) -> Bool {
     var equalsNothing = false
+    let entry = bytes.count
     for place in parts.indices {
       let part = parts[place]
       let start = bytes.count
@@ -122,7 +123,14 @@ struct IndexEncoder {
       } else {
         index.parts[place].definition.absent.withUnsafeBytes { bytes.append($0) }
       }
-      if IndexTag.equalsNothing(bytes.bytes[start]) { equalsNothing = true }
+      if IndexTag.equalsNothing(bytes.bytes[start]) {
+        equalsNothing = true
+        if bytes.bytes[start] == IndexTag.unsettled {
+          bytes.truncate(to: entry)
+          bytes.append(IndexTag.unsettled)
+          return true
+        }
+      }
       if part.isDescending { bytes.complement(from: start) }
     }
     return equalsNothing

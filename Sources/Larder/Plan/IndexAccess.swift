@@ -257,6 +257,7 @@ extension IndexDefinition.Part {
       }
     }
     guard IndexScalar(kind) == scalar else { return false }
+    if !last.isSettled { return absent == [IndexTag.unsettled] }
     switch last.absent {
     case nil: return absent.count == 1 && absent[0] == IndexTag.missing
     // The most frequent defaults, without encoding them.
@@ -265,14 +266,13 @@ extension IndexDefinition.Part {
       return absent.count == 1 && absent[0] == IndexTag.zero
     default: break
     }
-    return IndexDefinition.absent(last.absent, (scalar, isMultiple)) == absent
+    return IndexDefinition.absent(last, (scalar, isMultiple)) == absent
   }
 
   /// Whether records that lack an embedded document on the way have the same value for both.
   private func agreesOutside(_ path: [FieldStep]) -> Bool {
     outerAbsent.indices.allSatisfy { place in
-      IndexDefinition.absent(path[place].absent ?? .null, (scalar, isMultiple))
-        == outerAbsent[place]
+      IndexDefinition.absent(outside: path[place], (scalar, isMultiple)) == outerAbsent[place]
     }
   }
 }

@@ -118,3 +118,24 @@ extension IndexScalar {
     }
   }
 }
+
+extension LentTransaction {
+  /// The indexes of a collection that can tell where each document stands: an index cannot where a document
+  /// lacks a field whose default each process has another one of. It stands first in its index then.
+  ///
+  /// - Throws: ``StoreError/damagedIndex(collection:index:reason:)``; LMDB's errors.
+  borrowing func usableIndexes(of collection: Collection) throws -> [CollectionIndex] {
+    guard collection.hasUnsettledDefaults else { return collection.indexes }
+    var usable: [CollectionIndex] = []
+    for index in collection.indexes where try !hasDocumentsApart(index) { usable.append(index) }
+    return usable
+  }
+
+  private borrowing func hasDocumentsApart(_ index: CollectionIndex) throws -> Bool {
+    guard index.hasUnsettledDefaults, index.isComplete else { return false }
+    var entries = try cursor(in: index.database)
+    guard try entries.first() else { return false }
+    try index.check(entries)
+    return entries.key.first == IndexTag.unsettled
+  }
+}

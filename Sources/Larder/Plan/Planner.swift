@@ -10,6 +10,8 @@ struct Planner {
   /// The order as it was asked for, which cursors are made with.
   private let givenOrder: [SortKey]
   let collection: Collection
+  /// Those of the collection's indexes that queries may use.
+  private let indexes: [CollectionIndex]
   /// What holds together.
   let conditions: [FilterNode]
   /// The result of a search that was made in this transaction already.
@@ -30,9 +32,9 @@ struct Planner {
   private static let largestKeyCount = 1024
 
   init(
-    _ selection: Selection, _ collection: Collection, finding: SearchFinding? = nil,
-    usesSearchIndexes: Bool = true, usesOrder: Bool = true
-  ) {
+    _ selection: Selection, _ collection: Collection, _ transaction: borrowing LentTransaction,
+    finding: SearchFinding? = nil, usesSearchIndexes: Bool = true, usesOrder: Bool = true
+  ) throws {
     self.finding = finding
     self.usesOrder = usesOrder
     self.usesSearchIndexes = usesSearchIndexes
@@ -42,6 +44,7 @@ struct Planner {
     if givenOrder.first?.isOrder(ofKeysIn: collection) == true { selection.order = [] }
     self.selection = selection
     self.collection = collection
+    indexes = try transaction.usableIndexes(of: collection)
     conditions =
       switch selection.filter {
       case .conjunction(let parts): parts
@@ -60,7 +63,7 @@ struct Planner {
     if selection.maximum == 0 { return nothing }
     for case .constant(false) in conditions { return nothing }
     if let plan = keyPlan { return plan }
-    let usable = collection.indexes.compactMap { IndexAccess($0, conditions) }
+    let usable = indexes.compactMap { IndexAccess($0, conditions) }
     if usable.contains(where: { $0.ranges.isEmpty }) { return nothing }
     let whole = try transaction.statistics(of: collection.documents).entryCount
     let (range, count) = try keyRange(of: whole, transaction)
@@ -93,7 +96,7 @@ struct Planner {
 
   /// The ranges that answer with a look at few documents or none, or else nil.
   func countingAccess() -> IndexAccess? {
-    let accesses = collection.indexes.lazy.compactMap { IndexAccess($0, conditions) }
+    let accesses = indexes.lazy.compactMap { IndexAccess($0, conditions) }
       .filter { access in
         // An index of elements lacks documents without any, unless one is asked for.
         access.settled.count == conditions.count
@@ -105,7 +108,7 @@ struct Planner {
 
   /// All the ways to have an index find just the documents that match, each once.
   var settlingAccesses: some Sequence<IndexAccess> {
-    collection.indexes.lazy.compactMap { IndexAccess($0, conditions) }
+    indexes.lazy.compactMap { IndexAccess($0, conditions) }
       .filter { access in
         access.settled.count == conditions.count && access.findsEachOnce && access.settlesAll
       }
@@ -309,7 +312,7 @@ struct Planner {
     var accesses: [IndexAccess] = []
     for part in parts {
       let together: [FilterNode] = if case .conjunction(let inner) = part { inner } else { [part] }
-      let found = collection.indexes.compactMap { IndexAccess($0, together + others) }
+      let found = indexes.compactMap { IndexAccess($0, together + others) }
         .filter { $0.isNarrowed }
       // The one with the most values given is taken to be the smallest.
       guard let access = found.max(by: { $0.settled.count < $1.settled.count }) else { return nil }

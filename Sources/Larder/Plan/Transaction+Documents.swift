@@ -31,9 +31,9 @@ extension Transaction where Self: ~Copyable {
     if selection.needsStatistics {
       (selection, finding) = try LentTransaction(self).ranked(selection, binding)
     }
-    return Execution(
-      try Planner(selection, binding.collection, finding: finding).plan(LentTransaction(self)),
-      selection, binding, tally: tally, lendsKeys: lendsKeys)
+    let lent = LentTransaction(self)
+    let plan = try Planner(selection, binding.collection, lent, finding: finding).plan(lent)
+    return Execution(plan, selection, binding, tally: tally, lendsKeys: lendsKeys)
   }
 
   /// Lends the records that `selection` selects, in its order.
@@ -126,7 +126,7 @@ extension Transaction where Self: ~Copyable {
   private borrowing func countByIndex(
     _ selection: Selection, _ binding: CollectionBinding, upTo limit: Int
   ) throws -> Int? {
-    let planner = Planner(selection, binding.collection)
+    let planner = try Planner(selection, binding.collection, LentTransaction(self))
     if let finding = try planner.findAlone(LentTransaction(self)) { return finding.count }
     guard let access = planner.countingAccess() else { return nil }
     let execution = Execution(

@@ -12,7 +12,7 @@ extension Moment {
     var selection = Selection()
     selection.filter = .all([filter, .test(operand, bound)])
     selection.order = [SortKey(operand: operand, isReversed: isLargest)]
-    let planner = Planner(selection, binding.collection)
+    let planner = try Planner(selection, binding.collection, transaction)
     guard
       let access = planner.settlingAccesses.first(where: {
         $0.direction(for: selection.order) != nil
@@ -53,9 +53,8 @@ extension Moment {
   ) throws -> [(value: Value, count: Int)]? {
     var selection = Selection()
     selection.filter = filter
-    guard let access = Planner(selection, binding.collection).access(grouping: operand) else {
-      return nil
-    }
+    let planner = try Planner(selection, binding.collection, transaction)
+    guard let access = planner.access(grouping: operand) else { return nil }
     let index = access.index
     let mask = index.parts[access.fixedPartCount].definition.mask
     let values = Evaluation(reading: [operand], in: binding.collection)
@@ -126,7 +125,7 @@ extension Moment {
   ) throws -> [UnsafeRawBufferPointer]? {
     var selection = Selection()
     selection.filter = filter
-    let planner = Planner(selection, binding.collection)
+    let planner = try Planner(selection, binding.collection, transaction)
     // The documents themselves lie in the order of the keys.
     guard filter != .constant(true), let access = planner.countingAccess() else { return nil }
     var keys: [UnsafeRawBufferPointer] = []

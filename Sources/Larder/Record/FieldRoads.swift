@@ -11,9 +11,9 @@ extension Field {
 
   /// Likewise, and `default` in records which lack it.
   @inlinable public init<Value: Storable & Sendable>(
-    stored name: String, _ path: KeyPath<Owner, Value>, default value: Value
+    stored name: String, _ path: KeyPath<Owner, Value>, default value: @autoclosure () -> Value
   ) {
-    self.init(name, path, default: value)
+    self.init(name, path, default: value())
   }
 
   /// A field of a type that is stored by its own `Codable` conformance. Macros write this.

@@ -98,11 +98,14 @@ public struct Field<Owner> {
   }
 
   /// A field that is `default` in records which lack it.
+  ///
+  /// - Parameter value: Made twice, to see whether it is the same each time. All records that lack the field
+  ///   have the first.
   public init<Value: Storable & Sendable>(
-    _ name: String, _ path: KeyPath<Owner, Value>, default value: Value
+    _ name: String, _ path: KeyPath<Owner, Value>, default value: @autoclosure () -> Value
   ) {
     self.path = path
-    description = FieldDescription(name: name, kind: Value._kind, defaultValue: value)
+    description = FieldDescription(name: name, kind: Value._kind, default: value)
     isLowered = true
   }
 }
@@ -122,8 +125,34 @@ public struct FieldDescription: Sendable {
   public let kind: Kind<SchemaReference>
   /// The value in records that lack the field.
   public let defaultValue: (any Storable & Sendable)?
+  /// The default made once more, which differs where each process has another one (``FieldStep/isSettled``).
+  let secondDefaultValue: (any Storable & Sendable)?
   /// How it is merged, where its type says so.
   package internal(set) var mergeRule: MergeRule?
+
+  init(
+    name: String, kind: Kind<SchemaReference>, defaultValue: (any Storable & Sendable)?,
+    secondDefaultValue: (any Storable & Sendable)? = nil
+  ) {
+    self.name = name
+    self.kind = kind
+    self.defaultValue = defaultValue
+    self.secondDefaultValue = secondDefaultValue
+  }
+
+  init<Value: Storable & Sendable>(
+    name: String, kind: Kind<SchemaReference>, default value: () -> Value
+  ) {
+    let first = value()
+    // Two moments may be one to a clock, and to a `Double` that counts from 2001.
+    if kind.unwrapped == .date || kind.holdsDocuments { Self.awaitAnotherMoment() }
+    self.init(name: name, kind: kind, defaultValue: first, secondDefaultValue: value())
+  }
+
+  private static func awaitAnotherMoment() {
+    let start = ContinuousClock.now
+    while start.duration(to: .now) < .microseconds(5) {}
+  }
 
   /// Whether a record without this field cannot be read.
   var isRequired: Bool { defaultValue == nil && !kind.isOptional }

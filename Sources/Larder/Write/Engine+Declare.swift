@@ -189,8 +189,8 @@ extension WriteScope {
       guard isOther, engine.indexWork.withLock({ $0.isFirstTold(of: new) }) else { continue }
       engine.log.tell(
         .warning,
-        "an index is built anew: the default of a field is another one than before. One that is another in"
-          + " each process, as a date or a UUID, has that happen at each start of the program",
+        "an index is built anew: the default of a field is another one than before. One that depends on"
+          + " the day, or on a setting, has that happen whenever it changes",
         ["collection": new.collection, "index": new.name])
     }
   }

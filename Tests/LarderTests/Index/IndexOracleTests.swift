@@ -155,7 +155,7 @@ import Testing
   ) throws {
     let binding = try #require(try snapshot.catalogue.binding(of: Specimen.self))
     let expected = expected.prefix(limit).map { $0.normalized() }
-    for plan in try Planner(selection, binding.collection).everyPlan(snapshot.transaction) {
+    for plan in try snapshot.transaction.everyPlan(of: selection, in: binding.collection) {
       var found: [String] = []
       try Execution(plan, selection, binding).forEach(
         in: snapshot.transaction, wanted: limit

@@ -2,12 +2,20 @@ import LarderLMDB
 
 @testable import Larder
 
-extension Planner {
+extension Transaction where Self: ~Copyable {
   /// Every way there is to answer; they differ in cost alone.
-  func everyPlan(_ transaction: borrowing some Transaction & ~Copyable) throws -> [Plan] {
+  borrowing func everyPlan(of selection: Selection, in collection: Collection) throws -> [Plan] {
+    let lent = LentTransaction(self)
+    return try Planner(selection, collection, lent)
+      .everyPlan(among: lent.usableIndexes(of: collection))
+  }
+}
+
+extension Planner {
+  fileprivate func everyPlan(among indexes: [CollectionIndex]) -> [Plan] {
     var plans = [scan(0)]
     if let keyPlan { plans.append(keyPlan) }
-    let usable = collection.indexes.compactMap { IndexAccess($0, conditions) }
+    let usable = indexes.compactMap { IndexAccess($0, conditions) }
     let sorted = selection.order.isEmpty ? Plan.Order.keys : .sort
     for access in usable {
       plans.append(plan(.index(access), sorted, access.settled, 0, isExact: false))
@@ -34,7 +42,7 @@ extension Snapshot {
   borrowing func everyAnswer(
     to selection: Selection, _ binding: CollectionBinding
   ) throws -> [(plan: Plan, keys: [[UInt8]])] {
-    try Planner(selection, binding.collection).everyPlan(transaction).map { plan in
+    try transaction.everyPlan(of: selection, in: binding.collection).map { plan in
       var keys: [[UInt8]] = []
       try Execution(plan, selection, binding).forEach(in: transaction, wanted: .max) { key, _ in
         keys.append([UInt8](key))

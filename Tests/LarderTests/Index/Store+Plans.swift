@@ -19,7 +19,7 @@ extension Store {
     try read { snapshot in
       guard let binding = try snapshot.catalogue.binding(of: Entity.self) else { return }
       let selection = query.selection
-      for plan in try Planner(selection, binding.collection).everyPlan(snapshot.transaction) {
+      for plan in try snapshot.transaction.everyPlan(of: selection, in: binding.collection) {
         var keys: [Entity.Key] = []
         try Execution(plan, selection, binding).forEach(
           in: snapshot.transaction, wanted: .max

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderLMDB
 import LarderTestKit
 import LarderTesting
 import Testing
@@ -70,7 +71,8 @@ import Testing
     try #require(few == min(limit, answer.count), hint)
     try store.read { snapshot in
       guard let binding = try snapshot.catalogue.binding(of: Passage.self) else { return }
-      let planner = Planner(query.selection, binding.collection)
+      let planner = try Planner(
+        query.selection, binding.collection, LentTransaction(snapshot.transaction))
       if planner.countingAccess() != nil { tally.counted += 1 }
     }
     try store.eachPlan(of: query) { keys, plan in

@@ -119,7 +119,7 @@ import Testing
       guard let cursor else { break }
 
       let selection = try query.after(cursor).selection
-      for plan in try Planner(selection, binding.collection).everyPlan(snapshot.transaction) {
+      for plan in try snapshot.transaction.everyPlan(of: selection, in: binding.collection) {
         var found: [String] = []
         try Execution(plan, selection, binding).forEach(in: snapshot.transaction) { key, _ in
           found.append(String(decoding: key, as: UTF8.self))
