@@ -200,6 +200,20 @@ extension Engine {
     }
   }
 
+  /// Waits until nothing is read for an index.
+  ///
+  /// - Parameter seconds: How long it waits; nil for two seconds.
+  /// - Returns: False where something is read even then.
+  func awaitIndexReading(_ seconds: Double?) -> Bool {
+    let start = ContinuousClock.now
+    let limit = seconds ?? environment.drainSeconds
+    while indexReading.withLockIfFree({ _ in }) == nil {
+      guard start.duration(to: .now) / .seconds(1) < limit else { return false }
+      SystemCall.sleep(microseconds: 1000)
+    }
+    return true
+  }
+
   /// Takes the next step for a collection, and waits for it.
   ///
   /// - Returns: As ``workOnIndex(of:drainSeconds:)``.

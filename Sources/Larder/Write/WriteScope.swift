@@ -392,15 +392,16 @@ extension Engine {
   ///
   /// A body that needs something declared first is run again after that, from the start, and so is
   /// one that needs a larger map. One that deletes and finds no room is run again once more, with only
-  /// the keys in the log: what makes room must not fail for want of it.
+  /// the keys in the log, and then once more behind a read of the background, which keeps the pages that
+  /// were freed before: what makes room must not fail for want of it.
   ///
-  /// - Parameter drainSeconds: How long reads may hold up a larger map; nil for two seconds.
+  /// - Parameter drainSeconds: How long reads may hold up a larger map, and deletes; nil for two seconds.
   func perform<Result>(
     drainSeconds: Double? = nil,
     _ body: (inout WriteScope) throws -> Result
   ) throws -> Result {
     var declarations = 0
-    var (isSparing, hasOnlyDeleted) = (false, false)
+    var (isSparing, hasOnlyDeleted, hasWaited) = (false, false, false)
     while true {
       let outcome: Outcome<Result>
       do {
@@ -412,7 +413,11 @@ extension Engine {
           }
         }
       } catch {
-        guard hasOnlyDeleted, !isSparing, shortage(error) != nil else { throw error }
+        guard hasOnlyDeleted, !hasWaited, shortage(error) != nil else { throw error }
+        if isSparing {
+          hasWaited = true
+          guard awaitIndexReading(drainSeconds) else { throw error }
+        }
         isSparing = true
         continue
       }

@@ -301,7 +301,7 @@ extension Environment {
   }
 
   /// How long one who must move the map waits for others to end what they read.
-  var drainSeconds: Double { patience.withLock(\.drainSeconds) }
+  package var drainSeconds: Double { patience.withLock(\.drainSeconds) }
 
   /// Has the map hold what another process has written, and as much again. Not the size that the file
   /// records, which is the largest map of any process: this one may have room for a small one only.

@@ -79,9 +79,7 @@ import Testing
   @Test("every document of a full map can be deleted although an index was begun on it")
   func deletes() throws {
     let store = try Store(at: folder.store, options: options(map: 4 << 20))
-    // A background that reads entries beside the deletes keeps the pages that they free, as any read does: a thread
-    // that gets no processor for long would make them fail by chance.
-    store.engine.indexRuns.withLock { $0.limits.leastDocumentCount = .max }
+    store.engine.environment.patience.withLock { $0.drainSeconds = .infinity }
     let count = try fill(store)
     let collection = store.collection("Account")
     for field in ["text", "balance"] {
@@ -98,6 +96,33 @@ import Testing
 
     try waitForIndexes(store)
     #expect(try states(store).allSatisfy { $0 == .complete })
+    try verifyAndClose(store)
+  }
+
+  @Test("documents of a full map can be deleted while the background reads entries for an index")
+  func deletesBesideReading() throws {
+    let store = try Store(at: folder.store, options: options(map: 4 << 20))
+    store.engine.environment.patience.withLock { $0.drainSeconds = .infinity }
+    let count = try fill(store)
+    let accounts = store.repository(of: Account.self)
+    let isReading = DispatchSemaphore(value: 0)
+    let reading = OnThread {
+      // As the background does. What is freed meanwhile is not free before its end.
+      try store.engine.indexReading.withLock { _ in
+        try store.read { snapshot in
+          _ = try snapshot.count(Account.all)
+          isReading.signal()
+          usleep(300_000)
+        }
+      }
+    }
+    isReading.wait()
+
+    for start in stride(from: 0, to: count, by: 100) {
+      #expect(try accounts.delete(keys: Array(start..<start + 100)) == 100)
+    }
+
+    try reading.value()
     try verifyAndClose(store)
   }
 
