@@ -28,6 +28,8 @@ struct DocumentModel {
   struct Field {
     /// With its backticks.
     let property: String
+    /// The property's name as a label.
+    let label: String
     /// An expression: the stored name.
     let name: String
     let defaultValue: String?
@@ -52,6 +54,8 @@ struct DocumentModel {
   let availability: [String]
   /// `public` with a space behind it, or nothing.
   let access: String
+  /// Whether a property is deprecated. What uses it says the same of itself, or would be warned of it.
+  let isDeprecated: Bool
   /// An expression: the collection's name.
   let name: String
   /// The protocols that the type does not say itself that it conforms to.
@@ -83,7 +87,8 @@ extension DocumentMacro {
     if let key = model.key, !model.hasOwnAccessor {
       lines += [
         "",
-        "\(model.access)nonisolated var entityAccessorKey: \(key.type) { self.\(key.property) }",
+        "\(deprecation(model))\(model.access)nonisolated var entityAccessorKey: \(key.type) "
+          + "{ self.\(key.property) }",
       ]
     }
     if model.hasSearch {
@@ -99,7 +104,8 @@ extension DocumentMacro {
     let key = model.key.map { " documentKey: \\.\($0.property)," } ?? ""
     var lines = [
       // With its type, which then does not depend on that of a field `schema`.
-      "\(model.access)nonisolated static let schema: Larder.Schema<Self> = Larder.Schema(",
+      "\(deprecation(model))\(model.access)nonisolated static let schema: Larder.Schema<Self> = "
+        + "Larder.Schema(",
       "  \(model.name),\(key)",
       "  fields: [",
     ]
@@ -122,7 +128,9 @@ extension DocumentMacro {
 
   private func encoder(_ model: DocumentModel) -> [String] {
     var lines = [
-      "", "\(model.access)nonisolated func encode(into record: inout Larder.RecordWriter) {",
+      "",
+      "\(deprecation(model))\(model.access)nonisolated func encode("
+        + "into record: inout Larder.RecordWriter) {",
     ]
     for (number, field) in model.fields.enumerated() {
       lines.append("  record.put(stored: self.\(field.property), at: \(number))")
@@ -132,14 +140,15 @@ extension DocumentMacro {
 
   private func decoder(_ model: DocumentModel) -> [String] {
     var lines = [
-      "  \(model.access)nonisolated init(from record: borrowing Larder.RecordReader) "
+      "  \(deprecation(model))\(model.access)nonisolated init("
+        + "from record: borrowing Larder.RecordReader) "
         + "throws(Larder.RecordError) {"
     ]
     let values = model.fields.enumerated().map { number, field in
       "try record.get(stored: \(number)\(field.type.map { ", as: \(metatype($0))" } ?? ""))"
     }
     if model.isMemberwise {
-      let arguments = zip(model.fields, values).map { "      \($0.property): \($1)" }
+      let arguments = zip(model.fields, values).map { "      \($0.label): \($1)" }
       lines.append("    self.init(")
       lines.append(arguments.joined(separator: ",\n"))
       lines.append("    )")
@@ -147,6 +156,10 @@ extension DocumentMacro {
       lines += zip(model.fields, values).map { "    self.\($0.property) = \($1)" }
     }
     return lines + ["  }"]
+  }
+
+  private func deprecation(_ model: DocumentModel) -> String {
+    model.isDeprecated ? "@available(*, deprecated) " : ""
   }
 
   private func metatype(_ type: String) -> String {

@@ -13,7 +13,7 @@ extension DocumentReading {
         "`\(variable.name.plainName)` has two rules. Leave `@Merge` once", at: merges[1].offset)
       return nil
     }
-    guard let rule = MergeRuleText(attribute.arguments?.text ?? "") else {
+    guard let rule = MergeRuleText(attribute.argument?.text ?? "") else {
       fail(
         """
         `@Merge` needs a rule that is written here: `.lastWriter`, `.counter`, `.set`, `.max` or \

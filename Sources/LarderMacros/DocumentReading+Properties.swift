@@ -79,7 +79,7 @@ extension DocumentReading {
 
   private mutating func addField(_ variable: Variable, _ attributes: [Attribute]) {
     let stored = attributes.first { FieldAttribute($0) == .stored }
-    let name = argument(of: stored) ?? literal(variable.name.plainName)
+    let name = writtenName(in: stored) ?? literal(variable.name.plainName)
     if let other = names.updateValue(variable, forKey: name) {
       let place = stored?.offset ?? variable.name.offset
       fail(
@@ -93,13 +93,27 @@ extension DocumentReading {
     let defaultValue = variable.initialValue?.text
     fields.append(
       DocumentModel.Field(
-        property: variable.name.text, name: name,
+        property: variable.name.text, label: Self.label(variable.name), name: name,
         // What is nil needs no default to be so.
-        defaultValue: defaultValue == "nil" ? nil : defaultValue,
+        defaultValue: defaultValue == "nil" ? nil : defaultValue.map(Self.expression),
         index: indexed.map { "(\($0.arguments?.text ?? ""))" },
         search: searchable.map { $0.arguments?.text ?? "" },
         merge: mergeRule(of: variable, attributes),
         type: request.context.isEmpty ? variable.type.map(\.text).map(Self.unwrapping) : nil))
+  }
+
+  /// The name as it labels an argument. Only one keyword needs backticks there, and what is no name
+  /// without them.
+  private static func label(_ name: Fragment) -> String {
+    let plain = name.plainName
+    let isName = plain.unicodeScalars.allSatisfy { $0 == "_" || $0.properties.isXIDContinue }
+    return isName && plain != "inout" ? plain : name.text
+  }
+
+  /// An initial value as it can stand in a call: `if` and `switch` cannot.
+  private static func expression(_ text: String) -> String {
+    let word = text.prefix { $0.isLetter }
+    return ["if", "switch", "do"].contains(word) ? "{ \(text) }()" : text
   }
 
   /// `T?` for `T!`.
@@ -107,12 +121,14 @@ extension DocumentReading {
     type.hasSuffix("!") ? String(type.dropLast()) + "?" : type
   }
 
-  /// The expression behind the label of the first argument.
-  func argument(of attribute: Attribute?) -> String? {
-    guard let text = attribute?.arguments?.text, let colon = text.firstIndex(of: ":") else {
+  /// The name on disk that `@Document(as:)` or `@Stored(as:)` gives; nil without one.
+  mutating func writtenName(in attribute: Attribute?) -> String? {
+    guard let name = attribute?.argument, name.text != "nil" else { return nil }
+    guard name.text.first == "\"" || name.text.first == "#" else {
+      fail("the name on disk has to stand here as a text in quotation marks", at: name.offset)
       return nil
     }
-    return String(text[text.index(after: colon)...].drop(while: \.isWhitespace))
+    return name.text
   }
 
   func literal(_ text: String) -> String {
@@ -141,7 +157,7 @@ extension DocumentReading {
       }
       return nil
     }
-    guard let type = key.knownType else {
+    guard let type = key.knownType, !key.isTypeOfMember || Self.isKey(type) else {
       fail(
         "the type of the key cannot be seen here. Write it: `\(key.name.text): String`",
         at: key.name.offset)
@@ -153,7 +169,7 @@ extension DocumentReading {
       fail(
         """
         a `\(type)` cannot be a key: a key is a `String`, an integer or a `UUID`, or an enum or struct \
-        with such a raw value that is declared `DocumentKey`. Give `\(key.name.plainName)` such a \
+        with such a raw value that is declared `Storable` and `DocumentKey`. Give `\(key.name.plainName)` such a \
         type, or mark another property with `@Key`
         """, at: key.name.offset)
     }
@@ -168,7 +184,8 @@ extension DocumentReading {
     fields = fields.map { field in
       guard field.property == key.name.text else { return field }
       return DocumentModel.Field(
-        property: field.property, name: field.name, defaultValue: nil, index: field.index,
+        property: field.property, label: field.label, name: field.name, defaultValue: nil,
+        index: field.index,
         search: field.search, merge: nil, type: field.type)
     }
     return DocumentModel.Key(property: key.name.text, type: type)
@@ -189,9 +206,19 @@ extension DocumentReading {
   /// Whether a written type is one of those that are fields and can be no key. Of others the compiler
   /// knows it.
   private static func isNoKey(_ type: String) -> Bool {
-    let name = type.split(separator: ".").last.map(String.init) ?? type
+    var name = type
+    for module in ["Swift.", "Foundation."] where name.hasPrefix(module) {
+      name = String(name.dropFirst(module.count))
+    }
     return type.hasPrefix("[") || type.hasPrefix("Set<") || type.hasPrefix("Dictionary<")
       || ["Double", "Float", "Bool", "Date", "Data", "Decimal", "URL"].contains(name)
+  }
+}
+
+extension DocumentReading {
+  /// Whether it is a type of the standard library or of Foundation that a key may have.
+  private static func isKey(_ type: String) -> Bool {
+    type == "String" || type == "UUID" || type.hasPrefix("Int") || type.hasPrefix("UInt")
   }
 }
 
@@ -210,6 +237,13 @@ extension Variable {
   fileprivate var isNilAtFirst: Bool {
     guard !isLet, let type else { return false }
     return isOptional(type.text)
+  }
+
+  /// Whether uses of it are told of, those that a macro writes too.
+  var isDeprecated: Bool {
+    attributes.contains {
+      $0.name == "available" && $0.arguments?.text.contains("deprecated") == true
+    }
   }
 
   fileprivate func isOptional(_ type: String) -> Bool {

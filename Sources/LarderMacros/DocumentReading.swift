@@ -41,10 +41,11 @@ struct DocumentReading {
     }
     for variable in declaration.variables { read(variable) }
     let key = readKey()
+    let name = writtenName(in: ownAttribute) ?? literal(declaration.name.plainName)
     guard diagnostics.isEmpty else { return nil }
     return DocumentModel(
       extendedType: request.extendedType, availability: availability, access: access,
-      name: argument(of: ownAttribute) ?? literal(declaration.name.plainName),
+      isDeprecated: declaration.variables.contains(where: \.isDeprecated), name: name,
       conformances: conformances, hasSearch: isSearched && !hasOwnSearch, fields: fields, key: key,
       hasOwnAccessor: hasOwnAccessor,
       isMemberwise: isMemberwise)
@@ -94,14 +95,22 @@ extension DocumentReading {
       return false
     }
     // A type that is private to another one cannot be named in an extension beside that.
-    if !request.context.isEmpty,
-      let modifier = declaration.modifiers.first(where: { $0.text == "private" })
-    {
+    let nested = ([declaration] + request.context).dropLast()
+    if let hidden = nested.first(where: { $0.modifiers.contains { $0.text == "private" } }) {
+      let modifier = declaration.modifiers.first { $0.text == "private" }
       fail(
         """
         `@\(name)` cannot write an extension of a type that is private to another. Write \
-        `fileprivate`
-        """, at: modifier.offset)
+        `fileprivate` in front of `\(hidden.name.text)`
+        """, at: modifier?.offset ?? declaration.name.offset)
+      return false
+    }
+    if macro == .document, let type = declaration.types.first(where: { $0.text == "Key" }) {
+      fail(
+        """
+        a type `Key` in a document is taken for the type of the document's key. Give it another name, or \
+        declare it elsewhere
+        """, at: type.offset)
       return false
     }
     if let inherited = declaration.inheritance.first(where: { $0.text.hasPrefix("~Copyable") }) {

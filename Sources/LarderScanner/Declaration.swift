@@ -20,6 +20,8 @@ public struct Declaration: Equatable, Sendable {
   public internal(set) var inheritance: [Fragment] = []
   /// The body's variables, in their order; those of nested types are not among them.
   public internal(set) var variables: [Variable] = []
+  /// The names of the types in the body, without aliases.
+  public internal(set) var types: [Fragment] = []
   /// Where the body has initializers of its own.
   public internal(set) var initializers: [Int] = []
   /// What a condition keeps apart from the member that it stands in front of:
@@ -44,6 +46,22 @@ public struct Attribute: Equatable, Sendable {
   public let arguments: Fragment?
   /// Of the `@`.
   public let offset: Int
+}
+
+extension Attribute {
+  /// The only argument without its label, and without the comma and the comments that may stand around it;
+  /// nil where there is none.
+  public var argument: Fragment? {
+    guard let arguments else { return nil }
+    let bytes = Array(arguments.text.utf8)
+    var tokens = Lexer.tokens(of: bytes)[...].dropLast()
+    if tokens.count > 1, tokens[0].kind == .name, tokens[1].is(":") { tokens = tokens.dropFirst(2) }
+    if tokens.last?.is(",") == true { tokens = tokens.dropLast() }
+    guard let first = tokens.first, let last = tokens.last else { return nil }
+    return Fragment(
+      text: String(decoding: bytes[first.start..<last.end], as: UTF8.self),
+      offset: arguments.offset + first.start)
+  }
 }
 
 /// One name that a `var` or `let` declares.

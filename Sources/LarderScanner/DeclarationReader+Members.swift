@@ -6,6 +6,8 @@ extension DeclarationReader {
     "precedencegroup", "macro",
   ]
 
+  private static let types: Set<String> = ["struct", "class", "enum", "actor"]
+
   /// - Parameter closing: The place of the brace that ends the body.
   mutating func readMembers(upTo closing: Int) {
     var conditions: [Int] = []
@@ -58,6 +60,9 @@ extension DeclarationReader {
         readVariables(head, condition: condition)
       } else if Self.members.contains(keyword) {
         if keyword == "init" { result.initializers.append(token.start) }
+        if Self.types.contains(keyword), token(1).kind == .name {
+          result.types.append(Fragment(text: text(token(1)), offset: token(1).start))
+        }
         skipMember()
       } else {
         skipUnreadable(from: first)
@@ -81,14 +86,15 @@ extension DeclarationReader {
   /// member begins.
   private mutating func skipMember() {
     advance()
-    var isFirst = true
+    var goesOn = true
     while token.kind != .end {
       if token.is("{") {
         skipBrackets()
         return
       }
-      if token.is(";") || token.is("}") || (!isFirst && beginsMember) { return }
-      isFirst = false
+      if token.is(";") || token.is("}") || (!goesOn && beginsMember) { return }
+      // A type goes on behind `=` and `->`, though its attributes begin a line.
+      goesOn = token.is("=") || token.is(">") && tokens[place - 1].is("-")
       if token.is("(") || token.is("[") { skipBrackets() } else { advance() }
     }
   }

@@ -218,5 +218,10 @@ extension DeclarationReader {
     let closing = end(ofBracketsAt: place)
     advance()
     readMembers(upTo: closing)
+    // The body ends the declaration. Where it seems to end before, a brace was misread, and what stands
+    // behind it would be left out without a word.
+    if tokens[min(closing + 1, tokens.count - 1)].kind != .end {
+      result.unreadable.append(tokens[closing].start)
+    }
   }
 }

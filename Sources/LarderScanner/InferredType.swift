@@ -8,6 +8,17 @@ extension Variable {
     var reader = InferringReader(DeclarationReader(initialValue.text))
     return reader.type()
   }
+
+  /// Whether the type of the initial value is taken from the type that a member belongs to: `Int.max` is an
+  /// `Int`, and `IDGenerator.next()` may be anything.
+  public var isTypeOfMember: Bool {
+    guard type == nil, let initialValue, let knownType else { return false }
+    let reader = DeclarationReader(initialValue.text)
+    guard reader.token.kind == .name else { return false }
+    let rest = initialValue.text.dropFirst(knownType.count).drop(while: \.isWhitespace)
+    return initialValue.text.hasPrefix(knownType) && rest.first == "."
+      && !rest.dropFirst().drop(while: \.isWhitespace).hasPrefix("init")
+  }
 }
 
 /// Reads the type of a value off its text.

@@ -113,17 +113,17 @@ extension Lexer {
 // MARK: Regular expressions
 
 extension Lexer {
-  /// Whether a slash here stands where an operand is expected.
+  /// Whether a slash here stands where Swift takes an operator for a prefix: behind white space, or behind
+  /// what opens or separates. A line of a `Regex { }` begins so, too.
   var mayBeginRegex: Bool {
-    guard let last = tokens.last else { return false }
-    if last.kind == .name {
-      let name = String(decoding: bytes[last.start..<last.end], as: UTF8.self)
-      return ["return", "in", "case", "where", "try", "await", "if", "while", "switch"]
-        .contains(name)
+    guard let last = tokens.last else { return true }
+    // `func /(a: A, b: A) -> A { a.x/b.x }`
+    if last.kind == .name,
+      ["func", "operator"].contains(String(decoding: bytes[last.start..<last.end], as: UTF8.self))
+    {
+      return false
     }
-    // `!` and `?` close to what they follow are behind an operand.
-    if last.is("!") || last.is("?") { return last.isSpaced }
-    return !last.endsOperand && !last.is(".")
+    return isSpaced || last.symbol.map { "([{,;:".utf8.contains($0) } ?? false
   }
 
   /// Skips `/.../` on one line, as Swift tells it from a division.
@@ -131,10 +131,15 @@ extension Lexer {
     guard ![0x20, 0x09, 0x0A, 0x0D, 0].contains(byte(1)) else { return false }
     var ahead = 1
     var brackets = 0
+    var classes = 0
     while place + ahead < bytes.count {
       switch byte(ahead) {
       case 0x0A, 0x0D: return false
       case UInt8(ascii: "\\"): ahead += 1
+      case UInt8(ascii: "["): classes += 1
+      case UInt8(ascii: "]") where classes > 0: classes -= 1
+      // In a class of characters they are characters.
+      case UInt8(ascii: "(") where classes > 0, UInt8(ascii: ")") where classes > 0: break
       case UInt8(ascii: "("): brackets += 1
       case UInt8(ascii: ")"):
         if brackets == 0 { return false }

@@ -4,7 +4,7 @@ struct Lexer {
   let bytes: [UInt8]
   var place = 0
   private var startsLine = true
-  private var isSpaced = true
+  private(set) var isSpaced = true
   private(set) var tokens: [Token] = []
 
   static func tokens(of bytes: [UInt8]) -> [Token] {

@@ -135,7 +135,7 @@ import Testing
               geo: try record.get(stored: 5, as: Geo?.self),
               note: try record.get(stored: 6, as: String?.self),
               channel: try record.get(stored: 7),
-              `default`: try record.get(stored: 8, as: ([String: (any P)?]).self)
+              default: try record.get(stored: 8, as: ([String: (any P)?]).self)
             )
           }
         }

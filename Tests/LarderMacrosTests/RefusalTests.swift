@@ -69,8 +69,29 @@ import Testing
       source: "@Document §private struct A { var id: Int }",
       message: """
         `@Document` cannot write an extension of a type that is private to another. Write \
-        `fileprivate`
+        `fileprivate` in front of `A`
         """, context: ["enum B {}"]),
+    Case(
+      source: "@Document struct §A { var id: Int }",
+      message: """
+        `@Document` cannot write an extension of a type that is private to another. Write \
+        `fileprivate` in front of `B`
+        """, context: ["private enum B {}", "class C {}"]),
+    Case(
+      source: "@Document struct A { var id: String; enum §Key: String { case a } }",
+      message: """
+        a type `Key` in a document is taken for the type of the document's key. Give it another name, or \
+        declare it elsewhere
+        """),
+    Case(
+      source: "@Document(as: §Names.a) struct A { var id: Int }",
+      message: "the name on disk has to stand here as a text in quotation marks"),
+    Case(
+      source: "struct A { var id: Int; @Stored(as: §Names.tel) var tel: Int }",
+      message: "the name on disk has to stand here as a text in quotation marks"),
+    Case(
+      source: "struct A { var §id = IDGenerator.next() }",
+      message: "the type of the key cannot be seen here. Write it: `id: String`"),
     Case(
       source: "struct §A { var name: String }",
       message: """
@@ -111,21 +132,21 @@ import Testing
       source: "struct A { var §id: Double }",
       message: """
         a `Double` cannot be a key: a key is a `String`, an integer or a `UUID`, or an enum or \
-        struct with such a raw value that is declared `DocumentKey`. Give `id` such a type, or \
+        struct with such a raw value that is declared `Storable` and `DocumentKey`. Give `id` such a type, or \
         mark another property with `@Key`
         """),
     Case(
       source: "struct A { @Key var §day: Foundation.Date }",
       message: """
         a `Foundation.Date` cannot be a key: a key is a `String`, an integer or a `UUID`, or an \
-        enum or struct with such a raw value that is declared `DocumentKey`. Give `day` such a \
+        enum or struct with such a raw value that is declared `Storable` and `DocumentKey`. Give `day` such a \
         type, or mark another property with `@Key`
         """),
     Case(
       source: "struct A { var §id: [Int] }",
       message: """
         a `[Int]` cannot be a key: a key is a `String`, an integer or a `UUID`, or an enum or \
-        struct with such a raw value that is declared `DocumentKey`. Give `id` such a type, or \
+        struct with such a raw value that is declared `Storable` and `DocumentKey`. Give `id` such a type, or \
         mark another property with `@Key`
         """),
     Case(

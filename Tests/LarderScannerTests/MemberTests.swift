@@ -28,7 +28,12 @@ import Testing
     "// var x = 1 {",
     "/// ```\n  /// var x: Int {\n  /// ```",
     ";;",
-    "func r() { let a = /}\"{/; let b = #/ } \" { /#; let c = x / y; let d = (/[/]\\/}/) }",
+    "func r() { let a = /}\"{/; let b = #/ } \" { /#; let c = x / y; let d = (/[\\/]\\/}/) }",
+    "static var p: Regex<Substring> {\n Regex {\n  /\\{/\n  OneOrMore(.word)\n  /\\}/\n } }",
+    "func q(_ s: String) -> String { s.replacing(/[)}]/, with: s.replacing(/[{(\\]}]/, with: \"\")) }",
+    "static func /(a: Self, b: Self) -> Self { S(a.x/b.x) }",
+    "typealias V =\n  @Sendable (String, Int) -> Void",
+    "func w() ->\n  @Sendable () -> Void\n  { { var x = 1 } }",
     "func s() { _ = \"\\(f(\"}\\(\"{\")\"))\"; _ = #\"\"}\"#; _ = \"\"\"\n } \\(1) \" \n\"\"\" }",
     "func t() { _ = #\"\\(x) \\#(y + \"}\")\"#; _ = #\"\"\"#; _ = ##\"\"\"\n  }\"\"\"# {\n  \"\"\"## }",
     "func `var`() { if #available(macOS 15, *) { } else { } }",
@@ -37,6 +42,23 @@ import Testing
     "class func v() {}",
     "deinit { }",
   ]
+
+  @Test("what stands behind a body that seems to end early is not left out without a word")
+  func earlyEnd() {
+    let found = declaration("struct S { var first: Int } var second: Int }")
+
+    #expect(found.unreadable == [26])
+    #expect(declaration("struct S { var first: Int } // }").unreadable.isEmpty)
+  }
+
+  @Test("types in the body are known by name")
+  func types() {
+    let found = declaration(
+      "struct S { enum Key: String { case a }; typealias A = Int; private struct B { struct C {} } }"
+    )
+
+    #expect(found.types.map(\.text) == ["Key", "B"])
+  }
 
   @Test("nothing but the struct's own variables is found", arguments: others)
   func isNotFound(member: String) {

@@ -74,7 +74,7 @@ extension Schema {
     *, unavailable,
     message: """
       the type of this property cannot be a key: a key is a `String`, an integer or a `UUID`, or an \
-      enum or struct with such a raw value that is declared `DocumentKey`. Give the property such a \
+      enum or struct with such a raw value that is declared `Storable` and `DocumentKey`. Give the property such a \
       type, or mark another one with `@Key`
       """
   )
