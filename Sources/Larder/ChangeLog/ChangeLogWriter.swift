@@ -153,7 +153,9 @@ extension WriteTransaction {
       if !isLarge || pruning.acknowledged < .max {
         // What cannot be read is of no use to anybody.
         if let pack = ChangePackReader.age(of: cursor.value, firstSequence: first) {
-          let age = now - pack.time
+          var age = now - pack.time
+          // Written while the clock was ahead: it is as old as the next one.
+          if age < 0, let next = try packTime(behind: first, in: database) { age = now - next }
           if !isLarge, age < ageLimit { return false }
           if pack.lastSequence > pruning.acknowledged, byteCount <= patience,
             age < max(ageLimit, consumerAgeLimit)
@@ -170,5 +172,16 @@ extension WriteTransaction {
       byteCount -= freed
     }
     return byteCount - ChangeLogPruning.leastByteCount > retention.maximumByteCount
+  }
+
+  /// When the next pack was written; nil where there is none, or it cannot be read.
+  private borrowing func packTime(behind first: UInt64, in database: Database) throws -> Double? {
+    var cursor = try cursor(in: database)
+    let key = withUnsafeBytes(of: first.bigEndian) { Array($0) }
+    guard try key.withUnsafeBytes({ try cursor.seek(atOrAfter: $0) }), try cursor.next(),
+      cursor.key.count == 8
+    else { return nil }
+    let next = UInt64(bigEndian: cursor.key.loadUnaligned(as: UInt64.self))
+    return ChangePackReader.age(of: cursor.value, firstSequence: next)?.time
   }
 }

@@ -40,7 +40,8 @@ final class RequestFollower<Request: Equatable & Sendable, Value: Sendable> {
   func stop() {
     watching = nil
     refreshing = nil
-    refreshState.isRefreshing = false
+    // A view that is told of a change draws again, and starts this anew.
+    if refreshState.isRefreshing { refreshState.isRefreshing = false }
     isReading = false
   }
 

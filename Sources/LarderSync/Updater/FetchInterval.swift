@@ -164,9 +164,12 @@ struct FetchInterval {
   private func fail(
     _ standing: inout Standing, _ keptSuccess: Double?, _ kept: FetchRecord.Failure?, _ now: Moment
   ) {
-    // Others may have succeeded since.
+    // Others may have succeeded since. What has failed here came behind the success here, whatever the time of
+    // day said then.
     let own = failure.flatMap { failure in
-      if let keptSuccess, keptSuccess > failure.moment.seconds, keptSuccess <= now.seconds {
+      if let keptSuccess, keptSuccess != success?.moment.seconds,
+        keptSuccess > failure.moment.seconds, keptSuccess <= now.seconds
+      {
         return nil as Failure?
       }
       return failure

@@ -101,18 +101,23 @@ extension FetchLimiter {
   }
 
   private func noteFailure(_ error: any Error) async {
-    let (memory, record, counts) = state.withLock { state in
+    typealias Note = (
+      memory: FetchMemory, record: FetchRecord, before: FetchRecord?, counts: @Sendable () -> Bool
+    )
+    let note = state.withLock { state -> Note? in
       state.noted = nil
       state.interval.fail(error, isOutdated: state.rest.isOutdated)
-      guard state.interval.backoff != nil, var standing = try? state.interval.standing() else {
-        return (nil, nil, { false }) as (FetchMemory?, FetchRecord?, @Sendable () -> Bool)
-      }
+      guard state.interval.backoff != nil, let memory = state.interval.memory,
+        let before = try? Optional.some(memory.read()),
+        var standing = try? state.interval.standing()
+      else { return nil }
       // The note may have it for a moment yet.
       if state.isForgotten { standing.success = nil }
-      return (state.interval.memory, state.interval.record(standing), unlessForgotten())
+      return (memory, state.interval.record(standing), before, unlessForgotten())
     }
+    guard let note else { return }
     // If it cannot be written, others try once more than they would have to.
-    try? await memory?.write(record, if: counts)
+    try? await note.memory.write(note.record, over: note.before, if: note.counts)
   }
 }
 

@@ -190,7 +190,8 @@ public final class FetchLimiter: Sendable {
   /// streams refresh: after the data were erased, or another user has signed in. A fetch that is under way
   /// goes on, and its success does not count: who joins from now on waits for another one behind it.
   ///
-  /// - Throws: `StoreError`; the last success then counts in other processes and after a restart.
+  /// - Throws: `StoreError`; the last success then counts in other processes and after a restart. The next
+  ///   caller of this limiter is not skipped even then.
   public func forgetLastSuccess() async throws {
     let memory = state.withLock { state in
       state.interval.success = nil
@@ -202,6 +203,11 @@ public final class FetchLimiter: Sendable {
       return state.interval.memory
     }
     defer { tellObservers() }
-    try await memory?.write(nil)
+    do {
+      try await memory?.write(nil)
+    } catch {
+      state.withLock { $0.interval.isEnded = true }
+      throw error
+    }
   }
 }

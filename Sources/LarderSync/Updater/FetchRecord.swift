@@ -83,6 +83,21 @@ struct FetchMemory: Sendable {
     try await store.write { if isWanted() { try $0.setNote(noteName, to: bytes) } }
   }
 
+  /// Writes a record where the one that it was made of is still there: a success that another process has
+  /// noted meanwhile is later, and what another one has forgotten stays forgotten.
+  ///
+  /// - Throws: `StoreError`; what was kept before stays then.
+  func write(
+    _ record: FetchRecord, over before: FetchRecord?,
+    if isWanted: @escaping @Sendable () -> Bool
+  ) async throws {
+    let (noteName, bytes) = (noteName, record.bytes)
+    try await store.write { scope in
+      guard isWanted(), try scope.note(noteName).flatMap(FetchRecord.init) == before else { return }
+      try scope.setNote(noteName, to: bytes)
+    }
+  }
+
   /// For the transaction of the save that makes it true.
   func note(
     _ record: FetchRecord, if isWanted: @escaping @Sendable () -> Bool

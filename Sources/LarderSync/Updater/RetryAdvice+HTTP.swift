@@ -29,9 +29,10 @@ extension RetryAdvice {
   private static func pause(_ retryAfter: String, _ now: Date) -> Duration? {
     let text = retryAfter.trimmingPrefix { $0 == " " || $0 == "\t" }
     if let first = text.first, first.isNumber {
-      guard let seconds = Int(text.prefix { $0 != " " && $0 != "\t" }) else { return nil }
+      let digits = text.prefix { $0 != " " && $0 != "\t" }
+      guard digits.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
       // Limiters wait for a day at most, and clocks count no further than some years from now.
-      return .seconds(min(seconds, longestSeconds))
+      return .seconds(min(Int(digits) ?? .max, longestSeconds))
     }
     return httpDate(text).map { date in
       .seconds(min(max(date.timeIntervalSince(now), 0), Double(longestSeconds)))

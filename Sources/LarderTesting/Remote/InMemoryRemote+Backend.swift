@@ -61,10 +61,11 @@ extension InMemoryRemote {
   public func restore(_ backup: Backup) {
     change { tables in
       let (revisionCount, generation) = (tables.revisionCount, tables.generation)
+      let scopes = Set(tables.feeds.keys).union(backup.tables.feeds.keys)
       tables = backup.tables
       tables.revisionCount = max(revisionCount, backup.tables.revisionCount)
       tables.generation = generation + 1
-      for scope in tables.feeds.keys { tables.noteChange(in: scope) }
+      for scope in scopes { tables.noteChange(in: scope) }
     }
   }
 

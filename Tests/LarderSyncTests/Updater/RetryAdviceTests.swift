@@ -21,7 +21,8 @@ private struct Refusal: RetryAdvising, Equatable, CustomStringConvertible {
     arguments: [
       (429, "120", .after(.seconds(120))), (503, " 7 ", .after(.seconds(7))),
       (503, "0", .after(.zero)), (429, "99999999", .after(.seconds(86_400))),
-      (429, "99999999999999999999999", .backoff), (429, "-1", .backoff), (429, "1.5", .backoff),
+      (429, "99999999999999999999999", .after(.seconds(86_400))), (429, "-1", .backoff),
+      (429, "1.5", .backoff),
       (429, "soon", .backoff), (429, "", .backoff), (429, nil, .backoff), (500, nil, .backoff),
       (502, "3", .after(.seconds(3))),
       (503, "Sun, 06 Nov 1994 08:49:37 GMT", .after(.seconds(37))),
