@@ -100,6 +100,7 @@ final class PhoneAuthService: AuthService {
     nextCode = clock.elapsed + .seconds(Self.secondsBetweenCodes)
     onCodeSent(clock.date)
     let phone = "+" + digits
+    let before = state
     do {
       try await gateway.sendCode(phone: phone)
     } catch {
@@ -107,6 +108,8 @@ final class PhoneAuthService: AuthService {
       onCodeSent(nil)
       throw AuthError.unreachable("\(error)")
     }
+    // Who was signed in meanwhile, with a code that was sent before, stays so.
+    guard state == before else { return }
     state = .awaitingCode(phone: phone)
   }
 

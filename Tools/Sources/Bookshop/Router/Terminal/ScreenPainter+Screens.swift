@@ -118,13 +118,16 @@
     face.follow(viewModel.books.lazy.map(\.id), seen: max(1, rows - drawing.body.count))
     let seen = viewModel.books.dropFirst(face.scroll).prefix(max(0, rows - drawing.body.count))
     drawing.body += seen.map { book in
-      let line = row(book, viewModel.stars(of: book.id) ?? 0, columns + 2)
+      let line = row(book, drawn(viewModel.stars(of: book.id)), columns + 2)
       return book.id == face.selected ? line.with(.reversed) : line
     }
     return drawing
   }
 
   /// A book in a row: what there is no room for is left out, the price never.
+  /// Stars as there is room for them: other devices may have sent any number.
+  private func drawn(_ stars: Int?) -> Int { min(max(stars ?? 0, 0), 5) }
+
   private func row(_ book: Book, _ starCount: Int, _ columns: Int) -> Line {
     let price = money(book.price).fitted(to: max(8, money(book.price).count), atEnd: true) + " "
     let mark = book.isInBasket ? " + " : "   "
@@ -166,7 +169,7 @@
     lines += paragraph(book.author, columns)
     lines += paragraph("\(book.genre), \(book.year)", columns, .dim)
     lines.append("")
-    let stars = viewModel.stars ?? 0
+    let stars = drawn(viewModel.stars)
     lines.append(
       Line(" " + String(repeating: "★", count: stars), .gold)
         + Line(String(repeating: "☆", count: 5 - stars), .dim) + Line("   \(money(book.price))"))
