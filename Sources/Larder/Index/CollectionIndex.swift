@@ -67,7 +67,7 @@ final class CollectionIndex: Sendable {
 
   /// Whether a declaration asks for nothing else than this index: it is the same, or an older one.
   func serves(_ declared: IndexDefinition) -> Bool {
-    definition == declared || isNewer(than: declared)
+    definition.stands(for: declared) || isNewer(than: declared)
   }
 
   /// Whether this one has taken the place of what is declared.

@@ -141,6 +141,19 @@ struct IndexDefinition: Sendable, Equatable {
     self != other && withoutAbsent == other.withoutAbsent
   }
 
+  /// Whether what is declared asks for nothing else than this index: it is the same, or has other defaults
+  /// where this one has none that are always the same. A default that only some processes find to be another
+  /// each time would else have it built again and again.
+  func stands(for declared: IndexDefinition) -> Bool {
+    if self == declared { return true }
+    guard hasUnsettledDefaults, differsOnlyInAbsent(from: declared) else { return false }
+    let unsettled = [IndexTag.unsettled]
+    return zip(parts, declared.parts).allSatisfy { mine, other in
+      (mine.absent == other.absent || mine.absent == unsettled)
+        && zip(mine.outerAbsent, other.outerAbsent).allSatisfy { $0 == $1 || $0 == unsettled }
+    }
+  }
+
   private var withoutAbsent: IndexDefinition {
     let parts = parts.map {
       Part(

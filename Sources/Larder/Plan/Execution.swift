@@ -168,8 +168,8 @@ struct Execution {
     guard patience.isLost else { return }
     // What it has found is what the others begin with.
     var known = patience.matched
-    let planner = try Planner(
-      selection, binding.collection, transaction, usesSearchIndexes: retreat.usesSearchIndexes,
+    let planner = Planner(
+      selection, binding.collection, usesSearchIndexes: retreat.usesSearchIndexes,
       usesOrder: false)
     let other = Execution(try planner.plan(transaction), selection, binding, tally: tally)
     try withoutActuallyEscaping({ (key: Key, record: Record) throws -> Bool in
@@ -301,7 +301,7 @@ extension Execution {
         let position = Position(order: selection.order, values: [.double(score)], key: key)
         rest.filter = .all([filter, .behind(position)])
       }
-      let planner = try Planner(rest, binding.collection, transaction, usesSearchIndexes: false)
+      let planner = Planner(rest, binding.collection, usesSearchIndexes: false)
       let execution = Execution(try planner.plan(transaction), rest, binding, tally: tally)
       if isRanked { return try execution.forEach(in: transaction, wanted: .max, taker) }
       try execution.forEachUnsorted(in: transaction, taker)

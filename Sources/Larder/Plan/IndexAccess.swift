@@ -257,7 +257,9 @@ extension IndexDefinition.Part {
       }
     }
     guard IndexScalar(kind) == scalar else { return false }
-    if !last.isSettled { return absent == [IndexTag.unsettled] }
+    // Used only where no document lacks the field, it has the same for every default.
+    if absent.first == IndexTag.unsettled { return true }
+    if !last.isSettled { return false }
     switch last.absent {
     case nil: return absent.count == 1 && absent[0] == IndexTag.missing
     // The most frequent defaults, without encoding them.
@@ -272,7 +274,8 @@ extension IndexDefinition.Part {
   /// Whether records that lack an embedded document on the way have the same value for both.
   private func agreesOutside(_ path: [FieldStep]) -> Bool {
     outerAbsent.indices.allSatisfy { place in
-      IndexDefinition.absent(outside: path[place], (scalar, isMultiple)) == outerAbsent[place]
+      outerAbsent[place].first == IndexTag.unsettled
+        || IndexDefinition.absent(outside: path[place], (scalar, isMultiple)) == outerAbsent[place]
     }
   }
 }

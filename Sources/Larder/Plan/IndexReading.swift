@@ -12,9 +12,11 @@ internal import LarderLMDB
 extension Planner {
   /// An index whose entries are just the documents that match, and in which a field comes first
   /// behind the parts that have one value each.
-  func access(grouping operand: Operand) -> IndexAccess? {
+  func access(
+    grouping operand: Operand, _ transaction: borrowing LentTransaction
+  ) throws -> IndexAccess? {
     guard case .field(let path) = operand else { return nil }
-    return settlingAccesses.first { access in
+    return try settlingAccess(transaction) { access in
       let parts = access.index.definition.parts
       return access.ranges.count == 1 && access.fixedPartCount < parts.count
         && !parts[access.fixedPartCount].isMultiple
@@ -120,19 +122,18 @@ extension IndexScalar {
 }
 
 extension LentTransaction {
-  /// The indexes of a collection that can tell where each document stands: an index cannot where a document
-  /// lacks a field whose default each process has another one of. It stands first in its index then.
+  /// Whether an index can tell where each document stands. It cannot where a document lacks a field whose
+  /// default each process has another one of: such a document stands first in the index, with no value.
   ///
   /// - Throws: ``StoreError/damagedIndex(collection:index:reason:)``; LMDB's errors.
-  borrowing func usableIndexes(of collection: Collection) throws -> [CollectionIndex] {
-    guard collection.hasUnsettledDefaults else { return collection.indexes }
-    var usable: [CollectionIndex] = []
-    for index in collection.indexes where try !hasDocumentsApart(index) { usable.append(index) }
-    return usable
+  @inline(__always)
+  borrowing func knowsAllDocuments(_ index: CollectionIndex) throws -> Bool {
+    try !index.hasUnsettledDefaults || !hasDocumentsApart(index)
   }
 
+  @inline(never)
   private borrowing func hasDocumentsApart(_ index: CollectionIndex) throws -> Bool {
-    guard index.hasUnsettledDefaults, index.isComplete else { return false }
+    guard index.isComplete else { return false }
     var entries = try cursor(in: index.database)
     guard try entries.first() else { return false }
     try index.check(entries)

@@ -10,8 +10,6 @@ struct Planner {
   /// The order as it was asked for, which cursors are made with.
   private let givenOrder: [SortKey]
   let collection: Collection
-  /// Those of the collection's indexes that queries may use.
-  private let indexes: [CollectionIndex]
   /// What holds together.
   let conditions: [FilterNode]
   /// The result of a search that was made in this transaction already.
@@ -32,9 +30,9 @@ struct Planner {
   private static let largestKeyCount = 1024
 
   init(
-    _ selection: Selection, _ collection: Collection, _ transaction: borrowing LentTransaction,
-    finding: SearchFinding? = nil, usesSearchIndexes: Bool = true, usesOrder: Bool = true
-  ) throws {
+    _ selection: Selection, _ collection: Collection, finding: SearchFinding? = nil,
+    usesSearchIndexes: Bool = true, usesOrder: Bool = true
+  ) {
     self.finding = finding
     self.usesOrder = usesOrder
     self.usesSearchIndexes = usesSearchIndexes
@@ -44,7 +42,6 @@ struct Planner {
     if givenOrder.first?.isOrder(ofKeysIn: collection) == true { selection.order = [] }
     self.selection = selection
     self.collection = collection
-    indexes = try transaction.usableIndexes(of: collection)
     conditions =
       switch selection.filter {
       case .conjunction(let parts): parts
@@ -63,12 +60,12 @@ struct Planner {
     if selection.maximum == 0 { return nothing }
     for case .constant(false) in conditions { return nothing }
     if let plan = keyPlan { return plan }
-    let usable = indexes.compactMap { IndexAccess($0, conditions) }
+    let usable = try usableAccesses(transaction)
     if usable.contains(where: { $0.ranges.isEmpty }) { return nothing }
     let whole = try transaction.statistics(of: collection.documents).entryCount
     let (range, count) = try keyRange(of: whole, transaction)
     if range?.isEmpty == true { return nothing }
-    let unions = conditions.indices.compactMap { place in union(at: place) }
+    let unions = try conditions.indices.compactMap { place in try union(at: place, transaction) }
     if usable.isEmpty, unions.isEmpty { return scan(count) }
 
     let counted = try smallest(usable, unions, of: count, transaction)
@@ -94,24 +91,49 @@ struct Planner {
     return best ?? scan(count)
   }
 
-  /// The ranges that answer with a look at few documents or none, or else nil.
-  func countingAccess() -> IndexAccess? {
-    let accesses = indexes.lazy.compactMap { IndexAccess($0, conditions) }
-      .filter { access in
-        // An index of elements lacks documents without any, unless one is asked for.
-        access.settled.count == conditions.count
-          && (access.isNarrowed || !access.index.hasElements)
+  /// The ways along an index that may be worth going.
+  private func usableAccesses(_ transaction: borrowing LentTransaction) throws -> [IndexAccess] {
+    var usable: [IndexAccess] = []
+    for index in collection.indexes {
+      guard let access = IndexAccess(index, conditions) else { continue }
+      if index.hasUnsettledDefaults {
+        // Others are not worth a look at the index, which may be damaged.
+        guard access.isNarrowed || access.direction(for: selection.order) != nil,
+          try transaction.knowsAllDocuments(index)
+        else { continue }
       }
-    return accesses.first { $0.findsEachOnce && $0.settlesAll }
-      ?? accesses.first { $0.findsEachOnce } ?? accesses.first { _ in true }
+      usable.append(access)
+    }
+    return usable
   }
 
-  /// All the ways to have an index find just the documents that match, each once.
-  var settlingAccesses: some Sequence<IndexAccess> {
-    indexes.lazy.compactMap { IndexAccess($0, conditions) }
-      .filter { access in
-        access.settled.count == conditions.count && access.findsEachOnce && access.settlesAll
-      }
+  /// The ranges that answer with a look at few documents or none, or else nil.
+  func countingAccess(_ transaction: borrowing LentTransaction) throws -> IndexAccess? {
+    var (second, third): (IndexAccess?, IndexAccess?)
+    for index in collection.indexes {
+      // An index of elements lacks documents without any, unless one is asked for.
+      guard let access = IndexAccess(index, conditions), access.settled.count == conditions.count,
+        access.isNarrowed || !index.hasElements, try transaction.knowsAllDocuments(index)
+      else { continue }
+      if access.findsEachOnce, access.settlesAll { return access }
+      if access.findsEachOnce { second = second ?? access }
+      third = third ?? access
+    }
+    return second ?? third
+  }
+
+  /// A way to have an index find just the documents that match, each once, that passes a test.
+  func settlingAccess(
+    _ transaction: borrowing LentTransaction, where isWanted: (IndexAccess) -> Bool
+  ) throws -> IndexAccess? {
+    for index in collection.indexes {
+      guard let access = IndexAccess(index, conditions), access.settled.count == conditions.count,
+        access.findsEachOnce, access.settlesAll, isWanted(access),
+        try transaction.knowsAllDocuments(index)
+      else { continue }
+      return access
+    }
+    return nil
   }
 
   /// A plan that goes by an index which knows all conditions.
@@ -306,14 +328,19 @@ struct Planner {
   // MARK: Unions
 
   /// For a disjunction, an index for each of its parts; nil where one part has none.
-  func union(at place: Int) -> [IndexAccess]? {
+  func union(at place: Int, _ transaction: borrowing LentTransaction) throws -> [IndexAccess]? {
     guard case .disjunction(let parts) = conditions[place] else { return nil }
     let others = conditions.indices.filter { $0 != place }.map { conditions[$0] }
     var accesses: [IndexAccess] = []
     for part in parts {
       let together: [FilterNode] = if case .conjunction(let inner) = part { inner } else { [part] }
-      let found = indexes.compactMap { IndexAccess($0, together + others) }
-        .filter { $0.isNarrowed }
+      var found: [IndexAccess] = []
+      for index in collection.indexes {
+        guard let access = IndexAccess(index, together + others), access.isNarrowed,
+          try transaction.knowsAllDocuments(index)
+        else { continue }
+        found.append(access)
+      }
       // The one with the most values given is taken to be the smallest.
       guard let access = found.max(by: { $0.settled.count < $1.settled.count }) else { return nil }
       if !access.ranges.isEmpty { accesses.append(access) }

@@ -31,9 +31,9 @@ extension Transaction where Self: ~Copyable {
     if selection.needsStatistics {
       (selection, finding) = try LentTransaction(self).ranked(selection, binding)
     }
-    let lent = LentTransaction(self)
-    let plan = try Planner(selection, binding.collection, lent, finding: finding).plan(lent)
-    return Execution(plan, selection, binding, tally: tally, lendsKeys: lendsKeys)
+    return Execution(
+      try Planner(selection, binding.collection, finding: finding).plan(LentTransaction(self)),
+      selection, binding, tally: tally, lendsKeys: lendsKeys)
   }
 
   /// Lends the records that `selection` selects, in its order.
@@ -126,9 +126,9 @@ extension Transaction where Self: ~Copyable {
   private borrowing func countByIndex(
     _ selection: Selection, _ binding: CollectionBinding, upTo limit: Int
   ) throws -> Int? {
-    let planner = try Planner(selection, binding.collection, LentTransaction(self))
+    let planner = Planner(selection, binding.collection)
     if let finding = try planner.findAlone(LentTransaction(self)) { return finding.count }
-    guard let access = planner.countingAccess() else { return nil }
+    guard let access = try planner.countingAccess(LentTransaction(self)) else { return nil }
     let execution = Execution(
       planner.plan(settledBy: access), selection, binding, lendsKeys: true)
     return try execution.count(access, in: LentTransaction(self), upTo: limit)

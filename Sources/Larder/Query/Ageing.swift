@@ -15,8 +15,9 @@
 /// A document goes as soon as one of the rules says so: a few at a time inside later saves of the
 /// type, or all of them with ``Store/evict(_:asOf:progress:)``. The rules belong to the program and
 /// are not stored: whoever saves the type, or evicts it, goes by its own. Each rule makes an index
-/// on its field, so that finding what is old costs a look-up. As of every ``Index``, the field's default should not be
-/// another value in each process, such as `Date()`.
+/// on its field, so that finding what is old costs a look-up. Where no index can be used, as while documents
+/// lack a field whose default is `Date()`, saves to collections of more than 1,000 documents leave it to
+/// ``Store/evict(_:asOf:progress:)``.
 ///
 /// <doc:Space> says more.
 public struct Ageing<Entity: Document>: Sendable {

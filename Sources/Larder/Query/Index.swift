@@ -14,11 +14,9 @@
 /// document whose indexed values change, and its space; queries choose by themselves which to
 /// use, and mean the same without any.
 ///
-/// The index holds the default of a field for documents that were stored without it. So a default that is
-/// another value in each process, such as `Date()` or `UUID()`, costs much: the first save of each process has
-/// the index built anew, which is logged once; queries read every document until then, and cursors of
-/// a condition on the field are refused by other processes. Give the value in an initializer instead, or
-/// a constant, such as `Date.distantPast`.
+/// The index holds the default of a field for documents that were stored without it. Where that is another
+/// value in each process, as `Date()` and `UUID()` are, queries do not use the index while there are such
+/// documents.
 public struct Index<Entity: Document>: Sendable {
   let definition: IndexDeclaration
 

@@ -12,11 +12,11 @@ extension Moment {
     var selection = Selection()
     selection.filter = .all([filter, .test(operand, bound)])
     selection.order = [SortKey(operand: operand, isReversed: isLargest)]
-    let planner = try Planner(selection, binding.collection, transaction)
+    let planner = Planner(selection, binding.collection)
     guard
-      let access = planner.settlingAccesses.first(where: {
-        $0.direction(for: selection.order) != nil
-      }), let order = access.direction(for: selection.order)
+      let access = try planner.settlingAccess(
+        transaction, where: { $0.direction(for: selection.order) != nil }),
+      let order = access.direction(for: selection.order)
     else { return nil }
     let values = Evaluation(reading: [operand], in: binding.collection)
     var entries = try transaction.cursor(in: access.index.database)
@@ -53,8 +53,8 @@ extension Moment {
   ) throws -> [(value: Value, count: Int)]? {
     var selection = Selection()
     selection.filter = filter
-    let planner = try Planner(selection, binding.collection, transaction)
-    guard let access = planner.access(grouping: operand) else { return nil }
+    let planner = Planner(selection, binding.collection)
+    guard let access = try planner.access(grouping: operand, transaction) else { return nil }
     let index = access.index
     let mask = index.parts[access.fixedPartCount].definition.mask
     let values = Evaluation(reading: [operand], in: binding.collection)
@@ -125,9 +125,10 @@ extension Moment {
   ) throws -> [UnsafeRawBufferPointer]? {
     var selection = Selection()
     selection.filter = filter
-    let planner = try Planner(selection, binding.collection, transaction)
+    let planner = Planner(selection, binding.collection)
     // The documents themselves lie in the order of the keys.
-    guard filter != .constant(true), let access = planner.countingAccess() else { return nil }
+    guard filter != .constant(true), let access = try planner.countingAccess(transaction)
+    else { return nil }
     var keys: [UnsafeRawBufferPointer] = []
     let execution = Execution(
       planner.plan(settledBy: access), selection, binding, lendsKeys: true)

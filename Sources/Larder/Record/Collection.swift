@@ -28,16 +28,12 @@ internal import LarderLMDB
     self.documents = documents
     self.indexes = indexes
     mayRefuse = indexes.contains { $0.isMaintained && $0.definition.isUnique }
-    hasUnsettledDefaults = indexes.contains(where: \.hasUnsettledDefaults)
     var name = description.name
     checksumSeed = name.withUTF8 { Checksum.hash(UnsafeRawBufferPointer($0), seed: 0) }
   }
 
   /// Whether an index may refuse a document, so that saves have to be undone one by one.
   @usableFromInline let mayRefuse: Bool
-
-  /// Whether documents may stand apart in one of its indexes (``IndexDefinition/hasUnsettledDefaults``).
-  let hasUnsettledDefaults: Bool
 
   var name: String { description.name }
   var keyKind: KeyKind { description.keyKind }

@@ -151,7 +151,8 @@ public struct FieldDescription: Sendable {
 
   private static func awaitAnotherMoment() {
     let start = ContinuousClock.now
-    while start.duration(to: .now) < .microseconds(5) {}
+    // A clock that stands still is not waited for.
+    for _ in 0..<1000 where start.duration(to: .now) > .microseconds(5) { break }
   }
 
   /// Whether a record without this field cannot be read.

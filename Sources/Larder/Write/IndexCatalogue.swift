@@ -67,7 +67,7 @@ struct IndexPlan {
     where record.definition.collection == description.name && record.isInUse {
       let definition = record.definition
       if let same = wanted.firstIndex(where: { $0.name == definition.name }) {
-        if wanted[same] == definition {
+        if definition.stands(for: wanted[same]) {
           wanted.remove(at: same)
           continue
         }

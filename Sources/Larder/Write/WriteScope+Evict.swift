@@ -66,14 +66,14 @@ extension WriteScope {
 
   /// Whether finding the oldest costs little.
   private borrowing func isQuick(_ rule: AgeingRule, _ collection: Collection) -> Bool {
-    let names = rule.path?.map(\.name)
-    let hasIndex = collection.indexes.contains { index in
-      index.isComplete && !index.isOfWords && index.definition.filter == nil
-        && index.definition.parts.first?.path == names
+    for index in collection.indexes
+    where index.isComplete && !index.isOfWords && index.definition.filter == nil {
+      guard let path = rule.path, index.definition.parts[0].agrees(with: path) else { continue }
+      // What cannot be read is not evicted.
+      if (try? LentTransaction(transaction).knowsAllDocuments(index)) == true { return true }
     }
-    if hasIndex { return true }
     let count = try? transaction.statistics(of: collection.documents).entryCount
-    return count.map { $0 <= 1000 } ?? false  // What cannot be read is not evicted.
+    return count.map { $0 <= 1000 } ?? false
   }
 
   /// Evicts what one rule lets go of, and goes past so many documents with unsent edits at most: offline

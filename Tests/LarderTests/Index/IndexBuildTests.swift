@@ -29,8 +29,8 @@ import Testing
       let plan = try store.read { snapshot in
         let binding = try #require(try snapshot.catalogue.binding(of: Parcel.self))
         let query = Parcel.where { $0.code == "c77" }
-        let transaction = LentTransaction(snapshot.transaction)
-        return try Planner(query.selection, binding.collection, transaction).plan(transaction)
+        return try Planner(query.selection, binding.collection).plan(
+          LentTransaction(snapshot.transaction))
       }
       guard case .index(let access) = plan.source else {
         Issue.record("\(plan)")

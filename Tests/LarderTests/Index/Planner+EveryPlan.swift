@@ -5,14 +5,16 @@ import LarderLMDB
 extension Transaction where Self: ~Copyable {
   /// Every way there is to answer; they differ in cost alone.
   borrowing func everyPlan(of selection: Selection, in collection: Collection) throws -> [Plan] {
-    let lent = LentTransaction(self)
-    return try Planner(selection, collection, lent)
-      .everyPlan(among: lent.usableIndexes(of: collection))
+    try Planner(selection, collection).everyPlan(LentTransaction(self))
   }
 }
 
 extension Planner {
-  fileprivate func everyPlan(among indexes: [CollectionIndex]) -> [Plan] {
+  fileprivate func everyPlan(_ transaction: borrowing LentTransaction) throws -> [Plan] {
+    var indexes: [CollectionIndex] = []
+    for index in collection.indexes where try transaction.knowsAllDocuments(index) {
+      indexes.append(index)
+    }
     var plans = [scan(0)]
     if let keyPlan { plans.append(keyPlan) }
     let usable = indexes.compactMap { IndexAccess($0, conditions) }
@@ -30,7 +32,7 @@ extension Planner {
             isExact: false))
       }
     }
-    for union in conditions.indices.compactMap({ union(at: $0) }) {
+    for union in try conditions.indices.compactMap({ try union(at: $0, transaction) }) {
       plans.append(plan(.union(union), sorted, ConditionPlaces(), 0, isExact: false))
     }
     return plans

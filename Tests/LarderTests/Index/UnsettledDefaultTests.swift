@@ -48,6 +48,30 @@ private struct NextCall: Identifiable, Equatable {
   @Indexed var limit: Date? = .distantFuture
 }
 
+/// A version of the type whose default is always the same.
+@Document(as: "Call")
+private struct FixedCall: Identifiable, Equatable {
+  var id: Int
+  var line = 0
+  @Indexed var at = Date(timeIntervalSince1970: 0)
+  @Indexed(unique: true) var token = UUID()
+  var stamp = Stamp()
+
+  static let indexes: [Index<FixedCall>] = [
+    Index(.ascending(\.line), .descending(\.at)), Index(\.stamp.at),
+  ]
+}
+
+/// Articles that are kept for a year.
+@Document private struct Clipping: Identifiable, Equatable {
+  var id: Int
+  var fetchedAt = Date()
+
+  static let ageing: [Ageing<Clipping>] = [
+    .expires(after: .seconds(365 * 86_400), since: \.fetchedAt)
+  ]
+}
+
 @Suite("a default that each process has another one of")
 struct UnsettledDefaultTests {
   @Test("is told apart from one that is always the same")
@@ -128,6 +152,88 @@ struct UnsettledDefaultTests {
       #expect(try index(recent, in: store) == "at")
       #expect(try calls.fetch(inOrder).map(\.id) == [2000, 999])
       #expect(try calls.count(recent) == 7)
+    }
+  }
+
+  @Test("has the index stay as it is beside a version whose default is always the same")
+  func fixedDefault() throws {
+    try withTemporaryStore { store in
+      try store.repository(of: Call.self).save(
+        (1..<1000).map { Call(id: $0, at: Date(timeIntervalSince1970: Double($0))) })
+      let before = store.engine.catalogue.indexes
+
+      let fixed = store.repository(of: FixedCall.self)
+      try fixed.save(FixedCall(id: 1000, at: Date(timeIntervalSince1970: 1000)))
+      let recent = FixedCall.where { $0.at > Date(timeIntervalSince1970: 998) }
+      let untyped = DynamicQuery.where { $0.at > .date(Date(timeIntervalSince1970: 998)) }
+
+      #expect(store.engine.catalogue.indexes == before)
+      for plan in [
+        try recent.explain(in: store), try store.collection("Call").explain(untyped),
+      ] {
+        guard case .index = plan.source else {
+          Issue.record("\(plan)")
+          continue
+        }
+      }
+      try store.collection("Call").save([["id": 2000]])
+      #expect(try fixed.fetch(recent).map(\.id) == [999, 1000])
+      try fixed.save([FixedCall(id: 2000, at: Date(timeIntervalSince1970: 2000))])
+      #expect(try fixed.fetch(recent).map(\.id) == [999, 1000, 2000])
+      try store.repository(of: NextCall.self).save(NextCall(id: 3000))
+      #expect(store.engine.catalogue.indexes == before)
+    }
+  }
+
+  @Test("has a damaged index fail the queries that would use it, and no others")
+  func damaged() throws {
+    let folder = TestFolder()
+    let store = try Store(at: folder.store)
+    let calls = store.repository(of: Call.self)
+    try calls.save(
+      (1..<1000).map { Call(id: $0, line: $0 % 300, at: Date(timeIntervalSince1970: Double($0))) })
+    let index = try #require(store.engine.catalogue["Call"]?.indexes.first { $0.name == "at" })
+    try store.write { scope in
+      var (key, value): ([UInt8], [UInt8]) = ([], [])
+      do {
+        var cursor = try scope.transaction.cursor(in: index.database)
+        _ = try cursor.first()
+        (key, value) = ([UInt8](cursor.key), [UInt8](cursor.value))
+      }
+      value[2] ^= 1
+      try key.withUnsafeBytes { key in
+        try value.withUnsafeBytes { try scope.transaction.put($0, for: key, in: index.database) }
+      }
+      scope.hasWrittenMore = true
+    }
+
+    #expect(try calls.fetch(Call.where { $0.id == 7 }).count == 1)
+    #expect(try calls.fetch(Call.where { $0.line == 7 }).count == 4)
+    #expect(try calls.fetch(Call.all).count == 999)
+    #expect(throws: StoreError.self) {
+      try calls.fetch(Call.where { $0.at > Date(timeIntervalSince1970: 990) })
+    }
+  }
+
+  @Test(
+    "leaves ageing to evict() while its index cannot be used, and saves do not look for what is old"
+  )
+  func ageing() throws {
+    try withTemporaryStore { store in
+      let clippings = store.repository(of: Clipping.self)
+      try clippings.save((0..<2000).map { Clipping(id: $0) })
+      try store.collection("Clipping").save([["id": 5000]])
+      try clippings.save(Clipping(id: 5001, fetchedAt: .distantPast))
+      try clippings.save(Clipping(id: 5002))
+      #expect(try clippings.get(5001) != nil)
+
+      try store.evict(Clipping.self)
+      #expect(try clippings.get(5001) == nil)
+
+      try clippings.save(clippings.get(keys: [5000]))
+      try clippings.save(Clipping(id: 5003, fetchedAt: .distantPast))
+      try clippings.save(Clipping(id: 5004))
+      #expect(try clippings.get(5003) == nil)
     }
   }
 

@@ -71,9 +71,10 @@ import Testing
     try #require(few == min(limit, answer.count), hint)
     try store.read { snapshot in
       guard let binding = try snapshot.catalogue.binding(of: Passage.self) else { return }
-      let planner = try Planner(
-        query.selection, binding.collection, LentTransaction(snapshot.transaction))
-      if planner.countingAccess() != nil { tally.counted += 1 }
+      let planner = Planner(query.selection, binding.collection)
+      if try planner.countingAccess(LentTransaction(snapshot.transaction)) != nil {
+        tally.counted += 1
+      }
     }
     try store.eachPlan(of: query) { keys, plan in
       try #require(keys == answer.map(\.id), "\(plan), \(hint)")
