@@ -23,7 +23,7 @@ public final class SinceToken: Sendable {
 
   private struct State {
     /// What the store had when it was read or written last.
-    var stored: String?
+    var stored: [UInt8]?
     /// What this process has reached from there.
     var reached: String?
     /// How often it was forgotten here.
@@ -34,7 +34,7 @@ public final class SinceToken: Sendable {
   struct Start: Sendable {
     /// What the remote is asked with.
     let token: String?
-    fileprivate let stored: String?
+    fileprivate let stored: [UInt8]?
     fileprivate let forgetCount: Int
   }
 
@@ -66,14 +66,25 @@ public final class SinceToken: Sendable {
   ///
   /// - Throws: `StoreError`.
   func start() throws -> Start {
-    let bytes = try store.read { try $0.note(noteName) }
-    let stored = bytes.map { String(decoding: $0, as: UTF8.self) }
+    let stored = try store.read { try $0.note(noteName) }
     return state.withLock { state in
       // Otherwise another process has gone on, or has forgotten.
       if state.stored != stored { (state.stored, state.reached) = (stored, nil) }
       return Start(
-        token: state.reached ?? stored, stored: stored, forgetCount: state.forgetCount)
+        token: state.reached ?? stored.flatMap(Self.token), stored: stored,
+        forgetCount: state.forgetCount)
     }
+  }
+
+  /// What a note says; nil for one that was forgotten.
+  private static func token(_ note: [UInt8]) -> String? {
+    note.first == 0 ? nil : String(decoding: note, as: UTF8.self)
+  }
+
+  /// What stands for a forgotten token: another note each time, so that whoever has begun before finds that it
+  /// is not the one that was there, also where there was none.
+  private static func forgottenNote() -> [UInt8] {
+    [0] + withUnsafeBytes(of: UInt64.random(in: .min ... .max)) { [UInt8]($0) }
   }
 
   /// Forgets the token, so that the next sync begins from the start. So does one that is under way: a page
@@ -83,7 +94,7 @@ public final class SinceToken: Sendable {
   public func forget() async throws {
     let (noteName, state) = (noteName, state)
     try await store.write { scope in
-      try scope.setNote(noteName, to: nil)
+      try scope.setNote(noteName, to: Self.forgottenNote())
       // Within the transaction: no page that was asked for before can come between.
       state.withLock { $0 = State(forgetCount: $0.forgetCount + 1) }
     }
@@ -98,7 +109,7 @@ public final class SinceToken: Sendable {
     let isOutdated = Locked(false)
     let note = AttachedNote(noteName, [UInt8](token.utf8), in: store) { [state] stored in
       let isCurrent =
-        stored == start.stored.map { [UInt8]($0.utf8) }
+        stored == start.stored
         && state.withLock { $0.forgetCount } == start.forgetCount
       if isCurrent { return true }
       isOutdated.withLock { $0 = true }
@@ -119,7 +130,7 @@ public final class SinceToken: Sendable {
     state.withLock { state in
       // Forgotten behind the save, or while it found nothing to change.
       guard state.forgetCount == start.forgetCount else { return }
-      (state.stored, state.reached) = (note.isKept ? token : start.stored, token)
+      (state.stored, state.reached) = (note.isKept ? [UInt8](token.utf8) : start.stored, token)
     }
     return result
   }
@@ -131,7 +142,7 @@ public final class SinceToken: Sendable {
       guard try scope.note(noteName) == [UInt8](token.utf8),
         state.withLock({ $0.forgetCount }) == start.forgetCount
       else { return }
-      try scope.setNote(noteName, to: start.stored.map { [UInt8]($0.utf8) })
+      try scope.setNote(noteName, to: start.stored)
     }
   }
 }

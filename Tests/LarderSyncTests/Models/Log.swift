@@ -9,7 +9,7 @@ final class Log: Sendable {
   func waitForLines(_ count: Int) async { await tally.wait(for: count) }
 
   func waitForLine(_ line: String) async {
-    while true {
+    while !Task.isCancelled {
       let lines = lines
       if lines.contains(line) { return }
       await waitForLines(lines.count + 1)

@@ -76,6 +76,28 @@ import Testing
   }
 
   @Test(
+    "the first page that was asked for before the token was forgotten is not saved, though there was none yet",
+    arguments: [false, true])
+  func firstPage(isElsewhere: Bool) async throws {
+    try await withTemporaryStore { store in
+      let scene = Scene(store)
+      let updater = scene.updater { [asked = scene.asked] _ in
+        guard asked.lines.count == 1 else { return Self.page(1...1, "new user") }
+        // The answer is on its way.
+        try await scene.erase(isElsewhere: isElsewhere)
+        return Self.page(2...4, "old user")
+      }
+
+      let status = try await updater.sync(.afterNow)
+
+      #expect(status == .updated)
+      #expect(scene.asked.lines == ["start", "start"])
+      #expect(try scene.ids() == [1])
+      #expect(try scene.kept() == "new user")
+    }
+  }
+
+  @Test(
     "a sync whose token is forgotten between two pages goes on from the start",
     arguments: [false, true])
   func betweenPages(isElsewhere: Bool) async throws {

@@ -15,8 +15,8 @@ func together(
     gate.wait()
   }
   defer { gate.signal() }
-  while !isHeld.isSet { await Task.yield() }
+  while !isHeld.isSet, !Task.isCancelled { await Task.yield() }
   try await submit { count in
-    while store.engine.writer.waitingCount < count { await Task.yield() }
+    while store.engine.writer.waitingCount < count, !Task.isCancelled { await Task.yield() }
   }
 }

@@ -128,7 +128,7 @@ extension WholeAppTests {
     case ("Bookshop", "waits"):
       let clock = try app("Bookshop").clock
       // The stream has to wait for time to pass before it does.
-      while clock.sleeperCount == 0 { await Task.yield() }
+      while clock.sleeperCount == 0, !Task.isCancelled { await Task.yield() }
       clock.advance(by: .seconds(try #require(Int(words[1]))))
     case ("Bookshop", "is") where words[1] == "started":
       running = [:]

@@ -34,7 +34,7 @@ import Testing
     waiterCount += 1
     let number = waiterCount
     let watchdog = Task {
-      try await Task.sleep(for: .seconds(120))
+      try await Task.sleep(for: .seconds(1000))
       end(with: false) { $0.number == number }
     }
     let isThere = await withCheckedContinuation {

@@ -19,7 +19,7 @@ import Testing
   }
 
   private func line(_ count: Int) async -> [String] {
-    while journal.lines.count < count { await Task.yield() }
+    while journal.lines.count < count, !Task.isCancelled { await Task.yield() }
     return journal.lines
   }
 

@@ -274,7 +274,7 @@ import Testing
     }
 
     func until(_ condition: @MainActor () -> Bool) async {
-      while !condition() { await Task.yield() }
+      while !condition(), !Task.isCancelled { await Task.yield() }
     }
   }
 
@@ -320,7 +320,7 @@ import Testing
         await clock.waitForSleeps(request - 2)
         if request == 4 { await server.serve([.example("b", "Barometer, revised")]) }
         clock.advance(by: clock.sleepDurations[request - 3])
-        while await server.requestCount < request { await Task.yield() }
+        while await server.requestCount < request, !Task.isCancelled { await Task.yield() }
       }
       await reader.until { reader.viewModel.books.map(\.title) == ["Barometer, revised"] }
       await reader.until { !reader.viewModel.isStale && !reader.viewModel.isRefreshing }
@@ -337,15 +337,19 @@ import Testing
       let catalogue = catalogue(kept)
       let readers = [Reader(catalogue), Reader(catalogue)]
       for reader in readers { await reader.sees(["a", "b"]) }
-      while clock.sleeperCount < 2 { await Task.yield() }
+      while clock.sleeperCount < 2, !Task.isCancelled { await Task.yield() }
       await server.fail(ServerError.status(500))
 
       await readers[0].viewModel.refresh()
       for reader in readers { await reader.until { reader.viewModel.isStale } }
       // The pause after the failure, and then the same failure.
-      while clock.sleepDurations.suffix(2) != [.seconds(1), .seconds(1)] { await Task.yield() }
+      while clock.sleepDurations.suffix(2) != [.seconds(1), .seconds(1)], !Task.isCancelled {
+        await Task.yield()
+      }
       clock.advance(by: .seconds(1))
-      while clock.sleepDurations.suffix(2) != [.seconds(2), .seconds(2)] { await Task.yield() }
+      while clock.sleepDurations.suffix(2) != [.seconds(2), .seconds(2)], !Task.isCancelled {
+        await Task.yield()
+      }
       await server.serve([.example("c")])
       clock.advance(by: .seconds(2))
       for reader in readers { await reader.sees(["c"]) }

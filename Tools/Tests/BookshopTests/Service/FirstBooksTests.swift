@@ -26,7 +26,7 @@ import Testing
         catalogue: catalogue, sync: EngineSync(engine: nil))
       viewModel.start()
       let refresh = Task { try await catalogue.refresh() }
-      while !viewModel.isLoaded { await Task.yield() }
+      while !viewModel.isLoaded, !Task.isCancelled { await Task.yield() }
       #expect(viewModel.books.isEmpty)
       await importer.waitForCall()
       #expect(await server.requestCount == 0)
@@ -34,7 +34,9 @@ import Testing
       await importer.go()
       try await refresh.value
 
-      while viewModel.books.map(\.title) != ["Almanac", "Barometer"] { await Task.yield() }
+      while viewModel.books.map(\.title) != ["Almanac", "Barometer"], !Task.isCancelled {
+        await Task.yield()
+      }
       viewModel.close()
     }
   }

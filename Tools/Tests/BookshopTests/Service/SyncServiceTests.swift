@@ -48,7 +48,7 @@ import Testing
     func inBasket() throws -> [Book.ID] { try books.fetch(Book.where { $0.isInBasket }).map(\.id) }
 
     func until(_ condition: @MainActor () throws -> Bool) async rethrows {
-      while try !condition() { await Task.yield() }
+      while try !condition(), !Task.isCancelled { await Task.yield() }
     }
   }
 
@@ -122,11 +122,11 @@ import Testing
       await phone.until { phone.status == .synced }
       let shop = ScriptedServer([.example("a"), .example("c")])
       await tablet.until { tablet.status == .synced }
-      while server.documents(in: "anna").isEmpty { await Task.yield() }
+      while server.documents(in: "anna").isEmpty, !Task.isCancelled { await Task.yield() }
       let updater = RemoteUpdater.catalogue(
         from: shop, into: tablet.books, basket: tablet.items,
         limiter: FetchLimiter(clock: ManualClock()))
-      while try tablet.items.count() == 0 { await Task.yield() }
+      while try tablet.items.count() == 0, !Task.isCancelled { await Task.yield() }
 
       try await updater.sync(.afterNow)
 

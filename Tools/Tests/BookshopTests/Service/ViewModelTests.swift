@@ -24,7 +24,7 @@ import Testing
   }
 
   private func until(_ condition: () -> Bool) async {
-    while !condition() { await Task.yield() }
+    while !condition(), !Task.isCancelled { await Task.yield() }
   }
 
   @Test("a list is there while its first books are being brought in, says so, and follows")
