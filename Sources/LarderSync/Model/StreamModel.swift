@@ -27,7 +27,8 @@ public final class StreamModel<Request: Equatable & Sendable, Value: Sendable> {
   ///   - value: What ``value`` is until the stream has given one.
   ///   - updater: Asked to sync when the model starts, and by ``refresh(_:)``; nil for nobody.
   ///   - stream: The stream of a request. It should not ask an updater itself: changing the request
-  ///     would have it asked again.
+  ///     would have it asked again. It should begin with an event at once, as a store's streams do: the next
+  ///     request is not followed before that.
   public init(
     _ request: Request, initially value: Value, refreshedBy updater: (any Updater)? = nil,
     stream: @escaping (Request) -> EventStream<Value>
