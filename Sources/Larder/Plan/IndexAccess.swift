@@ -19,8 +19,12 @@ struct IndexAccess {
 
   /// - Parameters:
   ///   - conditions: What holds together.
+  ///   - listLimit: Lists of more values than this are not looked for.
   /// - Returns: Nil where the index does not have all documents that fulfil them.
-  init?(_ index: CollectionIndex, _ conditions: [FilterNode]) {
+  init?(
+    _ index: CollectionIndex, _ conditions: [FilterNode],
+    listLimit: Int = PartRanges.maximumCount
+  ) {
     guard index.isComplete, !index.isOfWords else { return nil }
     var settled = ConditionPlaces()
     if let filter = index.filter {
@@ -36,7 +40,7 @@ struct IndexAccess {
     var isNarrowed = false
     var isOpen = true
     for part in index.definition.parts {
-      let found = isOpen ? Self.ranges(part, conditions) : nil
+      let found = isOpen ? Self.ranges(part, conditions, listLimit) : nil
       guard let (values, places) = found else {
         // Without a value for it, a document would be found once for each element, or never.
         if part.isMultiple { return nil }
@@ -114,13 +118,13 @@ struct IndexAccess {
 
   /// The values of a part that its conditions allow, with the places of those conditions.
   private static func ranges(
-    _ part: IndexDefinition.Part, _ conditions: [FilterNode]
+    _ part: IndexDefinition.Part, _ conditions: [FilterNode], _ listLimit: Int
   ) -> (PartRanges, ConditionPlaces)? {
     var result: PartRanges?
     var places = ConditionPlaces()
     for (place, condition) in conditions.enumerated() {
       guard case .test(.field(let path), let comparison) = condition, part.agrees(with: path),
-        let ranges = PartRanges(comparison, part)
+        let ranges = PartRanges(comparison, part, listLimit: listLimit)
       else { continue }
       // Elements are looked for one at a time: two values are in two entries.
       if part.isMultiple, result != nil { continue }

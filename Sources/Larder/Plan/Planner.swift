@@ -94,8 +94,9 @@ struct Planner {
   /// The ways along an index that may be worth going.
   private func usableAccesses(_ transaction: borrowing LentTransaction) throws -> [IndexAccess] {
     var usable: [IndexAccess] = []
+    let listLimit = try listLimit(transaction)
     for index in collection.indexes {
-      guard let access = IndexAccess(index, conditions) else { continue }
+      guard let access = IndexAccess(index, conditions, listLimit: listLimit) else { continue }
       if index.hasUnsettledDefaults {
         // Others are not worth a look at the index, which may be damaged.
         guard access.isNarrowed || access.direction(for: selection.order) != nil,
@@ -107,13 +108,32 @@ struct Planner {
     return usable
   }
 
+  /// How long a list may be whose values are looked for one by one: where it has a fourth as many as there are
+  /// documents, looking at these costs less.
+  private func listLimit(_ transaction: borrowing LentTransaction) throws -> Int {
+    let hasLongList = conditions.contains { condition in
+      if case .test(_, .isAny(let values)) = condition {
+        values.count > Self.shortListCount
+      } else {
+        false
+      }
+    }
+    guard hasLongList else { return PartRanges.maximumCount }
+    let count = try transaction.statistics(of: collection.documents).entryCount
+    return min(PartRanges.maximumCount, max(Self.shortListCount, count / 4))
+  }
+
+  private static let shortListCount = 256
+
   /// The ranges that answer with a look at few documents or none, or else nil.
   func countingAccess(_ transaction: borrowing LentTransaction) throws -> IndexAccess? {
     var (second, third): (IndexAccess?, IndexAccess?)
+    let listLimit = try listLimit(transaction)
     for index in collection.indexes {
       // An index of elements lacks documents without any, unless one is asked for.
-      guard let access = IndexAccess(index, conditions), access.settled.count == conditions.count,
-        access.isNarrowed || !index.hasElements, try transaction.knowsAllDocuments(index)
+      guard let access = IndexAccess(index, conditions, listLimit: listLimit),
+        access.settled.count == conditions.count, access.isNarrowed || !index.hasElements,
+        try transaction.knowsAllDocuments(index)
       else { continue }
       if access.findsEachOnce, access.settlesAll { return access }
       if access.findsEachOnce { second = second ?? access }

@@ -17,6 +17,22 @@ import Testing
 
 @Suite("an index and a list of many values")
 struct LongListTests {
+  @Test("does not look for more values than there are documents")
+  func fewDocuments() throws {
+    try withTemporaryStore { store in
+      let wares = store.repository(of: Ware.self)
+      try wares.save((0..<1000).map { Ware(id: $0, shelf: $0, weight: 0, price: 0) })
+      for (count, isByIndex) in [(100, true), (1500, false)] {
+        let query = Ware.where { $0.shelf.isIn(Array(900..<900 + count)) }
+        var isFound = false
+        if case .index = try query.explain(in: store).source { isFound = true }
+        #expect(isFound == isByIndex, "\(count)")
+        #expect(try wares.fetch(query).map(\.id) == Array(900..<1000))
+        #expect(try wares.count(query) == 100)
+      }
+    }
+  }
+
   @Test("gives what Swift's filter gives, of long lists by the index")
   func lists() throws {
     var random = RandomSource()
