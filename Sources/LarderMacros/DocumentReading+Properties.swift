@@ -218,7 +218,9 @@ extension DocumentReading {
 extension DocumentReading {
   /// Whether it is a type of the standard library or of Foundation that a key may have.
   private static func isKey(_ type: String) -> Bool {
-    type == "String" || type == "UUID" || type.hasPrefix("Int") || type.hasPrefix("UInt")
+    let sizes = ["", "8", "16", "32", "64"]
+    return type == "String" || type == "UUID"
+      || sizes.contains { type == "Int\($0)" || type == "UInt\($0)" }
   }
 }
 

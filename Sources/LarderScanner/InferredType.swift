@@ -13,8 +13,6 @@ extension Variable {
   /// `Int`, and `IDGenerator.next()` may be anything.
   public var isTypeOfMember: Bool {
     guard type == nil, let initialValue, let knownType else { return false }
-    let reader = DeclarationReader(initialValue.text)
-    guard reader.token.kind == .name else { return false }
     let rest = initialValue.text.dropFirst(knownType.count).drop(while: \.isWhitespace)
     return initialValue.text.hasPrefix(knownType) && rest.first == "."
       && !rest.dropFirst().drop(while: \.isWhitespace).hasPrefix("init")

@@ -93,6 +93,9 @@ import Testing
       source: "struct A { var §id = IDGenerator.next() }",
       message: "the type of the key cannot be seen here. Write it: `id: String`"),
     Case(
+      source: "struct A { var §id = Intake.first }",
+      message: "the type of the key cannot be seen here. Write it: `id: String`"),
+    Case(
       source: "struct §A { var name: String }",
       message: """
         `A` has no key. Mark the property that identifies it with `@Key`, name it `id`, or write \

@@ -1,5 +1,6 @@
-// Defaults that are another value in each process, as `Date()` and `UUID()` are. What is kept beyond a
-// process must not name such a value: the next one would not know it.
+// Defaults that are another value in each process, as `Date()` and `UUID()` are. A cursor must not name such a
+// value, because the next process would not know it. The condition of a partial index still does, and has
+// the index built anew in each process.
 
 extension FilterNode {
   /// The same condition without the defaults that each process has another one of.

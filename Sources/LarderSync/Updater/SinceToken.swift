@@ -76,13 +76,13 @@ public final class SinceToken: Sendable {
     }
   }
 
-  /// What a note says; nil for one that was forgotten.
+  /// The token in a note; nil where it was forgotten.
   private static func token(_ note: [UInt8]) -> String? {
     note.first == 0 ? nil : String(decoding: note, as: UTF8.self)
   }
 
-  /// What stands for a forgotten token: another note each time, so that whoever has begun before finds that it
-  /// is not the one that was there, also where there was none.
+  /// The note of a forgotten token. It is different each time, so that a page which was asked for before does not
+  /// follow on it, even if there was no token yet.
   private static func forgottenNote() -> [UInt8] {
     [0] + withUnsafeBytes(of: UInt64.random(in: .min ... .max)) { [UInt8]($0) }
   }

@@ -153,7 +153,7 @@ extension Listing {
     guard listings.allSatisfy({ (1...255).contains($0.id.utf8.count) }) else {
       throw ServerError.rubbish("a book has no id that can be one")
     }
-    // As many as a basket can hold are added up.
+    // The prices of a basket are added up, and the sum must not overflow.
     guard listings.allSatisfy({ (0...100_000_000).contains($0.price) }) else {
       throw ServerError.rubbish("a book has no price that can be one")
     }

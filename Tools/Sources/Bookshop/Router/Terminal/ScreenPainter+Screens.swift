@@ -124,10 +124,10 @@
     return drawing
   }
 
-  /// A book in a row: what there is no room for is left out, the price never.
   /// Stars as there is room for them: other devices may have sent any number.
   private func drawn(_ stars: Int?) -> Int { min(max(stars ?? 0, 0), 5) }
 
+  /// A book in a row: what there is no room for is left out, the price never.
   private func row(_ book: Book, _ starCount: Int, _ columns: Int) -> Line {
     let price = money(book.price).fitted(to: max(8, money(book.price).count), atEnd: true) + " "
     let mark = book.isInBasket ? " + " : "   "
