@@ -173,3 +173,28 @@ final class Catalogue: Sendable {
     }
   }
 }
+
+extension IndexRecord {
+  var isInUse: Bool { state != .dropped && state != .free }
+
+  /// Whether something is left to be built or deleted.
+  var needsWork: Bool {
+    switch state {
+    case .building, .dropped: true
+    case .complete, .suspended, .failed, .free: false
+    }
+  }
+
+  /// Whether its definition has taken the place of another one.
+  func isNewer(than other: IndexDefinition) -> Bool {
+    let fingerprint = other.fingerprint
+    return superseded.contains(fingerprint) && fingerprint != definition.fingerprint
+  }
+}
+
+extension Catalogue {
+  /// The numbers of all search indexes that are in use.
+  var searchNumbers: Set<UInt32> {
+    Set(indexes.filter { $0.value.isInUse && $0.value.definition.weights != nil }.keys)
+  }
+}

@@ -277,21 +277,6 @@ extension KeyKind {
 }
 
 extension Value {
-  /// The encoded key that this value is in a collection with keys of `kind`; nil where it is
-  /// none.
-  func encodedKey(of kind: KeyKind) -> [UInt8]? {
-    switch (kind, self) {
-    case (.string, .string(let text)): text.withEncodedKey { [UInt8]($0) }
-    case (.integer, .integer(let number)): number.withEncodedKey { [UInt8]($0) }
-    case (.unsigned, .integer(let number)):
-      UInt64(exactly: number)?.withEncodedKey { [UInt8]($0) }
-    case (.unsigned, .unsigned(let number)): number.withEncodedKey { [UInt8]($0) }
-    case (.uuid, .uuid(let id)): id.withEncodedKey { [UInt8]($0) }
-    case (.uuid, .string(let text)): UUID(uuidString: text)?.withEncodedKey { [UInt8]($0) }
-    default: nil
-    }
-  }
-
   /// The key that a person means by `text` in a collection with keys of `kind`.
   public init?(keyText text: String, kind: KeyKind) {
     switch kind {

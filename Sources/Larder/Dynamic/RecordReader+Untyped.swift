@@ -83,12 +83,6 @@ extension RecordReader {
 }
 
 extension ValueReader {
-  /// The next value's first byte, which says what it is; nil at the end.
-  package var nextTag: UInt8? { at < end ? at.load(as: UInt8.self) : nil }
-
-  /// Whether an embedded document comes next.
-  package var nextIsDocument: Bool { nextTag == RecordFormat.marker }
-
   /// The next value, whatever it is.
   ///
   /// - Parameter nesting: How many values this one is inside of.

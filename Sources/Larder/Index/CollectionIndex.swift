@@ -65,6 +65,9 @@ final class CollectionIndex: Sendable {
     }
   }
 
+  /// Whether it may refuse a document that is saved.
+  var mayRefuse: Bool { isMaintained && definition.isUnique }
+
   /// Whether a declaration asks for nothing else than this index: it is the same, or an older one.
   func serves(_ declared: IndexDefinition) -> Bool {
     definition.stands(for: declared) || isNewer(than: declared)

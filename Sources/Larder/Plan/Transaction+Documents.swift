@@ -6,17 +6,6 @@ internal import LarderLMDB
 @usableFromInline typealias RecordBody = (borrowing RecordReader) throws -> Void
 
 extension Transaction where Self: ~Copyable {
-  /// Lends the record under `key`, verified; nil where there is none.
-  borrowing func withRecord<Result>(
-    for key: UnsafeRawBufferPointer, _ binding: CollectionBinding,
-    _ body: (borrowing RecordReader) throws -> Result
-  ) throws -> Result? {
-    guard (1...KeyKind.maximumByteCount).contains(key.count) else { return nil }
-    return try withValue(for: key, in: binding.collection.documents) { record in
-      try binding.reading(record, key: key, body)
-    }
-  }
-
   /// The way to the documents that `selection` selects.
   ///
   /// - Parameter lendsKeys: Whether a document that an index settles may be lent by its key alone,

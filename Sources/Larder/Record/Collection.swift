@@ -27,7 +27,7 @@ internal import LarderLMDB
     self.description = description
     self.documents = documents
     self.indexes = indexes
-    mayRefuse = indexes.contains { $0.isMaintained && $0.definition.isUnique }
+    mayRefuse = indexes.contains { $0.mayRefuse }
     var name = description.name
     checksumSeed = name.withUTF8 { Checksum.hash(UnsafeRawBufferPointer($0), seed: 0) }
   }

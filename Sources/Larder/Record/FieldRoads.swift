@@ -16,20 +16,6 @@ extension Field {
     self.init(name, path, default: value())
   }
 
-  /// A field of a type that is stored by its own `Codable` conformance. Macros write this.
-  @_disfavoredOverload
-  @inlinable public init<Value: Codable>(stored name: String, _ path: KeyPath<Owner, Value>) {
-    self.init(name, coding: path)
-  }
-
-  /// Such a field with a default for records that lack it. Macros write this.
-  @_disfavoredOverload
-  @inlinable public init<Value: Codable & Sendable>(
-    stored name: String, _ path: KeyPath<Owner, Value>, default value: Value
-  ) {
-    self.init(name, coding: path, default: value)
-  }
-
   @_disfavoredOverload
   @available(
     *, unavailable,
@@ -93,13 +79,6 @@ extension RecordWriter {
     put(value, at: field)
   }
 
-  /// Puts the value of a `Codable` field. Macros write this.
-  @_disfavoredOverload
-  @inlinable @inline(__always)
-  public mutating func put<Value: Codable>(stored value: Value, at field: Int) {
-    put(coding: value, at: field)
-  }
-
   @_disfavoredOverload
   @available(*, unavailable, message: "its type is neither `Storable` nor `Codable`")
   public mutating func put<Value>(stored value: Value, at field: Int) {
@@ -117,17 +96,6 @@ extension RecordReader {
     stored field: Int, as type: Value.Type = Value.self
   ) throws(RecordError) -> Value {
     try get(field)
-  }
-
-  /// The same for a field that is kept by way of its `Codable`.
-  ///
-  /// - Throws: What ``get(coding:as:userInfo:)`` throws.
-  @_disfavoredOverload
-  @inlinable @inline(__always)
-  public func get<Value: Codable>(
-    stored field: Int, as type: Value.Type = Value.self
-  ) throws(RecordError) -> Value {
-    try get(coding: field)
   }
 
   @_disfavoredOverload

@@ -366,16 +366,6 @@ extension WriteScope {
   }
 }
 
-extension IndexRecord {
-  /// Whether something is left to be built or deleted.
-  var needsWork: Bool {
-    switch state {
-    case .building, .dropped: true
-    case .complete, .suspended, .failed, .free: false
-    }
-  }
-}
-
 extension IndexState {
   fileprivate var isBuilding: Bool {
     if case .building = self { true } else { false }

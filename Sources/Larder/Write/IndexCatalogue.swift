@@ -2,37 +2,6 @@ internal import LarderLMDB
 
 // How indexes come into the catalogue, change, and leave it.
 
-extension Engine {
-  /// The records of all indexes as `transaction` sees them.
-  func readIndexes(
-    _ transaction: borrowing some Transaction & ~Copyable, in database: Database
-  ) throws -> [UInt32: IndexRecord] {
-    var indexes: [UInt32: IndexRecord] = [:]
-    var cursor = try transaction.cursor(in: database)
-    while try cursor.next() {
-      guard cursor.key.count == 4 else {
-        throw StoreError.damagedCatalogue("the number of an index is none")
-      }
-      let number = UInt32(bigEndian: cursor.key.loadUnaligned(as: UInt32.self))
-      indexes[number] = try IndexRecord(cursor.value, number: number)
-    }
-    return indexes
-  }
-
-  /// The indexes among `records` that are in use, with their databases.
-  func openIndexes(
-    _ records: [UInt32: IndexRecord], _ description: CollectionDescription
-  ) throws -> [CollectionIndex] {
-    try records.sorted { $0.key < $1.key }.compactMap { number, record in
-      if record.state == .dropped || record.state == .free { return nil }
-      guard
-        let database = try environment.database(named: Layout.indexName(number), create: false)
-      else { throw StoreError.damagedCatalogue("the entries of index \(record.definition.name)") }
-      return try CollectionIndex(number: number, record, in: description, database: database)
-    }
-  }
-}
-
 /// What a declaration does to the indexes of its collection.
 struct IndexPlan {
   /// By number, what the catalogue is to have.
@@ -95,16 +64,6 @@ struct IndexPlan {
       records[number] = IndexRecord(
         definition, .building(upTo: []), superseded: superseded[definition.name] ?? [])
     }
-  }
-}
-
-extension IndexRecord {
-  var isInUse: Bool { state != .dropped && state != .free }
-
-  /// Whether its definition has taken the place of another one.
-  func isNewer(than other: IndexDefinition) -> Bool {
-    let fingerprint = other.fingerprint
-    return superseded.contains(fingerprint) && fingerprint != definition.fingerprint
   }
 }
 

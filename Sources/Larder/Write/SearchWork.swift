@@ -113,10 +113,3 @@ extension Engine {
     return true
   }
 }
-
-extension Catalogue {
-  /// The numbers of all search indexes that are in use.
-  var searchNumbers: Set<UInt32> {
-    Set(indexes.filter { $0.value.isInUse && $0.value.definition.weights != nil }.keys)
-  }
-}

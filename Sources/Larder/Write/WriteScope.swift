@@ -435,6 +435,14 @@ extension Engine {
     }
   }
 
+  /// The named database, made where there is none, in a transaction of its own that changes nothing
+  /// else. Called outside of writes: inside, a handle could not be used.
+  func madeDatabase(named name: String) throws -> Database {
+    let database = try growing { try environment.database(named: name, create: true) }
+    guard let database else { throw StoreError.damagedCatalogue("\(name) cannot be made") }
+    return database
+  }
+
   /// Runs `body`, and runs it again in a larger map where it has found no room in this one.
   func growing<Result>(
     _ drainSeconds: Double? = nil, _ body: () throws -> Result

@@ -54,17 +54,16 @@ struct CSVDocuments: ~Copyable, Sendable {
   /// Where the latest row begins.
   var position: TextPosition { reader.position }
 
-  /// The latest row as a document.
+  /// The latest row as a document, and where its values stand.
   ///
   /// - Throws: ``ImportError`` for one that is refused.
-  mutating func item() throws(ImportError) -> ImportItem {
+  mutating func document() throws(ImportError) -> (document: DynamicDocument, row: CSVRow) {
     var fields = try fields(table.fields)
     if table.makesKeys {
       fields.insert(DynamicDocument.Field(table.keyField, .uuid(.timeOrdered())), at: 0)
     }
     let document = DynamicDocument(uniqueFields: fields)
-    return ImportItem(
-      document, of: CSVRow(positions: reader.positions(), columns: table.columns))
+    return (document, CSVRow(positions: reader.positions(), columns: table.columns))
   }
 
   /// The values of the fields, without those that are missing.

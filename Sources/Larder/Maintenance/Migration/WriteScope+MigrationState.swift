@@ -22,15 +22,6 @@ extension WriteScope {
 }
 
 extension Engine {
-  /// The database of the migrations; nil where nothing was ever migrated.
-  func migrations() throws -> Database? {
-    try environment.database(named: Layout.migrationsName, create: false)
-  }
-
-  /// The same, made where there is none.
+  /// The database of the migrations, made where there is none.
   func madeMigrations() throws -> Database { try madeDatabase(named: Layout.migrationsName) }
-
-  /// The same inside a write, where no handle can be opened: one that exists has been opened with
-  /// the catalogue.
-  var knownMigrations: Database? { environment.knownDatabase(named: Layout.migrationsName) }
 }

@@ -77,7 +77,7 @@ extension Store {
   public func newerPublication() throws -> Store? {
     try checkOpen()
     guard engine.environment.options.isPublished, engine.environment.isReplaced else { return nil }
-    return try Store(published: folder, options: engine.currentOptions)
+    return try Store(published: folder, options: engine.options)
   }
 
   private static func saving<Entity: Document>(

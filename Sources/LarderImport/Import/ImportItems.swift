@@ -122,8 +122,8 @@ struct ImportItems: ~Copyable {
   /// - Throws: ``ImportError`` for one that is refused.
   mutating func item() throws(ImportError) -> ImportItem {
     guard var conversion else {
-      guard let row = try csv?.item() else { preconditionFailure("a row was read") }
-      return row
+      guard let read = try csv?.document() else { preconditionFailure("a row was read") }
+      return ImportItem(read.document, of: read.row)
     }
     guard let read = json?.document() else { preconditionFailure("a document was read") }
     let document = try conversion.document(read)
