@@ -1,5 +1,6 @@
 internal import Larder
 internal import LarderImport
+internal import LarderLMDB
 
 #if canImport(Glibc)
   internal import Glibc
@@ -24,6 +25,8 @@ struct Program {
   }
 
   static func main() {
+    // Before anything is opened that would get the number of one that is closed, and be read or printed to.
+    SystemCall.keepStandardDescriptors()
     // A reader that has seen enough closes the pipe; writing then fails and says so.
     signal(SIGPIPE, SIG_IGN)
     exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)

@@ -102,11 +102,30 @@ struct ImportOptionsTests {
         echo kept > "$1/../log"; "$0" export c --store "$1" --output /dev/stdout >> "$1/../log"
         """)
 
+    let minus = try larder.runOnStore("export", "c", "--output", "-")
+
+    #expect(minus.status == 0 && minus.output == "{\"id\": 1, \"name\": \"a\"}\n")
     #expect(onto.status == 2 && onto.errors.contains("a file of the store itself"))
     #expect(packed.status == 2 && packed.errors.contains("| gzip >"))
     #expect(try larder.runOnStore("count", "c").output == "1\n")
     let log = larder.folder.appending(path: "log")
     #expect(try String(contentsOf: log, encoding: .utf8) == "kept\n{\"id\": 1, \"name\": \"a\"}\n")
+  }
+
+  @Test("a document that is printed can be imported again, as one that is exported")
+  func printed() throws {
+    let line = #"{"id": 1, "d": {"$date": "2026-03-01T09:30:00.000Z"}, "e": 1}"# + "\n"
+    let file = try larder.file("m.ndjson", line)
+    #expect(
+      try larder.runOnStore(
+        "import", file, "--into", "m", "--key", "id", "--types", "d=any"
+      ).status == 0)
+
+    let printed = try larder.runOnStore("get", "m", "1").output
+    let again = try larder.runOnStore("import", "-", "--into", "m", input: printed)
+
+    #expect(printed == line)
+    #expect(again.output.contains("1 unchanged"), "\(again)")
   }
 
   @Test("mixed values come in with --mixed, and kinds and sizes are given by options")

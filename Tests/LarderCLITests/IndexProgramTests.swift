@@ -44,6 +44,19 @@ struct IndexProgramTests {
     #expect(try larder.runOnStore("index", "c", "--x").errors.contains("there is no option `--x`"))
   }
 
+  @Test("a field whose name has a comma stands between backquotes")
+  func commas() throws {
+    let file = try larder.file("c.ndjson", #"{"id": 1, "last, first": "x", "a:b": "y"}"# + "\n")
+    #expect(try larder.runOnStore("import", file, "--into", "c", "--key", "id").status == 0)
+
+    let outcome = try larder.runOnStore("index", "c", "id,-`last, first`")
+    let search = try larder.runOnStore("index", "c", "--search", "`last, first`:3,`a:b`")
+
+    #expect(outcome.status == 0 && search.status == 0, "\(outcome) \(search)")
+    #expect(
+      try indexes().map(\.fields) == [["id", "-`last, first`"], ["`last, first`", "`a:b`"]])
+  }
+
   /// Two documents with one address, and a unique index that they stand against.
   private func importWithFailedIndex() throws {
     let file = try larder.file(

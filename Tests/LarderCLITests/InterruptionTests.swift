@@ -30,12 +30,60 @@ import Testing
     @Test(
       "the first signal ends an import from standard input that is silent",
       arguments: [
-        SIGINT, SIGTERM,
+        SIGINT, SIGTERM, SIGHUP,
       ])
     func silentInput(signal: Int32) throws {
       let outcome = try outcome(of: ["import", "-", "--into", "c", "--key", "id"], by: signal)
 
       #expect(outcome.status == -signal && outcome.output == "", "\(outcome)")
+    }
+
+    @Test("a signal that the program was begun to ignore is ignored")
+    func ignored() throws {
+      let pipe = try pipe()
+      let errors = try larder.errors(
+        ofScript: """
+          trap '' HUP INT
+          "$0" import "\(pipe)" --into c --key id --store "$1" > /dev/null &
+          exec 3> "\(pipe)"
+          kill -HUP $!
+          kill -INT $!
+          echo '{"id": 1}' >&3
+          exec 3>&-
+          wait $!
+          echo "status $?" >&2
+          """)
+
+      #expect(errors.hasSuffix("status 0\n"), "\(errors)")
+    }
+
+    @Test("the second signal of an export leaves no unfinished file behind")
+    func unfinished() throws {
+      let lines = (0..<200).map { "{\"id\": \($0)}\n" }
+      let file = try larder.file("c.ndjson", lines.joined())
+      #expect(try larder.runOnStore("import", file, "--into", "c", "--key", "id").status == 0)
+      let target = larder.folder.appending(path: "out", directoryHint: .isDirectory)
+      try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
+      func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(
+          atPath: target.path(percentEncoded: false))
+      }
+      let path = target.appending(path: "c.json").path(percentEncoded: false)
+
+      // Stopped as soon as its file is there, it takes both signals when it goes on.
+      for _ in 0..<20 {
+        let process = try start(["export", "c", "--output", path])
+        let id = process.process.processIdentifier
+        while process.process.isRunning, try names().isEmpty { usleep(100) }
+        kill(id, SIGSTOP)
+        kill(id, SIGTERM)
+        kill(id, SIGHUP)
+        kill(id, SIGCONT)
+        _ = try process.waitOrKill()
+        let left = try names()
+        #expect(left.isEmpty || left == ["c.json"])
+        for name in left { try FileManager.default.removeItem(at: target.appending(path: name)) }
+      }
     }
 
     @Test("the first signal ends an import from a pipe that nobody writes to")

@@ -29,6 +29,24 @@ struct UnreadOutputTests {
     #expect(damaged.status == 1 && damaged.errors == "larder: the store has 1 problems\n")
   }
 
+  @Test("a standard output that is closed is an error, and a standard input that is closed is one")
+  func closedDescriptors() throws {
+    try importBooks()
+    let errors = try larder.errors(
+      ofScript: """
+        "$0" export b --store "$1" >&-
+        echo "export $?" >&2
+        "$0" count b --store "$1" >&-
+        echo "count $?" >&2
+        "$0" import - --into b --store "$1" <&-
+        echo "import $?" >&2
+        """)
+
+    for line in ["export 1", "count 1", "import 1"] {
+      #expect(errors.contains("\n\(line)\n"), "\(errors)")
+    }
+  }
+
   @Test("a sync that does not reach its server ends with 1 and says why")
   func sync() throws {
     try importBooks()

@@ -217,6 +217,18 @@ struct ImportValueTests {
     }
   }
 
+  @Test("an element of an array that does not fit is named as what it is")
+  func elements() throws {
+    try withTemporaryStore { store in
+      let error = try refusal(in: store) {
+        try store.importDocuments(
+          from: .text(#"[{"id": 1, "a": [1, 2, "x"]}]"#), into: "c", key: "id")
+      }
+
+      #expect(error?.found.hasPrefix("string in `a.2`") == true, "\(String(describing: error))")
+    }
+  }
+
   @Test("of documents with one key the last one is taken on request, in one batch and in two")
   func duplicates() throws {
     for batchDocumentCount in [1, 10] {
@@ -232,6 +244,71 @@ struct ImportValueTests {
         #expect(report.documentCount == 2 && report.repeatedKeyCount == 1)
         #expect(try store.collection("c").get(1)?["a"] == 2)
       }
+    }
+  }
+
+  @Test(
+    "documents that a later one has the key of are never saved, however far away that is",
+    arguments: [false, true], [1, 2, 5_000])
+  func superseded(atomically: Bool, batchDocumentCount: Int) throws {
+    try withTemporaryStore { store in
+      var options = ImportOptions()
+      options.batchDocumentCount = batchDocumentCount
+      options.repeatedKeys = .lastWins
+      options.atomically = atomically
+      let file = """
+        {"id": 1, "a": "first"}
+        {"id": 2, "a": "x"}
+        {"id": 1, "a": "second"}
+        {"id": 3, "a": "x"}
+        {"id": 1, "a": "last"}
+        {"id": 2, "a": "y"}
+        """
+      func importFile() throws -> ImportReport {
+        try store.importDocuments(
+          from: .text(file, name: "t.ndjson"), into: "c", key: "id", options: options)
+      }
+
+      let report = try importFile()
+      let before = try store.statistics().sequence
+      let again = try importFile()
+
+      #expect(report.documentCount == 6 && report.repeatedKeyCount == 3)
+      #expect(report.saved.inserted == 3 && report.saved.duplicates == 3)
+      #expect(before == 3)
+      #expect(again.saved.unchanged == 3 && again.saved.duplicates == 3)
+      #expect(try store.statistics().sequence == before)
+      let values = try store.collection("c").fetch(DynamicQuery()).map { $0["a"] }
+      #expect(values == ["last", "y", "x"])
+    }
+  }
+
+  @Test(
+    "a unique index does not see documents that are left out, and says where another one stands")
+  func supersededUnique() throws {
+    try withTemporaryStore { store in
+      try store.collection("c").save([["id": 1, "a": "x"]], keyField: "id")
+      try store.collection("c").createIndex(on: "a", unique: true)
+      var options = ImportOptions()
+      options.batchDocumentCount = 2
+      options.repeatedKeys = .lastWins
+      let lines = [
+        #"{"id": 3, "a": "x"}"#, #"{"id": 4, "a": "y"}"#, #"{"id": 5, "a": "z"}"#,
+        #"{"id": 3, "a": "w"}"#, #"{"id": 6, "a": "v"}"#,
+      ]
+
+      let report = try store.importDocuments(
+        from: .text(lines.joined(separator: "\n"), name: "t.ndjson"), into: "c", key: "id",
+        options: options)
+      let error = try refusal(in: store) {
+        try store.importDocuments(
+          from: .text(
+            (lines + [#"{"id": 7, "a": "v"}"#]).joined(separator: "\n"), name: "t.ndjson"),
+          into: "c", key: "id", options: options)
+      }
+
+      #expect(report.saved.inserted == 4)
+      #expect(error?.position == TextPosition(line: 6, column: 1), "\(String(describing: error))")
     }
   }
 

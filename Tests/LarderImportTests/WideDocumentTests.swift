@@ -35,6 +35,26 @@ struct WideDocumentTests {
     }
   }
 
+  @Test("documents with ever new names are refused before they fill the disk, and none is saved")
+  func sparse() throws {
+    func lines(_ count: Int) -> ImportSource {
+      .text(
+        (0..<count).map { "{\"id\": \($0), \"a\($0)\": 1, \"b\($0)\": 2}\n" }.joined(),
+        name: "t.ndjson")
+    }
+    try withTemporaryStore { store in
+      let error = #expect(throws: ImportError.self) {
+        try store.importDocuments(from: lines(600), into: "c", key: "id")
+      }
+      #expect(error?.kind == .shape, "\(String(describing: error))")
+      #expect(try store.collectionNames().isEmpty)
+
+      // A few names may be missing anywhere.
+      let report = try store.importDocuments(from: lines(400), into: "c", key: "id")
+      #expect(report.saved.inserted == 400)
+    }
+  }
+
   @Test("JSON takes work by its members, those of embedded objects, too")
   func members() throws {
     let text = (0..<4).map { number in

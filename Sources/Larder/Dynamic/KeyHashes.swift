@@ -64,7 +64,7 @@ extension SaveRehearsal {
   /// Documents whose keys stand several times, found among all by going through them again.
   public struct RepeatedKeys {
     private let hashes: Set<UInt64>
-    private var first: [[UInt8]: Int] = [:]
+    private var known: [[UInt8]: (first: Int, latest: Int)] = [:]
     /// Whether the last document that was asked for may have others with the same key.
     public private(set) var mayRepeat = false
     private let keyField: String
@@ -77,16 +77,18 @@ extension SaveRehearsal {
       self.keyKind = keyKind
     }
 
-    /// The number that the document with the same key was given that came first; nil for a document
-    /// with a key of its own so far.
-    public mutating func earlier(than document: DynamicDocument, number: Int) -> Int? {
+    /// The numbers that documents with the same key were given: the one that came first, and the latest; nil for a
+    /// document with a key of its own so far.
+    public mutating func earlier(
+      than document: DynamicDocument, number: Int
+    ) -> (first: Int, latest: Int)? {
       let key = document[keyField]?.encodedKey(of: keyKind)
       mayRepeat =
         key.map { hashes.contains($0.withUnsafeBytes { KeyHashes.hash(of: $0) }) } ?? false
       guard let key, mayRepeat else { return nil }
-      if let earlier = first[key] { return earlier }
-      first[key] = number
-      return nil
+      let earlier = known[key]
+      known[key] = (earlier?.first ?? number, number)
+      return earlier
     }
   }
 

@@ -18,7 +18,7 @@ enum ExportCommand: Command {
     created or replaced once everything is written.
 
       --format FORMAT   ndjson (default), json (one array) or csv; or by the file's name
-      --output FILE     the file
+      --output FILE     the file; `-` is standard output
     \(Option.selectingHelp)
       --store DIR       the store's folder; else the environment's LARDER_STORE
 
@@ -39,7 +39,7 @@ enum ExportCommand: Command {
 
   static func run(_ arguments: Arguments) throws -> ExitCode {
     let name = try arguments.operands("COLLECTION")[0]
-    let file = arguments["output"]
+    let file = arguments["output"].flatMap { $0 == "-" ? nil : $0 }
     if let file { try refuse(file, ofStoreAt: try arguments.storePath()) }
     let format = try format(arguments["format"], file)
     let collection = try arguments.storeToRead().existing(name).collection

@@ -8,7 +8,8 @@ enum GetCommand: Command {
     larder get COLLECTION KEY --store DIR
 
     Prints the document under a key as JSON, in one line, as `larder export` writes it. Dates are
-    text in ISO 8601, data is text in Base64; decimals, NaN and the infinities are text, too.
+    text in ISO 8601, data is text in Base64; decimals, NaN and the infinities are text, too. In a
+    field that holds any kind these stand in an object that names their kind, as {"$date": "..."}.
 
       --pretty     every member in a line of its own
       --store DIR  the store's folder; else the environment's LARDER_STORE
@@ -33,7 +34,8 @@ enum GetCommand: Command {
     guard let document = try collection.get(key) else {
       throw Failure("\(name) has no document under \(text.inQuotes)")
     }
-    try Console.print(JSONOutput.text(of: .document(document), pretty: arguments.has("pretty")))
+    try Console.print(
+      JSONOutput.text(of: document, in: collection.place(), pretty: arguments.has("pretty")))
     return .success
   }
 }

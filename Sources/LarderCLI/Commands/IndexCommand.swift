@@ -10,7 +10,8 @@ enum IndexCommand: Command {
 
     Declares an index over fields with commas between them, the one that is compared for equality
     most first and a minus before descending ones, and waits until it is complete. `larder stat`
-    lists indexes. Queries choose by themselves which to use.
+    lists indexes. Queries choose by themselves which to use. A name with a comma stands between
+    backquotes, as in '`last, first`'.
 
       --search LIST  a search index of texts instead, for `larder search`; a field may have a weight
                      behind it, as in `title:3,body`
@@ -65,14 +66,13 @@ enum IndexCommand: Command {
       }
       let name = try arguments.operands("COLLECTION")[0]
       collection = try arguments.storeToChange().existing(name).collection
-      let fields = try searched.split(separator: ",", omittingEmptySubsequences: false)
-        .map(searchField)
+      let fields = try Arguments.list(searched).map(searchField)
       known = try collection.indexes()
       declared = try collection.createSearchIndex(on: fields, name: arguments["name"] ?? "search")
     } else {
       let operands = try arguments.operands("COLLECTION", "FIELDS")
       collection = try arguments.storeToChange().existing(operands[0]).collection
-      let parts = try operands[1].split(separator: ",", omittingEmptySubsequences: false).map(part)
+      let parts = try Arguments.list(operands[1]).map(part)
       let filter = try arguments.query(of: collection).filter
       known = try collection.indexes()
       declared = try collection.createIndex(
@@ -122,20 +122,20 @@ enum IndexCommand: Command {
     try Console.print("\(collection): index \(index.name.inQuotes) has \(entries) entries")
   }
 
-  private static func searchField(_ text: Substring) throws(UsageError) -> DynamicSearchField {
-    let colon = text.lastIndex(of: ":")
+  private static func searchField(_ text: String) throws(UsageError) -> DynamicSearchField {
+    let colon = text.lastIndex(of: ":").flatMap { text[$0...].contains("`") ? nil : $0 }
     let weight = colon.map { Int(text[text.index(after: $0)...]) } ?? 1
     guard let path = FieldPath(String(text[..<(colon ?? text.endIndex)])), let weight else {
       throw UsageError(
-        "\(String(text).inQuotes) is no field, such as `body`, or `title:3` with a weight")
+        "\(text.inQuotes) is no field, such as `body`, or `title:3` with a weight")
     }
     return DynamicSearchField(path, weight: weight)
   }
 
-  private static func part(_ text: Substring) throws(UsageError) -> DynamicIndexPart {
+  private static func part(_ text: String) throws(UsageError) -> DynamicIndexPart {
     let isDescending = text.hasPrefix("-")
     guard let path = FieldPath(String(isDescending ? text.dropFirst() : text)) else {
-      throw UsageError("\(String(text).inQuotes) is no field, such as `name` or `-geo.lat`")
+      throw UsageError("\(text.inQuotes) is no field, such as `name` or `-geo.lat`")
     }
     return DynamicIndexPart(path, isDescending: isDescending)
   }

@@ -6,7 +6,8 @@ internal import Synchronization
   internal import Darwin
 #endif
 
-/// Control-C, and the request to terminate, as a wish that the work looks at, instead of the end of the process.
+/// Control-C, a terminal that is closed, and the request to terminate, as a wish that the work looks at, instead of
+/// the end of the process. Those that the process was begun to ignore, as by `nohup`, stay ignored.
 ///
 /// A command that waits for a pipe or for another process does not look: ``Watchdog`` ends that.
 enum Interruption {
@@ -20,11 +21,13 @@ enum Interruption {
     Watchdog.start { isSeen.load(ordering: .relaxed) }
     var interruptions = sigset_t()
     sigemptyset(&interruptions)
-    for number in [SIGINT, SIGTERM] {
-      signal(number) { number in
-        Interruption.wish.store(true, ordering: .relaxed)
-        signal(number, SIG_DFL)
+    for number in [SIGINT, SIGTERM, SIGHUP] {
+      let before = signal(number) { number in
+        if Interruption.wish.exchange(true, ordering: .relaxed) { return Watchdog.end(by: number) }
         Watchdog.wake(number)
+      }
+      if unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
+        signal(number, SIG_IGN)
       }
       sigaddset(&interruptions, number)
     }

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import LarderLMDB
+internal import Synchronization
 
 #if canImport(Glibc)
   internal import Glibc
@@ -12,8 +13,9 @@ internal import LarderLMDB
 ///
 /// A command that has seen the wish is on its way to its end, and gets five times as long.
 enum Watchdog {
-  /// A file that would be left behind.
-  private static let unfinishedFile = Locked<String?>(nil)
+  /// The address of the path of a file that would be left behind; 0 where there is none. A signal's handler
+  /// may not wait for a lock.
+  private static let unfinishedFile = Atomic<UInt>(0)
 
   /// The pipe that wakes it, for a signal's handler may do little more than write; -1 where there is none.
   private static let pipeEnds: (output: Int32, input: Int32) = {
@@ -28,6 +30,8 @@ enum Watchdog {
   /// - Parameter isSeen: Whether the command knows of it.
   static func start(_ isSeen: @escaping @Sendable () -> Bool) {
     let output = pipeEnds.output
+    // Made here, before a signal's handler can need it.
+    _ = unfinishedFile.load(ordering: .relaxed)
     guard output >= 0 else { return }
     DispatchQueue(label: "larder.watchdog").async {
       var number: UInt8 = 0
@@ -40,7 +44,10 @@ enum Watchdog {
   }
 
   /// Has a file deleted where the process ends, whether or not it is there by then.
-  static func noteUnfinished(_ path: String) { unfinishedFile.withLock { $0 = path } }
+  static func noteUnfinished(_ path: String) {
+    // Stays for as long as the process does.
+    unfinishedFile.store(UInt(bitPattern: strdup(path)), ordering: .releasing)
+  }
 
   /// To be called by a signal's handler, once it was started.
   static func wake(_ number: Int32) {
@@ -56,8 +63,11 @@ enum Watchdog {
     SystemCall.sleep(microseconds: min(seconds, 600) * 1_000_000)
   }
 
-  private static func end(by number: Int32) {
-    if let file = unfinishedFile.withLock({ $0 }) { _ = unlink(file) }
+  /// Ends the process by a signal. May be called by a signal's handler.
+  static func end(by number: Int32) {
+    if let file = UnsafePointer<CChar>(bitPattern: unfinishedFile.load(ordering: .acquiring)) {
+      _ = unlink(file)
+    }
     var signals = sigset_t()
     sigemptyset(&signals)
     sigaddset(&signals, number)

@@ -124,9 +124,12 @@ extension Arguments {
     return path
   }
 
-  /// What stands between the commas, of which those between backquotes are none.
   private func list(_ option: String) throws(UsageError) -> [String] {
-    guard let text = self[option] else { return [] }
+    self[option].map(Self.list) ?? []
+  }
+
+  /// What stands between the commas, of which those between backquotes are none.
+  static func list(_ text: String) -> [String] {
     var parts = [""]
     var isQuoted = false
     for scalar in text.unicodeScalars {

@@ -13,17 +13,22 @@ struct ImportBatches: ~Copyable {
   private var isAtEnd = false
   private var readCount = 0
   private let kept: KeptBatches?
+  /// The numbers of documents that are left out.
+  private let superseded: Set<Int>
   /// How many of what was kept were handed over.
   private var keptCount = 0
 
   /// - Parameters:
   ///   - documents: Those that `rehearsal` has tried, from the first on.
   ///   - kept: What need not be read again.
+  ///   - superseded: The numbers of documents, from 0 on, that are left out.
   init(
     _ documents: consuming ImportItems, _ encoder: consuming TapeEncoder,
-    _ rehearsal: SaveRehearsal, _ options: ImportOptions, _ kept: KeptBatches?
+    _ rehearsal: SaveRehearsal, _ options: ImportOptions, _ kept: KeptBatches?,
+    without superseded: Set<Int>
   ) {
     self.kept = kept
+    self.superseded = superseded
     self.documents = documents
     self.encoder = encoder
     self.rehearsal = rehearsal
@@ -68,14 +73,14 @@ struct ImportBatches: ~Copyable {
     if isAtEnd { return try nextKept() }
     while readCount < kept?.start ?? .max, try documents.advance() {
       readCount += 1
-      try add()
+      if superseded.isEmpty || !superseded.contains(readCount - 1) { try add() }
       let byteCount = documents.consumedByteCount
       let count = encoder.count + untyped.count
       if count >= options.batchDocumentCount || byteCount - start >= options.batchByteCount {
         start = byteCount
         return Step(batch: try takeBatch(), byteCount: byteCount, isLast: false)
       }
-      if count % ImportRun.stepDocumentCount == 0 {
+      if readCount % ImportRun.stepDocumentCount == 0 {
         return Step(batch: nil, byteCount: byteCount, isLast: false)
       }
     }

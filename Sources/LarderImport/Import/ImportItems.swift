@@ -28,14 +28,16 @@ struct ImportItem {
     }
   }
 
-  /// Where the value of a field stands, and what it is as the file has it; nil where the document
-  /// lacks the field.
+  /// Where the value of a field stands, or the array that it is in, and what it is as the file has it; nil where
+  /// the document lacks the field. The phrase is nil for an element of an array.
   ///
   /// - Parameter field: Names and places in arrays, from the outermost on, between dots.
   func place(of field: String) -> (position: TextPosition, phrase: String?)? {
     switch origin {
     case .json(let document):
-      document.member(at: field).map { ($0.position, $0.value.shortPhrase) }
+      document.member(at: field).map { found in
+        (found.member.position, found.isWhole ? found.member.value.shortPhrase : nil)
+      }
     case .row(let row): row.position(of: field).map { ($0, nil) }
     }
   }

@@ -61,8 +61,9 @@ extension ImportRun {
 
   /// The parts of a file all of which is to be saved by batches; nil where one thread has to read it.
   func parts(of file: borrowing ImportFile) throws(ImportError) -> PartSource? {
-    // Keys that are made grow in the order in which the documents are read.
-    guard hasLines, kept == nil, !options.makesKeys, mayDivide(file),
+    // Keys that are made grow in the order in which the documents are read, and so do the numbers of those that are
+    // left out.
+    guard hasLines, kept == nil, !options.makesKeys, superseded.isEmpty, mayDivide(file),
       options.batchByteCount <= Self.mostBatchByteCount
     else { return nil }
     let limit = LineParts.Limit(

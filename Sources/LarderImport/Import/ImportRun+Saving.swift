@@ -24,6 +24,7 @@ extension ImportRun {
         try rehearsal.declare()
         try saveInBatches(file)
       }
+      report.saved.duplicates += superseded.count
     } catch is Rehearsed {
       return
     } catch let refusal as ImportError where isAtOnce && refusal.kind == .value {
@@ -102,7 +103,11 @@ extension ImportRun {
       let place = batch.index(of: key)
     else { return error }
     var documents = try reader(of: file)
-    for _ in 0...first + place { _ = try documents.advance() }
+    var (number, left) = (0, first + place)
+    while left >= 0, try documents.advance() {
+      if !superseded.contains(number) { left -= 1 }
+      number += 1
+    }
     return ImportError(
       .value, file: file.name, position: documents.position,
       found: "\(value) in the unique index `\(index)`, as \(collection) \(other) has",
@@ -113,7 +118,7 @@ extension ImportRun {
     ImportBatches(
       documents,
       TapeEncoder(rehearsal, in: place, rules: options.rules(isTable: table != nil), .json),
-      rehearsal, options, kept)
+      rehearsal, options, kept, without: superseded)
   }
 
   /// - Parameter body: Returns how many documents are committed.

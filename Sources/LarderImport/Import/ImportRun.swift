@@ -16,6 +16,8 @@ struct ImportRun {
   var table: CSVTable?
   /// What need not be read again.
   var kept: KeptBatches?
+  /// The numbers of documents, from 0 on, that are left out for a later one with their key.
+  var superseded: Set<Int> = []
   /// Whether each document has a line of its own.
   var hasLines = false
 
@@ -93,6 +95,7 @@ struct ImportRun {
       try checkDocuments(file)
     }
     try checkRules(file.name)
+    try checkNames(file.name)
     try checkKeys(file)
     try file.checkUnchanged()
     try tell(news(.reading, file.byteCount, file, report.documentCount, part: 0..<1))
@@ -218,9 +221,10 @@ struct ImportRun {
     } catch let refusal as SaveRehearsal.Refusal {
       let item = step.items[refusal.index]
       let place = item.place(of: refusal.field)
+      let found = place?.phrase ?? refusal.found
       throw ImportError(
         .value, file: file, position: place?.position ?? item.position,
-        found: "\(place?.phrase ?? refusal.found) in \(quoted(refusal.field))",
+        found: "\(found) in \(quoted(refusal.field))",
         expected: refusal.expected
           + (refusal.isMixed ? "; or that the field may hold any kind (`--mixed`)" : ""))
     }
@@ -239,23 +243,35 @@ struct ImportRun {
     }
   }
 
+  /// - Throws: ``ImportError`` for documents with ever new names, each of which would take a place in every record.
+  private func checkNames(_ file: String) throws(ImportError) {
+    guard let (names, average) = rehearsal.shape.sparseness else { return }
+    throw ImportError(
+      .shape, file: file, position: .start,
+      found: "\(names) names of fields, of which a document has about \(average)",
+      expected:
+        "names that most documents have, as each takes a place in every record; put what has "
+        + "ever new names into an object, as in `{\"id\": 1, \"values\": {...}}`")
+  }
+
   /// - Throws: ``ImportError`` for a key that stands twice.
   private mutating func checkKeys(_ file: borrowing ImportFile) throws {
     guard var keys = rehearsal.repeatedKeys() else { return }
-    kept = nil  // Which one is the last of a key, the save finds out.
+    kept = nil  // Some of it is not to be saved.
     var documents = try reader(of: file, isRehearsal: true)
     var positions: [Int: TextPosition] = [:]
     var second: (document: ImportItem, first: Int)?
     var number = 0
     while let item = try documents.next() {
       if let earlier = keys.earlier(than: item.document, number: number) {
-        report.repeatedKeyCount += 1
-        second = second ?? (item, earlier)
+        superseded.insert(earlier.latest)
+        second = second ?? (item, earlier.first)
       } else if second == nil {
         positions[number] = keys.mayRepeat ? item.position : nil
       }
       number += 1
     }
+    report.repeatedKeyCount = superseded.count
     guard let second, options.repeatedKeys == .refused else { return }
     let key = second.document.document[rehearsal.keyField]
     let place = positions[second.first].map { ", as the document at \($0) has" } ?? ""

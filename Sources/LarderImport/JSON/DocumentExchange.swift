@@ -45,8 +45,6 @@ package struct DocumentExchange: Sendable {
 
   /// The text of a document.
   package func json(_ document: DynamicDocument) -> Data {
-    var output = JSONOutput()
-    output.write(document, in: place?.holdsAny == true ? place : nil)
-    return Data(output.bytes)
+    Data(JSONOutput.text(of: document, in: place).utf8)
   }
 }

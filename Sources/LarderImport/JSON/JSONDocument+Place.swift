@@ -1,23 +1,26 @@
 extension JSONDocument {
+  /// A member, and whether its value is the one that was looked for, or that one is further in.
+  typealias Found = (member: JSONMember, isWhole: Bool)
+
   /// The member that holds the value at `field`: names of members and places in arrays, from the
   /// outermost on, between dots. Where the way ends before, the last member on it.
-  func member(at field: String) -> JSONMember? {
+  func member(at field: String) -> Found? {
     Self.member(at: field[...], in: members)
   }
 
-  private static func member(at path: Substring, in members: [JSONMember]) -> JSONMember? {
+  private static func member(at path: Substring, in members: [JSONMember]) -> Found? {
     // A name may hold dots itself: the longest that fits is tried first.
     let candidates = members.filter { rest(of: path, behind: $0.name) != nil }
       .sorted { $0.name.utf8.count > $1.name.utf8.count }
     for member in candidates {
       guard let rest = rest(of: path, behind: member.name) else { continue }
-      if rest.isEmpty { return member }
+      if rest.isEmpty { return (member, true) }
       if let inner = Self.member(at: rest, in: member.value) { return inner }
     }
-    return candidates.first
+    return candidates.first.map { ($0, false) }
   }
 
-  private static func member(at path: Substring, in value: JSONValue) -> JSONMember? {
+  private static func member(at path: Substring, in value: JSONValue) -> Found? {
     switch value {
     case .object(let members): return member(at: path, in: members)
     case .array(let elements):

@@ -30,6 +30,17 @@ package struct JSONOutput {
     return String(decoding: output.bytes, as: UTF8.self)
   }
 
+  /// A document as an export writes it, in one line unless it is to be pretty.
+  ///
+  /// - Parameter place: What the catalogue knows of it.
+  package static func text(
+    of document: DynamicDocument, in place: FieldPlace?, pretty: Bool = false
+  ) -> String {
+    var output = JSONOutput(isPretty: pretty)
+    output.write(document, in: place?.holdsAny == true ? place : nil)
+    return String(decoding: output.bytes, as: UTF8.self)
+  }
+
   /// Forgets what was written, and keeps the memory.
   mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 

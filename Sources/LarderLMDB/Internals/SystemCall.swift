@@ -35,13 +35,16 @@ package enum SystemCall {
 
   /// Makes sure that no file which is opened gets a standard descriptor of a process that has closed
   /// it: what anybody prints to it would be written over the file.
-  static func keepStandardDescriptors() {
+  ///
+  /// Reading from one that was closed, or writing to it, fails as before.
+  package static func keepStandardDescriptors() {
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
-      let taken = open("/dev/null", O_RDWR)
+      let taken = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
       // The lowest number that is free: this one, unless another thread was faster.
       if taken > STDERR_FILENO { closeDescriptor(taken) }
     }
   }
+
   /// Bytes of a page of memory: maps of files begin at multiples of it.
   static let pageByteCount = sysconf(Int32(_SC_PAGESIZE))
 

@@ -71,11 +71,20 @@ struct SearchIndexOracleTests {
             == naive.frequencies { $0.utf8.starts(with: start.utf8) }, "\(hint)")
 
         let near = try reading.postings(
-          of: .resembles(Array(word.utf8), edits: 1), transaction)
+          of: .resembles(Array(word.utf8), edits: 1, orBegins: false), transaction)
         #expect(
           try reading.frequencies(near, transaction)
             == naive.frequencies { $0.unicodeScalars.isWithinOneEdit(of: word.unicodeScalars) },
           "\(hint)")
+
+        let typed = try reading.postings(
+          of: .resembles(Array(start.utf8), edits: 1, orBegins: true), transaction)
+        #expect(
+          try reading.frequencies(typed, transaction)
+            == naive.frequencies {
+              $0.utf8.starts(with: start.utf8)
+                || $0.unicodeScalars.isWithinOneEdit(of: start.unicodeScalars)
+            }, "\(hint)")
 
         let both = try [word, second].map {
           try reading.postings(of: .equals(Array($0.utf8)), withPositions: true, transaction)

@@ -47,7 +47,9 @@ extension SearchStore {
     let word = word()
     switch random.int(0..<5) {
     case 0: return SearchTerm([begin(of: word)], isPrefix: true)
-    case 1: return SearchTerm([Array(word.utf8)], edits: random.int(1..<3))
+    case 1:
+      return SearchTerm(
+        [Array(word.utf8)], isPrefix: random.bool(), edits: random.int(1..<3))
     case 2:
       // What stands somewhere, or does not.
       let texts = naive.documents.values.map { $0 }.flatMap { $0 }.filter { $0.count > 3 }

@@ -11,9 +11,18 @@ struct SearchParser: ~Copyable {
   private let isBeingTyped: Bool
   private let allowsTypos: Bool
   private var words: Words
-  /// Whether there is a term that an `OR` can belong to, and whether one came behind it.
-  private var hasTerm = false
+  private var before = Before.nothing
+  /// Whether an `OR` stands between what comes next and the term before it.
   private var isAlternative = false
+
+  /// What stands before the next piece.
+  private enum Before {
+    /// It is the first one.
+    case nothing
+    case term
+    /// What is excluded, or has no word: an `OR` behind it joins nothing, and is no word either.
+    case noTerm
+  }
 
   init(_ text: String, by tokenizer: SearchTokenizer, isBeingTyped: Bool, allowsTypos: Bool) {
     words = Words(tokenizer)
@@ -33,15 +42,16 @@ struct SearchParser: ~Copyable {
       }
       let isQuoted = rest.first?.isQuote ?? false
       let typed = isQuoted ? takeQuoted() : takeWord()
-      if !isExcluded, !isQuoted, hasTerm, typed.elementsEqual("OR".unicodeScalars) {
-        isAlternative = true
+      if !isExcluded, !isQuoted, before != .nothing, typed.elementsEqual("OR".unicodeScalars) {
+        isAlternative = before == .term
         continue
       }
-      guard let term = term(typed, isQuoted: isQuoted) else { continue }
+      let term = term(typed, isQuoted: isQuoted)
       defer {
-        hasTerm = !isExcluded
+        before = isExcluded || term == nil ? .noTerm : .term
         isAlternative = false
       }
+      guard let term else { continue }
       return isExcluded ? .excluded(term) : isAlternative ? .alternative(term) : .wanted(term)
     }
   }
@@ -89,9 +99,10 @@ struct SearchParser: ~Copyable {
     var isPrefix = hasStar || isOpen && !isClosed
     isPrefix = isPrefix && last.end == bytes.count && last.kind == .word
     if last.kind == .tail, last.end == bytes.count { isPrefix = true }
+    // Whoever writes the star knows how the word begins.
+    let mayHaveTypos = allowsTypos && !isQuoted && !hasStar && last.kind == .word
     return SearchTerm(
-      found, isPrefix: isPrefix && !isCut,
-      edits: allowsTypos && !isQuoted && last.kind == .word ? Self.edits(found[0]) : 0)
+      found, isPrefix: isPrefix && !isCut, edits: mayHaveTypos ? Self.edits(found[0]) : 0)
   }
 
   /// How many typos a word may have.

@@ -2,22 +2,23 @@
 struct SearchTerm: Sendable, Hashable {
   /// As `Words` gives them; one at least.
   let words: [[UInt8]]
-  /// Whether the last word is only the beginning of one.
+  /// Whether the last word may be only the beginning of one.
   let isPrefix: Bool
-  /// How many edits a word may be away; 0 where there are several.
+  /// How many edits a whole word may be away; 0 where there are several.
   let edits: Int
 
   init(_ words: [[UInt8]], isPrefix: Bool = false, edits: Int = 0) {
     self.words = words
     self.isPrefix = isPrefix
-    self.edits = words.count == 1 && !isPrefix ? edits : 0
+    self.edits = words.count == 1 ? edits : 0
   }
 
   /// What each of the words in a text must be.
   var tests: [WordTest] {
     words.enumerated().map { place, word in
-      if place == words.count - 1, isPrefix { return .begins(word) }
-      return edits > 0 ? .resembles(word, edits: edits) : .equals(word)
+      let mayBegin = isPrefix && place == words.count - 1
+      if edits > 0 { return .resembles(word, edits: edits, orBegins: mayBegin) }
+      return mayBegin ? .begins(word) : .equals(word)
     }
   }
 }

@@ -6,7 +6,7 @@ struct EditDistance {
 
   /// Nil where the test is no resemblance.
   init?(_ test: WordTest) {
-    guard case .resembles(let term, let edits) = test else { return nil }
+    guard case .resembles(let term, let edits, _) = test else { return nil }
     word = Array(String(decoding: term, as: UTF8.self).unicodeScalars)
     limit = edits
   }
