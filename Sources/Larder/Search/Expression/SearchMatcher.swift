@@ -11,11 +11,17 @@ struct SearchMatcher {
   private let exact: WordTable
   /// Tests that several words pass.
   private let others: [ReadyWordTest]
-  /// The terms that ask for each number of ``exact``, and then for each of ``others``, one after the other.
-  private let users: [User]
+  /// The terms of one word that ask for each number of ``exact``, and then for each of ``others``, one after the
+  /// other.
+  private let users: [Int]
   /// Where those of each number begin, and where the last ones end.
   private let userStarts: [Int]
+  /// The list of each number in ``places``; nil where no phrase has the word.
+  private let lists: [Int?]
+  /// The lists of the words of all phrases, one after the other.
+  private let phraseLists: [Int]
   private var counts: [UInt32]
+  /// Where words of phrases stand: a word that stands in several phrases, or twice in one, has one list.
   private var places: [[UInt64]]
   /// The weighted words of the document.
   private(set) var length: UInt32 = 0
@@ -23,14 +29,14 @@ struct SearchMatcher {
   private struct Term {
     let group: Int
     let wordCount: Int
-    /// Where the places of its words stand, for a phrase.
-    let firstPlaces: Int
+    /// Where the lists of its words stand in ``phraseLists``, for a phrase.
+    let firstList: Int
   }
 
-  private struct User {
-    let term: Int
-    /// Of the places of the word, for a phrase; nil for a term of one word.
-    let places: Int?
+  /// Who asks for a word.
+  private struct Users {
+    var terms: [Int] = []
+    var list: Int?
   }
 
   /// A set of bytes.
@@ -62,38 +68,48 @@ struct SearchMatcher {
     }
     wantedCount = groups.count
     var (terms, others): ([Term], [ReadyWordTest]) = ([], [])
-    var (exactUsers, otherUsers): ([[User]], [[User]]) = ([], [])
+    var (exactUsers, otherUsers): ([Users], [Users]) = ([], [])
     var firstBytes = FirstBytes()
-    var placeCount = 0
+    var phraseLists: [Int] = []
+    var listCount = 0
     for (group, term) in groups + expression.excluded.map({ (-1, $0) }) {
       let number = terms.count
-      terms.append(Term(group: group, wordCount: term.words.count, firstPlaces: placeCount))
-      let isPhrase = term.words.count > 1
-      for (place, test) in term.tests.enumerated() {
+      terms.append(
+        Term(group: group, wordCount: term.words.count, firstList: phraseLists.count))
+      func note(_ users: inout Users) {
+        guard term.words.count > 1 else { return users.terms.append(number) }
+        let list = users.list ?? listCount
+        if users.list == nil { listCount += 1 }
+        users.list = list
+        phraseLists.append(list)
+      }
+      for test in term.tests {
         if let first = test.prefix.first { firstBytes.insert(first) }
-        let user = User(term: number, places: isPhrase ? placeCount + place : nil)
         if case .equals(let word) = test {
           let number = word.withUnsafeBytes { exact.number(of: $0) }
-          if number == exactUsers.count { exactUsers.append([]) }
-          exactUsers[number].append(user)
-        } else if let known = others.firstIndex(where: { $0.test == test }) {
-          otherUsers[known].append(user)
+          if number == exactUsers.count { exactUsers.append(Users()) }
+          note(&exactUsers[number])
         } else {
-          others.append(ReadyWordTest(test))
-          otherUsers.append([user])
+          let known = others.firstIndex { $0.test == test }
+          if known == nil {
+            others.append(ReadyWordTest(test))
+            otherUsers.append(Users())
+          }
+          note(&otherUsers[known ?? others.count - 1])
         }
       }
-      if isPhrase { placeCount += term.words.count }
     }
     self.exact = exact
     self.terms = terms
     self.others = others
     self.firstBytes = firstBytes
     let users = exactUsers + otherUsers
-    self.users = users.flatMap { $0 }
-    userStarts = users.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1.count) }
+    self.users = users.flatMap(\.terms)
+    userStarts = users.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1.terms.count) }
+    lists = users.map(\.list)
+    self.phraseLists = phraseLists
     counts = Array(repeating: 0, count: terms.count)
-    places = Array(repeating: [], count: placeCount)
+    places = Array(repeating: [], count: listCount)
   }
 
   /// Begins another document.
@@ -117,13 +133,8 @@ struct SearchMatcher {
 
   @inline(__always)
   private mutating func note(_ test: Int, _ place: UInt64, _ weight: UInt32) {
-    for number in userStarts[test]..<userStarts[test + 1] {
-      if let list = users[number].places {
-        places[list].append(place)
-      } else {
-        counts[users[number].term] &+= weight
-      }
-    }
+    if let list = lists[test] { places[list].append(place) }
+    for number in userStarts[test]..<userStarts[test + 1] { counts[users[number]] &+= weight }
   }
 
   /// Ends a document.
@@ -151,10 +162,10 @@ struct SearchMatcher {
 
   /// How often the words of a phrase stand behind one another, by weight.
   private func phraseCount(_ term: Term) -> UInt32 {
-    var starts = places[term.firstPlaces]
+    var starts = places[phraseLists[term.firstList]]
     for word in 1..<term.wordCount {
       starts = Phrase.starts(
-        starts, followedBy: places[term.firstPlaces + word], after: word)
+        starts, followedBy: places[phraseLists[term.firstList + word]], after: word)
       if starts.isEmpty { return 0 }
     }
     return starts.reduce(0) { $0 &+ weights[Int($1 >> 32)] }
