@@ -134,7 +134,7 @@ enum IndexCommand: Command {
 
   private static func part(_ text: String) throws(UsageError) -> DynamicIndexPart {
     let isDescending = text.hasPrefix("-")
-    guard let path = FieldPath(String(isDescending ? text.dropFirst() : text)) else {
+    guard let path = FieldPath(isDescending ? String(text.dropFirst()) : text) else {
       throw UsageError("\(text.inQuotes) is no field, such as `name` or `-geo.lat`")
     }
     return DynamicIndexPart(path, isDescending: isDescending)
