@@ -64,16 +64,19 @@ struct ResultRows: Sendable {
   /// - Parameters:
   ///   - new: The first ones, in their order.
   ///   - wanted: How many were asked for.
-  mutating func append(_ new: [Row], wanted: Int) {
+  ///   - isCut: Whether there may be more, however few they are.
+  mutating func append(_ new: [Row], wanted: Int, isCut: Bool = false) {
     rows.append(new)
-    isComplete = new.count < wanted || wanted == .max
+    isComplete = !isCut && (new.count < wanted || wanted == .max)
   }
 
   /// Takes rows from the store for those that there are.
   ///
-  /// - Parameter new: The first ones of the result, in their order, at most ``wantedCount``.
-  mutating func replace(by new: [Row]) {
-    isComplete = new.count < wantedCount || wantedCount == .max
+  /// - Parameters:
+  ///   - new: The first ones of the result, in their order, at most ``wantedCount``.
+  ///   - isCut: Whether there may be more, however few they are.
+  mutating func replace(by new: [Row], isCut: Bool = false) {
+    isComplete = !isCut && (new.count < wantedCount || wantedCount == .max)
     rows = OrderedRows(new)
   }
 }
@@ -154,6 +157,9 @@ extension ResultRows {
     return position
   }
 
+  /// Whether a row is behind the last that is known, and so not followed.
+  func isBehind(_ row: Row) -> Bool { isBehind(row, rows.last?.place) }
+
   private func isBehind(_ row: Row, _ bound: [UInt8]?) -> Bool {
     guard !isComplete else { return false }
     guard let bound else { return true }
@@ -162,9 +168,13 @@ extension ResultRows {
 
   /// Takes rows from the store, so that none is missing.
   ///
-  /// - Parameter new: As for ``replace(by:)``.
+  /// - Parameters:
+  ///   - new: As for ``replace(by:isCut:)``.
+  ///   - isCut: Likewise.
   /// - Throws: ``Inconsistent``; the rows are of no use then.
-  mutating func refill(_ new: [Row], _ step: inout Step) throws(Inconsistent) {
+  mutating func refill(
+    _ new: [Row], isCut: Bool = false, _ step: inout Step
+  ) throws(Inconsistent) {
     guard new.count >= rows.count else { throw Inconsistent() }
     for (kept, found) in zip(rows[0..<rows.count], new) {
       guard kept.isSame(as: found) else { throw Inconsistent() }
@@ -173,7 +183,7 @@ extension ResultRows {
     step.inserted += zip(more.indices, more).map { ($0, $1) }
     rows.append(Array(more))
     step.needsRows = false
-    isComplete = new.count < wantedCount
+    isComplete = !isCut && new.count < wantedCount
   }
 
   /// What the window sees of a step.

@@ -133,10 +133,11 @@ extension ResultWatch {
   private mutating func begin(_ snapshot: borrowing Snapshot) throws -> ResultChange<Model> {
     var models = RowsBuilder<Model>()
     if let bound = try binding(in: snapshot) {
-      rows.replace(
-        by: try reader.rows(
-          rows.wantedCount, bound, snapshot.transaction, visible: rows.window
-        ) { models.append($0) })
+      let found = try reader.rows(
+        rows.wantedCount, needed: rows.window.upperBound, bound, snapshot.transaction,
+        visible: rows.window
+      ) { models.append($0) }
+      rows.replace(by: found.rows, isCut: found.isCut)
     }
     follower.begin(snapshot)
     return .initial(models.rows(), sequence: snapshot.sequence)
@@ -151,7 +152,7 @@ extension ResultWatch {
     rereadCount += 1
     let before = shown.map { rows[$0] } ?? rows.visibleRows
     var models = RowsBuilder<Model>()
-    var new: [Row] = []
+    var new = RowReader<Entity, Model>.Found()
     if reader.isRanked {
       reader.forgetStatistics()
       self.bound = nil
@@ -159,10 +160,11 @@ extension ResultWatch {
     let bound = try binding(in: snapshot)
     if let bound {
       new = try reader.rows(
-        rows.wantedCount, bound, snapshot.transaction, visible: isReset ? rows.window : 0..<0
+        rows.wantedCount, needed: rows.window.upperBound, bound, snapshot.transaction,
+        visible: isReset ? rows.window : 0..<0
       ) { models.append($0) }
     }
-    rows.replace(by: new)
+    rows.replace(by: new.rows, isCut: new.isCut)
     let found = RowDifference(from: before, to: rows.visibleRows)
     guard !found.isEmpty else { return nil }
     let difference = try self.difference(found, bound, snapshot)
@@ -183,8 +185,9 @@ extension ResultWatch {
     if step.needsRows {
       refillCount += 1
       do {
-        let more = try reader.rows(rows.wantedCount, bound, snapshot.transaction)
-        try rows.refill(more, &step)
+        let more = try reader.rows(
+          rows.wantedCount, needed: rows.window.upperBound, bound, snapshot.transaction)
+        try rows.refill(more.rows, isCut: more.isCut, &step)
       } catch {
         if let before { rows = before }
         throw error
@@ -210,9 +213,11 @@ extension ResultWatch {
     if rows.isMissingRows {
       let wanted = rows.wantedCount == .max ? .max : rows.wantedCount - rows.count
       do {
-        let more = try reader.rows(wanted, behind: rows.last, bound, snapshot.transaction)
-        rows.append(more, wanted: wanted)
-        grownCount += more.count
+        let more = try reader.rows(
+          wanted, needed: rows.window.upperBound - rows.count, behind: rows.last, bound,
+          snapshot.transaction)
+        rows.append(more.rows, wanted: wanted, isCut: more.isCut)
+        grownCount += more.rows.count
       } catch {
         return try reread(snapshot, isReset: false, showing: shown)
       }
@@ -239,14 +244,29 @@ extension ResultWatch {
     for document in changes.documents {
       var change = ResultRows.Change()
       if let old = document.old {
-        change.before = try reader.row(document.key, old, bound, &bytes)
+        change.before = try row(document.key, old, bound, &bytes)
       }
       if try documents.seek(document.key) {
-        change.after = try reader.row(document.key, documents.value, bound, &bytes)
+        change.after = try row(document.key, documents.value, bound, &bytes)
       }
       if change.before != nil || change.after != nil { result.append(change) }
     }
     return result
+  }
+
+  /// The row of a document, if it matches; nil also for one that cannot be read behind the last row that
+  /// is known, which nobody has asked for.
+  private func row(
+    _ key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer,
+    _ bound: RowReader<Entity, Model>.Bound, _ bytes: inout OrderedBytes
+  ) throws -> Row? {
+    do {
+      return try reader.row(key, record, bound, &bytes)
+    } catch let error as StoreError where UnreadableDocument(error) != nil {
+      let isBehind = try rows.isBehind(reader.row(ofMatch: key, record, bound, &bytes))
+      guard isBehind else { throw error }
+      return nil
+    }
   }
 
   private func difference(

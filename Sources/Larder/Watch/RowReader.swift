@@ -70,7 +70,10 @@ struct RowReader<Entity: Document, Model: Sendable>: Sendable {
     return try row(ofMatch: key, record, bound, &bytes)
   }
 
-  private func row(
+  /// The row of a document that is known to match, whether it has a model or not.
+  ///
+  /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)``.
+  func row(
     ofMatch key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer, _ bound: Bound,
     _ bytes: inout OrderedBytes
   ) throws -> Row {
@@ -117,19 +120,28 @@ struct RowReader<Entity: Document, Model: Sendable>: Sendable {
     }
   }
 
+  /// Rows that were read.
+  struct Found {
+    var rows: [Row] = []
+    /// Whether a document that cannot be read stands behind them, so that there may be more.
+    var isCut = false
+  }
+
   /// The first rows of the result, in its order.
   ///
   /// - Parameters:
   ///   - wanted: How many, at most.
+  ///   - needed: How many of them somebody has asked for. The others are read so that they are there when
+  ///     they are: one that cannot be read is no error yet, and ends the rows.
   ///   - last: A row of this moment that they come behind; nil for the first ones of all.
   ///   - body: Lent each row with its place and its model, for those whose place is in `visible`.
   /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)``.
   func rows(
-    _ wanted: Int, behind last: Row? = nil, _ bound: Bound,
+    _ wanted: Int, needed: Int, behind last: Row? = nil, _ bound: Bound,
     _ transaction: borrowing some Transaction & ~Copyable, visible: Range<Int> = 0..<0,
     _ body: (Model) -> Void = { _ in }
-  ) throws -> [Row] {
-    if wanted == 0 { return [] }
+  ) throws -> Found {
+    if wanted == 0 { return Found() }
     var selection = selection
     if let last {
       let (_, rest) = selection.filter.splitAtPosition
@@ -138,19 +150,25 @@ struct RowReader<Entity: Document, Model: Sendable>: Sendable {
     selection.maximum = wanted == .max ? nil : wanted
     selection.skipped = 0
     let binding = bound.binding
-    var rows: [Row] = []
+    var found = Found()
     var bytes = OrderedBytes()
-    try transaction.execution(of: selection, binding)
-      .forEach(in: transaction, wanted: form.isWhole ? wanted : .max) { key, record in
-        let isVisible = visible.contains(rows.count)
-        if !form.isWhole || isVisible {
-          guard let model = try model(key, record, binding) else { return true }
-          if isVisible { body(model) }
+    do {
+      try transaction.execution(of: selection, binding)
+        .forEach(in: transaction, wanted: form.isWhole ? wanted : .max) { key, record in
+          let isVisible = visible.contains(found.rows.count)
+          if !form.isWhole || isVisible {
+            guard let model = try model(key, record, binding) else { return true }
+            if isVisible { body(model) }
+          }
+          found.rows.append(try row(ofMatch: key, record, bound, &bytes))
+          return found.rows.count < wanted
         }
-        rows.append(try row(ofMatch: key, record, bound, &bytes))
-        return rows.count < wanted
-      }
-    return rows
+    } catch let error as StoreError
+      where found.rows.count >= needed && UnreadableDocument(error) != nil
+    {
+      found.isCut = true
+    }
+    return found
   }
 
   /// Where a row of this moment stands, for who reads on behind it.
