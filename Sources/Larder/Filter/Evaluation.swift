@@ -2,8 +2,8 @@
 final class Evaluation: Sendable {
   private let program: FilterProgram
   private let order: [(place: Place, isReversed: Bool)]
-  /// The place that documents have to come behind.
-  private let position: (test: PositionTest, order: [Place])?
+  /// What is asked of a document's key.
+  private let keyTest: KeyTest?
   let matchesAll: Bool
   /// Whether a document matches, and sorts as if the field were nil, when a field cannot be read.
   /// Whoever asks for this decodes them afterwards and leaves them out.
@@ -18,9 +18,11 @@ final class Evaluation: Sendable {
     self.passesUnreadable = passesUnreadable
     let fields = collection.description.fields
     matchesAll = filter == .constant(true)
-    position = filter.splitAtPosition.0.map { position in
+    let position = filter.splitAtPosition.0.map { position in
       (PositionTest(position), position.order.map { Place($0.operand, in: fields) })
     }
+    let key = filter.askedKey
+    keyTest = position != nil || key != nil ? KeyTest(key: key, position: position) : nil
     program = FilterProgram(filter, in: fields)
     self.order = order.map { (Place($0.operand, in: fields), $0.isReversed) }
     isRankedSearch =
@@ -66,13 +68,22 @@ final class Evaluation: Sendable {
     if case .predicate = error { false } else { passesUnreadable }
   }
 
-  /// Whether a document that matches comes behind the place in an order that the filter names.
+  private struct KeyTest {
+    let key: [UInt8]?
+    /// The place that it has to come behind.
+    let position: (test: PositionTest, order: [Place])?
+  }
+
+  /// Whether a document that matches has the key that the filter names, or comes behind the place in an order
+  /// that it names.
   ///
   /// - Throws: ``RecordError`` when a field cannot be read.
-  func isBehindPosition(
+  func isInPlace(
     _ record: borrowing RecordReader, key: UnsafeRawBufferPointer
   ) throws(RecordError) -> Bool {
-    guard let position else { return true }
+    guard let keyTest else { return true }
+    if let wanted = keyTest.key, !wanted.withUnsafeBytes({ Bytes.equal($0, key) }) { return false }
+    guard let position = keyTest.position else { return true }
     return try position.test.isBehind(key) { (bytes) throws(RecordError) in
       for (place, sortKey) in zip(position.order, position.test.order) {
         let start = bytes.count

@@ -54,6 +54,8 @@ indirect enum FilterNode: Sendable, Equatable {
   case search(SearchCondition)
   /// Behind a place in an order; stands only beside the other conditions of a query, not in them.
   case behind(Position)
+  /// The document under this key, whatever its fields say; stands where ``behind(_:)`` does.
+  case key([UInt8])
   /// Stands for a condition of too many levels; never evaluated.
   case tooDeep
 
@@ -84,6 +86,15 @@ indirect enum FilterNode: Sendable, Equatable {
   var isConjunction: Bool { if case .conjunction = self { true } else { false } }
   var isDisjunction: Bool { if case .disjunction = self { true } else { false } }
   var isTooDeep: Bool { if case .tooDeep = self { true } else { false } }
+
+  /// The key that documents have to be under; nil where it is none or not known.
+  var askedKey: [UInt8]? {
+    switch self {
+    case .key(let key): key
+    case .conjunction(let parts): parts.lazy.compactMap(\.askedKey).first
+    default: nil
+    }
+  }
 }
 
 extension FilterNode: CustomStringConvertible {
@@ -99,6 +110,7 @@ extension FilterNode: CustomStringConvertible {
     case .relation(let left, let relation, let right): "\(left) \(relation) \(right)"
     case .search(let condition): "\(condition)"
     case .behind(let position): "behind \(position)"
+    case .key(let key): "key \(key.hexText)"
     case .tooDeep: "<conditions nested too deep>"
     }
   }

@@ -23,7 +23,8 @@ extension FilterNode {
     case .not(let part):
       writer.put(3 as Int64)
       return part.encode(into: &writer)
-    case .test(.computed, _), .test(.rank, _), .search, .behind, .tooDeep: return false
+    case .test(.computed, _), .test(.rank, _), .search, .behind, .key, .tooDeep:
+      return false
     case .test(.field(let path), let comparison):
       writer.put(4 as Int64)
       writer.putArray(count: 2)

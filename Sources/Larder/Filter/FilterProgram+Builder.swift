@@ -44,7 +44,7 @@ extension FilterProgram {
       case .search(let condition):
         return add(
           Step(ifTrue: ifTrue, ifFalse: ifFalse), .search(SearchTest(condition, in: fields)))
-      case .behind: return ifTrue  // Needs the key; asked beside the program.
+      case .behind, .key: return ifTrue  // Needs the key; asked beside the program.
       case .tooDeep: return ifFalse  // Refused before it comes here.
       }
     }

@@ -74,7 +74,14 @@ extension FilterNode {
 extension Position: CustomStringConvertible {
   var description: String {
     values.map(\.description).joined(separator: ", ") + (values.isEmpty ? "key " : ", key ")
-      + key.map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }.joined()
+      + key.hexText
+  }
+}
+
+extension [UInt8] {
+  /// Two digits for each byte.
+  var hexText: String {
+    map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }.joined()
   }
 }
 

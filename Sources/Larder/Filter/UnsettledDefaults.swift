@@ -14,7 +14,7 @@ extension FilterNode {
     case .test(let operand, let comparison): .test(operand.withoutUnsettledDefaults, comparison)
     case .relation(let left, let relation, let right):
       .relation(left.withoutUnsettledDefaults, relation, right.withoutUnsettledDefaults)
-    case .constant, .search, .behind, .tooDeep: self
+    case .constant, .search, .behind, .key, .tooDeep: self
     }
   }
 }

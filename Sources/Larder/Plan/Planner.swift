@@ -286,6 +286,9 @@ struct Planner {
 
   /// A plan from conditions on the key alone.
   var keyPlan: Plan? {
+    for (place, condition) in conditions.enumerated() {
+      if case .key(let key) = condition { return plan(forKeys: [key], settling: place) }
+    }
     guard let name = collection.description.keyField else { return nil }
     for (place, condition) in conditions.enumerated() {
       guard case .test(.field(let path), let comparison) = condition, path.count == 1,
@@ -303,12 +306,15 @@ struct Planner {
         keys.append(key)
       }
       let sorted = Set(keys).sorted { $0.lexicographicallyPrecedes($1) }
-      return plan(
-        .keys(sorted), selection.order.isEmpty ? .keys : .sort, ConditionPlaces(place),
-        sorted.count,
-        isExact: false)
+      return plan(forKeys: sorted, settling: place)
     }
     return nil
+  }
+
+  private func plan(forKeys keys: [[UInt8]], settling place: Int) -> Plan {
+    plan(
+      .keys(keys), selection.order.isEmpty ? .keys : .sort, ConditionPlaces(place), keys.count,
+      isExact: false)
   }
 
   /// Where conditions leave the keys; nil where there are none.

@@ -197,7 +197,7 @@ extension CollectionBinding {
     do throws(RecordError) {
       let record = try RecordReader(record, binding: self, schema: root, depth: 1)
       guard try evaluation.matches(record) else { return false }
-      return try evaluation.isBehindPosition(record, key: key)
+      return try evaluation.isInPlace(record, key: key)
     } catch {
       throw damaged(key, error)
     }

@@ -195,7 +195,7 @@ extension FilterNode {
   /// Whether a part of it looks at what only the decoded document has.
   fileprivate var isComputed: Bool {
     switch self {
-    case .constant, .search, .behind, .tooDeep: false
+    case .constant, .search, .behind, .key, .tooDeep: false
     case .conjunction(let parts), .disjunction(let parts): parts.contains(where: \.isComputed)
     case .not(let part): part.isComputed
     case .test(.computed, _): true

@@ -148,12 +148,8 @@ extension Query {
     {
       selection.filter = .test(.field([FieldStep(field)]), .equal(value))
     } else {
-      let isUnderKey = Operand.Computed { document throws(RecordError) in
-        var document = document
-        let found = try Entity._load(from: &document).entityAccessorKey
-        return .bool(found.withEncodedKey { [UInt8]($0) } == encoded)
-      }
-      selection.filter = .test(.computed(isUnderKey), .equal(.bool(true)))
+      // It is no field, or not one alone: only what the document is kept under says it.
+      selection.filter = .key(encoded)
     }
   }
 }

@@ -16,7 +16,9 @@ struct WatchInterest: Sendable {
     _ form: ModelForm<Model, Entity>, _ filter: FilterNode, ignoring ignored: Set<ChangeOrigin> = []
   ) {
     collection = form.collection
-    self.filter = filter
+    // A filter that names a key is not asked of any other document.
+    keys = filter.askedKey.map { [$0] }
+    self.filter = keys == nil ? filter : .constant(true)
     self.ignored = ignored
     binding = { try form.binding($0) }
   }

@@ -28,6 +28,24 @@ import Testing
     var parent: Int?
   }
 
+  @Document(as: "Label")
+  struct OlderLabel: Equatable {
+    var id: String
+    var plan = OlderPlan.small
+    var order = 0
+
+    var entityAccessorKey: String { id.lowercased() }
+  }
+
+  @Document(as: "Label")
+  struct NewerLabel: Equatable {
+    var id: String
+    var plan = NewerPlan.large
+    var order = 0
+
+    var entityAccessorKey: String { id.lowercased() }
+  }
+
   /// Every subscription, but for those with a negative order.
   private struct NumberMapper: EntityMapper {
     struct Number: Equatable {
@@ -144,5 +162,94 @@ import Testing
     }
     print("unreadable behind limits: \(steps) steps, \(errors) errors")
     #expect(steps > enough && errors > enough, "\(hint)")
+  }
+
+  // MARK: Keys
+
+  @Test("one document is watched whatever the others hold, also where its key is no field")
+  func key() throws {
+    try withTemporaryStore { store in
+      let older = store.repository(of: OlderLabel.self)
+      let newer = store.repository(of: NewerLabel.self)
+      let memory = InMemoryRepository(of: OlderLabel.self)
+      try newer.save(NewerLabel(id: "Z"))
+      for labels in [older, memory] as [any Repository<OlderLabel, OlderLabel>] {
+        try labels.save([OlderLabel(id: "A"), OlderLabel(id: "B")])
+        var list: [OlderLabel] = []
+        let query = query(under: "a")
+        let watcher = try #require(labels.watch(query, ignoring: []).makeWatcher?())
+        func look(_ orders: [Int]) throws {
+          while let change = try watcher.look() { list.apply(change) }
+          #expect(list.map(\.order) == orders)
+          #expect(try list.first == labels.get("a"))
+        }
+        try look([0])
+
+        try labels.save([OlderLabel(id: "A", order: 1), OlderLabel(id: "B", order: 2)])
+        try look([1])
+        try labels.delete(keys: ["a", "b"])
+        try look([])
+        try labels.save(OlderLabel(id: "a", order: 3))
+        try look([3])
+      }
+      #expect(try query(under: "a").explain(in: store).examinedCount == 1)
+      #expect(try query(under: "b").explain(in: store).source == .keys(count: 1))
+    }
+  }
+
+  /// As a watch of one key makes it.
+  private func query(under key: String) -> Query<OlderLabel> {
+    var query = OlderLabel.all
+    query.selection.filter = .key(key.encodedBytes)
+    return query
+  }
+
+  @Test("a watch of a key gives what is under it, and throws only for that document")
+  func watchedKey() async throws {
+    try await withTemporaryStore { store in
+      let older = store.repository(of: OlderLabel.self)
+      let newer = store.repository(of: NewerLabel.self)
+      try await newer.save(NewerLabel(id: "Z"))
+      try await older.save(OlderLabel(id: "A"))
+      var labels = older.watch(key: "a").makeAsyncIterator()
+      #expect(try await labels.next() == OlderLabel(id: "A"))
+
+      try await newer.save(NewerLabel(id: "Y"))
+      try await older.save(OlderLabel(id: "A", order: 1))
+      #expect(try await labels.next() == OlderLabel(id: "A", order: 1))
+      try await older.delete(keys: ["a"])
+      #expect(try await labels.next() == .some(nil))
+      try await newer.save(NewerLabel(id: "A"))
+      await #expect(throws: StoreError.self) { try await labels.next() }
+    }
+  }
+
+  @Test("a key is a condition beside others, and wakes nobody for other documents")
+  func keyCondition() async throws {
+    try await withTemporaryStore { store in
+      let labels = store.repository(of: OlderLabel.self)
+      let memory = InMemoryRepository(of: OlderLabel.self)
+      let all = ["A", "B", "C"].map { OlderLabel(id: $0, order: 1) }
+      try await labels.save(all)
+      try await memory.save(all)
+      var query = OlderLabel.where { $0.order == 1 }
+      query.selection.filter = .all([query.selection.filter, .key("b".encodedBytes)])
+      let repositories: [any Repository<OlderLabel, OlderLabel>] = [labels, memory]
+      for repository in repositories { #expect(try repository.fetch(query).map(\.id) == ["B"]) }
+      #expect(try query.results(of: all).map(\.id) == ["B"])
+      query.selection.filter = .all([
+        .key("b".encodedBytes), OlderLabel.where { $0.order == 2 }.selection.filter,
+      ])
+      for repository in repositories { #expect(try repository.fetch(query).isEmpty) }
+
+      let interest = WatchInterest(
+        ModelForm<OlderLabel, OlderLabel>.documents, query.selection.filter)
+      let seat = store.engine.watchHub.sit(in: store, interest)
+      try await labels.save(OlderLabel(id: "A", order: 5))
+      #expect(!seat.takeMark())
+      try await labels.save(OlderLabel(id: "B", order: 5))
+      #expect(try await eventually { seat.takeMark() })
+      store.engine.watchHub.leave(seat)
+    }
   }
 }

@@ -64,7 +64,7 @@ extension FilterNode {
   func depth(upTo limit: Int) -> Int {
     if limit <= 1 { return 1 }
     switch self {
-    case .constant, .relation, .search, .behind, .tooDeep: return 1
+    case .constant, .relation, .search, .behind, .key, .tooDeep: return 1
     case .conjunction(let parts), .disjunction(let parts):
       return 1 + (parts.map { $0.depth(upTo: limit - 1) }.max() ?? 0)
     case .not(let part): return 1 + part.depth(upTo: limit - 1)
