@@ -1,3 +1,5 @@
+internal import LarderLMDB
+
 /// The models of a repository, each with what belongs to it in another one: to fetch, and to watch.
 ///
 /// ```swift
@@ -33,7 +35,7 @@ public struct JoinedModels<Model: Sendable, Entity: Document, Related: Sendable>
   /// A step costs what has changed: a model that has changed, or all those that a changed one of the
   /// others belongs to. The first costs a fetch of both sides, and the watcher keeps both in memory,
   /// also those of the others that belong to no model yet. So it suits others that are few, as the cities
-  /// of contacts.
+  /// of contacts. One of the others that cannot be read is an error once a model refers to it.
   ///
   /// - Parameter ignored: Changes of these origins are no reason for a step; they come with the
   ///   next one that is made for others, of the models or of what belongs to them. Those of a repository of
@@ -87,7 +89,8 @@ extension Repository {
     related: @escaping @Sendable ([[Other]]) -> Related
   ) -> JoinedModels<Model, Entity, Related> {
     joined(
-      JoinedRows.Link(wanted: wanted, key: { $0.entityAccessorKey }, related: related),
+      JoinedRows.Link(
+        wanted: wanted, key: { $0.entityAccessorKey }, related: related, text: \.reportedText),
       fetching: { keys, unreadable in
         let keys = Array(Set(keys))
         guard let unreadable else { return try others.get(keys: keys) }
@@ -95,8 +98,25 @@ extension Repository {
       },
       watching: { ignored, unreadable in
         var all = Other.all
-        all.selection.unreadable = unreadable
-        return others.watch(all, ignoring: ignored)
+        if let unreadable {
+          all.selection.unreadable = unreadable
+          return JoinedOthers(watch: others.watch(all, ignoring: ignored))
+        }
+        // Whom nobody refers to need not be readable.
+        let reports = Locked<Set<String>>([])
+        all.selection.unreadable = UnreadableHandler { document in
+          reports.withLock { _ = $0.insert(document.key) }
+        }
+        return JoinedOthers(
+          watch: others.watch(all, ignoring: ignored),
+          unreadable: UnreadableOthers {
+            reports.withLock { reports in
+              defer { reports = [] }
+              return reports
+            }
+          } read: { keys in
+            _ = try others.get(keys: keys)
+          })
       })
   }
 }
@@ -134,11 +154,25 @@ extension Repository where Model == Entity {
       JoinedRows.Link(wanted: { [$0.entityAccessorKey] }, key: key, related: { $0[0] }),
       // Of them the other query says what becomes of those that cannot be read.
       fetching: { _, _ in try others.fetch(query) },
-      watching: { ignored, _ in others.watch(query, ignoring: ignored) })
+      watching: { ignored, _ in JoinedOthers(watch: others.watch(query, ignoring: ignored)) })
   }
 }
 
 // MARK: Joining
+
+/// One iteration's watch of the others.
+private struct JoinedOthers<Other: Sendable, Key: Sendable>: Sendable {
+  let watch: WatchSequence<ResultChange<Other>>
+  /// Where it leaves out those that cannot be read, and these are errors.
+  var unreadable: UnreadableOthers<Key>?
+}
+
+extension DocumentKey {
+  /// The key as an ``UnreadableDocument`` has it.
+  fileprivate var reportedText: String {
+    withEncodedKey { Self.keyKind.text(of: $0) }
+  }
+}
 
 extension Repository {
   /// - Parameters:
@@ -149,9 +183,7 @@ extension Repository {
     _ link: JoinedRows<Model, Other, Key, Related>.Link,
     fetching: @escaping @Sendable ([Key], UnreadableHandler?) throws -> [Other],
     watching:
-      @escaping @Sendable (Set<ChangeOrigin>, UnreadableHandler?) -> WatchSequence<
-        ResultChange<Other>
-      >
+      @escaping @Sendable (Set<ChangeOrigin>, UnreadableHandler?) -> JoinedOthers<Other, Key>
   ) -> JoinedModels<Model, Entity, Related> {
     JoinedModels { query in
       let models = try fetch(query)
@@ -165,9 +197,9 @@ extension Repository {
       }
     } watching: { query, ignored in
       let models = watch(query, ignoring: ignored)
-      let others = watching(ignored, query.selection.unreadable)
       return WatchSequence {
-        let joined = JoinedWatch(link, models, others)
+        let others = watching(ignored, query.selection.unreadable)
+        let joined = JoinedWatch(link, models, others.watch, others.unreadable)
         return { try await joined.next() }
       }
     }

@@ -19,6 +19,8 @@ struct JoinedRows<
     /// What belongs to a model: for each of the values that it asks for, the others that have it, in
     /// their order.
     let related: @Sendable ([[Other]]) -> Related
+    /// A value as reports of unreadable documents name it; nil where these are no business of the join.
+    var text: (@Sendable (Key) -> String)? = nil
   }
 
   private let link: Link
@@ -33,6 +35,11 @@ struct JoinedRows<
   private var isShown = false
   /// Models whose others have changed since they were given last.
   private var owed: [ObjectIdentifier: ModelRow] = [:]
+  /// Values of documents that cannot be read, and so are none of the others; as texts. Meanwhile some may be
+  /// readable, or gone.
+  private var unreadable: Set<String> = []
+  /// Those that some model has asked for, and that nobody has tried to read since.
+  private var doubtful: Set<Key> = []
   /// How many models were joined with others, for tests of the cost.
   private(set) var joinedCount = 0
 
@@ -112,11 +119,44 @@ extension JoinedRows {
   }
 }
 
+// MARK: Others that cannot be read
+
+extension JoinedRows {
+  /// Documents with these values could not be read. Only where one was readable when this was said last are all
+  /// values looked through that models ask for.
+  mutating func note(unreadable reported: Set<String>) {
+    guard let text = link.text else { return }
+    let new = reported.subtracting(unreadable)
+    if new.isEmpty { return }
+    unreadable.formUnion(new)
+    for key in asking.keys where new.contains(text(key)) { doubtful.insert(key) }
+  }
+
+  /// Values that models ask for, and under which there may be a document that cannot be read.
+  var doubtfulKeys: Set<Key> { doubtful.isEmpty ? [] : doubtful.filter { asking[$0] != nil } }
+
+  /// There is none under these.
+  mutating func settle(_ keys: Set<Key>) {
+    guard let text = link.text else { return }
+    doubtful.subtract(keys)
+    for key in keys { unreadable.remove(text(key)) }
+  }
+
+  private mutating func doubt(_ key: Key) {
+    if !unreadable.isEmpty, let text = link.text, unreadable.contains(text(key)) {
+      doubtful.insert(key)
+    }
+  }
+}
+
 // MARK: What belongs together
 
 extension JoinedRows {
   private mutating func note(_ row: ModelRow) {
-    for key in link.wanted(row.model) { asking[key, default: [:]][ObjectIdentifier(row)] = row }
+    for key in link.wanted(row.model) {
+      asking[key, default: [:]][ObjectIdentifier(row)] = row
+      doubt(key)
+    }
   }
 
   private mutating func forget(_ row: ModelRow, _ model: Model) {

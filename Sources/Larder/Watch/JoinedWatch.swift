@@ -18,16 +18,20 @@ final class JoinedWatch<
 
   private let models: WatchedSide<ResultChange<Model>>
   private let others: WatchedSide<ResultChange<Other>>
+  private let unreadable: UnreadableOthers<Key>?
   /// Says when one of them may have news.
   private let news: WatchPair<Void, Void>
   private let state: Locked<State>
 
+  /// - Parameter unreadable: Where the others are watched without those that cannot be read.
   init(
     _ link: JoinedRows<Model, Other, Key, Related>.Link,
-    _ models: WatchSequence<ResultChange<Model>>, _ others: WatchSequence<ResultChange<Other>>
+    _ models: WatchSequence<ResultChange<Model>>, _ others: WatchSequence<ResultChange<Other>>,
+    _ unreadable: UnreadableOthers<Key>? = nil
   ) {
     self.models = WatchedSide(models)
     self.others = WatchedSide(others)
+    self.unreadable = unreadable
     news = WatchPair(self.models.wait, self.others.wait)
     state = Locked(State(rows: JoinedRows(link)))
   }
@@ -52,18 +56,37 @@ final class JoinedWatch<
   /// What is new at once; nil where nothing is.
   func look() throws -> Change? {
     try state.withLock { state in
-      while state.steps.isEmpty {
-        if let change = try models.look(false) {
-          try follow(change, &state)
-        } else if let change = try others.look(false) {
-          state.rows.note(others: change)
-          try follow(try models.look(true), &state)
-        } else {
-          return nil
-        }
-      }
-      return state.steps.removeFirst()
+      while state.steps.isEmpty, try makeSteps(&state) {}
+      try checkReadable(&state.rows)
+      return state.steps.isEmpty ? nil : state.steps.removeFirst()
     }
+  }
+
+  /// - Returns: Whether there was anything new, which need not be seen.
+  private func makeSteps(_ state: inout State) throws -> Bool {
+    if let change = try models.look(false) {
+      try follow(change, &state)
+      return true
+    }
+    guard let change = try others.look(false) else { return false }
+    state.rows.note(others: change)
+    try follow(try models.look(true), &state)
+    return true
+  }
+
+  /// - Throws: What fetching throws where a model asks for one of the others that cannot be read.
+  private func checkReadable(_ rows: inout JoinedRows<Model, Other, Key, Related>) throws {
+    guard let unreadable else { return }
+    rows.note(unreadable: unreadable.takeReports())
+    let keys = rows.doubtfulKeys
+    if keys.isEmpty { return }
+    do {
+      try unreadable.read(Array(keys))
+    } catch let error as StoreError where error.isSuspended {
+      // They stay doubtful: the sides are looked at again when the store is resumed.
+      return
+    }
+    rows.settle(keys)
   }
 
   /// Steps that are made at most before the first of them is given.
@@ -84,6 +107,15 @@ final class JoinedWatch<
     }
     if let step = state.rows.owedStep() { state.steps.append(step) }
   }
+}
+
+/// What a watch of others that leaves out those that cannot be read still knows of them: they are an error only
+/// once a model asks for one.
+struct UnreadableOthers<Key: Sendable>: Sendable {
+  /// The keys that were reported since the last time, as reports have them.
+  let takeReports: @Sendable () -> Set<String>
+  /// - Throws: Where one of these cannot be read.
+  let read: @Sendable ([Key]) throws -> Void
 }
 
 /// One iteration of a watch that can be looked at without waiting.

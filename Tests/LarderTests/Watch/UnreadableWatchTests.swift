@@ -252,4 +252,75 @@ import Testing
       store.engine.watchHub.leave(seat)
     }
   }
+
+  // MARK: Joins
+
+  /// A watch of what subscriptions refer to, and the list that its steps have made.
+  private final class Joined {
+    private var steps:
+      WatchSequence<ResultChange<Included<OlderSubscription, OlderSubscription?>>>
+        .AsyncIterator
+    private(set) var list: [Included<OlderSubscription, OlderSubscription?>] = []
+
+    init(_ repository: StoreRepository<OlderSubscription>) {
+      // Those that cannot be read are none of the models.
+      steps = repository.including(\.parent, from: repository)
+        .watch(OlderSubscription.where { $0.id < 10 }).makeAsyncIterator()
+    }
+
+    func next() async throws { list.apply(try #require(try await steps.next())) }
+    var parents: [Int?] { list.map(\.related?.id) }
+  }
+
+  @Test(
+    "a document that cannot be read ends a joined watch once a model refers to it, and not before")
+  func joined() async throws {
+    try await withTemporaryStore { store in
+      let older = store.repository(of: OlderSubscription.self)
+      let newer = store.repository(of: NewerSubscription.self)
+      try await newer.save([20, 21].map { NewerSubscription(id: $0) })
+      try await older.save([OlderSubscription(id: 1, parent: 2), OlderSubscription(id: 2)])
+      let first = Joined(older)
+      try await first.next()
+      #expect(first.parents == [2, nil])
+
+      // One that is gone is none, and one that can be read again is as any other.
+      try await older.delete(keys: [20])
+      try await older.save(OlderSubscription(id: 2, parent: 20))
+      try await first.next()
+      #expect(first.parents == [2, nil])
+      try await older.save([OlderSubscription(id: 21), OlderSubscription(id: 3, parent: 21)])
+      try await first.next()
+      #expect(first.parents == [2, nil, 21])
+
+      try await newer.save(NewerSubscription(id: 22))
+      try await older.save(OlderSubscription(id: 4, parent: 22))
+      await #expect(throws: StoreError.self) { try await first.next() }
+    }
+  }
+
+  @Test(
+    "a joined watch ends where what a model refers to can be read no longer, or comes unreadable")
+  func joinedLater() async throws {
+    try await withTemporaryStore { store in
+      let older = store.repository(of: OlderSubscription.self)
+      let newer = store.repository(of: NewerSubscription.self)
+      let joined = older.including(\.parent, from: older)
+      let query = OlderSubscription.where { $0.id < 10 }
+      try await older.save([OlderSubscription(id: 1, parent: 20), OlderSubscription(id: 20)])
+      let first = Joined(older)
+      try await first.next()
+      #expect(first.parents == [20])
+      try await newer.save(NewerSubscription(id: 20))
+      await #expect(throws: StoreError.self) { try await first.next() }
+      #expect(throws: StoreError.self) { try joined.fetch(query) }
+
+      try await older.delete(keys: [20])
+      let second = Joined(older)
+      try await second.next()
+      #expect(second.parents == [nil])
+      try await newer.save(NewerSubscription(id: 20))
+      await #expect(throws: StoreError.self) { try await second.next() }
+    }
+  }
 }
