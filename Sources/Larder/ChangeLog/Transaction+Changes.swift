@@ -11,6 +11,20 @@ extension Transaction where Self: ~Copyable {
     after sequence: UInt64, head: UInt64, in log: Database,
     _ body: (ChangePackHeader, LoggedChange) throws -> Bool
   ) throws -> Bool {
+    try forEachPack(after: sequence, head: head, in: log) { pack in
+      try pack.forEachLogged(after: sequence) { try body(pack.header, $0) }
+    }
+  }
+
+  /// Lends the packs that have the changes behind `sequence`, in their order, until `body` says false. The
+  /// first one may have some that come before.
+  ///
+  /// - Returns: As ``forEachChange(after:head:in:_:)``.
+  /// - Throws: ``StoreError/damagedChangeLog(_:)``; whatever `body` throws.
+  borrowing func forEachPack(
+    after sequence: UInt64, head: UInt64, in log: Database,
+    _ body: (ChangePackReader) throws -> Bool
+  ) throws -> Bool {
     if sequence >= head { return true }
     var cursor = try cursor(in: log)
     guard try cursor.seek(packWith: sequence + 1) else { return false }
@@ -27,13 +41,8 @@ extension Transaction where Self: ~Copyable {
         throw StoreError.damagedChangeLog("the pack at \(first): \(error)")
       }
       guard first <= expected else { return false }
-      let header = pack.header
-      do {
-        guard try pack.forEach(after: sequence, { try body(header, $0) }) else { return true }
-      } catch let error as RecordError {
-        throw StoreError.damagedChangeLog("the pack at \(first): \(error)")
-      }
-      expected = header.lastSequence + 1
+      guard try body(pack) else { return true }
+      expected = pack.header.lastSequence + 1
       // What stands behind the last change is none.
       guard expected <= head else { return true }
       guard try cursor.next() else { return false }
@@ -53,6 +62,22 @@ extension Transaction where Self: ~Copyable {
       if left < 0 { return true }
     } while try cursor.next()
     return false
+  }
+}
+
+extension ChangePackReader {
+  /// Lends the changes behind `sequence`, until `body` says false.
+  ///
+  /// - Returns: Whether it came to the end.
+  /// - Throws: ``StoreError/damagedChangeLog(_:)``; whatever `body` throws.
+  func forEachLogged(
+    after sequence: UInt64, _ body: (LoggedChange) throws -> Bool
+  ) throws -> Bool {
+    do {
+      return try forEach(after: sequence, body)
+    } catch let error as RecordError {
+      throw StoreError.damagedChangeLog("the pack at \(header.firstSequence): \(error)")
+    }
   }
 }
 

@@ -16,8 +16,6 @@ struct ChangedDocuments {
   private(set) var isErased = false
   /// Whether there were changes that the log does not have, or not the documents that they deleted.
   private(set) var isUnlogged = false
-  /// Whether there were changes of other origins than those that are ignored.
-  private(set) var isNews = false
 
   var isEmpty: Bool { documents.isEmpty && !isErased }
 
@@ -25,29 +23,28 @@ struct ChangedDocuments {
   /// - Throws: ``StoreError/damagedChangeLog(_:)``.
   init?(
     of collection: String, after position: UInt64, to head: UInt64, in log: Database,
-    _ transaction: borrowing some Transaction & ~Copyable, ignoring ignored: Set<ChangeOrigin>
+    _ transaction: borrowing some Transaction & ~Copyable
   ) throws {
     var found: [Document] = []
-    var (isErased, isUnlogged, isNews) = (false, false, false)
-    let isWhole = try transaction.forEachChange(after: position, head: head, in: log) {
-      header, change in
-      guard header.collection == collection else { return true }
-      if !ignored.contains(header.origin) { isNews = true }
-      switch change.kind {
-      case _ where change.isUnlogged: isUnlogged = true
-      case .erased: isErased = true
-      case .unlogged: break  // As above.
-      case .inserted:
-        found.append(Document(key: change.key, old: nil, place: found.count))
-      case .updated, .deleted:
-        found.append(Document(key: change.key, old: change.old, place: found.count))
+    var (isErased, isUnlogged) = (false, false)
+    let isWhole = try transaction.forEachPack(after: position, head: head, in: log) { pack in
+      guard pack.header.collection == collection else { return true }
+      return try pack.forEachLogged(after: position) { change in
+        switch change.kind {
+        case _ where change.isUnlogged: isUnlogged = true
+        case .erased: isErased = true
+        case .unlogged: break  // As above.
+        case .inserted:
+          found.append(Document(key: change.key, old: nil, place: found.count))
+        case .updated, .deleted:
+          found.append(Document(key: change.key, old: change.old, place: found.count))
+        }
+        return true
       }
-      return true
     }
     guard isWhole else { return nil }
     self.isErased = isErased
     self.isUnlogged = isUnlogged
-    self.isNews = isNews
     guard found.count > 1 else {
       documents = found
       return

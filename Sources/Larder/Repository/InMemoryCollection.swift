@@ -12,17 +12,34 @@ struct InMemoryCollection<Entity: Document>: Sendable {
   private(set) var sequence: UInt64 = 0
   /// The number of the last change of each origin.
   private var lastChanges: [ChangeOrigin: UInt64] = [:]
+  private var log = InMemoryLog()
 
   var count: Int { records.count }
 
   /// Says where the changes after one come from, if there were any.
   mutating func note(_ origin: ChangeOrigin, after position: UInt64) {
-    if sequence > position { lastChanges[origin] = sequence }
+    guard sequence > position else { return }
+    lastChanges[origin] = sequence
+    log.end(sequence, origin)
   }
 
-  /// Whether anything has changed after `position` that does not come from one of these origins.
-  func hasNews(after position: UInt64, ignoring ignored: Set<ChangeOrigin>) -> Bool {
-    lastChanges.contains { !ignored.contains($0.key) && $0.value > position }
+  /// Whether anything has changed after `position` that does not come from one of these origins. Where there are
+  /// such, a document has to match the filter before or after the change, as in a store.
+  func hasNews(
+    after position: UInt64, ignoring ignored: Set<ChangeOrigin>, matching filter: FilterNode
+  ) -> Bool {
+    guard lastChanges.contains(where: { !ignored.contains($0.key) && $0.value > position }) else {
+      return false
+    }
+    // A collection that was erased was everybody's.
+    guard !ignored.isEmpty, let binding else { return true }
+    let evaluation = Evaluation(filter, in: binding.collection)
+    return log.hasChange(after: position, ignoring: ignored) { change in
+      // What cannot be read may be anybody's: who looks finds out.
+      [change.old, change.new].contains { record in
+        record.map { (try? matches(evaluation, change.key, $0)) ?? true } ?? false
+      }
+    }
   }
 
   func entity(under key: Entity.Key) throws -> Entity? {
@@ -189,7 +206,9 @@ extension InMemoryCollection {
     let before = records
     if let selection { report.deleted = try delete(selection) { batch[$0] != nil } }
     for (key, record) in batch {
-      switch records.updateValue(record, forKey: key) {
+      let old = records.updateValue(record, forKey: key)
+      log.note(key, from: old, to: record)
+      switch old {
       case nil: report.inserted += 1
       case record: report.unchanged += 1
       default: report.updated += 1
@@ -211,8 +230,10 @@ extension InMemoryCollection {
     let record = try Self.record(of: entity, &binding)
     self.binding = binding
     let before = records
-    if records.updateValue(record, forKey: key.encodedBytes) != record {
+    let old = records.updateValue(record, forKey: key.encodedBytes)
+    if old != record {
       try refuseEqualValues(since: before)
+      log.note(key.encodedBytes, from: old, to: record)
       sequence += 1
     }
     return mapper.convert(entity)
@@ -283,19 +304,24 @@ extension InMemoryCollection {
     let deleted = try records.filter { key, record in
       try !isKept(key) && matches(evaluation, key, record)
     }
-    for key in deleted.keys { records[key] = nil }
+    for (key, record) in deleted {
+      records[key] = nil
+      log.note(key, from: record, to: nil)
+    }
     sequence += UInt64(deleted.count)
     return deleted.count
   }
 
   mutating func delete(_ key: Entity.Key) -> Bool {
-    guard records.removeValue(forKey: key.encodedBytes) != nil else { return false }
+    guard let old = records.removeValue(forKey: key.encodedBytes) else { return false }
+    log.note(key.encodedBytes, from: old, to: nil)
     sequence += 1
     return true
   }
 
   mutating func erase() -> Int {
     let count = records.count
+    for (key, record) in records { log.note(key, from: record, to: nil) }
     records = [:]
     binding = nil
     if count > 0 { sequence += 1 }

@@ -1,6 +1,7 @@
 /// Watches a query of a repository in memory, by reading and comparing everything.
 struct InMemoryWatch<Entity: Document, Model: Sendable>: WatchWork {
   private let reader: RowReader<Entity, Model>
+  private let filter: FilterNode
   private let growth: Growth?
   private var window: ResultRows
   /// Changes of these origins are no news; they come with the next that are.
@@ -16,6 +17,7 @@ struct InMemoryWatch<Entity: Document, Model: Sendable>: WatchWork {
     _ contents: @escaping @Sendable () -> InMemoryCollection<Entity>
   ) {
     self.reader = reader
+    filter = selection.filter
     self.ignored = ignored
     self.contents = contents
     window = ResultRows(selection)
@@ -31,7 +33,9 @@ struct InMemoryWatch<Entity: Document, Model: Sendable>: WatchWork {
   private mutating func next(ignoring ignored: Set<ChangeOrigin>) throws -> ResultChange<Model>? {
     let moment = contents()
     let limit = growth?.count ?? window.limit
-    if rows != nil, limit == window.limit, !moment.hasNews(after: position, ignoring: ignored) {
+    if rows != nil, limit == window.limit,
+      !moment.hasNews(after: position, ignoring: ignored, matching: filter)
+    {
       return nil
     }
     window.reach(limit)

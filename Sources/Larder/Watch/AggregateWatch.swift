@@ -28,7 +28,7 @@ struct AggregateWatch<
     self.query = query
     self.form = form.skipping(query.selection.unreadable)
     selection = aggregate.selection(of: query)
-    follower = LogFollower(form.collection, ignoring: ignored)
+    follower = LogFollower(WatchInterest(form, selection.filter, ignoring: ignored))
   }
 
   mutating func next(skippingTo skipped: UInt64) throws -> Result? {

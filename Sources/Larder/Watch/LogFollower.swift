@@ -15,6 +15,8 @@ struct LogFollower {
   let collection: String
   /// Changes of these origins are no news; they come with the next that are.
   let ignored: Set<ChangeOrigin>
+  /// Asks whether others are; nil where nothing is ignored, and a look too many costs less.
+  private var probe: ChangeProbe?
   /// The last change that was told of; nil before the first snapshot.
   private(set) var position: UInt64?
   /// Behind the position, and up to this change, there is nothing but what is ignored: it is not looked
@@ -26,9 +28,10 @@ struct LogFollower {
   /// Changes behind which a follower may be before the documents are read anew.
   static var patience: Int { 1000 }
 
-  init(_ collection: String, ignoring ignored: Set<ChangeOrigin>) {
-    self.collection = collection
-    self.ignored = ignored
+  init(_ interest: WatchInterest) {
+    collection = interest.collection
+    ignored = interest.ignored
+    probe = ignored.isEmpty ? nil : ChangeProbe([interest], ignoring: ignored)
   }
 
   /// Goes on from this moment, whatever was before.
@@ -50,7 +53,6 @@ struct LogFollower {
   ) -> News {
     let head = snapshot.sequence
     let known = position ?? 0
-    let ignored = withIgnored ? [] : ignored
     // What is ignored stays behind the position, and must not be passed over.
     let start = ignored.isEmpty && !withIgnored ? max(known, min(skipped, head)) : known
     let from = withIgnored ? start : max(start, ignoredEnd)
@@ -62,73 +64,61 @@ struct LogFollower {
       ignoredEnd = 0
       return isOlder ? .unknown(isBehind: true) : .nothing
     }
-    let isBehind = head - start > UInt64(patience)
-    if isBehind, ignored.isEmpty, !withIgnored {
-      position = head
-      return .unknown(isBehind: true)
-    }
-    if isBehind {
-      return newsFarBehind(
-        after: from, to: head, in: log, snapshot, ignoring: ignored, isAll: from == known)
-    }
-    guard let changes = changes(after: from, to: head, in: log, snapshot, ignoring: ignored) else {
-      position = head
-      return .unknown(isBehind: true)
-    }
-    if !changes.isNews {
-      if changes.isEmpty, from == start {
-        position = head
-      } else {
-        // What is ignored waits in the log for other news.
-        ignoredEnd = head
-      }
-      return .nothing
+    if !withIgnored, let waiting = waits(from: from, to: head, in: log, snapshot) {
+      return waiting ? .nothing : .unknown(isBehind: true)
     }
     position = head
-    guard
-      let all = from == start
-        ? changes : self.changes(after: start, to: head, in: log, snapshot, ignoring: ignored)
+    guard isNear(start, to: head, patience, withIgnored, in: log, snapshot),
+      let changes = changes(after: start, to: head, in: log, snapshot)
     else { return .unknown(isBehind: true) }
-    return all.isErased ? .unknown(isBehind: false) : .changes(all)
+    if changes.isEmpty { return .nothing }
+    return changes.isErased ? .unknown(isBehind: false) : .changes(changes)
   }
 
-  /// Looks no further than to the first change that is news, and keeps none: there may be millions.
-  ///
-  /// - Parameter isAll: Whether nothing that is ignored stands before `start`.
-  private mutating func newsFarBehind(
-    after start: UInt64, to head: UInt64, in log: Database, _ snapshot: borrowing Snapshot,
-    ignoring ignored: Set<ChangeOrigin>, isAll: Bool
-  ) -> News {
+  /// Whether a follower that ignores something goes on waiting: where nothing behind a change is news. Nil where
+  /// there is some, and false where the log does not tell.
+  private mutating func waits(
+    from start: UInt64, to head: UInt64, in log: Database, _ snapshot: borrowing Snapshot
+  ) -> Bool? {
+    guard let finding = probe?.look(after: start, in: log, snapshot) else { return nil }
     examinedCount += head - start
-    var (isNews, isConcerned) = (false, false)
-    let isWhole = try? snapshot.transaction.forEachChange(after: start, head: head, in: log) {
-      header, change in
+    switch finding {
+    case .news: return nil
+    case .unknown:
+      position = head
+      return false
+    case .nothing where start == position: position = head
+    // What is ignored waits in the log for other news.
+    case .nothing, .ignored: ignoredEnd = head
+    }
+    return true
+  }
+
+  /// Whether so little has happened that it is told one by one. Where the hub says nothing of what may be passed
+  /// over, that of other collections does not count.
+  private func isNear(
+    _ start: UInt64, to head: UInt64, _ patience: Int, _ withIgnored: Bool, in log: Database,
+    _ snapshot: borrowing Snapshot
+  ) -> Bool {
+    if head - start <= UInt64(patience) { return true }
+    if ignored.isEmpty, !withIgnored { return false }
+    var count: UInt64 = 0
+    let isWhole = try? snapshot.transaction.forEachPack(after: start, head: head, in: log) { pack in
+      let header = pack.header
       guard header.collection == collection else { return true }
-      isConcerned = true
-      isNews = !ignored.contains(header.origin) || change.isUnlogged
-      return !isNews
+      count += header.lastSequence - max(start, header.firstSequence - 1)
+      return count <= UInt64(patience)
     }
-    guard isWhole == true, !isNews else {
-      position = head
-      return .unknown(isBehind: true)
-    }
-    if isAll, !isConcerned {
-      position = head
-    } else {
-      // What is ignored waits in the log for other news.
-      ignoredEnd = head
-    }
-    return .nothing
+    return isWhole == true && count <= UInt64(patience)
   }
 
   /// Nil where the log does not have them all. A damaged log is as good as one that was pruned.
   private mutating func changes(
-    after start: UInt64, to head: UInt64, in log: Database, _ snapshot: borrowing Snapshot,
-    ignoring ignored: Set<ChangeOrigin>
+    after start: UInt64, to head: UInt64, in log: Database, _ snapshot: borrowing Snapshot
   ) -> ChangedDocuments? {
     examinedCount += head - start
     let changes = try? ChangedDocuments(
-      of: collection, after: start, to: head, in: log, snapshot.transaction, ignoring: ignored)
+      of: collection, after: start, to: head, in: log, snapshot.transaction)
     return changes?.isUnlogged == false ? changes : nil
   }
 }

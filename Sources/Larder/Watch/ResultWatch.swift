@@ -43,7 +43,7 @@ struct ResultWatch<Entity: Document, Model: Sendable>: WatchWork {
     growth = selection.growth
     rows = ResultRows(selection, marginCount: marginCount)
     if let growth { rows.reach(growth.count) }
-    follower = LogFollower(reader.form.collection, ignoring: ignored)
+    follower = LogFollower(WatchInterest(reader.form, selection.filter, ignoring: ignored))
   }
 
   mutating func next(skippingTo skipped: UInt64) throws -> ResultChange<Model>? {
