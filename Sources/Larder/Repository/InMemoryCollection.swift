@@ -150,6 +150,7 @@ struct InMemoryCollection<Entity: Document>: Sendable {
 extension InMemoryCollection {
   /// The rows of a watched query, in its order, with their models.
   func rows<Model>(_ reader: RowReader<Entity, Model>) throws -> [(row: Row, model: Model)] {
+    try reader.checkDepth()
     guard let binding else { return [] }
     var reader = reader
     reader.rank { Self.statistics(of: $0, in: binding, among: records.values) }

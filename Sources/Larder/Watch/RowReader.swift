@@ -20,6 +20,9 @@ struct RowReader<Entity: Document, Model: Sendable>: Sendable {
   var isRanked: Bool { selection.order.contains { $0.rank != nil } }
   var needsStatistics: Bool { selection.needsStatistics }
 
+  /// - Throws: ``StoreError/queryTooDeep(limit:)``.
+  func checkDepth() throws(StoreError) { try selection.checkDepth() }
+
   /// Takes statistics for a rank that has none.
   mutating func rank(by statistics: (SearchCondition) throws -> SearchStatistics) rethrows {
     selection = try selection.ranked(by: statistics)

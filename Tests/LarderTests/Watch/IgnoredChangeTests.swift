@@ -138,4 +138,17 @@ import Testing
       }
     }
   }
+
+  @Test("a repository in memory refuses to watch by conditions that are too deep, as a store does")
+  func tooDeep() async throws {
+    let contacts = InMemoryRepository(of: Contact.self)
+    var filter: (Fields<Contact>) -> Filter<Contact> = { $0.order == 0 }
+    for _ in 0..<150 {
+      let inner = filter
+      filter = { !(inner($0) && $0.city == "") }
+    }
+    let deep = filter
+    var watch = contacts.watch(Contact.where { deep($0) }).makeAsyncIterator()
+    await #expect(throws: StoreError.queryTooDeep(limit: 100)) { try await watch.next() }
+  }
 }
