@@ -73,9 +73,13 @@ public struct ChangeBatch: Sendable {
 }
 
 extension Store {
-  /// The changes behind a place of the store's history, oldest first; from the start without one.
+  /// The changes behind a place of the store's history, oldest first.
+  ///
+  /// A reset where the log does not reach back to the place: it has pruned what came next.
   ///
   /// - Parameters:
+  ///   - token: The place; without one, the beginning of the store, which a log that has pruned anything
+  ///     does not reach back to. ``changeToken()`` gives one to go on from.
   ///   - collections: Names of the collections that matter; nil for all.
   ///   - origins: Where changes come from that matter; nil for all.
   ///   - limit: How many changes there are at most.

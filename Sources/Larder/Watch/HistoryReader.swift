@@ -8,8 +8,11 @@ struct HistoryReader: WatchWork {
   private let token: ChangeToken?
   private var position: UInt64?
 
+  /// - Parameter token: Nil for all that comes from now on.
   init(_ store: Store, _ token: ChangeToken?, _ filter: ChangeFilter, batchCount: Int) {
     self.store = store
+    // A store that cannot be read now says so at the first look, or begins with that one.
+    if token == nil { position = try? store.read { $0.sequence } }
     self.token = token
     self.filter = filter
     self.batchCount = batchCount

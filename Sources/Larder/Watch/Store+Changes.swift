@@ -58,7 +58,7 @@ extension Store {
   /// kept for it: a place that the log no longer has begins with a reset.
   ///
   /// - Parameters:
-  ///   - token: The place; without one, only what comes from now on.
+  ///   - token: The place; without one, only what is saved after the iterator was made.
   ///   - collections: Names of the collections that matter; nil for all.
   ///   - origins: Where changes come from that matter; nil for all.
   ///   - batchCount: How many changes a batch has at most.

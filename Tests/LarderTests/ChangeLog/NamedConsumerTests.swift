@@ -396,6 +396,40 @@ import Testing
     }
   }
 
+  @Test("without a position changes begin with what is saved once there is an iterator")
+  func fromNowOn() async throws {
+    try await withTemporaryStore { store in
+      let parcels = store.repository(of: Parcel.self)
+      try await parcels.save(Parcel(id: 1))
+      var changes = store.changes(after: nil).makeAsyncIterator()
+      try await parcels.save(Parcel(id: 2))
+
+      #expect(keys(try await changes.next()) == [2])
+    }
+  }
+
+  @Test("history from the beginning is a reset once the log has pruned any of it")
+  func prunedHistory() throws {
+    var options = StoreOptions(durability: .volatile)
+    options.changeLog.maximumByteCount = 16 << 10
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "larder-history-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let store = try Store(at: folder, options: options)
+    let parcels = store.repository(of: Parcel.self)
+    try parcels.save([Parcel(id: 1), Parcel(id: 2)])
+    #expect(try store.history().changes.count == 2)
+
+    for round in 0..<300 { try parcels.save((0..<20).map { Parcel(id: round * 20 + $0) }) }
+    let token = try store.changeToken()
+    try parcels.save(Parcel(id: 7000))
+
+    let whole = try store.history()
+    #expect(whole.isReset && whole.changes.isEmpty)
+    #expect(keys(try store.history(since: token)) == [7000])
+    try store.close()
+  }
+
   @Test("history is filtered by collection and origin, and limited")
   func history() throws {
     try withTemporaryStore { store in
