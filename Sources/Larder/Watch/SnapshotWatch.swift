@@ -12,10 +12,8 @@ struct SnapshotWatch<Result: Sendable>: WatchWork {
   private var position: UInt64?
   /// What the closure has read when it ran last.
   private var ranges: [ReadRange] = []
-  /// The same, as the hub asks about changes, and who is told there.
-  private var groups: [String: WatchGroup] = [:]
-  private let probe = WatchSeat()
-  private var round: UInt64 = 0
+  /// Asks changes about the same.
+  private var probe = ChangeProbe([], ignoring: [])
   /// How often the closure ran, for tests of how it is done.
   private(set) var runCount = 0
 
@@ -74,12 +72,7 @@ extension SnapshotWatch {
   private mutating func follow(_ ranges: [ReadRange]) {
     self.ranges = ranges
     let interests = ranges.map { WatchInterest($0, ignoring: ignored) }
-    groups = [:]
-    for interest in interests {
-      let group = groups[interest.collection] ?? WatchGroup(interest.collection)
-      groups[interest.collection] = group
-      _ = group.add(probe, interest, isExact: true)
-    }
+    probe = ChangeProbe(interests, ignoring: ignored)
     // What was committed since the snapshot began was told to those who sat there then. The watcher
     // sees it: it looks once more before it waits.
     store.engine.watchHub.change(seat, to: interests)
@@ -93,44 +86,9 @@ extension SnapshotWatch {
     if head == position { return false }
     // A store that went back in time was replaced by a copy of an earlier moment.
     guard head > position, let log else { return true }
-    if head - position > UInt64(LogFollower.patience) {
-      return hasNews(after: position, snapshot, log)
-    }
-    round += 1
-    let (groups, probe, round) = (groups, probe, round)
-    do {
-      let isWhole = try snapshot.transaction.forEachChange(
-        after: position, head: head, in: log
-      ) { header, change in
-        groups[header.collection]?.tell(header, change, snapshot, after: 0, round: round)
-        return !probe.isMarked
-      }
-      defer { _ = probe.take() }
-      return !isWhole || probe.isMarked
-    } catch {
-      // A damaged log is as good as one that was pruned.
-      _ = probe.take()
-      return true
+    return switch probe.look(after: position, in: log, snapshot) {
+    case .nothing, .ignored: false
+    case .news, .unknown: true
     }
   }
-
-  /// Whether any change of a collection that was read is of an origin that is not ignored, or the log does
-  /// not say. Looks at no document: there may be millions.
-  private func hasNews(
-    after position: UInt64, _ snapshot: borrowing Snapshot, _ log: Database
-  ) -> Bool {
-    var isNews = false
-    // A damaged log is as good as one that was pruned.
-    let isWhole = try? snapshot.transaction.forEachChange(
-      after: position, head: snapshot.sequence, in: log
-    ) { header, _ in
-      isNews = groups[header.collection] != nil && !ignored.contains(header.origin)
-      return !isNews
-    }
-    return isWhole != true || isNews
-  }
-}
-
-extension WatchSeat {
-  fileprivate var isMarked: Bool { state.withLock { $0.isPending } }
 }

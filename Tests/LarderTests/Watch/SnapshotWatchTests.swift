@@ -105,6 +105,23 @@ import Testing
     }
   }
 
+  @Test("thousands of changes outside of what was read do not run the closure, up to a limit")
+  func manyOutside() throws {
+    try withTemporaryStore { store in
+      let items = store.repository(of: Item.self)
+      var subject = Subject(store) { try $0.count(Item.where { $0.listID == 1 }) }
+      #expect(try subject.look() == 0)
+
+      try items.save((0..<4000).map { Item(id: $0, listID: 2) })
+      try store.repository(of: List.self).save((0..<5000).map { List(id: $0) })
+      #expect(try subject.look() == nil)
+      #expect(subject.work.runCount == 1)
+      try items.save((0..<5000).map { Item(id: $0, listID: 3) })
+      #expect(try subject.look() == 0)
+      #expect(subject.work.runCount == 2)
+    }
+  }
+
   @Test("what the last run no longer reads is not followed any more")
   func moving() throws {
     try withTemporaryStore { store in
