@@ -5,12 +5,18 @@ internal import LarderLMDB
   let name: String
   let keyKind: KeyKind
   let keyField: String?
-  /// Adds the fields to what the catalogue has.
-  var merge: @Sendable (inout CollectionDescription) throws(StoreError) -> Void
+  /// Adds the fields that a type declares to what the catalogue has.
+  var declares: Merge = { _ in }
+  /// Adds those that values show; nil where nothing comes from values.
+  var infers: Merge?
+  /// Whether no type declares anything.
+  var isInferred = false
   /// Indexes that the collection is to have besides those that it has.
   var indexes: [IndexDeclaration] = []
   /// Whether they take the place of what an app has declared, be it newer.
   var isExplicit = false
+
+  typealias Merge = @Sendable (inout CollectionDescription) throws(StoreError) -> Void
 
   init<Entity: Document>(_ type: Entity.Type) throws(StoreError) {
     let schema = Entity.schema
@@ -20,30 +26,27 @@ internal import LarderLMDB
     name = schema.name
     keyKind = Entity.Key.keyKind
     keyField = schema.keyField
-    merge = { (description) throws(StoreError) in
+    declares = { (description) throws(StoreError) in
       try description.merge(SchemaReference(type))
     }
     indexes = Entity.declaredIndexes
   }
 
-  init(
-    name: String, keyKind: KeyKind, keyField: String?, shape: some DocumentShape
+  init<Shape: DocumentShape>(
+    name: String, keyKind: KeyKind, keyField: String?, shape: Shape
   ) throws(StoreError) {
     self.name = try Layout.checkedCollectionName(name)
     self.keyKind = keyKind
     self.keyField = keyField
-    merge = { (description) throws(StoreError) in try description.merge(shape) }
+    let merge: Merge = { (description) throws(StoreError) in try description.merge(shape) }
+    if Shape.isDeclared { declares = merge } else { infers = merge }
+    isInferred = !Shape.isDeclared
   }
 
-  /// This declaration and, after it, another one of the same collection.
+  /// This declaration, which is that of a type, and after it what values of the same collection show.
   func followed(by other: Declaration) -> Declaration {
     var both = self
-    let first = merge
-    both.merge = { (description) throws(StoreError) in
-      try first(&description)
-      try other.merge(&description)
-    }
-    both.indexes += other.indexes
+    both.infers = other.infers
     return both
   }
 
@@ -59,7 +62,34 @@ internal import LarderLMDB
     name = description.name
     keyKind = description.keyKind
     keyField = description.keyField
-    merge = { _ in }
+  }
+}
+
+extension Declaration {
+  /// The description of a collection, nil where there is none, with what this declares.
+  ///
+  /// - Throws: ``StoreError/keyKind(collection:stored:found:)``,
+  ///   ``StoreError/keyField(collection:stored:given:)`` where values name the key of a collection whose
+  ///   type computes it, ``StoreError/kindMismatch(collection:field:stored:declared:)``, and
+  ///   ``StoreError/valueRefused(collection:key:field:found:expected:)``.
+  func applied(
+    to stored: CollectionDescription?
+  ) throws(StoreError) -> CollectionDescription {
+    var description =
+      stored ?? CollectionDescription(name: name, keyKind: keyKind, keyField: keyField)
+    guard description.keyKind == keyKind else {
+      throw .keyKind(collection: name, stored: description.keyKind, found: keyKind)
+    }
+    try declares(&description)
+    try infers?(&description)
+    if description.keyField == nil, let keyField {
+      // Only a type knows that what it has computed until now is a field's value.
+      if isInferred, stored?.hasComputedKey == true {
+        throw .keyField(collection: name, stored: nil, given: keyField)
+      }
+      description.keyField = keyField
+    }
+    return description
   }
 }
 

@@ -111,21 +111,18 @@ extension DynamicCollection {
 
   private func isKnown(_ declaration: Declaration) throws -> Bool {
     try store.engine.catalogue[name]?.checkMigrated()
-    guard let stored = store.engine.catalogue[name]?.description,
-      stored.keyKind == declaration.keyKind
-    else { return false }
-    var merged = stored
-    try declaration.merge(&merged)
-    return merged == stored
+    guard let stored = store.engine.catalogue[name]?.description else { return false }
+    return try declaration.applied(to: stored) == stored
   }
 
   /// Saves documents in one transaction, as a typed repository does. Fields that are new become
   /// known with the kinds of their values; values are coerced to the kinds that are known.
   ///
   /// - Parameters:
-  ///   - keyField: The field that is the entity-accessor key, where the collection has none yet.
+  ///   - keyField: The field that is the entity-accessor key, where the collection is new.
   ///   - origin: Where the changes come from.
-  /// - Throws: ``StoreError``, such as
+  /// - Throws: ``StoreError``, such as ``StoreError/keyField(collection:stored:given:)`` where the
+  ///   collection's type computes its keys, and
   ///   ``StoreError/valueRefused(collection:key:field:found:expected:)``; no document is saved
   ///   then, though fields may have become known.
   @discardableResult
@@ -134,10 +131,12 @@ extension DynamicCollection {
   ) throws -> SaveReport {
     try store.checkOpen()
     guard let first = documents.first else { return SaveReport() }
-    guard let keyField = try self.keyField() ?? keyField else { throw noKeyField() }
-    let keyKind = try self.keyKind() ?? KeyKind(of: first[keyField])
-    guard let keyKind else { throw keyRefused(first, keyField) }
-    let shape = try shape(of: documents, try inferredShape())
+    let stored = try store.read { $0.catalogue[name]?.description }
+    let keyField = try self.keyField(keyField, in: stored)
+    guard let keyKind = stored?.keyKind ?? KeyKind(of: first[keyField]) else {
+      throw keyRefused(first, keyField)
+    }
+    let shape = try shape(of: documents, InferredShape(stored))
     try declare(shape, keyField: keyField, keyKind: keyKind)
     guard let binding = store.engine.catalogue.binding(ofCollection: name) else {
       return SaveReport()
@@ -148,10 +147,21 @@ extension DynamicCollection {
     }
   }
 
-  /// A shape in which no field has been seen yet, that knows what types declare for this
-  /// collection: nothing is inferred for their fields, as values are coerced to them.
-  func inferredShape() throws -> InferredShape {
-    try store.read { InferredShape($0.catalogue[name]?.description) }
+  /// The field that is the key of documents without a type.
+  ///
+  /// - Parameters:
+  ///   - given: The one that the caller names, where the collection has none yet.
+  ///   - stored: The collection as it is; nil where there is none.
+  /// - Throws: ``StoreError/keyField(collection:stored:given:)`` where a type computes the keys, and
+  ///   ``StoreError/valueRefused(collection:key:field:found:expected:)`` where nobody has named one.
+  func keyField(
+    _ given: String?, in stored: CollectionDescription?
+  ) throws(StoreError) -> String {
+    if stored?.hasComputedKey == true {
+      throw .keyField(collection: name, stored: nil, given: given ?? "")
+    }
+    guard let keyField = stored?.keyField ?? given else { throw noKeyField() }
+    return keyField
   }
 
   /// The shape with what the documents show.
@@ -236,9 +246,10 @@ extension WriteScope {
     _ documents: [DynamicDocument], in collection: DynamicCollection
   ) throws -> SaveReport {
     guard !documents.isEmpty else { return SaveReport() }
-    guard let binding = catalogue.binding(ofCollection: collection.name),
-      let keyField = binding.collection.description.keyField
-    else { throw collection.unknown() }
+    guard let binding = catalogue.binding(ofCollection: collection.name) else {
+      throw collection.unknown()
+    }
+    let keyField = try collection.keyField(nil, in: binding.collection.description)
     try binding.collection.checkMigrated()
     let batch = try collection.batch(of: documents, keyField: keyField, binding)
     return try apply(batch, clearing: nil, binding)

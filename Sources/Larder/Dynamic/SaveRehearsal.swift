@@ -281,22 +281,6 @@ package struct SaveRehearsal: Sendable {
   }
 }
 
-extension Declaration {
-  /// The description of the collection with what this declares.
-  ///
-  /// - Throws: ``StoreError``, as declaring would.
-  fileprivate func applied(to stored: CollectionDescription?) throws -> CollectionDescription {
-    var description =
-      stored ?? CollectionDescription(name: name, keyKind: keyKind, keyField: keyField)
-    guard description.keyKind == keyKind else {
-      throw StoreError.keyKind(collection: name, stored: description.keyKind, found: keyKind)
-    }
-    try merge(&description)
-    description.keyField = description.keyField ?? keyField
-    return description
-  }
-}
-
 extension SaveRehearsal.Refusal: CustomStringConvertible, LocalizedError {
   package var description: String {
     "Field `\(field)` of document \(index): found \(found), expected \(expected)."

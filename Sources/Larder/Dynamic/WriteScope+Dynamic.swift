@@ -54,9 +54,9 @@ extension WriteScope {
   /// known first, as ``DynamicCollection/save(_:keyField:as:)`` does. The body of the write is then
   /// run again from its start.
   ///
-  /// - Parameter keyField: The field that is the entity-accessor key, where the collection has
-  ///   none yet.
-  /// - Throws: ``StoreError``, such as
+  /// - Parameter keyField: The field that is the entity-accessor key, where the collection is new.
+  /// - Throws: ``StoreError``, such as ``StoreError/keyField(collection:stored:given:)`` where the
+  ///   collection's type computes its keys, and
   ///   ``StoreError/valueRefused(collection:key:field:found:expected:)``; the body should let it
   ///   through, so that nothing is kept.
   @discardableResult
@@ -78,16 +78,14 @@ extension WriteScope {
     guard let first = documents.first else { return }
     let stored = catalogue[collection.name]?.description
     try catalogue[collection.name]?.checkMigrated()
-    guard let keyField = stored?.keyField ?? keyField else { throw collection.noKeyField() }
+    let keyField = try collection.keyField(keyField, in: stored)
     guard let keyKind = stored?.keyKind ?? KeyKind(of: first[keyField]) else {
       throw collection.keyRefused(first, keyField)
     }
     let declaration = try Declaration(
       name: collection.name, keyKind: keyKind, keyField: keyField,
       shape: try collection.shape(of: documents, InferredShape(stored)))
-    var merged = stored ?? CollectionDescription(name: collection.name, keyKind: keyKind)
-    try declaration.merge(&merged)
-    guard merged == stored else {
+    guard try declaration.applied(to: stored) == stored else {
       undeclared = declaration
       throw DeclarationNeeded()
     }

@@ -18,6 +18,10 @@ struct CollectionDescription: Equatable, Sendable {
   /// The fields of the documents.
   var fields: FieldTable { tables[documentTable] }
 
+  /// Whether a type computes the keys. Of a collection without any field nobody has said yet what its
+  /// key is.
+  var hasComputedKey: Bool { keyField == nil && !fields.fields.isEmpty }
+
   /// Adds what `fields` declare to the documents' table and to those of the documents embedded
   /// in them.
   ///

@@ -68,7 +68,7 @@ extension CollectionBinding {
     let declaration = try Declaration(type)
     var description = CollectionDescription(
       name: declaration.name, keyKind: declaration.keyKind, keyField: declaration.keyField)
-    try declaration.merge(&description)
+    try declaration.declares(&description)
     for index in declaration.indexes { _ = try IndexDefinition(index, in: description) }
     self.init(type, description)
   }
@@ -91,7 +91,7 @@ extension CollectionBinding {
       return self
     } catch let needed as FieldsNeeded {
       var description = collection.description
-      try needed.declaration.merge(&description)
+      try needed.declaration.declares(&description)
       description.keyField = description.keyField ?? needed.declaration.keyField
       return CollectionBinding(Entity.self, description)
     }

@@ -44,16 +44,7 @@ extension Engine {
     _ declaration: Declaration, in catalogue: Catalogue
   ) throws(StoreError) -> (CollectionDescription, IndexPlan) {
     try catalogue[declaration.name]?.checkMigrated()
-    var description =
-      catalogue[declaration.name]?.description
-      ?? CollectionDescription(
-        name: declaration.name, keyKind: declaration.keyKind, keyField: declaration.keyField)
-    guard description.keyKind == declaration.keyKind else {
-      throw StoreError.keyKind(
-        collection: declaration.name, stored: description.keyKind, found: declaration.keyKind)
-    }
-    try declaration.merge(&description)
-    description.keyField = description.keyField ?? declaration.keyField
+    let description = try declaration.applied(to: catalogue[declaration.name]?.description)
     return (
       description,
       try IndexPlan(

@@ -60,14 +60,25 @@ import Testing
   func untyped() throws {
     try withNicknames { store, nicknames, all in
       let untyped = store.collection("Nickname")
-      let keyField = try untyped.keyField()
+      let zig: DynamicDocument = ["id": "Zig", "length": 3]
+      let noted: DynamicDocument = ["id": "Noted", "length": 1, "note": "a field that is new"]
+      func refused(_ given: String) -> StoreError {
+        .keyField(collection: "Nickname", stored: nil, given: given)
+      }
 
+      #expect(throws: refused("")) { try untyped.save([zig]) }
+      #expect(throws: refused("")) { try store.write { try $0.save([zig], in: untyped) } }
+      for document in [zig, noted] {
+        #expect(throws: refused("id")) { try untyped.save([document], keyField: "id") }
+        #expect(throws: refused("id")) {
+          try store.write { try $0.save([document], in: untyped, keyField: "id") }
+        }
+      }
+      #expect(throws: refused("id")) {
+        try untyped.declare(InferredShape(), keyField: "id", keyKind: .string)
+      }
+      let keyField = try untyped.keyField()
       #expect(keyField == nil)
-      #expect(
-        throws: StoreError.valueRefused(
-          collection: "Nickname", key: "", field: "", found: "none",
-          expected: "the name of the field that is the key (`keyField:`)")
-      ) { try untyped.save([["id": "Zig", "length": 3]]) }
       #expect(try nicknames.fetch(Nickname.all) == all)
       #expect(try nicknames.get("zig") == Nickname(id: "Zig", length: 3))
     }

@@ -124,7 +124,7 @@ extension Declaration {
     name = restored.name
     keyKind = restored.keyKind
     keyField = restored.keyField
-    merge = { description in
+    declares = { description in
       if description.tables == [FieldTable()] { description = restored }
     }
   }
