@@ -192,6 +192,11 @@ extension IndexRecord {
   }
 }
 
+extension Collection {
+  /// The definitions of its indexes.
+  var definitions: [IndexDefinition] { indexes.map(\.definition) }
+}
+
 extension Catalogue {
   /// The numbers of all search indexes that are in use.
   var searchNumbers: Set<UInt32> {

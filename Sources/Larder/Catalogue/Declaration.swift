@@ -68,12 +68,13 @@ internal import LarderLMDB
 extension Declaration {
   /// The description of a collection, nil where there is none, with what this declares.
   ///
+  /// - Parameter indexes: Those that values may not make impossible; a type may.
   /// - Throws: ``StoreError/keyKind(collection:stored:found:)``,
   ///   ``StoreError/keyField(collection:stored:given:)`` where values name the key of a collection whose
   ///   type computes it, ``StoreError/kindMismatch(collection:field:stored:declared:)``, and
   ///   ``StoreError/valueRefused(collection:key:field:found:expected:)``.
   func applied(
-    to stored: CollectionDescription?
+    to stored: CollectionDescription?, keeping indexes: [IndexDefinition]
   ) throws(StoreError) -> CollectionDescription {
     var description =
       stored ?? CollectionDescription(name: name, keyKind: keyKind, keyField: keyField)
@@ -81,7 +82,11 @@ extension Declaration {
       throw .keyKind(collection: name, stored: description.keyKind, found: keyKind)
     }
     try declares(&description)
-    try infers?(&description)
+    if let infers {
+      let declared = description
+      try infers(&description)
+      try description.checkKeeps(indexes, of: declared)
+    }
     if description.keyField == nil, let keyField {
       // Only a type knows that what it has computed until now is a field's value.
       if isInferred, stored?.hasComputedKey == true {

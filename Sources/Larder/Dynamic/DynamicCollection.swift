@@ -112,7 +112,7 @@ extension DynamicCollection {
   private func isKnown(_ declaration: Declaration) throws -> Bool {
     try store.engine.catalogue[name]?.checkMigrated()
     guard let stored = store.engine.catalogue[name]?.description else { return false }
-    return try declaration.applied(to: stored) == stored
+    return try declaration.applied(to: stored, keeping: []) == stored
   }
 
   /// Saves documents in one transaction, as a typed repository does. Fields that are new become

@@ -26,6 +26,8 @@ package struct SaveRehearsal: Sendable {
   package let hasUniqueIndex: Bool
   /// The collection as it would be before the first document; nil where there is none.
   private let stored: CollectionDescription?
+  /// Those that it has, and that no document may make impossible.
+  private let indexes: [IndexDefinition]
   /// Whether the last document was refused for a key above `Int64.max` that came behind smaller ones only: it
   /// is none with ``expectUnsignedKeys()`` before the first.
   package private(set) var needsUnsignedKeys = false
@@ -63,14 +65,13 @@ package struct SaveRehearsal: Sendable {
     self.collection = collection
     self.keyField = keyField
     self.type = type
-    var (stored, hasUniqueIndex) = try collection.store.read { snapshot in
-      let stored = snapshot.catalogue[collection.name]
-      return (stored?.description, stored?.mayRefuse == true)
-    }
-    hasUniqueIndex = hasUniqueIndex || type.map { Self.hasUniqueIndex($0) } == true
-    self.hasUniqueIndex = hasUniqueIndex
+    let existing = try collection.store.read { $0.catalogue[collection.name] }
+    var stored = existing?.description
+    indexes = existing?.definitions ?? []
+    hasUniqueIndex =
+      existing?.mayRefuse == true || type.map { Self.hasUniqueIndex($0) } == true
     if let type {
-      stored = try Declaration(type).applied(to: stored)
+      stored = try Declaration(type).applied(to: stored, keeping: [])
     } else {
       _ = try Layout.checkedCollectionName(collection.name)
     }
@@ -212,7 +213,8 @@ package struct SaveRehearsal: Sendable {
   func described(_ keyKind: KeyKind) throws -> Collection {
     let declaration = try Declaration(
       name: collection.name, keyKind: keyKind, keyField: keyField, shape: shape)
-    return Collection(try declaration.applied(to: stored), documents: .main)
+    return Collection(
+      try declaration.applied(to: stored, keeping: indexes), documents: .main)
   }
 
   // MARK: Refusals

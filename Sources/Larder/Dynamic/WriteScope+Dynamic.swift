@@ -85,7 +85,7 @@ extension WriteScope {
     let declaration = try Declaration(
       name: collection.name, keyKind: keyKind, keyField: keyField,
       shape: try collection.shape(of: documents, InferredShape(stored)))
-    guard try declaration.applied(to: stored) == stored else {
+    guard try declaration.applied(to: stored, keeping: []) == stored else {
       undeclared = declaration
       throw DeclarationNeeded()
     }

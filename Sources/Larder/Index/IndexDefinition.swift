@@ -254,24 +254,48 @@ struct IndexDefinition: Sendable, Equatable {
 extension CollectionDescription {
   /// What an index over the field at `path` would hold; nil where it cannot be indexed.
   func indexable(_ path: [String]) -> (scalar: IndexScalar, isMultiple: Bool)? {
+    guard let kind = kind(at: path) else { return nil }
+    if let scalar = IndexScalar(kind) { return (scalar, false) }
+    var elements = kind
+    if case .optional(let inner) = kind { elements = inner }
+    switch elements {
+    case .array(let element), .set(let element):
+      if case .optional = element { return nil }
+      return IndexScalar(element).map { ($0, true) }
+    default: return nil
+    }
+  }
+
+  /// The kind of the field at `path`; nil where there is none.
+  private func kind(at path: [String]) -> Kind<Int>? {
     var table = documentTable
-    for (place, name) in path.enumerated() {
-      guard let kind = tables[table].field(named: name)?.kind else { return nil }
-      if place == path.count - 1 {
-        if let scalar = IndexScalar(kind) { return (scalar, false) }
-        var elements = kind
-        if case .optional(let inner) = kind { elements = inner }
-        switch elements {
-        case .array(let element), .set(let element):
-          if case .optional = element { return nil }
-          return IndexScalar(element).map { ($0, true) }
-        default: return nil
-        }
+    for name in path.dropLast() {
+      guard case .document(let inner)? = tables[table].field(named: name)?.kind.unwrapped else {
+        return nil
       }
-      guard case .document(let inner) = kind.unwrapped else { return nil }
       table = inner
     }
-    return nil
+    return path.last.flatMap { tables[table].field(named: $0)?.kind }
+  }
+
+  /// Sees to it that no index has become impossible for what has changed since `earlier`.
+  ///
+  /// - Throws: ``StoreError/valueRefused(collection:key:field:found:expected:)`` for the first that has.
+  func checkKeeps(
+    _ indexes: [IndexDefinition], of earlier: CollectionDescription
+  ) throws(StoreError) {
+    guard self != earlier else { return }
+    for index in indexes
+    where index.renewed(in: self) == nil && index.renewed(in: earlier) != nil {
+      let changed = index.parts.first { kind(at: $0.path) != earlier.kind(at: $0.path) }
+      let path = changed?.path ?? []
+      let (before, now) = (earlier.kind(at: path), kind(at: path))
+      throw .valueRefused(
+        collection: name, key: "", field: path.joined(separator: "."),
+        found: now.map { "\($0)" } ?? "no kind",
+        expected: "\(before.map { "\($0)" } ?? "a kind") for the index `\(index.name)`, which would "
+          + "have to be dropped first")
+    }
   }
 }
 

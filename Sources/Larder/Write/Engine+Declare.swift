@@ -44,7 +44,12 @@ extension Engine {
     _ declaration: Declaration, in catalogue: Catalogue
   ) throws(StoreError) -> (CollectionDescription, IndexPlan) {
     try catalogue[declaration.name]?.checkMigrated()
-    let description = try declaration.applied(to: catalogue[declaration.name]?.description)
+    // One that is declared anew takes the place of what has its name, which need not be kept.
+    let kept = catalogue[declaration.name]?.definitions.filter { index in
+      !declaration.indexes.contains { $0.name == index.name }
+    }
+    let description = try declaration.applied(
+      to: catalogue[declaration.name]?.description, keeping: kept ?? [])
     return (
       description,
       try IndexPlan(
@@ -142,6 +147,7 @@ extension WriteScope {
     let collection = Collection(description, documents: documents, tokenizers: engine.tokenizers)
     tellOfTokenizers(plan)
     tellOfDefaults(plan)
+    tellOfDropped(plan)
     for (number, record) in plan.records {
       let new = buildsAtOnce ? try builtAtOnce(record, number, collection) : record
       records[number] = new
@@ -169,6 +175,19 @@ extension WriteScope {
         ])
     }
   }
+
+  /// Logs the indexes of a plan that go, and in whose place comes no other: a type has given a field a kind that
+  /// none can be made of.
+  private func tellOfDropped(_ plan: IndexPlan) {
+    let kept = Set(plan.records.values.filter(\.isInUse).map(\.definition.name))
+    for record in plan.records.values
+    where !record.isInUse && !kept.contains(record.definition.name) {
+      engine.log.tell(
+        .warning, "an index is dropped: a field of it has another kind, which cannot be indexed",
+        ["collection": record.definition.collection, "index": record.definition.name])
+    }
+  }
+
   /// Logs the indexes of a plan that take the place of one which has nothing but another default: by the
   /// values alone, one that a new version has cannot be told from one that each process makes.
   private func tellOfDefaults(_ plan: IndexPlan) {
