@@ -10,17 +10,22 @@ struct SeenNumbers: Sendable {
   private(set) var hasInexact = false
   /// Whether the field is stored as one of `Int64`, and so may have negative numbers.
   private var isStoredSigned = false
+  /// Whether the field is stored as one of `UInt64`, and so may have numbers that no double is equal to.
+  private var isStoredUnsigned = false
 
   /// - Parameter stored: The kind that such numbers have had before.
   init(stored: Kind<Int>?) {
-    if case .integer(.uint64)? = stored { hasUnsigned = true }
+    if case .integer(.uint64)? = stored { (hasUnsigned, isStoredUnsigned) = (true, true) }
     if case .integer(.int64)? = stored { isStoredSigned = true }
   }
 
   var kind: Kind<Int> {
-    if hasDouble || hasSigned && hasUnsigned && !isExact { return .double }
+    if hasDouble || hasSigned && hasUnsigned && !keepsIntegers { return .double }
     return .integer(hasUnsigned ? .uint64 : .int64)
   }
+
+  /// Whether integers of two kinds are no reason for doubles: those that are stored stay what they are.
+  private var keepsIntegers: Bool { isExact || isStoredSigned || isStoredUnsigned }
 
   /// Whether the numbers were added by a policy that changes none.
   private var isExact = false
@@ -40,6 +45,8 @@ struct SeenNumbers: Sendable {
       numbers.hasSigned = true
       numbers.hasNegative = hasNegative || number < 0
       numbers.hasInexact = hasInexact || Double(exactly: number) == nil
+    case .unsigned(let number) where isStoredSigned && number <= Int64.max:
+      return add(.integer(Int64(number)), policy)
     case .unsigned(let number):
       numbers.hasUnsigned = true
       numbers.hasInexact = hasInexact || Double(exactly: number) == nil
@@ -61,12 +68,13 @@ struct SeenNumbers: Sendable {
     numbers.hasDouble = hasDouble || other.hasDouble
     numbers.hasInexact = hasInexact || other.hasInexact
     numbers.isStoredSigned = isStoredSigned || other.isStoredSigned
+    numbers.isStoredUnsigned = isStoredUnsigned || other.isStoredUnsigned
     return numbers.isSound ? numbers : nil
   }
 
   private var isSound: Bool {
-    guard isExact else { return true }
-    if hasUnsigned && !hasDouble && (hasNegative || isStoredSigned) { return false }
-    return !(hasDouble && hasInexact)
+    let isMixed = hasUnsigned && !hasDouble && (hasNegative || isStoredSigned)
+    if isMixed, keepsIntegers { return false }
+    return !(isExact && hasDouble && hasInexact)
   }
 }

@@ -298,14 +298,13 @@ extension SeenValues {
   }
 
   private mutating func add(number value: Value, _ place: Place) throws(Conflict) {
-    let policy = place.inference.policy
     var numbers: SeenNumbers
     switch content {
-    case .nothing: numbers = SeenNumbers(stored: policy.isExact ? place.stored : nil)
+    case .nothing: numbers = SeenNumbers(stored: place.stored)
     case .numbers(let seen): numbers = seen
     default: throw conflict(value)
     }
-    guard numbers.add(value, policy) else {
+    guard numbers.add(value, place.inference.policy) else {
       throw Conflict(found: value.shortDescription, seen: "\(numbers.expectation)")
     }
     content = .numbers(numbers)

@@ -204,6 +204,47 @@ import Testing
     }
   }
 
+  @Test("small numbers do not widen a field of unsigned ones: what is stored is found and saved again")
+  func smallUnsigned() throws {
+    try withTemporaryStore { store in
+      let large: Value = .unsigned(.max)
+      let collection = store.collection("c")
+      try collection.save([["id": large, "n": large, "list": [large]]], keyField: "id")
+
+      try collection.save([["id": 5, "n": 5, "list": [5, large]]])
+      try store.write {
+        _ = try $0.save([["id": 6, "n": 6, "list": [6]]], in: collection, keyField: nil)
+      }
+
+      #expect(try collection.count(.where { $0.n == large }) == 1)
+      #expect(try collection.count(.where { $0.list.contains(large) }) == 2)
+      #expect(try collection.get(5)?["n"] == 5)
+      let found = try #require(try collection.get(large))
+      #expect(try collection.save([found]).unchanged == 1)
+      for number: Value in [-1, -5] {
+        #expect(throws: StoreError.self) { try collection.save([["id": 7, "n": number]]) }
+      }
+      #expect(try collection.count(.where { $0.n == large }) == 1)
+    }
+  }
+
+  @Test("an unsigned number enters a field of signed ones if it is one of them, and is refused else")
+  func largeSigned() throws {
+    try withTemporaryStore { store in
+      let odd = Value.integer(Int64(odd))
+      let collection = store.collection("c")
+      try collection.save([["id": 1, "n": odd]], keyField: "id")
+
+      #expect(try collection.save([["id": 2, "n": .unsigned(5)]]).inserted == 1)
+      #expect(throws: StoreError.self) { try collection.save([["id": 3, "n": .unsigned(.max)]]) }
+      #expect(throws: StoreError.self) { try collection.save([["id": 3, "n": .unsigned(1 << 63)]]) }
+
+      #expect(try collection.get(2)?["n"] == 5)
+      #expect(try collection.count(.where { $0.n == odd }) == 1)
+      #expect(try collection.count() == 2)
+    }
+  }
+
   @Test("an optional inside an optional keeps its level through untyped saves and migrations")
   func nestedOptionals() throws {
     try withTemporaryStore { store in
