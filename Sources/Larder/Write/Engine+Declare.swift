@@ -127,6 +127,7 @@ extension WriteScope {
   ///   - numbers: The indexes that the plan changes.
   ///   - buildsAtOnce: Whether new indexes of a small collection are filled.
   /// - Returns: False where the plan is another one by now; nothing is changed then.
+  /// - Throws: ``StoreError``, as ``checkKeepsIntegers(_:_:)`` does before anything is changed.
   fileprivate mutating func declare(
     _ declaration: Declaration, _ expected: CollectionDescription, _ numbers: Set<UInt32>,
     buildsAtOnce: Bool
@@ -138,6 +139,7 @@ extension WriteScope {
         named: Layout.documentsName(of: declaration.name))
     else { return false }
     if description == existing, plan.records.isEmpty { return true }
+    try checkKeepsIntegers(declaration, description)
 
     // An index that takes the place of another needs no more than that had.
     let newCount = plan.records.values.count(where: \.isInUse)

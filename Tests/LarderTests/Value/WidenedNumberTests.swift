@@ -245,6 +245,42 @@ import Testing
     }
   }
 
+  @Test(
+    "values make no doubles of integers where a stored one has no equal double, however deep it stands",
+    arguments: [
+      { $0 }, { [$0] }, { [[1], [$0, .null]] }, { .document(["x": $0]) },
+      { [.document(["x": [$0]])] }, { .dictionary(["k": $0]) },
+    ] as [@Sendable (Value) -> Value])
+  func kept(_ inside: @Sendable (Value) -> Value) throws {
+    try withTemporaryStore { store in
+      let (odd, even) = (Value.integer(Int64(odd)), Value.integer(Int64(even)))
+      let collection = store.collection("c")
+      try collection.save([["id": 1, "n": inside(even), "m": 1]], keyField: "id")
+      try collection.save([["id": 2, "n": inside(odd), "m": 1]])
+      let stored = try collection.fetch(DynamicQuery())
+      let wider: DynamicDocument = ["id": 3, "n": inside(0.5)]
+
+      let saves: [() throws -> SaveReport] = [
+        { try collection.save([wider]) },
+        { try store.write { try $0.save([wider], in: collection, keyField: nil) } },
+      ]
+      for save in saves {
+        let error = #expect(throws: StoreError.self) { try save() }
+        guard case .valueRefused("c", "2", let field, "9007199254740993", _)? = error else {
+          Issue.record("\(String(describing: error))")
+          continue
+        }
+        #expect(field.hasPrefix("n"))
+      }
+
+      #expect(try collection.fetch(DynamicQuery()) == stored)
+      #expect(try collection.save(stored).unchanged == 2)
+      try collection.delete(key: 2)
+      #expect(try collection.save([wider]).inserted == 1)
+      #expect(try collection.save([["id": 4, "m": 0.5]]).inserted == 1)
+    }
+  }
+
   @Test("an optional inside an optional keeps its level through untyped saves and migrations")
   func nestedOptionals() throws {
     try withTemporaryStore { store in
