@@ -92,6 +92,13 @@ extension WriteScope {
     return isChanged
   }
 
+  /// Logs that an index goes which nobody has dropped.
+  func tellOfDropped(_ index: IndexDefinition) {
+    engine.log.tell(
+      .warning, "an index is dropped: a field of it has another kind, which cannot be indexed",
+      ["collection": index.collection, "index": index.name])
+  }
+
   /// Writes an index's record into the catalogue.
   mutating func put(_ record: IndexRecord, number: UInt32) throws {
     guard let database = engine.environment.knownDatabase(named: Layout.indexesName) else {

@@ -28,6 +28,7 @@ extension WriteScope {
     guard let collection = catalogue[name] else { return }
     try changeIndexes(of: name) { scope, index, record in
       guard let renewed = record.definition.renewed(in: collection.description) else {
+        scope.tellOfDropped(record.definition)
         return IndexRecord(record.definition, .dropped)
       }
       if renewed == record.definition, record.state != Self.suspended { return record }
