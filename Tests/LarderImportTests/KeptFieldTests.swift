@@ -32,7 +32,8 @@ struct KeptFieldTests {
     }
   }
 
-  @Test("a document that would make an index impossible is refused at its line, and the index stays")
+  @Test(
+    "a document that would make an index impossible is refused at its line, and the index stays")
   func indexes() throws {
     try withTemporaryStore { store in
       func source(_ codes: String) -> ImportSource {

@@ -116,7 +116,7 @@ extension DynamicCollection {
   }
 
   /// Saves documents in one transaction, as a typed repository does. Fields that are new become
-  /// known with the kinds of their values; values are coerced to the kinds that are known.
+  /// known in it with the kinds of their values; values are coerced to the kinds that are known.
   ///
   /// - Parameters:
   ///   - keyField: The field that is the entity-accessor key, where the collection is new.
@@ -124,26 +124,28 @@ extension DynamicCollection {
   /// - Throws: ``StoreError``, such as ``StoreError/keyField(collection:stored:given:)`` where the
   ///   collection's type computes its keys, and
   ///   ``StoreError/valueRefused(collection:key:field:found:expected:)``; no document is saved
-  ///   then, though fields may have become known.
+  ///   then, and no field has become known.
   @discardableResult
   public func save(
     _ documents: [DynamicDocument], keyField: String? = nil, as origin: ChangeOrigin = .local
   ) throws -> SaveReport {
     try store.checkOpen()
-    guard let first = documents.first else { return SaveReport() }
-    let stored = try store.read { $0.catalogue[name]?.description }
-    let keyField = try self.keyField(keyField, in: stored)
-    guard let keyKind = stored?.keyKind ?? KeyKind(of: first[keyField]) else {
-      throw keyRefused(first, keyField)
+    if documents.isEmpty { return SaveReport() }
+    let stored = try store.read { $0.catalogue.binding(ofCollection: name) }
+    let needed = try NeededFields(documents, in: self, keyField: keyField, stored?.collection)
+    if let stored, needed.declaration == nil {
+      let batch = try batch(of: documents, keyField: needed.keyField, stored)
+      return try store.write(as: origin) {
+        try $0.apply(batch, to: name) ?? $0.save(documents, in: self)
+      }
     }
-    let shape = try shape(of: documents, InferredShape(stored))
-    try declare(shape, keyField: keyField, keyKind: keyKind)
-    guard let binding = store.engine.catalogue.binding(ofCollection: name) else {
-      return SaveReport()
-    }
-    let batch = try batch(of: documents, keyField: keyField, binding)
-    return try store.write(as: origin) {
-      try $0.apply(batch, to: name) ?? $0.save(documents, in: self)
+    guard let declaration = needed.declaration else { return SaveReport() }
+    // Encoded before anything is declared, so that nothing begins that is refused in the end.
+    let binding = CollectionBinding(needed.described)
+    let batch = try batch(of: documents, keyField: needed.keyField, binding)
+    return try store.write(declaring: declaration, as: origin) {
+      try $0.apply(batch, encodedAgainst: needed.described, in: name)
+        ?? $0.save(documents, in: self)
     }
   }
 
@@ -252,6 +254,16 @@ extension WriteScope {
     let keyField = try collection.keyField(nil, in: binding.collection.description)
     try binding.collection.checkMigrated()
     let batch = try collection.batch(of: documents, keyField: keyField, binding)
+    return try apply(batch, clearing: nil, binding)
+  }
+
+  /// Nil where the collection is not what the batch was encoded against.
+  fileprivate mutating func apply(
+    _ batch: Batch, encodedAgainst described: Collection, in name: String
+  ) throws -> SaveReport? {
+    guard let binding = catalogue.binding(ofCollection: name),
+      binding.collection.description == described.description
+    else { return nil }
     return try apply(batch, clearing: nil, binding)
   }
 

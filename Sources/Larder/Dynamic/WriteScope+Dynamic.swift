@@ -51,8 +51,9 @@ extension WriteScope {
   }
 
   /// Saves documents without their type, and makes the collection and the fields that are new
-  /// known first, as ``DynamicCollection/save(_:keyField:as:)`` does. The body of the write is then
-  /// run again from its start.
+  /// known first, as ``DynamicCollection/save(_:keyField:as:)`` does. A collection that is new, and an
+  /// index that has to be built anew, are made for themselves, and stay where the write is undone; the body
+  /// of the write is then run again from its start.
   ///
   /// - Parameter keyField: The field that is the entity-accessor key, where the collection is new.
   /// - Throws: ``StoreError``, such as ``StoreError/keyField(collection:stored:given:)`` where the
@@ -64,31 +65,46 @@ extension WriteScope {
     _ documents: [DynamicDocument], in collection: DynamicCollection, keyField: String?
   ) throws -> SaveReport {
     guard !documents.isEmpty else { return SaveReport() }
-    try makeKnown(documents, in: collection, keyField: keyField)
-    return try save(documents, in: collection)
+    let stored = catalogue[collection.name]
+    let needed = try NeededFields(documents, in: collection, keyField: keyField, stored)
+    guard let declaration = needed.declaration else {
+      return try save(documents, in: collection)
+    }
+    // What is refused must leave nothing behind, even where the body goes on.
+    return try undoable { scope in
+      if try !scope.declareHere(declaration) {
+        _ = try collection.batch(
+          of: documents, keyField: needed.keyField, CollectionBinding(needed.described))
+        throw try scope.needing(declaration)
+      }
+      return try scope.save(documents, in: collection)
+    }
   }
 
-  /// Makes the collection and the fields of documents known, where they are new. The body of the write is
-  /// then run again from its start.
+  /// Makes the collection and the fields of documents known, where they are new. The body of the write may
+  /// then be run again from its start.
   ///
   /// - Throws: As ``save(_:in:keyField:)``.
   package mutating func makeKnown(
     _ documents: [DynamicDocument], in collection: DynamicCollection, keyField: String?
   ) throws {
-    guard let first = documents.first else { return }
-    let stored = catalogue[collection.name]?.description
-    try catalogue[collection.name]?.checkMigrated()
-    let keyField = try collection.keyField(keyField, in: stored)
-    guard let keyKind = stored?.keyKind ?? KeyKind(of: first[keyField]) else {
-      throw collection.keyRefused(first, keyField)
+    guard !documents.isEmpty else { return }
+    let needed = try NeededFields(
+      documents, in: collection, keyField: keyField, catalogue[collection.name])
+    guard let declaration = needed.declaration else { return }
+    if try !declareHere(declaration) { throw try needing(declaration) }
+  }
+
+  /// What ends a body that needs a declaration first. Of a collection that is new only the key is declared
+  /// then: the fields are, when the body runs again, together with what it saves.
+  private mutating func needing(_ declaration: Declaration) throws -> DeclarationNeeded {
+    undeclared = declaration
+    if catalogue[declaration.name] == nil {
+      undeclared = try Declaration(
+        name: declaration.name, keyKind: declaration.keyKind, keyField: declaration.keyField,
+        shape: InferredShape())
     }
-    let declaration = try Declaration(
-      name: collection.name, keyKind: keyKind, keyField: keyField,
-      shape: try collection.shape(of: documents, InferredShape(stored)))
-    guard try declaration.applied(to: stored, keeping: []) == stored else {
-      undeclared = declaration
-      throw DeclarationNeeded()
-    }
+    return DeclarationNeeded()
   }
 
   /// Deletes the documents under `keys`; returns how many there were.

@@ -293,7 +293,8 @@ extension CollectionDescription {
       throw .valueRefused(
         collection: name, key: "", field: path.joined(separator: "."),
         found: now.map { "\($0)" } ?? "no kind",
-        expected: "\(before.map { "\($0)" } ?? "a kind") for the index `\(index.name)`, which would "
+        expected:
+          "\(before.map { "\($0)" } ?? "a kind") for the index `\(index.name)`, which would "
           + "have to be dropped first")
     }
   }

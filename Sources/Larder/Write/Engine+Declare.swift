@@ -94,7 +94,7 @@ extension Engine {
 extension Store {
   /// Runs `body` in one transaction that makes a declaration first: both are kept, or neither.
   ///
-  /// New indexes of a small collection are complete when `body` begins.
+  /// New indexes of a small collection are complete when `body` begins, if there is room for them.
   ///
   /// - Throws: Whatever `body` throws, or ``StoreError``; what is left then are empty databases that the
   ///   catalogue does not name.
@@ -102,24 +102,40 @@ extension Store {
     declaring declaration: Declaration, as origin: ChangeOrigin,
     _ body: (inout WriteScope) throws -> Result
   ) throws -> Result {
+    var buildsAtOnce = true
     while true {
       try checkOpen()
       let (expected, numbers) = try engine.storing {
         try engine.writer.run { try engine.prepare(declaration) }
       }
-      let result = try write(as: origin) { scope -> Result? in
-        // Where another process came first the plan is another one.
-        guard try scope.declare(declaration, expected, numbers, buildsAtOnce: true) else {
-          return nil
+      do {
+        let result = try write(as: origin) { scope -> Result? in
+          // Where another process came first the plan is another one.
+          guard try scope.declare(declaration, expected, numbers, buildsAtOnce: buildsAtOnce) else {
+            return nil
+          }
+          return try body(&scope)
         }
-        return try body(&scope)
+        if let result { return result }
+      } catch  where buildsAtOnce && !numbers.isEmpty && engine.shortage(error) != nil {
+        buildsAtOnce = false
       }
-      if let result { return result }
     }
   }
 }
 
 extension WriteScope {
+  /// Makes a declaration in this transaction; false, and nothing is changed, where it takes a database that is
+  /// new, which could not be used in it.
+  ///
+  /// - Throws: ``StoreError``; the scope is never committed then.
+  mutating func declareHere(_ declaration: Declaration) throws -> Bool {
+    guard catalogue[declaration.name] != nil else { return false }
+    let (description, plan) = try engine.plan(declaration, in: catalogue)
+    guard plan.records.isEmpty else { return false }
+    return try wholly { try $0.declare(declaration, description, [], buildsAtOnce: false) }
+  }
+
   /// Writes what a declaration changes in the catalogue.
   ///
   /// - Parameters:
@@ -184,9 +200,7 @@ extension WriteScope {
     let kept = Set(plan.records.values.filter(\.isInUse).map(\.definition.name))
     for record in plan.records.values
     where !record.isInUse && !kept.contains(record.definition.name) {
-      engine.log.tell(
-        .warning, "an index is dropped: a field of it has another kind, which cannot be indexed",
-        ["collection": record.definition.collection, "index": record.definition.name])
+      tellOfDropped(record.definition)
     }
   }
 

@@ -62,7 +62,9 @@ struct WidenedIntegers {
       return lost(in: document, table: table)
     case (.document(let document), .dictionary(_, let stored), .dictionary(_, let new)):
       return lost(in: document.fields.map(\.value), stored, new)
-    case (.dictionary(let pairs), .dictionary(let key, let stored), .dictionary(let newKey, let new)):
+    case (
+      .dictionary(let pairs), .dictionary(let key, let stored), .dictionary(let newKey, let new)
+    ):
       return lost(in: Array(pairs.keys), key, newKey) ?? lost(in: Array(pairs.values), stored, new)
     default: return nil
     }
@@ -78,7 +80,8 @@ struct WidenedIntegers {
   private static func refusal(_ number: String) -> CoercionError {
     CoercionError(
       path: [], found: number,
-      expected: "an integer that a double is equal to, as the values that are new would make the field "
+      expected:
+        "an integer that a double is equal to, as the values that are new would make the field "
         + "one of doubles")
   }
 }

@@ -32,6 +32,109 @@ import Testing
     }
   }
 
+  @Test("a save that is refused or undone leaves what is known of the fields as it was")
+  func unknown() throws {
+    struct Undo: Error {}
+    try withTemporaryStore { store in
+      let places = store.collection("Place")
+      try places.save([["id": 1, "n": 2, "text": "x"]], keyField: "id")
+      let known = try store.read { $0.catalogue["Place"]?.description }
+      // Of the first document alone each of these would be declared.
+      let refused: [[DynamicDocument]] = [
+        [["id": 2, "n": 0.5], ["id": .string("two")]], [["id": 2, "new": 1], ["id": .null]],
+        [["id": 2, "n": 0.5, "text": .null], ["id": 3, "n": 9_007_199_254_740_993]],
+      ]
+
+      for documents in refused {
+        #expect(throws: StoreError.self) { try places.save(documents) }
+        #expect(throws: StoreError.self) {
+          try store.write { try $0.save(documents, in: places, keyField: nil) }
+        }
+        // A body that goes on keeps nothing of it either.
+        try store.write { scope in
+          _ = try? scope.save(documents, in: places, keyField: nil)
+          try scope.save([["id": 9, "n": 3]], in: places)
+        }
+      }
+      #expect(throws: Undo.self) {
+        try store.write { scope in
+          try scope.save([["id": 2, "n": 0.5, "new": 1]], in: places, keyField: nil)
+          throw Undo()
+        }
+      }
+
+      let description = try store.read { $0.catalogue["Place"]?.description }
+      #expect(description == known)
+      #expect(try places.count() == 2)
+    }
+  }
+
+  @Test(
+    "of a collection that is new nothing stays of a save that is refused, and its key of one undone"
+  )
+  func unmade() throws {
+    struct Undo: Error {}
+    try withTemporaryStore { store in
+      let places = store.collection("Place")
+      let refused: [DynamicDocument] = [["id": 1], ["id": .unsigned(.max)]]
+      #expect(throws: StoreError.self) { try places.save(refused, keyField: "id") }
+      #expect(throws: StoreError.self) {
+        try store.write { try $0.save(refused, in: places, keyField: "id") }
+      }
+      let names = try store.collectionNames()
+      #expect(names == [])
+
+      #expect(throws: Undo.self) {
+        try store.write { scope in
+          try scope.save([["id": 1, "x": 1]], in: places, keyField: "id")
+          throw Undo()
+        }
+      }
+
+      #expect(try places.keyField() == "id")
+      #expect(try places.save([["id": 1, "x": "text"]]).inserted == 1)
+    }
+  }
+
+  @Test("a save in a write scope knows fields at once, and the body runs once")
+  func atOnce() throws {
+    try withTemporaryStore { store in
+      let places = store.collection("Place")
+      try places.save([["id": 1]], keyField: "id")
+      var runCount = 0
+
+      try store.write { scope in
+        runCount += 1
+        try scope.save([["id": 2, "new": 1]], in: places, keyField: nil)
+        try scope.save(
+          [["id": 3, "new": 0.5, "other": .document(["x": 1])]], in: places, keyField: nil)
+        let read = try scope.get(3, in: places)
+        #expect(read?["other"] == .document(["x": 1]))
+      }
+
+      #expect(runCount == 1)
+      #expect(try places.get(2)?["new"] == 1.0)
+      #expect(try places.count(.where { $0.new > 0 }) == 2)
+    }
+  }
+
+  @Test("a save that gives an indexed field another kind has its index anew, with what it saves")
+  func renewed() throws {
+    try withTemporaryStore { store in
+      let places = store.collection("Place")
+      try places.save((1...50).map { ["id": .integer($0), "n": .integer($0 % 7)] }, keyField: "id")
+      try places.createIndex(on: "n")
+
+      try places.save([["id": 51, "n": 0.5]])
+      try store.write { try $0.save([["id": 52, "n": .null]], in: places, keyField: nil) }
+
+      let found = try places.fetch(.where { $0.n == 0.5 }).map { $0["id"] }
+      #expect(found == [51])
+      #expect(try places.count(.where { $0.n == 3 }) == 7)
+      #expect(try places.indexes().map(\.state) == [.complete])
+    }
+  }
+
   @Test("a document's hash and equality cost the same at every depth")
   func deepEquality() {
     func nested(_ depth: Int, _ leaf: Int64) -> DynamicDocument {

@@ -204,7 +204,8 @@ import Testing
     }
   }
 
-  @Test("small numbers do not widen a field of unsigned ones: what is stored is found and saved again")
+  @Test(
+    "small numbers do not widen a field of unsigned ones: what is stored is found and saved again")
   func smallUnsigned() throws {
     try withTemporaryStore { store in
       let large: Value = .unsigned(.max)
@@ -228,7 +229,8 @@ import Testing
     }
   }
 
-  @Test("an unsigned number enters a field of signed ones if it is one of them, and is refused else")
+  @Test(
+    "an unsigned number enters a field of signed ones if it is one of them, and is refused else")
   func largeSigned() throws {
     try withTemporaryStore { store in
       let odd = Value.integer(Int64(odd))
@@ -237,7 +239,9 @@ import Testing
 
       #expect(try collection.save([["id": 2, "n": .unsigned(5)]]).inserted == 1)
       #expect(throws: StoreError.self) { try collection.save([["id": 3, "n": .unsigned(.max)]]) }
-      #expect(throws: StoreError.self) { try collection.save([["id": 3, "n": .unsigned(1 << 63)]]) }
+      #expect(throws: StoreError.self) {
+        try collection.save([["id": 3, "n": .unsigned(1 << 63)]])
+      }
 
       #expect(try collection.get(2)?["n"] == 5)
       #expect(try collection.count(.where { $0.n == odd }) == 1)
