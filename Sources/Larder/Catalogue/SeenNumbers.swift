@@ -20,12 +20,17 @@ struct SeenNumbers: Sendable {
   }
 
   var kind: Kind<Int> {
-    if hasDouble || hasSigned && hasUnsigned && !keepsIntegers { return .double }
+    if hasDouble || needsDouble { return .double }
     return .integer(hasUnsigned ? .uint64 : .int64)
   }
 
-  /// Whether integers of two kinds are no reason for doubles: those that are stored stay what they are.
-  private var keepsIntegers: Bool { isExact || isStoredSigned || isStoredUnsigned }
+  /// Whether no kind of integers holds them all.
+  private var needsDouble: Bool {
+    if isExact || isStoredSigned || isStoredUnsigned {
+      return hasUnsigned && (hasNegative || isStoredSigned)
+    }
+    return hasSigned && hasUnsigned
+  }
 
   /// Whether the numbers were added by a policy that changes none.
   private var isExact = false
@@ -45,8 +50,6 @@ struct SeenNumbers: Sendable {
       numbers.hasSigned = true
       numbers.hasNegative = hasNegative || number < 0
       numbers.hasInexact = hasInexact || Double(exactly: number) == nil
-    case .unsigned(let number) where isStoredSigned && number <= Int64.max:
-      return add(.integer(Int64(number)), policy)
     case .unsigned(let number):
       numbers.hasUnsigned = true
       numbers.hasInexact = hasInexact || Double(exactly: number) == nil
@@ -73,8 +76,9 @@ struct SeenNumbers: Sendable {
   }
 
   private var isSound: Bool {
-    let isMixed = hasUnsigned && !hasDouble && (hasNegative || isStoredSigned)
-    if isMixed, keepsIntegers { return false }
-    return !(isExact && hasDouble && hasInexact)
+    if isExact { return !(hasDouble && hasInexact) && (hasDouble || !needsDouble) }
+    // Of those that are stored, whoever declares the kind finds out which have no equal double.
+    let isStored = isStoredSigned || isStoredUnsigned
+    return !(isStored && needsDouble && hasInexact)
   }
 }

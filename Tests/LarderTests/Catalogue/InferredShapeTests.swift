@@ -117,12 +117,12 @@ import Testing
 
       #expect(
         throws: StoreError.valueRefused(
-          collection: "Wide", key: "", field: "k65536", found: "65537 fields",
+          collection: "Wide", key: "1", field: "k65536", found: "65537 fields",
           expected: "at most 65536; declare it as a dictionary")
       ) { try store.collection("Wide").save([wide], keyField: "id") }
       #expect(
         throws: StoreError.valueRefused(
-          collection: "Many", key: "", field: "m", found: "65537 kinds of documents",
+          collection: "Many", key: "1", field: "m", found: "65537 kinds of documents",
           expected: "at most 65536; declare it as a dictionary")
       ) { try store.collection("Many").save([many], keyField: "id") }
 

