@@ -169,6 +169,8 @@ import Testing
       await scene.answer(.failure(Offline(number: 2)))
       await #expect(throws: Offline(number: 2)) { try await pull.value }
       await scene.clock.waitForSleeps(2)
+      // The stream sleeps before its reader has been told.
+      await screen.waitForErrors(1)
 
       #expect(screen.errors as? [Offline] == [Offline()])
       #expect(scene.clock.sleepDurations == [.seconds(1), .seconds(2)])
