@@ -45,6 +45,8 @@ public final class SyncEngine: Sendable, Updater {
   let clock: any SyncClock
   let state = Locked(SyncState())
   let observers = Locked(Observers())
+  /// What the observers were last told. Locked while they are told.
+  private let told = Locked(SyncState())
   let facts = Locked<RemoteFacts?>(nil)
   /// The store's last change when it was last tried to save what was refused; nil before that.
   let retriedRefused = Locked<UInt64?>(nil)
@@ -60,8 +62,6 @@ public final class SyncEngine: Sendable, Updater {
   struct Observers {
     var continuations: [UInt64: AsyncStream<SyncState>.Continuation] = [:]
     var count: UInt64 = 0
-    /// What they were last told.
-    var told = SyncState()
   }
 
   public var schedule: FetchLimiter? { limiter }
@@ -130,11 +130,13 @@ public final class SyncEngine: Sendable, Updater {
   public var states: AsyncStream<SyncState> {
     let (stream, continuation) = AsyncStream<SyncState>.makeStream(
       bufferingPolicy: .bufferingNewest(1))
-    let number = observers.withLock { observers in
-      observers.count += 1
-      observers.continuations[observers.count] = continuation
-      continuation.yield(observers.told)
-      return observers.count
+    let number = told.withLock { told in
+      continuation.yield(told)
+      return observers.withLock { observers in
+        observers.count += 1
+        observers.continuations[observers.count] = continuation
+        return observers.count
+      }
     }
     continuation.onTermination = { [observers] _ in
       let last = observers.withLock { $0.continuations.removeValue(forKey: number) }
@@ -152,12 +154,15 @@ public final class SyncEngine: Sendable, Updater {
 
   func change(_ body: (inout SyncState) -> Void) {
     state.withLock { body(&$0) }
-    // Whoever tells last tells the latest, whichever thread has changed it.
-    observers.withLock { observers in
+    // Whoever tells last tells the latest, whichever thread has changed it. Nobody is told under the lock of the
+    // observers: a task that is cancelled takes that one to leave, and holds what it takes to wake it.
+    told.withLock { told in
       let latest = currentState
-      guard latest != observers.told else { return }
-      observers.told = latest
-      for observer in observers.continuations.values { observer.yield(latest) }
+      guard latest != told else { return }
+      told = latest
+      for observer in observers.withLock({ Array($0.continuations.values) }) {
+        observer.yield(latest)
+      }
     }
   }
 

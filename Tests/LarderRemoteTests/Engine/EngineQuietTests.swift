@@ -56,6 +56,27 @@ struct EngineQuietTests {
     try desk.close()
   }
 
+  @Test("a task that is cancelled while it is told of states holds nobody up")
+  func cancelledListener() async throws {
+    let desk = try SyncDesk(server)
+    let engine = desk.engine
+    for _ in 0..<500 {
+      let listener = Task { for await _ in engine.states {} }
+      let changes = Task.detached {
+        for _ in 0..<20 {
+          engine.pause()
+          engine.resume()
+        }
+      }
+      await Task.yield()
+      listener.cancel()
+      await listener.value
+      await changes.value
+    }
+    #expect(engine.currentState.phase == .idle)
+    try desk.close()
+  }
+
   @Test("a pause holds, whatever the sync under way was about to show")
   func paused() async throws {
     let clock = ManualClock()
