@@ -285,6 +285,7 @@ void *_Null_unspecified darwin_memcpy(
 void *_Null_unspecified darwin_memset(void *_Null_unspecified, int, size_t)
     DARWIN(memset(_:_:_:));
 size_t darwin_strlen(const char *_Null_unspecified) DARWIN(strlen(_:));
+char *_Null_unspecified darwin_strdup(const char *_Null_unspecified) DARWIN(strdup(_:));
 void *_Null_unspecified darwin_malloc(size_t) DARWIN(malloc(_:));
 void darwin_free(void *_Null_unspecified) DARWIN(free(_:));
 long darwin_sysconf(int) DARWIN(sysconf(_:));
@@ -314,6 +315,7 @@ int darwin_pthread_atfork(
 
 // MARK: Signals
 
+#define SIGHUP 1
 #define SIGINT 2
 #define SIGBUS 10
 #define SIGPIPE 13
