@@ -2,12 +2,6 @@
   internal import LarderLMDB
 #endif
 
-#if canImport(FoundationEssentials)
-  internal import FoundationEssentials
-#else
-  internal import Foundation
-#endif
-
 /// Writes the entries that one document has in one index.
 ///
 /// Works on the bytes of records, by the names in the catalogue: whoever writes a document keeps

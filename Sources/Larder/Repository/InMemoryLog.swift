@@ -1,4 +1,4 @@
-/// The last changes of a collection in memory, for who has to know whether they concern him.
+/// The last changes of a collection in memory, for watchers that have to know whether these concern them.
 struct InMemoryLog: Sendable {
   struct Change: Sendable {
     let key: [UInt8]

@@ -1,12 +1,6 @@
 internal import LarderLMDB
 internal import Synchronization
 
-#if canImport(FoundationEssentials)
-  internal import FoundationEssentials
-#else
-  internal import Foundation
-#endif
-
 /// What all `Store` values of one folder share: the environment, the catalogue as it is known
 /// here, and the writer.
 @usableFromInline final class Engine: Sendable {

@@ -18,9 +18,6 @@ struct ChangeProbe {
   private let seat = WatchSeat()
   private var round: UInt64 = 0
 
-  /// Changes that are looked at; what is more of them counts as news. As many as the hub looks at.
-  static var patience: Int { 4096 }
-
   init(_ interests: [WatchInterest], ignoring ignored: Set<ChangeOrigin>) {
     self.ignored = ignored
     for interest in interests {
@@ -30,14 +27,15 @@ struct ChangeProbe {
     }
   }
 
-  /// What has happened behind a change. Of other collections only the heads of the packs are looked at, and
-  /// of what is ignored no document: there may be millions.
+  /// What has happened behind a change. As many changes are looked at as the hub looks at; more of them are
+  /// news. Of other collections only the heads of the packs are looked at, and of what is ignored no document:
+  /// there may be millions.
   mutating func look(
     after position: UInt64, in log: Database, _ snapshot: borrowing Snapshot
   ) -> Finding {
     round += 1
     let (groups, ignored, seat, round) = (groups, ignored, seat, round)
-    var (hasIgnored, isNews, left) = (false, false, Self.patience)
+    var (hasIgnored, isNews, left) = (false, false, WatchHub.patience)
     // A damaged log is as good as one that was pruned.
     let isWhole = try? snapshot.transaction.forEachPack(
       after: position, head: snapshot.sequence, in: log
@@ -50,8 +48,8 @@ struct ChangeProbe {
           isNews = change.isUnlogged
         } else {
           group.tell(pack.header, change, snapshot, after: 0, round: round)
-          left -= 1
-          isNews = seat.isMarked || left < 0
+          isNews = seat.isMarked || left == 0
+          if left > 0 { left -= 1 }
         }
         return !isNews
       }

@@ -40,7 +40,7 @@ final class WatchHub: Sendable {
   private let queue = DispatchQueue(label: "larder.watch")
 
   /// Changes behind which the hub itself does not look at each any more.
-  private static let patience: UInt64 = 4096
+  static let patience: UInt64 = 4096
   /// Changes, watchers that are asked about each of them, and watchers that may have to be woken, up
   /// to which a commit tells by itself: some microseconds. It would take the hub's line longer to wake.
   private static let (handful, audience, crowd): (UInt64, Int, Int) = (4, 64, 2048)
