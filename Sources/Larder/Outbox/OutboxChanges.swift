@@ -7,7 +7,8 @@ final class OutboxChanges {
   /// What the names of the collection's bases begin with. Without the first byte, those of its entries do.
   private let basePrefix: [UInt8]
   private let sequence: UInt64
-  private let takesEdits: Bool
+  private let areEdits: Bool
+  private let meetsEntries: Bool
   /// For each edit the name of its base, and the record as it was.
   @exclusivity(unchecked) private var bytes = OrderedBytes(capacity: 512)
   @exclusivity(unchecked) private var edits: [Edit] = []
@@ -30,17 +31,20 @@ final class OutboxChanges {
 
   /// - Parameters:
   ///   - sequence: Of the last change before these.
-  ///   - takesEdits: False for changes that come from the remote, or that it is not told of.
+  ///   - areEdits: False for changes that come from the remote, or that it is not told of.
+  ///   - meetsEntries: False where nothing waits in the outbox that such a change could concern.
   init(
-    _ collection: String, _ databases: OutboxDatabases, after sequence: UInt64, takesEdits: Bool
+    _ collection: String, _ databases: OutboxDatabases, after sequence: UInt64, areEdits: Bool,
+    meetsEntries: Bool = true
   ) {
     self.databases = databases
     self.sequence = sequence
-    self.takesEdits = takesEdits
+    self.areEdits = areEdits
+    self.meetsEntries = meetsEntries
     basePrefix = OutboxKey.baseKey(collection, [])
   }
 
-  /// A document was edited.
+  /// A document was changed.
   ///
   /// - Parameters:
   ///   - old: The record as it was; nil where there was none.
@@ -49,7 +53,8 @@ final class OutboxChanges {
     _ key: UnsafeRawBufferPointer, old: UnsafeRawBufferPointer?, isDeleted: Bool = false,
     isSparing: Bool = false
   ) {
-    guard takesEdits else { return }
+    // What is no edit concerns those under way alone, which keep what they were sent as.
+    guard areEdits || meetsEntries && old != nil else { return }
     let start = bytes.count
     basePrefix.withUnsafeBytes { bytes.append($0) }
     bytes.append(key)
@@ -128,8 +133,19 @@ final class OutboxChanges {
       }
     }
     if isThere {
-      if OutboxEntry.isUntouched(walk.outbox.value, key: name, isDeleted: edit.isDeleted) { return }
+      if areEdits,
+        OutboxEntry.isUntouched(walk.outbox.value, key: name, isDeleted: edit.isDeleted)
+      {
+        return
+      }
       if var waiting = OutboxEntry(walk.outbox.value, key: name) {
+        guard areEdits else {
+          if let old = old(edit), waiting.rewrite(old: old) {
+            waiting.encode(into: &entry, key: name)
+            try walk.outbox.put(entry.bytes, for: name, .replaceCurrent)
+          }
+          return
+        }
         switch waiting.edit(old: old(edit), isDeleted: edit.isDeleted) {
         case nil: try walk.outbox.delete()
         case false?: break
@@ -140,6 +156,7 @@ final class OutboxChanges {
         return
       }
     }
+    guard areEdits else { return }
     // What cannot be read is as good as none: the edit must not be lost with it.
     var base: UnsafeRawBufferPointer?
     if walk.hasBases || isThere, try walk.baseNeighbours.seek(baseName, &walk.bases) {

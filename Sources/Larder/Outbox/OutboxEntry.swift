@@ -19,6 +19,7 @@ internal import LarderLMDB
 /// tags  : 1 sequence, 8     2 base           3 shadow            4 mutation, 16    5 sent
 ///         6 attempts, 4     7 newer base     8 newer record      9 hold: code 00 reason
 ///         10 it was edited since it was sent, 0 bytes            11 it was deleted, 0 bytes
+///         12 where it was sent
 /// ```
 /// Numbers are big-endian. An empty record stands for a document that is deleted.
 package struct OutboxEntry: Sendable, Equatable {
@@ -39,12 +40,17 @@ package struct OutboxEntry: Sendable, Equatable {
   package struct Flight: Sendable, Equatable {
     /// The edit's name: it keeps it until it is answered.
     package var mutation: UUID
-    /// What was sent, where the document was edited since; the outer nil where it was not.
+    /// Where it was sent, as the layer above wrote it; nil where that is not known.
+    package var destination: [UInt8]?
+    /// What was sent, where the document has changed since, whether it was edited or not; the outer nil where it has
+    /// not.
     package var sent: [UInt8]??
+    /// Whether the document was edited since. Then ``sent`` is known.
+    package var isEdited = false
 
-    package init(mutation: UUID, sent: [UInt8]?? = nil) {
+    package init(mutation: UUID, destination: [UInt8]? = nil) {
       self.mutation = mutation
-      self.sent = sent
+      self.destination = destination
     }
   }
 
@@ -80,7 +86,7 @@ package struct OutboxEntry: Sendable, Equatable {
   package init() {}
 
   /// Whether it was edited since it was sent.
-  package var isEditedInFlight: Bool { flight?.sent != nil }
+  package var isEditedInFlight: Bool { flight?.isEdited ?? false }
 }
 
 extension OutboxEntry {
@@ -89,6 +95,7 @@ extension OutboxEntry {
   private enum Tag: UInt8 {
     case sequence = 1
     case base, shadow, mutation, sent, attempts, newerBase, newerRecord, hold, edited, deleted
+    case destination
   }
 
   func encoded(key: UnsafeRawBufferPointer) -> [UInt8] {
@@ -105,8 +112,11 @@ extension OutboxEntry {
     if let shadow { shadow.withUnsafeBytes { Self.put(.shadow, $0, &bytes) } }
     if let flight {
       withUnsafeBytes(of: flight.mutation.uuid) { Self.put(.mutation, $0, &bytes) }
+      if let destination = flight.destination {
+        destination.withUnsafeBytes { Self.put(.destination, $0, &bytes) }
+      }
       if let sent = flight.sent {
-        Self.put(.edited, Self.nothing, &bytes)
+        if flight.isEdited { Self.put(.edited, Self.nothing, &bytes) }
         (sent ?? []).withUnsafeBytes { Self.put(.sent, $0, &bytes) }
       }
     }
@@ -203,7 +213,7 @@ extension OutboxEntry {
       case .mutation: isSent = true
       case .edited: isEdited = true
       case .hold: isRejected = part.first != 0
-      case .sequence, .shadow, .sent, .attempts, .newerRecord: break
+      case .sequence, .shadow, .sent, .attempts, .newerRecord, .destination: break
       }
     }
     // As `edit(old:isDeleted:)` decides.
@@ -228,11 +238,10 @@ extension OutboxEntry {
     if let id = parts[.mutation] {
       guard id.count == 16 else { return nil }
       let mutation = UUID(uuid: id.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) })
-      flight = Flight(mutation: mutation)
-      if parts[.edited] != nil {
-        guard let sent = parts[.sent] else { return nil }
-        flight?.sent = .some(sent.isEmpty ? nil : sent)
-      }
+      flight = Flight(mutation: mutation, destination: parts[.destination])
+      if let sent = parts[.sent] { flight?.sent = .some(sent.isEmpty ? nil : sent) }
+      flight?.isEdited = parts[.edited] != nil
+      if isEditedInFlight, flight?.sent == nil { return nil }
     }
     if let count = parts[.attempts] {
       guard count.count == 4 else { return nil }
@@ -261,8 +270,9 @@ extension OutboxEntry {
     if isDeleted, base == nil, flight == nil, newer == nil { return nil }
     var hasChanged = self.isDeleted != isDeleted
     self.isDeleted = isDeleted
-    if flight != nil, flight?.sent == nil {
-      flight?.sent = .some(old.map { [UInt8]($0) })
+    if flight != nil, !isEditedInFlight {
+      if flight?.sent == nil { flight?.sent = .some(old.map { [UInt8]($0) }) }
+      flight?.isEdited = true
       hasChanged = true
     }
     if let hold, !hold.code.isEmpty {
@@ -272,6 +282,17 @@ extension OutboxEntry {
       hasChanged = true
     }
     return hasChanged
+  }
+
+  /// What becomes of the entry when something changes the document that is no edit: a migration, for example. What
+  /// was sent is kept, so that it is sent again as it was.
+  ///
+  /// - Parameter old: The record as it was.
+  /// - Returns: Whether the entry has changed.
+  mutating func rewrite(old: UnsafeRawBufferPointer) -> Bool {
+    guard flight != nil, flight?.sent == nil else { return false }
+    flight?.sent = .some([UInt8](old))
+    return true
   }
 
   /// Notes another edit, which is no deletion.

@@ -12,9 +12,12 @@ struct Plan {
   /// When to give up a way along an index for its order; nil where there is no better one.
   var retreat: Retreat?
 
-  /// How many documents it finds at most; nil where that is not known, or may be much too many.
-  func foundCount(upTo limit: Int) -> Int? {
-    if estimate.isExact, case .constant(true) = residual { return estimate.count }
+  /// How many of the documents that it finds are left at most, behind those that are skipped; nil where that is
+  /// not known, or may be much too many.
+  func foundCount(skipping skipped: Int, upTo limit: Int) -> Int? {
+    if estimate.isExact, case .constant(true) = residual {
+      return min(max(0, estimate.count - skipped), limit)
+    }
     return limit <= 256 ? limit : nil
   }
 

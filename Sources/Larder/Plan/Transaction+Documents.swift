@@ -65,8 +65,8 @@ extension Transaction where Self: ~Copyable {
     var skipped = 0
     var taken = 0
     let binding = execution.binding
-    if let found = execution.plan.foundCount(upTo: limit) {
-      expect(max(0, min(found - selection.skipped, limit)))
+    if let found = execution.plan.foundCount(skipping: selection.skipped, upTo: limit) {
+      expect(found)
     }
     try execution.forEach(
       in: self, wanted: wanted.overflow ? .max : wanted.partialValue

@@ -142,11 +142,19 @@ public struct WriteScope: ~Copyable {
 
   /// Where changes of a collection go that a remote is to be told of; nil where there is none.
   private borrowing func outboxChanges(of collection: Collection) -> OutboxChanges? {
-    guard collection.description.isSynced, !isRewriting,
-      let databases = engine.outboxDatabases
-    else { return nil }
+    guard collection.description.isSynced, let databases = engine.outboxDatabases else {
+      return nil
+    }
+    let areEdits = origin.isEdit && !isRewriting
+    // What cannot be looked up is met.
+    let meetsEntries =
+      areEdits
+      || (try? transaction.hasKey(
+        withPrefix: OutboxKey.prefix(of: collection.name), in: databases.outbox)) ?? true
+    if isRewriting, !meetsEntries { return nil }
     return OutboxChanges(
-      collection.name, databases, after: state.sequence + changeCount, takesEdits: origin.isEdit)
+      collection.name, databases, after: state.sequence + changeCount, areEdits: areEdits,
+      meetsEntries: meetsEntries)
   }
 
   /// Whether a remote is known to have documents of a collection, sent or not.
@@ -158,7 +166,7 @@ public struct WriteScope: ~Copyable {
   /// Forgets what a remote is known to have of a collection, and what was to be sent to it.
   mutating func eraseBases(of name: String) throws {
     guard let databases = engine.outboxDatabases else { return }
-    let changes = OutboxChanges(name, databases, after: state.sequence, takesEdits: false)
+    let changes = OutboxChanges(name, databases, after: state.sequence, areEdits: false)
     changes.erased()
     try changes.write(to: &transaction)
   }

@@ -89,6 +89,8 @@ struct Reconciling {
         ? try keep(nil, there, &tx) : try adopt(there, isThere: true, &tx)
     }
     switch place.synced.deletions {
+    case .ask where isAsked:
+      throw SyncError.unmergeable(conflict.key, reason: "one side has deleted it")
     case .ask: try ask(there, &tx)
     case .editWins where conflict.here == nil, .deletionWins where conflict.here != nil:
       try adopt(there, isThere: conflict.here != nil, &tx)
@@ -110,6 +112,7 @@ struct Reconciling {
     } else if let value = place.outline.value(key) {
       try tx.delete(key: value, in: place.collection)
     }
+    try forgetRefused(&tx)
     entry.isDeleted = document == nil
     entry.base = there.document == nil ? nil : there.base.bytes
     entry.shadow = try there.document.map { try record(of: $0, &tx) }
@@ -126,8 +129,14 @@ struct Reconciling {
     } else if isThere, let value = place.outline.value(key) {
       try tx.delete(key: value, in: place.collection)
     }
+    try forgetRefused(&tx)
     try tx.setBase(name, key, to: there.document == nil ? nil : there.base.bytes)
     try tx.setOutboxEntry(name, key, to: nil)
+  }
+
+  /// A version that could not be saved here before is an earlier one.
+  private func forgetRefused(_ tx: inout WriteScope) throws {
+    try tx.setSyncNote(RefusedNote.name(RemoteKey(name, place.outline.text(key))), to: nil)
   }
 
   private mutating func keepBoth(

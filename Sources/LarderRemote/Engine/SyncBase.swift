@@ -19,9 +19,11 @@ struct SyncBase: Equatable {
   /// The loading of what was ``unseen``, and was not in a whole loading of the scope either: it was deleted
   /// there, or shows with the next pull.
   static let missed: UInt8 = 254
+  /// The loading of what has left its scope, and may come with another one that is not read yet.
+  static let left: UInt8 = 253
 
   /// The number of the loading behind another one.
-  static func loading(after loading: UInt8) -> UInt8 { loading < missed - 1 ? loading + 1 : 1 }
+  static func loading(after loading: UInt8) -> UInt8 { loading < left - 1 ? loading + 1 : 1 }
 
   init(scope: UInt16, loading: UInt8, revision: String) {
     self.scope = scope
@@ -31,8 +33,8 @@ struct SyncBase: Equatable {
 
   /// Nil for bytes that are none.
   init?(_ bytes: [UInt8]?) {
-    guard let bytes, bytes.count > 3 else { return nil }
-    scope = UInt16(bytes[0]) << 8 | UInt16(bytes[1])
+    guard let bytes, bytes.count > 3, let scope = Self.scope(in: bytes) else { return nil }
+    self.scope = scope
     loading = bytes[2]
     revision = String(decoding: bytes[3...], as: UTF8.self)
   }
@@ -46,8 +48,16 @@ struct SyncBase: Equatable {
     }
   }
 
-  var bytes: [UInt8] {
-    [UInt8(scope >> 8), UInt8(truncatingIfNeeded: scope), loading] + revision.utf8
+  var bytes: [UInt8] { Self.bytes(ofScope: scope) + [loading] + revision.utf8 }
+
+  /// The number of a scope as it stands in a base, and where an edit was sent.
+  static func bytes(ofScope number: UInt16) -> [UInt8] {
+    [UInt8(number >> 8), UInt8(truncatingIfNeeded: number)]
+  }
+
+  /// Nil for bytes that begin with none.
+  static func scope(in bytes: [UInt8]) -> UInt16? {
+    bytes.count < 2 ? nil : UInt16(bytes[0]) << 8 | UInt16(bytes[1])
   }
 }
 

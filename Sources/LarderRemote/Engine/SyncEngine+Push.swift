@@ -15,6 +15,10 @@ extension SyncEngine {
     fileprivate var sends: [RemoteKey: Int] = [:]
     /// Why the last of those without an answer has none; they are sent again by a later sync.
     fileprivate var failure: (any Error)?
+    /// Edits that met another version of the remote. They are sent behind the pulls, which tell whether it has
+    /// taken the document to another scope: sent at once, the edit would take it back.
+    /// Nil behind them.
+    var waitsForPull: Set<RemoteKey>? = []
     /// Why scopes may not be used, by their names.
     var forbidden: [String: String] = [:]
     /// Requests that were answered.
@@ -54,7 +58,10 @@ extension SyncEngine {
   /// Sends what is due.
   func push(_ facts: RemoteFacts, _ course: inout Course) async throws {
     while true {
-      let due = try tables.dueEdits().filter { course.sends[$0.name, default: 0] < Self.mostSends }
+      let due = try tables.dueEdits().filter {
+        course.sends[$0.name, default: 0] < Self.mostSends
+          && course.waitsForPull?.contains($0.name) != true
+      }
       guard let last = due.last else { return }
       course.hasSuspect = course.hasSuspect || last.isSuspected
       try await send(due, facts, &course)
@@ -150,10 +157,12 @@ extension SyncEngine {
       // An edit that may be why an answer is missing is sent alone.
       if first.isSuspected, line.underWayCount > 0 { return nil }
       try checkGoesOn()
-      enter(.pushing(line.due.count + line.underWayEditCount))
+      let leftCount = line.due.count + line.underWayEditCount
       let flight = try tables.begin(
         line.due.prefix(first.isSuspected ? 1 : mutationCount(facts)),
         mostByteCount: facts.maximumPushByteCount)
+      // Behind it, so that whoever follows the edits sees them as sent.
+      enter(.pushing(leftCount))
       for edit in line.due.prefix(flight.visitedCount) { course.sends[edit.name, default: 0] += 1 }
       for name in flight.waiting { course.isSentEnough(name) }
       line.due = line.due.dropFirst(flight.visitedCount)
@@ -205,17 +214,20 @@ extension SyncEngine {
     _ course: inout Course
   ) async throws {
     do {
-      try tables.finish(request, answer.get(), of: flight, mend: options.mend)
+      let results = try answer.get()
+      try tables.finish(request, results, of: flight, mend: options.mend)
       course.answerCount += 1
+      for (mutation, result) in zip(request.mutations, results) {
+        if case .conflict = result { course.waitsForPull?.insert(mutation.key) }
+      }
     } catch RemoteError.tooLarge(let reason) {
       guard request.mutations.count > 1 else {
         try tables.hold(request, in: flight, code: "too-large", reason)
         return
       }
       try await sendHalves(request, of: flight, &course)
-    } catch RemoteError.unavailable(let reason, retryAfter: nil) {
+    } catch let error as RemoteError where error.reasonOfNoAnswer != nil {
       // Where nothing else is answered either, the edits are not at fault.
-      let error = RemoteError.unavailable(reason)
       course.failureCount += 1
       guard course.answerCount > 0 || course.failureCount < Self.mostFailures,
         (try? await asking { try await self.remote.facts() }) != nil
@@ -224,7 +236,7 @@ extension SyncEngine {
         return try await sendHalves(request, of: flight, &course)
       }
       course.failure = error
-      course.addUnanswered(request, in: flight, reason)
+      course.addUnanswered(request, in: flight, error.reasonOfNoAnswer ?? "")
     } catch RemoteError.unavailable(let reason, let pause) {
       course.putOffCount = request.mutations.count
       if request.mutations.count == 1 { course.addUnanswered(request, in: flight, reason) }
@@ -239,6 +251,25 @@ extension SyncEngine {
     for half in [request.mutations[..<middle], request.mutations[middle...]] {
       let request = PushRequest(scope: request.scope, mutations: Array(half))
       try await settle(request, await answer(to: request), of: flight, &course)
+    }
+  }
+}
+
+extension RemoteError {
+  /// Why a push has no answer although the remote may have one for others: one edit may be what it stumbles over. Nil
+  /// for other errors.
+  fileprivate var reasonOfNoAnswer: String? {
+    switch self {
+    case .unavailable(let reason, retryAfter: nil), .malformed(let reason): reason
+    default: nil
+    }
+  }
+
+  /// Whether a remote that has answered a push so may well answer a pull.
+  var isOfPushAlone: Bool {
+    switch self {
+    case .unavailable(_, retryAfter: .some), .malformed: true
+    default: false
     }
   }
 }

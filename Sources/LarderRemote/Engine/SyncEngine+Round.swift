@@ -17,7 +17,12 @@ extension SyncEngine {
       try tables.beginNew()
       try retryRefused()
       let facts = try await currentFacts()
-      try await push(facts, &course)
+      var pushFailure: RemoteError?
+      do {
+        try await push(facts, &course)
+      } catch let error as RemoteError where error.isOfPushAlone {
+        pushFailure = error
+      }
       for scope in tables.scopes {
         do {
           try await pull(scope, facts)
@@ -29,6 +34,9 @@ extension SyncEngine {
           tooLarge = RemoteError.tooLarge(reason)
         }
       }
+      if tooLarge == nil { try tables.sweepLeft() }
+      if let pushFailure { throw pushFailure }
+      course.waitsForPull = nil
       try await push(facts, &course)
       // What was refused may fit now, such as where a unique value has become free.
       try retryRefused()
@@ -56,13 +64,25 @@ extension SyncEngine {
     }
   }
 
-  /// Tries once more to save what was refused: first of all, and whenever the store has changed since.
+  /// Refused documents that are tried again one by one in a sync: a thousand of them must not make each edit slow.
+  private static let mostRefused = 32
+
+  /// Tries once more to save what was refused: first of all, and whenever the store has changed or more was refused.
   private func retryRefused() throws {
-    let sequence = try store.read { $0.sequence }
-    guard retriedRefused.withLock({ $0 }) != sequence else { return }
-    try tables.retryRefused()
-    let now = try store.read { $0.sequence }
+    let last = retriedRefused.withLock { $0 }
+    guard last != (try refusalTime()) else { return }
+    // The first time all of it: another version of the app may know more fields.
+    let most = last == nil ? Int.max : Self.mostRefused
+    var next = nextRefused.withLock { $0 }
+    try tables.retryRefused(from: &next, most: most)
+    nextRefused.withLock { [next] in $0 = next }
+    let now = try refusalTime()
     retriedRefused.withLock { $0 = now }
+  }
+
+  /// What changes whenever what was refused is worth another try.
+  private func refusalTime() throws -> [UInt64] {
+    [try store.read { $0.sequence }, UInt64(tables.refusalCount.withLock { $0 })]
   }
 
   func currentFacts() async throws -> RemoteFacts {
@@ -167,7 +187,7 @@ extension SyncEngine {
         note.hasMissed = try tables.sweep(note)
         note.isLoading = false
         try tables.keep(note)
-      } else if !answer.hasMore, note.hasMissed == true {
+      } else if !answer.hasMore, note.hasMissed == true, await isSettled(scope, facts) {
         try tables.sweepMissed(note)
         note.hasMissed = nil
         try tables.keep(note)
@@ -177,6 +197,12 @@ extension SyncEngine {
       next = try await following
     }
     try await audit(note, facts)
+  }
+
+  /// Whether a pull has given everything that was accepted before. A remote that cannot say so is believed.
+  private func isSettled(_ scope: String, _ facts: RemoteFacts) async -> Bool {
+    guard facts.hasCount else { return true }
+    return await total(of: scope, facts) != nil
   }
 
   /// How many documents a scope has; nil where the remote does not say.

@@ -48,8 +48,11 @@ public final class SyncEngine: Sendable, Updater {
   /// What the observers were last told. Locked while they are told.
   private let told = Locked(SyncState())
   let facts = Locked<RemoteFacts?>(nil)
-  /// The store's last change when it was last tried to save what was refused; nil before that.
-  let retriedRefused = Locked<UInt64?>(nil)
+  /// When it was last tried to save what was refused, by the store's last change and by what was refused until then;
+  /// nil before that.
+  let retriedRefused = Locked<[UInt64]?>(nil)
+  /// With which of what was refused the next attempts one by one begin.
+  let nextRefused = Locked(0)
   /// Changes in a page at most, where larger pages have turned out to be too large in this sync.
   let pageLimit = Locked(Int.max)
   /// What pushes have learned that the remote put off, until it answers one.

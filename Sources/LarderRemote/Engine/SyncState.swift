@@ -20,7 +20,7 @@ public struct SyncState: Sendable, Equatable {
     case pushing(Int)
     /// The remote did not answer; the engine tries again by itself.
     case offline(String)
-    /// The remote wants a (new) token.
+    /// The remote wants a (new) token. The engine asks again when ``SyncEngine/sync(_:)`` is called, and after a day.
     case needsSignIn
     /// The user may not use a scope.
     case forbidden(String)
@@ -53,7 +53,8 @@ public struct RejectedEdit: Sendable, Equatable {
   /// What it is here; nil where it was deleted.
   public var document: DynamicDocument?
   /// For programs: what the remote said, or `too-large` or `damaged`; `unanswered` where it never answered; `refused`
-  /// where the remote has another version, which cannot be saved here.
+  /// where the remote has another version, which cannot be saved here; `left` where others have taken the document out
+  /// of the scopes that are followed.
   public var code: String
   /// For people.
   public var reason: String
@@ -94,13 +95,13 @@ public struct RefusedDocument: Sendable, Equatable {
 }
 
 extension RemoteError: RetryAdvising {
-  /// A server that cannot be reached is asked again; what only a change of account, scope or program can mend
-  /// waits for that.
+  /// A server that cannot be reached is asked again, and so is one whose answer makes no sense: it may come from
+  /// something in between. What only a new token or another address can mend waits for that.
   public var retryAdvice: RetryAdvice {
     switch self {
     case .unavailable(_, let pause?): .after(pause)
-    case .unavailable, .cursorExpired, .tooLarge: .backoff
-    case .needsSignIn, .forbidden, .gone, .malformed: .whenTriggered
+    case .unavailable, .cursorExpired, .tooLarge, .forbidden, .malformed: .backoff
+    case .needsSignIn, .gone: .whenTriggered
     }
   }
 }

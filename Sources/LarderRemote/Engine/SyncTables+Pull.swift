@@ -1,5 +1,6 @@
 internal import Larder
 internal import LarderImport
+internal import LarderLMDB
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
@@ -100,6 +101,7 @@ extension SyncTables {
     _ change: RemoteChange, _ note: ScopeNote, _ error: any Error
   ) throws {
     let (scope, name) = (number(of: note.scope), change.key.collection)
+    refusalCount.withLock { $0 += 1 }
     try write(at: note) { tx in
       try noteRefused(change, scope, error, &tx)
       // What stands here is an earlier version of it, and nothing that the remote no longer has.
@@ -125,40 +127,95 @@ extension SyncTables {
     try tx.setSyncNote(RefusedNote.name(change.key), to: try refused.noted())
   }
 
-  /// Tries once more to save what could not be saved: another version of the app may know more fields.
-  func retryRefused() throws {
+  /// Tries once more to save what could not be saved: another version of the app may know more fields, and a value
+  /// may have become free. All of it in one transaction; where that fails, some of it one by one.
+  ///
+  /// - Parameters:
+  ///   - first: With which one to begin; afterwards, with which one to go on another time.
+  ///   - most: How many are tried one by one at most.
+  func retryRefused(from first: inout Int, most: Int) throws {
     let (notes, outlines) = try store.read { snapshot in
       var outlines: [String: CollectionOutline] = [:]
       for name in collections.keys { outlines[name] = snapshot.outline(of: name) }
       return (try snapshot.syncNotes(withPrefix: RefusedNote.prefix), outlines)
     }
+    var refused: [Refused] = []
+    var scopes: [String: ScopeNote] = [:]
     for (name, bytes) in notes {
-      guard let refused = RefusedNote(noted: bytes), collections[refused.collection] != nil,
-        let followed = scope(numbered: refused.scope), !refused.json.isEmpty
+      guard let note = RefusedNote(noted: bytes), collections[note.collection] != nil,
+        let followed = scope(numbered: note.scope), !note.json.isEmpty
       else { continue }
       let change = RemoteChange(
-        RemoteKey(refused.collection, refused.key), revision: refused.revision,
-        .document(RemoteDocument(json: refused.json)))
+        RemoteKey(note.collection, note.key), revision: note.revision,
+        .document(RemoteDocument(json: note.json)))
       // A remote may spell all its keys otherwise, and a transaction for each of them would come to nothing.
-      if let outline = outlines[refused.collection],
-        (try? key(named: change.key, outline)) == nil
-      {
+      if let outline = outlines[note.collection], (try? key(named: change.key, outline)) == nil {
         continue
       }
-      let scope = try note(of: followed)
-      do {
-        try write { tx in
+      if scopes[followed] == nil { scopes[followed] = try self.note(of: followed) }
+      refused.append(Refused(name: name, bytes: bytes, scope: followed, change: change))
+    }
+    if refused.isEmpty { return }
+    if refused.count > 1, try save(refused, scopes) == nil { return }
+    var clashing: [Refused] = []
+    var (place, visitedCount) = (first % refused.count, 0)
+    while visitedCount < min(refused.count, most) {
+      if case .uniqueViolation? = try save([refused[place]], scopes) as? StoreError {
+        clashing.append(refused[place])
+      }
+      place = (place + 1) % refused.count
+      visitedCount += 1
+    }
+    first = visitedCount < refused.count ? place : 0
+    try saveTogether(clashing, scopes)
+  }
+
+  /// Saves documents that have values of each other, such as two that were swapped, without those that have one of a
+  /// document that keeps it.
+  private func saveTogether(_ refused: [Refused], _ scopes: [String: ScopeNote]) throws {
+    var rest = refused
+    for _ in 0..<8 where rest.count > 1 {
+      guard case .uniqueViolation(let name, _, _, let key, let other)? =
+        try save(rest, scopes) as? StoreError
+      else { return }
+      let keys = [key, other].map { RemoteKey(name, $0) }
+      guard let place = rest.firstIndex(where: { keys.contains($0.change.key) }) else { return }
+      rest.remove(at: place)
+    }
+  }
+
+  /// What could not be saved, as it is noted.
+  private struct Refused {
+    let name: String
+    let bytes: [UInt8]
+    let scope: String
+    let change: RemoteChange
+  }
+
+  /// Saves them in one transaction.
+  ///
+  /// - Returns: Why one of them cannot be saved, and so none is; nil where all are.
+  private func save(
+    _ refused: [Refused], _ scopes: [String: ScopeNote]
+  ) throws -> (any Error)? {
+    do {
+      try write { tx in
+        var pages: [String: PulledPage] = [:]
+        for one in refused {
           // Another engine may have saved it since, or a later version.
-          guard try tx.syncNote(name) == bytes else { return }
+          guard try tx.syncNote(one.name) == one.bytes else { continue }
           // Before it is added: the page notes it again where it cannot be read by now.
-          try tx.setSyncNote(name, to: nil)
-          var page = PulledPage(self, scope)
-          try page.add(change, &tx)
-          try page.save(&tx)
+          try tx.setSyncNote(one.name, to: nil)
+          if pages[one.scope] == nil, let note = scopes[one.scope] {
+            pages[one.scope] = PulledPage(self, note)
+          }
+          try pages[one.scope]?.add(one.change, &tx)
         }
-      } catch let error where Self.isRefusal(error) {
-        continue
+        for scope in pages.keys.sorted() { try pages[scope]?.save(&tx) }
       }
+      return nil
+    } catch let error where Self.isRefusal(error) {
+      return error
     }
   }
 }
@@ -248,15 +305,23 @@ struct PulledPage {
     }
     switch change.content {
     case .left:
-      // Settled with the edit later, it would bring the document back. In a conflict somebody sees it.
-      if var entry, entry.hold?.code != "", entry.forgetNewer(of: scope) {
-        try tx.setOutboxEntry(name, key, to: entry)
+      guard var entry else {
+        // It may have come with another scope already, or come with one that is read later.
+        guard let base, base.scope == scope else { return }
+        if tables.scopes.count == 1 { return try forget(key, place, &tx) }
+        return try tables.noteLeft(base, name, key, &tx)
       }
-      // It may have come with another scope already.
-      guard base?.scope == scope else { return }
-      guard entry != nil else { return try forget(key, place, &tx) }
-      // With its edit it stays, and the remote says what becomes of both.
-      try tx.setBase(name, key, to: nil)
+      // Settled with the edit later, it would bring the document back. In a conflict somebody sees it.
+      var hasChanged = entry.hold?.code != "" && entry.forgetNewer(of: scope)
+      if let base, base.scope == scope {
+        // With its edit it stays here, and the edit waits for somebody.
+        try tx.setBase(name, key, to: nil)
+        if entry.flight == nil, entry.hold == nil {
+          entry.holdAsLeft(note.scope)
+          hasChanged = true
+        }
+      }
+      if hasChanged { try tx.setOutboxEntry(name, key, to: entry) }
     case .document(let document):
       let document = try self.document(document, change.key, place, key)
       try add(Incoming(base: new, document: document), key, place, entry, &tx)

@@ -151,8 +151,8 @@ extension SyncTables {
     let (name, key) = (edit.collection, edit.key)
     guard var entry = try tx.outboxEntry(name, key), entry.hold == nil else { return .nothing }
     let current = try tx.recordBytes(name, key)
-    if entry.flight != nil, !entry.isEditedInFlight, current == nil, !entry.isDeleted {
-      // It was taken away by something that is no edit, such as a migration. Sent now, it would be deleted there.
+    if let flight = entry.flight, flight.sent == nil, current == nil, !entry.isDeleted {
+      // It was taken away by something that is no edit. Sent now, it would be deleted there.
       try tx.setOutboxEntry(name, key, to: nil)
       return .nothing
     }
@@ -192,10 +192,20 @@ extension SyncTables {
       return .nothing
     }
     let base = SyncBase(entry.base)
-    guard let scope = scope(of: document, base, place) else { return .waits }
+    // What was sent goes where it went before, and nowhere else: it has the same name.
+    let known =
+      if let sent = entry.flight?.destination {
+        SyncBase.scope(in: sent).flatMap { scope(numbered: $0) }
+      } else {
+        scope(of: document, base, place)
+      }
+    guard let scope = known else { return .waits }
     let json = document.map { RemoteDocument(json: place.exchange.json($0)) }
     if let json, json.json.count > room { return .doesNotFit }
-    let flight = entry.flight ?? OutboxEntry.Flight(mutation: UUID())
+    let flight =
+      entry.flight
+      ?? OutboxEntry.Flight(
+        mutation: UUID(), destination: SyncBase.bytes(ofScope: number(of: scope)))
     if entry.flight == nil {
       entry.flight = flight
       try tx.setOutboxEntry(name, key, to: entry)
@@ -306,6 +316,8 @@ extension SyncTables {
 
   /// Why it was set aside.
   private static let unanswered = "unanswered"
+  /// The same.
+  fileprivate static let left = "left"
 
   /// Has edits sent again that were set aside without an answer: another day the remote may have one.
   func retryUnanswered() throws {
@@ -397,6 +409,9 @@ private struct Answered {
           throw UnreadableChange(description: "\(error)")
         }
       }
+      // While the edit was under way the document has left the scope.
+      let hasLeft =
+        try document != nil && entry.base != nil && entry.newer == nil && tx.base(name, key) == nil
       var reconciling = Reconciling(place: place, key: key, entry: entry)
       try reconciling.settle(
         Incoming(
@@ -404,6 +419,11 @@ private struct Answered {
             scope: scope, loading: SyncBase.unseen,
             revision: version?.revision ?? SyncTables.noRevision),
           document: document), &tx)
+      if hasLeft, var entry = try tx.outboxEntry(name, key), entry.hold == nil {
+        entry.holdAsLeft(tables.scope(numbered: scope) ?? "its scope")
+        try tx.setOutboxEntry(name, key, to: entry)
+        try tx.setBase(name, key, to: nil)
+      }
     case .rejected(let code, let reason): try reject(code, reason, mend, &tx)
     case .retry: break
     }
@@ -419,9 +439,10 @@ private struct Answered {
   private mutating func accept(_ accepted: SyncBase, _ tx: inout WriteScope) throws {
     var base = accepted
     base.noteSeen(entry.newer)
-    let sent = entry.flight?.sent
+    let sent = entry.isEditedInFlight ? entry.flight?.sent : nil
     let newer = entry.newer
     let isDeleted = mutation.document == nil
+    try tx.setSyncNote(RefusedNote.name(mutation.key), to: nil)
     try tx.setBase(name, key, to: isDeleted ? nil : base.bytes)
     if let sent {
       // Edited meanwhile: what was sent is what the next edit began with.
@@ -478,5 +499,12 @@ private struct Answered {
       entry.hold = OutboxEntry.Hold(code: code.isEmpty ? "rejected" : code, reason: reason)
     }
     try tx.setOutboxEntry(name, key, to: entry)
+  }
+}
+
+extension OutboxEntry {
+  /// Sets an edit aside whose document has left the scope that it was in.
+  mutating func holdAsLeft(_ scope: String) {
+    hold = Hold(code: SyncTables.left, reason: "the document is not in \(scope) any more")
   }
 }

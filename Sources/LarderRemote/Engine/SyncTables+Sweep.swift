@@ -20,7 +20,7 @@ extension SyncTables {
     var hasMissed = false
     let number = number(of: note.scope)
     try forEachStep(of: note) { base in
-      base.loading != note.loading
+      base.scope == number && base.loading != note.loading
     } body: { name, found, tx in
       var gone: [[UInt8]] = []
       for (key, base) in found {
@@ -38,20 +38,56 @@ extension SyncTables {
     return hasMissed
   }
 
+  static let leftName = "left"
+
+  /// Notes that a document is in its scope no more. It stays until all scopes were read: it may be in another one.
+  func noteLeft(
+    _ base: SyncBase, _ name: String, _ key: [UInt8], _ tx: inout WriteScope
+  ) throws {
+    var base = base
+    base.loading = SyncBase.left
+    try tx.setBase(name, key, to: base.bytes)
+    if try tx.syncNote(Self.leftName) == nil { try tx.setSyncNote(Self.leftName, to: [1]) }
+  }
+
+  /// Forgets what has left its scope, and has come with no other one. All scopes were read since.
+  func sweepLeft() throws {
+    guard try store.read({ try $0.syncNote(Self.leftName) }) != nil else { return }
+    try forEachStep(of: nil) { base in
+      base.loading == SyncBase.left && scope(numbered: base.scope) != nil
+    } body: { name, found, tx in
+      guard let outline = tx.outline(of: name) else { return }
+      var values: [Value] = []
+      for (key, base) in found {
+        try tx.setBase(name, key, to: nil)
+        if var entry = try tx.outboxEntry(name, key) {
+          if entry.flight != nil || entry.hold != nil { continue }
+          entry.holdAsLeft(scope(numbered: base.scope) ?? "its scope")
+          try tx.setOutboxEntry(name, key, to: entry)
+        } else if let value = outline.value(key) {
+          values.append(value)
+        }
+      }
+      try tx.delete(keys: values, in: store.collection(name))
+    }
+    try write { try $0.setSyncNote(Self.leftName, to: nil) }
+  }
+
   /// Forgets what was sent and has shown neither in a whole loading nor in the pull behind it.
   func sweepMissed(_ note: ScopeNote) throws {
+    let number = number(of: note.scope)
     try forEachStep(of: note) { base in
-      base.loading == SyncBase.missed
+      base.scope == number && base.loading == SyncBase.missed
     } body: { name, found, tx in
       try forget(found.map(\.key), of: name, note, &tx)
     }
   }
 
+  /// - Parameter note: Of the scope that is read; nil for none.
   private func forEachStep(
-    of note: ScopeNote, where matches: (SyncBase) -> Bool,
+    of note: ScopeNote?, where matches: (SyncBase) -> Bool,
     body: (String, [(key: [UInt8], base: SyncBase)], inout WriteScope) throws -> Void
   ) throws {
-    let number = number(of: note.scope)
     for name in collections.keys.sorted() {
       var last: [UInt8]?
       var isAtEnd = false
@@ -62,7 +98,7 @@ extension SyncTables {
           try snapshot.forEachBase(name, after: last) { key, bytes in
             last = key
             visitedCount += 1
-            if let base = SyncBase(bytes), base.scope == number, matches(base) {
+            if let base = SyncBase(bytes), matches(base) {
               found.append((key, base))
             }
             return visitedCount < Self.stepCount
@@ -70,13 +106,19 @@ extension SyncTables {
         }
         isAtEnd = visitedCount < Self.stepCount
         if found.isEmpty { continue }
-        try write(at: note) { tx in
+        try writeStep(at: note) { tx in
           // Another engine may have seen or sent one of them meanwhile.
           let found = try found.filter { try SyncBase(tx.base(name, $0.key)) == $0.base }
           try body(name, found, &tx)
         }
       }
     }
+  }
+
+  private func writeStep(
+    at note: ScopeNote?, _ body: (inout WriteScope) throws -> Void
+  ) throws {
+    if let note { try write(at: note, body) } else { try write(body) }
   }
 
   private func forget(
@@ -111,6 +153,9 @@ extension SyncTables {
         if entry.forgetNewer(of: number) {
           try tx.setOutboxEntry(name, key, to: entry)
         }
+      } else if scopes.count > 1, let base = SyncBase(try tx.base(name, key)) {
+        try noteLeft(base, name, key, &tx)
+        continue
       } else if let value = outline.value(key) {
         values.append(value)
       }

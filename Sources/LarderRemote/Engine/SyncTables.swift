@@ -1,5 +1,6 @@
 internal import Larder
 internal import LarderImport
+internal import LarderLMDB
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
@@ -18,6 +19,8 @@ struct SyncTables: Sendable {
   private var numbers: [String: UInt16] = [:]
   private var names: [UInt16: String] = [:]
   private let account: [UInt8]
+  /// Documents that were refused since the engine was made.
+  let refusalCount = Locked(0)
   /// Which of the accounts that the store has had it is: one that was forgotten and came back is another one.
   private var ownership: [UInt8] = []
 
@@ -218,6 +221,7 @@ struct SyncTables: Sendable {
       try tx.syncNotes(withPrefix: ScopeNote.prefix)
       + tx.syncNotes(withPrefix: RefusedNote.prefix)
     for (name, _) in notes { try tx.setSyncNote(name, to: nil) }
+    try tx.setSyncNote(leftName, to: nil)
     try tx.setSyncNote(ownershipName, to: nil)
   }
 
@@ -303,7 +307,9 @@ struct SyncTables: Sendable {
       var count = 0
       for name in collections.keys {
         try snapshot.forEachBase(name) { _, base in
-          if SyncBase(base)?.scope == number { count += 1 }
+          if let base = SyncBase(base), base.scope == number, base.loading != SyncBase.left {
+            count += 1
+          }
           return true
         }
         // Beside an edit that waits stands the version that the remote has by now.

@@ -61,6 +61,8 @@ struct ThreeWayMerge {
     // Two who have added the same have added it twice.
     if case .counter = rule, isKnown || beganWithNothing {
       if beganWithNothing { read.before = absent }
+      // Nobody has counted.
+      if read.here.isNothing, read.there.isNothing { return stored.there ?? stored.here }
       return counter(read, field)
     }
     // Equal documents may have counters in them, of which the same holds.
@@ -144,6 +146,7 @@ struct ThreeWayMerge {
 }
 
 extension Value? {
+  fileprivate var isNothing: Bool { self == nil || self == .null }
   fileprivate var orZero: Value { self == nil || self == .null ? .integer(0) : self! }
   fileprivate var orNone: Value { self == nil || self == .null ? .array([]) : self! }
 }
