@@ -106,7 +106,8 @@ enum StoreOfAllKinds {
     try store.write(as: .sync) { tx in
       for id in ["1", "4", "made"] {
         guard var entry = try tx.outboxEntry(name, Array(id.utf8)) else { continue }
-        entry.flight = OutboxEntry.Flight(mutation: Kinds.uuid(7))
+        entry.flight = OutboxEntry.Flight(
+          mutation: Kinds.uuid(7), destination: id == "made" ? nil : [0, 1])
         entry.attemptCount = 2
         try tx.setOutboxEntry(name, Array(id.utf8), to: entry)
       }
@@ -119,7 +120,8 @@ enum StoreOfAllKinds {
       refused.hold = OutboxEntry.Hold(code: "no", reason: "not this one: é")
       try tx.setOutboxEntry(name, Array("3".utf8), to: refused)
     }
-    // Edited since it was sent.
+    // Edited since it was sent, and changed otherwise.
+    try store.write(as: .sync) { try $0.save(Synced(id: "made", text: "changed")) }
     try synced.save([Synced(id: "1", text: "newer"), Synced(id: "4", text: "again")])
     try store.collection("Erased").save([["id": 1]], keyField: "id")
     try store.write(as: .sync) { try $0.setSynced("Erased", true) }

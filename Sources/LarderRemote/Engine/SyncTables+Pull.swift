@@ -175,8 +175,9 @@ extension SyncTables {
   private func saveTogether(_ refused: [Refused], _ scopes: [String: ScopeNote]) throws {
     var rest = refused
     for _ in 0..<8 where rest.count > 1 {
-      guard case .uniqueViolation(let name, _, _, let key, let other)? =
-        try save(rest, scopes) as? StoreError
+      guard
+        case .uniqueViolation(let name, _, _, let key, let other)? =
+          try save(rest, scopes) as? StoreError
       else { return }
       let keys = [key, other].map { RemoteKey(name, $0) }
       guard let place = rest.firstIndex(where: { keys.contains($0.change.key) }) else { return }
