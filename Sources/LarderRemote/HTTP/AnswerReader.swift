@@ -11,6 +11,8 @@ struct AnswerReader {
   typealias Node = JSONMessage.Node
 
   let root: Node
+  /// What the documents were taken out of, where the answer cannot be read with them.
+  private var envelope: DocumentEnvelope?
   /// What errors call it.
   let name: String
 
@@ -24,7 +26,11 @@ struct AnswerReader {
     do {
       root = try JSONMessage(bytes, name: name).root
     } catch {
-      throw RemoteError.malformed("\(error)")
+      guard let envelope = DocumentEnvelope(bytes),
+        let message = try? JSONMessage(envelope.bytes, name: name)
+      else { throw RemoteError.malformed("\(error)") }
+      self.envelope = envelope
+      root = message.root
     }
     guard root.isObject else { throw malformed("is \(root.phrase), not an object") }
   }
@@ -96,6 +102,11 @@ struct AnswerReader {
     guard let document = node["document"], !document.isNull else { return nil }
     guard document.isObject else {
       throw wrong("document", document, "an object", place() + ".")
+    }
+    if let envelope, let member = document.members?.first, member.name == envelope.token,
+      let index = member.value.integer
+    {
+      return RemoteDocument(json: envelope.documents[index])
     }
     return RemoteDocument(json: document.withBytes { Data($0) })
   }
