@@ -7,7 +7,6 @@ internal import LarderSync
 extension SyncEngine {
   func round() async throws -> UpdateStatus {
     var course = Course()
-    var tooLarge: RemoteError?
     do {
       // Whoever paused before this flight began has not stopped it.
       try checkGoesOn()
@@ -23,18 +22,12 @@ extension SyncEngine {
       } catch let error as RemoteError where error.isOfPushAlone {
         pushFailure = error
       }
-      for scope in tables.scopes {
-        do {
-          try await pull(scope, facts)
-        } catch RemoteError.forbidden(let reason) {
-          // One scope that may not be used keeps nobody from the others.
-          if course.forbidden[scope] == nil { course.forbidden[scope] = reason }
-        } catch RemoteError.tooLarge(let reason) {
-          // Neither does a document that is larger than any answer may be.
-          tooLarge = RemoteError.tooLarge(reason)
-        }
+      var tooLarge = try await pull(facts, &course)
+      if try tables.beginSweepLeft() {
+        // What has left a scope may have come to one that was read before.
+        tooLarge = try await pull(facts, &course) ?? tooLarge
+        if tooLarge == nil { try tables.endSweepLeft() }
       }
-      if tooLarge == nil { try tables.sweepLeft() }
       if let pushFailure { throw pushFailure }
       course.waitsForPull = nil
       try await push(facts, &course)
@@ -132,6 +125,25 @@ extension SyncEngine {
 
   /// As often a pull goes on from where another engine has come to meanwhile.
   private static let mostOvertakings = 5
+
+  /// Reads all scopes.
+  ///
+  /// - Returns: Why one of them has a document that does not come.
+  private func pull(_ facts: RemoteFacts, _ course: inout Course) async throws -> RemoteError? {
+    var tooLarge: RemoteError?
+    for scope in tables.scopes {
+      do {
+        try await pull(scope, facts)
+      } catch RemoteError.forbidden(let reason) {
+        // One scope that may not be used keeps nobody from the others.
+        if course.forbidden[scope] == nil { course.forbidden[scope] = reason }
+      } catch RemoteError.tooLarge(let reason) {
+        // Neither does a document that is larger than any answer may be.
+        tooLarge = RemoteError.tooLarge(reason)
+      }
+    }
+    return tooLarge
+  }
 
   private func pull(_ scope: String, _ facts: RemoteFacts) async throws {
     var hasExpired = false

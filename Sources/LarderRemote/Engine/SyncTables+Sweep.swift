@@ -50,11 +50,31 @@ extension SyncTables {
     if try tx.syncNote(Self.leftName) == nil { try tx.setSyncNote(Self.leftName, to: [1]) }
   }
 
-  /// Forgets what has left its scope, and has come with no other one. All scopes were read since.
-  func sweepLeft() throws {
-    guard try store.read({ try $0.syncNote(Self.leftName) }) != nil else { return }
+  /// Takes down which documents have left their scopes until now: those that come with no other scope, when all are read
+  /// once more, are in none.
+  ///
+  /// - Returns: Whether there are any.
+  func beginSweepLeft() throws -> Bool {
+    guard try store.read({ try $0.syncNote(Self.leftName) }) != nil else { return false }
     try forEachStep(of: nil) { base in
       base.loading == SyncBase.left && scope(numbered: base.scope) != nil
+    } body: { name, found, tx in
+      for (key, base) in found {
+        var base = base
+        base.loading = SyncBase.leftBefore
+        try tx.setBase(name, key, to: base.bytes)
+      }
+    }
+    return true
+  }
+
+  /// Forgets what was taken down, and has come with no other scope. All were read since.
+  func endSweepLeft() throws {
+    var isLeft = false
+    try forEachStep(of: nil) { base in
+      guard base.hasLeft, scope(numbered: base.scope) != nil else { return false }
+      if base.loading == SyncBase.left { isLeft = true }
+      return base.loading == SyncBase.leftBefore
     } body: { name, found, tx in
       guard let outline = tx.outline(of: name) else { return }
       var values: [Value] = []
@@ -70,7 +90,8 @@ extension SyncTables {
       }
       try tx.delete(keys: values, in: store.collection(name))
     }
-    try write { try $0.setSyncNote(Self.leftName, to: nil) }
+    // What has left since has its turn in the next sync.
+    if !isLeft { try write { try $0.setSyncNote(Self.leftName, to: nil) } }
   }
 
   /// Forgets what was sent and has shown neither in a whole loading nor in the pull behind it.

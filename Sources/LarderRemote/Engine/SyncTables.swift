@@ -307,7 +307,7 @@ struct SyncTables: Sendable {
       var count = 0
       for name in collections.keys {
         try snapshot.forEachBase(name) { _, base in
-          if let base = SyncBase(base), base.scope == number, base.loading != SyncBase.left {
+          if let base = SyncBase(base), base.scope == number, !base.hasLeft {
             count += 1
           }
           return true

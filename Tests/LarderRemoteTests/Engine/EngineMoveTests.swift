@@ -148,6 +148,37 @@ struct EngineMoveTests {
     try desk.close()
   }
 
+  @Test("a document that moves to a scope that was just read stays")
+  func movedBehind() async throws {
+    let isMoved = Locked(true)
+    let remote = ClosureRemote { [server] request in
+      if request.scope == "b",
+        !isMoved.withLock({ was in
+          defer { was = true }; return was
+        })
+      {
+        server.move(.card("1"), to: "a")
+      }
+      return try await server.pull(request)
+    } push: { [server] in
+      try await server.push($0)
+    }
+    let desk = try SyncDesk(remote, scopes: ["a", "b"])
+    server.put(.card("1"), .card("1", "t"), in: "b")
+    try await desk.sync()
+    let start = try desk.store.changeToken()
+    isMoved.withLock { $0 = false }
+
+    for _ in 0..<2 { try await desk.sync() }
+
+    #expect(try desk.titles() == ["1 t"])
+    #expect(try desk.store.changeToken() == start, "nobody was told of anything")
+    try await desk.cards.update("1") { $0.title = "edited" }
+    try await desk.sync()
+    #expect(Set(server.documents(in: "a").keys) == [.card("1")])
+    try desk.close()
+  }
+
   @Test("a document that leaves all followed scopes goes once all were read")
   func movedAway() async throws {
     let desk = try SyncDesk(server, scopes: ["a", "b"])
