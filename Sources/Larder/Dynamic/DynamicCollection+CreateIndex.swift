@@ -45,7 +45,8 @@ extension DynamicCollection {
   /// - Parameters:
   ///   - parts: The fields, the one that is compared for equality most first. Arrays and sets have
   ///     one entry per element.
-  ///   - name: What errors and statistics call it; the names of the fields if nil.
+  ///   - name: What errors and statistics call it; the names of the fields if nil, unless another index has that
+  ///     name, such as that of a field that is called `a.b`.
   ///   - unique: Whether two documents with equal values are refused. Values with a nil, or a number
   ///     that is NaN, among them are never equal; of equal elements of one array there may be several.
   ///   - condition: Which documents are in the index; all if nil. Only queries whose condition has
@@ -72,13 +73,16 @@ extension DynamicCollection {
     on parts: [DynamicIndexPart], name indexName: String? = nil, unique: Bool = false,
     where filter: DynamicFilter? = nil
   ) throws -> String {
-    try declareIndex { lowering throws(StoreError) in
+    try declareIndex(isNamed: indexName != nil) { lowering throws(StoreError) in
       try lowering.index(on: parts, name: indexName, unique: unique, where: filter)
     }
   }
 
+  /// - Parameter isNamed: Whether the caller has given the name. One that is made of the fields' names takes the place
+  ///   of no index over others: a field may be called `a.b`.
   /// - Returns: The name of the index.
   func declareIndex(
+    isNamed: Bool,
     _ declaration: (DynamicLowering) throws(StoreError) -> IndexDeclaration
   ) throws -> String {
     try store.checkOpen()
@@ -88,10 +92,27 @@ extension DynamicCollection {
           throw StoreError.noCollection(name)
         }
         let index = try declaration(DynamicLowering(collection: collection))
+        if !isNamed,
+          collection.definitions.contains(where: {
+            $0.name == index.name && !$0.isOver(index.parts)
+          })
+        {
+          throw StoreError.indexNotAllowed(
+            collection: name, index: index.name,
+            reason: "an index over other fields has this name; give this one another by `name:`")
+        }
         try store.engine.declare(Declaration(of: index, in: collection.description))
         return index.name
       }
     }
+  }
+}
+
+extension IndexDefinition {
+  /// Whether it has the same fields in the same order.
+  fileprivate func isOver(_ declared: [IndexDeclaration.Part]) -> Bool {
+    parts.map(\.path) == declared.map { $0.operand?.map(\.name) ?? [] }
+      && parts.map(\.isDescending) == declared.map(\.isDescending)
   }
 }
 

@@ -45,7 +45,8 @@ public struct DynamicFilter: Hashable, Sendable {
   }
 
   /// What a field is compared with. Text is coerced to the kind of a field of dates, UUIDs,
-  /// URLs, decimals or data; numbers of different kinds are compared by value.
+  /// URLs, decimals or data; numbers of different kinds are compared by value, but a field of floats is compared with
+  /// the nearest float.
   public enum Comparison: Hashable, Sendable {
     case equal(Value)
     case less(Value)

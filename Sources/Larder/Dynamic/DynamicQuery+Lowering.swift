@@ -218,6 +218,7 @@ extension Value {
   /// that conditions with others are brought to these first.
   fileprivate func neighbour(in kind: Kind<Int>) -> (value: Value, isAbove: Bool)? {
     guard let nearest = nearestNumber, coerced(to: kind) == nil else { return nil }
+    if case .decimal(let decimal) = self, case .integer = kind { return decimal.integerNeighbour }
     let value: Value
     switch kind {
     case .decimal:
@@ -244,7 +245,30 @@ extension Value {
       (.double, .double):
       // What the field cannot hold is compared by value all the same.
       coerced(to: kind) ?? self
+    case (.integer, .decimal(let decimal)):
+      if decimal.isNaN {
+        .double(.nan)
+      } else {
+        coerced(to: kind) ?? coerced(to: .integer(.int64)) ?? coerced(to: .integer(.uint64))
+      }
     default: coerced(to: kind)
     }
+  }
+}
+
+extension Decimal {
+  /// The next integer of 64 bits towards zero, and whether it is above; nil where this is one, and for NaN.
+  fileprivate var integerNeighbour: (value: Value, isAbove: Bool)? {
+    if isNaN { return nil }
+    let isNegative = self < 0
+    let text = "\(self)"
+    let whole = text.prefix { $0 != "." }
+    if let number = Int64(whole) {
+      return whole.count == text.count ? nil : (.integer(number), isNegative)
+    }
+    if let number = UInt64(whole) {
+      return whole.count == text.count ? nil : (Value(number), false)
+    }
+    return (isNegative ? .integer(.min) : Value(UInt64.max), isNegative)
   }
 }

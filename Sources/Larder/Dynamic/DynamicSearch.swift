@@ -203,7 +203,7 @@ extension DynamicCollection {
     tokenizer: any Tokenizer = StandardTokenizer()
   ) throws -> String {
     let parts = fields.map { DynamicIndexPart($0.path) }
-    return try declareIndex { lowering throws(StoreError) in
+    return try declareIndex(isNamed: true) { lowering throws(StoreError) in
       try lowering.index(
         on: parts, name: name, unique: false, where: nil,
         weights: fields.map { UInt32(clamping: $0.weight) },

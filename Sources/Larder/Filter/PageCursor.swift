@@ -70,6 +70,18 @@ extension PageCursor: Codable {
   }
 }
 
+extension FilterNode {
+  /// Its parts as bytes, without those that only the decoded document has.
+  fileprivate var encodedWhereStored: [UInt8] {
+    if let bytes = encoded() { return bytes }
+    return switch self {
+    case .conjunction(let parts), .disjunction(let parts): parts.flatMap(\.encodedWhereStored)
+    case .not(let part): part.encodedWhereStored
+    default: []
+    }
+  }
+}
+
 extension Selection {
   /// What tells cursors of one query from those of another: collection, filter and order. What is
   /// computed counts by its place only.
@@ -79,7 +91,7 @@ extension Selection {
       description += Array("; \(key.operand) \(key.isReversed)".utf8)
     }
     // Numbers and dates that are printed alike differ here.
-    description += filter.splitAtPosition.1.withoutUnsettledDefaults.encoded() ?? []
+    description += filter.splitAtPosition.1.withoutUnsettledDefaults.encodedWhereStored
     return description.withUnsafeBytes { Checksum.hash($0, seed: 0) }
   }
 

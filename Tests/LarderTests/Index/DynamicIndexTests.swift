@@ -127,4 +127,36 @@ import Testing
       #expect(try things.indexes().isEmpty)
     }
   }
+
+  @Test("an index without a name takes the place of none over other fields")
+  func ambiguousName() throws {
+    try withTemporaryStore { store in
+      let items = store.collection("items")
+      try items.save(
+        [
+          [
+            "id": 1, "a.b": "x", "a": .document(["b": 5]), "-n": 1, "n": 1, "p,q": 1, "p": 1,
+            "q": 2,
+          ]
+        ],
+        keyField: "id")
+      let parts: [([DynamicIndexPart], [DynamicIndexPart])] = [
+        ([DynamicIndexPart(FieldPath(field: "a.b"))], ["a.b"]),
+        ([DynamicIndexPart(FieldPath(field: "-n"))], [.descending(FieldPath(field: "n"))]),
+        ([DynamicIndexPart(FieldPath(field: "p,q"))], ["p", "q"]),
+      ]
+      for (odd, plain) in parts {
+        let name = try items.createIndex(on: odd, unique: true)
+
+        #expect(throws: StoreError.self) { try items.createIndex(on: plain) }
+
+        #expect(try items.indexes().first { $0.name == name }?.isUnique == true)
+        try items.createIndex(on: plain, name: "other \(name)")
+        // The same fields are the same index, and may be declared otherwise.
+        try items.createIndex(on: odd)
+        #expect(try items.indexes().first { $0.name == name }?.isUnique == false)
+      }
+      #expect(try items.indexes().count == 6)
+    }
+  }
 }

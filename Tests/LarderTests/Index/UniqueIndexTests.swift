@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -180,6 +181,30 @@ import Testing
       try collection.rebuildIndexes()
       #expect(try collection.indexes().allSatisfy { $0.state == .complete })
       #expect(throws: StoreError.self) { try parcels.save(Parcel(id: -1, code: "0")) }
+    }
+  }
+
+  @Test(
+    "a store and memory name the same documents, also where values are longer than an index keeps")
+  func sameViolation() throws {
+    var random = RandomSource()
+    try withTemporaryStore { store in
+      let kept = store.repository(of: Parcel.self)
+      for round in 0..<40 {
+        let memory = InMemoryRepository(of: Parcel.self)
+        let texts = (0..<3).map { _ in
+          String(repeating: random.pick(["x", "é"]), count: random.int(120..<260))
+            + "\(random.int(0..<9))"
+        }
+        let parcels = (0..<6).map { Parcel(id: $0, code: random.pick(texts), shelf: 0, labels: []) }
+
+        let inStore = Result { try kept.save(parcels) }
+        let inMemory = Result { try memory.save(parcels) }
+
+        let hint = Comment(rawValue: "round \(round), \(random.hint)")
+        #expect("\(inStore)" == "\(inMemory)", hint)
+        try kept.delete(Parcel.all)
+      }
     }
   }
 }

@@ -4,6 +4,12 @@ import LarderTestKit
 import LarderTesting
 import Testing
 
+@Document struct WholeNumber: Equatable {
+  var id: Int
+  var wide: Int64
+  var narrow: UInt8
+}
+
 @Suite("Queries without a type")
 struct DynamicQueryTests {
   /// The same condition for a type and without one.
@@ -288,5 +294,45 @@ struct DynamicQueryTests {
     "what is no path is none", arguments: ["", ".", "a.", ".a", "a..b", "a b", "`a", "`a`b", "1"])
   func noPaths(text: String) {
     #expect(FieldPath(text) == nil)
+  }
+
+  @Test("a decimal is compared with integers by its value, whatever their width")
+  func decimals() throws {
+    try withTemporaryStore { store in
+      let stored: [WholeNumber] = [
+        (-3, 0), (-2, 1), (0, 2), (2, 200), (3, 255), (.max, 7), (.min, 8),
+      ].enumerated().map { WholeNumber(id: $0.offset, wide: $0.element.0, narrow: $0.element.1) }
+      try store.repository(of: WholeNumber.self).save(stored)
+      let whole = store.collection("WholeNumber")
+      let huge = Decimal(string: "12345678901234567890123")
+      let operands: [Decimal] = [
+        2, 2.5, -2.5, -2, 0, 0.5, -0.5, 255, 255.5, 256, 300, -1, Decimal(UInt64.max),
+        Decimal(Int64.max), Decimal(Int64.min), Decimal(Int64.min) - 1,
+        try #require(huge), -(try #require(huge)),
+      ]
+      for operand in operands {
+        func ids(_ holds: (Decimal) -> Bool, _ value: (WholeNumber) -> Decimal) -> [Int] {
+          stored.filter { holds(value($0)) }.map(\.id)
+        }
+        let value = Value.decimal(operand)
+        for (name, read) in [
+          ("wide", { Decimal($0.wide) }), ("narrow", { Decimal($0.narrow) }),
+        ] as [(String, (WholeNumber) -> Decimal)] {
+          let field = DynamicFields()[dynamicMember: name]
+          let rows: [(DynamicFilter, (Decimal) -> Bool)] = [
+            (field < value, { $0 < operand }), (field <= value, { $0 <= operand }),
+            (field > value, { $0 > operand }), (field >= value, { $0 >= operand }),
+            (field == value, { $0 == operand }), (field != value, { $0 != operand }),
+            (field.isIn([value, .integer(3)]), { $0 == operand || $0 == 3 }),
+          ]
+          for (filter, holds) in rows {
+            let found = try whole.fetch(DynamicQuery(where: filter)).map { $0["id"] }
+            let expected = ids(holds, read).map { Value?.some(.integer(Int64($0))) }
+            #expect(found == expected, "\(filter)")
+          }
+        }
+      }
+      #expect(try whole.fetch(DynamicQuery(where: DynamicFields().wide < .decimal(.nan))).isEmpty)
+    }
   }
 }

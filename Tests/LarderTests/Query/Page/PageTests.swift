@@ -4,6 +4,12 @@ import LarderTestKit
 import LarderTesting
 import Testing
 
+@Document struct PagedDay: Equatable {
+  var id: Int
+  var date: Date
+  var double: Int { 2 * id }
+}
+
 @Suite struct PageTests {
   private let contacts = (0..<10).map {
     Contact(id: "\($0)", name: "n\($0 % 3)", city: $0 % 2 == 0 ? "Oslo" : "Bergen", order: 9 - $0)
@@ -199,6 +205,24 @@ import Testing
         for id in before.keys where !touched.contains(id) { #expect(seen[id] == 1, hint) }
         for (id, count) in seen where !touched.contains(id) { #expect(count == 1, hint) }
       }
+    }
+  }
+
+  @Test("a cursor of another filter is refused, also beside what is computed")
+  func cursorOfAnotherFilter() throws {
+    try withTemporaryStore { store in
+      let days = store.repository(of: PagedDay.self)
+      try days.save(
+        (0..<9).map { PagedDay(id: $0, date: Date(timeIntervalSinceReferenceDate: Double($0))) })
+      func query(_ seconds: Double) -> Query<PagedDay> {
+        let date = Date(timeIntervalSinceReferenceDate: seconds)
+        return PagedDay.where { $0.double > 0 && !($0.date < date) }.limit(2)
+      }
+
+      let next = try #require(try days.page(query(0.0001)).next)
+
+      #expect(try days.page(query(0.0001), after: next).models.map(\.id) == [3, 4])
+      #expect(throws: StoreError.self) { try days.page(query(0.0002), after: next) }
     }
   }
 }
