@@ -36,7 +36,8 @@ extension Arguments {
 
   private func existingStorePath() throws -> String {
     let path = try storePath()
-    guard FileManager.default.fileExists(atPath: path + "/data.mdb") else {
+    // Of one that may not be looked at, opening says so.
+    guard access(path + "/data.mdb", F_OK) == 0 || errno == EACCES else {
       throw Failure("there is no store at \(path.inQuotes). `larder import` makes one")
     }
     return path

@@ -39,7 +39,8 @@ public enum StoreError: Error, Equatable, Sendable {
   case keyField(collection: String, stored: String?, given: String)
   /// A collection's name is empty, too long, or has control characters.
   case collectionName(String, reason: String)
-  /// A type declares a field with a kind that the stored one cannot become.
+  /// A type declares a field with a kind that the stored one cannot become. The field is empty where one write undoes
+  /// each time what a type declares.
   case kindMismatch(collection: String, field: String, stored: String, declared: String)
   /// A value does not fit the kind that the catalogue has for its field.
   case valueRefused(
@@ -213,6 +214,9 @@ extension StoreError: CustomStringConvertible {
       "The keys of \(collection) are computed by its type, so that only the type can save there."
     case .collectionName(let name, let reason):
       "\(String(name.prefix(40)).debugDescription) cannot name a collection: \(reason)."
+    case .kindMismatch(let collection, "", _, _):
+      "What a type declares for \(collection) is undone each time by the same write: it saves two types that "
+        + "disagree, or renames the collection first. Use two writes, one behind the other."
     case .kindMismatch(let collection, let field, let stored, let declared):
       "Field `\(field)` of \(collection) holds \(stored) and is declared \(declared). "
         + "Convert the documents with `migrate`, store the new kind under another name, or erase "

@@ -156,7 +156,15 @@ extension WriteScope {
       noteAgeing(type)
       return binding
     }
-    undeclared = try Declaration(type)
+    let declaration = try Declaration(type)
+    // What the body has done to the collection, such as renaming it, would undo what is declared in front of the body.
+    if catalogue.version != engine.catalogue.version, try declareHere(declaration),
+      let binding = try catalogue.binding(of: type), binding.isDeclared
+    {
+      noteAgeing(type)
+      return binding
+    }
+    undeclared = declaration
     throw DeclarationNeeded()
   }
 

@@ -395,6 +395,8 @@ extension Engine {
 
   /// What one body may need declared before it is taken for two types that undo each other.
   private static var maximumDeclarations: Int { 1000 }
+  /// How often in a row a declaration may change nothing, as where another process came first.
+  private static var maximumVainDeclarations: Int { 4 }
 
   /// Runs `body` in one write transaction. Called in the writer's line only.
   ///
@@ -408,7 +410,7 @@ extension Engine {
     drainSeconds: Double? = nil,
     _ body: (inout WriteScope) throws -> Result
   ) throws -> Result {
-    var declarations = 0
+    var (declarations, vainDeclarations) = (0, 0)
     var (isSparing, hasOnlyDeleted, hasWaited) = (false, false, false)
     while true {
       let outcome: Outcome<Result>
@@ -433,12 +435,15 @@ extension Engine {
       case .committed(let result): return result
       case .undeclared(let declaration):
         declarations += 1
-        guard declarations <= Self.maximumDeclarations else {
+        guard declarations <= Self.maximumDeclarations,
+          vainDeclarations <= Self.maximumVainDeclarations
+        else {
           throw StoreError.kindMismatch(
-            collection: declaration.name, field: "", stored: "what another type declares",
-            declared: "something else each time")
+            collection: declaration.name, field: "", stored: "", declared: "")
         }
+        let version = catalogue.version
         try declare(declaration)
+        vainDeclarations = catalogue.version == version ? vainDeclarations + 1 : 0
       }
     }
   }

@@ -31,6 +31,8 @@ enum Interruption {
       }
       sigaddset(&interruptions, number)
     }
+    // A limit on the size of files is an error, and no reason to end.
+    signal(SIGXFSZ, SIG_IGN)
     // A parent may have blocked them: threads of its dispatch queues hand that down.
     pthread_sigmask(SIG_UNBLOCK, &interruptions, nil)
   }

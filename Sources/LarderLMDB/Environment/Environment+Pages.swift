@@ -18,6 +18,9 @@ extension Environment {
     // LMDB reuses no page that a snapshot as old as this one could see, so that those of the newest
     // commit, which is as old or newer, stay as they are.
     let transaction = try beginRead()
+    // Where the files are gone or others, they are at fault, and not what cannot be read.
+    try files.check(files.data, is: dataIdentity)
+    if let lockIdentity { try files.check(files.lock, is: lockIdentity) }
     var lastFault: PageFault?
     for attempt in 0..<Self.metaAttempts {
       if attempt > 0 { SystemCall.sleep(microseconds: 1000) }

@@ -58,7 +58,14 @@ extension SafeFiles {
   }
 
   /// Whether the system lets a file of this process become so large; it ends processes that try.
-  fileprivate static func mayGrow(to byteCount: Int) -> Bool { byteCount <= fileLimit }
+  static func mayGrow(to byteCount: Int) -> Bool { byteCount <= fileLimit }
+
+  /// Whether so many bytes may be written where a file stands now, likewise.
+  static func mayWrite(_ byteCount: Int, to descriptor: Int32) -> Bool {
+    let place = lseek(descriptor, 0, SEEK_CUR)
+    // A pipe has no place, and no limit.
+    return place < 0 || mayGrow(to: Int(place) + byteCount)
+  }
 
   fileprivate static var fileLimit: Int {
     var limit = rlimit()

@@ -119,11 +119,17 @@ extension Environment {
     wait: OpenWait, isSame: (borrowing ReadTransaction) -> Bool
   ) throws(LMDBError) -> Bool {
     try checkFork("resume")
+    // Behind whoever suspends it just now.
+    try beginChanging("resume")
+    let isAtRest = isSuspended
+    didChange()
+    guard isAtRest else { return true }
+    try files.check(isReadOnly: options.isReadOnly)
+    // First the lock, as whoever opens the store does: another thread that has it may wait for this environment.
+    let lock = try OpeningLock.acquire(files, isReadOnly: options.isReadOnly, wait)
     try beginChanging("resume")
     defer { didChange() }
     guard isSuspended else { return true }
-    try files.check(isReadOnly: options.isReadOnly)
-    let lock = try OpeningLock.acquire(files, isReadOnly: options.isReadOnly, wait)
     try files.check(isReadOnly: options.isReadOnly)
     try lock?.refuseQuarantine(files)
     guard let found = try SafeFiles.identity(files.data), try lock?.creation() != .unfinished else {
@@ -140,7 +146,7 @@ extension Environment {
       rest()
       throw error
     }
-    isAtRest.store(false, ordering: .releasing)
+    self.isAtRest.store(false, ordering: .releasing)
     gate.reopen()
     _ = consume lock
     return true

@@ -122,6 +122,9 @@ struct LockTable {
 
   /// Gives every page of the first `byteCount` bytes a place on the disk.
   private func fill(_ descriptor: Int32, _ byteCount: Int, isAlone: Bool) throws(LMDBError) {
+    guard SafeFiles.mayGrow(to: byteCount) else {
+      throw SystemCall.failure(EFBIG, "fallocate", path: files.lock)
+    }
     let status = SafeFiles.fill(descriptor, byteCount: byteCount)
     if status == 0 { return }
     guard status == EOPNOTSUPP || status == ENOSYS || status == EINVAL else {

@@ -19,12 +19,10 @@ extension OpeningLock {
     var bytes = [UInt8](repeating: 0, count: Self.byteCount)
     let count = pread(descriptor, &bytes, bytes.count, off_t(Self.place))
     guard count >= 0 else { throw SystemCall.failure("pread", path: path) }
-    let text = bytes[..<count]
-    guard text.starts(with: Self.word.utf8), let end = text.firstIndex(of: UInt8(ascii: "\n"))
-    else {
-      return nil
-    }
-    return String(decoding: text[Self.word.utf8.count..<end], as: UTF8.self)
+    // A name may have line feeds of its own.
+    let text = bytes[..<count].prefix { $0 != 0 }
+    guard text.starts(with: Self.word.utf8), text.last == UInt8(ascii: "\n") else { return nil }
+    return String(decoding: text.dropFirst(Self.word.utf8.count).dropLast(), as: UTF8.self)
   }
 
   /// Writes the note, and returns when it is on the disk; nil when the quarantine has ended.

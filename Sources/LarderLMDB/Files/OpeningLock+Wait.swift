@@ -33,7 +33,7 @@ extension OpeningLock {
       guard errno == EWOULDBLOCK else { throw SystemCall.failure("flock", path: path) }
       guard wait.isWanted?() != false else {
         throw LMDBError(
-          .suspended, operation: "resume", path: path,
+          .suspended, operation: "resume", path: SafeFiles.parent(of: path),
           detail: "the store is to be suspended again, before another process let it be opened")
       }
       let seconds = SystemCall.seconds - start

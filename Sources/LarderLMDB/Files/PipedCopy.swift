@@ -84,6 +84,9 @@ struct PipedCopy {
 
   private func write(_ bytes: UnsafeRawBufferPointer) throws(LMDBError) {
     var rest = bytes
+    guard SafeFiles.mayWrite(rest.count, to: descriptor) else {
+      throw SystemCall.failure(EFBIG, "write", path: path)
+    }
     while !rest.isEmpty {
       let count = SystemCall.write(descriptor, rest)
       if count < 0, errno == EINTR { continue }

@@ -124,6 +124,9 @@ package enum WholeFile {
     _ bytes: ArraySlice<UInt8>, to output: Int32, _ path: String
   ) throws(LMDBError) {
     var rest = bytes
+    guard SafeFiles.mayWrite(rest.count, to: output) else {
+      throw SystemCall.failure(EFBIG, "write", path: path)
+    }
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { SystemCall.write(output, $0) }
       if count < 0, errno == EINTR { continue }

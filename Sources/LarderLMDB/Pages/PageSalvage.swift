@@ -57,7 +57,11 @@ public struct PageSalvage: ~Copyable {
   ///
   /// - Throws: ``LMDBError`` when the disk cannot be read; whatever `body` throws.
   public mutating func forEachRecord(_ body: Body) throws {
-    guard let meta else { return }
+    guard let meta else {
+      // Nobody knows where anything is.
+      skippedPageCount = pageCount
+      return
+    }
     for page in 0..<min(PageFormat.metaPageCount, pageCount) { _ = reached.insert(page) }
     try readFreeList(meta.freeList)
     var trees: [(String, TreeRecord)] = []

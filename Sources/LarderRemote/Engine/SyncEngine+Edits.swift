@@ -110,7 +110,8 @@ extension SyncEngine {
     }
   }
 
-  /// Sends a rejected edit once more, as it is.
+  /// Sends a rejected edit once more, as it is. One that was set aside because its document has left the scope takes it
+  /// back there.
   ///
   /// - Throws: ``SyncError/nothingToSettle(_:)``; `StoreError`. Nothing is changed then.
   public func retry(_ name: RemoteKey) async throws {

@@ -317,7 +317,7 @@ extension SyncTables {
   /// Why it was set aside.
   private static let unanswered = "unanswered"
   /// The same.
-  fileprivate static let left = "left"
+  static let left = "left"
 
   /// Has edits sent again that were set aside without an answer: another day the remote may have one.
   func retryUnanswered() throws {
@@ -409,9 +409,6 @@ private struct Answered {
           throw UnreadableChange(description: "\(error)")
         }
       }
-      // While the edit was under way the document has left the scope.
-      let hasLeft =
-        try document != nil && entry.base != nil && entry.newer == nil && tx.base(name, key) == nil
       var reconciling = Reconciling(place: place, key: key, entry: entry)
       try reconciling.settle(
         Incoming(
@@ -419,11 +416,6 @@ private struct Answered {
             scope: scope, loading: SyncBase.unseen,
             revision: version?.revision ?? SyncTables.noRevision),
           document: document), &tx)
-      if hasLeft, var entry = try tx.outboxEntry(name, key), entry.hold == nil {
-        entry.holdAsLeft(tables.scope(numbered: scope) ?? "its scope")
-        try tx.setOutboxEntry(name, key, to: entry)
-        try tx.setBase(name, key, to: nil)
-      }
     case .rejected(let code, let reason): try reject(code, reason, mend, &tx)
     case .retry: break
     }

@@ -320,6 +320,7 @@ int darwin_pthread_atfork(
 #define SIGBUS 10
 #define SIGPIPE 13
 #define SIGTERM 15
+#define SIGXFSZ 25
 #define SIG_BLOCK 1
 #define SIG_UNBLOCK 2
 #define SIG_SETMASK 3

@@ -222,6 +222,33 @@ struct EngineMoveTests {
     try desk.close()
   }
 
+  @Test(
+    "whoever tries such an edit again, or edits the document again, takes it back",
+    arguments: [true, false])
+  func takenBack(isEdited: Bool) async throws {
+    let desk = try SyncDesk(server, scopes: ["a"])
+    server.put(.card("1"), .card("1", "t", count: 10), in: "a")
+    try await desk.sync()
+    server.move(.card("1"), to: "b")
+    try await desk.cards.update("1") { $0.title = "edited" }
+    try await desk.sync()
+    #expect(server.documents(in: "b").count == 1)
+
+    if isEdited {
+      try await desk.cards.update("1") { $0.count += 1 }
+    } else {
+      try await desk.engine.retry(.card("1"))
+    }
+    for _ in 0..<2 { try await desk.sync() }
+
+    let there = try #require(server.documents(in: "a")[.card("1")]?.document?.description)
+    #expect(there.contains("edited") && there.contains(isEdited ? "11" : "10"))
+    #expect(server.documents(in: "b").isEmpty)
+    #expect(try desk.engine.pending().isEmpty)
+    #expect(try desk.cards.get("1") == Card(id: "1", title: "edited", count: isEdited ? 11 : 10))
+    try desk.close()
+  }
+
   @Test("an edit under way does not bring back a document that others have moved")
   func movedUnderWay() async throws {
     let desk = try SyncDesk(server, scopes: ["a"])

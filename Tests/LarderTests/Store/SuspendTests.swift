@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import LarderLMDB
 import LarderTestKit
@@ -256,5 +257,46 @@ import Testing
     }
     #expect(try notes.count() == saved.withLock { $0 })
     try verifyAndClose(store)
+  }
+
+  @Test("a store is resumed while another thread opens it")
+  func resumedBesideOpening() throws {
+    let store = try Store(at: folder.store)
+    try store.repository(of: Note.self).save(note)
+    for _ in 0..<300 {
+      try store.suspend(timeout: .seconds(300))
+      let errors = Locked<[any Error]>([])
+
+      DispatchQueue.concurrentPerform(iterations: 2) { number in
+        do {
+          if number == 0 { try store.resume() } else { try Store(at: folder.store).close() }
+        } catch {
+          errors.withLock { $0.append(error) }
+        }
+      }
+
+      #expect(errors.withLock { $0.map { "\($0)" } } == [])
+      #expect(!store.isSuspended)
+    }
+    #expect(try store.repository(of: Note.self).count() == 1)
+    try verifyAndClose(store)
+  }
+
+  @Test("a store is closed while another thread resumes it and waits for a process that opens it")
+  func closedWhileResuming() async throws {
+    let store = try Store(at: folder.store)
+    try await store.repository(of: Note.self).save(note)
+    try store.suspend(timeout: .seconds(300))
+    let lock = open(folder.opening, O_RDWR | O_CLOEXEC)
+    try #require(lock >= 0 && flock(lock, LOCK_EX) == 0)
+    let resuming = Task.detached { storeError { try store.resume() } }
+    // That it waits by now cannot be seen from here, and makes no difference.
+    try await Task.sleep(for: .milliseconds(50))
+
+    try store.close(timeout: .seconds(300))
+
+    close(lock)
+    #expect(await resuming.value == .closed)
+    try verifyAndClose(Store(at: folder.store))
   }
 }

@@ -12,10 +12,10 @@ extension Salvage {
   /// Saves the records themselves.
   ///
   /// - Returns: How many; nil where the store describes the collection in another way.
-  private func saveAsTheyAre(
+  private mutating func saveAsTheyAre(
     _ waiting: Waiting, of name: String, _ source: Source
   ) throws -> Int? {
-    try store.write { tx in
+    let counts: (saved: Int, clashing: Int)? = try store.write { tx in
       // Not the collection as it was when the records were read: an index may have been added since.
       guard let binding = tx.catalogue.binding(ofCollection: name),
         binding.collection.description.reads(recordsOf: source.description)
@@ -25,7 +25,12 @@ extension Salvage {
         return true
       }
     }
+    guard let counts else { return nil }
+    report.leave(counts.clashing, of: name, because: Self.clash)
+    return counts.saved
   }
+
+  private static let clash = "they have values of a unique index that other documents have"
 
   /// Saves the documents with the fields and kinds that the store has.
   private mutating func saveConverted(
@@ -46,13 +51,13 @@ extension Salvage {
       documents.append((key, document))
     }
     try declareFields(of: documents.map(\.document), in: name)
-    let (saved, unfit): (Int, Int) = try store.write { tx in
+    let (saved, clashing, unfit): (Int, Int, Int) = try store.write { tx in
       guard let binding = tx.catalogue.binding(ofCollection: name),
         binding.collection.keyKind == source.description.keyKind,
         binding.collection.description.migratingTo == nil, source.description.migratingTo == nil
-      else { return (0, documents.count) }
+      else { return (0, 0, documents.count) }
       var unfit = 0
-      let saved = try tx.saveSalvaged(documents, binding) { builder, key, document in
+      let (saved, clashing) = try tx.saveSalvaged(documents, binding) { builder, key, document in
         do {
           try builder.append(document, key: key)
           return true
@@ -62,8 +67,9 @@ extension Salvage {
           return false
         }
       }
-      return (saved, unfit)
+      return (saved, clashing, unfit)
     }
+    report.leave(clashing, of: name, because: Self.clash)
     report.leave(
       unfit, of: name, because: "they do not fit the fields that the store has for them")
     return saved
@@ -90,25 +96,43 @@ extension Salvage {
 }
 
 extension WriteScope {
-  /// Saves those documents of a batch whose keys no document has yet; returns how many.
+  /// Saves those documents of a batch whose keys no document has yet.
   ///
   /// - Parameter append: Adds one to the batch; false where it cannot.
+  /// - Returns: How many it has saved, and how many have a value of a unique index that another document has.
   fileprivate mutating func saveSalvaged<Content>(
     _ documents: [(key: [UInt8], Content)], _ binding: CollectionBinding,
     _ append: (inout BatchBuilder, UnsafeRawBufferPointer, Content) throws -> Bool
-  ) throws -> Int {
+  ) throws -> (saved: Int, clashing: Int) {
     var builder = BatchBuilder(binding, count: documents.count)
-    var saved = 0
-    for (key, content) in documents {
-      let isSaved = try key.withUnsafeBytes { key in
+    var appended: [Int] = []
+    for (place, (key, content)) in documents.enumerated() {
+      let isAppended = try key.withUnsafeBytes { key in
         let isThere =
           try transaction.withValue(for: key, in: binding.collection.documents) { _ in true }
         return try isThere == nil && append(&builder, key, content)
       }
-      if isSaved { saved += 1 }
+      if isAppended { appended.append(place) }
     }
     let batch = Batch(builder)
-    _ = try rewriting { try $0.apply(batch, clearing: nil, binding) }
-    return saved
+    do {
+      _ = try rewriting { try $0.apply(batch, clearing: nil, binding) }
+      return (appended.count, 0)
+    } catch StoreError.uniqueViolation {
+      // Undone as a whole, which is a reason to leave out one of them.
+      var clashing = 0
+      for place in appended {
+        let (key, content) = documents[place]
+        var builder = BatchBuilder(binding, count: 1)
+        _ = try key.withUnsafeBytes { try append(&builder, $0, content) }
+        let batch = Batch(builder)
+        do {
+          _ = try rewriting { try $0.apply(batch, clearing: nil, binding) }
+        } catch StoreError.uniqueViolation {
+          clashing += 1
+        }
+      }
+      return (appended.count - clashing, clashing)
+    }
   }
 }

@@ -6,6 +6,19 @@ import Testing
 
 @testable import Larder
 
+@Document struct LongNumber: Equatable {
+  var id: Int
+  var text: String
+  var changes: Int
+  var more: String?
+}
+
+@Document struct IndexedNumber: Equatable {
+  var id: Int
+  @Indexed var text: String
+  var changes: Int
+}
+
 @Suite struct WholeStoreMigrationTests {
   @Test("a migration of the whole store is run once, and its version is kept")
   func once() throws {
@@ -238,6 +251,44 @@ import Testing
       #expect(throws: StoreError.self) {
         try bytes.withUnsafeBytes { try MigrationState($0, of: subject) }
       }
+    }
+  }
+
+  @Test("a type with more fields is saved into the collection that was renamed to its name")
+  func renamedAndSaved() throws {
+    try withTemporaryStore { store in
+      let numbers = try store.numbers(300)
+      var runCount = 0
+
+      try store.migrate(to: 2) { tx in
+        runCount += 1
+        try tx.rename(numbers, to: "LongNumber")
+        try tx.save(LongNumber(id: -1, text: "-1", changes: 0, more: "more"))
+      }
+
+      #expect(runCount < 5)
+      let long = store.repository(of: LongNumber.self)
+      #expect(try long.count() == 301)
+      #expect(try long.get(-1)?.more == "more" && long.get(7)?.more == nil)
+    }
+  }
+
+  @Test("what one write declares and undoes each time ends soon")
+  func declaredInVain() throws {
+    try withTemporaryStore { store in
+      let numbers = try store.numbers(300)
+      var runCount = 0
+
+      #expect(throws: StoreError.self) {
+        try store.migrate(to: 2) { tx in
+          runCount += 1
+          try tx.rename(numbers, to: "IndexedNumber")
+          try tx.save(IndexedNumber(id: -1, text: "-1", changes: 0))
+        }
+      }
+
+      #expect(runCount < 20)
+      #expect(try store.version() == 1 && numbers.count() == 300)
     }
   }
 }
