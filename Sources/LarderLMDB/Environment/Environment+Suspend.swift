@@ -121,9 +121,9 @@ extension Environment {
     try checkFork("resume")
     // Behind whoever suspends it just now.
     try beginChanging("resume")
-    let isAtRest = isSuspended
+    let wasSuspended = isSuspended
     didChange()
-    guard isAtRest else { return true }
+    guard wasSuspended else { return true }
     try files.check(isReadOnly: options.isReadOnly)
     // First the lock, as whoever opens the store does: another thread that has it may wait for this environment.
     let lock = try OpeningLock.acquire(files, isReadOnly: options.isReadOnly, wait)
@@ -146,7 +146,7 @@ extension Environment {
       rest()
       throw error
     }
-    self.isAtRest.store(false, ordering: .releasing)
+    isAtRest.store(false, ordering: .releasing)
     gate.reopen()
     _ = consume lock
     return true

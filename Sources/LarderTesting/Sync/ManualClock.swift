@@ -20,10 +20,12 @@ public final class ManualClock: SyncClock {
     var date: Date
     var number = 0
     var sleepers: [Sleeper] = []
+    /// How long each sleep was to last: noted with its sleeper, so that who sees the one sees the other.
+    var durations: [Duration] = []
   }
 
   private let state: Locked<State>
-  private let sleeps = Tally<Duration>()
+  private let sleeps = Tally<Void>()
 
   /// - Parameters:
   ///   - date: The time of day, which starts at the reference date.
@@ -43,7 +45,7 @@ public final class ManualClock: SyncClock {
   }
 
   /// How long each sleep was to last, in the order in which they began.
-  public var sleepDurations: [Duration] { sleeps.elements }
+  public var sleepDurations: [Duration] { state.withLock { $0.durations } }
   /// How many sleep now.
   public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
@@ -74,6 +76,7 @@ public final class ManualClock: SyncClock {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         let end: Result<Void, any Error>? = state.withLock { state in
+          state.durations.append(duration)
           if Task.isCancelled { return .failure(CancellationError()) }
           // Nobody turns a clock by nothing.
           if duration <= .zero { return .success(()) }
@@ -82,7 +85,7 @@ public final class ManualClock: SyncClock {
             Sleeper(number: number, until: until, continuation: continuation))
           return nil
         }
-        sleeps.append(duration)
+        sleeps.append(())
         if let end { continuation.resume(with: end) }
       }
     } onCancel: {
