@@ -52,12 +52,8 @@ struct Preflight {
     let metas: MetaPages
     switch try MetaPages.read(file) {
     case .success(let found): metas = found
-    case .failure(let fault):
-      // LMDB has words of its own for a file that is none of its kind. One that is empty where a file has its kind was
-      // a store, if it was open once.
-      let wasStore = if case nil = session { false } else { session != .unknown }
-      if wasStore, try MetaPages.isBlank(file) { return fault }
-      return try MetaPages.isForeign(file) ? nil : fault
+    // LMDB has words of its own for a file that is none of its kind.
+    case .failure(let fault): return try MetaPages.isForeign(file) ? nil : fault
     }
     if isAlone, let fault = try metas.contradiction(file) {
       guard session == .failed, try metas.isHalfCommit(file) else { return fault }
@@ -135,15 +131,6 @@ extension LMDBError {
 }
 
 extension MetaPages {
-  /// Whether nothing but zeros stands where the first page says what the file is.
-  static func isBlank(_ file: borrowing PageFile) throws(LMDBError) -> Bool {
-    try withUnsafeTemporaryAllocation(
-      byteCount: PageFormat.metaByteCount, alignment: 8
-    ) { buffer throws(LMDBError) in
-      try file.read(buffer, at: 0) && buffer.allSatisfy { $0 == 0 }
-    }
-  }
-
   /// Whether LMDB itself will refuse the file, for not being one of its own or of another version.
   static func isForeign(_ file: borrowing PageFile) throws(LMDBError) -> Bool {
     try withUnsafeTemporaryAllocation(

@@ -317,7 +317,7 @@ struct PulledPage {
       if let base, base.scope == scope {
         // With its edit it stays here, and the edit waits for somebody.
         try tx.setBase(name, key, to: nil)
-        if entry.hold == nil {
+        if entry.flight == nil, entry.hold == nil {
           entry.holdAsLeft(note.scope)
           hasChanged = true
         }

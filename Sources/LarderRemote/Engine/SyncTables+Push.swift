@@ -207,6 +207,10 @@ extension SyncTables {
       ?? OutboxEntry.Flight(
         mutation: UUID(), destination: SyncBase.bytes(ofScope: number(of: scope)))
     if entry.flight == nil {
+      // What has left by now is sent because somebody wants it. What leaves from here on has no base any more.
+      if let base = entry.base, try tx.base(name, key) == nil {
+        try tx.setBase(name, key, to: base)
+      }
       entry.flight = flight
       try tx.setOutboxEntry(name, key, to: entry)
     }
@@ -409,6 +413,9 @@ private struct Answered {
           throw UnreadableChange(description: "\(error)")
         }
       }
+      // While the edit was under way the document has left the scope.
+      let hasLeft =
+        try document != nil && entry.base != nil && entry.newer == nil && tx.base(name, key) == nil
       var reconciling = Reconciling(place: place, key: key, entry: entry)
       try reconciling.settle(
         Incoming(
@@ -416,6 +423,11 @@ private struct Answered {
             scope: scope, loading: SyncBase.unseen,
             revision: version?.revision ?? SyncTables.noRevision),
           document: document), &tx)
+      if hasLeft, var entry = try tx.outboxEntry(name, key), entry.hold == nil {
+        entry.holdAsLeft(tables.scope(numbered: scope) ?? "its scope")
+        try tx.setOutboxEntry(name, key, to: entry)
+        try tx.setBase(name, key, to: nil)
+      }
     case .rejected(let code, let reason): try reject(code, reason, mend, &tx)
     case .retry: break
     }

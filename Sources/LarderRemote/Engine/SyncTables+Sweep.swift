@@ -81,7 +81,7 @@ extension SyncTables {
       for (key, base) in found {
         try tx.setBase(name, key, to: nil)
         if var entry = try tx.outboxEntry(name, key) {
-          if entry.hold != nil { continue }
+          if entry.flight != nil || entry.hold != nil { continue }
           entry.holdAsLeft(scope(numbered: base.scope) ?? "its scope")
           try tx.setOutboxEntry(name, key, to: entry)
         } else if let value = outline.value(key) {
