@@ -165,6 +165,10 @@ extension SyncEngine {
       enter(.pushing(leftCount))
       for edit in line.due.prefix(flight.visitedCount) { course.sends[edit.name, default: 0] += 1 }
       for name in flight.waiting { course.isSentEnough(name) }
+      for name in flight.moving {
+        if course.waitsForPull == nil { course.isSentEnough(name) }
+        course.waitsForPull?.insert(name)
+      }
       line.due = line.due.dropFirst(flight.visitedCount)
       line.ready = flight.requests.map { Exchange(request: $0, flight: flight) }
     }

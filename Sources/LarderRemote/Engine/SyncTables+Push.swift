@@ -29,6 +29,8 @@ struct Flight {
   var places: [RemoteKey: (collection: String, key: [UInt8])] = [:]
   /// Edits of scopes that are not followed.
   var waiting: [RemoteKey] = []
+  /// Edits of documents that may be in another scope by now.
+  var moving: [RemoteKey] = []
   /// How many edits were looked at; the others did not fit.
   var visitedCount = 0
 }
@@ -85,6 +87,7 @@ extension SyncTables {
           requests[scope, default: []].append(mutation)
           flight.places[mutation.key] = (edit.collection, edit.key)
         case .waits: flight.waiting.append(edit.name)
+        case .mayHaveMoved: flight.moving.append(edit.name)
         case .isMet: met.append(edit)
         case .nothing: break
         case .doesNotFit: break edits
@@ -137,6 +140,8 @@ extension SyncTables {
     case sent(Mutation, scope: String)
     /// Its scope is not followed.
     case waits
+    /// Its document has left its scope, and may come with another one, which is read first.
+    case mayHaveMoved
     /// The remote has another version, with which it is to be settled first.
     case isMet
     /// There is nothing to send, or nothing that can be.
@@ -165,6 +170,7 @@ extension SyncTables {
       }
     #endif
     if entry.flight == nil {
+      if SyncBase(try tx.base(name, key))?.hasLeft == true { return .mayHaveMoved }
       // The cursor is behind it, so that it does not come again.
       if SyncBase(entry.newer?.base) != nil { return .isMet }
       let isNothing =
