@@ -53,7 +53,7 @@ final class OutboxChanges {
     _ key: UnsafeRawBufferPointer, old: UnsafeRawBufferPointer?, isDeleted: Bool = false,
     isSparing: Bool = false
   ) {
-    // What is no edit concerns those under way alone, which keep what they were sent as.
+    // A migration, for example: only edits that were sent keep the record as it was.
     guard areEdits || meetsEntries && old != nil else { return }
     let start = bytes.count
     basePrefix.withUnsafeBytes { bytes.append($0) }

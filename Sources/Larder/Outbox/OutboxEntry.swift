@@ -42,8 +42,8 @@ package struct OutboxEntry: Sendable, Equatable {
     package var mutation: UUID
     /// Where it was sent, as the layer above wrote it; nil where that is not known.
     package var destination: [UInt8]?
-    /// What was sent, where the document has changed since, whether it was edited or not; the outer nil where it has
-    /// not.
+    /// The record that was sent, if the document has changed since, by an edit or otherwise. The outer nil means that
+    /// it has not changed, the inner one that a deletion was sent.
     package var sent: [UInt8]??
     /// Whether the document was edited since. Then ``sent`` is known.
     package var isEdited = false
@@ -284,8 +284,8 @@ extension OutboxEntry {
     return hasChanged
   }
 
-  /// What becomes of the entry when something changes the document that is no edit: a migration, for example. What
-  /// was sent is kept, so that it is sent again as it was.
+  /// Notes that the document was changed, but not by an edit: by a migration, for example. An edit that was sent
+  /// keeps its record, so that it is sent again as it was.
   ///
   /// - Parameter old: The record as it was.
   /// - Returns: Whether the entry has changed.

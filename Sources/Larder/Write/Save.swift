@@ -157,7 +157,7 @@ extension WriteScope {
       return binding
     }
     let declaration = try Declaration(type)
-    // What the body has done to the collection, such as renaming it, would undo what is declared in front of the body.
+    // The body may have renamed the collection. Declared in a transaction before, the type would be undone by that.
     if catalogue.version != engine.catalogue.version, try declareHere(declaration),
       let binding = try catalogue.binding(of: type), binding.isDeclared
     {

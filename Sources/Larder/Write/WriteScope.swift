@@ -146,7 +146,7 @@ public struct WriteScope: ~Copyable {
       return nil
     }
     let areEdits = origin.isEdit && !isRewriting
-    // What cannot be looked up is met.
+    // An outbox that cannot be read counts as one with entries.
     let meetsEntries =
       areEdits
       || (try? transaction.hasKey(

@@ -1,11 +1,3 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 /// A backup that is being written, in a folder of its own beside the one that it becomes. Whoever writes
 /// it has the opening lock of that folder.
 enum UnfinishedBackup {
@@ -28,24 +20,12 @@ enum UnfinishedBackup {
   private static func remove(_ folder: String) throws(LMDBError) {
     let files = try StoreFiles(existing: folder)
     // One that begins has nothing but the file to lock, and not for long.
-    guard try SafeFiles.identity(files.data) != nil || isOld(folder),
+    guard try SafeFiles.identity(files.data) != nil || SafeFiles.age(of: folder) ?? 0 >= 60,
       let lock = try OpeningLock.acquireAtOnce(files),
       try SafeFiles.names(in: folder).allSatisfy(contents.contains)
     else { return }
     try SafeFiles.removeFolder(folder)
     _ = consume lock
-  }
-
-  /// Whether nothing was made in a folder for a minute.
-  private static func isOld(_ folder: String) -> Bool {
-    var status = stat()
-    guard lstat(folder, &status) == 0 else { return false }
-    #if canImport(Darwin)
-      let changed = status.st_mtimespec.tv_sec
-    #else
-      let changed = status.st_mtim.tv_sec
-    #endif
-    return Int(time(nil)) - Int(changed) >= 60
   }
 
   private static let contents: Set = ["data.mdb", "lock.mdb", "larder.lock"]

@@ -90,17 +90,11 @@ package enum WholeFile {
   /// There is no lock that would tell sooner, and nobody takes so long for one file.
   package static func removeLeftovers(in folder: String, olderThan seconds: Int = 3600) {
     guard let names = try? SafeFiles.names(in: folder) else { return }
-    let now = time(nil)
     for name in names where name.hasPrefix(prefix) {
       var status = stat()
       let path = folder + "/" + name
       guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
-      #if canImport(Darwin)
-        let changed = status.st_mtimespec.tv_sec
-      #else
-        let changed = status.st_mtim.tv_sec
-      #endif
-      if Int(now) - Int(changed) >= seconds { unlink(path) }
+      if SafeFiles.age(of: path) ?? 0 >= seconds { unlink(path) }
     }
   }
 
@@ -141,5 +135,19 @@ package enum WholeFile {
       if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
     #endif
     guard fsync(descriptor) == 0 else { throw SystemCall.failure("fsync", path: path) }
+  }
+}
+
+extension SafeFiles {
+  /// Seconds since a file, or the names in a folder, were changed; nil where there is none.
+  static func age(of path: String) -> Int? {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return nil }
+    #if canImport(Darwin)
+      let changed = status.st_mtimespec.tv_sec
+    #else
+      let changed = status.st_mtim.tv_sec
+    #endif
+    return Int(time(nil)) - Int(changed)
   }
 }

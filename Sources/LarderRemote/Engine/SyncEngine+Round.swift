@@ -24,7 +24,7 @@ extension SyncEngine {
       }
       var tooLarge = try await pull(facts, &course)
       if try tables.beginSweepLeft() {
-        // What has left a scope may have come to one that was read before.
+        // A document that has left one scope may have come to another that was read before.
         tooLarge = try await pull(facts, &course) ?? tooLarge
         if tooLarge == nil { try tables.endSweepLeft() }
       }
@@ -73,7 +73,7 @@ extension SyncEngine {
     retriedRefused.withLock { $0 = now }
   }
 
-  /// What changes whenever what was refused is worth another try.
+  /// Refused documents are tried again when this has changed.
   private func refusalTime() throws -> [UInt64] {
     [try store.read { $0.sequence }, UInt64(tables.refusalCount.withLock { $0 })]
   }

@@ -185,7 +185,7 @@ extension SyncTables {
     }
   }
 
-  /// What could not be saved, as it is noted.
+  /// A document that could not be saved, as it is noted.
   private struct Refused {
     let name: String
     let bytes: [UInt8]

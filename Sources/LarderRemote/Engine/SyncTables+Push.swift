@@ -213,7 +213,8 @@ extension SyncTables {
       ?? OutboxEntry.Flight(
         mutation: UUID(), destination: SyncBase.bytes(ofScope: number(of: scope)))
     if entry.flight == nil {
-      // What has left by now is sent because somebody wants it. What leaves from here on has no base any more.
+      // Somebody wants it sent although the document has left its scope. A document without a base has left while its
+      // edit was under way.
       if let base = entry.base, try tx.base(name, key) == nil {
         try tx.setBase(name, key, to: base)
       }

@@ -29,28 +29,17 @@ struct DocumentEnvelope {
     var depth = 0
     var copied = 0
     while next < source.count {
-      switch source[next] {
-      case UInt8(ascii: "{"), UInt8(ascii: "["):
-        depth += 1
-        next += 1
-      case UInt8(ascii: "}"), UInt8(ascii: "]"):
-        depth -= 1
-        next += 1
-      case UInt8(ascii: "\""):
-        let start = next
-        skipString()
-        guard Self.depths.contains(depth),
-          source[start..<min(next, source.count)] == Self.name[...],
-          let value = documentAhead()
-        else { continue }
-        next = value
-        guard skipObject() else { return nil }
-        bytes += source[copied..<value]
-        bytes += Array(#"{"\#(token)":\#(documents.count)}"#.utf8)
-        documents.append(Data(source[value..<next]))
-        copied = next
-      default: next += 1
-      }
+      let start = next
+      depth += passToken()
+      guard Self.depths.contains(depth),
+        source[start..<min(next, source.count)] == Self.name[...], let value = documentAhead()
+      else { continue }
+      next = value
+      guard passObject() else { return nil }
+      bytes += source[copied..<value]
+      bytes += Array(#"{"\#(token)":\#(documents.count)}"#.utf8)
+      documents.append(Data(source[value..<next]))
+      copied = next
     }
     if documents.isEmpty { return nil }
     bytes += source[copied...]
@@ -73,29 +62,31 @@ struct DocumentEnvelope {
     return nil
   }
 
-  private mutating func skipString() {
+  /// Passes a string, a bracket, or one other byte.
+  ///
+  /// - Returns: How much deeper it is nested behind that.
+  private mutating func passToken() -> Int {
+    let first = source[next]
     next += 1
-    while next < source.count, source[next] != UInt8(ascii: "\"") {
-      next += source[next] == UInt8(ascii: "\\") ? 2 : 1
+    switch first {
+    case UInt8(ascii: "{"), UInt8(ascii: "["): return 1
+    case UInt8(ascii: "}"), UInt8(ascii: "]"): return -1
+    case UInt8(ascii: "\""):
+      while next < source.count, source[next] != UInt8(ascii: "\"") {
+        next += source[next] == UInt8(ascii: "\\") ? 2 : 1
+      }
+      next += 1
+      return 0
+    default: return 0
     }
-    next += 1
   }
 
   /// - Returns: Whether it has an end.
-  private mutating func skipObject() -> Bool {
+  private mutating func passObject() -> Bool {
     var depth = 0
     while next < source.count {
-      switch source[next] {
-      case UInt8(ascii: "\""): skipString()
-      case UInt8(ascii: "{"), UInt8(ascii: "["):
-        depth += 1
-        next += 1
-      case UInt8(ascii: "}"), UInt8(ascii: "]"):
-        depth -= 1
-        next += 1
-        if depth == 0 { return true }
-      default: next += 1
-      }
+      depth += passToken()
+      if depth == 0 { return true }
     }
     return false
   }
