@@ -39,6 +39,7 @@ public final class InMemoryRepository<Model: Sendable, Entity: Document>: Reposi
     as origin: ChangeOrigin, _ body: (inout InMemoryCollection<Entity>) throws -> Result
   ) throws -> Result {
     try writer.run {
+      try SyncPermit.needed(by: origin)?.ask()
       var changed = snapshot
       let before = changed.sequence
       let result = try body(&changed)

@@ -51,19 +51,25 @@ package final class AttachedNote: Sendable {
   static func rider(_ origin: ChangeOrigin, _ engine: Engine) -> NoteRider? {
     guard origin == .sync else { return nil }
     let notes = current.filter { $0.engine === engine && !$0.isKept }
-    return notes.isEmpty ? nil : NoteRider(notes)
+    let permit = SyncPermit.needed(by: origin)
+    return notes.isEmpty && permit == nil ? nil : NoteRider(notes, permit)
   }
 }
 
-/// Notes that ride with one write.
+/// What rides with one write that comes from a remote: notes, and the question whether it is still wanted.
 final class NoteRider: Sendable {
   private let notes: [AttachedNote]
+  private let permit: SyncPermit?
   /// Those that are with the documents which the body, as it was run last, has changed.
   private let written = Locked<[AttachedNote]>([])
 
-  fileprivate init(_ notes: [AttachedNote]) { self.notes = notes }
+  fileprivate init(_ notes: [AttachedNote], _ permit: SyncPermit?) {
+    self.notes = notes
+    self.permit = permit
+  }
 
   fileprivate func put(into scope: inout WriteScope, after changeCount: UInt64) throws {
+    try permit?.ask()
     var put: [AttachedNote] = []
     if scope.changeCount > changeCount {
       for note in notes where try note.put(into: &scope) { put.append(note) }

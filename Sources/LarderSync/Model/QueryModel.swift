@@ -101,7 +101,8 @@ extension QueryModel {
   /// Whether a stored result was read: until then empty rows mean nothing.
   public var isLoaded: Bool { loadedQuery != nil }
 
-  /// What went wrong last; nil after a refresh that went well, and after ``dismissError()``.
+  /// What went wrong last: why the rows could not be read, until they could; or how a refresh has failed, until
+  /// one has succeeded. Nil after ``dismissError()``.
   public var lastError: (any Error)? { follower.lastError }
 
   /// Forgets the last error, once the user has seen it.

@@ -10,7 +10,10 @@ internal import Observation
 @MainActor @Observable
 final class RequestFollower<Request: Equatable & Sendable, Value: Sendable> {
   private(set) var request: Request
-  private(set) var lastError: (any Error)?
+  /// Why the values could not be read, since the last one that could; and how the last refresh has failed.
+  private var readError: (any Error)?
+  private var refreshError: (any Error)?
+  private var isReadErrorLater = false
   /// How fresh the values are, by the limiter of the updater.
   private(set) var refreshState = RefreshState()
   private(set) var refreshCount = 0
@@ -57,7 +60,15 @@ final class RequestFollower<Request: Equatable & Sendable, Value: Sendable> {
     if watching != nil, !isReading { watch() }
   }
 
-  func dismissError() { lastError = nil }
+  /// The later of the two errors. Neither takes the other away: a refresh that goes well makes nothing readable.
+  var lastError: (any Error)? {
+    isReadErrorLater ? readError ?? refreshError : refreshError ?? readError
+  }
+
+  func dismissError() {
+    readError = nil
+    refreshError = nil
+  }
 }
 
 // MARK: Watching
@@ -96,10 +107,13 @@ extension RequestFollower {
       }
     }
     switch event {
-    case .value(let value): take(value, request)
+    case .value(let value):
+      // A view that is told of a change draws again.
+      if readError != nil { readError = nil }
+      take(value, request)
     case .refresh(let state): refreshState = state
     case .failure(let error):
-      lastError = error
+      (readError, isReadErrorLater) = (error, true)
       // Nobody would see what is refreshed.
       if error as? StoreError == .closed { return true }
     }
@@ -119,12 +133,29 @@ extension RequestFollower {
     guard let updater else { return }
     refreshBegan()
     do {
-      refreshEnded(try await updater.sync(timing))
+      let status = try await updater.sync(timing)
+      await readState(of: updater)
+      refreshEnded(status)
     } catch {
+      await readState(of: updater)
       refreshEnded(nil)
       // A cancellation is the caller's own, or somebody's on purpose.
-      if !(error is CancellationError) { lastError = error }
+      if !(error is CancellationError) { refreshFailed(error) }
     }
+  }
+
+  /// The limiter tells of its state by itself, but not before ``refresh(_:)`` returns.
+  private func readState(of updater: any Updater) async {
+    guard let schedule = updater.schedule else { return }
+    var state = await Self.state(of: schedule)
+    // Of a model that has stopped nobody would take it back.
+    if refreshing == nil { state.isRefreshing = false }
+    refreshState = state
+  }
+
+  /// Reads the store, which is not for the main actor.
+  @concurrent private static func state(of schedule: FetchLimiter) async -> RefreshState {
+    schedule.refreshState
   }
 
   /// Has the updater sync, once for each start, and again when its limiter says so. A stream of its own, which goes on when the request
@@ -141,7 +172,7 @@ extension RequestFollower {
           guard let self, !Task.isCancelled else { return }
           switch event {
           case .value: break
-          case .failure(let error): lastError = error
+          case .failure(let error): refreshFailed(error)
           case .refresh(let state): refreshState = state
           }
         }
@@ -153,6 +184,10 @@ extension RequestFollower {
   /// - Parameter status: Nil for one that failed.
   private func refreshEnded(_ status: UpdateStatus?) {
     refreshCount -= 1
-    if let status, status != .skipped { lastError = nil }
+    if let status, status != .skipped, refreshError != nil { refreshError = nil }
+  }
+
+  private func refreshFailed(_ error: any Error) {
+    (refreshError, isReadErrorLater) = (error, false)
   }
 }

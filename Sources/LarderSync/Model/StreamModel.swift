@@ -57,7 +57,8 @@ extension StreamModel {
   /// Whether the stream has given a value.
   public var isLoaded: Bool { loadedRequest != nil }
 
-  /// What went wrong last; nil after a refresh that went well, and after ``dismissError()``.
+  /// What went wrong last: why the value could not be read, until one could; or how a refresh has failed, until
+  /// one has succeeded. Nil after ``dismissError()``.
   public var lastError: (any Error)? { follower.lastError }
 
   /// Forgets the last error, once the user has seen it.

@@ -24,6 +24,20 @@ public struct EarlierFailure: Error, Equatable, CustomStringConvertible {
   }
 }
 
+/// A fetch that has thrown `CancellationError` although nobody has cancelled it by its limiter: something of its
+/// own was cancelled, such as a task that it had started, or a connection. It counts as a failure and is tried
+/// again.
+public struct FetchInterrupted: Error, Equatable, CustomStringConvertible {
+  /// An interruption, such as a preview or a test shows.
+  public init() {}
+
+  public var description: String { "the refresh was interrupted before it was complete" }
+}
+
+extension FetchInterrupted: LocalizedError {
+  public var errorDescription: String? { description }
+}
+
 extension EarlierFailure: LocalizedError {
   public var errorDescription: String? { description }
 }

@@ -9,13 +9,15 @@ extension FetchLimiter {
     let cancelled = state.withLock { state -> Task<Void, Never>? in
       // Not a child of any caller's task: none of them may stop it. It is kept before it can look here, so that
       // a fetch that has itself called off finds it.
+      let refusal = Refusal(forgetCount, since: state.forgetCount)
       let task = Task { [self] in
         let result: Result<UpdateStatus, any Error>
         do {
-          let status = try await fetch()
+          let status = try await refusal.permit.required(by: fetch)
           if status != .skipped { await noteSuccess(status) }
           result = .success(status)
         } catch {
+          let error = failure(error, refusal)
           if !(error is CancellationError) { await noteFailure(error) }
           result = .failure(error)
         }
@@ -27,6 +29,21 @@ extension FetchLimiter {
     cancelled?.cancel()
   }
 
+  /// A flight takes off.
+  func takeOff(_ state: inout State) {
+    state.rest.takeOff()
+    state.forgetCount = forgetCount.withLock { $0 }
+  }
+
+  /// What a flight has failed with, as all are told. `CancellationError` is for what was called off on purpose:
+  /// it is no news to anybody, and nothing is tried again for it.
+  private func failure(_ error: any Error, _ refusal: Refusal) -> any Error {
+    // Whatever the save has made of it.
+    if refusal.isMade { return CancellationError() }
+    let isCancelled = state.withLock { $0.line.flight?.isCancelled == true }
+    return error is CancellationError && !isCancelled ? FetchInterrupted() : error
+  }
+
   private func land(_ result: Result<UpdateStatus, any Error>) {
     let (waiters, next) = state.withLock { state in
       state.task = nil
@@ -35,7 +52,7 @@ extension FetchLimiter {
         hasInterval: state.interval.minimum > .zero, isForgotten: state.isForgotten)
       let landing = state.line.land()
       state.askers.land(result, landing: state.line.landingCount, waiters: landing.waiters)
-      if landing.next != nil { state.rest.takeOff() }
+      if landing.next != nil { takeOff(&state) }
       return (landing.waiters.compactMap { state.waiters.removeValue(forKey: $0) }, landing.next)
     }
     if let next { fly(next.fetch) } else { tellObservers() }
@@ -119,6 +136,29 @@ extension FetchLimiter {
     // If it cannot be written, others try once more than they would have to.
     try? await note.memory.write(note.record, over: note.before, if: note.counts)
   }
+}
+
+/// Refuses what a flight saves when the last success was forgotten after it took off: it may be another
+/// user's.
+private struct Refusal: Sendable {
+  let permit: SyncPermit
+  private let made: Locked<Bool>
+
+  /// - Parameters:
+  ///   - forgetCount: How often the last success was forgotten.
+  ///   - count: The same when the flight took off.
+  init(_ forgetCount: Locked<UInt64>, since count: UInt64) {
+    let made = Locked(false)
+    self.made = made
+    permit = SyncPermit {
+      if forgetCount.withLock({ $0 }) == count { return }
+      made.withLock { $0 = true }
+      throw CancellationError()
+    }
+  }
+
+  /// Whether something was refused.
+  var isMade: Bool { made.withLock { $0 } }
 }
 
 extension FetchLimiter.State {

@@ -35,6 +35,8 @@ public final class FetchLimiter: Sendable {
     var waiterCount: UInt64 = 0
     /// Of the flight under way.
     var task: Task<Void, Never>?
+    /// How often the last success had been forgotten when the flight under way took off.
+    var forgetCount: UInt64 = 0
     /// Noted by the save of the flight under way, in its own transaction.
     var noted: FetchInterval.Moment?
     var rest = FetchRest()
@@ -160,7 +162,7 @@ public final class FetchLimiter: Sendable {
         if case .skipped = arrival { return arrival }
         state.waiters[waiter] = continuation
         state.askers.arrive(waiter, timing)
-        if case .takesOff = arrival { state.rest.takeOff() }
+        if case .takesOff = arrival { takeOff(&state) }
         return arrival
       }
     }
@@ -187,8 +189,10 @@ public final class FetchLimiter: Sendable {
   }
 
   /// Forgets the last success and what has failed since, so that the next caller is not skipped, and
-  /// streams refresh: after the data were erased, or another user has signed in. A fetch that is under way
-  /// goes on, and its success does not count: who joins from now on waits for another one behind it.
+  /// streams refresh: before the data are erased, or when another user has signed in. A fetch that is under way
+  /// goes on, but saves nothing more as `ChangeOrigin.sync`, in any store, and those who wait for it throw
+  /// `CancellationError`: what it brings is of the time before. Who joins from now on waits for another one
+  /// behind it.
   ///
   /// - Throws: `StoreError`; the last success then counts in other processes and after a restart. The next
   ///   caller of this limiter is not skipped even then.

@@ -52,6 +52,28 @@ public final class UpdaterFamily<Key: Hashable & Sendable>: Sendable {
   /// How many limiters are kept.
   public var count: Int { state.withLock { $0.limiters.count } }
 
+  /// Stops the fetches that are under way, of all keys, as ``FetchLimiter/cancel()`` does.
+  public func cancel() { for limiter in limiters { limiter.cancel() } }
+
+  /// Forgets the last success of every key, and what has failed since, as
+  /// ``FetchLimiter/forgetLastSuccess()`` does: when the user signs out, before the data are erased. A limiter with
+  /// a name that was released already has left its note in the store, which stays.
+  ///
+  /// - Throws: `StoreError`, of the first that has failed; the others have forgotten all the same.
+  public func forgetLastSuccesses() async throws {
+    var failure: (any Error)?
+    for limiter in limiters {
+      do {
+        try await limiter.forgetLastSuccess()
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  private var limiters: [FetchLimiter] { state.withLock { Array($0.limiters.values) } }
+
   private func limiter(of key: Key) -> FetchLimiter {
     if let limiter = state.withLock({ $0.limiters[key] }) { return limiter }
     // Made outside of the lock: the closure may ask this family for another key.

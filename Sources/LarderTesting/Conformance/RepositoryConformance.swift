@@ -28,32 +28,46 @@ public struct RepositoryConformance: Sendable {
 
   /// Checks an implementation for documents without a mapper.
   ///
-  /// - Parameter make: Makes a new, empty repository each time.
+  /// - Parameters:
+  ///   - isolation: The actor whose state `make` may use: the caller's.
+  ///   - make: Makes a new, empty repository each time.
   /// - Throws: ``ConformanceFailure`` for the first thing that is not as it should be; whatever
   ///   `make` throws.
-  public func check(_ make: () throws -> any Repository<Sample, Sample>) async throws {
+  public func check(
+    isolation: isolated (any Actor)? = #isolation,
+    _ make: () throws -> any Repository<Sample, Sample>
+  ) async throws {
     try await check(PlainSubject(), make)
   }
 
   /// Checks an implementation for domain models that a ``SampleMapper`` maps.
   ///
-  /// - Parameter make: Makes a new, empty repository each time.
-  /// - Throws: As ``check(_:)``.
-  public func checkMapped(_ make: () throws -> any Repository<SampleModel, Sample>) async throws {
+  /// - Parameters:
+  ///   - isolation: The actor whose state `make` may use: the caller's.
+  ///   - make: Makes a new, empty repository each time.
+  /// - Throws: As ``check(isolation:_:)``.
+  public func checkMapped(
+    isolation: isolated (any Actor)? = #isolation,
+    _ make: () throws -> any Repository<SampleModel, Sample>
+  ) async throws {
     try await check(MappedSubject(), make)
   }
 
   /// Checks an implementation for plain `Codable` types.
   ///
-  /// - Parameter make: Makes a new, empty repository each time.
-  /// - Throws: As ``check(_:)``.
+  /// - Parameters:
+  ///   - isolation: The actor whose state `make` may use: the caller's.
+  ///   - make: Makes a new, empty repository each time.
+  /// - Throws: As ``check(isolation:_:)``.
   public func checkCodable(
+    isolation: isolated (any Actor)? = #isolation,
     _ make: () throws -> any Repository<CodableSample, CodableDocument<CodableSample>>
   ) async throws {
     try await check(CodableSubject(), make)
   }
 
   private func check<Subject: ConformanceSubject>(
+    isolation: isolated (any Actor)? = #isolation,
     _ subject: Subject, _ make: () throws -> any Repository<Subject.Model, Subject.Entity>
   ) async throws {
     for fact in Subject.facts {

@@ -59,7 +59,11 @@ public final class EventRecorder<Value: Sendable>: Sendable {
   public func waitForEnd() async { await ends.wait(for: 1) }
 
   /// Returns when an event came for which `condition` holds.
-  public func waitForEvent(where condition: (Event<Value>) -> Bool) async {
+  ///
+  /// - Parameter isolation: The actor whose state the condition may use: the caller's.
+  public func waitForEvent(
+    isolation: isolated (any Actor)? = #isolation, where condition: (Event<Value>) -> Bool
+  ) async {
     var seen = 0
     while !Task.isCancelled {
       let events = events

@@ -17,15 +17,15 @@ import Testing
       let updater = RecordingUpdater()
       let model = QueryModel(sellers, Seller.byOrder, refreshedBy: updater)
       model.start()
-      await observe { model.isLoaded }
+      await waitUntil { model.isLoaded }
 
       let query = Seller.where { $0.phone.hasPrefix("22 1") }.sorted(by: \.order)
       model.query = query
       #expect(model.rows.count == 20 && model.loadedQuery == Seller.byOrder)
-      await observe { model.loadedQuery == query }
+      await waitUntil { model.loadedQuery == query }
       #expect(model.rows.map(\.id) == [1] + (10..<20))
       try await sellers.delete(keys: [1, 2])
-      await observe { model.rows.count == 10 }
+      await waitUntil { model.rows.count == 10 }
 
       await updater.waitForCalls(1)
       #expect(updater.callCount == 1)
@@ -50,21 +50,21 @@ import Testing
         }
         model.loadMore()
         model.start()
-        await observe { model.isLoaded }
+        await waitUntil { model.isLoaded }
         #expect(model.rows == Seller.many(10) && model.mayHaveMore)
 
         model.loadMore()
         #expect(!model.mayHaveMore)
         model.loadMore()
-        await observe { model.rows.count == 20 }
+        await waitUntil { model.rows.count == 20 }
         model.loadMore()
-        await observe { model.rows.count == 25 }
+        await waitUntil { model.rows.count == 25 }
         #expect(!model.mayHaveMore)
         #expect(steps == [10, 5])
         let query = Seller.where { $0.order >= 3 }.sorted(by: \.order)
         model.query = query
         #expect(!model.mayHaveMore)
-        await observe { model.loadedQuery == query }
+        await waitUntil { model.loadedQuery == query }
 
         #expect(model.rows.map(\.id) == Array(3..<13))
         #expect(model.mayHaveMore)
@@ -82,20 +82,20 @@ import Testing
       let joined = sellers.including(\.order, from: sellers)
       let model = QueryModel(joined, Seller.byOrder, pageSize: 3)
       model.start()
-      await observe { model.isLoaded }
+      await waitUntil { model.isLoaded }
       #expect(model.rows.map(\.related?.id) == [0, 1, 2])
 
       model.loadMore()
-      await observe { model.rows.count == 6 }
+      await waitUntil { model.rows.count == 6 }
       var changed = Seller.many(9)[5]
       changed.phone = "new"
       try await sellers.save(changed)
-      await observe {
+      await waitUntil {
         model.rows.last?.related?.phone == "new" && model.rows.last?.model == changed
       }
       let query = Seller.where { $0.order >= 8 }
       model.query = query
-      await observe { model.loadedQuery == query }
+      await waitUntil { model.loadedQuery == query }
 
       #expect(model.rows == [Included(model: Seller.many(9)[8], related: Seller.many(9)[8])])
       model.stop()
@@ -119,7 +119,7 @@ import Testing
     #expect(toldCount == 1)
     #expect(model.query == Seller.byOrder.limit(1))
     model.start()
-    await observe { model.isLoaded }
+    await waitUntil { model.isLoaded }
 
     #expect(model.rows.map(\.id) == [0])
   }
@@ -131,15 +131,15 @@ import Testing
     try await sellers.save(Seller.many(5))
     let given = GivenQuery(QueryModel(sellers, Seller.byOrder))
     given.update(Seller.byOrder)
-    await observe { given.model.rows.count == 5 }
+    await waitUntil { given.model.rows.count == 5 }
 
     given.update(Seller.byOrder.limit(2))
-    await observe { given.model.rows.count == 2 }
+    await waitUntil { given.model.rows.count == 2 }
     given.model.query = Seller.byOrder.limit(3)
     given.update(Seller.byOrder.limit(2))
-    await observe { given.model.rows.count == 3 }
+    await waitUntil { given.model.rows.count == 3 }
     given.update(Seller.byOrder)
-    await observe { given.model.rows.count == 5 }
+    await waitUntil { given.model.rows.count == 5 }
 
     #expect(given.model.query == Seller.byOrder)
   }
@@ -153,14 +153,14 @@ import Testing
       let model = StreamModel(sellers, key: 1)
       #expect(model.value == nil && !model.isLoaded)
       model.start()
-      await observe { model.isLoaded }
+      await waitUntil { model.isLoaded }
       #expect(model.value == Seller.many(2)[1])
 
       try await sellers.delete(keys: [1])
-      await observe { model.value == nil }
+      await waitUntil { model.value == nil }
       #expect(model.loadedRequest == 1)
       model.request = 0
-      await observe { model.loadedRequest == 0 }
+      await waitUntil { model.loadedRequest == 0 }
 
       #expect(model.value == Seller.many(1)[0])
       model.stop()
@@ -192,18 +192,18 @@ import Testing
       let sections = StreamModel(sellers, sections: Seller.byOrder, by: \.address)
       count.start()
       sections.start()
-      await observe { count.isLoaded && sections.isLoaded }
+      await waitUntil { count.isLoaded && sections.isLoaded }
       #expect(count.value == 4)
       #expect(sections.value.map(\.key) == (0..<4).map { "Street \($0)" })
 
       var moved = Seller.many(1)[0]
       moved.address = "Street 3"
       try await sellers.save(moved)
-      await observe { sections.value.count == 3 }
+      await waitUntil { sections.value.count == 3 }
       #expect(sections.value.map { $0.rows.map(\.id) } == [[1], [2], [0, 3]])
       count.request = Seller.where { $0.order > 0 }
       sections.request = Seller.where { $0.order > 1 }
-      await observe { count.value == 3 && sections.value.count == 2 }
+      await waitUntil { count.value == 3 && sections.value.count == 2 }
 
       #expect(sections.value.map(\.key) == ["Street 2", "Street 3"])
       count.stop()

@@ -12,19 +12,41 @@ import Testing
       #expect(model.lastRefreshed == nil && model.lastFailure == nil && !model.isRefreshing)
 
       model.start()
-      await observe { model.isRefreshing }
+      await waitUntil { model.isRefreshing }
       await scene.answer(1, .failure(Offline()))
-      await observe { model.lastFailure != nil && !model.isRefreshing }
-      await observe { model.lastError != nil }
+      await waitUntil { model.lastFailure != nil && !model.isRefreshing }
+      await waitUntil { model.lastError != nil }
       model.dismissError()
       #expect(model.lastError == nil && model.lastFailure as? Offline == Offline())
       await scene.passPause(1)
       await scene.answer(2, .success(.prefetched))
-      await observe { model.lastRefreshed != nil && !model.isRefreshing }
+      await waitUntil { model.lastRefreshed != nil && !model.isRefreshing }
 
       #expect(model.lastRefreshed == scene.clock.date)
       #expect(model.lastFailure == nil)
       model.stop()
+    }
+  }
+
+  @Test("a refresh that is over has told how fresh the rows are, also a model that was never started")
+  func refreshed() async throws {
+    try await withTemporaryStore { store in
+      let scene = RefreshScene(store)
+      let model = QueryModel(scene.sellers, Seller.byOrder, refreshedBy: scene.updater)
+      let failing = Task {
+        await model.refresh()
+        return (model.lastFailure as? Offline, model.isRefreshing)
+      }
+      await scene.answer(1, .failure(Offline()))
+      #expect(await failing.value == (Offline(), false))
+      let succeeding = Task {
+        await model.refresh()
+        return (model.lastRefreshed, model.isRefreshing)
+      }
+      await scene.answer(2, .success(.prefetched))
+
+      #expect(await succeeding.value == (scene.clock.date, false))
+      #expect(model.lastFailure == nil)
     }
   }
 
@@ -35,13 +57,13 @@ import Testing
       let model = QueryModel(scene.sellers, Seller.byOrder, refreshedBy: scene.updater)
       model.start()
       await scene.answer(1, .success(.prefetched))
-      await observe { model.lastRefreshed != nil && !model.isRefreshing }
+      await waitUntil { model.lastRefreshed != nil && !model.isRefreshing }
 
       let pull = Task { try await scene.updater.sync(.afterNow) }
-      await observe { model.isRefreshing }
+      await waitUntil { model.isRefreshing }
       model.stop()
 
-      await observe { !model.isRefreshing }
+      await waitUntil { !model.isRefreshing }
       await scene.answer(2, .success(.prefetched))
       let status = try await pull.value
       #expect(status == .alreadyCurrent)

@@ -15,10 +15,10 @@ import Testing
       #expect(model.rows.isEmpty && !model.isLoaded && model.lastChange == nil)
 
       model.start()
-      await observe { model.isLoaded }
+      await waitUntil { model.isLoaded }
       #expect(model.rows == page)
       try await sellers.save(Seller.many(4))
-      await observe { model.rows.count == 4 }
+      await waitUntil { model.rows.count == 4 }
 
       #expect(model.rows == Seller.many(4))
       #expect(model.lastError == nil && !model.isRefreshing)
@@ -47,13 +47,13 @@ import Testing
         apply()
       }
       model.start()
-      await observe { model.isLoaded }
+      await waitUntil { model.isLoaded }
 
       var first = page[0]
       first.phone = "0"
       let new = Seller(id: 9, phone: "9", address: "", order: 1)
       try await sellers.save([first, new], clearBeforeSaving: Seller.where { $0.id != 1 })
-      await observe { model.rows.count != 3 || model.rows.last?.id == 9 }
+      await waitUntil { model.rows.count != 3 || model.rows.last?.id == 9 }
 
       #expect(steps == ["initial 3", "- [2] + [2] ~ [0]"])
       #expect(model.rows == [first, page[1], new])
@@ -75,7 +75,7 @@ import Testing
       let model = QueryModel(sellers, Seller.byOrder, refreshedBy: updater)
 
       model.start()
-      await observe { model.lastError != nil }
+      await waitUntil { model.lastError != nil }
       #expect(model.lastError as? Offline == Offline(number: 1))
       #expect(model.rows == page)
       updater.outcome = .failure(Offline(number: 2))
@@ -104,7 +104,7 @@ import Testing
       let updater = RecordingUpdater(nil)
       let model = QueryModel(sellers, Seller.byOrder, refreshedBy: updater)
       model.start()
-      await observe { model.isRefreshing }
+      await waitUntil { model.isRefreshing }
       #expect(model.isLoaded)
       await updater.waitForCalls(1)
       let refresh = Task { await model.refresh() }
@@ -116,7 +116,7 @@ import Testing
       #expect(model.isRefreshing)
       updater.finish(.failure(Offline()))
       await refresh.value
-      await observe { !model.isRefreshing }
+      await waitUntil { !model.isRefreshing }
 
       #expect(model.lastError as? Offline == Offline())
       model.stop()
@@ -153,12 +153,12 @@ import Testing
         apply()
       }
       model.start()
-      await observe { model.isLoaded }
+      await waitUntil { model.isLoaded }
       await updater.waitForEnds(1)
 
       model.start()
       try await sellers.save(page)
-      await observe { model.rows == page }
+      await waitUntil { model.rows == page }
 
       #expect(initialCount == 1)
       #expect(updater.callCount == 1)
@@ -174,7 +174,7 @@ import Testing
       let updater = RecordingUpdater()
       let model = QueryModel(sellers, Seller.byOrder, refreshedBy: updater)
       model.start()
-      await observe { model.isLoaded }
+      await waitUntil { model.isLoaded }
       await updater.waitForEnds(1)
 
       model.stop()
@@ -182,7 +182,7 @@ import Testing
       try await sellers.save(Seller.many(4))
       #expect(model.rows == page)
       model.start()
-      await observe { model.rows.count == 4 }
+      await waitUntil { model.rows.count == 4 }
       await updater.waitForEnds(2)
 
       #expect(updater.callCount == 2)
@@ -197,10 +197,10 @@ import Testing
     try await sellers.save(page)
     let model = QueryModel(sellers, Seller.byOrder)
     model.start()
-    await observe { model.isLoaded }
+    await waitUntil { model.isLoaded }
 
     try store.close(timeout: .seconds(300))
-    await observe { model.lastError != nil }
+    await waitUntil { model.lastError != nil }
 
     #expect(model.lastError as? StoreError == .closed)
     #expect(model.rows == page)
@@ -212,9 +212,9 @@ import Testing
       of: Seller.self, mappedBy: SellerMapper())
     let model = QueryModel(sellers, Seller.byOrder)
     model.start()
-    await observe { model.isLoaded }
+    await waitUntil { model.isLoaded }
     try await sellers.save(page)
-    await observe { !model.rows.isEmpty }
+    await waitUntil { !model.rows.isEmpty }
 
     #expect(model.rows == page)
   }

@@ -124,6 +124,48 @@ import Testing
     #expect(stage.shown == ["a of 0", "c of 2"])
   }
 
+  @Test("what could not be read stays the error until it can be, however well the updater does")
+  func unreadable() async {
+    let updater = RecordingUpdater(.success(.alreadyCurrent))
+    let stage = Stage(refreshedBy: updater)
+    stage.follower?.start()
+    await stage.waitForReading(0)
+    stage.feeds[0].send(.failure(Offline(number: 1)))
+    await stage.feeds[0].waitForQuestions(2)
+    await updater.waitForEnds(1)
+
+    await stage.follower?.refresh(.afterNow)
+    #expect(stage.follower?.lastError as? Offline == Offline(number: 1))
+    updater.outcome = .failure(Offline(number: 2))
+    await stage.follower?.refresh(.afterNow)
+    #expect(stage.follower?.lastError as? Offline == Offline(number: 2))
+    updater.outcome = .success(.updated)
+    await stage.follower?.refresh(.afterNow)
+    #expect(stage.follower?.lastError as? Offline == Offline(number: 1))
+    await stage.show("a", 0)
+
+    #expect(stage.follower?.lastError == nil)
+    #expect(stage.shown == ["a of 0"])
+  }
+
+  @Test("values take away the error of an earlier request, and none of a refresh")
+  func earlierError() async {
+    let updater = RecordingUpdater(.failure(Offline(number: 2)))
+    let stage = Stage(refreshedBy: updater)
+    stage.follower?.start()
+    await stage.waitForReading(0)
+    stage.feeds[0].send(.failure(Offline(number: 1)))
+    await waitUntil { stage.follower?.lastError as? Offline == Offline(number: 2) }
+
+    stage.follower?.follow(1)
+    await stage.waitForReading(1)
+    await stage.show("b", 1)
+
+    #expect(stage.follower?.lastError as? Offline == Offline(number: 2))
+    stage.follower?.dismissError()
+    #expect(stage.follower?.lastError == nil)
+  }
+
   @Test("the same request again does nothing, and one that is made before the start is the first")
   func same() async {
     let stage = Stage()
@@ -156,7 +198,7 @@ import Testing
     await stage.show("b", 1)
     #expect(updater.runningCount == 1)
     updater.finish(.failure(Offline(number: 3)))
-    await observe { stage.follower?.lastError != nil }
+    await waitUntil { stage.follower?.lastError != nil }
 
     #expect(stage.follower?.lastError as? Offline == Offline(number: 3))
     #expect(updater.callCount == 1)

@@ -36,17 +36,17 @@ import Testing
     let updater = RecordingUpdater()
 
     let model = makeCatalogue(books, refreshedBy: updater)
-    await observe { model.isLoaded }
+    await waitUntil { model.isLoaded }
     #expect(model.rows.map(\.title) == titles.sorted())
     search(for: "B", in: model)
-    await observe { model.loadedQuery == model.query }
+    await waitUntil { model.loadedQuery == model.query }
     #expect(model.rows.map(\.title) == titles.filter { $0.hasPrefix("B") })
     let shelf = makeShelf(books)
     shelf.start()
-    await observe { shelf.isLoaded }
+    await waitUntil { shelf.isLoaded }
     #expect(shelf.rows.count == 20)
     endIsInSight(of: shelf)
-    await observe { shelf.rows.count == 30 }
+    await waitUntil { shelf.rows.count == 30 }
 
     #expect(shelf.rows.map(\.title) == titles.sorted())
   }
@@ -66,12 +66,12 @@ import Testing
       shelves.start()
       detail.start()
       credits.start()
-      await observe { shelves.isLoaded && detail.isLoaded && credits.isLoaded }
+      await waitUntil { shelves.isLoaded && detail.isLoaded && credits.isLoaded }
       #expect(show(shelves) == ["# Kitchen", "Bread", "# Travel", "Fjords"])
       #expect(detail.value == fjords)
       #expect(credits.rows.map(\.related?.name) == [nil, "Liv"])
       try await authors.save(Author(id: 8, name: "Kim"))
-      await observe { credits.rows.first?.related?.name == "Kim" }
+      await waitUntil { credits.rows.first?.related?.name == "Kim" }
 
       #expect(
         try joined(books, authors).1.fetch(Author.all).map { $0.related.map(\.id) } == [[1], [2]])

@@ -288,7 +288,7 @@ import Testing
       await settle { scene.limiter.waiterCount == 3 }
       await scene.answer(.failure(Offline()))
       await press.value
-      await observe { models.allSatisfy { $0.lastFailure != nil && !$0.isRefreshing } }
+      await waitUntil { models.allSatisfy { $0.lastFailure != nil && !$0.isRefreshing } }
       #expect(models[0].lastError as? Offline == Offline())
       #expect(models[1].lastError == nil)
 
@@ -296,7 +296,7 @@ import Testing
       scene.clock.advance(by: .seconds(1))
       await settle { scene.limiter.waiterCount == 2 }
       await scene.answer(.success(.prefetched))
-      await observe { models.allSatisfy { $0.lastError == nil && $0.lastFailure == nil } }
+      await waitUntil { models.allSatisfy { $0.lastError == nil && $0.lastFailure == nil } }
       for model in models { model.stop() }
     }
   }

@@ -62,7 +62,7 @@ import Testing
     urgencies.start()
     wishes.start()
 
-    await observe { urgencies.isLoaded && wishes.isLoaded }
+    await waitUntil { urgencies.isLoaded && wishes.isLoaded }
 
     #expect(urgencies.value.map(\.key) == [.low, .normal, .high])
     #expect(wishes.value.map(\.key) == [nil, .low, .high])

@@ -30,7 +30,7 @@ import Testing
     let limiter = FetchLimiter(minimumInterval: quarter, retrying: nil, clock: ManualClock())
 
     await #expect(throws: Offline()) { try await limiter.run { throw Offline() } }
-    await #expect(throws: CancellationError.self) {
+    await #expect(throws: FetchInterrupted()) {
       try await limiter.run { throw CancellationError() }
     }
     #expect(try await limiter.run { .skipped } == .skipped)

@@ -19,8 +19,12 @@ import Testing
       try await scene.limiter.forgetLastSuccess()
       scene.remote.answer(.success(isNew ? .fromRemote(page) : .prefetched))
 
-      #expect(try await fetching.value == (isNew ? .updated : .alreadyCurrent))
-      #expect(try scene.sellers.count() == (isNew ? 3 : 0))
+      if isNew {
+        await #expect(throws: CancellationError.self) { try await fetching.value }
+      } else {
+        #expect(try await fetching.value == .alreadyCurrent)
+      }
+      #expect(try scene.sellers.count() == 0)
       try #require(try scene.limiter.lastSuccess() == nil)
       // As another process, or this one after a restart.
       #expect(try RefreshScene(store, clock: scene.clock).limiter.lastSuccess() == nil)
@@ -42,10 +46,11 @@ import Testing
       await settle { scene.limiter.waiterCount == 2 }
 
       scene.remote.answer(.success(.fromRemote(page)))
-      await scene.answer(2, .success(.prefetched))
+      await scene.answer(2, .success(.fromRemote(Seller.many(4))))
 
-      let statuses = [try await early.value, try await late.value]
-      #expect(statuses == [.updated, .alreadyCurrent])
+      await #expect(throws: CancellationError.self) { try await early.value }
+      #expect(try await late.value == .updated)
+      #expect(try scene.sellers.count() == 4)
       #expect(try scene.limiter.lastSuccess() == scene.clock.date)
     }
   }

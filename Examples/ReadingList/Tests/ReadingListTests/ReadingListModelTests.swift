@@ -2,7 +2,6 @@ import Foundation
 import Larder
 import LarderSync
 import LarderTesting
-import Observation
 import ReadingList
 import Testing
 
@@ -20,13 +19,13 @@ import Testing
     let model = ReadingListModel(articles, refreshedBy: silent)
 
     model.start()
-    await observe { model.list.isLoaded && model.list.isRefreshing }
+    await waitUntil { model.list.isLoaded && model.list.isRefreshing }
 
     #expect(model.list.rows == [new, old])
     // The list shows the refresh before the updater is called.
     await silent.waitForCalls(1)
     #expect(silent.finish(.success(.alreadyCurrent)))
-    await observe { !model.list.isRefreshing }
+    await waitUntil { !model.list.isRefreshing }
   }
 
   @Test("a refresh that fails is an error, and leaves the list as it is")
@@ -35,7 +34,7 @@ import Testing
     let model = ReadingListModel(articles, refreshedBy: RecordingUpdater(.failure(Offline())))
 
     model.start()
-    await observe { model.list.lastError != nil && model.list.isLoaded }
+    await waitUntil { model.list.lastError != nil && model.list.isLoaded }
 
     #expect(model.list.rows == [old])
   }
@@ -45,12 +44,12 @@ import Testing
     try await articles.save([old, new])
     let model = ReadingListModel(articles, refreshedBy: RecordingUpdater())
     model.start()
-    await observe { model.unreadCount == 2 }
+    await waitUntil { model.unreadCount == 2 }
 
     await model.markRead(old)
-    await observe { model.unreadCount == 1 }
+    await waitUntil { model.unreadCount == 1 }
 
-    await observe { model.list.rows.last?.isRead == true }
+    await waitUntil { model.list.rows.last?.isRead == true }
     #expect(model.list.rows.map(\.id) == [2, 1])
     #expect(model.failure == nil)
   }
@@ -60,10 +59,10 @@ import Testing
     try await articles.save([old, new])
     let model = ReadingListModel(articles, refreshedBy: RecordingUpdater())
     model.start()
-    await observe { model.list.rows.count == 2 }
+    await waitUntil { model.list.rows.count == 2 }
 
     model.searchText = "RYE"
-    await observe { model.list.rows.count == 1 }
+    await waitUntil { model.list.rows.count == 1 }
 
     #expect(model.list.rows == [new])
   }
@@ -82,21 +81,5 @@ import Testing
       #expect(try stored.fetch(Article.all).map(\.title) == ["Bread, revised", "Rye bread"])
       #expect(try stored.fetch(Article.all).map(\.isRead) == [true, false])
     }
-  }
-}
-
-/// Returns when `condition` holds, or the test's time is over; asks again after each change of what it has
-/// read, as a view does.
-@MainActor
-private func observe(until condition: @MainActor () -> Bool) async {
-  while !Task.isCancelled {
-    let (changes, change) = AsyncStream<Void>.makeStream()
-    let isTrue = withObservationTracking {
-      condition()
-    } onChange: {
-      change.yield()
-    }
-    if isTrue { return }
-    for await _ in changes { break }
   }
 }
