@@ -15,7 +15,7 @@ extension Store {
   /// - Throws: ``StoreError``: the folder is not safe to use or holds something else, another
   ///   format, other options. Nothing that was there is changed.
   public convenience init(at folder: URL, options: StoreOptions = StoreOptions()) throws {
-    try self.init(at: folder.path(percentEncoded: false), options: options)
+    try self.init(at: folder.folderPath(), options: options)
   }
 
   /// Opens the store in the folder at this path; see ``init(at:options:)-(URL,_)``.
@@ -38,7 +38,7 @@ extension Store {
     options.isReadOnly = true
     options.isPublished = true
     try self.init(
-      path: folder.path(percentEncoded: false), options: options, temporaryFolder: nil)
+      path: folder.folderPath(), options: options, temporaryFolder: nil)
   }
 
   /// A store that a quarantine fills, which nobody else can open before that has ended.

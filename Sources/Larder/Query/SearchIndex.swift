@@ -191,6 +191,18 @@ extension Field {
     marked(weight)
   }
 
+  @_disfavoredOverload
+  @available(
+    *, unavailable,
+    message: """
+      only text can be searched for words: `String`, `[String]`, `Set<String>`, optionals of them, embedded \
+      documents, and types of your own that are `SearchableText`
+      """
+  )
+  public func searchable<Value>(_ path: KeyPath<Owner, Value>, weight: Int = 1) -> Self {
+    fatalError("unavailable")
+  }
+
   private func marked(_ weight: Int) -> Self {
     var field = self
     field.searchWeight = weight

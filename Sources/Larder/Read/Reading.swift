@@ -84,6 +84,13 @@ extension Reading where Self: ~Copyable {
     }
   }
 
+  /// The first document that `query` selects, in its order; nil if it selects none.
+  ///
+  /// - Throws: As `fetch(_:)`.
+  public borrowing func first<Entity: Document>(_ query: Query<Entity>) throws -> Entity? {
+    try fetch(query.limit(1)).first
+  }
+
   /// How many documents `query` selects.
   ///
   /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` when a field of the filter
@@ -114,6 +121,15 @@ extension Reading where Self: ~Copyable {
     _ query: Query<Mapper.Entity>, mappedBy mapper: Mapper
   ) throws -> [Mapper.Model] {
     try withMoment { try $0.fetch(query, .mapped(by: mapper)) }
+  }
+
+  /// The first domain model that ``fetch(_:mappedBy:)`` would give, or nil.
+  ///
+  /// - Throws: As ``fetch(_:mappedBy:)``.
+  public borrowing func first<Mapper: EntityMapper>(
+    _ query: Query<Mapper.Entity>, mappedBy mapper: Mapper
+  ) throws -> Mapper.Model? {
+    try fetch(query.limit(1), mappedBy: mapper).first
   }
 
   /// How many domain models ``fetch(_:mappedBy:)`` would give. Decodes every entity that the

@@ -29,6 +29,11 @@ public struct JoinedModels<Model: Sendable, Entity: Document, Related: Sendable>
   /// - Throws: ``StoreError`` when one cannot be read.
   public func fetch(_ query: Query<Entity>) throws -> [Element] { try fetching(query) }
 
+  /// The first model of what `query` selects, in its order, with what belongs to it; nil if there is none.
+  ///
+  /// - Throws: As ``fetch(_:)``.
+  public func first(_ query: Query<Entity>) throws -> Element? { try fetch(query.limit(1)).first }
+
   /// What `query` selects, each with what belongs to it, and from then on how that changes: by changes of
   /// the models, and of what belongs to them.
   ///

@@ -1,4 +1,11 @@
 extension Repository {
+  /// The first model that `query` selects, in its order; nil if it selects none.
+  ///
+  /// - Throws: As ``fetch(_:)``.
+  public func first(_ query: Query<Entity> = Entity.all) throws -> Model? {
+    try fetch(query.limit(1)).first
+  }
+
   /// Whether `query` selects anything.
   ///
   /// - Throws: ``StoreError`` when what it looks at cannot be read.

@@ -33,6 +33,11 @@ public struct RepositoryReads<Model: Sendable, Entity: Document>: Sendable {
     try repository.fetch(query)
   }
 
+  /// - Throws: ``StoreError``, as ``Repository/first(_:)``.
+  @concurrent public func first(_ query: Query<Entity> = Entity.all) async throws -> Model? {
+    try repository.first(query)
+  }
+
   /// - Throws: ``StoreError``, as ``Repository/page(_:after:)``.
   @concurrent public func page(
     _ query: Query<Entity>, after cursor: PageCursor? = nil

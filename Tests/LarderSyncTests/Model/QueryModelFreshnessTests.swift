@@ -28,7 +28,8 @@ import Testing
     }
   }
 
-  @Test("a refresh that is over has told how fresh the rows are, also a model that was never started")
+  @Test(
+    "a refresh that is over has told how fresh the rows are, also a model that was never started")
   func refreshed() async throws {
     try await withTemporaryStore { store in
       let scene = RefreshScene(store)

@@ -14,7 +14,8 @@ import Testing
 
     init(_ store: Store, isNamed: Bool, inMemory: Bool) {
       limiter =
-        isNamed ? FetchLimiter(minimumInterval: .seconds(60), named: "a", in: store) : FetchLimiter()
+        isNamed
+        ? FetchLimiter(minimumInterval: .seconds(60), named: "a", in: store) : FetchLimiter()
       stored =
         inMemory ? InMemoryRepository(of: Seller.self) : store.repository(of: Seller.self)
     }
@@ -49,7 +50,8 @@ import Testing
     }
   }
 
-  @Test("a save that waits for its turn is refused in its transaction, whatever it makes of the error")
+  @Test(
+    "a save that waits for its turn is refused in its transaction, whatever it makes of the error")
   func inTransaction() async throws {
     try await withTemporaryStore { store in
       let scene = Scene(store, isNamed: true, inMemory: false)

@@ -69,6 +69,61 @@ import Testing
         == "Specimen where bigger >= 0 && bigger <= 18446744073709551615 && step >= 0")
   }
 
+  @Test("what a list or a range contains is said as in a closure of Swift's, and means the same")
+  func contained() {
+    let (counts, names, grades) = ([1, 3], Set(["a"]), [Specimen.Grade.worst, .good])
+    let pairs: [(Query<Specimen>, Query<Specimen>)] = [
+      (Specimen.where { counts.contains($0.count) }, Specimen.where { $0.count.isIn(counts) }),
+      (Specimen.where { names.contains($0.id) }, Specimen.where { $0.id.isIn(names) }),
+      (Specimen.where { names.contains($0.note) }, Specimen.where { $0.note.isIn(names) }),
+      (Specimen.where { grades.contains($0.grade) }, Specimen.where { $0.grade.isIn(grades) }),
+      (
+        Specimen.where { grades.contains($0.lastGrade) },
+        Specimen.where { $0.lastGrade.isIn(grades) }
+      ),
+      (Specimen.where { (1...3).contains($0.count) }, Specimen.where { $0.count.isIn(1...3) }),
+      (Specimen.where { (0..<3).contains($0.step) }, Specimen.where { $0.step.isIn(0..<3) }),
+      (Specimen.where { (0.5...).contains($0.weight) }, Specimen.where { $0.weight.isIn(0.5...) }),
+      (Specimen.where { (...0.5).contains($0.ratio) }, Specimen.where { $0.ratio.isIn(...0.5) }),
+      (Specimen.where { (..<0.5).contains($0.ratio) }, Specimen.where { $0.ratio.isIn(..<0.5) }),
+      (
+        Specimen.where { (Specimen.Grade.fair...).contains($0.grade) },
+        Specimen.where { $0.grade.isIn(.fair...) }
+      ),
+      (
+        Specimen.where { (...Specimen.Grade.fair).contains($0.lastGrade) },
+        Specimen.where { $0.lastGrade.isIn(...Specimen.Grade.fair) }
+      ),
+    ]
+    for (left, right) in pairs { #expect(left == right) }
+    #expect("\(pairs[5].0)" == "Specimen where n >= 1 && n <= 3")
+    let among = Specimen.where { !counts.contains($0.count) && $0.isNew }
+    #expect("\(among)" == "Specimen where !(n in [1, 3]) && new == true")
+  }
+
+  @Test("the first of a query is what its order says, and nil where it selects nothing")
+  func first() async throws {
+    try await withTemporaryStore { store in
+      let stored = store.repository(of: Contact.self)
+      let inMemory = InMemoryRepository(of: Contact.self)
+      try await stored.save(contacts)
+      try await inMemory.save(contacts)
+      let (last, none) = (Contact.all.sorted(by: \.id, .reverse), Contact.where { $0.order > 99 })
+      for repository in [stored as any Repository<Contact, Contact>, inMemory] {
+        #expect(try repository.first()?.id == "a")
+        #expect(try repository.first(last.offset(1))?.id == "b")
+        #expect(try await repository.async.first(last)?.id == "c")
+        #expect(try repository.first(none) == nil)
+        #expect(try repository.first(last.limit(0)) == nil)
+      }
+      #expect(try store.read { try $0.first(last)?.id } == "c")
+      let written = try await store.write { try $0.first(none) }
+      #expect(written == nil)
+      let cities = stored.including(\.id, from: stored)
+      #expect(try cities.first(last)?.related?.id == "c")
+    }
+  }
+
   @Test("conditions can be made in steps and from values of the program")
   func steps() throws {
     let cities = ["Oslo", "Bergen"]

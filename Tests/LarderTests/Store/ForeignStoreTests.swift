@@ -11,6 +11,28 @@ import Testing
   let folder = TestFolder()
   let note = Note(id: "a", nonce: "n", batchCount: 1)
 
+  @Test("a URL of the network is no folder, wherever one is given, and nothing is made at its path")
+  func networkURL() throws {
+    let path = folder.path + "/remote"
+    let url = try #require(URL(string: "https://example.org" + path))
+    let store = try Store(at: folder.store)
+    let error = storeError { _ = try Store(at: url) }
+
+    guard case .notAStore(url.absoluteString, _)? = error else {
+      Issue.record("thrown was \(String(describing: error))")
+      return
+    }
+    #expect(storeError { _ = try Store(published: url) } == error)
+    #expect(storeError { try store.backup(to: url) } == error)
+    #expect(storeError { try store.publish(Note.all, to: url) } == error)
+    #expect(storeError { _ = try Store.restore(from: url, to: URL(filePath: path)) } == error)
+    #expect(storeError { _ = try Store.quarantine(at: url) } == error)
+    #expect(!FileManager.default.fileExists(atPath: path))
+    // Without a scheme it is a path.
+    try store.backup(to: #require(URL(string: path)))
+    try verifyAndClose(store)
+  }
+
   @Test("a data file that is no store is refused and untouched", arguments: Foreign.allCases)
   func foreignFile(kind: Foreign) throws {
     try FileManager.default.createDirectory(

@@ -39,7 +39,7 @@ extension Store {
     _ queries: repeat Query<each Entity>, to folder: URL
   ) throws -> PublishReport {
     try checkOpen()
-    let path = folder.path(percentEncoded: false)
+    let path = try folder.folderPath()
     // To its end it is one read, which a suspension waits for: the store that is made here has locks of its
     // own, if in the temporary folder only.
     let report = try read { snapshot in

@@ -79,7 +79,7 @@ extension Store {
     at folder: URL, options: StoreOptions = StoreOptions(),
     progress: (StoreProgress) throws -> Void = { _ in }
   ) throws -> QuarantineReport {
-    let path = folder.path(percentEncoded: false)
+    let path = try folder.folderPath()
     // First: what cannot be opened with these would only be moved.
     try options.check()
     guard !options.isReadOnly else { throw StoreError.readOnly }

@@ -25,7 +25,7 @@ extension Store {
   public func backup(
     to folder: URL, progress: (StoreProgress) throws -> Void = { _ in }
   ) throws -> Int {
-    try backup(to: folder.path(percentEncoded: false), progress: progress)
+    try backup(to: folder.folderPath(), progress: progress)
   }
 
   /// Writes a copy of the store into a new folder; see `backup(to:progress:)`.
@@ -60,7 +60,7 @@ extension Store {
     to folder: URL, progress: @escaping @Sendable (StoreProgress) throws -> Void = { _ in }
   ) async throws -> Int {
     try await DiskWork.run(progress) { [self] progress in
-      try backup(to: folder.path(percentEncoded: false), progress: progress)
+      try backup(to: folder.folderPath(), progress: progress)
     }
   }
 }

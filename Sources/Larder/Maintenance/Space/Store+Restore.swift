@@ -42,7 +42,7 @@ extension Store {
     from backup: URL, to folder: URL, progress: (StoreProgress) throws -> Void = { _ in }
   ) throws -> RestoreReport {
     try restore(
-      from: backup.path(percentEncoded: false), to: folder.path(percentEncoded: false),
+      from: backup.folderPath(), to: folder.folderPath(),
       progress: progress)
   }
 
@@ -98,7 +98,7 @@ extension Store {
   ) async throws -> RestoreReport {
     try await DiskWork.run(progress) { progress in
       try restore(
-        from: backup.path(percentEncoded: false), to: folder.path(percentEncoded: false),
+        from: backup.folderPath(), to: folder.folderPath(),
         progress: progress)
     }
   }
