@@ -98,8 +98,16 @@ struct FieldTable: Equatable, Sendable {
 struct StoredField: Equatable, Sendable {
   let name: String
   var kind: Kind<Int>
-  /// Whether a Swift type declared it; otherwise its kind was inferred from values.
+  /// Whether a Swift type declared the whole kind; otherwise it is inferred from values. A `Codable` type
+  /// that has encoded only nils or empty containers leaves the rest of the kind to values, too.
   var isDeclared: Bool
   /// Whether the type that declared it last cannot read a record without it.
   var isRequired: Bool
+
+  init(name: String, kind: Kind<Int>, isDeclared: Bool, isRequired: Bool) {
+    self.name = name
+    self.kind = kind
+    self.isDeclared = isDeclared && !kind.isOpen
+    self.isRequired = isRequired
+  }
 }

@@ -147,7 +147,7 @@ private struct FieldMerger<Shape: DocumentShape> {
       if Shape.isDeclared {
         // Only ever weakened: two versions of an app would take turns at it otherwise.
         stored.isRequired = field.isRequired && (stored.isRequired || !stored.isDeclared)
-        stored.isDeclared = true
+        stored.isDeclared = !stored.kind.isOpen
       }
       description.tables[table][slot] = stored
     }

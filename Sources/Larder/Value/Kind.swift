@@ -81,6 +81,16 @@ extension Kind {
     }
   }
 
+  /// Whether it is still to be seen what stands in it, or in a part of it.
+  var isOpen: Bool {
+    switch self {
+    case .null: true
+    case .optional(let inner), .array(let inner), .set(let inner): inner.isOpen
+    case .dictionary(let key, let value): key.isOpen || value.isOpen
+    default: false
+    }
+  }
+
   /// This kind with other references, made by `change`.
   func mapReferences<Other>(_ change: (Reference) -> Other) -> Kind<Other> {
     switch self {

@@ -14,7 +14,8 @@ struct CSVGuess: Sendable {
       columns.append(
         (
           index, column.path.names == [keyField],
-          CSVInference(allowsMixed: options.allowsMixedKinds)
+          CSVInference(
+            allowsMixed: options.allowsMixedKinds, takesJSON: column.place?.kind == .null)
         ))
     }
   }
@@ -58,11 +59,17 @@ struct CSVInference: Equatable, Sendable {
   private var seen: Seen = []
   /// Whether fields that no other kind holds together make a column of any kind, and not of text.
   private let allowsMixed: Bool
+  /// Whether JSON may stand in it, as exports write it. Only where the catalogue knows the
+  /// field, and nobody has seen a value in it: elsewhere text may look so, too.
+  private let takesJSON: Bool
 
-  init(allowsMixed: Bool) { self.allowsMixed = allowsMixed }
+  init(allowsMixed: Bool, takesJSON: Bool = false) {
+    self.allowsMixed = allowsMixed
+    self.takesJSON = takesJSON
+  }
 
   private struct Seen: OptionSet, Sendable {
-    let rawValue: UInt8
+    let rawValue: UInt16
     static let bool = Seen(rawValue: 1)
     /// An integer that a double is equal to.
     static let integer = Seen(rawValue: 2)
@@ -73,6 +80,10 @@ struct CSVInference: Equatable, Sendable {
     static let negative = Seen(rawValue: 64)
     /// An integer above `Int64.max`.
     static let unsigned = Seen(rawValue: 128)
+    /// An object, an array or text, as JSON has it.
+    static let json = Seen(rawValue: 256)
+    /// What is the same in JSON.
+    static let plain: Seen = [.bool, .integer, .wideInteger, .unsigned, .double]
   }
 
   /// Whether no further field can change the kind.
@@ -87,6 +98,9 @@ struct CSVInference: Equatable, Sendable {
     case .integer, .wideInteger, [.integer, .wideInteger]: .integer(.int64)
     case .double, [.integer, .double]: .double
     case .text: .string
+    // Stands for all JSON; what there is in it the whole file shows.
+    case let kinds where kinds.contains(.json) && kinds.isSubset(of: Seen.plain.union(.json)):
+      .dictionary(.string, .null)
     // Among these, one is above `Int64.max`.
     case let kinds
     where kinds.isSubset(of: [.integer, .wideInteger, .unsigned]) && !seen.contains(.negative):
@@ -105,10 +119,20 @@ struct CSVInference: Equatable, Sendable {
 
   /// Takes a field in.
   mutating func add(_ cell: UnsafeBufferPointer<UInt8>, isQuoted: Bool) {
-    if isQuoted {
+    if takesJSON, Self.isJSON(cell) {
+      seen.insert(.json)
+    } else if isQuoted {
       seen.insert(.text)
     } else if !cell.isEmpty, !CSVNotation.isMissing(cell) {
       seen.insert(Self.kind(of: cell))
+    }
+  }
+
+  private static func isJSON(_ cell: UnsafeBufferPointer<UInt8>) -> Bool {
+    switch (cell.first, cell.last) {
+    case (UInt8(ascii: "{"), UInt8(ascii: "}")), (UInt8(ascii: "["), UInt8(ascii: "]")): true
+    case (UInt8(ascii: "\""), UInt8(ascii: "\"")): cell.count > 1
+    default: false
     }
   }
 

@@ -23,7 +23,8 @@
 /// column that the collection has of any kind is read as JSON, which is how an export writes it.
 ///
 /// Arrays, sets, dictionaries and embedded documents stand as JSON in one field, where the
-/// collection holds these or the column's type is `json`.
+/// collection holds these or the column's type is `json`. They are read, too, where the collection has the field
+/// and nobody has seen a value in it.
 public struct CSVOptions: Sendable {
   /// What stands between two fields; nil for a comma, or a tab in files named `.tsv`.
   public var delimiter: CSVDelimiter?
