@@ -87,8 +87,17 @@ struct ImportItems: ~Copyable {
       return true
     }
     guard try json?.next() == true else { return false }
+    if makesKeys, let key = json?.key { throw keyIsLost(key) }
     if let count = json?.consumedByteCount { consumedByteCount = count }
     return true
+  }
+
+  private mutating func keyIsLost(_ key: String) -> ImportError {
+    ImportError(
+      .value, file: conversion?.file ?? "", position: json?.position,
+      found: "a document under the key \(quoted(key))",
+      expected: "documents without keys, for which keys are made; to keep these, name the field "
+        + "for them")
   }
 
   /// Whether columns have turned out to be of other kinds than was guessed.

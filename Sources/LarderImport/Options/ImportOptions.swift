@@ -32,7 +32,8 @@ public struct ImportOptions: Sendable {
   public var allowsMixedKinds = false
 
   /// Gives every document a new key in the key field, a UUID that grows with time, so that the
-  /// collection has the order of the file. A file whose documents have that field is refused.
+  /// collection has the order of the file. A file whose documents have that field is refused, and so is one
+  /// in which they stand under keys of their own.
   ///
   /// Everything is saved in one transaction then, as a second import would save all documents again.
   public var makesKeys = false
