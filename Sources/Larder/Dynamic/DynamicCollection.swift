@@ -315,4 +315,14 @@ extension Value {
       self = .uuid(id)
     }
   }
+
+  /// The key that a file means by `text`; nil for a number in another spelling than its own. `007` is an
+  /// article number, and another key than `7`.
+  package init?(writtenKey text: String, kind: KeyKind) {
+    self.init(keyText: text, kind: kind)
+    switch self {
+    case .integer, .unsigned: if description != text { return nil }
+    default: break
+    }
+  }
 }

@@ -63,7 +63,8 @@ extension RecordPlan {
     case .none: return false
     case .made(let id): value = .uuid(id)
     case .text(let text):
-      guard let read = Value(keyText: text, kind: binding.collection.keyKind) else { return false }
+      guard let read = Value(writtenKey: text, kind: binding.collection.keyKind)
+      else { return false }
       value = read
     }
     guard let encoded = value.encodedKey(of: binding.collection.keyKind) else { return false }

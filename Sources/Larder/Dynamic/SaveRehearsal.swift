@@ -258,7 +258,8 @@ package struct SaveRehearsal: Sendable {
       return Refusal(index: index, field: field, found: found, expected: expected)
     case StoreError.kindMismatch(_, let field, let stored, let declared):
       return Refusal(
-        index: index, field: field, found: declared,
+        index: index, field: field,
+        found: declared.hasPrefix("document") ? "an object" : declared,
         expected: "\(stored), which the collection holds in this field",
         isMixed: field != keyField)
     case StoreError.keyLength(_, _, let byteCount, let limit):

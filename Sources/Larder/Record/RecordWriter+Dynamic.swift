@@ -101,9 +101,16 @@ extension RecordWriter {
         let name = pair.key.description
         let key = pair.key.asKey(of: keyKind)
         guard keys.insert(key.coerced(to: keyKind.unwrapped) ?? key).inserted else {
-          throw CoercionError(path: [name], found: "it a second time", expected: "each key once")
+          throw CoercionError(
+            path: [], found: "the key \(name) a second time", expected: "each key once")
         }
-        try writer.put(key, as: keyKind, at: name, nesting: nesting + 1)
+        do throws(CoercionError) {
+          try writer.put(key, as: keyKind, nesting: nesting + 1)
+        } catch {
+          // Of the dictionary: what stands under this key is the value.
+          throw CoercionError(
+            path: [], found: "the key \(name)", expected: "a key that is \(error.expected)")
+        }
         try writer.put(pair.value, as: valueKind, at: name, nesting: nesting + 1)
       }
     case (.dictionary, .document(let document)):

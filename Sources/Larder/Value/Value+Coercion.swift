@@ -153,7 +153,10 @@ extension Value {
   func asKey(of kind: Kind<Int>) -> Value {
     guard case .string(let text) = self else { return self }
     switch kind {
-    case .integer: return Int64(text).map(Value.integer) ?? UInt64(text).map(Value.unsigned) ?? self
+    case .integer:
+      // `007` would come back as another key.
+      let number = Int64(text).map(Value.integer) ?? UInt64(text).map(Value.unsigned)
+      return number.flatMap { $0.description == text ? $0 : nil } ?? self
     case .double, .float: return Double(text).map(Value.double) ?? self
     case .bool: return Bool(text).map(Value.bool) ?? self
     default: return self

@@ -29,7 +29,7 @@ struct ImportItem {
   }
 
   /// Where the value of a field stands, or the array that it is in, and what it is as the file has it; nil where
-  /// the document lacks the field. The phrase is nil for an element of an array.
+  /// the document lacks the field. The phrase is nil for an element of an array, and for what holds others.
   ///
   /// - Parameter field: Names and places in arrays, from the outermost on, between dots.
   func place(of field: String) -> (position: TextPosition, phrase: String?)? {

@@ -64,7 +64,7 @@ struct DocumentConversion {
       throw error
     }
     guard let keyKind else { return .string(text) }
-    guard let key = Value(keyText: text, kind: keyKind) else {
+    guard let key = Value(writtenKey: text, kind: keyKind) else {
       throw ImportError(
         .value, file: file, position: document.position,
         found: "a document under the key \(quoted(text))", expected: "a key that is \(keyKind)")

@@ -49,14 +49,16 @@ extension JSONDocument {
 }
 
 extension JSONValue {
-  /// What the value is, with the value itself where it is short: `the string "third"`.
-  var shortPhrase: String {
+  /// What the value is, with the value itself where it is short: `the string "third"`. Nil for one that holds
+  /// others: what is refused may be one of its keys.
+  var shortPhrase: String? {
     switch self {
     case .string(let text): "the string \(quoted(text))"
     case .integer(let number): "the integer \(number)"
     case .unsigned(let number): "the integer \(number)"
     case .double(let number): "the number \(number)"
     case .bool(let value): "\(value)"
+    case .array, .object: nil
     default: phrase
     }
   }
