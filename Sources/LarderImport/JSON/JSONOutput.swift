@@ -77,7 +77,7 @@ package struct JSONOutput {
     write(quoted: tag.name)
     put(": ")
     if case .dictionary(let pairs) = value, tag == .dictionary {
-      let pairs = pairs.sorted { $0.key.sortingText < $1.key.sortingText }
+      let pairs = pairs.sorted { Self.isOrdered($0.key.sortingText, $1.key.sortingText) }
       write(pairs, between: "[", "]", depth) { writer, pair in
         writer.write(.array([pair.key, pair.value]), place, depth: depth + 1)
       }
@@ -106,13 +106,19 @@ package struct JSONOutput {
       }
     case .dictionary(let pairs):
       let members = pairs.map { (name: $0.key.plainText ?? "\($0.key)", value: $0.value) }
-        .sorted { $0.name < $1.name }
+        .sorted { Self.isOrdered($0.name, $1.name) }
       write(members, between: "{", "}", depth) { writer, member in
         writer.write(
           name: member.name, member.value, place?.anyMember(member.name), depth: depth + 1)
       }
     case .data, .date, .uuid, .url, .decimal: write(quoted: value.plainText ?? "")
     }
+  }
+
+  /// Whether a key stands before another. Swift's `<` has no order for some texts of which one is not
+  /// normalized, and theirs would be that of a hash table.
+  private static func isOrdered(_ first: String, _ second: String) -> Bool {
+    first.utf8.lexicographicallyPrecedes(second.utf8)
   }
 
   private mutating func write<Item>(
