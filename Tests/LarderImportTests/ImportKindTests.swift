@@ -48,6 +48,28 @@ struct ImportKindTests {
     }
   }
 
+  @Test("a column whose name has a point is the key, also beside others that begin alike")
+  func keyWithPoint() throws {
+    try withTemporaryStore { store in
+      try store.importDocuments(
+        from: .text("stock.code,stock.name,qty\na,rope,1\nb,nail,2\n", name: "t.csv"), into: "c",
+        key: "stock.code")
+
+      let nail: DynamicDocument = [
+        "stock.code": "b", "stock": .document(["name": "nail"]), "qty": 2,
+      ]
+      #expect(try store.collection("c").get("b") == nail)
+      var options = ImportOptions()
+      options.makesKeys = true
+      let error = #expect(throws: ImportError.self) {
+        try store.importDocuments(
+          from: .text("stock.code,qty\na,1\n", name: "t.csv"), into: "d", key: "stock.code",
+          options: options)
+      }
+      #expect(error?.found == "a column `stock.code`")
+    }
+  }
+
   @Test("a byte order mark is moved over, and a column without a name is called by its place")
   func marks() throws {
     try withTemporaryStore { store in

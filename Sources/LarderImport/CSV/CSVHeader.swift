@@ -22,7 +22,7 @@ struct CSVHeader {
   /// - Throws: ``ImportError`` for input that is refused or cannot be read.
   init(
     _ options: CSVOptions, _ types: [String: ImportType], _ reader: inout CSVReader,
-    place: FieldPlace?
+    place: FieldPlace?, keyField: String
   ) throws(ImportError) {
     file = reader.text.source.name
     var names = (options.columns ?? []).map { (name: $0, position: TextPosition.start) }
@@ -44,7 +44,10 @@ struct CSVHeader {
       guard !name.isEmpty else {
         throw error(.shape, position, found: "a column without a name", expected: "a name for each")
       }
-      let path = Self.path(of: name, place, beside: allNames)
+      // The key is a field of the document itself, also where its name has a point.
+      let path =
+        name == keyField
+        ? FieldPath(field: name) : Self.path(of: name, place, beside: allNames)
       guard path.names.count <= Self.maximumDepth else {
         throw error(
           .limit(.depth), position, found: "a column of a field \(path.names.count) documents deep",

@@ -40,7 +40,8 @@ struct CSVTable: Sendable {
       source, delimiter: delimiter, columnCount: self.options.columns?.count,
       limits: self.options.limits, takesEmptyLines: makesKeys)
     let header = try CSVHeader(
-      self.options, options.types, &reader, place: rehearsal.shape.place)
+      self.options, options.types, &reader, place: rehearsal.shape.place,
+      keyField: rehearsal.keyField)
     try header.require(rehearsal.keyField, isMade: options.makesKeys)
     var guess = CSVGuess(header, options, keyField: rehearsal.keyField)
     isInferred = !guess.isEmpty

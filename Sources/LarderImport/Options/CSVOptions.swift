@@ -9,7 +9,8 @@
 ///   lacks the field.
 /// - A header `geo.lat` is the field `lat` of the embedded document `geo`, where its parts are made
 ///   of letters, digits, `_` and `-`; a name with a dot of its own stands between backquotes. Beside a
-///   column `geo`, `geo.lat` is such a name without them, unless the collection has a document `geo`.
+///   column `geo`, `geo.lat` is such a name without them, unless the collection has a document `geo`. So is the
+///   name of the key field.
 ///
 /// The kinds of the columns are, in this order of precedence: those in ``ImportOptions/types``; those that the
 /// collection holds; those that the whole file shows: `bool` for `true` and `false`, `integer`, `double`,
