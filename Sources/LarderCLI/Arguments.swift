@@ -1,3 +1,18 @@
+extension String {
+  /// Text that the shell hands over.
+  ///
+  /// - Parameter name: What it is called in messages.
+  /// - Throws: ``UsageError`` for text that is not UTF-8.
+  init(utf8 text: UnsafePointer<CChar>, calledOnError name: String) throws(UsageError) {
+    guard let valid = String(validatingCString: text) else {
+      throw UsageError(
+        "\(name) is not UTF-8: \(String(cString: text).inQuotes). "
+          + "Rename the file, or give another path to it")
+    }
+    self = valid
+  }
+}
+
 /// An option that a command knows.
 struct Option {
   let name: String

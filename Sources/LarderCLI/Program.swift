@@ -29,12 +29,12 @@ struct Program {
     SystemCall.keepStandardDescriptors()
     // A reader that has seen enough closes the pipe; writing then fails and says so.
     signal(SIGPIPE, SIG_IGN)
-    exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
+    exit(run().rawValue)
   }
 
-  private static func run(_ words: [String]) -> ExitCode {
+  private static func run() -> ExitCode {
     do {
-      return try perform(words)
+      return try perform(words())
     } catch is Console.OutputClosed {
       return .success
     } catch ExportError.readerGone {
@@ -47,6 +47,19 @@ struct Program {
       Console.complain("\(error)")
       return .failure
     }
+  }
+
+  /// The words behind the program's name.
+  ///
+  /// - Throws: ``UsageError`` for one that is not UTF-8. `CommandLine.arguments` would have another text
+  ///   in its place, which may be the name of another file.
+  private static func words() throws(UsageError) -> [String] {
+    var words: [String] = []
+    for index in 1..<max(Int(CommandLine.argc), 1) {
+      guard let word = CommandLine.unsafeArgv[index] else { break }
+      words.append(try String(utf8: word, calledOnError: "argument \(index)"))
+    }
+    return words
   }
 
   private static func perform(_ words: [String]) throws -> ExitCode {

@@ -6,12 +6,11 @@ extension Arguments {
   ///
   /// - Throws: ``UsageError`` where neither is given.
   func storePath() throws(UsageError) -> String {
-    let environment = ProcessInfo.processInfo.environment["LARDER_STORE"] ?? ""
     if let path = self["store"] { return path }
-    guard !environment.isEmpty else {
+    guard let path = getenv("LARDER_STORE"), path.pointee != 0 else {
       throw UsageError("which store? Give --store DIR, or set LARDER_STORE")
     }
-    return environment
+    return try String(utf8: path, calledOnError: "LARDER_STORE")
   }
 
   /// The store, opened to be read.
