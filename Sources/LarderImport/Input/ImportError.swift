@@ -104,7 +104,7 @@ extension ImportError: CustomStringConvertible {
   /// File, line, column, what was found and what was expected, in one printable line.
   public var description: String {
     let place = position.map { ":\($0)" } ?? ""
-    return "\(printable(file))\(place): found \(found), expected \(expected)"
+    return printable("\(file)\(place): found \(found), expected \(expected)")
   }
 }
 

@@ -191,6 +191,9 @@ struct JSONRefusalTests {
 
     #expect("\(error)" == "contacts.json:12:7: found `}`, expected a value")
     #expect("\(unopened)" == "a\\u{1b}[2J: found nothing, expected a file")
+    let phrases = ImportError(
+      .shape, file: "a", position: nil, found: "\u{1B}[31m", expected: "one of \u{202E}b, c\nd")
+    #expect("\(phrases)" == "a: found \\u{1b}[31m, expected one of \\u{202e}b, c\\u{a}d")
   }
 
   @Test("a reader that has refused goes on to throw the same error")
