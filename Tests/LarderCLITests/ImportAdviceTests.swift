@@ -1,4 +1,5 @@
 import LarderImport
+import LarderTesting
 import Testing
 
 @testable import LarderCLI
@@ -39,6 +40,40 @@ struct ImportAdviceTests {
     let refused = error(.value, nil, found: "`1` in the unique index `email`, as `2` has it")
 
     #expect(refused.advice(ImportOptions()) == nil)
+  }
+
+  @Test(
+    "text is to be converted from the encoding that it seems to have, and an escape is not",
+    arguments: [
+      ([0xFF, 0xFE, 0x69, 0x00], "utf-16"), ([0x69, 0x64, 0x2C, 0xE4], "latin1"),
+    ] as [([UInt8], String)])
+  func encodings(bytes: [UInt8], encoding: String) throws {
+    let advice = try refusal(of: .bytes(bytes, name: "t.csv"))?.advice(ImportOptions())
+
+    #expect(advice?.contains("iconv -f \(encoding) -t utf-8") == true)
+    let escape = try refusal(
+      of: .bytes(Array(#"{"id": 1, "a": "\ud83d"}"#.utf8), name: "t.ndjson"))
+    #expect(escape?.kind == .encoding && escape?.advice(ImportOptions()) == nil)
+  }
+
+  @Test("a kind for a field that is missing is none of the shape of the file")
+  func missingField() throws {
+    var options = ImportOptions()
+    options.types = ["zz": .integer]
+    let error = try refusal(of: .bytes(Array(#"{"id": 1}"#.utf8), name: "t.ndjson"), options)
+
+    #expect(error?.kind == .shape && error?.advice(options) == nil)
+    #expect(self.error(.shape, nil).advice(options)?.contains("--format sequence") == true)
+  }
+
+  private func refusal(
+    of source: ImportSource, _ options: ImportOptions = ImportOptions()
+  ) throws -> ImportError? {
+    try withTemporaryStore { store in
+      #expect(throws: ImportError.self) {
+        try store.importDocuments(from: source, into: "c", key: "id", options: options)
+      }
+    }
   }
 
   @Test("words alone are no reason")

@@ -15,17 +15,18 @@ extension ImportError {
       if let advice = adviceOnTable(options) { return advice }
       guard options.shape == .automatic, options.documentsAt == nil,
         options.format.resolved(for: file) == .json,
-        kind == .shape || kind == .syntax && reason == .endOfLine && line == 1
+        kind == .shape && reason == nil || kind == .syntax && reason == .endOfLine && line == 1
           || reason == .noKeyField && position == .start
       else { return nil }
       return "If the documents stand in a member of the file, name it: --at MEMBER. "
         + "If the whole file is one document, or its documents go over several lines: "
         + "--format sequence."
-    case .encoding:
-      return "Convert the text to UTF-8 first, such as by `iconv -f latin1 -t utf-8`."
+    case .encoding where reason == .notUTF8 || reason == .wideText:
+      let encoding = reason == .wideText ? "utf-16" : "latin1"
+      return "Convert the text to UTF-8 first, such as by `iconv -f \(encoding) -t utf-8`."
     case .duplicateKey where reason == .repeatedColumn && options.csv.columns == nil:
       return "If the table has no header, name its columns: --columns NAMES."
-    case .duplicateKey, .io, .compression: return nil
+    case .encoding, .duplicateKey, .io, .compression: return nil
     }
   }
 

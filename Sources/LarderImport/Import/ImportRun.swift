@@ -236,9 +236,8 @@ struct ImportRun {
     for name in options.types.keys.sorted() {
       let path = FieldPath(name) ?? FieldPath(field: name)
       guard !rehearsal.shape.hasSeen(path.names) else { continue }
-      throw ImportError(
-        .shape, file: file, position: .start,
-        found: "no field \(quoted(name)), whose type is declared",
+      throw fieldNamesRefused(
+        file, found: "no field \(quoted(name)), whose type is declared",
         expected: "the way down to a field, such as `geo.lat`")
     }
   }
@@ -246,12 +245,21 @@ struct ImportRun {
   /// - Throws: ``ImportError`` for documents with ever new names, each of which would take a place in every record.
   private func checkNames(_ file: String) throws(ImportError) {
     guard let (names, average) = rehearsal.shape.sparseness else { return }
-    throw ImportError(
-      .shape, file: file, position: .start,
+    throw fieldNamesRefused(
+      file,
       found: "\(names) names of fields, of which a document has about \(average)",
       expected:
         "names that most documents have, as each takes a place in every record; put what has "
         + "ever new names into an object, as in `{\"id\": 1, \"values\": {...}}`")
+  }
+
+  private func fieldNamesRefused(
+    _ file: String, found: String, expected: String
+  ) -> ImportError {
+    var error = ImportError(
+      .shape, file: file, position: .start, found: found, expected: expected)
+    error.reason = .fieldNames
+    return error
   }
 
   /// - Throws: ``ImportError`` for a key that stands twice.

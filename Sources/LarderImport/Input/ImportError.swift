@@ -72,6 +72,12 @@ public struct ImportError: Error, Equatable, Sendable {
     case carriageReturn
     /// A document of JSON lacks its key.
     case noKeyField
+    /// The names of fields, and not how the documents stand in the file.
+    case fieldNames
+    /// Some bytes are not UTF-8.
+    case notUTF8
+    /// All of the text seems to be UTF-16 or UTF-32.
+    case wideText
   }
 
   /// An error of `kind` at `position` in `file`.

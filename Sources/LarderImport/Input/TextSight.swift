@@ -48,18 +48,21 @@ func isByteOrderMark(_ bytes: some Sequence<UInt8>) -> Bool {
 
 /// What a text is that begins with `bytes`, behind a byte order mark, if it is not UTF-8, and what to do
 /// about it.
-func foreignEncoding(of bytes: [UInt8]) -> (found: String, expected: String)? {
-  if isByteOrderMark(bytes.prefix(3)) { return ("a byte order mark", "one at most") }
+func foreignEncoding(
+  of bytes: [UInt8]
+) -> (found: String, expected: String, reason: ImportError.Reason?)? {
+  if isByteOrderMark(bytes.prefix(3)) { return ("a byte order mark", "one at most", nil) }
   let compressed: [[UInt8]] = [[0x1F, 0x8B], [0x28, 0xB5, 0x2F, 0xFD]]
   if compressed.contains(where: bytes.starts(with:)) {
     return (
-      "what looks like gzip or zstd", "text; decompress it, or import it with `larder import`"
+      "what looks like gzip or zstd", "text; decompress it, or import it with `larder import`",
+      nil
     )
   }
   // No text of ours begins with NUL or has it as second byte.
   let wide: [[UInt8]] = [[0xFE, 0xFF], [0xFF, 0xFE]]
   guard wide.contains(where: bytes.starts(with:)) || bytes.prefix(2).contains(0) else { return nil }
-  return ("what looks like UTF-16 or UTF-32", "UTF-8; convert the file")
+  return ("what looks like UTF-16 or UTF-32", "UTF-8; convert the file", .wideText)
 }
 
 /// How many bytes a scalar has that begins with `byte`; 1 if none does.

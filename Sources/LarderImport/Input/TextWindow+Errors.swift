@@ -39,8 +39,10 @@ extension TextWindow {
   /// A refusal of the bytes at `next`, which are no scalar in UTF-8.
   mutating func notUTF8() -> ImportError {
     do { _ = try has(4) } catch { return error }
-    return error(
+    var error = error(
       .encoding, at: position, found: brokenSight(of: head(4)), expected: "UTF-8")
+    error.reason = .notUTF8
+    return error
   }
 
   /// Moves over a byte order mark, and refuses what begins like UTF-16 or UTF-32; call it at the
@@ -48,8 +50,10 @@ extension TextWindow {
   mutating func requirePlainUTF8() throws(ImportError) {
     try skipByteOrderMark()
     _ = try has(4)
-    guard let (found, expected) = foreignEncoding(of: head(4)) else { return }
-    throw error(.encoding, at: position, found: found, expected: expected)
+    guard let (found, expected, reason) = foreignEncoding(of: head(4)) else { return }
+    var error = error(.encoding, at: position, found: found, expected: expected)
+    error.reason = reason
+    throw error
   }
 
   /// The bytes in sight from `next` on, at most `count`.
