@@ -211,6 +211,22 @@ struct ImportSourceTests {
     }
   }
 
+  @Test("the URL of a network is no fixture, whatever stands at its path on this machine")
+  func network() throws {
+    try withTemporaryStore { store in
+      var url = URLComponents(string: "https://example.org")
+      url?.path = Fixtures.path("contacts.json")
+      let fixture = try #require(url?.url)
+
+      let error = try refusal(in: store) {
+        try store.load(fixture: fixture, into: Contact.self)
+      }
+
+      #expect(error?.kind == .io(code: EPROTONOSUPPORT))
+      #expect(error?.file == fixture.absoluteString)
+    }
+  }
+
   @Test("what is done grows to the whole, and never shrinks")
   func progress() throws {
     try withTemporaryStore { store in

@@ -29,7 +29,7 @@ struct ExportFile: ~Copyable {
       (isOurs, paths) = (false, nil)
     case .path(let path):
       isOurs = true
-      (descriptor, paths) = try Self.open(path, onTemporaryFile)
+      (descriptor, paths) = try Self.open(path.get(), onTemporaryFile)
     }
   }
 

@@ -13,7 +13,8 @@
 /// Where an export goes.
 public struct ExportTarget: Sendable {
   enum Origin: Sendable {
-    case path(String)
+    /// A failure for a URL of the network, whose path is somewhere else on this machine.
+    case path(Result<String, ExportError>)
     case descriptor(Int32)
   }
 
@@ -25,15 +26,25 @@ public struct ExportTarget: Sendable {
   /// replaced the permissions are kept, and the owner where the system allows it. Of a link, what it names
   /// is made or replaced. What is no ordinary file (a pipe, a device) is written to as it is.
   public static func file(_ path: String) -> ExportTarget {
-    ExportTarget(origin: .path(path), name: path)
+    ExportTarget(origin: .path(.success(path)), name: path)
   }
 
-  /// The file at `url`; otherwise as ``file(_:)-(String)``.
-  public static func file(_ url: URL) -> ExportTarget { file(url.path(percentEncoded: false)) }
+  /// The file at `url`; otherwise as ``file(_:)-(String)``. An export to a URL of another scheme than `file`
+  /// throws ``ExportError/io(file:code:)``.
+  public static func file(_ url: URL) -> ExportTarget {
+    guard url.mayBeFile else {
+      let name = url.absoluteString
+      return ExportTarget(
+        origin: .path(.failure(.io(file: name, code: EPROTONOSUPPORT))), name: name)
+    }
+    return file(url.path(percentEncoded: false))
+  }
 
   /// What stands between the fields of a table where nothing else is said.
   var delimiter: CSVDelimiter {
-    guard case .path(let path) = origin, path.lowercased().hasSuffix(".tsv") else { return .comma }
+    guard case .path(.success(let path)) = origin, path.lowercased().hasSuffix(".tsv") else {
+      return .comma
+    }
     return .tab
   }
 
@@ -44,6 +55,11 @@ public struct ExportTarget: Sendable {
 
   /// Standard output.
   public static let standardOutput = descriptor(STDOUT_FILENO, name: "standard output")
+}
+
+extension URL {
+  /// Whether its path is one of this machine.
+  var mayBeFile: Bool { scheme == nil || isFileURL }
 }
 
 /// What kept an export from being written.

@@ -25,6 +25,7 @@ extension Store {
   public func load<Entity: Document>(
     fixture: URL, into type: Entity.Type
   ) throws -> ImportReport {
+    guard fixture.mayBeFile else { throw ImportError.notOnDisk(fixture.absoluteString) }
     let path = fixture.path(percentEncoded: false)
     try Self.requireFormat(of: path)
     return try importDocuments(from: .file(path), into: type, options: .fixture)

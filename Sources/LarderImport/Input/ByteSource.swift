@@ -187,6 +187,13 @@ private func platformRead(_ descriptor: Int32, _ room: UnsafeMutableRawBufferPoi
 }
 
 extension ImportError {
+  /// A URL of another scheme than `file`, whose path is somewhere else on this machine.
+  static func notOnDisk(_ url: String) -> ImportError {
+    ImportError(
+      .io(code: EPROTONOSUPPORT), file: url, position: nil, found: "a URL of the network",
+      expected: "the URL of a file")
+  }
+
   fileprivate static func cannotOpen(_ path: String, code: Int32) -> ImportError {
     ImportError(
       .io(code: code), file: path, position: nil, found: phrase(code),

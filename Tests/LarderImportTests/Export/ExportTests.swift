@@ -279,6 +279,20 @@ struct ExportTests {
     }
   }
 
+  @Test("nothing is written to the path that the URL of a network has on this machine")
+  func network() throws {
+    try withContacts { store, scratch in
+      var parts = URLComponents(string: "https://example.org")
+      parts?.path = scratch.file("c.csv").path(percentEncoded: false)
+      let url = try #require(parts?.url)
+
+      #expect(throws: ExportError.io(file: url.absoluteString, code: EPROTONOSUPPORT)) {
+        try store.export(Contact.all, as: .csv, to: .file(url))
+      }
+      #expect(try scratch.names.isEmpty)
+    }
+  }
+
   @Test("a device is written to and not replaced")
   func device() throws {
     try withContacts { store, _ in
