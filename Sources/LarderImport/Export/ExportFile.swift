@@ -87,9 +87,12 @@ struct ExportFile: ~Copyable {
     switch status.st_mode & S_IFMT {
     case S_IFREG:
       // A link stays one: what it names is replaced.
-      guard let real = realpath(path, nil) else { throw .io(file: path, code: errno) }
-      defer { free(real) }
-      return try openBeside(String(cString: real), replacing: status, name: path, onTemporaryFile)
+      guard let bytes = realpath(path, nil) else { throw .io(file: path, code: errno) }
+      defer { free(bytes) }
+      guard let real = String(validatingCString: bytes) else {
+        throw .io(file: path, code: EILSEQ)
+      }
+      return try openBeside(real, replacing: status, name: path, onTemporaryFile)
     case S_IFDIR: throw .io(file: path, code: EISDIR)
     default:
       let descriptor = platformOpen(path, O_WRONLY | O_CLOEXEC)
@@ -117,8 +120,10 @@ struct ExportFile: ~Copyable {
       var bytes = [CChar](repeating: 0, count: 4_096)
       let count = readlink(target, &bytes, bytes.count)
       guard count > 0 else { return target }
-      let link = String(
-        decoding: bytes[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+      guard
+        let link = String(
+          validating: bytes[..<count].lazy.map(UInt8.init(bitPattern:)), as: UTF8.self)
+      else { throw .io(file: path, code: EILSEQ) }
       target = link.hasPrefix("/") ? link : folder(of: target) + link
     }
     throw .io(file: path, code: ELOOP)

@@ -193,6 +193,31 @@ struct ExportTests {
     }
   }
 
+  @Test(
+    "a link to a name that is not UTF-8 is refused, and no other file replaced",
+    arguments: [true, false])
+  func linkToBytes(isThere: Bool) throws {
+    try withContacts { store, scratch in
+      let folder = scratch.url.path(percentEncoded: false)
+      let target = (folder + "c").utf8CString.dropLast() + [-1, 0]
+      if isThere {
+        #expect(close(target.withUnsafeBufferPointer { creat($0.baseAddress!, 0o600) }) == 0)
+      }
+      // Foundation would not find it.
+      defer { _ = target.withUnsafeBufferPointer { unlink($0.baseAddress!) } }
+      let link = scratch.file("link.csv").path(percentEncoded: false)
+      #expect(target.withUnsafeBufferPointer { symlink($0.baseAddress!, link) } == 0)
+      // What the name becomes where each wrong byte is replaced.
+      let other = scratch.file("c\u{FFFD}")
+      try Data("kept".utf8).write(to: other)
+
+      #expect(throws: ExportError.io(file: link, code: EILSEQ)) {
+        try store.export(Contact.all, as: .csv, to: .file(link))
+      }
+      #expect(try text(other) == "kept")
+    }
+  }
+
   @Test("what is stopped, or fails, leaves the file that was there and nothing beside it")
   func stopped() throws {
     try withTemporaryStore { store in
