@@ -7,7 +7,7 @@ extension String {
     guard let valid = String(validatingCString: text) else {
       throw UsageError(
         "\(name) is not UTF-8: \(String(cString: text).inQuotes). "
-          + "Rename the file, or give another path to it")
+          + "Write it in UTF-8, and rename a file that has such a name")
     }
     self = valid
   }

@@ -56,6 +56,18 @@ struct ImportAdviceTests {
     #expect(escape?.kind == .encoding && escape?.advice(ImportOptions()) == nil)
   }
 
+  @Test("keys in a file for which keys are made can be kept, or are members of one document")
+  func outerKeys() throws {
+    var options = ImportOptions()
+    options.makesKeys = true
+    let error = try refusal(of: .bytes(Array("{\n\"a\": {}}".utf8), name: "t.json"), options)
+
+    #expect(error?.advice(options)?.contains("--key FIELD") == true)
+    #expect(error?.advice(options)?.contains("--format sequence") == true)
+    options.shape = .keyed
+    #expect(error?.advice(options)?.contains("--format sequence") == false)
+  }
+
   @Test("a kind for a field that is missing is none of the shape of the file")
   func missingField() throws {
     var options = ImportOptions()

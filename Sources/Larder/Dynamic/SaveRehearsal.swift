@@ -259,6 +259,7 @@ package struct SaveRehearsal: Sendable {
     case StoreError.kindMismatch(_, let field, let stored, let declared):
       return Refusal(
         index: index, field: field,
+        // As other errors call it.
         found: declared.hasPrefix("document") ? "an object" : declared,
         expected: "\(stored), which the collection holds in this field",
         isMixed: field != keyField)

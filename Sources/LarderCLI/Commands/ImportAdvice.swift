@@ -10,6 +10,10 @@ extension ImportError {
         return "Allow more with --max-bytes, such as --max-bytes 512M."
       case .depth, .memberCount, .numberByteCount, .columnCount: return nil
       }
+    case .value where reason == .outerKey:
+      return "To keep the keys, name the field for them: --key FIELD."
+        + (options.shape == .automatic
+          ? " If the whole file is one document: --format sequence." : "")
     // The first line is one, and goes on in the next; or is none of the documents.
     case .shape, .syntax, .value:
       if let advice = adviceOnTable(options) { return advice }

@@ -93,11 +93,12 @@ struct ImportItems: ~Copyable {
   }
 
   private mutating func keyIsLost(_ key: String) -> ImportError {
-    ImportError(
+    var error = ImportError(
       .value, file: conversion?.file ?? "", position: json?.position,
       found: "a document under the key \(quoted(key))",
-      expected: "documents without keys, for which keys are made; to keep these, name the field "
-        + "for them")
+      expected: "documents without keys of their own, as keys are made for them")
+    error.reason = .outerKey
+    return error
   }
 
   /// Whether columns have turned out to be of other kinds than was guessed.

@@ -72,6 +72,8 @@ public struct ImportError: Error, Equatable, Sendable {
     case carriageReturn
     /// A document of JSON lacks its key.
     case noKeyField
+    /// A document stands under a key, and is to get one that is made.
+    case outerKey
     /// The names of fields, and not how the documents stand in the file.
     case fieldNames
     /// Some bytes are not UTF-8.
