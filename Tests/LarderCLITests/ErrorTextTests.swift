@@ -30,7 +30,8 @@ import Testing
       UnsoundStore(report: CheckReport()),
       RemoteError.cursorExpired, SyncError.noKeyField(collection: "notes"),
       SyncError.tooManyScopes,
-      EarlierFailure(kind: "URLError", date: Date()), DeltaError.tokenExpired,
+      EarlierFailure(kind: "URLError", date: Date()), FetchInterrupted(),
+      DeltaError.tokenExpired,
       ConformanceFailure(fact: "it keeps what it is given", details: "it kept nothing", seed: 1),
     ]
   }
