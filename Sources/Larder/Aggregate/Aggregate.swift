@@ -166,7 +166,7 @@ extension Moment {
     let selection = aggregate.selection(of: query)
     let form = form.skipping(selection.unreadable)
     try selection.checkDepth()
-    guard let binding = try binding(of: form, matching: selection.filter) else {
+    guard let binding = try binding(of: form, matching: selection.interest) else {
       return try aggregate.ofNothing()
     }
     if form.isWhole, let result = try aggregate.fromIndex(self, selection, binding) {

@@ -19,7 +19,7 @@ extension Snapshot {
   package borrowing func forEachRecord<Entity: Document>(
     _ query: Query<Entity>, _ body: (borrowing RecordReader) throws -> Void
   ) throws {
-    let filter = query.selection.filter
+    let filter = query.selection.interest
     guard let binding = try moment.binding(of: Entity.self, matching: filter) else { return }
     try transaction.select(query.selection, binding, body)
   }
@@ -47,7 +47,7 @@ extension Snapshot {
   package borrowing func inTurns<Entity: Document>(
     _ query: Query<Entity>, _ body: @Sendable (TurnPart) throws -> Void
   ) throws -> Bool {
-    let filter = query.selection.filter
+    let filter = query.selection.interest
     guard let binding = try moment.binding(of: Entity.self, matching: filter) else { return false }
     return try inTurns(query.selection, binding, body)
   }

@@ -20,6 +20,10 @@ extension Selection {
     order.contains { key in key.rank.map { $0.statistics == nil } ?? false }
   }
 
+  /// Which documents can change the result, or its order: those that the filter matches; all where it is sorted by
+  /// a rank, as that depends on how rare a word is in the collection.
+  var interest: FilterNode { needsStatistics ? .constant(true) : filter }
+
   /// The same with statistics for each rank that has none.
   func ranked(
     by statistics: (SearchCondition) throws -> SearchStatistics

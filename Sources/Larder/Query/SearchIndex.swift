@@ -69,7 +69,8 @@ public struct SearchIndex<Entity: Document>: Sendable {
   ) {
     self.tokenizer = tokenizer
     searched = fields.compactMap { field in
-      field.operand.map { ($0, UInt32(clamping: field.weight)) }
+      // An index with another weight is refused; without one, none may keep a word from being found.
+      field.operand.map { ($0, UInt32(min(max(field.weight, 1), 100))) }
     }
     declaration = IndexDeclaration(
       name: name, parts: fields.map(\.part), isUnique: false, filter: nil, place: place,

@@ -71,7 +71,7 @@ extension Moment {
     let query = try cursor.map { try query.after($0) } ?? query
     let form = form.skipping(query.selection.unreadable)
     var builder = PageBuilder<Model>(query.selection)
-    let filter = query.selection.filter
+    let filter = query.selection.interest
     guard builder.limit > 0, let binding = try binding(of: form, matching: filter) else {
       return Page(models: [], next: nil)
     }

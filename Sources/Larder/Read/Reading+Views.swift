@@ -30,7 +30,7 @@ extension Reading where Self: ~Copyable {
   ) throws {
     try withMoment { moment in
       let selection = query.selection
-      guard let binding = try moment.binding(of: Entity.self, matching: selection.filter) else {
+      guard let binding = try moment.binding(of: Entity.self, matching: selection.interest) else {
         return
       }
       let limit = selection.maximum ?? .max
@@ -64,7 +64,7 @@ extension Reading where Self: ~Copyable {
     }
     try withMoment { moment in
       let form = ModelForm<Entity, Entity>.documents.skipping(query.selection.unreadable)
-      let filter = query.selection.filter
+      let filter = query.selection.interest
       guard let binding = try moment.binding(of: form, matching: filter) else { return }
       try moment.forEachModel(query.selection, binding, form, body)
     }

@@ -78,7 +78,7 @@ extension Reading where Self: ~Copyable {
   public borrowing func fetch<Entity: Document>(_ query: Query<Entity>) throws -> [Entity] {
     try withMoment { moment in
       if query.selection.unreadable != nil { return try moment.fetch(query, .documents) }
-      let filter = query.selection.filter
+      let filter = query.selection.interest
       guard let binding = try moment.binding(of: Entity.self, matching: filter) else { return [] }
       return try moment.fetch(query.selection, binding) { try Entity(from: $0) }
     }
@@ -187,7 +187,7 @@ extension Moment {
     _ query: Query<Entity>, _ form: ModelForm<Model, Entity>
   ) throws -> [Model] {
     let form = form.skipping(query.selection.unreadable)
-    let filter = query.selection.filter
+    let filter = query.selection.interest
     guard let binding = try binding(of: form, matching: filter) else { return [] }
     var models: [Model] = []
     guard form.isWhole else {

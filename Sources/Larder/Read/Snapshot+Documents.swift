@@ -91,7 +91,7 @@ extension Snapshot {
     expect: (Int) -> Void, _ body: RecordBody
   ) throws -> [Part]? {
     notes?._withUnsafeGuaranteedRef {
-      $0.note(type, in: Entity.schema.name, matching: selection.filter) {
+      $0.note(type, in: Entity.schema.name, matching: selection.interest) {
         try $0.binding(of: type)
       }
     }

@@ -28,7 +28,7 @@ struct AggregateWatch<
     self.query = query
     self.form = form.skipping(query.selection.unreadable)
     selection = aggregate.selection(of: query)
-    follower = LogFollower(WatchInterest(form, selection.filter, ignoring: ignored))
+    follower = LogFollower(WatchInterest(form, selection.interest, ignoring: ignored))
   }
 
   mutating func next(skippingTo skipped: UInt64) throws -> Result? {
@@ -136,6 +136,8 @@ extension AggregateWatch {
       running = nil
       return true
     }
+    // Another document may have changed the rank of all.
+    if selection.needsStatistics, running?.dependsOnOrder != false { return true }
     guard let filter = bound?.filter else { return false }
     var isConcerned = false
     var documents = try snapshot.transaction.cursor(in: binding.collection.documents)

@@ -127,6 +127,47 @@ struct SearchRankTests {
     try JSONDecoder().decode(PageCursor.self, from: JSONEncoder().encode(cursor))
   }
 
+  @Test(
+    "what watches a ranked read hears of documents that the condition leaves out: they change the ranks"
+  )
+  func watchedRead() async throws {
+    func note(_ id: Int, _ title: String, isPinned: Bool) -> SearchedNote {
+      SearchedNote(id: id, title: title, isPinned: isPinned)
+    }
+    try await withTemporaryStore { store in
+      let notes = store.repository(of: SearchedNote.self)
+      try await notes.save(
+        [1, 2].map { note($0, "snow", isPinned: true) }
+          + [3, 4].map { note($0, "blue", isPinned: true) }
+          + (10..<30).map { note($0, "blue", isPinned: false) })
+      let query = SearchedNote.where { $0.isPinned }.search("snow OR blue").limit(2)
+      var fetched = store.watch { try $0.fetch(query).map(\.id) }.makeAsyncIterator()
+      var keys = notes.watch(.keys(), of: query).makeAsyncIterator()
+      #expect(try await fetched.next() == [1, 2])
+      #expect(try await keys.next() == [1, 2])
+
+      try await notes.save((100..<140).map { note($0, "snow", isPinned: false) })
+
+      #expect(try await fetched.next() == [3, 4])
+      #expect(try await keys.next() == [3, 4])
+      #expect(try notes.keys(of: query) == [3, 4])
+    }
+  }
+
+  @Test(
+    "a weight that no index may have keeps no word from being found", arguments: [-5, 0, 1 << 33])
+  func weights(weight: Int) throws {
+    let index = SearchIndex<SearchedNote>(.field(\.title, weight: weight))
+    for query in [index("winter"), index("-winter")] {
+      try withTemporaryStore { store in
+        try store.repository(of: SearchedNote.self).save(
+          SearchedNote(id: 1, title: "winter winter"))
+        let count = try store.repository(of: SearchedNote.self).count(query)
+        #expect(count == (query == index("winter") ? 1 : 0))
+      }
+    }
+  }
+
   @Test("a watched search has what a fetch has, and is ranked anew when the collection has doubled")
   func watching() throws {
     var random = RandomSource()
