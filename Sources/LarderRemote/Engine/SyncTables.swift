@@ -207,6 +207,8 @@ struct SyncTables: Sendable {
     try store.write(as: .sync) { tx in
       try erase(names, in: store, &tx)
       try tx.setSyncNote(accountName, to: nil)
+      // It has what was erased.
+      try tx.forgetHistory()
     }
   }
 
