@@ -22,6 +22,9 @@ extension Arguments {
     if checksPages { options.pageCheck = .always }
     let path = try existingStorePath()
     options.makeRoom(forStoresIn: [path])
+    if Store.isPublished(at: path) {
+      return try Store(published: URL(filePath: path), options: options)
+    }
     return try Store(at: path, options: options)
   }
 

@@ -49,6 +49,10 @@ extension Store {
   private convenience init(
     path: String, options: StoreOptions, temporaryFolder: URL?, isSalvaging: Bool = false
   ) throws {
+    if try !options.isPublished && Engine.storing(at: path, { try Publication.isOne(path) }) {
+      throw StoreError.notAStore(
+        path: path, reason: "what is published there is only read: open it with `Store(published:)`")
+    }
     let start = options.log == nil ? nil : ContinuousClock.now
     let engine = try Engine.storing(at: path) {
       try Engine.open(at: path, options: options, isSalvaging: isSalvaging)

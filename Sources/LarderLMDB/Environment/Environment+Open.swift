@@ -52,7 +52,7 @@ extension Environment {
     if isNew { try begin(creating: files, lock) }
 
     guard let identity = try SafeFiles.identity(files.data) else {
-      throw StoreFiles.missing(files.folder, "there is no data.mdb")
+      throw StoreFiles.nothingToRead(files.folder, "there is no data.mdb")
     }
     switch Registry.shared.claim(identity, options) {
     case .alreadyOpen(let environment):

@@ -17,7 +17,7 @@ struct StoreFiles: Sendable {
   init(_ path: String, isReadOnly: Bool) throws(LMDBError) {
     let path = try SafeFiles.folderPath(path)
     if !(try SafeFiles.checkFolder(path, isReadOnly: isReadOnly)) {
-      guard !isReadOnly else { throw Self.missing(path, "there is no such folder") }
+      guard !isReadOnly else { throw Self.nothingToRead(path, "there is no such folder") }
       try SafeFiles.createFolder(path)
     }
     folder = try SafeFiles.absolute(path)
@@ -49,8 +49,11 @@ struct StoreFiles: Sendable {
   }
 
   static func missing(_ path: String, _ detail: String) -> LMDBError {
-    LMDBError(
-      .missing, operation: "open", path: path,
-      detail: detail + "; open the store for writing once to create it")
+    LMDBError(.missing, operation: "open", path: path, detail: detail)
+  }
+
+  /// The same for what was to be opened to be read.
+  static func nothingToRead(_ path: String, _ detail: String) -> LMDBError {
+    missing(path, detail + "; open the store for writing once to create it")
   }
 }

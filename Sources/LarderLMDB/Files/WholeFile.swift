@@ -63,6 +63,16 @@ package enum WholeFile {
     return true
   }
 
+  /// Makes an empty file where there is none.
+  package static func touch(_ path: String) throws(LMDBError) {
+    do throws(LMDBError) {
+      try SafeFiles.ensureFile(path)
+    } catch {
+      // Another process may have been faster.
+      guard try exists(path) else { throw error }
+    }
+  }
+
   /// Whether there is a file or a folder. One that cannot be asked about is no absent one.
   package static func exists(_ path: String) throws(LMDBError) -> Bool {
     try SafeFiles.identity(path) != nil

@@ -80,6 +80,9 @@ extension Store {
     return try Store(published: folder, options: engine.options)
   }
 
+  /// Whether a folder is for what `publish(_:to:)` puts there.
+  package static func isPublished(at path: String) -> Bool { (try? Publication.isOne(path)) == true }
+
   private static func saving<Entity: Document>(
     _ documents: [Entity]
   ) -> (inout WriteScope) throws -> Int {
@@ -134,15 +137,24 @@ extension Store {
 
 /// A folder with what is published.
 enum Publication {
+  /// Marks the folder: whoever opened the store in it as any other would make locks, and write to what the next
+  /// publication replaces.
+  static let mark = "larder.published"
+
+  /// Whether a folder is for publications.
+  static func isOne(_ folder: String) throws -> Bool { try WholeFile.exists(folder + "/" + mark) }
+
   /// - Throws: ``StoreError/notAStore(path:reason:)``; `LMDBError`.
   static func put(_ file: String, in folder: String) throws {
     let folder = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
     let names = try WholeFile.names(in: folder) ?? []
-    if let foreign = names.filter({ $0 != "data.mdb" && !$0.hasPrefix(".") }).min() {
+    let ours = ["data.mdb", mark]
+    if let foreign = names.filter({ !ours.contains($0) && !$0.hasPrefix(".") }).min() {
       throw StoreError.notAStore(
         path: folder, reason: "it holds \(foreign), so that nothing can be published there")
     }
     if names.isEmpty { try WholeFile.makeFolder(folder, isLasting: true) }
+    if !names.contains(mark) { try WholeFile.touch(folder + "/" + mark) }
     try WholeFile.put(copying: file, at: folder + "/data.mdb", unique: UUID().uuidString)
     WholeFile.removeLeftovers(in: folder)
   }

@@ -56,6 +56,10 @@ extension Store {
     var options = StoreOptions(isReadOnly: true)
     options.pageCheck = .always
     options.makeRoom(forStoresIn: [backup])
+    // Opening would say how to make one, and leave files in its place.
+    guard try Engine.storing(at: backup, { try WholeFile.exists(backup + "/data.mdb") }) else {
+      throw StoreError.notAStore(path: backup, reason: "there is no backup: it has no data.mdb")
+    }
     let source = try Store(at: backup, options: options)
     // It was only read: closing it can fail for nothing that matters.
     defer { try? source.close() }

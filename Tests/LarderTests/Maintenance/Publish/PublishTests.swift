@@ -51,10 +51,10 @@ struct Room: Equatable {
     #expect(try found.explain(in: reader).description.contains("room"))
     #expect(
       storeError { try reader.repository(of: Room.self).save(Room(id: "attic")) } == .readOnly)
-    #expect(try names() == ["data.mdb"])
+    #expect(try names() == ["data.mdb", "larder.published"])
     #expect(try reader.newerPublication() == nil)
     try reader.close()
-    #expect(try names() == ["data.mdb"])
+    #expect(try names() == ["data.mdb", "larder.published"])
     try verifyAndClose(store)
   }
 
@@ -130,6 +130,29 @@ struct Room: Equatable {
     try verifyAndClose(store)
   }
 
+  @Test("a folder for publications is opened as such only, and goes on taking them")
+  func openedAsStore() throws {
+    let store = try store()
+    try store.publish(Chore.all, to: published)
+
+    for isReadOnly in [false, true] {
+      let error = storeError {
+        _ = try Store(at: published, options: StoreOptions(isReadOnly: isReadOnly))
+      }
+      guard case .notAStore(_, let reason)? = error else {
+        Issue.record("thrown was \(String(describing: error))")
+        continue
+      }
+      #expect(reason.contains("Store(published:)"))
+    }
+    #expect(Store.isPublished(at: published.path(percentEncoded: false)))
+    try store.publish(Chore.where { $0.room == "kitchen" }, to: published)
+
+    #expect(try Store(published: published).repository(of: Chore.self).count() == 100)
+    #expect(try names() == ["data.mdb", "larder.published"])
+    try verifyAndClose(store)
+  }
+
   @Test("what a publisher left that was killed is removed after an hour, and no sooner")
   func leftovers() throws {
     let store = try store()
@@ -142,7 +165,7 @@ struct Room: Equatable {
 
     try store.publish(Chore.all, to: published)
 
-    #expect(try names() == [".larder-new", "data.mdb"])
+    #expect(try names() == [".larder-new", "data.mdb", "larder.published"])
     try verifyAndClose(store)
   }
 }
