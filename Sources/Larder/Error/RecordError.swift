@@ -43,6 +43,7 @@ extension RecordError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .truncated: "the bytes end too early"
+    case .unexpected(RecordFormat.nilByte, let expected): "expected \(expected), found nil"
     case .unexpected(let byte, let expected):
       "expected \(expected), found byte 0x\(String(byte, radix: 16, uppercase: true))"
     case .invalidUTF8: "a string is not valid UTF-8"
@@ -76,6 +77,15 @@ extension RecordError: CustomStringConvertible {
   /// Whether the innermost reason is an ``unknownCase(_:type:)``.
   var isUnknownCase: Bool {
     if case .unknownCase = reason { true } else { false }
+  }
+
+  /// Whether the record is whole, and another version of the type has written it: a field is missing or nil where
+  /// this one needs a value, or holds a number that is too large for it.
+  var isMisfit: Bool {
+    switch reason {
+    case .missing, .outOfRange, .unexpected(RecordFormat.nilByte, _): !path.isEmpty
+    default: false
+    }
   }
 
   private func path(from name: String, _ reason: RecordError) -> String {

@@ -50,7 +50,8 @@ public enum StoreError: Error, Equatable, Sendable {
   /// ``damagedRecord(collection:key:reason:)`` is; ``Query/skippingUnreadable(_:)`` leaves such
   /// documents out.
   case unknownCase(collection: String, key: String, reason: RecordError)
-  /// A record could not be read. The key is empty where it is not known, and may be one that no
+  /// A record could not be read: its bytes are damaged, or another version of the type has written it and a field
+  /// lacks a value that this one needs, as the description then says. The key is empty where it is not known, and may be one that no
   /// document ever had where its bytes are damaged, too.
   case damagedRecord(collection: String, key: String, reason: RecordError)
   /// A document could not be written as a record.
@@ -149,7 +150,8 @@ public enum StoreError: Error, Equatable, Sendable {
   /// Whether it tells of bytes that were not what had been written.
   var isDamage: Bool {
     switch self {
-    case .damagedFile, .damagedCatalogue, .damagedRecord, .damagedIndex: true
+    case .damagedRecord(_, _, let reason): !reason.isMisfit
+    case .damagedFile, .damagedCatalogue, .damagedIndex: true
     default: false
     }
   }
@@ -206,10 +208,12 @@ extension StoreError: CustomStringConvertible {
       "The mapper of \(collection) gave the entity \(key) a model, and none when it was asked again. "
         + "Its `convert` must depend on the entity alone; what else decides belongs in the query."
     case .keyKind(let collection, let stored, let found):
-      "\(collection) has keys of kind \(stored), not \(found). Use another collection name, or "
-        + "keys of that kind."
+      "\(collection) has keys of kind \(stored), not \(found). Save the documents in a collection of another "
+        + "name, under their new keys, and delete the old ones. A collection without documents takes any keys, "
+        + "unless it is synced."
     case .keyField(let collection, let stored?, let given):
-      "The key of \(collection) is its field `\(stored)`, not `\(given)`. Name that one, or none."
+      "The key of \(collection) is its field `\(stored)`, not `\(given)`. Name that one; or save the documents in "
+        + "a collection of another name, under their new keys, and delete the old ones."
     case .keyField(let collection, nil, _):
       "The keys of \(collection) are computed by its type, so that only the type can save there."
     case .collectionName(let name, let reason):
@@ -220,15 +224,19 @@ extension StoreError: CustomStringConvertible {
     case .kindMismatch(let collection, let field, let stored, let declared):
       "Field `\(field)` of \(collection) holds \(stored) and is declared \(declared). "
         + "Convert the documents with `migrate`, store the new kind under another name, or erase "
-        + "the collection and import it again."
+        + "the collection and save its documents again. If a newer version of the app was here, update the app."
     case .valueRefused(let collection, let key, let field, let found, let expected):
       (field.isEmpty ? "" : "Field `\(field)` of ")
         + (key.isEmpty ? collection : "\(collection) \(key)")
-        + ": expected \(expected), found \(found)."
+        + ": expected \(expected), found \(found). Convert the value, or leave it out."
     case .damagedRecord(let collection, "", let reason):
       "A document of \(collection) whose key is not known cannot be read: \(reason). Close the store in "
         + "every process; `Store.quarantine(at:)`, or `larder quarantine`, then saves what is whole into "
         + "a new store. Or restore a backup."
+    case .damagedRecord(let collection, let key, let reason) where reason.isMisfit:
+      "\(collection) \(key) cannot be read by this version of the type: \(reason). It is not damaged; another "
+        + "version of the app has saved it. Give the field a default or make it optional, change the stored "
+        + "documents with `migrate`, or leave such documents out of a query with `skippingUnreadable`."
     case .damagedRecord(let collection, let key, let reason):
       "The record of \(collection) \(key) cannot be read: \(reason). Save or delete the "
         + "document to mend it. If you never had a document with that key, the key is damaged as well: "

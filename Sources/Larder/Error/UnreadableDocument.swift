@@ -18,6 +18,10 @@ public struct UnreadableDocument: Error, Equatable, Sendable {
   /// case that this version's type does not have. Do not delete or replace such a document.
   public var isFromNewerVersion: Bool { reason.isUnknownCase }
 
+  /// Whether it is whole, and its type was another one when it was saved, in an older or a newer version of the app:
+  /// a field is missing or nil, holds a number that is too large, or a case that this version's type does not have.
+  public var isFromOtherVersion: Bool { reason.isUnknownCase || reason.isMisfit }
+
   /// Names a document and why it cannot be read.
   public init(collection: String, key: String, reason: RecordError) {
     self.collection = collection

@@ -309,11 +309,16 @@ extension ValueReader {
   ) throws(RecordError) -> RecordReader {
     guard depth < RecordFormat.maximumDepth else { throw .tooDeep }
     let binding = Unmanaged.passUnretained(binding)
-    let record = try RecordReader(
-      UnsafeRawBufferPointer(start: at, count: left), binding: binding,
-      schema: binding._withUnsafeGuaranteedRef { $0.lastingSchema(of: type) }, depth: depth + 1)
-    at = record.end
-    return record
+    do throws(RecordError) {
+      let record = try RecordReader(
+        UnsafeRawBufferPointer(start: at, count: left), binding: binding,
+        schema: binding._withUnsafeGuaranteedRef { $0.lastingSchema(of: type) }, depth: depth + 1)
+      at = record.end
+      return record
+    } catch {
+      // Nil looks like the number of a table.
+      throw nextIsNil ? .unexpected(byte: RecordFormat.nilByte, expected: "a document") : error
+    }
   }
 
   /// Passes over one value of any kind; quickly over one that holds no others.

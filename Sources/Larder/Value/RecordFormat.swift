@@ -8,6 +8,8 @@
 /// its number of slots. An offset is one more than the value's distance from the first value;
 /// 0 says that the record has no such field. All numbers of the header are little-endian.
 @usableFromInline package enum RecordFormat {
+  /// Stands for nil in the place of any value.
+  static let nilByte: UInt8 = 0xC0
   /// The first byte of every record. MessagePack never uses it, so that a nested document
   /// cannot be taken for another value.
   @usableFromInline package static let marker: UInt8 = 0xC1

@@ -70,7 +70,10 @@ public struct DynamicDocument: Hashable, Sendable {
   /// - Parameter uniqueFields: Fields whose names are known to differ.
   package init(uniqueFields: [Field]) { fields = uniqueFields }
 
-  /// The value of a field; nil where the document has none.
+  /// Whether a field has no value: it is stored as nil, or not at all.
+  public func isNil(_ name: String) -> Bool { (self[name] ?? .null) == .null }
+
+  /// The value of a field; nil where the document has none. One that is stored as nil is `.null`.
   public subscript(name: String) -> Value? {
     get { fields.first { $0.name == name }?.value }
     set {

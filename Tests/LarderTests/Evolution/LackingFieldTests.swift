@@ -1,9 +1,68 @@
 import Larder
+import LarderLMDB
 import LarderTesting
 import Testing
 
+@testable import Larder
+
 /// Fields that were added to a type, in records from before.
 @Suite struct LackingFieldTests {
+  @EmbeddedDocument
+  struct Lid: Equatable { var color = "red" }
+
+  @Document(as: "Case")
+  struct OldCase: Identifiable {
+    var id: Int
+    var size: Int?
+    var lid: Lid?
+  }
+
+  @Document(as: "Case")
+  struct SizedCase: Identifiable {
+    var id: Int
+    var size: Int
+  }
+
+  @Document(as: "Case")
+  struct LiddedCase: Identifiable {
+    var id: Int
+    var lid: Lid
+  }
+
+  @Document(as: "Case")
+  struct NamedCase: Identifiable {
+    var id: Int
+    var name: String
+  }
+
+  @Test(
+    "a document of another version that lacks a value is said to be that, and not to be damaged")
+  func misfit() throws {
+    try withTemporaryStore { store in
+      try store.repository(of: OldCase.self).save(OldCase(id: 1))
+      func check<Entity: Document>(_ type: Entity.Type, _ words: String) throws {
+        nonisolated(unsafe) var report: UnreadableDocument?
+        #expect(
+          try store.repository(of: type).fetch(Entity.all.skippingUnreadable { report = $0 })
+            .isEmpty)
+        let document = try #require(report)
+        #expect(document.isFromOtherVersion && !document.isFromNewerVersion)
+        let text = "\(document)"
+        #expect(text.contains(words) && text.contains("It is not damaged"), "\(text)")
+        #expect(
+          throws: StoreError.damagedRecord(collection: "Case", key: "1", reason: document.reason)
+        ) {
+          try store.repository(of: type).fetch(Entity.all)
+        }
+      }
+      try check(SizedCase.self, "size: expected an integer, found nil")
+      try check(LiddedCase.self, "lid: expected a document, found nil")
+      try check(NamedCase.self, "name: the field is missing")
+      // None of these is a reason to look at every page when the store is opened next.
+      #expect(!store.engine.isSuspected.withLock { $0 })
+    }
+  }
+
   private struct OldBox: Document, Identifiable {
     var id: Int
 

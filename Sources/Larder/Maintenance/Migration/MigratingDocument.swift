@@ -27,11 +27,15 @@ public struct MigratingDocument: Sendable {
     self.document = document
   }
 
-  /// The value of a field; nil where the document has none. Setting nil removes the field.
+  /// The value of a field; nil where the document has none. One that is stored as nil is `.null`: ask ``isNil(_:)`` for
+  /// both. Setting nil removes the field.
   public subscript(name: String) -> Value? {
     get { document[name] }
     set { document[name] = newValue }
   }
+
+  /// Whether a field has no value: it is stored as nil, or not at all.
+  public func isNil(_ name: String) -> Bool { document.isNil(name) }
 
   /// Gives a field another name on disk; does nothing where the document does not have it.
   public mutating func rename(_ name: String, to newName: String) {
