@@ -53,6 +53,17 @@ final class Catalogue: Sendable {
     try lastingBinding(of: type)?.takeUnretainedValue()
   }
 
+  /// The same where the catalogue has everything that the type declares; nil where it is to be declared, which
+  /// says whether it can be.
+  func declaredBinding<Entity: Document>(of type: Entity.Type) throws -> CollectionBinding? {
+    do {
+      let binding = try binding(of: type)
+      return binding?.isDeclared == true ? binding : nil
+    } catch let error as StoreError where error.isOfShape {
+      return nil
+    }
+  }
+
   /// The same, without a reference that is counted: the catalogue holds it.
   @inline(__always)
   func lastingBinding<Entity: Document>(
@@ -74,13 +85,14 @@ final class Catalogue: Sendable {
     let schema = Entity.schema
     guard let collection = collections[schema.name] else { return nil }
     try collection.checkMigrated()
-    guard collection.keyKind == Entity.Key.keyKind else {
-      throw StoreError.keyKind(
-        collection: collection.name, stored: collection.keyKind, found: Entity.Key.keyKind)
+    let description: CollectionDescription
+    do throws(StoreError) {
+      description = try collection.declared(type)
+    } catch {
+      // Of what has no document any type can say what is in it.
+      if collection.isEmpty() { return nil }
+      throw error
     }
-    var description = collection.description
-    try description.merge(SchemaReference(type))
-    description.keyField = description.keyField ?? schema.keyField
     let declared = try Entity.declaredIndexes.map { declaration in
       collection.tokenizers.add(declaration.tokenizer)
       return try IndexDefinition(declaration, in: description)
@@ -146,6 +158,7 @@ final class Catalogue: Sendable {
     guard let collection = collections[name] else { return nil }
     try collection.checkMigrated()
     guard collection.keyKind == Entity.Key.keyKind else {
+      if collection.isEmpty() { return nil }
       throw StoreError.keyKind(
         collection: name, stored: collection.keyKind, found: Entity.Key.keyKind)
     }
@@ -193,6 +206,21 @@ extension IndexRecord {
 }
 
 extension Collection {
+  /// The description with what a type declares.
+  fileprivate func declared<Entity: Document>(
+    _ type: Entity.Type
+  ) throws(StoreError) -> CollectionDescription {
+    guard keyKind == Entity.Key.keyKind else {
+      throw .keyKind(collection: name, stored: keyKind, found: Entity.Key.keyKind)
+    }
+    let schema = Entity.schema
+    var declared = description
+    try declared.merge(SchemaReference(type))
+    try declared.settleKey(
+      schema.keyField, isComputed: schema.computesKeys, before: description)
+    return declared
+  }
+
   /// The definitions of its indexes.
   var definitions: [IndexDefinition] { indexes.map(\.definition) }
 }

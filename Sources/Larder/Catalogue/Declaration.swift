@@ -11,6 +11,8 @@ internal import LarderLMDB
   var infers: Merge?
   /// Whether no type declares anything.
   var isInferred = false
+  /// Whether a type computes the keys. Where no key field is named, nothing may be known of it either.
+  var computesKeys = false
   /// Indexes that the collection is to have besides those that it has.
   var indexes: [IndexDeclaration] = []
   /// Whether they take the place of what an app has declared, be it newer.
@@ -26,6 +28,7 @@ internal import LarderLMDB
     name = schema.name
     keyKind = Entity.Key.keyKind
     keyField = schema.keyField
+    computesKeys = schema.computesKeys
     declares = { (description) throws(StoreError) in
       try description.merge(SchemaReference(type))
     }
@@ -68,11 +71,63 @@ internal import LarderLMDB
 extension Declaration {
   /// The description of a collection, nil where there is none, with what this declares.
   ///
-  /// - Parameter indexes: Those that values may not make impossible; a type may.
+  /// A type may declare a kind that a field's stored one cannot become, where all that documents hold in it is
+  /// written the same way, as nil is; and another key where there is no document.
+  ///
+  /// - Parameters:
+  ///   - indexes: Those that values may not make impossible; a type may.
+  ///   - isKept: Whether what the documents hold in some fields is written the same way under another description;
+  ///     where there is no document everything is.
   /// - Throws: ``StoreError/keyKind(collection:stored:found:)``,
-  ///   ``StoreError/keyField(collection:stored:given:)`` where values name the key of a collection whose
-  ///   type computes it, ``StoreError/kindMismatch(collection:field:stored:declared:)``, and
-  ///   ``StoreError/valueRefused(collection:key:field:found:expected:)``.
+  ///   ``StoreError/keyField(collection:stored:given:)``,
+  ///   ``StoreError/kindMismatch(collection:field:stored:declared:)``, and
+  ///   ``StoreError/valueRefused(collection:key:field:found:expected:)``; what `isKept` throws.
+  func applied(
+    to stored: CollectionDescription?, keeping indexes: [IndexDefinition],
+    isKept: (KeptContent, CollectionDescription) throws -> Bool
+  ) throws -> CollectionDescription {
+    guard var current = stored, !isInferred else {
+      return try applied(to: stored, keeping: indexes)
+    }
+    var (left, isAnew) = ([String](), false)
+    var refusal: StoreError?
+    while true {
+      do {
+        let description = try applied(to: current, keeping: indexes)
+        if let refusal, try !isKept(isAnew ? .anything : .fields(left), description) {
+          throw refusal
+        }
+        return description
+      } catch let error as StoreError where refusal != error {
+        refusal = refusal ?? error
+        switch error {
+        case .kindMismatch(_, let path, _, _):
+          let field = String(path.prefix { $0 != "." })
+          left.append(field)
+          if try isKept(.anything, current) {
+            guard current.leave(field) else { throw error }
+          } else {
+            // Edits that a remote has not been told of may hold values of the kind before.
+            guard !current.isSynced, current.forgetKind(of: field) else { throw error }
+          }
+        case .keyKind, .keyField:
+          // A remote, and edits that it has not been told of, know documents by their keys.
+          guard !current.isSynced, !isAnew else { throw error }
+          current.beginAnew(keyKind: keyKind, keyField: keyField)
+          isAnew = true
+        default: throw error
+        }
+      }
+    }
+  }
+
+  /// What of a collection's documents is to be kept by another description.
+  enum KeptContent {
+    case fields([String])
+    case anything
+  }
+
+  /// The same, where what documents hold makes no difference.
   func applied(
     to stored: CollectionDescription?, keeping indexes: [IndexDefinition]
   ) throws(StoreError) -> CollectionDescription {
@@ -87,13 +142,10 @@ extension Declaration {
       try infers(&description)
       try description.checkKeeps(indexes, of: declared)
     }
-    if description.keyField == nil, let keyField {
-      // Only a type knows that what it has computed until now is a field's value.
-      if isInferred, stored?.hasComputedKey == true {
-        throw .keyField(collection: name, stored: nil, given: keyField)
-      }
-      description.keyField = keyField
+    if let keyField, isInferred, stored?.hasComputedKey == true {
+      throw .keyField(collection: name, stored: nil, given: keyField)
     }
+    try description.settleKey(keyField, isComputed: computesKeys, before: stored)
     return description
   }
 }

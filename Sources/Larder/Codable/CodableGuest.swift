@@ -35,7 +35,13 @@ final class CodableGuest: DeclaringGuest {
         collection: stored.name, field: field, stored: first, declared: second)
     }
     var description = stored
-    try description.merge(shapes.shape)
+    do throws(StoreError) {
+      try description.merge(shapes.shape)
+    } catch .kindMismatch {
+      // Whether the collection can take them, the declaration will say.
+      return try Declaration(
+        name: stored.name, keyKind: stored.keyKind, keyField: nil, shape: shapes.shape)
+    }
     guard description != stored else {
       // Declaring it again would never come to an end.
       throw StoreError.unwritable(

@@ -90,8 +90,7 @@ extension Store {
   /// Does not wait for a turn to write where nothing is new.
   private func declareUnlessKnown<Entity: Document>(_ type: Entity.Type) throws {
     if engine.environment.options.isReadOnly { return }
-    let binding = try engine.storing { try engine.catalogue.binding(of: type) }
-    if binding?.isDeclared == true { return }
+    if try engine.storing({ try engine.catalogue.declaredBinding(of: type) }) != nil { return }
     try write { _ = try $0.declared(type) }
   }
 }

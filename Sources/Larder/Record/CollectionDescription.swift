@@ -1,7 +1,7 @@
 /// What the catalogue keeps on disk of one collection, and how declarations change it.
 struct CollectionDescription: Equatable, Sendable {
   let name: String
-  let keyKind: KeyKind
+  var keyKind: KeyKind
   /// The name of the field that is the entity-accessor key; nil where the key is computed.
   var keyField: String?
   var tables: [FieldTable] = [FieldTable()]
@@ -57,6 +57,54 @@ struct CollectionDescription: Equatable, Sendable {
     merger.description.tables[documentTable][slot].isDeclared = false
     try merger.description.checkLimits()
     self = merger.description
+  }
+
+  /// Takes over what a declaration says of the key. Keys that a type computes are no look-up for any field, whatever
+  /// another version of it says.
+  ///
+  /// - Parameters:
+  ///   - field: The field that is the key; nil where it is computed, or not known.
+  ///   - isComputed: Whether it is known to be computed.
+  ///   - stored: The collection as it was before.
+  /// - Throws: ``StoreError/keyField(collection:stored:given:)`` where it was another field.
+  mutating func settleKey(
+    _ field: String?, isComputed: Bool, before stored: CollectionDescription?
+  ) throws(StoreError) {
+    if isComputed { keyField = nil }
+    guard let field, stored?.hasComputedKey != true else { return }
+    guard keyField == nil || keyField == field else {
+      throw .keyField(collection: name, stored: keyField, given: field)
+    }
+    keyField = field
+  }
+
+  /// Begins another table for a collection without documents, without one of its fields, which may get another
+  /// kind. Records that only the change log and the outbox have left keep theirs.
+  ///
+  /// - Returns: False where there is no such field, or no room for another table.
+  mutating func leave(_ field: String) -> Bool {
+    guard fields.slot(of: field) != nil, tables.count < Self.maximumCount else { return false }
+    var table = FieldTable()
+    for other in fields.fields where other.name != field { table.append(other) }
+    tables.append(table)
+    documentTable = tables.count - 1
+    return true
+  }
+
+  /// Has a field take any kind that is declared next: what records hold in it must be written the same way.
+  ///
+  /// - Returns: False where there is no such field.
+  mutating func forgetKind(of field: String) -> Bool {
+    guard let slot = fields.slot(of: field) else { return false }
+    tables[documentTable][slot].kind = .null
+    return true
+  }
+
+  /// Gives a collection without documents another key, and a table without fields.
+  mutating func beginAnew(keyKind: KeyKind, keyField: String?) {
+    (self.keyKind, self.keyField) = (keyKind, keyField)
+    tables.append(FieldTable())
+    documentTable = tables.count - 1
   }
 
   /// Fields in one table, and tables: both have numbers of 16 bits.

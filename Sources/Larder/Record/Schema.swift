@@ -59,6 +59,8 @@ public class AnySchema: @unchecked Sendable {  // Immutable after init; see `Fie
   public let name: String
   /// The name of the field that is the entity-accessor key.
   public let keyField: String?
+  /// Whether its key is known to be none of its fields. A type whose fields are not known may have any key.
+  var computesKeys: Bool { keyField == nil && !fields.isEmpty }
   /// Every stored field, in declared order.
   public let fields: [FieldDescription]
   /// The fields that are marked as searchable, with their weights.

@@ -19,7 +19,9 @@ extension Engine {
   ) throws -> (expected: CollectionDescription, numbers: Set<UInt32>) {
     for index in declaration.indexes { tokenizers.add(index.tokenizer) }
     let known = catalogue
-    let (expected, plan) = try plan(declaration, in: known)
+    let (expected, plan) = try plan(declaration, in: known) {
+      try environment.beginRead().keeps($1, of: $0, under: $2)
+    }
     try refuseTooMany(declaration, plan, in: known)
     try makeDatabases(of: declaration.name, plan)
     return (expected, Set(plan.records.keys))
@@ -40,16 +42,23 @@ extension Engine {
   }
 
   /// What the catalogue is to have.
+  ///
+  /// - Parameter keeps: Whether what documents of a collection hold is kept under another description.
   fileprivate func plan(
-    _ declaration: Declaration, in catalogue: Catalogue
-  ) throws(StoreError) -> (CollectionDescription, IndexPlan) {
-    try catalogue[declaration.name]?.checkMigrated()
+    _ declaration: Declaration, in catalogue: Catalogue,
+    keeps: (Collection, Declaration.KeptContent, CollectionDescription) throws -> Bool
+  ) throws -> (CollectionDescription, IndexPlan) {
+    let collection = catalogue[declaration.name]
+    try collection?.checkMigrated()
     // One that is declared anew takes the place of what has its name, which need not be kept.
-    let kept = catalogue[declaration.name]?.definitions.filter { index in
+    let kept = collection?.definitions.filter { index in
       !declaration.indexes.contains { $0.name == index.name }
     }
     let description = try declaration.applied(
-      to: catalogue[declaration.name]?.description, keeping: kept ?? [])
+      to: collection?.description, keeping: kept ?? []
+    ) { content, description in
+      try collection.map { try keeps($0, content, description) } ?? true
+    }
     return (
       description,
       try IndexPlan(
@@ -131,7 +140,7 @@ extension WriteScope {
   /// - Throws: ``StoreError``; the scope is never committed then.
   mutating func declareHere(_ declaration: Declaration) throws -> Bool {
     guard catalogue[declaration.name] != nil else { return false }
-    let (description, plan) = try engine.plan(declaration, in: catalogue)
+    let (description, plan) = try plan(declaration)
     guard plan.records.isEmpty else { return false }
     return try wholly { try $0.declare(declaration, description, [], buildsAtOnce: false) }
   }
@@ -149,7 +158,7 @@ extension WriteScope {
     buildsAtOnce: Bool
   ) throws -> Bool {
     let existing = catalogue[declaration.name]?.description
-    let (description, plan) = try engine.plan(declaration, in: catalogue)
+    let (description, plan) = try plan(declaration)
     guard Set(plan.records.keys) == numbers, description == expected,
       let documents = engine.environment.knownDatabase(
         named: Layout.documentsName(of: declaration.name))
@@ -173,6 +182,14 @@ extension WriteScope {
     }
     try adopt(description, documents: documents, records)
     return true
+  }
+
+  private func plan(
+    _ declaration: Declaration
+  ) throws -> (CollectionDescription, IndexPlan) {
+    try engine.plan(declaration, in: catalogue) {
+      try transaction.keeps($1, of: $0, under: $2)
+    }
   }
 
   /// Logs the search indexes of a plan that take the place of one with another tokenizer.

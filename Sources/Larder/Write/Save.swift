@@ -58,8 +58,7 @@ extension StoreRepository {
 
   @usableFromInline func declaredBinding() throws -> CollectionBinding? {
     try store.checkOpen()
-    let binding = try store.engine.catalogue.binding(of: Entity.self)
-    return binding?.isDeclared == true ? binding : nil
+    return try store.engine.catalogue.declaredBinding(of: Entity.self)
   }
 }
 
@@ -152,14 +151,14 @@ extension WriteScope {
   @usableFromInline mutating func declared<Entity: Document>(_ type: Entity.Type) throws
     -> CollectionBinding
   {
-    if let binding = try catalogue.binding(of: type), binding.isDeclared {
+    if let binding = try catalogue.declaredBinding(of: type) {
       noteAgeing(type)
       return binding
     }
     let declaration = try Declaration(type)
     // The body may have renamed the collection. Declared in a transaction before, the type would be undone by that.
     if catalogue.version != engine.catalogue.version, try declareHere(declaration),
-      let binding = try catalogue.binding(of: type), binding.isDeclared
+      let binding = try catalogue.declaredBinding(of: type)
     {
       noteAgeing(type)
       return binding

@@ -321,7 +321,8 @@ extension WriteScope {
     let own = indexes.filter { $0.value.definition.collection == description.name }
     let collection = Collection(
       description, documents: documents, indexes: try engine.openIndexes(own, description),
-      log: engine.log, damagedSearches: engine.damagedSearches, tokenizers: engine.tokenizers)
+      log: engine.log, damagedSearches: engine.damagedSearches, tokenizers: engine.tokenizers,
+      isEmpty: engine.isEmpty(documents))
     renewCatalogue(
       catalogue.collections.merging([description.name: collection]) { _, new in new }, indexes)
   }

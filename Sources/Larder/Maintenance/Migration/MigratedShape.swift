@@ -49,6 +49,7 @@ struct MigratedShape {
   ) throws -> Batch {
     let items = batch.documents.filter { !$0.content.isDeleted }
     weaken(items)
+    try take(kindsOf: items, transaction)
     while true {
       var builder = BatchBuilder(binding, count: items.count)
       builder.writer.mayLackFields = true
@@ -76,6 +77,32 @@ struct MigratedShape {
     where field.isRequired && items.contains(where: { $0.content.document[field.name] == nil }) {
       description.tables[table][slot].isRequired = false
     }
+  }
+
+  /// Where the closure has left no value of the kind that a field had, the field gets the kind of what it has put
+  /// there, although that could be coerced: the next version of the type declares it.
+  private mutating func take(
+    kindsOf items: [MigrationBatch.Item], _ transaction: borrowing WriteTransaction
+  ) throws {
+    var (foreign, kept) = (Set<String>(), Set<String>())
+    for field in items.lazy.flatMap(\.content.document.fields) where field.value != .null {
+      guard let kind = description.fields.field(named: field.name)?.kind else { continue }
+      if kind.reads(field.value) {
+        kept.insert(field.name)
+      } else {
+        foreign.insert(field.name)
+      }
+    }
+    for name in foreign.subtracting(kept) {
+      var shape = InferredShape()
+      let values = items.compactMap { $0.content.document[name] }
+      guard (try? values.forEach { try shape.add([name: $0]) }) != nil,
+        let replacing = try replacing(name, shape, transaction)
+      else { continue }
+      replaced.insert(name)
+      description = replacing
+    }
+    binding = CollectionBinding(Collection(description, documents: documents))
   }
 
   /// Makes room for the values of a field that did not fit into `item`.
@@ -155,32 +182,9 @@ struct MigratedShape {
   private func fit(
     _ name: String, _ other: CollectionDescription, _ transaction: borrowing WriteTransaction
   ) throws -> Bool {
-    guard let slot = description.fields.slot(of: name) else { return true }
-    let kind = description.fields[slot].kind
-    var writer = RecordWriter(
-      binding: CollectionBinding(Collection(other, documents: documents)))
-    writer.mayLackFields = true
-    var cursor = try transaction.cursor(in: documents)
-    while try cursor.next() {
-      let key = cursor.key
-      let stored = try binding.reading(cursor.value, key: key) { record in
-        try record.storedValue(
-          inSlot: slot, of: description.documentTable, as: kind)
-      }
-      guard let (value, bytes) = stored else { continue }
-      writer.removeAll()
-      do {
-        let range = try writer.putDocument([name: value], key: key)
-        let isSame = writer.withBytes { written in
-          UnsafeRawBufferPointer(rebasing: written[range])
-            .dropLast(RecordFormat.checksumByteCount).suffix(bytes.count).elementsEqual(bytes)
-        }
-        if !isSame { return false }
-      } catch is CoercionError {
-        return false
-      }
-    }
-    return true
+    try transaction.keeps(
+      [name], of: Collection(description, documents: documents), under: other,
+      inTable: description.documentTable)
   }
 
   private func refused(_ item: MigrationBatch.Item, _ error: CoercionError) -> StoreError {
@@ -188,14 +192,20 @@ struct MigratedShape {
   }
 }
 
-extension RecordReader {
-  /// A value and its bytes; nil where the record has none, or another table.
-  fileprivate borrowing func storedValue(
-    inSlot slot: Int, of table: Int, as kind: Kind<Int>
-  ) throws(RecordError) -> (Value, [UInt8])? {
-    guard self.table == table, var reader = try value(inSlot: slot) else { return nil }
-    let start = reader.at
-    let value = try reader.value(as: kind)
-    return (value, [UInt8](UnsafeRawBufferPointer(start: start, count: reader.at - start)))
+extension Kind {
+  /// Whether this is how a value of this kind is read.
+  fileprivate func reads(_ value: Value) -> Bool {
+    switch (self, value) {
+    case (.bool, .bool), (.integer, .integer), (.integer, .unsigned), (.float, .double),
+      (.double, .double), (.string, .string), (.data, .data), (.date, .date), (.uuid, .uuid),
+      (.url, .url), (.decimal, .decimal):
+      true
+    case (.bool, _), (.integer, _), (.float, _), (.double, _), (.string, _), (.data, _), (.date, _),
+      (.uuid, _), (.url, _), (.decimal, _):
+      false
+    case (.optional(let inner), _): inner.isOptional || inner.reads(value)
+    // What holds others fits or does not: it is never coerced.
+    default: true
+    }
   }
 }
