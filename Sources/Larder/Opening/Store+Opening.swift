@@ -49,9 +49,10 @@ extension Store {
   private convenience init(
     path: String, options: StoreOptions, temporaryFolder: URL?, isSalvaging: Bool = false
   ) throws {
-    if try !options.isPublished && Engine.storing(at: path, { try Publication.isOne(path) }) {
+    if !options.isPublished, try Engine.storing(at: path, { try PublicationMark.isIn(path) }) {
       throw StoreError.notAStore(
-        path: path, reason: "what is published there is only read: open it with `Store(published:)`")
+        path: path, reason: "what is published there is only read: open it with `Store(published:)`"
+      )
     }
     let start = options.log == nil ? nil : ContinuousClock.now
     let engine = try Engine.storing(at: path) {

@@ -37,10 +37,19 @@ package struct DocumentExchange: Sendable {
         .value, file: name, position: .start, found: "no document, or several",
         expected: "one JSON object")
     }
-    read.key = read.key ?? key
+    read.key = read.key ?? ownSpelling(of: key)
     let conversion = DocumentConversion(
       file: name, keyField: keyField, keyKind: keyKind, place: place)
     return try conversion.document(read)
+  }
+
+  /// A number that a server spells otherwise is that number: whoever calls has asked whether it may.
+  private func ownSpelling(of key: String) -> String {
+    switch keyKind.flatMap({ Value(keyText: key, kind: $0) }) {
+    case .integer(let number)?: "\(number)"
+    case .unsigned(let number)?: "\(number)"
+    default: key
+    }
   }
 
   /// The text of a document.

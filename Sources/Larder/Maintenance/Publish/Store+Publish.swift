@@ -81,7 +81,9 @@ extension Store {
   }
 
   /// Whether a folder is for what `publish(_:to:)` puts there.
-  package static func isPublished(at path: String) -> Bool { (try? Publication.isOne(path)) == true }
+  package static func isPublished(at path: String) -> Bool {
+    (try? PublicationMark.isIn(path)) == true
+  }
 
   private static func saving<Entity: Document>(
     _ documents: [Entity]
@@ -137,17 +139,11 @@ extension Store {
 
 /// A folder with what is published.
 enum Publication {
-  /// Marks the folder: whoever opened the store in it as any other would make locks, and write to what the next
-  /// publication replaces.
-  static let mark = "larder.published"
-
-  /// Whether a folder is for publications.
-  static func isOne(_ folder: String) throws -> Bool { try WholeFile.exists(folder + "/" + mark) }
-
   /// - Throws: ``StoreError/notAStore(path:reason:)``; `LMDBError`.
   static func put(_ file: String, in folder: String) throws {
     let folder = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
     let names = try WholeFile.names(in: folder) ?? []
+    let mark = PublicationMark.name
     let ours = ["data.mdb", mark]
     if let foreign = names.filter({ !ours.contains($0) && !$0.hasPrefix(".") }).min() {
       throw StoreError.notAStore(
