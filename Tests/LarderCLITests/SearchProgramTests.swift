@@ -37,6 +37,11 @@ struct SearchProgramTests {
       "search", "notes", "wimter", "--typos", "--format", "ndjson", "--select", "id", "--sort",
       "-id")
     #expect(typo.output == "{\"id\": \"b\"}\n{\"id\": \"a\"}\n", "\(typo)")
+    for text in ["-blue", "-\"of the\" -blue"] {
+      let others = try larder.runOnStore(
+        "search", "notes", text, "--format", "ndjson", "--select", "id")
+      #expect(others.output == (text == "-blue" ? "{\"id\": \"c\"}\n" : ""), "\(others)")
+    }
   }
 
   @Test("says what is wrong with a field or an option")

@@ -7,6 +7,8 @@ struct InMemoryCollection<Entity: Document>: Sendable {
   private var records: [[UInt8]: [UInt8]] = [:]
   /// How the type's fields stand in the records; nil before the first save.
   private var binding: CollectionBinding?
+  /// That of the records which the log has left of what was erased.
+  private var erasedBinding: CollectionBinding?
 
   /// The number of the last change.
   private(set) var sequence: UInt64 = 0
@@ -31,13 +33,12 @@ struct InMemoryCollection<Entity: Document>: Sendable {
     guard lastChanges.contains(where: { !ignored.contains($0.key) && $0.value > position }) else {
       return false
     }
-    // A collection that was erased was everybody's.
-    guard !ignored.isEmpty, let binding else { return true }
+    guard !ignored.isEmpty, let binding = binding ?? erasedBinding else { return true }
     let evaluation = Evaluation(filter, in: binding.collection)
     return log.hasChange(after: position, ignoring: ignored) { change in
       // What cannot be read may be anybody's: who looks finds out.
       [change.old, change.new].contains { record in
-        record.map { (try? matches(evaluation, change.key, $0)) ?? true } ?? false
+        record.map { (try? Self.matches(evaluation, change.key, $0, binding)) ?? true } ?? false
       }
     }
   }
@@ -130,7 +131,13 @@ struct InMemoryCollection<Entity: Document>: Sendable {
     _ evaluation: Evaluation, _ key: [UInt8], _ record: [UInt8]
   ) throws -> Bool {
     guard let binding else { return false }
-    return try key.withUnsafeBytes { key in
+    return try Self.matches(evaluation, key, record, binding)
+  }
+
+  private static func matches(
+    _ evaluation: Evaluation, _ key: [UInt8], _ record: [UInt8], _ binding: CollectionBinding
+  ) throws -> Bool {
+    try key.withUnsafeBytes { key in
       try record.withUnsafeBytes { try binding.matches(evaluation, key: key, record: $0) }
     }
   }
@@ -334,7 +341,7 @@ extension InMemoryCollection {
     let count = records.count
     for (key, record) in records { log.note(key, from: record, to: nil) }
     records = [:]
-    binding = nil
+    (erasedBinding, binding) = (binding ?? erasedBinding, nil)
     if count > 0 { sequence += 1 }
     return count
   }

@@ -43,6 +43,9 @@ enum SearchCommand: Command {
       Option("standard-words"),
     ]
 
+  /// `-word` is a text to search for.
+  static var takesMinus: Bool { true }
+
   static func run(_ arguments: Arguments) throws -> ExitCode {
     let operands = try arguments.operands("COLLECTION", "TEXT")
     let collection = try arguments.storeToRead().existing(operands[0]).collection

@@ -63,6 +63,14 @@ import Testing
       try expectNothing()
       try contacts.eraseAllData()
       try expect([])
+
+      try contacts.save(contact("9", "Oslo"))
+      try expect(["9"])
+      try contacts.save(contact("10", "Bergen"))
+      try contacts.eraseAllData(as: .sync)
+      try expectNothing()
+      try contacts.save(contact("11", "Oslo"))
+      try expect(["11"])
     }
   }
 
