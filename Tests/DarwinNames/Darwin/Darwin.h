@@ -135,6 +135,7 @@ typedef struct DARWIN(FILE) darwin_FILE {
 #define EPIPE 32
 #define EAGAIN 35
 #define EWOULDBLOCK EAGAIN
+#define EPROTONOSUPPORT 43
 #define ENOTSUP 45
 #define ELOOP 62
 #define ENAMETOOLONG 63
@@ -144,6 +145,7 @@ typedef struct DARWIN(FILE) darwin_FILE {
 #define ENOLCK 77
 #define ENOSYS 78
 #define ECANCELED 89
+#define EILSEQ 92
 #define EOPNOTSUPP 102
 
 char *_Null_unspecified darwin_strerror(int) DARWIN(strerror(_:));
