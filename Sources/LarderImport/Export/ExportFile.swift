@@ -162,4 +162,9 @@ struct ExportFile: ~Copyable {
   }
 }
 
+extension ExportError {
+  /// A URL of another scheme than `file`, whose path is somewhere else on this machine.
+  static func notOnDisk(_ url: String) -> ExportError { .io(file: url, code: EPROTONOSUPPORT) }
+}
+
 private func platformOpen(_ path: String, _ flags: Int32) -> Int32 { open(path, flags, 0o666) }

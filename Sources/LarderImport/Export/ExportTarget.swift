@@ -34,8 +34,7 @@ public struct ExportTarget: Sendable {
   public static func file(_ url: URL) -> ExportTarget {
     guard url.mayBeFile else {
       let name = url.absoluteString
-      return ExportTarget(
-        origin: .path(.failure(.io(file: name, code: EPROTONOSUPPORT))), name: name)
+      return ExportTarget(origin: .path(.failure(.notOnDisk(name))), name: name)
     }
     return file(url.path(percentEncoded: false))
   }
