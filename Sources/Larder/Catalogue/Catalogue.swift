@@ -56,9 +56,14 @@ final class Catalogue: Sendable {
   /// The same where the catalogue has everything that the type declares; nil where it is to be declared, which
   /// says whether it can be.
   func declaredBinding<Entity: Document>(of type: Entity.Type) throws -> CollectionBinding? {
+    let found = try unlessUnfit { try binding(of: type) }
+    return found?.isDeclared == true ? found : nil
+  }
+
+  /// What `body` finds; nil where a type does not go with the collection, unless it is declared anew.
+  func unlessUnfit<Binding>(_ body: () throws -> Binding?) throws -> Binding? {
     do {
-      let binding = try binding(of: type)
-      return binding?.isDeclared == true ? binding : nil
+      return try body()
     } catch let error as StoreError where error.isOfShape {
       return nil
     }
@@ -85,14 +90,7 @@ final class Catalogue: Sendable {
     let schema = Entity.schema
     guard let collection = collections[schema.name] else { return nil }
     try collection.checkMigrated()
-    let description: CollectionDescription
-    do throws(StoreError) {
-      description = try collection.declared(type)
-    } catch {
-      // Of what has no document any type can say what is in it.
-      if collection.isEmpty() { return nil }
-      throw error
-    }
+    let description = try collection.declared(type)
     let declared = try Entity.declaredIndexes.map { declaration in
       collection.tokenizers.add(declaration.tokenizer)
       return try IndexDefinition(declaration, in: description)
@@ -158,7 +156,6 @@ final class Catalogue: Sendable {
     guard let collection = collections[name] else { return nil }
     try collection.checkMigrated()
     guard collection.keyKind == Entity.Key.keyKind else {
-      if collection.isEmpty() { return nil }
       throw StoreError.keyKind(
         collection: name, stored: collection.keyKind, found: Entity.Key.keyKind)
     }

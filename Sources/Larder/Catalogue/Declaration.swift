@@ -99,10 +99,11 @@ extension Declaration {
         }
         return description
       } catch let error as StoreError where refusal != error {
+        if refusal == nil, let earlier = try earlier(of: stored, error, isKept) { return earlier }
         refusal = refusal ?? error
         switch error {
         case .kindMismatch(_, let path, _, _):
-          let field = String(path.prefix { $0 != "." })
+          guard let field = current.field(at: path) else { throw error }
           left.append(field)
           if try isKept(.anything, current) {
             guard current.leave(field) else { throw error }
@@ -119,6 +120,23 @@ extension Declaration {
         }
       }
     }
+  }
+
+  /// The description of a collection without documents that has had everything which this declares before: two
+  /// versions of a type that take turns make no table each time.
+  private func earlier(
+    of stored: CollectionDescription?, _ error: StoreError,
+    _ isKept: (KeptContent, CollectionDescription) throws -> Bool
+  ) throws -> CollectionDescription? {
+    guard var candidate = stored, error.isOfShape, try isKept(.anything, candidate) else {
+      return nil
+    }
+    if !candidate.isSynced { (candidate.keyKind, candidate.keyField) = (keyKind, keyField) }
+    for table in candidate.tables.indices where table != stored?.documentTable {
+      candidate.documentTable = table
+      if (try? applied(to: candidate, keeping: [])) == candidate { return candidate }
+    }
+    return nil
   }
 
   /// What of a collection's documents is to be kept by another description.

@@ -136,7 +136,8 @@ extension DynamicCollection {
     if let stored, needed.declaration == nil {
       let batch = try batch(of: documents, keyField: needed.keyField, stored)
       return try store.write(as: origin) {
-        try $0.apply(batch, to: name) ?? $0.save(documents, in: self)
+        try $0.apply(batch, encodedAgainst: stored.collection, in: name)
+          ?? $0.save(documents, in: self)
       }
     }
     guard let declaration = needed.declaration else { return SaveReport() }
@@ -261,17 +262,9 @@ extension WriteScope {
   fileprivate mutating func apply(
     _ batch: Batch, encodedAgainst described: Collection, in name: String
   ) throws -> SaveReport? {
-    guard let binding = catalogue.binding(ofCollection: name),
-      binding.collection.description == described.description
-    else { return nil }
-    return try apply(batch, clearing: nil, binding)
-  }
-
-  /// Nil where the collection has been migrated since the batch was encoded.
-  fileprivate mutating func apply(_ batch: Batch, to name: String) throws -> SaveReport? {
-    guard let binding = catalogue.binding(ofCollection: name) else { return SaveReport() }
+    guard let binding = catalogue.binding(ofCollection: name) else { return nil }
     try binding.collection.checkMigrated()
-    guard batch.documentTable == binding.collection.documentTable else { return nil }
+    guard binding.collection.description == described.description else { return nil }
     return try apply(batch, clearing: nil, binding)
   }
 }

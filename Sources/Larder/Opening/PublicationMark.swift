@@ -6,4 +6,14 @@ enum PublicationMark {
   static let name = "larder.published"
 
   static func isIn(_ folder: String) throws -> Bool { try WholeFile.exists(folder + "/" + name) }
+
+  /// - Throws: ``StoreError/notAStore(path:reason:)`` for a folder that has it.
+  static func refuse(_ folder: String) throws {
+    if try Engine.storing(at: folder, { try isIn(folder) }) {
+      throw StoreError.notAStore(
+        path: folder,
+        reason: "what is published there is only read: open it with `Store(published:)`, and publish anew "
+          + "to replace it")
+    }
+  }
 }

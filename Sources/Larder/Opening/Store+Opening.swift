@@ -49,11 +49,7 @@ extension Store {
   private convenience init(
     path: String, options: StoreOptions, temporaryFolder: URL?, isSalvaging: Bool = false
   ) throws {
-    if !options.isPublished, try Engine.storing(at: path, { try PublicationMark.isIn(path) }) {
-      throw StoreError.notAStore(
-        path: path, reason: "what is published there is only read: open it with `Store(published:)`"
-      )
-    }
+    if !options.isPublished { try PublicationMark.refuse(path) }
     let start = options.log == nil ? nil : ContinuousClock.now
     let engine = try Engine.storing(at: path) {
       try Engine.open(at: path, options: options, isSalvaging: isSalvaging)

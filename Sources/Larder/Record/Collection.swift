@@ -12,8 +12,6 @@ internal import LarderLMDB
   let damagedSearches: DamagedSearches
   /// Those that this process can keep search indexes with.
   let tokenizers: KnownTokenizers
-  /// Whether it has no document by now; false where that cannot be told.
-  let isEmpty: @Sendable () -> Bool
   /// What checksums begin with, before the key: a record that lands in another collection is
   /// found out.
   let checksumSeed: UInt64
@@ -21,9 +19,8 @@ internal import LarderLMDB
   init(
     _ description: CollectionDescription, documents: Database, indexes: [CollectionIndex] = [],
     log: StoreLog = .silent, damagedSearches: DamagedSearches = .unheard,
-    tokenizers: KnownTokenizers = .none, isEmpty: @escaping @Sendable () -> Bool = { false }
+    tokenizers: KnownTokenizers = .none
   ) {
-    self.isEmpty = isEmpty
     self.tokenizers = tokenizers
     self.log = log
     self.damagedSearches = damagedSearches

@@ -78,6 +78,13 @@ struct CollectionDescription: Equatable, Sendable {
     keyField = field
   }
 
+  /// The field of the documents that a path begins with, as errors have it: names joined by points, which a name may
+  /// have, too.
+  func field(at path: String) -> String? {
+    fields.fields.map(\.name).filter { path == $0 || path.hasPrefix($0 + ".") }
+      .max { $0.utf8.count < $1.utf8.count }
+  }
+
   /// Begins another table for a collection without documents, without one of its fields, which may get another
   /// kind. Records that only the change log and the outbox have left keep theirs.
   ///

@@ -26,7 +26,9 @@ extension BoundBatch {
   ) throws where Model.ID: DocumentKey {
     guard case .replace = save.policy,
       save.models.count <= Batch.largestCount || save.cleared != nil,
-      let binding = try catalogue.binding(of: CodableDocument<Model>.self, in: collection),
+      let binding = try catalogue.unlessUnfit({
+        try catalogue.binding(of: CodableDocument<Model>.self, in: collection)
+      }),
       let batch = try Batch.unlessUndeclared({ try Batch(save.models[...], binding) })
     else { return nil }
     self.init(batch: batch, binding: binding)
@@ -68,7 +70,10 @@ extension WriteScope {
   mutating func save<Model: Codable & Identifiable & Sendable>(
     _ save: PendingSave<Model>, _ batch: BoundBatch?, in name: String
   ) throws -> SaveReport where Model.ID: DocumentKey {
-    guard let binding = try catalogue.binding(of: CodableDocument<Model>.self, in: name) else {
+    let found = try catalogue.unlessUnfit {
+      try catalogue.binding(of: CodableDocument<Model>.self, in: name)
+    }
+    guard let binding = found else {
       if save.models.isEmpty { return SaveReport() }
       undeclared = try Declaration(
         name: name, keyKind: Model.ID.keyKind, keyField: nil,

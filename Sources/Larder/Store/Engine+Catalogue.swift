@@ -44,7 +44,7 @@ extension Engine {
         description, documents: documents,
         indexes: openIndexes(
           indexes.filter { $0.value.definition.collection == name }, description), log: log,
-        damagedSearches: damagedSearches, tokenizers: tokenizers, isEmpty: isEmpty(documents))
+        damagedSearches: damagedSearches, tokenizers: tokenizers)
     }
     adopt(
       Catalogue(version: state.catalogueVersion, collections: collections, indexes: indexes))
@@ -59,13 +59,6 @@ extension Engine {
     }
     try reading.refuseDatabases(Layout.documentsPrefix, without: Layout.catalogueName)
     adopt(Catalogue(version: state.catalogueVersion))
-  }
-
-  /// Looks whether there is a document by now.
-  func isEmpty(_ documents: Database) -> @Sendable () -> Bool {
-    { [environment] in
-      (try? environment.beginRead().statistics(of: documents).entryCount) == 0
-    }
   }
 
   /// Makes a newer catalogue the known one.

@@ -97,12 +97,13 @@ extension Batch {
 // MARK: In the write
 
 extension WriteScope {
-  /// Nil where the collection has been migrated since the batch was encoded.
+  /// Nil where the collection has been migrated, or declared otherwise, since the batch was encoded.
   @usableFromInline mutating func apply<Entity: Document>(
     _ batch: Batch, _ type: Entity.Type, clearing selection: Selection?
   ) throws -> SaveReport? {
-    guard let binding = try catalogue.binding(of: type) else {
-      return SaveReport()  // Nothing was saved yet, and there is nothing to save.
+    guard let binding = try catalogue.unlessUnfit({ try catalogue.binding(of: type) }) else {
+      // Nothing was saved yet, and there is nothing to save.
+      return catalogue[Entity.schema.name] == nil ? SaveReport() : nil
     }
     guard batch.isEmpty || batch.documentTable == binding.collection.documentTable else {
       return nil
@@ -156,8 +157,10 @@ extension WriteScope {
       return binding
     }
     let declaration = try Declaration(type)
-    // The body may have renamed the collection. Declared in a transaction before, the type would be undone by that.
-    if catalogue.version != engine.catalogue.version, try declareHere(declaration),
+    // The body may have renamed the collection, or erased it for a type that does not go with what was in it. Declared
+    // in a transaction before, the type would be undone by the one, and refused for the other.
+    if try catalogue.version != engine.catalogue.version || hasEmptied(declaration.name),
+      try declareHere(declaration),
       let binding = try catalogue.declaredBinding(of: type)
     {
       noteAgeing(type)
@@ -165,6 +168,12 @@ extension WriteScope {
     }
     undeclared = declaration
     throw DeclarationNeeded()
+  }
+
+  /// Whether what was changed up to now has left a collection without documents.
+  private borrowing func hasEmptied(_ name: String) throws -> Bool {
+    guard changeCount > 0, let collection = catalogue[name] else { return false }
+    return try transaction.statistics(of: collection.documents).entryCount == 0
   }
 
   /// Ends a body that is then run again.

@@ -321,8 +321,7 @@ extension WriteScope {
     let own = indexes.filter { $0.value.definition.collection == description.name }
     let collection = Collection(
       description, documents: documents, indexes: try engine.openIndexes(own, description),
-      log: engine.log, damagedSearches: engine.damagedSearches, tokenizers: engine.tokenizers,
-      isEmpty: engine.isEmpty(documents))
+      log: engine.log, damagedSearches: engine.damagedSearches, tokenizers: engine.tokenizers)
     renewCatalogue(
       catalogue.collections.merging([description.name: collection]) { _, new in new }, indexes)
   }
@@ -412,6 +411,8 @@ extension Engine {
     _ body: (inout WriteScope) throws -> Result
   ) throws -> Result {
     var (declarations, vainDeclarations) = (0, 0)
+    // What was declared of a collection up to now.
+    var seen: [String: [CollectionDescription?]] = [:]
     var (isSparing, hasOnlyDeleted, hasWaited) = (false, false, false)
     while true {
       let outcome: Outcome<Result>
@@ -443,8 +444,16 @@ extension Engine {
             collection: declaration.name, field: "", stored: "", declared: "")
         }
         let version = catalogue.version
+        let name = declaration.name
+        if seen[name] == nil { seen[name] = [catalogue[name]?.description] }
         try declare(declaration)
         vainDeclarations = catalogue.version == version ? vainDeclarations + 1 : 0
+        let declared = catalogue[name]?.description
+        if vainDeclarations == 0, seen[name]?.contains(declared) == true {
+          // Of a collection without documents each of two types may declare another kind, in turns for ever.
+          declarations = Self.maximumDeclarations
+        }
+        seen[name]?.append(declared)
       }
     }
   }

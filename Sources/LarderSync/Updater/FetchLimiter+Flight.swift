@@ -14,6 +14,8 @@ extension FetchLimiter {
         let result: Result<UpdateStatus, any Error>
         do {
           let status = try await refusal.permit.required(by: fetch)
+          // A save may have been made where the task's permit is not known.
+          if status == .updated { try refusal.check() }
           if status != .skipped { await noteSuccess(status) }
           result = .success(status)
         } catch {
@@ -142,6 +144,7 @@ extension FetchLimiter {
 /// user's.
 private struct Refusal: Sendable {
   let permit: SyncPermit
+  let check: @Sendable () throws -> Void
   private let made: Locked<Bool>
 
   /// - Parameters:
@@ -150,11 +153,12 @@ private struct Refusal: Sendable {
   init(_ forgetCount: Locked<UInt64>, since count: UInt64) {
     let made = Locked(false)
     self.made = made
-    permit = SyncPermit {
+    check = {
       if forgetCount.withLock({ $0 }) == count { return }
       made.withLock { $0 = true }
       throw CancellationError()
     }
+    permit = SyncPermit(check)
   }
 
   /// Whether something was refused.

@@ -22,10 +22,10 @@ import Testing
       if erasing { try olds.eraseAllData() } else { try olds.delete(key: "a") }
       let news = store.repository(of: One<New>.self)
 
-      #expect(try news.fetch(One<New>.all).isEmpty)
-      #expect(try news.get("a") == nil)
-      #expect(try news.delete(One<New>.all) == 0)
+      // Whoever reads has to declare first: what is read may be older than what holds now.
+      #expect(throws: StoreError.self) { try news.fetch(One<New>.all) }
       try store.declare(One<New>.self)
+      #expect(try news.fetch(One<New>.all).isEmpty)
       try news.save(One(new))
 
       #expect(try news.get("a")?.value == new)
@@ -49,6 +49,130 @@ import Testing
     try replace(Date(), by: "text", erasing: erasing)
     try replace(Geo(lat: 1, lon: 2), by: "text", erasing: erasing)
     try replace([Geo(lat: 1, lon: 2)], by: [1], erasing: erasing)
+  }
+
+  @Test("versions that take turns on a collection without documents come back to their tables")
+  func turns() throws {
+    try withTemporaryStore { store in
+      for _ in 0..<4 {
+        try store.declare(One<String>.self)
+        try store.declare(One<Int>.self)
+        try store.declare(One<[Geo]>.self)
+      }
+      #expect(store.engine.catalogue["One"]?.tables.count ?? 0 < 8)
+    }
+  }
+
+  @Test(
+    "two types that do not go together in one write are refused soon, and leave little behind",
+    arguments: [0, 5])
+  func together(nilCount: Int) throws {
+    try withTemporaryStore { store in
+      try store.repository(of: One<String?>.self)
+        .save((0..<nilCount).map { One<String?>(nil, id: "\($0)") })
+      var runs = 0
+      #expect(throws: StoreError.self) {
+        try store.write { tx in
+          runs += 1
+          if nilCount == 0 {
+            try tx.save(One("text", id: "x"))
+            try tx.save(One(5, id: "y"))
+          } else {
+            try tx.save(One<String?>("text", id: "x"))
+            try tx.save(One<Date?>(Date(), id: "y"))
+          }
+        }
+      }
+      #expect(runs < 10)
+      #expect(store.engine.catalogue["One"]?.tables.count ?? 0 < 5)
+    }
+  }
+
+  @Test("what one write erases makes room for another kind in the same write")
+  func erasedInside() throws {
+    try withTemporaryStore { store in
+      try store.repository(of: One<String>.self).save(One("5"))
+      try store.write { tx in
+        try tx.eraseAllData(of: One<String>.self)
+        try tx.save(One(5))
+      }
+      #expect(try store.repository(of: One<Int>.self).get("a")?.value == 5)
+      struct Stop: Error {}
+      #expect(throws: Stop.self) {
+        try store.write { tx in
+          try tx.eraseAllData(of: One<Int>.self)
+          try tx.save(One("6"))
+          throw Stop()
+        }
+      }
+      #expect(try store.repository(of: One<Int>.self).get("a")?.value == 5)
+    }
+  }
+
+  @Test(
+    "a save that was encoded before another type was declared loses nothing, and damages nothing")
+  func encodedBefore() async throws {
+    for isNamed in [false, true] {
+      try await withTemporaryStore { store in
+        let olds = store.repository(of: One<String?>.self)
+        let untyped = store.collection("One")
+        try store.declare(One<String?>.self)
+        if isNamed {
+          try await olds.save([One<String?>(nil, id: "n"), One<String?>(nil, id: "m")])
+        }
+        var saving: Task<SaveReport, any Error>?
+        var savingUntyped: OnThread<SaveReport>?
+        var declaring: OnThread<Void>?
+        try await LarderTests.together(store) { wait in
+          declaring = OnThread { try store.declare(One<Date?>.self) }
+          await wait(1)
+          saving = Task { try await olds.save(One("text", id: "x")) }
+          await wait(2)
+          savingUntyped = OnThread { try untyped.save([["id": "y", "value": "text"]]) }
+          await wait(3)
+        }
+        try declaring?.value()
+        let results = [await saving?.result, Result { try savingUntyped?.value() ?? SaveReport() }]
+        let keys = Set(try untyped.fetch(DynamicQuery()).compactMap { $0["id"] })
+        for (result, key) in zip(results, [Value.string("x"), .string("y")]) {
+          // Either it is there, or it was refused.
+          #expect(((try? result?.get().inserted) == 1) == keys.contains(key))
+        }
+        #expect(keys.count >= (isNamed ? 2 : 1))
+      }
+    }
+  }
+
+  @Test("a field whose name has a point can be left like every other one")
+  func pointed() throws {
+    try withTemporaryStore { store in
+      let old = store.repository(of: OldDotted.self, collection: "Dotted")
+      try old.save(OldDotted(id: 1, value: "a"))
+      try old.eraseAllData()
+      let new = store.repository(of: NewDotted.self, collection: "Dotted")
+      try new.save(NewDotted(id: 1, value: 5))
+      #expect(try new.get(1)?.value == 5)
+    }
+  }
+
+  private struct OldDotted: Codable, Identifiable {
+    var id: Int
+    var value: String
+
+    enum CodingKeys: String, CodingKey {
+      case id
+      case value = "a.b"
+    }
+  }
+
+  private struct NewDotted: Codable, Identifiable {
+    var id: Int
+    var value: Int
+
+    enum CodingKeys: String, CodingKey {
+      case id
+      case value = "a.b"
+    }
   }
 
   @Test("a field that is nil in all documents takes what a type declares; the documents stay")
@@ -205,6 +329,28 @@ import Testing
     try migrate([nil, "2", nil], to: .integer(3), Int?.some(3))
     try migrate([String?.none, nil], to: .integer(3), Int?.none)
     try migrate(["true"], to: .bool(true), true)
+  }
+
+  @Test(
+    "what becomes of a field does not depend on where a batch of a migration ends",
+    arguments: [0..<10, 10..<20, 3..<17])
+  func batches(nils: Range<Int>) throws {
+    try withTemporaryStore { store in
+      let dates = store.repository(of: One<Date?>.self)
+      let now = Date(timeIntervalSinceReferenceDate: 0)
+      try dates.save(
+        (0..<20).map { One<Date?>(nils.contains($0) ? nil : now, id: "\($0 + 10)") })
+      try store.collection("One").migrate(to: 2, batchCount: 4) { one in
+        if one.isNil("value") { one["value"] = "2001-01-01T00:00:00Z" }
+      }
+      #expect(try dates.fetch(One<Date?>.all).map(\.value) == Array(repeating: now, count: 20))
+
+      try store.collection("One").migrate(to: 3, batchCount: 4) { $0["value"] = "text" }
+      try store.declare(One<String?>.self)
+      #expect(
+        try store.repository(of: One<String?>.self).count(One<String?>.where { $0.value == "text" })
+          == 20)
+    }
   }
 
   @Test("where some values are left as they were, the others are coerced to them")

@@ -105,7 +105,6 @@ import Testing
       #expect(throws: error) { try numbers.count() }
       try texts.delete(ByID.all)
 
-      #expect(try numbers.count() == 0)
       try numbers.save((1...3).map { ByNumber(id: $0) })
       #expect(try numbers.fetch(ByNumber.where { $0.id >= 2 }).map(\.id) == [2, 3])
       #expect(throws: StoreError.self) { try texts.get("a") }

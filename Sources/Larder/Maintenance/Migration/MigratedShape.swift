@@ -32,6 +32,12 @@ struct MigratedShape {
   private var widened: Set<String> = []
   private var replaced: Set<String> = []
 
+  /// Removes the fields of which the documents behind a batch will hold a value of the kind that is given: what becomes
+  /// of a field must not depend on where a batch ends.
+  typealias RemoveKept = (
+    _ kinds: inout [String: Kind<Int>], _ transaction: borrowing WriteTransaction
+  ) throws -> Void
+
   init(_ collection: Collection, hasEarlier: Bool) {
     description = collection.description
     binding = CollectionBinding(collection)
@@ -45,11 +51,11 @@ struct MigratedShape {
   ///   another kind than the field has in documents before it;
   ///   ``StoreError/unwritable(collection:key:reason:)``.
   mutating func encode(
-    _ batch: MigrationBatch, _ transaction: borrowing WriteTransaction
+    _ batch: MigrationBatch, _ transaction: borrowing WriteTransaction, _ removeKept: RemoveKept
   ) throws -> Batch {
     let items = batch.documents.filter { !$0.content.isDeleted }
     weaken(items)
-    try take(kindsOf: items, transaction)
+    try take(kindsOf: items, transaction, removeKept)
     while true {
       var builder = BatchBuilder(binding, count: items.count)
       builder.writer.mayLackFields = true
@@ -79,26 +85,37 @@ struct MigratedShape {
     }
   }
 
-  /// Where the closure has left no value of the kind that a field had, the field gets the kind of what it has put
+  /// Where the closure leaves no value of the kind that a field had, the field gets the kind of what it has put
   /// there, although that could be coerced: the next version of the type declares it.
   private mutating func take(
-    kindsOf items: [MigrationBatch.Item], _ transaction: borrowing WriteTransaction
+    kindsOf items: [MigrationBatch.Item], _ transaction: borrowing WriteTransaction,
+    _ removeKept: RemoveKept
   ) throws {
     var (foreign, kept) = (Set<String>(), Set<String>())
     for field in items.lazy.flatMap(\.content.document.fields) where field.value != .null {
       guard let kind = description.fields.field(named: field.name)?.kind else { continue }
-      if kind.reads(field.value) {
+      // What does not fit is the affair of ``adapt``.
+      if kind.reads(field.value) || field.value.coerced(to: kind.unwrapped) == nil {
         kept.insert(field.name)
       } else {
         foreign.insert(field.name)
       }
     }
+    var shapes: [String: InferredShape] = [:]
     for name in foreign.subtracting(kept) {
       var shape = InferredShape()
       let values = items.compactMap { $0.content.document[name] }
       guard (try? values.forEach { try shape.add([name: $0]) }) != nil,
-        let replacing = try replacing(name, shape, transaction)
+        try replacing(name, shape, transaction) != nil
       else { continue }
+      shapes[name] = shape
+    }
+    if shapes.isEmpty { return }
+    var kinds: [String: Kind<Int>] = [:]
+    for name in shapes.keys { kinds[name] = description.fields.field(named: name)?.kind }
+    try removeKept(&kinds, transaction)
+    for (name, shape) in shapes where kinds[name] != nil {
+      guard let replacing = try replacing(name, shape, transaction) else { continue }
       replaced.insert(name)
       description = replacing
     }
@@ -194,7 +211,7 @@ struct MigratedShape {
 
 extension Kind {
   /// Whether this is how a value of this kind is read.
-  fileprivate func reads(_ value: Value) -> Bool {
+  func reads(_ value: Value) -> Bool {
     switch (self, value) {
     case (.bool, .bool), (.integer, .integer), (.integer, .unsigned), (.float, .double),
       (.double, .double), (.string, .string), (.data, .data), (.date, .date), (.uuid, .uuid),

@@ -76,13 +76,7 @@ struct MigrationBatch {
     _ body: (inout MigratingDocument) throws -> Void
   ) throws {
     for index in documents.indices {
-      do {
-        try body(&documents[index].content)
-      } catch {
-        throw MigrationError(
-          collection: collection.name, key: keyText(documents[index].storedKey),
-          version: version, underlying: error)
-      }
+      try change(at: index, to: version, body)
       let item = documents[index]
       if item.content.isDeleted {
         vacated.insert(item.storedKey)
@@ -98,6 +92,21 @@ struct MigrationBatch {
       vacated.insert(item.storedKey)
       vacated.remove(key)
       occupied.insert(key)
+    }
+  }
+
+  /// Runs the closure on one document, and does not look at what becomes of its key.
+  ///
+  /// - Throws: ``MigrationError`` with what it threw.
+  mutating func change(
+    at index: Int, to version: Int, _ body: (inout MigratingDocument) throws -> Void
+  ) throws {
+    do {
+      try body(&documents[index].content)
+    } catch {
+      throw MigrationError(
+        collection: collection.name, key: keyText(documents[index].storedKey),
+        version: version, underlying: error)
     }
   }
 

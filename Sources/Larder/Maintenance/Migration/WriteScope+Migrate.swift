@@ -33,7 +33,9 @@ extension WriteScope {
 
       var batch = try MigrationBatch(collection, after: state.lastKey, limits, scope.transaction)
       try batch.change(to: version, scope.transaction, body)
-      try scope.write(batch, hasEarlier: !isFirst)
+      try scope.write(batch, hasEarlier: !isFirst) { [batch] kinds, transaction in
+        try batch.removeKept(from: &kinds, to: version, limits, transaction, body)
+      }
 
       state.doneCount += batch.documents.count
       let progress = StoreProgress(
@@ -103,10 +105,12 @@ extension WriteScope {
   }
 
   /// Writes what the closure left of a batch.
-  private mutating func write(_ batch: MigrationBatch, hasEarlier: Bool) throws {
+  private mutating func write(
+    _ batch: MigrationBatch, hasEarlier: Bool, _ removeKept: MigratedShape.RemoveKept
+  ) throws {
     let collection = batch.collection
     var shape = MigratedShape(collection, hasEarlier: hasEarlier)
-    let records = try shape.encode(batch, transaction)
+    let records = try shape.encode(batch, transaction, removeKept)
     if shape.description != collection.description {
       try describe(shape.description)
       try suspendIndexes(of: collection.name)

@@ -83,6 +83,7 @@ extension Store {
     // First: what cannot be opened with these would only be moved.
     try options.check()
     guard !options.isReadOnly else { throw StoreError.readOnly }
+    try PublicationMark.refuse(path)
     let aside = try Engine.storing(at: path) { try Environment.setAside(path) }
     let asideFolder = URL(filePath: aside.folder, directoryHint: .isDirectory)
     try StoreProgress(

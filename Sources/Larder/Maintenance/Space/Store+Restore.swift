@@ -60,7 +60,11 @@ extension Store {
     guard try Engine.storing(at: backup, { try WholeFile.exists(backup + "/data.mdb") }) else {
       throw StoreError.notAStore(path: backup, reason: "there is no backup: it has no data.mdb")
     }
-    let source = try Store(at: backup, options: options)
+    try PublicationMark.refuse(folder)
+    let source =
+      isPublished(at: backup)
+      ? try Store(published: URL(filePath: backup), options: options)
+      : try Store(at: backup, options: options)
     // It was only read: closing it can fail for nothing that matters.
     defer { try? source.close() }
     let check = try source.check { news in

@@ -146,6 +146,15 @@ struct Room: Equatable {
       #expect(reason.contains("Store(published:)"))
     }
     #expect(Store.isPublished(at: published.path(percentEncoded: false)))
+    let before = try contents(of: path("data.mdb"))
+    let backup = folder.url.appending(path: "backup")
+    try store.backup(to: backup)
+    #expect(storeError { _ = try Store.quarantine(at: published) } != nil)
+    #expect(storeError { _ = try Store.restore(from: backup, to: published) } != nil)
+    #expect(try contents(of: path("data.mdb")) == before)
+    let restored = folder.url.appending(path: "restored")
+    #expect(try Store.restore(from: published, to: restored).documentCount == 200)
+    #expect(try names() == ["data.mdb", "larder.published"])
     try store.publish(Chore.where { $0.room == "kitchen" }, to: published)
 
     #expect(try Store(published: published).repository(of: Chore.self).count() == 100)
