@@ -12,8 +12,8 @@ enum PublicationMark {
     if try Engine.storing(at: folder, { try isIn(folder) }) {
       throw StoreError.notAStore(
         path: folder,
-        reason: "what is published there is only read: open it with `Store(published:)`, and publish anew "
-          + "to replace it")
+        reason: "what is published there is only read: open it with `Store(published:)`, and "
+          + "publish anew to replace it")
     }
   }
 }

@@ -449,11 +449,11 @@ extension Engine {
         try declare(declaration)
         vainDeclarations = catalogue.version == version ? vainDeclarations + 1 : 0
         let declared = catalogue[name]?.description
-        if vainDeclarations == 0, seen[name]?.contains(declared) == true {
+        if declared != seen[name]?.last {
           // Of a collection without documents each of two types may declare another kind, in turns for ever.
-          declarations = Self.maximumDeclarations
+          if seen[name]?.contains(declared) == true { declarations = Self.maximumDeclarations }
+          seen[name]?.append(declared)
         }
-        seen[name]?.append(declared)
       }
     }
   }
