@@ -131,7 +131,11 @@ extension Declaration {
     guard var candidate = stored, error.isOfShape, try isKept(.anything, candidate) else {
       return nil
     }
-    if !candidate.isSynced { (candidate.keyKind, candidate.keyField) = (keyKind, keyField) }
+    if error.isOfKey {
+      // What knows no key yet knows no fields either, so that any table would do.
+      if candidate.isSynced || keyField == nil && !computesKeys { return nil }
+      (candidate.keyKind, candidate.keyField) = (keyKind, keyField)
+    }
     for table in candidate.tables.indices where table != stored?.documentTable {
       candidate.documentTable = table
       if (try? applied(to: candidate, keeping: [])) == candidate { return candidate }

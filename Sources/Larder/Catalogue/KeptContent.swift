@@ -3,8 +3,13 @@ internal import LarderLMDB
 extension StoreError {
   /// Whether what a type declares does not go with what the collection has.
   var isOfShape: Bool {
+    if case .kindMismatch = self { true } else { isOfKey }
+  }
+
+  /// Whether it says another thing of the key.
+  var isOfKey: Bool {
     switch self {
-    case .kindMismatch, .keyKind, .keyField: true
+    case .keyKind, .keyField: true
     default: false
     }
   }

@@ -288,6 +288,17 @@ import Testing
       try others.save(OtherKeyPlain(id: "a", size: 1))
 
       #expect(try others.get("a") == OtherKeyPlain(id: "a", size: 1))
+      // Back and forth, the key field stays what it is.
+      for _ in 0..<3 {
+        try others.eraseAllData()
+        try olds.save(OldPlain(id: 1, size: 2))
+        try olds.eraseAllData()
+        try news.save(NewPlain(id: 2, size: ["b"]))
+        #expect(store.engine.catalogue["Plain"]?.description.keyField == "id")
+        try news.eraseAllData()
+        try others.save(OtherKeyPlain(id: "b", size: 2))
+      }
+      #expect(try others.get("b")?.size == 2)
     }
   }
 
