@@ -344,7 +344,7 @@ import Testing
 
   @Test(
     "what becomes of a field does not depend on where a batch of a migration ends",
-    arguments: [0..<10, 10..<20, 3..<17])
+    arguments: [0..<10, 10..<20, 3..<17, 0..<20])
   func batches(nils: Range<Int>) throws {
     try withTemporaryStore { store in
       let dates = store.repository(of: One<Date?>.self)
@@ -356,10 +356,19 @@ import Testing
       }
       #expect(try dates.fetch(One<Date?>.all).map(\.value) == Array(repeating: now, count: 20))
 
-      try store.collection("One").migrate(to: 3, batchCount: 4) { $0["value"] = "text" }
+      // For some of them.
+      try store.collection("One").migrate(to: 3, batchCount: 4) { one in
+        if one.key == "11" || one.key == "25" { one["value"] = "2001-01-01T00:00:00Z" }
+      }
+      #expect(try dates.fetch(One<Date?>.all).map(\.value) == Array(repeating: now, count: 20))
+      // For all of them, the first half of which has been nil.
+      try dates.save((0..<10).map { One<Date?>(nil, id: "\($0 + 10)") })
+      try store.collection("One").migrate(to: 4, batchCount: 4) {
+        $0["value"] = "2001-01-01T00:00:00Z"
+      }
       try store.declare(One<String?>.self)
       #expect(
-        try store.repository(of: One<String?>.self).count(One<String?>.where { $0.value == "text" })
+        try store.repository(of: One<String?>.self).count(One<String?>.where { $0.value != nil })
           == 20)
     }
   }

@@ -32,10 +32,10 @@ struct MigratedShape {
   private var widened: Set<String> = []
   private var replaced: Set<String> = []
 
-  /// Removes the fields of which the documents behind a batch will hold a value of the kind that is given: what becomes
-  /// of a field must not depend on where a batch ends.
-  typealias RemoveKept = (
-    _ kinds: inout [String: Kind<Int>], _ transaction: borrowing WriteTransaction
+  /// Looks at what the documents behind a batch will be: what becomes of a field must not depend on where a batch
+  /// ends.
+  typealias LookAhead = (
+    _ change: inout KindChange, _ transaction: borrowing WriteTransaction
   ) throws -> Void
 
   init(_ collection: Collection, hasEarlier: Bool) {
@@ -51,11 +51,11 @@ struct MigratedShape {
   ///   another kind than the field has in documents before it;
   ///   ``StoreError/unwritable(collection:key:reason:)``.
   mutating func encode(
-    _ batch: MigrationBatch, _ transaction: borrowing WriteTransaction, _ removeKept: RemoveKept
+    _ batch: MigrationBatch, _ transaction: borrowing WriteTransaction, _ lookAhead: LookAhead
   ) throws -> Batch {
     let items = batch.documents.filter { !$0.content.isDeleted }
     weaken(items)
-    try take(kindsOf: items, transaction, removeKept)
+    try take(kindsOf: items, transaction, lookAhead)
     while true {
       var builder = BatchBuilder(binding, count: items.count)
       builder.writer.mayLackFields = true
@@ -85,24 +85,16 @@ struct MigratedShape {
     }
   }
 
-  /// Where the closure leaves no value of the kind that a field had, the field gets the kind of what it has put
-  /// there, although that could be coerced: the next version of the type declares it.
+  /// Where the closure turns values of a field into ones of another kind, and leaves none of the kind that it had, the
+  /// field gets that kind, although they could be coerced: the next version of the type declares it.
   private mutating func take(
     kindsOf items: [MigrationBatch.Item], _ transaction: borrowing WriteTransaction,
-    _ removeKept: RemoveKept
+    _ lookAhead: LookAhead
   ) throws {
-    var (foreign, kept) = (Set<String>(), Set<String>())
-    for field in items.lazy.flatMap(\.content.document.fields) where field.value != .null {
-      guard let kind = description.fields.field(named: field.name)?.kind else { continue }
-      // What does not fit is the affair of ``adapt``.
-      if kind.reads(field.value) || field.value.coerced(to: kind.unwrapped) == nil {
-        kept.insert(field.name)
-      } else {
-        foreign.insert(field.name)
-      }
-    }
+    var change = KindChange(fields: description.fields)
+    for item in items { change.look(at: item.content) }
     var shapes: [String: InferredShape] = [:]
-    for name in foreign.subtracting(kept) {
+    for name in change.candidates {
       var shape = InferredShape()
       let values = items.compactMap { $0.content.document[name] }
       guard (try? values.forEach { try shape.add([name: $0]) }) != nil,
@@ -111,10 +103,9 @@ struct MigratedShape {
       shapes[name] = shape
     }
     if shapes.isEmpty { return }
-    var kinds: [String: Kind<Int>] = [:]
-    for name in shapes.keys { kinds[name] = description.fields.field(named: name)?.kind }
-    try removeKept(&kinds, transaction)
-    for (name, shape) in shapes where kinds[name] != nil {
+    change.keep(only: shapes.keys)
+    try lookAhead(&change, transaction)
+    for (name, shape) in shapes where change.isMade(of: name) {
       guard let replacing = try replacing(name, shape, transaction) else { continue }
       replaced.insert(name)
       description = replacing
@@ -206,23 +197,5 @@ struct MigratedShape {
 
   private func refused(_ item: MigrationBatch.Item, _ error: CoercionError) -> StoreError {
     item.storedKey.withUnsafeBytes { binding.refused($0, error) }
-  }
-}
-
-extension Kind {
-  /// Whether this is how a value of this kind is read.
-  func reads(_ value: Value) -> Bool {
-    switch (self, value) {
-    case (.bool, .bool), (.integer, .integer), (.integer, .unsigned), (.float, .double),
-      (.double, .double), (.string, .string), (.data, .data), (.date, .date), (.uuid, .uuid),
-      (.url, .url), (.decimal, .decimal):
-      true
-    case (.bool, _), (.integer, _), (.float, _), (.double, _), (.string, _), (.data, _), (.date, _),
-      (.uuid, _), (.url, _), (.decimal, _):
-      false
-    case (.optional(let inner), _): inner.isOptional || inner.reads(value)
-    // What holds others fits or does not: it is never coerced.
-    default: true
-    }
   }
 }

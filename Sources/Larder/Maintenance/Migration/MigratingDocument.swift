@@ -21,10 +21,13 @@ public struct MigratingDocument: Sendable {
   public var document: DynamicDocument
   /// Whether it will be deleted.
   public private(set) var isDeleted = false
+  /// What is stored.
+  let stored: DynamicDocument
 
   init(key: Value, _ document: DynamicDocument) {
     self.key = key
     self.document = document
+    stored = document
   }
 
   /// The value of a field; nil where the document has none. One that is stored as nil is `.null`: ask ``isNil(_:)`` for

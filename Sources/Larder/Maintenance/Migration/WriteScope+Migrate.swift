@@ -33,8 +33,8 @@ extension WriteScope {
 
       var batch = try MigrationBatch(collection, after: state.lastKey, limits, scope.transaction)
       try batch.change(to: version, scope.transaction, body)
-      try scope.write(batch, hasEarlier: !isFirst) { [batch] kinds, transaction in
-        try batch.removeKept(from: &kinds, to: version, limits, transaction, body)
+      try scope.write(batch, hasEarlier: !isFirst) { [batch] change, transaction in
+        try batch.lookAhead(&change, to: version, limits, transaction, body)
       }
 
       state.doneCount += batch.documents.count
@@ -106,11 +106,11 @@ extension WriteScope {
 
   /// Writes what the closure left of a batch.
   private mutating func write(
-    _ batch: MigrationBatch, hasEarlier: Bool, _ removeKept: MigratedShape.RemoveKept
+    _ batch: MigrationBatch, hasEarlier: Bool, _ lookAhead: MigratedShape.LookAhead
   ) throws {
     let collection = batch.collection
     var shape = MigratedShape(collection, hasEarlier: hasEarlier)
-    let records = try shape.encode(batch, transaction, removeKept)
+    let records = try shape.encode(batch, transaction, lookAhead)
     if shape.description != collection.description {
       try describe(shape.description)
       try suspendIndexes(of: collection.name)
