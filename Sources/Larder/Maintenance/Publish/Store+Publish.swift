@@ -81,9 +81,7 @@ extension Store {
   }
 
   /// Whether a folder is for what `publish(_:to:)` puts there.
-  package static func isPublished(at path: String) -> Bool {
-    (try? PublicationMark.isIn(path)) == true
-  }
+  package static func isPublished(at path: String) -> Bool { PublicationMark.isIn(path) }
 
   private static func saving<Entity: Document>(
     _ documents: [Entity]
