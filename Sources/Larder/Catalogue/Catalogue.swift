@@ -60,7 +60,8 @@ final class Catalogue: Sendable {
     return found?.isDeclared == true ? found : nil
   }
 
-  /// What `body` finds; nil where a type does not go with the collection, unless it is declared anew.
+  /// The binding that `body` finds; nil where the type contradicts what the collection has. Declaring the type then
+  /// decides whether the collection can take it.
   func unlessUnfit<Binding>(_ body: () throws -> Binding?) throws -> Binding? {
     do {
       return try body()

@@ -122,8 +122,8 @@ extension Declaration {
     }
   }
 
-  /// The description of a collection without documents that has had everything which this declares before: two
-  /// versions of a type that take turns make no table each time.
+  /// The description with an earlier table that has everything which this declares, for a collection without
+  /// documents. So two versions of a type that take turns do not add a table each time.
   private func earlier(
     of stored: CollectionDescription?, _ error: StoreError,
     _ isKept: (KeptContent, CollectionDescription) throws -> Bool
@@ -132,7 +132,8 @@ extension Declaration {
       return nil
     }
     if error.isOfKey {
-      // What knows no key yet knows no fields either, so that any table would do.
+      // A plain type whose key field was not found yet has not shown its fields either: every table would seem
+      // to fit.
       if candidate.isSynced || keyField == nil && !computesKeys { return nil }
       (candidate.keyKind, candidate.keyField) = (keyKind, keyField)
     }
@@ -143,7 +144,7 @@ extension Declaration {
     return nil
   }
 
-  /// What of a collection's documents is to be kept by another description.
+  /// Which stored values another description must not change: those of some fields, or those of every document.
   enum KeptContent {
     case fields([String])
     case anything

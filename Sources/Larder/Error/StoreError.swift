@@ -51,7 +51,9 @@ public enum StoreError: Error, Equatable, Sendable {
   /// documents out.
   case unknownCase(collection: String, key: String, reason: RecordError)
   /// A record could not be read: its bytes are damaged, or another version of the type has written it and a field
-  /// lacks a value that this one needs, as the description then says. The key is empty where it is not known, and may be one that no
+  /// lacks a value that this one needs, as the description then says.
+  ///
+  /// The key is empty where it is not known, and may be one that no
   /// document ever had where its bytes are damaged, too.
   case damagedRecord(collection: String, key: String, reason: RecordError)
   /// A document could not be written as a record.

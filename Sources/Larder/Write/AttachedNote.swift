@@ -56,7 +56,8 @@ package final class AttachedNote: Sendable {
   }
 }
 
-/// What rides with one write that comes from a remote: notes, and the question whether it is still wanted.
+/// What is done in the transaction of a write that comes from a remote: notes are written, and a permit is asked
+/// whether the write is still wanted.
 final class NoteRider: Sendable {
   private let notes: [AttachedNote]
   private let permit: SyncPermit?

@@ -192,8 +192,8 @@ public final class FetchLimiter: Sendable {
   /// streams refresh: before the data are erased, or when another user has signed in. A fetch that is under way
   /// goes on, but saves nothing more as `ChangeOrigin.sync`, in any store, and those who wait for it throw
   /// `CancellationError`: what it brings is of the time before. That holds for saves in the fetch's own task and its
-  /// child tasks; one in a detached task, or on a queue of your own, is not held up. Who joins from now on waits for another one
-  /// behind it.
+  /// child tasks; one in a detached task, or on a queue of your own, is not held up. Who joins from now on waits
+  /// for another fetch behind it.
   ///
   /// - Throws: `StoreError`; the last success then counts in other processes and after a restart. The next
   ///   caller of this limiter is not skipped even then.

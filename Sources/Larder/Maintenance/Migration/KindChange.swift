@@ -2,7 +2,7 @@ internal import LarderLMDB
 
 /// Which fields a migration gives another kind, although their new values could be coerced to the one that they had.
 struct KindChange {
-  /// The kinds of the fields of which no value is left as it was.
+  /// The old kinds of the fields in which no document seen so far holds a value of that kind any more.
   private var kinds: [String: Kind<Int>] = [:]
   /// Fields with values of another kind; and those of them where such a value stands in the place of one of the old
   /// kind. What only fills in for nil is coerced.
@@ -30,7 +30,7 @@ struct KindChange {
     if document.isDeleted { return }
     for field in document.document.fields where field.value != .null {
       guard let kind = kinds[field.name] else { continue }
-      // What does not fit is the affair of ``MigratedShape``.
+      // ``MigratedShape`` finds another kind for values that cannot be coerced.
       if kind.reads(field.value) || field.value.coerced(to: kind.unwrapped) == nil {
         kinds[field.name] = nil
         continue
@@ -74,7 +74,7 @@ extension Kind {
       (.uuid, _), (.url, _), (.decimal, _):
       false
     case (.optional(let inner), _): inner.isOptional || inner.reads(value)
-    // What holds others fits or does not: it is never coerced.
+    // Arrays, sets, dictionaries and documents are never coerced.
     default: true
     }
   }

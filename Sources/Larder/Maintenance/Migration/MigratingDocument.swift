@@ -21,7 +21,7 @@ public struct MigratingDocument: Sendable {
   public var document: DynamicDocument
   /// Whether it will be deleted.
   public private(set) var isDeleted = false
-  /// What is stored.
+  /// The document as it is stored, before the closure changes it.
   let stored: DynamicDocument
 
   init(key: Value, _ document: DynamicDocument) {
