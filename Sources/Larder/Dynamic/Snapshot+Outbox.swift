@@ -57,14 +57,32 @@ extension Snapshot {
     _ name: String, after key: [UInt8]? = nil,
     _ body: (_ key: [UInt8], _ base: [UInt8]) throws -> Bool
   ) throws {
+    try forEachSyncRecord(OutboxKey.baseKey(name, []), after: key, body)
+  }
+
+  /// The documents of a collection behind a key that are marked, by ``WriteScope/setMark(_:_:to:)``, in the order
+  /// of keys.
+  ///
+  /// - Parameter body: Says whether to go on.
+  package borrowing func forEachMark(
+    _ name: String, after key: [UInt8]? = nil,
+    _ body: (_ key: [UInt8], _ mark: UInt8) throws -> Bool
+  ) throws {
+    try forEachSyncRecord(OutboxKey.markKey(name, []), after: key) { key, bytes in
+      try bytes.count == 1 ? body(key, bytes[0]) : true
+    }
+  }
+
+  private borrowing func forEachSyncRecord(
+    _ prefix: [UInt8], after key: [UInt8]?, _ body: ([UInt8], [UInt8]) throws -> Bool
+  ) throws {
     guard let sync = engine.outboxDatabases?.sync else { return }
-    let prefix = [OutboxKey.baseTag] + OutboxKey.prefix(of: name)
     var cursor = try transaction.cursor(in: sync)
     var isThere = try (prefix + (key ?? [])).withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
     while isThere, cursor.key.starts(with: prefix) {
       let found = [UInt8](cursor.key.dropFirst(prefix.count))
-      if found != key, let base = SyncRecord.bytes(cursor.value, key: cursor.key) {
-        guard try body(found, base) else { return }
+      if found != key, let bytes = SyncRecord.bytes(cursor.value, key: cursor.key) {
+        guard try body(found, bytes) else { return }
       }
       isThere = try cursor.next()
     }

@@ -108,6 +108,16 @@ extension WriteScope {
     try setSyncRecord(OutboxKey.baseKey(name, key), to: base)
   }
 
+  /// The mark of a document; nil where it has none.
+  package borrowing func mark(_ name: String, _ key: [UInt8]) throws -> UInt8? {
+    try transaction.syncRecord(OutboxKey.markKey(name, key), engine.outboxDatabases)?.first
+  }
+
+  /// Marks a document that is to be looked at again, so that it is found among all; nil takes the mark away.
+  package mutating func setMark(_ name: String, _ key: [UInt8], to mark: UInt8?) throws {
+    try setSyncRecord(OutboxKey.markKey(name, key), to: mark.map { [$0] })
+  }
+
   /// What an engine noted under a name.
   package borrowing func syncNote(_ name: String) throws -> [UInt8]? {
     try transaction.syncRecord(OutboxKey.recordKey([UInt8](name.utf8)), engine.outboxDatabases)

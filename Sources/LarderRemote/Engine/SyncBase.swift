@@ -21,14 +21,14 @@ struct SyncBase: Equatable {
   static let missed: UInt8 = 254
   /// The loading of what has left its scope, and may come with another one that is not read yet.
   static let left: UInt8 = 253
-  /// The same, from before all scopes were read once more.
-  static let leftBefore: UInt8 = 252
+  /// The same, in stores that were written before such documents had marks.
+  private static let leftEarlier: UInt8 = 252
 
   /// The number of the loading behind another one.
-  static func loading(after loading: UInt8) -> UInt8 { loading < leftBefore - 1 ? loading + 1 : 1 }
+  static func loading(after loading: UInt8) -> UInt8 { loading < leftEarlier - 1 ? loading + 1 : 1 }
 
   /// Whether the scope has it no more.
-  var hasLeft: Bool { loading == Self.left || loading == Self.leftBefore }
+  var hasLeft: Bool { loading == Self.left || loading == Self.leftEarlier }
 
   init(scope: UInt16, loading: UInt8, revision: String) {
     self.scope = scope

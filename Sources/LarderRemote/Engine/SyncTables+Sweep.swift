@@ -38,7 +38,10 @@ extension SyncTables {
     return hasMissed
   }
 
-  static let leftName = "left"
+  /// The mark of a document that has left its scope.
+  private static let leftMark: UInt8 = 1
+  /// The same, from before all scopes were read once more.
+  private static let leftBeforeMark: UInt8 = 2
 
   /// Notes that a document is in its scope no more. It stays until all scopes were read: it may be in another one.
   func noteLeft(
@@ -47,7 +50,7 @@ extension SyncTables {
     var base = base
     base.loading = SyncBase.left
     try tx.setBase(name, key, to: base.bytes)
-    if try tx.syncNote(Self.leftName) == nil { try tx.setSyncNote(Self.leftName, to: [1]) }
+    try tx.setMark(name, key, to: Self.leftMark)
   }
 
   /// Takes down which documents have left their scopes until now: those that come with no other scope, when all are read
@@ -55,34 +58,37 @@ extension SyncTables {
   ///
   /// - Returns: Whether there are any.
   func beginSweepLeft() throws -> Bool {
-    guard try store.read({ try $0.syncNote(Self.leftName) }) != nil else { return false }
-    try forEachStep(of: nil) { base in
-      base.loading == SyncBase.left && scope(numbered: base.scope) != nil
+    try markLeftEarlier()
+    var hasLeft = false
+    try forEachMarked { base, mark in
+      // It came with another scope, or was deleted.
+      guard let base, base.hasLeft else { return true }
+      // Else it is for the engine that follows its scope.
+      guard scope(numbered: base.scope) != nil else { return false }
+      hasLeft = true
+      return mark == Self.leftMark
     } body: { name, found, tx in
       for (key, base) in found {
-        var base = base
-        base.loading = SyncBase.leftBefore
-        try tx.setBase(name, key, to: base.bytes)
+        try tx.setMark(name, key, to: base?.hasLeft == true ? Self.leftBeforeMark : nil)
       }
     }
-    return true
+    return hasLeft
   }
 
   /// Forgets what was taken down, and has come with no other scope. All were read since.
   func endSweepLeft() throws {
-    var isLeft = false
-    try forEachStep(of: nil) { base in
-      guard base.hasLeft, scope(numbered: base.scope) != nil else { return false }
-      if base.loading == SyncBase.left { isLeft = true }
-      return base.loading == SyncBase.leftBefore
+    try forEachMarked { base, mark in
+      guard mark == Self.leftBeforeMark, let base, base.hasLeft else { return false }
+      return scope(numbered: base.scope) != nil
     } body: { name, found, tx in
       guard let outline = tx.outline(of: name) else { return }
       var values: [Value] = []
       for (key, base) in found {
         try tx.setBase(name, key, to: nil)
+        try tx.setMark(name, key, to: nil)
         if var entry = try tx.outboxEntry(name, key) {
           if entry.flight != nil || entry.hold != nil { continue }
-          entry.holdAsLeft(scope(numbered: base.scope) ?? "its scope")
+          entry.holdAsLeft(base.flatMap { scope(numbered: $0.scope) } ?? "its scope")
           try tx.setOutboxEntry(name, key, to: entry)
         } else if let value = outline.value(key) {
           values.append(value)
@@ -90,8 +96,20 @@ extension SyncTables {
       }
       try tx.delete(keys: values, in: store.collection(name))
     }
-    // What has left since has its turn in the next sync.
-    if !isLeft { try write { try $0.setSyncNote(Self.leftName, to: nil) } }
+  }
+
+  static let leftEarlierName = "left"
+
+  /// Marks what had left its scope in a store that was written before there were marks. It had a note that there is
+  /// something among all documents.
+  private func markLeftEarlier() throws {
+    guard try store.read({ try $0.syncNote(Self.leftEarlierName) }) != nil else { return }
+    try forEachStep(of: nil) {
+      $0.hasLeft
+    } body: { name, found, tx in
+      for (key, _) in found { try tx.setMark(name, key, to: Self.leftMark) }
+    }
+    try write { try $0.setSyncNote(Self.leftEarlierName, to: nil) }
   }
 
   /// Forgets what was sent and has shown neither in a whole loading nor in the pull behind it.
@@ -131,6 +149,38 @@ extension SyncTables {
           // Another engine may have seen or sent one of them meanwhile.
           let found = try found.filter { try SyncBase(tx.base(name, $0.key)) == $0.base }
           try body(name, found, &tx)
+        }
+      }
+    }
+  }
+
+  /// Passes marked documents on that match, in transactions of some thousand. Costs what is marked.
+  private func forEachMarked(
+    where matches: (SyncBase?, UInt8) -> Bool,
+    body: (String, [(key: [UInt8], base: SyncBase?)], inout WriteScope) throws -> Void
+  ) throws {
+    for name in collections.keys.sorted() {
+      var last: [UInt8]?
+      var isAtEnd = false
+      while !isAtEnd {
+        var found: [(key: [UInt8], base: SyncBase?, mark: UInt8)] = []
+        var visitedCount = 0
+        try store.read { snapshot in
+          try snapshot.forEachMark(name, after: last) { key, mark in
+            last = key
+            visitedCount += 1
+            let base = SyncBase(try snapshot.base(name, key))
+            if matches(base, mark) { found.append((key, base, mark)) }
+            return visitedCount < Self.stepCount
+          }
+        }
+        isAtEnd = visitedCount < Self.stepCount
+        if found.isEmpty { continue }
+        try write { tx in
+          let same = try found.filter {
+            try SyncBase(tx.base(name, $0.key)) == $0.base && tx.mark(name, $0.key) == $0.mark
+          }
+          try body(name, same.map { ($0.key, $0.base) }, &tx)
         }
       }
     }

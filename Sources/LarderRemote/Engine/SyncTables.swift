@@ -223,7 +223,7 @@ struct SyncTables: Sendable {
       try tx.syncNotes(withPrefix: ScopeNote.prefix)
       + tx.syncNotes(withPrefix: RefusedNote.prefix)
     for (name, _) in notes { try tx.setSyncNote(name, to: nil) }
-    try tx.setSyncNote(leftName, to: nil)
+    try tx.setSyncNote(leftEarlierName, to: nil)
     try tx.setSyncNote(ownershipName, to: nil)
   }
 

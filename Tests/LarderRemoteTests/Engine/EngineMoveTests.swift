@@ -204,6 +204,79 @@ struct EngineMoveTests {
     try desk.close()
   }
 
+  @Test(
+    "what left the scopes of one engine goes with that one, whatever another one reads meanwhile")
+  func leftForAnother() async throws {
+    let one = try SyncDesk(server, scopes: ["a", "b"])
+    let other = try SyncDesk(server, store: one.store, scopes: ["c", "d"])
+    server.put(.card("1"), .card("1", "t"), in: "a")
+    server.put(.card("2"), .card("2", "t"), in: "c")
+    for desk in [one, other] { try await desk.sync() }
+    server.move(.card("1"), to: "elsewhere")
+    // It hears that the document is gone from a, and cannot read b.
+    server.script { call, _ in
+      if case .pull(let request) = call, request.scope == "b" {
+        .fails(.unavailable("offline just now"))
+      } else {
+        nil
+      }
+    }
+    await #expect(throws: RemoteError.self) { try await one.sync() }
+    server.script(nil)
+    let before = server.recordedCalls.count
+
+    try await other.sync()
+
+    let pulls = server.recordedCalls[before...].compactMap {
+      if case .pull(let request) = $0 { request.scope } else { nil }
+    }
+    #expect(pulls == ["c", "d"], "nothing has left these, and each is read once")
+    #expect(try one.titles() == ["1 t", "2 t"])
+    try await one.sync()
+    #expect(try one.titles() == ["2 t"])
+    try one.close()
+  }
+
+  @Test("what had left its scope in a store of an earlier version goes too", arguments: [252, 253])
+  func leftEarlier(loading: UInt8) async throws {
+    let desk = try SyncDesk(server, scopes: ["a", "b"])
+    for number in 1...2 { server.put(.card("\(number)"), .card("\(number)", "t"), in: "a") }
+    try await desk.sync()
+    server.move(.card("1"), to: "elsewhere")
+    // That is read, by a version that had a note in place of marks.
+    server.script { call, _ in
+      if case .pull(let request) = call, request.scope == "b" {
+        .fails(.unavailable("offline just now"))
+      } else {
+        nil
+      }
+    }
+    await #expect(throws: RemoteError.self) { try await desk.sync() }
+    server.script(nil)
+    try await desk.store.write { tx in
+      let key = Array("1".utf8)
+      var base = try #require(try tx.base("Card", key))
+      #expect(base[2] == 253)
+      base[2] = loading
+      try tx.setBase("Card", key, to: base)
+      #expect(try tx.mark("Card", key) == 1)
+      try tx.setMark("Card", key, to: nil)
+      try tx.setSyncNote("left", to: [1])
+    }
+
+    try await desk.sync()
+
+    #expect(try desk.titles() == ["2 t"])
+    try desk.store.read { snapshot in
+      #expect(try snapshot.syncNote("left") == nil)
+      try snapshot.forEachMark("Card") { key, _ in
+        Issue.record("a mark of \(key) has stayed")
+        return true
+      }
+    }
+    try desk.close()
+  }
+
   @Test("an edit does not bring back a document that others have moved", arguments: [true, false])
   func editedAndMoved(isFollowed: Bool) async throws {
     let desk = try SyncDesk(server, scopes: isFollowed ? ["a", "b"] : ["a"])
