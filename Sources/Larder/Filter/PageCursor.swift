@@ -89,6 +89,9 @@ extension Selection {
     var description = Array("\(collection) \(filter.splitAtPosition.1)".utf8)
     for key in order {
       description += Array("; \(key.operand) \(key.isReversed)".utf8)
+      if let weights = key.rank?.condition.weights, weights.contains(where: { $0 != 1 }) {
+        description += Array(" \(weights)".utf8)
+      }
     }
     // Numbers and dates that are printed alike differ here.
     description += filter.splitAtPosition.1.withoutUnsettledDefaults.encodedWhereStored

@@ -94,6 +94,22 @@ struct SearchRankTests {
     }
   }
 
+  @Test("a cursor of the same search with other weights is refused, as that has other ranks")
+  func cursorOfOtherWeights() throws {
+    let repository = InMemoryRepository(of: SearchedNote.self)
+    try repository.save((0..<9).map { SearchedNote(id: $0, title: "winter") })
+    let queries = [1, 2, 3].map {
+      SearchIndex<SearchedNote>(.field(\.title, weight: $0))("winter").limit(1)
+    }
+    for query in queries {
+      let cursor = try #require(try repository.page(query, after: nil).next)
+      for other in queries where other != query {
+        #expect(throws: StoreError.self) { try repository.page(other, after: cursor) }
+      }
+      #expect(try repository.page(query, after: cursor).models.map(\.id) == [1])
+    }
+  }
+
   @Test("a cursor with other values than its query has is refused")
   func forgedCursors() throws {
     let repository = InMemoryRepository(of: SearchedNote.self)
