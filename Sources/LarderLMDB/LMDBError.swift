@@ -17,7 +17,9 @@ public struct LMDBError: Error, Equatable, Sendable, CustomStringConvertible {
     case other(Int32)
 
     // Ours.
-    case libraryVersion, unsafeFile, optionsDiffer, usedAfterFork, closed, inUse
+    case libraryVersion, unsafeFile, usedAfterFork, closed, inUse
+    /// This process has the store open with other options; their names.
+    case optionsDiffer([String])
     case lockFileReplaced, lockTableDamaged, nestedWrite, readOnly, missing, unfinishedQuarantine
     /// Another process with the same process id has the store open, in a container of its own.
     case processIDTaken

@@ -20,8 +20,8 @@ public enum StoreError: Error, Equatable, Sendable {
   case notAStore(path: String, reason: String)
   /// The store was written by another format version than this library reads.
   case formatVersion(path: String, found: UInt32, supported: UInt32)
-  /// The store is open already, with other options.
-  case optionsDiffer(path: String)
+  /// This process has the store open already, with other values of the ``StoreOptions`` that are named.
+  case optionsDiffer(path: String, names: [String])
   /// An option out of its range.
   case invalidOption(String, reason: String)
   /// No snapshot could be had that agrees with its own state record.
@@ -133,7 +133,7 @@ public enum StoreError: Error, Equatable, Sendable {
     case .suspended: self = .suspended(path: error.path ?? "")
     case .readOnly: self = .readOnly
     case .nestedWrite: self = .nestedWrite
-    case .optionsDiffer: self = .optionsDiffer(path: error.path ?? "")
+    case .optionsDiffer(let names): self = .optionsDiffer(path: error.path ?? "", names: names)
     case .busy(let holder):
       self = .writeTimedOut(
         path: error.path ?? "", waitedFor: .otherProcess(holder.map { CompetingProcess($0) }))
@@ -190,9 +190,9 @@ extension StoreError: CustomStringConvertible {
     case .formatVersion(let path, let found, let supported):
       "\(path) has format version \(found); this library reads version \(supported). Open it "
         + "with the version of Larder that wrote it, or import its data into a new store."
-    case .optionsDiffer(let path):
-      "\(path) is open already in this process with other options. Open it once and share the "
-        + "store, or use the same options."
+    case .optionsDiffer(let path, let names):
+      "\(path) is open already in this process with other options (\(names.joined(separator: ", "))). "
+        + "Open it once and share the store, or use the same options."
     case .invalidOption(let name, let reason):
       "`\(name)` of the store's options is out of range: \(reason)."
     case .unstableSnapshot(let attempts):

@@ -18,9 +18,10 @@ extension Engine {
     // Two who open one folder wait for each other, and for nobody who opens another one.
     return try environment.companion.withLock { companion in
       if let engine = companion.object as? Engine {
-        guard engine.options.agrees(with: options) else {
+        let differences = engine.options.differences(from: options)
+        guard differences.isEmpty else {
           try environment.close()  // Others have it open: this one only leaves.
-          throw StoreError.optionsDiffer(path: environment.folder)
+          throw StoreError.optionsDiffer(path: environment.folder, names: differences)
         }
         engine.learn(options)
         return engine

@@ -134,11 +134,18 @@ public struct StoreOptions: Equatable, Sendable {
     case volatile
   }
 
-  /// Whether what the engine itself goes by is the same; LMDB's part is compared by the layer below.
-  func agrees(with other: StoreOptions) -> Bool {
-    quotaByteCount == other.quotaByteCount && reserveByteCount == other.reserveByteCount
-      && maximumWaitingByteCount == other.maximumWaitingByteCount && changeLog == other.changeLog
-      && writeTimeout == other.writeTimeout
+  /// The names of those that the engine itself goes by and that are not as in `other`; LMDB's are compared by
+  /// the layer below.
+  func differences(from other: StoreOptions) -> [String] {
+    var names: [String] = []
+    if quotaByteCount != other.quotaByteCount { names.append("quotaByteCount") }
+    if reserveByteCount != other.reserveByteCount { names.append("reserveByteCount") }
+    if maximumWaitingByteCount != other.maximumWaitingByteCount {
+      names.append("maximumWaitingByteCount")
+    }
+    if changeLog != other.changeLog { names.append("changeLog") }
+    if writeTimeout != other.writeTimeout { names.append("writeTimeout") }
+    return names
   }
 
   /// Two for the catalogue, two for the change log and its consumers, one for the migrations, two for

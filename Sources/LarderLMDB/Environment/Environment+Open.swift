@@ -56,11 +56,7 @@ extension Environment {
     }
     switch Registry.shared.claim(identity, options) {
     case .alreadyOpen(let environment):
-      guard environment.options == options else {
-        throw LMDBError(
-          .optionsDiffer, operation: "open", path: files.folder,
-          detail: "this process has the store open already, with other options")
-      }
+      try environment.check(asked: options)
       return environment
     case .ours: break
     }

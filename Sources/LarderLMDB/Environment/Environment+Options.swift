@@ -1,6 +1,6 @@
 extension Environment {
   /// How an environment is opened. All openings of one folder in a process need the same.
-  public struct Options: Equatable, Sendable {
+  public struct Options: Sendable {
     /// The largest size the store can grow to, reserved as address space and not as memory or
     /// disk. Halved at open as long as the system refuses it, down to 1 GiB.
     public var mapByteCount: Int = Options.defaultMapByteCount
@@ -21,6 +21,19 @@ extension Environment {
 
     public init() {}
 
+    /// The names of those that are not as in `other`.
+    func differences(from other: Options) -> [String] {
+      var names: [String] = []
+      if mapByteCount != other.mapByteCount { names.append("mapByteCount") }
+      if maximumDatabaseCount != other.maximumDatabaseCount { names.append("maximumDatabaseCount") }
+      if maximumReaderCount != other.maximumReaderCount { names.append("maximumReaderCount") }
+      if isReadOnly != other.isReadOnly { names.append("isReadOnly") }
+      if durability != other.durability { names.append("durability") }
+      if isPublished != other.isPublished { names.append("isPublished") }
+      if readThreadCount != other.readThreadCount { names.append("readThreadCount") }
+      return names
+    }
+
     static let smallestHalvedMap = 1 << 30
 
     /// 128 GiB leave room for a thousand stores in one process, which has addresses for 2^47 bytes
@@ -32,6 +45,16 @@ extension Environment {
         1 << 30
       #endif
     }
+  }
+
+  /// - Throws: Where this process has the store open with other options than `asked`.
+  func check(asked: Options) throws(LMDBError) {
+    let names = options.differences(from: asked)
+    if names.isEmpty { return }
+    throw LMDBError(
+      .optionsDiffer(names), operation: "open", path: folder,
+      detail: "this process has the store open already, with other options "
+        + "(\(names.joined(separator: ", ")))")
   }
 
   /// What a commit survives.

@@ -39,11 +39,7 @@ extension Environment {
     let file = try PageFile(files.data)
     let identity = try file.identity()
     if case .alreadyOpen(let environment) = Registry.shared.claim(identity, options) {
-      guard environment.options == options else {
-        throw LMDBError(
-          .optionsDiffer, operation: "open", path: files.folder,
-          detail: "this process has the store open already, with other options")
-      }
+      try environment.check(asked: options)
       return environment
     }
     do throws(LMDBError) {

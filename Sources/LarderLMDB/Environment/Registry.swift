@@ -33,7 +33,9 @@ final class Registry: Sendable {
           return .ours
         }
         guard entry.phase == .open, let environment = entry.environment else { return nil }
-        if environment.options == options { entries[identity]?.openCount += 1 }
+        if environment.options.differences(from: options).isEmpty {
+          entries[identity]?.openCount += 1
+        }
         return .alreadyOpen(environment)
       }
       if let claim { return claim }

@@ -93,15 +93,24 @@ import Testing
     var narrow = StoreOptions()
     narrow.maximumWaitingByteCount = 1 << 20
 
-    for options in [
-      small, forgetful, narrow, StoreOptions(isReadOnly: true),
-      StoreOptions(durability: .recentCommitsMayBeLost),
+    var several = StoreOptions(isReadOnly: true)
+    several.maximumReaderCount = 5
+    several.maximumDatabaseCount = 5
+    several.readThreadCount = 63
+    var cautious = StoreOptions()
+    cautious.quotaByteCount = 1 << 20
+    cautious.reserveByteCount = 0
+    cautious.writeTimeout = .seconds(1)
+
+    for (options, names) in [
+      (small, ["mapByteCount"]), (forgetful, ["changeLog"]), (narrow, ["maximumWaitingByteCount"]),
+      (StoreOptions(durability: .recentCommitsMayBeLost), ["durability"]),
+      (several, ["maximumDatabaseCount", "maximumReaderCount", "isReadOnly", "readThreadCount"]),
+      (cautious, ["quotaByteCount", "reserveByteCount", "writeTimeout"]),
     ] {
       let error = storeError { _ = try Store(at: folder.store, options: options) }
-      guard case .optionsDiffer = error else {
-        Issue.record("thrown was \(String(describing: error))")
-        continue
-      }
+      #expect(error == .optionsDiffer(path: folder.store, names: names))
+      #expect("\(error, default: "none")".contains("(\(names.joined(separator: ", ")))"))
     }
     // What belongs to each opening may be its own.
     var careful = StoreOptions()
