@@ -40,13 +40,4 @@ struct Token: Equatable {
     guard let symbol else { return false }
     return symbol == Self.foreignOperator || "+-*/%=<>!&|^~?".utf8.contains(symbol)
   }
-
-  /// Whether an expression may end with it.
-  var endsOperand: Bool {
-    switch kind {
-    case .name, .number, .string, .regex, .pound: true
-    case .symbol(let byte): ")]}".utf8.contains(byte)
-    case .end: false
-    }
-  }
 }

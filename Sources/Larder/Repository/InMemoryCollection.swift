@@ -16,8 +16,6 @@ struct InMemoryCollection<Entity: Document>: Sendable {
   private var lastChanges: [ChangeOrigin: UInt64] = [:]
   private var log = InMemoryLog()
 
-  var count: Int { records.count }
-
   /// Says where the changes after one come from, if there were any.
   mutating func note(_ origin: ChangeOrigin, after position: UInt64) {
     guard sequence > position else { return }

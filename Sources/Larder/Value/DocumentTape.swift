@@ -68,13 +68,6 @@ package struct DocumentTape {
       self.payload = payload
     }
 
-    @inlinable @inline(__always)
-    package init(_ kind: Kind, at offset: Int, from start: Int, count: Int, name: Int = 0) {
-      self.init(
-        kind, at: offset,
-        UInt64(truncatingIfNeeded: start) << 32 | UInt64(truncatingIfNeeded: count), name: name)
-    }
-
     @inlinable package var kind: Kind {
       @inline(__always) get { Kind(rawValue: UInt8(truncatingIfNeeded: head)) ?? .null }
     }

@@ -22,8 +22,6 @@ enum PageFormat {
   static let treeByteCount = 48
   static let metaByteCount = 152
   static let metaPageCount = 2
-  /// Where a meta page has the size of the map.
-  static let mapByteCountOffset = 32
   static let magic: UInt32 = 0xBEEF_C0DE
   static let version: UInt32 = 1
   /// Levels of the deepest tree that LMDB's cursors take.

@@ -10,8 +10,6 @@ final class HeldCalls<Output: Sendable>: Sendable {
 
   private let state = Locked(State())
 
-  var count: Int { state.withLock { $0.held.count } }
-
   /// - Parameter isHeld: Called when the call is among those that can be ended.
   func hold(_ isHeld: () -> Void) async throws -> Output {
     let number = state.withLock { state in

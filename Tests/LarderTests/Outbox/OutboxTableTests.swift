@@ -520,7 +520,9 @@ struct PlainSlip: Codable, Identifiable, Equatable {
     for text in ["1", "2"] { try await store.slips.save(Slip(id: "a", text: text)) }
 
     try store.read { snapshot in
-      let entry = try #require(try snapshot.outboxEntry("Slip", Array("a".utf8)))
+      let entry = try #require(
+        try snapshot.transaction.outboxEntry(
+          "Slip", Array("a".utf8), snapshot.engine.outboxDatabases, snapshot.catalogue))
       let flight = try #require(entry.flight)
       let record = try #require(flight.sent)
       let sent = try #require(record)
