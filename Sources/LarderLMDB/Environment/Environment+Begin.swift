@@ -238,6 +238,12 @@ extension Environment {
     }
   }
 
+  func readsStillRun(_ operation: String) -> LMDBError {
+    LMDBError(
+      .inUse, operation: operation, path: folder,
+      detail: "other transactions of this process still run")
+  }
+
   func closed(_ operation: String) -> LMDBError {
     guard hasLostMap.load(ordering: .acquiring) else {
       return LMDBError(.closed, operation: operation, path: folder, detail: "the store is closed")

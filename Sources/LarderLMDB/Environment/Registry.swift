@@ -3,6 +3,8 @@
 final class Registry: Sendable {
   static let shared = Registry()
 
+  private init() { Forks.hold(entries) }
+
   enum Phase: Equatable { case opening, open, closing }
 
   struct Entry {

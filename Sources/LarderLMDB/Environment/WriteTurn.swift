@@ -49,7 +49,11 @@ final class WriteTurn: @unchecked Sendable {
 
   /// Those that were closed while a thread of theirs stood in the kernel's line, by their files. Locked
   /// before any `condition`.
-  static let left = Locked<[FileIdentity: WriteTurn]>([:])
+  static let left = {
+    let left = Locked<[FileIdentity: WriteTurn]>([:])
+    Forks.hold(left)
+    return left
+  }()
 
   /// The turn at a file, with the thread that stands in the line for it where one was left behind.
   ///

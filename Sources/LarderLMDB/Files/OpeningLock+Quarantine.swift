@@ -42,3 +42,28 @@ extension OpeningLock {
         + " \(SafeFiles.parent(of: files.folder) + "/" + name), and not all of it was read yet")
   }
 }
+
+extension SafeFiles {
+  /// Makes a folder that a store's file is set aside in.
+  static func makeQuarantine(beside folder: String) throws(LMDBError) -> String {
+    var now = time(nil)
+    var date = tm()
+    gmtime_r(&now, &date)
+    func digits(_ number: Int32, _ count: Int) -> String {
+      let text = String(number)
+      return String(repeating: "0", count: max(0, count - text.count)) + text
+    }
+    let stamp =
+      digits(date.tm_year + 1900, 4) + digits(date.tm_mon + 1, 2) + digits(date.tm_mday, 2) + "T"
+      + digits(date.tm_hour, 2) + digits(date.tm_min, 2) + digits(date.tm_sec, 2) + "Z"
+    for attempt in 1...1000 {
+      let path = "\(folder).quarantine-\(stamp)" + (attempt == 1 ? "" : "-\(attempt)")
+      if mkdir(path, 0o700) == 0 {
+        try syncFolder(parent(of: path))
+        return path
+      }
+      guard errno == EEXIST else { throw SystemCall.failure("mkdir", path: path) }
+    }
+    throw SystemCall.failure(EEXIST, "mkdir", path: folder)
+  }
+}

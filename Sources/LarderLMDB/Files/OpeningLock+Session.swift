@@ -127,21 +127,6 @@ extension OpeningLock {
 }
 
 extension StoreFiles {
-  /// Whether a process has the store open in LMDB. Asked under the opening lock, and only where this
-  /// process itself has not: closing the file would let go of LMDB's own lock on it.
-  ///
-  /// LMDB holds a shared lock on the first byte of its lock file for as long as it is open.
-  ///
-  /// - Parameter data: The data file of an environment of this process that LMDB has closed.
-  func isOpenElsewhere(except data: FileIdentity?) throws(LMDBError) -> Bool {
-    guard let identity = try SafeFiles.identity(lock) else { return false }
-    // Another data file may have come into the folder of one that is open here.
-    if Registry.shared.hasLockFile(identity, except: data) { return true }
-    let descriptor = try openLockProbe()
-    defer { SystemCall.closeDescriptor(descriptor) }
-    return try isLocked(descriptor)
-  }
-
   /// A descriptor of LMDB's lock file to ask with. Closing it lets go of this process's own locks
   /// on the file.
   func openLockProbe() throws(LMDBError) -> Int32 {

@@ -110,7 +110,7 @@ extension Cursor {
   @inlinable
   public mutating func seek(_ key: UnsafeRawBufferPointer) throws(LMDBError) -> Bool {
     guard try seek(atOrAfter: key) else { return false }
-    if key.count == found.key.count, Self.areEqual(key, found.key) { return true }
+    if key.count == found.key.count, Calls.areEqual(key, found.key) { return true }
     found = Self.nothing
     place = .gap
     return false
@@ -135,14 +135,6 @@ extension Cursor {
     place = .pastEnd
     mayHoldEndNote = true
     return false
-  }
-
-  @usableFromInline
-  static func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
-    guard let start = left.baseAddress, let other = right.baseAddress else {
-      return left.isEmpty && right.isEmpty
-    }
-    return memcmp(start, other, left.count) == 0
   }
 
   /// The rest of ``next()``; also where it ends when LMDB had no next record.

@@ -54,6 +54,6 @@ public struct Neighbours {
   @inlinable
   static func stands(_ cursor: borrowing Cursor, on key: UnsafeRawBufferPointer) -> Bool {
     let found = cursor.key
-    return key.count == found.count && Cursor.areEqual(key, found)
+    return key.count == found.count && Calls.areEqual(key, found)
   }
 }

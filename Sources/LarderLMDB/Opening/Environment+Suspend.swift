@@ -4,9 +4,6 @@ internal import Synchronization
 // processes may open. A suspended environment holds none: LMDB is closed, and what the layers above know
 // of it stays valid until it is open again.
 extension Environment {
-  /// Whether ``suspend(timeoutSeconds:)`` has given its locks back.
-  public var isSuspended: Bool { isAtRest.load(ordering: .acquiring) }
-
   /// Lets nothing new begin, waits at most `timeoutSeconds` for the transactions that run, and gives back
   /// every lock and descriptor that this process holds on the store's files. Until ``resume(wait:)``
   /// every begin throws ``LMDBError/Code/suspended``. Suspending again does nothing, nor does suspending what
@@ -215,27 +212,6 @@ extension Environment {
     mark?.begin(files)
     turn = options.isReadOnly ? nil : WriteTurn.open(files.opening)
     reopenings.add(1, ordering: .releasing)
-  }
-
-  /// A suspended environment has its file not open: once that is removed, its number may be another file's, and
-  /// another process may put another file in its place. So it goes by the file that is at its path now, and by
-  /// none where there is none or where that one is open apart.
-  func followFile() {
-    // Who is at it just now looks at its file anyway.
-    guard Registry.shared.beginChanging(dataIdentity) else { return }
-    defer { Registry.shared.didNotClose(dataIdentity) }
-    guard isSuspended else { return }
-    if let found = (try? SafeFiles.identity(files.data)) ?? nil, go(by: found) { return }
-    _ = go(by: .none())
-  }
-
-  /// - Returns: False where an environment of this process has that file open.
-  private func go(by found: FileIdentity) -> Bool {
-    let old = dataIdentity
-    if old == found { return true }
-    guard Registry.shared.move(old, to: found) else { return false }
-    identity.withLock { $0 = found }
-    return true
   }
 
   /// Waits while another thread opens, closes, suspends or resumes it.

@@ -61,7 +61,7 @@ extension Environment {
   static func clear(_ files: StoreFiles, _ remains: Remains) throws(LMDBError) {
     switch remains {
     case .foreign:
-      let target = try makeFolder(beside: files.folder)
+      let target = try SafeFiles.makeQuarantine(beside: files.folder)
       try SafeFiles.move(files.data, to: target + "/data.mdb")
       try SafeFiles.syncFolder(target)
     case .uncommitted: try SafeFiles.remove(files.data)

@@ -1,5 +1,13 @@
 import CLarderLMDB
 
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// Every call to LMDB in the package. Keys and values are never passed as NULL: some versions
 /// crash on it.
 @usableFromInline
@@ -68,7 +76,7 @@ enum Calls {
 extension Calls {
   /// Opens the environment, halving the map while the address space refuses it.
   static func openEnvironment(
-    _ folder: String, options: Environment.Options, withoutLocks: Bool
+    _ folder: String, options: EnvironmentOptions, withoutLocks: Bool
   ) throws(LMDBError) -> OpaquePointer {
     var flags = UInt32(MDB_NOTLS)
     if options.isReadOnly { flags |= UInt32(MDB_RDONLY) }
@@ -83,7 +91,7 @@ extension Calls {
       let (status, environment) = try openEnvironment(
         folder, flags: flags, mapByteCount: mapByteCount, options: options)
       if let environment { return environment }
-      guard status == SystemCall.noMemory, mapByteCount / 2 >= Environment.Options.smallestHalvedMap
+      guard status == SystemCall.noMemory, mapByteCount / 2 >= EnvironmentOptions.smallestHalvedMap
       else {
         throw openFailure(status, folder)
       }
@@ -92,7 +100,7 @@ extension Calls {
   }
 
   private static func openEnvironment(
-    _ folder: String, flags: UInt32, mapByteCount: Int, options: Environment.Options
+    _ folder: String, flags: UInt32, mapByteCount: Int, options: EnvironmentOptions
   ) throws(LMDBError) -> (status: Int32, environment: OpaquePointer?) {
     var created: OpaquePointer?
     let status = made(.createEnvironment, in: folder) { mdb_env_create(&created) }
@@ -481,6 +489,15 @@ extension Calls {
     return cursor
   }
 
+  /// Whether two keys of one length are the same.
+  @usableFromInline
+  static func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+    guard let start = left.baseAddress, let other = right.baseAddress else {
+      return left.isEmpty && right.isEmpty
+    }
+    return memcmp(start, other, left.count) == 0
+  }
+
   @usableFromInline
   static func closeCursor(_ cursor: OpaquePointer) {
     count(cursors: -1, in: folder(cursor: cursor))
@@ -572,7 +589,7 @@ extension Calls {
     _ cursor: OpaquePointer, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
   ) throws(LMDBError) {
     let place = current(cursor).key
-    guard place.count == key.count, Cursor.areEqual(place, key) else {
+    guard place.count == key.count, areEqual(place, key) else {
       throw LMDBError(
         .other(MDB_NOTFOUND), operation: "mdb_cursor_put",
         detail: "the cursor does not stand on the record to replace; seek its key first")

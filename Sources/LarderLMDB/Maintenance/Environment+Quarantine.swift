@@ -52,7 +52,11 @@ extension Environment {
     }
     let report = pageReport(files.data)
     let target: String
-    if let begun { target = begun } else { target = try makeFolder(beside: files.folder) }
+    if let begun {
+      target = begun
+    } else {
+      target = try SafeFiles.makeQuarantine(beside: files.folder)
+    }
     // First: what is noted and was not moved yet is moved by the next try.
     try lock.note(quarantined: target.split(separator: "/").last.map(String.init))
     try move(files, identity, lock, to: target)
@@ -120,27 +124,5 @@ extension Environment {
       report.faults = [PageFault(page: 0, reason: "\(error)")]
     }
     return report
-  }
-
-  static func makeFolder(beside folder: String) throws(LMDBError) -> String {
-    var now = time(nil)
-    var date = tm()
-    gmtime_r(&now, &date)
-    func digits(_ number: Int32, _ count: Int) -> String {
-      let text = String(number)
-      return String(repeating: "0", count: max(0, count - text.count)) + text
-    }
-    let stamp =
-      digits(date.tm_year + 1900, 4) + digits(date.tm_mon + 1, 2) + digits(date.tm_mday, 2) + "T"
-      + digits(date.tm_hour, 2) + digits(date.tm_min, 2) + digits(date.tm_sec, 2) + "Z"
-    for attempt in 1...1000 {
-      let path = "\(folder).quarantine-\(stamp)" + (attempt == 1 ? "" : "-\(attempt)")
-      if mkdir(path, 0o700) == 0 {
-        try SafeFiles.syncFolder(SafeFiles.parent(of: path))
-        return path
-      }
-      guard errno == EEXIST else { throw SystemCall.failure("mkdir", path: path) }
-    }
-    throw SystemCall.failure(EEXIST, "mkdir", path: folder)
   }
 }

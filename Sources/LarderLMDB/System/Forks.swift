@@ -41,30 +41,43 @@ enum Forks {
   static func watch() { _ = isWatching }
 
   private static let isWatching: Bool = {
-    // What the child's handler needs is locked over the fork: or else the child might inherit it
-    // locked by a thread that the child does not have.
     let status = pthread_atfork(
       {
-        Registry.shared.entries.lock()
-        WriteTurn.left.lock()
+        Forks.heldLocks.lock()
+        for lock in Forks.heldLocks.value { lock.lock() }
         Forks.lockedFiles.lock()
       },
       {
         Forks.lockedFiles.unlock()
-        WriteTurn.left.unlock()
-        Registry.shared.entries.unlock()
+        for lock in Forks.heldLocks.value.reversed() { lock.unlock() }
+        Forks.heldLocks.unlock()
       },
       {
         Forks.count.add(1, ordering: .relaxed)
         for descriptor in Forks.lockedFiles.value { Forks.leave(descriptor) }
         Forks.lockedFiles.unlock()
-        WriteTurn.left.unlock()
-        Registry.shared.entries.unlock()
+        for lock in Forks.heldLocks.value.reversed() { lock.unlock() }
+        Forks.heldLocks.unlock()
       })
     precondition(status == 0, "pthread_atfork failed with \(status)")
     return true
   }()
+
+  /// Locks that are held over every fork, or else the child might inherit them locked by a thread that it
+  /// does not have. Nobody holds two of them at once.
+  private static let heldLocks = Locked<[any HeldOverForks]>([])
+
+  /// Has a lock that lasts as long as the process be held over every fork.
+  static func hold(_ lock: some HeldOverForks) { heldLocks.withLock { $0.append(lock) } }
 }
+
+/// A lock, whatever it guards.
+protocol HeldOverForks: Sendable {
+  func lock()
+  func unlock()
+}
+
+extension Locked: HeldOverForks {}
 
 // MARK: - Files that are locked
 

@@ -21,21 +21,3 @@ package struct WriteWait: Sendable {
 
   package init() {}
 }
-
-/// A process that writes, as far as the system tells.
-public struct WriteHolder: Hashable, Sendable {
-  public let processID: Int32
-  /// Whether it is stopped, as by SIGSTOP or a debugger, and will not go on by itself.
-  public let isStopped: Bool
-
-  public init(processID: Int32, isStopped: Bool) {
-    self.processID = processID
-    self.isStopped = isStopped
-  }
-}
-
-extension WriteHolder: CustomStringConvertible {
-  public var description: String {
-    "process \(processID)" + (isStopped ? ", which is stopped" : "")
-  }
-}

@@ -82,12 +82,6 @@ extension Environment {
     if let failure { throw failure }
   }
 
-  func readsStillRun(_ operation: String) -> LMDBError {
-    LMDBError(
-      .inUse, operation: operation, path: folder,
-      detail: "other transactions of this process still run")
-  }
-
   /// Bytes that are free on the disk of the store's folder, for this user; nil where the system
   /// does not tell.
   public var freeDiskByteCount: Int? { Self.freeDiskByteCount(of: folder) }
