@@ -90,12 +90,28 @@ extension Engine {
   /// Where the reserve of the disk is.
   enum DiskReserve { case behindFile, inFreePages, nowhere }
 
-  func diskReserve(in transaction: borrowing some Transaction & ~Copyable) throws -> DiskReserve {
+  /// - Parameter savedByteCount: Of the documents that the transaction has written; nil for so many that it is
+  ///   worth asking where the file will end.
+  func diskReserve(
+    savedByteCount: Int?, in transaction: borrowing some Transaction & ~Copyable
+  ) throws -> DiskReserve {
     guard environment.options.durability != .volatile else { return .behindFile }
     let reserve = spaceLimits(in: transaction).reserve
-    if try environment.keepReserve(reserve, in: transaction) { return .behindFile }
+    let isLarge = (savedByteCount ?? .max) > reserve / 4
+    // At least: pages that are changed are written elsewhere, too. Behind the commit there is another look.
+    let end = isLarge ? environment.usedByteCount(in: transaction) : 0
+    if try environment.keepReserve(reserve, behind: end, in: transaction) { return .behindFile }
     let free = try environment.freeByteCount(in: transaction)
     return free >= environment.reachableReserve(reserve) ? .inFreePages : .nowhere
+  }
+
+  /// Takes the reserve anew where the last commit has made the file so much larger that it is used up: others may
+  /// fill the disk before anybody writes again.
+  func renewDiskReserve() {
+    guard environment.options.durability != .volatile else { return }
+    // Where there is no room for it, the next save is refused.
+    guard let map = try? environment.mapByteCount() else { return }
+    _ = try? environment.keepReserve(space.reserve(inMapOf: map))
   }
 
   func shortage(of limit: Shortage.Limit) -> Shortage {

@@ -22,6 +22,8 @@ internal import LarderLMDB
   private(set) var count = 0
   /// Whether a document was written, and not only deleted.
   private(set) var hasSaved = false
+  /// Bytes of the documents that were written.
+  private(set) var savedByteCount = 0
 
   /// - Parameters:
   ///   - binding: One for documents without a type.
@@ -60,6 +62,7 @@ internal import LarderLMDB
 
   mutating func inserted(_ record: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer) throws {
     hasSaved = true
+    savedByteCount += record.count
     note(.inserted, key: key)
     outbox?.edited(key, old: nil)
     if indexes.isEmpty, searches.isEmpty { return }
@@ -73,6 +76,7 @@ internal import LarderLMDB
     _ transaction: borrowing WriteTransaction
   ) throws {
     hasSaved = true
+    savedByteCount += new.count
     note(.updated, key: key, old: old)
     outbox?.edited(key, old: old)
     if indexes.isEmpty, searches.isEmpty { return }

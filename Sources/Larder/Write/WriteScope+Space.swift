@@ -8,9 +8,11 @@ extension WriteScope {
   mutating func beginBody() {
     ageing = [:]
     hasSaved = false
+    savedByteCount = 0
     hasDeleted = false
     sequenceAtStart = sequence
     usedAtStart = measured()
+    logAtStart = usedAtStart == nil ? 0 : logged() ?? 0
   }
 
   /// Ends a body that has not failed.
@@ -20,6 +22,8 @@ extension WriteScope {
     age()
     try checkRoom()
   }
+
+  private borrowing func logged() -> Int? { try? transaction.statistics(of: log).byteCount }
 
   /// Bytes in use; nil where so little is that nobody needs to know.
   private borrowing func measured() -> Int? {
@@ -32,8 +36,8 @@ extension WriteScope {
     return engine.environment.usedByteCount(in: transaction)
   }
 
-  /// Above the quota nothing is written that makes the store larger, documents or indexes, and what
-  /// only deletes may take from the reserve. The log of changes gives way to documents, also where
+  /// Above the quota nothing is written that makes documents or indexes take more pages, and what
+  /// only deletes or replaces may take from the reserve, for the log. The log of changes gives way to documents, also where
   /// named consumers wait for it: they can read the documents anew.
   private mutating func checkRoom() throws {
     try checkDisk()
@@ -46,7 +50,9 @@ extension WriteScope {
       used = engine.environment.usedByteCount(in: transaction)
     }
     if used <= max(limits.quota, before) { return }
-    if !hasSaved, used <= max(limits.quota, before) + limits.reserve { return }
+    // What is new in the log gives way to the next change.
+    let hasGrown = hasSaved && used - (logged() ?? 0) > before - logAtStart
+    if !hasGrown, used <= max(limits.quota, before) + limits.reserve { return }
     throw StoreError.full(
       Shortage(
         path: engine.environment.folder, limit: .quota, usedByteCount: before,
@@ -57,7 +63,9 @@ extension WriteScope {
   /// the log of changes would take what deleting gives back, and gives way.
   private mutating func checkDisk() throws {
     guard changeCount > 0 || hasSaved else { return }
-    let reserve = try engine.diskReserve(in: transaction)
+    // What adds no documents, such as a step of an index, is not counted.
+    let reserve = try engine.diskReserve(
+      savedByteCount: hasSaved && savedByteCount == 0 ? nil : savedByteCount, in: transaction)
     if reserve == .behindFile { return }
     if hasSaved, reserve == .nowhere {
       let reserve = engine.environment.reachableReserve(

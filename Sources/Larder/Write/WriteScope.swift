@@ -34,6 +34,8 @@ public struct WriteScope: ~Copyable {
   /// Whether documents, entries of an index or descriptions were added, and not only deleted: such
   /// a body leaves alone what is kept for deleting.
   var hasSaved = false
+  /// Bytes of the documents that were written.
+  var savedByteCount = 0
   /// Whether what is written is no edit, but the same documents in another form.
   private var isRewriting = false
   /// Whether something was deleted, or was about to be.
@@ -44,6 +46,8 @@ public struct WriteScope: ~Copyable {
   fileprivate var isSparing = false
   /// Bytes in use when the body began; nil where there is plenty of room.
   var usedAtStart: Int?
+  /// Bytes of the log when the body began, where `usedAtStart` is known.
+  var logAtStart = 0
   /// The last change that was made before the body began: by earlier transactions, or by others that
   /// share this one.
   var sequenceAtStart: UInt64 = 0
@@ -218,6 +222,7 @@ public struct WriteScope: ~Copyable {
     for (number, reason) in changes.emptiedSearches { try rebuildSearch(number, reason) }
     changeCount += UInt64(changes.count)
     hasSaved = hasSaved || changes.hasSaved
+    savedByteCount += changes.savedByteCount
   }
 
   /// Runs `body` in a transaction inside this one: what it changed is undone if it throws.
@@ -287,6 +292,7 @@ public struct WriteScope: ~Copyable {
     if changeCount > 0 { engine.watchHub.wake(engine, changeCount: changeCount) }
     engine.heldSnapshots.look(engine)
     engine.fileGrowth.look(engine)
+    engine.renewDiskReserve()
     if let start { engine.log.tellOfWrite(of: changeCount, ContinuousClock.now - start) }
   }
 }

@@ -3,24 +3,47 @@ extension Environment {
   /// full, such as those that delete: at least half of what ``reachableReserve(_:)`` says. The file's
   /// size stays as it is. Asks the system only when the file has grown.
   ///
-  /// - Parameter transaction: One that the caller is inside of.
+  /// - Parameters:
+  ///   - end: Where the file ends once what is under way is committed, as far as that is known.
+  ///   - transaction: One that the caller is inside of.
   /// - Returns: False where the disk has no room for it, or the file may not become so large; true
   ///   also where nobody can tell.
   /// - Throws: ``LMDBError`` where LMDB does not lend its file.
   public func keepReserve(
-    _ byteCount: Int, in transaction: borrowing some Transaction & ~Copyable
+    _ byteCount: Int, behind end: Int = 0, in transaction: borrowing some Transaction & ~Copyable
+  ) throws(LMDBError) -> Bool {
+    try keepReserve(byteCount, between: reachedByteCount(in: transaction), and: end)
+  }
+
+  /// The same for one who is in no transaction.
+  ///
+  /// - Throws: ``LMDBError``, as ``beginRead()`` does.
+  public func keepReserve(_ byteCount: Int) throws(LMDBError) -> Bool {
+    try enter("keepReserve")
+    defer { gate.leave() }
+    let reached =
+      (Calls.information(pointer.raw).lastPageNumber + 1) * Calls.pageByteCount(pointer.raw)
+    return try keepReserve(byteCount, between: reached, and: reached)
+  }
+
+  /// - Parameters:
+  ///   - reached: Where the file ends as it was committed last.
+  ///   - end: Behind which the disk is kept, if that is further.
+  private func keepReserve(
+    _ byteCount: Int, between reached: Int, and end: Int
   ) throws(LMDBError) -> Bool {
     guard byteCount > 0, !options.isReadOnly else { return true }
-    let reached = reachedByteCount(in: transaction)
+    let end = max(reached, end)
     let descriptor = try Calls.dataDescriptor(pointer.raw)
     return reservedEnd.withLock { reservedEnd in
-      if reached + byteCount / 2 <= reservedEnd { return true }
+      if end + byteCount / 2 <= reservedEnd { return true }
       let wanted = reachableReserve(byteCount)
       guard wanted > 0 else { return true }
-      guard SafeFiles.mayGrow(to: reached + wanted) else { return false }
-      guard SafeFiles.allocate(descriptor, from: reached, byteCount: wanted) else { return false }
+      guard SafeFiles.mayGrow(to: end + wanted),
+        SafeFiles.allocate(descriptor, from: reached, byteCount: end - reached + wanted)
+      else { return false }
       // Of a small disk what there is has to do.
-      reservedEnd = reached + max(wanted, byteCount / 2)
+      reservedEnd = end + max(wanted, byteCount / 2)
       return true
     }
   }

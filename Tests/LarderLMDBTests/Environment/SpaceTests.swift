@@ -146,6 +146,11 @@ struct SpaceTests {
     try environment.store(["large": String(repeating: "x", count: 700_000)])
     #expect(try keepReserve())
     #expect(blocks() > kept)
+    // Behind what a commit is about to add, and with it.
+    let end = try environment.reachedByteCount() + 3 << 20
+    #expect(try environment.keepReserve(1 << 20, behind: end, in: try environment.beginRead()))
+    #expect(blocks() >= end + 900_000)
+    #expect(try environment.keepReserve(1 << 20))
   }
 
   @Test("an environment that is compacted keeps its handles, its readers and its place")

@@ -301,6 +301,37 @@ import Testing
     try verifyAndClose(store)
   }
 
+  @Test(
+    "a document is replaced by one that is no larger, however full the store is",
+    arguments: [50, 3000, 9000])
+  func replacing(byteCount: Int) throws {
+    let store = try Store(at: folder.store, options: options(quota: 2 << 20))
+    let accounts = store.repository(of: Account.self)
+    let text = String(repeating: "x", count: byteCount)
+    var count = 0
+    while true {
+      do {
+        try accounts.save(Account(number: count, balance: 0, text: text))
+        count += 1
+      } catch StoreError.full {
+        break
+      }
+    }
+
+    for round in 0..<300 {
+      let number = round % count
+      let other = String(repeating: round / count % 2 == 0 ? "y" : "z", count: byteCount)
+      try accounts.save(Account(number: number, balance: 0, text: other))
+    }
+    #expect(throws: StoreError.self) {
+      for number in count..<count + 200 {
+        try accounts.save(Account(number: number, balance: 0, text: text))
+      }
+    }
+    try accounts.delete(keys: Array(0..<count / 2))
+    try verifyAndClose(store)
+  }
+
   @Test("a quota and a reserve out of range are refused, and two openings need the same")
   func invalid() throws {
     guard

@@ -56,6 +56,27 @@ extension FullCase {
       scene.must(hand.ask("close", "a"), "closing")
       try scene.verify(store, with: try scene.newHand(wrapper: beside(hand)))
     },
+    FullCase("disk-filled-by-others-behind-one-save", needsRoot: true) { scene in
+      let (hand, disk) = try smallDisk(scene, byteCount: 16 << 20)
+      let store = disk + "/store"
+      scene.must(hand.ask("open", "a", store), "opening")
+      // Larger than all that is kept for deleting, and the first of the store, as an import may be.
+      let first = scene.nonce()
+      let count = scene.number(100...300)
+      let saved = hand.ask("saveAll", "a", first, "\(scene.number(9000...30_000))", "\(count)")
+      scene.must(saved, "one save")
+      for index in 0..<count { scene.remember("\(first)-\(index)", first, at: store) }
+      takeAll(disk, hand)
+      if scene.number(0...1) == 1 {
+        scene.must(hand.ask("close", "a"), "closing")
+        scene.must(hand.ask("open", "a", store), "opening on a full disk")
+      }
+      scene.empty(hand, "a", first, 0..<count / 2, at: store)
+      unlink("/proc/\(hand.process.id)/root\(disk)/ballast")
+      _ = scene.fill(hand, "a", scene.nonce(), byteCount: 4000, most: 10, at: store)
+      scene.must(hand.ask("close", "a"), "closing")
+      try scene.verify(store, with: try scene.newHand(wrapper: beside(hand)))
+    },
     FullCase("disk-too-small-for-a-store", needsRoot: true) { scene in
       let (hand, disk) = try smallDisk(scene, byteCount: 96 << 10)
       let store = disk + "/store"

@@ -63,6 +63,14 @@ extension HandWorker {
       }
     case "hold": try stores.hold(try store())
     case "release": try stores.release()
+    case "saveAll":
+      let body = String(repeating: "b", count: try number(2))
+      let prefix = try word(1)
+      try crates().save(
+        (0..<(try number(3))).map {
+          Crate(id: "\(prefix)-\($0)", nonce: prefix, group: $0 % 7, body: body)
+        })
+      return []
     case "fill":
       return try fill(try crates(), try word(1), byteCount: try number(2), most: try number(3))
     case "empty":
