@@ -6,11 +6,7 @@ internal import LarderScanner
 extension DocumentReading {
   /// The rule of a property, as the schema writes it.
   mutating func mergeRule(of variable: Variable, _ attributes: [Attribute]) -> String? {
-    let merges = attributes.filter { FieldAttribute($0) == .merge }
-    guard let attribute = merges.first else { return nil }
-    if merges.count > 1 {
-      fail(
-        "`\(variable.name.plainName)` has two rules. Leave `@Merge` once", at: merges[1].offset)
+    guard let attribute = attributes.first(where: { FieldAttribute($0) == .merge }) else {
       return nil
     }
     guard let rule = MergeRuleText(attribute.argument?.text ?? "") else {

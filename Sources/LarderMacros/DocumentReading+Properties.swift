@@ -13,6 +13,14 @@ extension DocumentReading {
         at: attribute.offset)
     }
     guard variable.reasonNotStored == nil else { return }
+    if let second = attributes.indices.first(where: { marks[..<$0].contains(marks[$0]) }) {
+      return fail(
+        "`\(name)` is marked `@\(attributes[second].name)` twice. Leave one of them",
+        at: attributes[second].offset)
+    }
+    if name == Self.module {
+      return fail(Self.reservedModule, at: variable.name.offset)
+    }
     if marks.contains(.transient) { return readTransient(variable, attributes) }
     if variable.isPattern {
       return fail(
@@ -90,6 +98,16 @@ extension DocumentReading {
     }
     let indexed = attributes.first { FieldAttribute($0) == .indexed }
     let searchable = attributes.first { FieldAttribute($0) == .searchable }
+    if let weight = searchable?.argument, let number = Int(weight.text), !(1...100 ~= number) {
+      fail("a weight is from 1 to 100", at: weight.offset)
+    }
+    if let type = variable.type, ["Int128", "UInt128"].contains(Self.withoutOptional(type.text)) {
+      fail(
+        """
+        a record has integers of up to 64 bits, and no `\(type.text)`. Declare \
+        `\(variable.name.plainName)` as `Int64`, `UInt64` or `Decimal`
+        """, at: type.offset)
+    }
     let defaultValue = variable.initialValue?.text
     fields.append(
       DocumentModel.Field(
@@ -116,6 +134,11 @@ extension DocumentReading {
     return ["if", "switch", "do"].contains(word) ? "{ \(text) }()" : text
   }
 
+  private static func withoutOptional(_ type: String) -> String {
+    let name = type.last.map { "?!".contains($0) } == true ? String(type.dropLast()) : type
+    return name.hasPrefix("Swift.") ? String(name.dropFirst(6)) : name
+  }
+
   /// `T?` for `T!`.
   private static func unwrapping(_ type: String) -> String {
     type.hasSuffix("!") ? String(type.dropLast()) + "?" : type
@@ -128,7 +151,17 @@ extension DocumentReading {
       fail("the name on disk has to stand here as a text in quotation marks", at: name.offset)
       return nil
     }
-    return name.text
+    return Self.withoutHashes(name.text)
+  }
+
+  /// `"a"` for `#"a"#`: two names are compared as they are written.
+  private static func withoutHashes(_ text: String) -> String {
+    guard text.first == "#" else { return text }
+    let inner = text.drop { $0 == "#" }
+    let count = text.count - inner.count
+    let plain = inner.dropFirst().dropLast(count + 1)
+    // Whatever stands for something else stays as it is written.
+    return plain.contains { "\\\"\n".contains($0) } ? text : "\"\(plain)\""
   }
 
   func literal(_ text: String) -> String {

@@ -94,6 +94,32 @@ extension DocumentReading {
         """, at: generic ?? declaration.name.offset)
       return false
     }
+    let own = declaration.attributes.filter { DocumentMacro($0) != nil }
+    if own.count > 1 {
+      // Where they differ both are asked, and one says so.
+      if macro == .document || own.allSatisfy({ DocumentMacro($0) == macro }) {
+        let names = own.map { "`@\($0.name)`" }
+        fail(
+          "`\(declaration.name.text)` is marked twice: \(names[0]) and \(names[1]). Leave one of them",
+          at: own[1].offset)
+      }
+      return false
+    }
+    let names = [declaration.name] + declaration.types
+    if let reserved = names.first(where: { $0.plainName == Self.module }) {
+      fail(Self.reservedModule, at: reserved.offset)
+      return false
+    }
+    if let schema = declaration.variables.first(where: {
+      $0.name.plainName == "schema" && $0.hasModifier("static")
+    }) {
+      fail(
+        """
+        a static `schema` is what `@\(name)` writes. Give yours another name, or conform to `\(name)` by \
+        hand
+        """, at: schema.name.offset)
+      return false
+    }
     // A type that is private to another one cannot be named in an extension beside that.
     let nested = ([declaration] + request.context).dropLast()
     if let hidden = nested.first(where: { $0.modifiers.contains { $0.text == "private" } }) {
@@ -119,6 +145,11 @@ extension DocumentReading {
     }
     return true
   }
+
+  static let module = "Larder"
+
+  static let reservedModule =
+    "`Larder` is the module, which the macros name in what they write. Give this another name"
 
   private var conformances: [String] {
     ([macro.rawValue] + (isSearched ? ["Searchable"] : [])).filter { name in
@@ -156,8 +187,8 @@ extension DocumentReading {
   private var isMemberwise: Bool {
     declaration.initializers.isEmpty
       && declaration.variables.allSatisfy { variable in
-        variable.storage == .computed || variable.hasModifier("static")
-          || !(variable.hasModifier("private", "fileprivate")
+        variable.storage == .computed && !variable.hasInitAccessor || variable.hasModifier("static")
+          || !(variable.hasInitAccessor || variable.hasModifier("private", "fileprivate")
             || variable.attributes.contains(where: \.mayWrap))
       }
   }

@@ -83,6 +83,8 @@ public struct Variable: Equatable, Sendable {
   public internal(set) var type: Fragment?
   public internal(set) var initialValue: Fragment?
   public internal(set) var storage = Storage.stored
+  /// Whether it has an `init` accessor, and so stands in the memberwise initializer in place of what it sets.
+  public internal(set) var hasInitAccessor = false
   /// Whether `willSet` or `didSet` watch it.
   public internal(set) var isObserved = false
   /// Where the innermost `#if` stands that it depends on.

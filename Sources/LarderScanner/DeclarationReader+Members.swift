@@ -162,9 +162,30 @@ extension DeclarationReader {
         variable.isObserved = true
       } else {
         variable.storage = .computed
+        variable.hasInitAccessor = hasInitAccessor(at: place)
       }
       skipBrackets()
     }
+  }
+
+  /// Whether the brace at `place` opens a block with an accessor `init`.
+  private func hasInitAccessor(at place: Int) -> Bool {
+    var inside = self
+    inside.place = place
+    inside.advance()
+    while inside.token.kind != .end, !inside.token.is("}") {
+      var head = Head()
+      inside.readHead(&head)
+      if inside.isName(inside.token, "init"), !inside.token(-1).is(".") {
+        return inside.token(1).is("{") || inside.token(1).is("(")
+      }
+      if inside.token.is("{") || inside.token.is("(") || inside.token.is("[") {
+        inside.skipBrackets()
+      } else {
+        inside.advance()
+      }
+    }
+    return false
   }
 
   /// Whether the brace at `place` opens a block of `willSet` and `didSet`.

@@ -32,6 +32,27 @@ import Testing
 
   static let types: [Case] = [
     Case(
+      source: "@Document §@Document struct A { var id: Int }",
+      message: "`A` is marked twice: `@Document` and `@Document`. Leave one of them"),
+    Case(
+      source: "@EmbeddedDocument §@Document struct A { var id: Int }",
+      message: "`A` is marked twice: `@EmbeddedDocument` and `@Document`. Leave one of them"),
+    Case(
+      source: "struct A { var id: Int\n static let §schema = 1 }",
+      message: """
+        a static `schema` is what `@Document` writes. Give yours another name, or conform to `Document` by hand
+        """),
+    Case(
+      source: "struct A { var id: Int\n enum §Larder {} }",
+      message: """
+        `Larder` is the module, which the macros name in what they write. Give this another name
+        """),
+    Case(
+      source: "struct §Larder { var id: Int }",
+      message: """
+        `Larder` is the module, which the macros name in what they write. Give this another name
+        """),
+    Case(
       source: "/* é */ @Document final §class A { var id: Int }",
       message: """
         `@Document` needs a struct, because a document is a value. Write `struct A`, or keep this \
@@ -119,6 +140,26 @@ import Testing
   func type(test: Case) throws { try check(test.macro, role: "extension", test) }
 
   static let properties: [Case] = [
+    Case(
+      source: "struct A { var id: Int\n @Indexed §@Indexed(unique: true) var a = 1 }",
+      message: "`a` is marked `@Indexed` twice. Leave one of them"),
+    Case(
+      source:
+        #"struct A { var id: Int; @Stored(as: "x") @Searchable §@Stored(as: "y") var a = "" }"#,
+      message: "`a` is marked `@Stored` twice. Leave one of them"),
+    Case(
+      source: "struct A { var id: Int\n @Searchable(weight: §0) var a = \"\" }",
+      message: "a weight is from 1 to 100"),
+    Case(
+      source: "struct A { var id: Int\n var a: §UInt128? }",
+      message: """
+        a record has integers of up to 64 bits, and no `UInt128?`. Declare `a` as `Int64`, `UInt64` or `Decimal`
+        """),
+    Case(
+      source: "struct A { var id: Int\n var §Larder: Int }",
+      message: """
+        `Larder` is the module, which the macros name in what they write. Give this another name
+        """),
     Case(
       source: "struct A { @Key var a: Int\n @Key var §b: Int }",
       message: "`A` has two keys. Leave `@Key` at one of them"),
@@ -280,7 +321,7 @@ import Testing
         """),
     Case(
       source: "struct A { var id: Int\n @Merge(.max) §@Merge(.counter) var a = 1 }",
-      message: "`a` has two rules. Leave `@Merge` once"),
+      message: "`a` is marked `@Merge` twice. Leave one of them"),
     Case(
       source: "struct A { §@Merge(.counter) var id: Int }",
       message: """
