@@ -96,6 +96,9 @@ package enum WholeFile {
     if isLasting { try SafeFiles.syncFolder(SafeFiles.parent(of: path)) }
   }
 
+  /// Removes a file, if it is there.
+  package static func remove(_ path: String) throws(LMDBError) { try SafeFiles.remove(path) }
+
   /// Removes what processes have left in a folder that were killed in `put`, `seconds` ago or earlier.
   /// There is no lock that would tell sooner, and nobody takes so long for one file.
   package static func removeLeftovers(in folder: String, olderThan seconds: Int = 3600) {

@@ -65,14 +65,7 @@ extension SyncTables {
 
   /// Whether it is a document that is at fault, and not the store.
   static func isRefusal(_ error: any Error) -> Bool {
-    if error is UnreadableChange { return true }
-    guard let error = error as? StoreError else { return false }
-    switch error {
-    case .valueRefused, .kindMismatch, .keyKind, .keyLength, .uniqueViolation, .unwritable,
-      .damagedRecord:
-      return true
-    default: return false
-    }
+    error is UnreadableChange || (error as? StoreError)?.isOfDocument == true
   }
 
   /// What was refused before is of no interest where another version comes.

@@ -63,6 +63,14 @@ public struct Mailbox: Sendable, Equatable {
     }
   }
 
+  /// Takes a letter out of the mailbox without merging it, such as one that the store refuses; one that is not
+  /// there any more is no error.
+  ///
+  /// - Throws: ``StoreError/storage(_:)`` where the folder cannot be changed.
+  public func remove(_ letter: UUID) throws {
+    try Engine.storing(at: path) { try WholeFile.remove(file(of: letter)) }
+  }
+
   static let suffix = ".letter"
 
   var path: String {
@@ -94,4 +102,7 @@ public struct MailboxReport: Sendable {
   public internal(set) var foreign: [UUID] = []
   /// Letters that could not be read, which wait on, and why.
   public internal(set) var unreadable: [UUID: any Error] = [:]
+  /// Letters with a document that the store refuses, such as one with a unique value that another document has, and
+  /// why. They wait on, and are tried again by the next collection; ``Mailbox/remove(_:)`` gives one up.
+  public internal(set) var refused: [UUID: any Error] = [:]
 }

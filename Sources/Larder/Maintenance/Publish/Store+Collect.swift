@@ -20,7 +20,7 @@ extension Store {
   /// Each letter is merged exactly once, also where the process is killed in between or several collect at a
   /// time: a note in the collection `larder.letters` is saved with its documents, and stays until the letter
   /// is gone. A letter that holds documents of other types than these waits on, and so does one that cannot be
-  /// read; the report names them.
+  /// read, and one with a document that the store refuses; the report names them.
   ///
   /// - Parameters:
   ///   - types: All types that letters may have documents of.
@@ -47,10 +47,11 @@ extension Store {
       if Mutant.lettersRemovedFirst.isOn { letters.forEach { $0.remove(from: mailbox) } }
     #endif
     if try !letters.isEmpty || !found.isEmpty || hasNotes() {
-      (report.merged, report.saves) = try write { try $0.merge(letters, from: mailbox) }
+      let outcome = try write { try $0.merge(letters, from: mailbox) }
+      (report.merged, report.saves, report.refused) = outcome
     }
     // A note of each is on the disk: whoever is killed here merges none of them again.
-    for letter in letters { letter.remove(from: mailbox) }
+    for letter in letters where report.refused[letter.id] == nil { letter.remove(from: mailbox) }
     if !report.merged.isEmpty {
       engine.log.tell(.info, "letters were merged", ["count": "\(report.merged.count)"])
     }
@@ -121,13 +122,22 @@ extension WriteScope {
   /// a note that is still there was never merged, whoever else collects.
   fileprivate mutating func merge(
     _ letters: [Letter], from mailbox: Mailbox
-  ) throws -> (merged: [UUID], saves: SaveReport) {
+  ) throws -> (merged: [UUID], saves: SaveReport, refused: [UUID: any Error]) {
     var merged: [UUID] = []
     var saves = SaveReport()
+    var refused: [UUID: any Error] = [:]
     for letter in letters {
       if try get(LetterNote.self, letter.id) != nil { continue }
       guard try isThere(letter.id, mailbox) else { continue }
-      for save in letter.saves { saves += try save(&self) }
+      do {
+        // One that is refused leaves nothing, and keeps nobody else.
+        saves += try undoable { scope in
+          try letter.saves.reduce(into: SaveReport()) { try $0 += $1(&scope) }
+        }
+      } catch let error as StoreError where error.isOfDocument {
+        refused[letter.id] = error
+        continue
+      }
       merged.append(letter.id)
       #if LARDER_MUTANTS
         if Mutant.lettersUnnoted.isOn { continue }
@@ -138,7 +148,7 @@ extension WriteScope {
       try $0.mailbox == mailbox.name && !isThere($0.id, mailbox)
     }
     if !gone.isEmpty { _ = try delete(LetterNote.self, keys: gone.map(\.id)) }
-    return (merged, saves)
+    return (merged, saves, refused)
   }
 
   /// - Throws: ``StoreError/storage(_:)`` where the system does not say: the note of a letter that is there

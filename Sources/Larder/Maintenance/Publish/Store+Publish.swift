@@ -110,7 +110,10 @@ extension Store {
     let making = try Store(
       at: scratch.appending(path: "making"), options: StoreOptions(durability: .volatile))
     let documentCount = try making.write { scope in
-      try saves.reduce(0) { try $0 + $1(&scope) }
+      let count = try saves.reduce(0) { try $0 + $1(&scope) }
+      // What is handed over is all of it: whoever keeps it has rules for what is too old.
+      scope.ageing = [:]
+      return count
     }
     let made = scratch.appending(path: "made")
     // Without free pages, and with a timeline of its own.
@@ -126,7 +129,7 @@ extension Store {
     _ purpose: String, _ body: (URL) throws -> Result
   ) throws -> Result {
     let scratch = FileManager.default.temporaryDirectory.appending(
-      path: "larder-\(purpose)-\(UUID().uuidString)", directoryHint: .isDirectory)
+      path: "larder-\(purpose)-\(UUID.random().uuidString)", directoryHint: .isDirectory)
     let path = scratch.path(percentEncoded: false)
     try Engine.storing(at: path) { try WholeFile.makeFolder(path, isLasting: false) }
     // A leftover in the temporary folder is the system's to remove.
@@ -149,7 +152,7 @@ enum Publication {
     }
     if names.isEmpty { try WholeFile.makeFolder(folder, isLasting: true) }
     if !names.contains(mark) { try WholeFile.touch(folder + "/" + mark) }
-    try WholeFile.put(copying: file, at: folder + "/data.mdb", unique: UUID().uuidString)
+    try WholeFile.put(copying: file, at: folder + "/data.mdb", unique: UUID.random().uuidString)
     WholeFile.removeLeftovers(in: folder)
   }
 }

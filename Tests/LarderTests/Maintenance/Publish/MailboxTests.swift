@@ -5,6 +5,24 @@ import Testing
 
 @testable import Larder
 
+@Document(as: "News") struct OldNews: Equatable {
+  var id: Int
+  @Indexed var date: Date
+  static let ageing: [Ageing<OldNews>] = [
+    .expires(after: .seconds(60), since: \.date), .keepNewest(3, by: \.date),
+  ]
+}
+
+@Document(as: "News") struct KeptNews: Equatable {
+  var id: Int
+  @Indexed var date: Date
+}
+
+@Document struct PostedLocker: Equatable {
+  var id: Int
+  @Indexed(unique: true) var slug: String
+}
+
 @Suite(.timeLimit(.minutes(20))) struct MailboxTests {
   let folder = TestFolder()
   private var mailbox: Mailbox { Mailbox(at: folder.url.appending(path: "mailbox")) }
@@ -94,6 +112,53 @@ import Testing
     #expect(try store.repository(of: Chore.self).fetch(Chore.all).map(\.id) == [7])
     #expect(try mailbox.letters() == [foreign, broken])
     #expect(try store.collect(Chore.self, Room.self, from: mailbox).merged == [foreign])
+    try verifyAndClose(store)
+  }
+
+  @Test("a letter that is refused waits, says why and keeps nobody else, until it is removed")
+  func refused() throws {
+    let store = try Store(at: folder.store)
+    let lockers = store.repository(of: PostedLocker.self)
+    try lockers.save(PostedLocker(id: 1, slug: "a"))
+    let bad = try mailbox.post([PostedLocker(id: 2, slug: "b"), PostedLocker(id: 3, slug: "a")])
+    let good = try mailbox.post([PostedLocker(id: 4, slug: "d")])
+
+    for expected in [[good], []] {
+      let report = try store.collect(PostedLocker.self, from: mailbox)
+      #expect(report.merged == expected)
+      #expect(report.saves.inserted == expected.count)
+      #expect(Array(report.refused.keys) == [bad])
+      #expect("\(report.refused[bad], default: "none")".contains("slug"))
+      #expect(try mailbox.letters() == [bad])
+      #expect(try lockers.fetch(PostedLocker.all).map(\.id) == [1, 4])
+    }
+    try lockers.delete(keys: [1])
+    #expect(try store.collect(PostedLocker.self, from: mailbox).merged == [bad])
+    try mailbox.post([PostedLocker(id: 9, slug: "a")])
+    let given = try #require(try store.collect(PostedLocker.self, from: mailbox).refused.keys.first)
+    try mailbox.remove(given)
+    try mailbox.remove(given)
+    #expect(try mailbox.letters().isEmpty)
+    #expect(try lockers.fetch(PostedLocker.all).map(\.id) == [2, 3, 4])
+    try verifyAndClose(store)
+  }
+
+  @Test("neither a letter nor a publication loses what the rules of its types call too old")
+  func old() throws {
+    let store = try Store(at: folder.store)
+    let old = (1...9).map { OldNews(id: $0, date: Date(timeIntervalSince1970: Double($0))) }
+    try mailbox.post(old)
+
+    // Here the type has no such rules.
+    let report = try store.collect(KeptNews.self, from: mailbox)
+
+    #expect(report.saves.inserted == 9)
+    #expect(try store.repository(of: KeptNews.self).count() == 9)
+    let target = folder.url.appending(path: "published")
+    #expect(try store.publish(OldNews.all, to: target).documentCount == 9)
+    let published = try Store(published: target)
+    #expect(try published.repository(of: OldNews.self).fetch(OldNews.all) == old)
+    try published.close()
     try verifyAndClose(store)
   }
 
