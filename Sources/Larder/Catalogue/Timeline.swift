@@ -24,7 +24,7 @@ struct Timeline: Equatable, Sendable {
   private static let byteCount = 32
 
   init(unflushedBoot: UInt64 = 0) {
-    id = UUID()
+    id = UUID.random()
     self.unflushedBoot = unflushedBoot
   }
 

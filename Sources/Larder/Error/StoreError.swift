@@ -22,6 +22,9 @@ public enum StoreError: Error, Equatable, Sendable {
   case formatVersion(path: String, found: UInt32, supported: UInt32)
   /// This process has the store open already, with other values of the ``StoreOptions`` that are named.
   case optionsDiffer(path: String, names: [String])
+  /// Two types of one list that have the same name, without a module or a type around it, and so the same
+  /// collection; their full names.
+  case sharedCollection(String, types: [String])
   /// An option out of its range.
   case invalidOption(String, reason: String)
   /// No snapshot could be had that agrees with its own state record.
@@ -123,6 +126,16 @@ public enum StoreError: Error, Equatable, Sendable {
   /// LMDB, the file system or the system's limits.
   case storage(StorageFailure)
 
+  /// Whether it is a document that is at fault, and not the store: another one may be saved.
+  package var isOfDocument: Bool {
+    switch self {
+    case .valueRefused, .kindMismatch, .keyKind, .keyLength, .uniqueViolation, .unwritable,
+      .damagedRecord:
+      true
+    default: false
+    }
+  }
+
   init(_ error: LMDBError) {
     if let code = StorageFailure.Code(error.code) {
       self = .storage(StorageFailure(code, error))
@@ -193,6 +206,9 @@ extension StoreError: CustomStringConvertible {
     case .optionsDiffer(let path, let names):
       "\(path) is open already in this process with other options (\(names.joined(separator: ", "))). "
         + "Open it once and share the store, or use the same options."
+    case .sharedCollection(let name, let types):
+      "\(types.joined(separator: " and ")) would share the collection \(name). Give one of them a name of "
+        + "its own: `@Document(as: \"...\")`."
     case .invalidOption(let name, let reason):
       "`\(name)` of the store's options is out of range: \(reason)."
     case .unstableSnapshot(let attempts):

@@ -62,7 +62,8 @@ extension Engine {
         isSalvaging: isSalvaging, wait: options.openWait(at: folder)
       ) { transaction in
         let state = StoreState(
-          transaction: UInt64(transaction.id), sequence: 0, catalogueVersion: 0, storeID: UUID())
+          transaction: UInt64(transaction.id), sequence: 0, catalogueVersion: 0,
+          storeID: UUID.random())
         try transaction.put(state)
         let isDurable = options.durability == .durable
         try transaction.put(Timeline(unflushedBoot: isDurable ? 0 : Environment.boot))

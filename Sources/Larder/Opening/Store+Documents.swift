@@ -29,12 +29,14 @@ extension Store {
   /// - Parameter types: Document types. Values of a plain `Codable` type say which fields they have only
   ///   as they are saved, so that listing theirs would not help.
   /// - Throws: ``StoreError``, as without the types, and for a type that does not fit what is stored, such
-  ///   as ``StoreError/kindMismatch(collection:field:stored:declared:)``, but never
+  ///   as ``StoreError/kindMismatch(collection:field:stored:declared:)`` and
+  ///   ``StoreError/sharedCollection(_:types:)``, but never
   ///   ``StoreError/unfinishedMigration(collection:version:)``. The types before that one are declared
   ///   then, and the store is closed.
   public convenience init(
     at folder: URL, documents types: [any Document.Type], options: StoreOptions = StoreOptions()
   ) throws {
+    try Self.refuseNamesakes(types)
     try self.init(at: folder, options: options)
     try declareMigrated(types)
   }
@@ -46,6 +48,7 @@ extension Store {
   public convenience init(
     at path: String, documents types: [any Document.Type], options: StoreOptions = StoreOptions()
   ) throws {
+    try Self.refuseNamesakes(types)
     try self.init(at: path, options: options)
     try declareMigrated(types)
   }
@@ -54,6 +57,7 @@ extension Store {
   ///
   /// - Throws: ``StoreError``, as ``init(at:documents:options:)-(URL,_,_)``.
   public static func temporary(documents types: [any Document.Type]) throws -> Store {
+    try refuseNamesakes(types)
     let store = try temporary()
     try store.declareMigrated(types)
     return store
@@ -73,9 +77,28 @@ extension Store {
   /// - Throws: ``StoreError``, such as ``StoreError/kindMismatch(collection:field:stored:declared:)`` for a
   ///   type that does not fit what is stored, and
   ///   ``StoreError/unfinishedMigration(collection:version:)``. The types before that one are declared then.
+  ///   ``StoreError/sharedCollection(_:types:)``, and none is.
   public func declare(_ types: [any Document.Type]) throws {
     try checkOpen()
+    try Self.refuseNamesakes(types)
     for type in types { try declareUnlessKnown(type) }
+  }
+
+  /// Two types may share a collection, where somebody has said so. Two that only have the same name, in different
+  /// modules or inside of different types, would take each other's documents for their own.
+  static func refuseNamesakes(_ types: [any Document.Type]) throws(StoreError) {
+    var known: [String: any Document.Type] = [:]
+    for type in types {
+      let name = collectionName(type)
+      guard name == "\(type)", let other = known.updateValue(type, forKey: name), other != type
+      else { continue }
+      throw .sharedCollection(
+        name, types: [String(reflecting: other), String(reflecting: type)])
+    }
+  }
+
+  private static func collectionName<Entity: Document>(_ type: Entity.Type) -> String {
+    Entity.schema.name
   }
 
   /// Passes over types with an unfinished migration: their app could not open the store to finish it.

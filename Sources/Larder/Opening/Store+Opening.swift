@@ -69,7 +69,7 @@ extension Store {
   /// - Throws: ``StoreError`` when the system's temporary folder cannot be used.
   public static func temporary() throws -> Store {
     let folder = FileManager.default.temporaryDirectory.appending(
-      path: "larder-\(UUID().uuidString)", directoryHint: .isDirectory)
+      path: "larder-\(UUID.random().uuidString)", directoryHint: .isDirectory)
     return try Store(
       path: folder.path(percentEncoded: false), options: StoreOptions(durability: .volatile),
       temporaryFolder: folder)

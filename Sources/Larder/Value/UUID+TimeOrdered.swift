@@ -22,6 +22,18 @@ extension UUID {
   }
 
   private static let keys = Locked(TimeOrderedKeys())
+
+  /// A random one (version 4). On Linux `UUID()` reads a file, and is the same each time while the process
+  /// has no descriptor left for that.
+  package static func random() -> UUID {
+    var random = SystemRandomNumberGenerator()
+    let (high, low) = (random.next(), random.next())
+    let version = high & ~0xF000 | 0x4000
+    let variant = low & ~(0b11 << 62) | 0b10 << 62
+    return withUnsafeBytes(of: (version.bigEndian, variant.bigEndian)) {
+      UUID(uuid: $0.loadUnaligned(as: uuid_t.self))
+    }
+  }
 }
 
 /// Makes keys that grow, whatever the clock does.

@@ -50,7 +50,7 @@ public struct ChangeToken: Sendable, Hashable, Codable {
   fileprivate init(_ storeID: UUID, _ timeline: UUID?, sequence: UInt64) {
     self.storeID = storeID
     // A place in a timeline that is not known is none.
-    self.timeline = timeline ?? UUID()
+    self.timeline = timeline ?? UUID.random()
     self.sequence = sequence
   }
 }

@@ -1,3 +1,4 @@
+internal import Larder
 internal import LarderLMDB
 
 #if canImport(FoundationEssentials)
@@ -14,7 +15,7 @@ struct RemoteTrial: Sendable {
   let otherScope: String?
   let restart: (@Sendable () async throws -> Void)?
   let roundCount: Int
-  private let run = UUID().uuidString.lowercased().prefix(8)
+  private let run = UUID.random().uuidString.lowercased().prefix(8)
   private let state: Locked<State>
 
   private struct State {
@@ -69,7 +70,7 @@ struct RemoteTrial: Sendable {
   func mutation(
     _ key: RemoteKey, _ base: String? = nil, _ document: RemoteDocument?
   ) -> Mutation {
-    Mutation(id: UUID().uuidString.lowercased(), key: key, base: base, document: document)
+    Mutation(id: UUID.random().uuidString.lowercased(), key: key, base: base, document: document)
   }
 
   /// Sends mutations as an engine does: again, under their ids, where there was no answer for them.

@@ -162,7 +162,7 @@ extension SyncTables {
       return .nothing
     }
     #if LARDER_MUTANTS
-      if Mutant.renamedEdits.isOn { entry.flight?.mutation = UUID() }
+      if Mutant.renamedEdits.isOn { entry.flight?.mutation = UUID.random() }
       defer {
         if Mutant.renamedEdits.isOn, entry.flight != nil {
           try? tx.setOutboxEntry(name, key, to: entry)
@@ -211,7 +211,7 @@ extension SyncTables {
     let flight =
       entry.flight
       ?? OutboxEntry.Flight(
-        mutation: UUID(), destination: SyncBase.bytes(ofScope: number(of: scope)))
+        mutation: UUID.random(), destination: SyncBase.bytes(ofScope: number(of: scope)))
     if entry.flight == nil {
       // Somebody wants it sent although the document has left its scope. A document without a base has left while its
       // edit was under way.

@@ -97,7 +97,7 @@ struct SyncTables: Sendable {
   /// The number of the account that has the store now; one is drawn where none is noted.
   private static func ownership(_ tx: inout WriteScope) throws -> [UInt8] {
     if let known = try tx.syncNote(ownershipName) { return known }
-    let new = withUnsafeBytes(of: UUID().uuid) { [UInt8]($0) }
+    let new = withUnsafeBytes(of: UUID.random().uuid) { [UInt8]($0) }
     try tx.setSyncNote(ownershipName, to: new)
     return new
   }

@@ -1,3 +1,5 @@
+internal import Larder
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
@@ -14,7 +16,7 @@ struct DocumentEnvelope {
   private(set) var bytes: [UInt8] = []
   private(set) var documents: [Data] = []
   /// Drawn by lot, so that no document can have it.
-  let token = UUID().uuidString
+  let token = UUID.random().uuidString
 
   private let source: [UInt8]
   private var next = 0

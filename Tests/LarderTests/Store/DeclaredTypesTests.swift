@@ -49,6 +49,34 @@ import Testing
     try verifyAndClose(store)
   }
 
+  enum Shop { @Document struct Sold: Equatable { var id: Int } }
+  enum Bill { @Document struct Sold: Equatable { var id: Int } }
+
+  @Test("two types of one list that only have the same name are refused, and nothing is made")
+  func namesakes() throws {
+    let types: [any Document.Type] = [Shop.Sold.self, Ticket.self, Shop.Sold.self, Bill.Sold.self]
+    let url = URL(filePath: folder.store)
+    let errors = try [
+      storeError { _ = try Store(at: url, documents: types) },
+      storeError { _ = try Store(at: folder.store, documents: types) },
+      storeError { _ = try Store.temporary(documents: types) },
+      storeError { try Store.temporary().declare(types) },
+    ].map { try #require($0) }
+    for error in errors {
+      guard case .sharedCollection("Sold", let names) = error else {
+        Issue.record("thrown was \(error)")
+        continue
+      }
+      #expect(
+        names.map { $0.split(separator: ".").suffix(2).joined(separator: ".") } == [
+          "Shop.Sold", "Bill.Sold",
+        ])
+    }
+    #expect(!FileManager.default.fileExists(atPath: folder.store))
+    // One who says so may have both.
+    try Store.temporary(documents: [Shop.Sold.self, Ticket.self, Shop.Sold.self]).close()
+  }
+
   @Test("without them it runs once more for each type, and only the last run is kept")
   func thrice() throws {
     let store = try Store(at: folder.store)
