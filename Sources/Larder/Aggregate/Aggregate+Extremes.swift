@@ -115,11 +115,14 @@ extension Value {
     }
   }
 
-  /// The one value that stands for all that are equal: of 0.0 and -0.0, and of texts that are
-  /// canonically equivalent, it would depend on the plan which is found first.
+  /// The one value that stands for all that are equal: of 0.0 and -0.0, of numbers that are none, and of
+  /// texts that are canonically equivalent, it would depend on the plan which is found first.
   var oneSpelling: Value {
     switch self {
     case .double(0): .double(0)
+    case .double(let value) where value.isNaN: .double(.nan)
+    case .date(let value) where value.timeIntervalSinceReferenceDate.isNaN:
+      .date(Date(timeIntervalSinceReferenceDate: .nan))
     case .date(let value) where value.timeIntervalSinceReferenceDate == 0:
       .date(Date(timeIntervalSinceReferenceDate: 0))
     default: sortable

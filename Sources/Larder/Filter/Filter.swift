@@ -31,8 +31,32 @@ public struct Filter<Entity>: Sendable, Equatable {
       depth: 1 + max(left.depth(inside: \.isDisjunction), right.depth(inside: \.isDisjunction)))
   }
 
+  // Disfavored: the compiler then looks at them last. Otherwise each condition, whether it has such a part or
+  // not, takes it half as long again (9 ms to 14).
+
+  /// The condition if `left` holds, and otherwise none that a document fulfils.
+  @_disfavoredOverload
+  public static func && (left: Bool, right: Self) -> Self {
+    left ? right : Self(node: .constant(false))
+  }
+
+  /// Likewise.
+  @_disfavoredOverload
+  public static func && (left: Self, right: Bool) -> Self { right && left }
+
+  /// Every document if `left` holds, and otherwise those that the condition holds for: `!onlyNew || $0.isNew`.
+  @_disfavoredOverload
+  public static func || (left: Bool, right: Self) -> Self {
+    left ? Self(node: .constant(true)) : right
+  }
+
+  /// Likewise.
+  @_disfavoredOverload
+  public static func || (left: Self, right: Bool) -> Self { right || left }
+
   public static prefix func ! (filter: Self) -> Self {
     if case .not(let node) = filter.node { return Self(node: node, depth: filter.depth - 1) }
+    if case .constant(let value) = filter.node { return Self(node: .constant(!value)) }
     return Self(node: .not(filter.node), depth: filter.depth + 1)
   }
 
@@ -61,6 +85,7 @@ indirect enum FilterNode: Sendable, Equatable {
 
   static func all(_ nodes: [FilterNode]) -> FilterNode {
     if nodes.contains(where: \.isTooDeep) { return .tooDeep }
+    if nodes.contains(.constant(false)) { return .constant(false) }
     let parts = nodes.flatMap { node -> [FilterNode] in
       switch node {
       case .constant(true): []
@@ -73,6 +98,7 @@ indirect enum FilterNode: Sendable, Equatable {
 
   static func any(_ nodes: [FilterNode]) -> FilterNode {
     if nodes.contains(where: \.isTooDeep) { return .tooDeep }
+    if nodes.contains(.constant(true)) { return .constant(true) }
     let parts = nodes.flatMap { node -> [FilterNode] in
       switch node {
       case .constant(false): []

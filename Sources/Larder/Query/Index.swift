@@ -52,6 +52,29 @@ public struct Index<Entity: Document>: Sendable {
     self.init(parts, name: name, unique: unique, where: condition, fileID, line)
   }
 
+  /// An index of the documents whose field is true.
+  public init<each Value>(
+    _ paths: repeat KeyPath<Fields<Entity>, QueryField<Entity, each Value>>,
+    name: String? = nil, unique: Bool = false,
+    where condition: (Fields<Entity>) -> QueryField<Entity, Bool>,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    var parts: [IndexPart<Entity>] = []
+    for path in repeat each paths { parts.append(.ascending(path)) }
+    let filter = condition(Fields()) == true
+    self.init(parts, name: name, unique: unique, where: { _ in filter }, fileID, line)
+  }
+
+  /// An index of the documents whose field is true.
+  public init(
+    _ parts: IndexPart<Entity>..., name: String? = nil, unique: Bool = false,
+    where condition: (Fields<Entity>) -> QueryField<Entity, Bool>,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    let filter = condition(Fields()) == true
+    self.init(parts, name: name, unique: unique, where: { _ in filter }, fileID, line)
+  }
+
   private init(
     _ parts: [IndexPart<Entity>], name: String?, unique: Bool,
     where condition: ((Fields<Entity>) -> Filter<Entity>)?, _ fileID: StaticString, _ line: UInt

@@ -5,7 +5,7 @@
 /// Models that follow each other and have the same value in a field, as a list shows them under one
 /// heading.
 public struct ModelSection<Key: Sendable, Model: Sendable>: Sendable {
-  /// The value that all models of the section share.
+  /// The value that all models of the section share, as the first one has it.
   public let key: Key
   /// The models, in the order of the query.
   public let models: [Model]
@@ -15,7 +15,7 @@ extension ModelSection: Equatable where Key: Equatable, Model: Equatable {}
 
 extension Repository where Model == Entity {
   /// What `query` selects, in sections by a field: the sections in the order of their values, the
-  /// documents of each in the query's order. Where the query is sorted by the field already, its
+  /// documents of each in the query's order. Where the query is sorted by the field before any other, its
   /// direction holds. Limit and offset count documents, not sections, and are applied in the query's
   /// own order: the sections hold exactly the documents that `fetch` gives.
   ///
@@ -29,7 +29,7 @@ extension Repository where Model == Entity {
   }
 
   /// What `query` selects, in sections by a field that may be nil; nil comes first, unless the query is
-  /// sorted by the field and brings it elsewhere.
+  /// sorted by the field before any other and brings it elsewhere.
   ///
   /// - Throws: ``StoreError`` when a document cannot be read.
   public func sections<Key: Comparand & Comparable>(
@@ -54,7 +54,7 @@ extension Repository where Model == Entity {
   }
 
   /// What `query` selects, in sections by an enum that may be nil; nil comes first, unless the query is
-  /// sorted by the field and brings it elsewhere.
+  /// sorted by the field before any other and brings it elsewhere.
   ///
   /// - Throws: ``StoreError`` when a document cannot be read.
   public func sections<Key: RawRepresentable & Comparable & Sendable>(

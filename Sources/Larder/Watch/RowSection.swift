@@ -1,8 +1,8 @@
 /// Rows of a watched query that follow each other and have the same value in a field, as a list shows
 /// them under one heading.
 public struct RowSection<Key: Sendable, Model: Sendable>: Sendable {
-  /// The value that all rows of the section share.
-  public let key: Key
+  /// The value that all rows of the section share, as the first one has it.
+  public internal(set) var key: Key
   /// At least one.
   public internal(set) var rows: Rows<Model>
 
@@ -136,6 +136,8 @@ extension SectionRuns {
     var section = sections[place]
     let count = section.rows.count
     body(&section.rows)
+    // Equal values may be spelt otherwise, such as 0.0 and -0.0.
+    if let first = section.rows.first { section.key = key(first) }
     counts.add(section.rows.count - count, to: place)
     sections.root.set(section, at: place)
   }
@@ -156,7 +158,8 @@ extension SectionRuns {
     let end = section.rows.count
     let isFirstShorter = offset < end - offset
     let part = isFirstShorter ? 0..<offset : offset..<end
-    let moved = Section(key: section.key, rows: Rows(section.rows[part]))
+    let rows = Rows(section.rows[part])
+    let moved = Section(key: rows.first.map(key) ?? section.key, rows: rows)
     change(place) { $0.replace(part, with: []) }
     insertSection(moved, at: isFirstShorter ? place : place + 1)
     movedCount += part.count

@@ -27,6 +27,28 @@ import Testing
     }
   }
 
+  @Test("numbers that are none are one value, with the same bits by every way")
+  func noNumbers() throws {
+    try withTemporaryStore { store in
+      let repository = store.repository(of: One<Double>.self)
+      let memory = InMemoryRepository(of: One<Double>.self)
+      let documents = [-Double.nan, .nan, 1].enumerated().map { One($0.element, id: "\($0.offset)") }
+      try repository.save(documents)
+      try memory.save(documents)
+      for parts: [DynamicIndexPart] in [[], ["value"], ["value", "id"]] {
+        if !parts.isEmpty { try store.collection("One").createIndex(on: parts, name: "one") }
+        for found in [
+          try repository.distinct(\.value), try memory.distinct(\.value),
+          try repository.counts(by: \.value).map(\.key),
+        ] {
+          #expect(found.count == 2)
+          #expect(found.filter(\.isNaN).map(\.bitPattern) == [Double.nan.bitPattern])
+        }
+        if !parts.isEmpty { try store.collection("One").dropIndex("one") }
+      }
+    }
+  }
+
   @Test("of texts that are canonically equivalent every plan gives the composed one")
   func spellings() throws {
     let (composed, decomposed) = ("\u{E9}", "e\u{301}")

@@ -43,6 +43,48 @@ import Testing
     #expect(try keys(of: Contact.where { $0.isActive == false }) == ["c"])
   }
 
+  @Test(
+    "Bools of the app stand beside conditions, as in a closure of Swift's",
+    arguments: [true, false])
+  func ownBooleans(mine: Bool) throws {
+    let pairs: [(Query<Contact>, (Contact) -> Bool)] = [
+      (Contact.where { !mine || $0.isActive }, { !mine || $0.isActive }),
+      (Contact.where { mine && $0.isActive }, { mine && $0.isActive }),
+      (Contact.where { $0.isActive || mine }, { $0.isActive || mine }),
+      (Contact.where { $0.isActive && mine }, { $0.isActive && mine }),
+      (Contact.where { mine || $0.order > 1 }, { mine || $0.order > 1 }),
+      (Contact.where { $0.order > 1 && mine }, { $0.order > 1 && mine }),
+      (Contact.where { !(mine && $0.order > 1) }, { !(mine && $0.order > 1) }),
+      (
+        Contact.where {
+          (mine || $0.isActive) && ($0.city == "Oslo" || mine) && !($0.order > 2 || !mine)
+        },
+        { (mine || $0.isActive) && ($0.city == "Oslo" || mine) && !($0.order > 2 || !mine) }
+      ),
+    ]
+    for (query, condition) in pairs {
+      #expect(try keys(of: query) == contacts.filter(condition).map(\.id), "\(query)")
+    }
+    #expect("\(Contact.where { true || $0.isActive })" == "\(Contact.all)")
+    #expect(Contact.where { false || $0.isActive } == Contact.where { $0.isActive })
+    #expect(Contact.where { $0.isActive && true } == Contact.where { $0.isActive })
+  }
+
+  @Test("an index may be of the documents whose Bool is true")
+  func indexOfTrue() {
+    let pairs: [(Index<Contact>, Index<Contact>)] = [
+      (Index(\.order, where: { $0.isActive }), Index(\.order, where: { $0.isActive == true })),
+      (
+        Index(.descending(\.order), name: "a", where: \.isActive),
+        Index(.descending(\.order), name: "a", where: { $0.isActive == true })
+      ),
+    ]
+    for (index, other) in pairs {
+      #expect("\(index)".split(separator: "place:")[0] == "\(other)".split(separator: "place:")[0])
+      #expect("\(index)".contains("active == true"))
+    }
+  }
+
   @Test("literals and nil stand against optional fields")
   func optionals() throws {
     #expect(try keys(of: Contact.where { $0.note == "calls" }) == ["c"])

@@ -76,6 +76,31 @@ import Testing
     #expect(most > 512 && least == 0)
   }
 
+  @Test("a section has the key of its first row, where equal keys are spelt otherwise")
+  func spellings() throws {
+    var random = RandomSource()
+    let names = ["\u{E9}", "e\u{301}", "a"]
+    for _ in 0..<repetitions(20) {
+      var items: [Item] = []
+      var runs = SectionRuns<String, Item>(by: { names[$0.key] }, isSame: ==)
+      for _ in 0..<40 {
+        let old = items
+        let item = Item(id: random.int(0..<1000), key: random.int(0..<names.count))
+        switch random.int(0..<3) {
+        case 0: items.insert(item, at: random.int(0..<items.count + 1))
+        case 1 where !items.isEmpty: items.remove(at: random.int(0..<items.count))
+        case 2 where !items.isEmpty: items[random.int(0..<items.count)].key = item.key
+        default: break
+        }
+        runs.apply(.update(Self.difference(from: old, to: items)))
+        for section in runs.sections {
+          let first = try #require(section.rows.first)
+          #expect(section.key.utf8.elementsEqual(names[first.key].utf8), "\(random.hint)")
+        }
+      }
+    }
+  }
+
   /// As a watcher tells it: by identity, and as an update where an item stays and has changed.
   private static func difference(from old: [Item], to new: [Item]) -> ResultDifference<Item> {
     let changes = new.difference(from: old) { $0.id == $1.id }

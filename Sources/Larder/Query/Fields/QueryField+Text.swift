@@ -105,4 +105,16 @@ extension QueryField where Value == Bool {
   public static func || (left: Filter<Entity>, right: Self) -> Filter<Entity> {
     left || right == true
   }
+
+  @_disfavoredOverload
+  public static func && (left: Bool, right: Self) -> Filter<Entity> { left && right == true }
+
+  @_disfavoredOverload
+  public static func && (left: Self, right: Bool) -> Filter<Entity> { right && left == true }
+
+  @_disfavoredOverload
+  public static func || (left: Bool, right: Self) -> Filter<Entity> { left || right == true }
+
+  @_disfavoredOverload
+  public static func || (left: Self, right: Bool) -> Filter<Entity> { right || left == true }
 }
