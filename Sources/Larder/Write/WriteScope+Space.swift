@@ -50,9 +50,11 @@ extension WriteScope {
       used = engine.environment.usedByteCount(in: transaction)
     }
     if used <= max(limits.quota, before) { return }
-    // What is new in the log gives way to the next change.
-    let hasGrown = hasSaved && used - (logged() ?? 0) > before - logAtStart
-    if !hasGrown, used <= max(limits.quota, before) + limits.reserve { return }
+    if !hasSaved, used <= max(limits.quota, before) + limits.reserve { return }
+    // What the log has of documents that were replaced gives way to the next change. Half of the reserve is left
+    // for deleting until then.
+    let hasGrown = used - (logged() ?? 0) > before - logAtStart
+    if !hasGrown, used <= limits.quota + limits.reserve / 2 { return }
     throw StoreError.full(
       Shortage(
         path: engine.environment.folder, limit: .quota, usedByteCount: before,

@@ -32,7 +32,9 @@ import Testing
     try withTemporaryStore { store in
       let repository = store.repository(of: One<Double>.self)
       let memory = InMemoryRepository(of: One<Double>.self)
-      let documents = [-Double.nan, .nan, 1].enumerated().map { One($0.element, id: "\($0.offset)") }
+      let documents = [-Double.nan, .nan, 1].enumerated().map {
+        One($0.element, id: "\($0.offset)")
+      }
       try repository.save(documents)
       try memory.save(documents)
       for parts: [DynamicIndexPart] in [[], ["value"], ["value", "id"]] {
