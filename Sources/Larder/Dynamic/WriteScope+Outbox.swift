@@ -17,7 +17,8 @@ extension WriteScope {
     try wholly { try $0.describe(description) }
   }
 
-  /// Gives every document an entry that has none, and that the remote is not known to have.
+  /// Gives every document an entry that has none, that no other account has left here, and that the remote is
+  /// not known to have.
   ///
   /// - Returns: How many.
   package mutating func addAllToOutbox(_ name: String) throws -> Int {
@@ -32,6 +33,7 @@ extension WriteScope {
         let key = prefix + documents.key
         if try scope.transaction.hasKey([OutboxKey.baseTag] + key, in: databases.sync) { continue }
         if try scope.transaction.hasKey(key, in: databases.outbox) { continue }
+        if try scope.transaction.hasKey([OutboxKey.keptTag] + key, in: databases.sync) { continue }
         try key.withUnsafeBytes { key in
           try entry.encoded(key: key).withUnsafeBytes {
             try scope.transaction.put($0, for: key, in: databases.outbox)
@@ -137,12 +139,32 @@ extension WriteScope {
   }
 
   /// Forgets, for every collection, what the remote is known to have and what was to be sent to it. The
-  /// documents stay.
+  /// documents stay, and of collections that were synced it is noted that
+  /// ``addAllToOutbox(_:)`` leaves them out.
   package mutating func forgetRemote() throws {
+    guard let databases = engine.outboxDatabases else { return }
     try wholly { scope in
-      for name in scope.catalogue.collections.keys { try scope.eraseBases(of: name) }
+      for (name, collection) in scope.catalogue.collections {
+        let isOfRemote =
+          try collection.description.isSynced || scope.hasBases(name) || scope.hasKept(name)
+        try scope.eraseBases(of: name)
+        guard isOfRemote else { continue }
+        var documents = try scope.transaction.cursor(in: collection.documents)
+        while try documents.next() {
+          try OutboxKey.keptKey(name, [UInt8](documents.key)).withUnsafeBytes { key in
+            try SyncRecord.encoded([1], key: key).withUnsafeBytes {
+              try scope.transaction.put($0, for: key, in: databases.sync)
+            }
+          }
+        }
+      }
       scope.hasWrittenMore = true
     }
+  }
+
+  private borrowing func hasKept(_ name: String) throws -> Bool {
+    guard let sync = engine.outboxDatabases?.sync else { return false }
+    return try transaction.hasKey(withPrefix: OutboxKey.keptKey(name, []), in: sync)
   }
 
   private mutating func setSyncRecord(_ key: [UInt8], to bytes: [UInt8]?) throws {

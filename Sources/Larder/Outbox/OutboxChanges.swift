@@ -186,7 +186,9 @@ final class OutboxChanges {
     let prefix = Array(basePrefix.dropFirst())
     try transaction.deleteAll(withPrefix: prefix, in: databases.outbox)
     try transaction.deleteAll(withPrefix: basePrefix, in: databases.sync)
-    try transaction.deleteAll(withPrefix: [OutboxKey.markTag] + prefix, in: databases.sync)
+    for tag in [OutboxKey.markTag, OutboxKey.keptTag] {
+      try transaction.deleteAll(withPrefix: [tag] + prefix, in: databases.sync)
+    }
     // Cursors are of another life of the collection now.
     let key = OutboxKey.recordKey(OutboxKey.eraseName(of: prefix))
     try key.withUnsafeBytes { key in
@@ -214,12 +216,14 @@ struct OutboxDatabases {
 /// larder.outbox   <collection, UTF-8> 00 <key>       -> entry, drawn in `OutboxEntry`
 /// larder.sync     62 <collection, UTF-8> 00 <key>    -> bytes checksum    the remote's version of a document
 ///                 6D <collection, UTF-8> 00 <key>    -> byte checksum     a document that an engine has to look at again
+///                 6B <collection, UTF-8> 00 <key>    -> 01 checksum       a document that another account has left here
 ///                 73 <name, UTF-8>                   -> bytes checksum    what an engine notes
 ///                 73 "erased/" <collection> 00       -> number checksum   how often it was erased
 /// ```
 enum OutboxKey {
   static let baseTag = UInt8(ascii: "b")
   static let markTag = UInt8(ascii: "m")
+  static let keptTag = UInt8(ascii: "k")
   static let recordTag = UInt8(ascii: "s")
   /// Under which an engine notes whose documents the store has.
   static let accountName = "account"
@@ -230,6 +234,10 @@ enum OutboxKey {
 
   static func baseKey(_ collection: String, _ key: [UInt8]) -> [UInt8] {
     [baseTag] + prefix(of: collection) + key
+  }
+
+  static func keptKey(_ collection: String, _ key: [UInt8]) -> [UInt8] {
+    [keptTag] + prefix(of: collection) + key
   }
 
   static func markKey(_ collection: String, _ key: [UInt8]) -> [UInt8] {

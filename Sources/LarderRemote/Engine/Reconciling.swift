@@ -146,6 +146,11 @@ struct Reconciling {
     copy[place.keyField] = other
     let otherKey = place.outline.key(of: copy)
     if otherKey == key { return try keep(here, there, &tx) }
+    if let otherKey, !(1...KeyKind.maximumByteCount).contains(otherKey.count) {
+      throw StoreError.keyLength(
+        collection: name, key: place.outline.text(otherKey), byteCount: otherKey.count,
+        limit: KeyKind.maximumByteCount)
+    }
     try adopt(there, isThere: true, &tx)
     let old = try otherKey.flatMap { try tx.recordBytes(name, $0) }
     try tx.save([copy], in: place.collection, keyField: place.keyField)

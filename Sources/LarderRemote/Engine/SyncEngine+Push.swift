@@ -21,12 +21,14 @@ extension SyncEngine {
     var waitsForPull: Set<RemoteKey>? = []
     /// Why scopes may not be used, by their names.
     var forbidden: [String: String] = [:]
-    /// Requests that were answered.
-    fileprivate var answerCount = 0
-    /// Requests that were not.
-    fileprivate var failureCount = 0
-    /// Edits that were sent alone, and not answered.
-    fileprivate var unanswered: [SyncTables.Unanswered] = []
+    /// The scopes with requests that were answered.
+    fileprivate var answeredScopes: Set<String> = []
+    /// How many requests of a scope were not.
+    fileprivate var failureCounts: [String: Int] = [:]
+    /// Scopes whose edits are not sent any more in this sync, as none of them is answered, and why.
+    fileprivate var failedScopes: [String: RemoteError] = [:]
+    /// Edits that were sent alone, and not answered, with their scopes and names.
+    fileprivate var unanswered: [(scope: String, name: RemoteKey, edit: SyncTables.Unanswered)] = []
     /// How many edits the request had for whose answer the remote has asked to wait.
     fileprivate var putOffCount: Int?
     /// Whether an edit is sent alone, behind all others.
@@ -42,9 +44,9 @@ extension SyncEngine {
         let (collection, key) = flight.places[mutation.key]
       else { return }
       isSentEnough(mutation.key)
-      unanswered.append(
-        SyncTables.Unanswered(
-          collection: collection, key: key, mutation: mutation.id, reason: reason))
+      let edit = SyncTables.Unanswered(
+        collection: collection, key: key, mutation: mutation.id, reason: reason)
+      unanswered.append((request.scope, mutation.key, edit))
     }
   }
 
@@ -64,7 +66,14 @@ extension SyncEngine {
       }
       guard let last = due.last else { return }
       course.hasSuspect = course.hasSuspect || last.isSuspected
-      try await send(due, facts, &course)
+      if course.sends.isEmpty {
+        demoted.withLock { if !$0.isEmpty { $0.formIntersection(due.map(\.name)) } }
+      }
+      // Those that nobody answered alone come behind the others, that these are not kept by a dozen of them.
+      let demoted = demoted.withLock { $0 }
+      let isDemoted = { (edit: DueEdit) in demoted.contains(edit.name) }
+      let ordered = demoted.isEmpty ? due : due.filter { !isDemoted($0) } + due.filter(isDemoted)
+      try await send(ordered, facts, &course)
     }
   }
 
@@ -73,7 +82,10 @@ extension SyncEngine {
   /// - Throws: Why they were not, unless others were: then it is these edits that are at fault.
   func end(_ course: inout Course) throws {
     try noteUnanswered(&course)
-    if course.answerCount == 0, let failure = course.failure { throw failure }
+    if let scope = course.failedScopes.keys.min(), let failure = course.failedScopes[scope] {
+      throw failure
+    }
+    if course.answeredScopes.isEmpty, let failure = course.failure { throw failure }
   }
 
   /// Notes which edits were not answered although others were.
@@ -83,9 +95,12 @@ extension SyncEngine {
   /// and an edit that is put off alone, again and again, is sent behind the others from then on. It is one at a
   /// time, as all are put off where a remote is out of order for long.
   func noteUnanswered(_ course: inout Course) throws {
-    let edits = course.unanswered
+    let isOfFailed = course.unanswered.map { course.failedScopes[$0.scope] != nil }
+    let edits = zip(course.unanswered, isOfFailed).filter { !$1 }.map(\.0.edit)
+    let others = zip(course.unanswered, isOfFailed).filter { $1 }.map(\.0.name)
     course.unanswered = []
-    if course.answerCount > 0 {
+    demoted.withLock { $0.formUnion(others) }
+    if !course.answeredScopes.isEmpty {
       putOff.withLock { $0 = PutOff() }
       return try tables.noteFailure(of: edits)
     }
@@ -152,7 +167,13 @@ extension SyncEngine {
     in line: inout Line, _ facts: RemoteFacts, _ course: inout Course
   ) throws -> Exchange? {
     guard line.underWayCount < max(1, facts.maximumConcurrentPushCount) else { return nil }
-    while line.ready.isEmpty {
+    while true {
+      if let ready = line.ready.first {
+        guard course.failedScopes[ready.request.scope] != nil else { break }
+        for mutation in ready.request.mutations { course.isSentEnough(mutation.key) }
+        line.ready.removeFirst()
+        continue
+      }
       guard let first = line.due.first else { return nil }
       // An edit that may be why an answer is missing is sent alone.
       if first.isSuspected, line.underWayCount > 0 { return nil }
@@ -207,8 +228,8 @@ extension SyncEngine {
     }
   }
 
-  /// How many requests without an answer are sent in halves while none has one: enough to come down to one edit
-  /// of a large request and back, and too few to knock at a remote that takes no pushes for long.
+  /// How many requests of a scope without an answer are sent in halves while none has one: enough to come down to one
+  /// edit of a large request and back, and too few to knock at a remote that takes no pushes for long.
   private static let mostFailures = 24
 
   /// Saves the answer to a request; where the remote has none, although it answers others, sends it in halves, so
@@ -220,7 +241,7 @@ extension SyncEngine {
     do {
       let results = try answer.get()
       try tables.finish(request, results, of: flight, mend: options.mend)
-      course.answerCount += 1
+      course.answeredScopes.insert(request.scope)
       for (mutation, result) in zip(request.mutations, results) {
         if case .conflict = result { course.waitsForPull?.insert(mutation.key) }
       }
@@ -232,10 +253,20 @@ extension SyncEngine {
       try await sendHalves(request, of: flight, &course)
     } catch let error as RemoteError where error.reasonOfNoAnswer != nil {
       // Where nothing else is answered either, the edits are not at fault.
-      course.failureCount += 1
-      guard course.answerCount > 0 || course.failureCount < Self.mostFailures,
-        (try? await asking { try await self.remote.facts() }) != nil
-      else { throw error }
+      let scope = request.scope
+      course.failureCounts[scope, default: 0] += 1
+      guard (try? await asking { try await self.remote.facts() }) != nil else { throw error }
+      if !course.answeredScopes.contains(scope),
+        course.failureCounts[scope, default: 0] >= Self.mostFailures
+      {
+        // It answers pulls, perhaps, and pushes of other scopes.
+        course.failedScopes[scope] = error
+        for mutation in request.mutations { course.isSentEnough(mutation.key) }
+        if request.mutations.count == 1 {
+          course.addUnanswered(request, in: flight, error.reasonOfNoAnswer ?? "")
+        }
+        return
+      }
       guard request.mutations.count < 2 else {
         return try await sendHalves(request, of: flight, &course)
       }
@@ -254,6 +285,10 @@ extension SyncEngine {
     let middle = request.mutations.count / 2
     for half in [request.mutations[..<middle], request.mutations[middle...]] {
       let request = PushRequest(scope: request.scope, mutations: Array(half))
+      if course.failedScopes[request.scope] != nil {
+        for mutation in half { course.isSentEnough(mutation.key) }
+        continue
+      }
       try await settle(request, await answer(to: request), of: flight, &course)
     }
   }
@@ -266,6 +301,14 @@ extension RemoteError {
     switch self {
     case .unavailable(let reason, retryAfter: nil), .malformed(let reason): reason
     default: nil
+    }
+  }
+
+  /// Whether a remote that has answered a pull of one scope so may well answer that of another one.
+  var mayBeOfOneScope: Bool {
+    switch self {
+    case .unavailable(_, retryAfter: nil), .malformed: true
+    default: false
     }
   }
 

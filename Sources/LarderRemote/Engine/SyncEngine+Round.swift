@@ -131,6 +131,7 @@ extension SyncEngine {
   /// - Returns: Why one of them has a document that does not come.
   private func pull(_ facts: RemoteFacts, _ course: inout Course) async throws -> RemoteError? {
     var tooLarge: RemoteError?
+    var failure: RemoteError?
     for scope in tables.scopes {
       do {
         try await pull(scope, facts)
@@ -140,8 +141,13 @@ extension SyncEngine {
       } catch RemoteError.tooLarge(let reason) {
         // Neither does a document that is larger than any answer may be.
         tooLarge = RemoteError.tooLarge(reason)
+      } catch let error as RemoteError where error.mayBeOfOneScope {
+        // Nor one that it has no answer about. One that cannot be reached would keep us waiting for each scope.
+        guard (try? await asking { try await self.remote.facts() }) != nil else { throw error }
+        failure = failure ?? error
       }
     }
+    if let failure { throw failure }
     return tooLarge
   }
 

@@ -57,6 +57,8 @@ public final class SyncEngine: Sendable, Updater {
   let pageLimit = Locked(Int.max)
   /// What pushes have learned that the remote put off, until it answers one.
   let putOff = Locked(PutOff())
+  /// Edits that were sent alone in a sync in which their scope answered none.
+  let demoted = Locked<Set<RemoteKey>>([])
   /// Edits of collections of others, when they were last counted.
   let otherCount = Locked(0)
   /// Pulls of each scope since its documents were counted.

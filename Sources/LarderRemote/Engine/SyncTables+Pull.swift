@@ -18,9 +18,16 @@ extension SyncTables {
   @discardableResult
   func apply(_ answer: PullAnswer, _ note: ScopeNote, isLast: Bool) throws -> Int {
     var changes: [RemoteChange] = []
+    var places: [RemoteKey: Int] = [:]
     for change in answer.changes where collections[change.key.collection] != nil {
       try check(change)
-      changes.append(change)
+      // Of a remote that tells of one document twice, the last word holds.
+      if let place = places[change.key] {
+        changes[place] = change
+      } else {
+        places[change.key] = changes.count
+        changes.append(change)
+      }
     }
     try forgetRefused(changes, note)
     var next = note
@@ -310,7 +317,9 @@ struct PulledPage {
       if let base, base.scope == scope {
         // With its edit it stays here, and the edit waits for somebody.
         try tx.setBase(name, key, to: nil)
-        if entry.flight == nil, entry.hold == nil {
+        if entry.flight != nil {
+          try tx.setMark(name, key, to: SyncTables.leftUnderWayMark)
+        } else if entry.hold == nil {
           entry.holdAsLeft(note.scope)
           hasChanged = true
         }
@@ -356,6 +365,10 @@ struct PulledPage {
         try forget(key, place, &tx)
       }
       return
+    }
+    if entry.flight != nil, incoming.document != nil {
+      // It has come back, or with another scope.
+      try tx.setMark(name, key, to: nil)
     }
     if entry.flight != nil || entry.hold?.code == "" {
       // What becomes of it is known when the edit is answered, or somebody has settled the conflict.

@@ -27,6 +27,8 @@ struct DueEdit: Sendable {
 struct Flight {
   var requests: [PushRequest] = []
   var places: [RemoteKey: (collection: String, key: [UInt8])] = [:]
+  /// Edits that were sent before, and may have been taken.
+  var repeated: Set<RemoteKey> = []
   /// Edits of scopes that are not followed.
   var waiting: [RemoteKey] = []
   /// Edits of documents that may be in another scope by now.
@@ -82,7 +84,8 @@ extension SyncTables {
         }
         let room = byteCount > 0 ? mostByteCount - byteCount : .max
         switch try begin(edit, try place(edit.collection, outline), room: room, &tx) {
-        case .sent(let mutation, let scope):
+        case .sent(let mutation, let scope, let isRepeated):
+          if isRepeated { flight.repeated.insert(mutation.key) }
           byteCount += mutation.document?.json.count ?? 0
           requests[scope, default: []].append(mutation)
           flight.places[mutation.key] = (edit.collection, edit.key)
@@ -137,7 +140,7 @@ extension SyncTables {
 
   /// What happened to an edit that was due.
   private enum Beginning {
-    case sent(Mutation, scope: String)
+    case sent(Mutation, scope: String, isRepeated: Bool)
     /// Its scope is not followed.
     case waits
     /// Its document has left its scope, and may come with another one, which is read first.
@@ -206,6 +209,7 @@ extension SyncTables {
         scope(of: document, base, place)
       }
     guard let scope = known else { return .waits }
+    let isRepeated = entry.flight != nil
     let json = document.map { RemoteDocument(json: place.exchange.json($0)) }
     if let json, json.json.count > room { return .doesNotFit }
     let flight =
@@ -228,7 +232,7 @@ extension SyncTables {
       if Mutant.outboxEarly.isOn { try tx.setOutboxEntry(name, key, to: nil) }
       if Mutant.basesUnsent.isOn { mutation.base = nil }
     #endif
-    return .sent(mutation, scope: scope)
+    return .sent(mutation, scope: scope, isRepeated: isRepeated)
   }
 
   /// Where an edit goes; nil for a scope that is not followed. It is never sent to another one instead, where
@@ -370,10 +374,15 @@ extension SyncTables {
           var entry = try tx.outboxEntry(name, key),
           entry.flight?.mutation.uuidString.lowercased() == mutation.id
         else { continue }
-        // It was not taken. What it was edited to meanwhile may be.
-        entry.hold =
-          entry.isEditedInFlight ? nil : OutboxEntry.Hold(code: code, reason: reason)
-        entry.flight = nil
+        if flight.repeated.contains(mutation.key) {
+          // It may have been taken the first time: it keeps its name until somebody tries it again.
+          entry.hold = OutboxEntry.Hold(code: code, reason: reason)
+        } else {
+          // It was not taken. What it was edited to meanwhile may be.
+          entry.hold =
+            entry.isEditedInFlight ? nil : OutboxEntry.Hold(code: code, reason: reason)
+          entry.flight = nil
+        }
         try tx.setOutboxEntry(name, key, to: entry)
       }
     }
@@ -430,10 +439,13 @@ private struct Answered {
             scope: scope, loading: SyncBase.unseen,
             revision: version?.revision ?? SyncTables.noRevision),
           document: document), &tx)
-      if hasLeft, var entry = try tx.outboxEntry(name, key), entry.hold == nil {
-        entry.holdAsLeft(tables.scope(numbered: scope) ?? "its scope")
-        try tx.setOutboxEntry(name, key, to: entry)
-        try tx.setBase(name, key, to: nil)
+      try tx.setMark(name, key, to: nil)
+      guard hasLeft else { return }
+      if var entry = try tx.outboxEntry(name, key) {
+        if entry.hold == nil { try holdAsLeft(&entry, &tx) }
+      } else {
+        // It was settled with what the remote has, which is not for this scope any more.
+        try leave(&tx)
       }
     case .rejected(let code, let reason): try reject(code, reason, mend, &tx)
     case .retry: break
@@ -455,6 +467,8 @@ private struct Answered {
     let isDeleted = mutation.document == nil
     try tx.setSyncNote(RefusedNote.name(mutation.key), to: nil)
     try tx.setBase(name, key, to: isDeleted ? nil : base.bytes)
+    let hasLeft = try tx.mark(name, key) == SyncTables.leftUnderWayMark
+    if hasLeft { try tx.setMark(name, key, to: nil) }
     if let sent {
       // Edited meanwhile: what was sent is what the next edit began with.
       entry.base = isDeleted ? nil : base.bytes
@@ -482,7 +496,28 @@ private struct Answered {
     #if LARDER_MUTANTS
       if Mutant.outboxCleared.isOn { return try tx.setOutboxEntry(name, key, to: nil) }
     #endif
+    if hasLeft, newer == nil, !isDeleted {
+      // It was accepted before, or else it comes again with the next pull.
+      if sent != nil { return try holdAsLeft(&entry, &tx) }
+      try tx.setOutboxEntry(name, key, to: nil)
+      return try leave(&tx)
+    }
     try tx.setOutboxEntry(name, key, to: sent == nil ? nil : entry)
+  }
+
+  /// Sets an edit aside whose document has left the scope while an earlier one was under way.
+  private func holdAsLeft(_ entry: inout OutboxEntry, _ tx: inout WriteScope) throws {
+    entry.holdAsLeft(tables.scope(numbered: scope) ?? "its scope")
+    try tx.setOutboxEntry(name, key, to: entry)
+    try tx.setBase(name, key, to: nil)
+  }
+
+  /// The document has left the scope, and has no edit any more.
+  private func leave(_ tx: inout WriteScope) throws {
+    guard let base = SyncBase(try tx.base(name, key)) else { return }
+    if tables.scopes.count > 1 { return try tables.noteLeft(base, name, key, &tx) }
+    try tx.setBase(name, key, to: nil)
+    if let value = place.outline.value(key) { try tx.delete(key: value, in: place.collection) }
   }
 
   private mutating func reject(

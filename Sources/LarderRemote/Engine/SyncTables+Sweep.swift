@@ -42,6 +42,8 @@ extension SyncTables {
   private static let leftMark: UInt8 = 1
   /// The same, from before all scopes were read once more.
   private static let leftBeforeMark: UInt8 = 2
+  /// The mark of a document that has left its scope while its edit was under way: the answer decides.
+  static let leftUnderWayMark: UInt8 = 3
 
   /// Notes that a document is in its scope no more. It stays until all scopes were read: it may be in another one.
   func noteLeft(
@@ -62,6 +64,7 @@ extension SyncTables {
     var hasLeft = false
     try forEachMarked { base, mark in
       // It came with another scope, or was deleted.
+      guard mark != Self.leftUnderWayMark else { return false }
       guard let base, base.hasLeft else { return true }
       // Else it is for the engine that follows its scope.
       guard scope(numbered: base.scope) != nil else { return false }
@@ -84,8 +87,17 @@ extension SyncTables {
       guard let outline = tx.outline(of: name) else { return }
       var values: [Value] = []
       for (key, base) in found {
-        try tx.setBase(name, key, to: nil)
         try tx.setMark(name, key, to: nil)
+        if var base, let newer = SyncBase(try tx.outboxEntry(name, key)?.newer?.base),
+          newer.scope != base.scope
+        {
+          // It has come with another scope, beside its edit.
+          base.scope = newer.scope
+          base.loading = SyncBase.unseen
+          try tx.setBase(name, key, to: base.bytes)
+          continue
+        }
+        try tx.setBase(name, key, to: nil)
         if var entry = try tx.outboxEntry(name, key) {
           if entry.flight != nil || entry.hold != nil { continue }
           entry.holdAsLeft(base.flatMap { scope(numbered: $0.scope) } ?? "its scope")
@@ -214,6 +226,13 @@ extension SyncTables {
         // Seen, and kept for when the edit under way is answered, or the conflict settled.
         if !isElsewhere, newer?.loading == note.loading { continue }
         if !isElsewhere, entry.flight != nil || entry.hold?.code == "" {
+          // What the remote has said of it in the meantime may not show yet.
+          if newer?.loading == SyncBase.unseen { continue }
+          if scopes.count > 1 {
+            // It may be in another scope: that is known once all are read.
+            if let base = SyncBase(try tx.base(name, key)) { try noteLeft(base, name, key, &tx) }
+            continue
+          }
           let gone = SyncBase(
             scope: number, loading: note.loading, revision: Self.noRevision)
           entry.newer = OutboxEntry.Version(base: gone.bytes, record: nil)

@@ -27,8 +27,8 @@ extension RemoteError: CustomStringConvertible, LocalizedError {
   public var description: String {
     switch self {
     case .unavailable(let text, let pause):
-      pause.map { "the server cannot be reached: \(text); it asks to wait \($0)" }
-        ?? "the server cannot be reached: \(text)"
+      pause.map { "the server has no answer now: \(text); it asks to wait \($0)" }
+        ?? "the server cannot be reached or has no answer: \(text)"
     case .needsSignIn(let text): "the server asks for a sign-in: \(text)"
     case .forbidden(let text): "the server does not allow this: \(text)"
     case .cursorExpired: "the server no longer knows the cursor; everything is loaded anew"
