@@ -101,13 +101,6 @@ extension DocumentReading {
     if let weight = searchable?.argument, let number = Int(weight.text), !(1...100 ~= number) {
       fail("a weight is from 1 to 100", at: weight.offset)
     }
-    if let type = variable.type, ["Int128", "UInt128"].contains(Self.withoutOptional(type.text)) {
-      fail(
-        """
-        a record has integers of up to 64 bits, and no `\(type.text)`. Declare \
-        `\(variable.name.plainName)` as `Int64`, `UInt64` or `Decimal`
-        """, at: type.offset)
-    }
     let defaultValue = variable.initialValue?.text
     fields.append(
       DocumentModel.Field(
@@ -132,11 +125,6 @@ extension DocumentReading {
   private static func expression(_ text: String) -> String {
     let word = text.prefix { $0.isLetter }
     return ["if", "switch", "do"].contains(word) ? "{ \(text) }()" : text
-  }
-
-  private static func withoutOptional(_ type: String) -> String {
-    let name = type.last.map { "?!".contains($0) } == true ? String(type.dropLast()) : type
-    return name.hasPrefix("Swift.") ? String(name.dropFirst(6)) : name
   }
 
   /// `T?` for `T!`.

@@ -151,11 +151,6 @@ import Testing
       source: "struct A { var id: Int\n @Searchable(weight: §0) var a = \"\" }",
       message: "a weight is from 1 to 100"),
     Case(
-      source: "struct A { var id: Int\n var a: §UInt128? }",
-      message: """
-        a record has integers of up to 64 bits, and no `UInt128?`. Declare `a` as `Int64`, `UInt64` or `Decimal`
-        """),
-    Case(
       source: "struct A { var id: Int\n var §Larder: Int }",
       message: """
         `Larder` is the module, which the macros name in what they write. Give this another name

@@ -126,6 +126,9 @@ public enum StoreError: Error, Equatable, Sendable {
   /// LMDB, the file system or the system's limits.
   case storage(StorageFailure)
 
+  /// Whether there is no room.
+  var isFull: Bool { if case .full = self { true } else { false } }
+
   /// Whether it is a document that is at fault, and not the store: another one may be saved.
   package var isOfDocument: Bool {
     switch self {

@@ -84,8 +84,8 @@ extension Store {
     for type in types { try declareUnlessKnown(type) }
   }
 
-  /// Two types may share a collection, where somebody has said so. Two that only have the same name, in different
-  /// modules or inside of different types, would take each other's documents for their own.
+  /// Two types may share a collection whose name is not that of both. Two that have the same name, in different
+  /// modules or inside of different types, would take each other's documents for their own, and nobody would see it.
   static func refuseNamesakes(_ types: [any Document.Type]) throws(StoreError) {
     var known: [String: any Document.Type] = [:]
     for type in types {

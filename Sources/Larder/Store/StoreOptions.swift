@@ -22,7 +22,8 @@ public struct StoreOptions: Equatable, Sendable {
   /// ``StoreError/full(_:)``, and deleting goes on. The file itself can be larger by the pages that
   /// are free to be used again. Nil for what the map has room for.
   public var quotaByteCount: Int?
-  /// Bytes above the quota that only deleting may use.
+  /// Bytes above the quota for deleting; half of them also for what the change log has of documents that are
+  /// replaced, until it gives way.
   public var reserveByteCount = 1 << 20
   /// How many collections and indexes can exist at once.
   public var maximumDatabaseCount = 256

@@ -44,17 +44,19 @@ extension WriteScope {
     guard let before = usedAtStart else { return }
     let limits = engine.spaceLimits(in: transaction)
     var used = engine.environment.usedByteCount(in: transaction)
-    if used <= max(limits.quota, before) { return }
+    if used <= limits.quota { return }
     let needed = used - before
-    while used > max(limits.quota, before), try giveWay(withConsumers: true) {
+    // Where the log is above the quota, what it gives back is for no more documents.
+    let isMore = hasSaved && used - (logged() ?? 0) > before - logAtStart
+    let limit = isMore ? limits.quota : max(limits.quota, before)
+    while used > limit, try giveWay(withConsumers: true) {
       used = engine.environment.usedByteCount(in: transaction)
     }
-    if used <= max(limits.quota, before) { return }
-    if !hasSaved, used <= max(limits.quota, before) + limits.reserve { return }
+    if used <= limit { return }
+    if !hasSaved, used <= limit + limits.reserve { return }
     // What the log has of documents that were replaced gives way to the next change. Half of the reserve is left
     // for deleting until then.
-    let hasGrown = used - (logged() ?? 0) > before - logAtStart
-    if !hasGrown, used <= limits.quota + limits.reserve / 2 { return }
+    if !isMore, used <= limits.quota + limits.reserve / 2 { return }
     throw StoreError.full(
       Shortage(
         path: engine.environment.folder, limit: .quota, usedByteCount: before,

@@ -39,14 +39,25 @@ extension Environment {
       if end + byteCount / 2 <= reservedEnd { return true }
       let wanted = reachableReserve(byteCount)
       guard wanted > 0 else { return true }
-      guard SafeFiles.mayGrow(to: end + wanted),
-        SafeFiles.allocate(descriptor, from: reached, byteCount: end - reached + wanted)
-      else { return false }
+      // Of what there is no room for, a part: with some pages something is deleted, and its pages are free then.
+      var part = wanted
+      while !(SafeFiles.mayGrow(to: end + part)
+        && SafeFiles.allocate(descriptor, from: reached, byteCount: end - reached + part))
+      {
+        part /= 2
+        if part < Self.smallestReserve { return false }
+      }
+      guard part == wanted else {
+        reservedEnd = max(reservedEnd, end + part)
+        return false
+      }
       // Of a small disk what there is has to do.
       reservedEnd = end + max(wanted, byteCount / 2)
       return true
     }
   }
+
+  private static var smallestReserve: Int { 32 << 10 }
 
   /// What can be kept of `byteCount`: at most a sixteenth of the disk, and of the largest file that
   /// this process may write.

@@ -15,17 +15,18 @@ struct LetterNote: Equatable {
 }
 
 extension Store {
-  /// Saves the documents of the letters that wait in a mailbox, in one transaction, and removes the letters.
+  /// Saves the documents of the letters that wait in a mailbox, in one transaction, and removes the letters. Where
+  /// there is no room for all of them, each has a transaction of its own.
   ///
   /// Each letter is merged exactly once, also where the process is killed in between or several collect at a
   /// time: a note in the collection `larder.letters` is saved with its documents, and stays until the letter
   /// is gone. A letter that holds documents of other types than these waits on, and so does one that cannot be
-  /// read, and one with a document that the store refuses; the report names them.
+  /// read, one with a document that the store refuses, and one that there is no room for; the report names them.
   ///
   /// - Parameters:
   ///   - types: All types that letters may have documents of.
   ///   - mailbox: One that no other store collects from.
-  /// - Throws: ``StoreError``. Nothing was saved then, and every letter is where it was.
+  /// - Throws: ``StoreError``. Every letter is where it was then, and none is merged twice by the next collection.
   @discardableResult
   public func collect<each Entity: Document>(
     _ types: repeat (each Entity).Type, from mailbox: Mailbox
@@ -47,8 +48,18 @@ extension Store {
       if Mutant.lettersRemovedFirst.isOn { letters.forEach { $0.remove(from: mailbox) } }
     #endif
     if try !letters.isEmpty || !found.isEmpty || hasNotes() {
-      let outcome = try write { try $0.merge(letters, from: mailbox) }
-      (report.merged, report.saves, report.refused) = outcome
+      do {
+        try report.add(write { try $0.merge(letters, from: mailbox) })
+      } catch StoreError.full where !letters.isEmpty {
+        // One of them may be too large, and others not.
+        for letter in letters {
+          do {
+            try report.add(write { try $0.merge([letter], from: mailbox) })
+          } catch let error as StoreError where error.isFull {
+            report.refused[letter.id] = error
+          }
+        }
+      }
     }
     // A note of each is on the disk: whoever is killed here merges none of them again.
     for letter in letters where report.refused[letter.id] == nil { letter.remove(from: mailbox) }
@@ -72,6 +83,21 @@ extension Store {
   }
 
   private func hasNotes() throws -> Bool { try read { try $0.count(LetterNote.all) } > 0 }
+}
+
+/// What became of letters.
+private struct MergedLetters {
+  var merged: [UUID] = []
+  var saves = SaveReport()
+  var refused: [UUID: any Error] = [:]
+}
+
+extension MailboxReport {
+  fileprivate mutating func add(_ letters: MergedLetters) {
+    merged += letters.merged
+    saves += letters.saves
+    refused.merge(letters.refused) { $1 }
+  }
 }
 
 /// A letter as it was read.
@@ -122,23 +148,21 @@ extension WriteScope {
   /// a note that is still there was never merged, whoever else collects.
   fileprivate mutating func merge(
     _ letters: [Letter], from mailbox: Mailbox
-  ) throws -> (merged: [UUID], saves: SaveReport, refused: [UUID: any Error]) {
-    var merged: [UUID] = []
-    var saves = SaveReport()
-    var refused: [UUID: any Error] = [:]
+  ) throws -> MergedLetters {
+    var outcome = MergedLetters()
     for letter in letters {
       if try get(LetterNote.self, letter.id) != nil { continue }
       guard try isThere(letter.id, mailbox) else { continue }
       do {
         // One that is refused leaves nothing, and keeps nobody else.
-        saves += try undoable { scope in
+        outcome.saves += try undoable { scope in
           try letter.saves.reduce(into: SaveReport()) { try $0 += $1(&scope) }
         }
       } catch let error as StoreError where error.isOfDocument {
-        refused[letter.id] = error
+        outcome.refused[letter.id] = error
         continue
       }
-      merged.append(letter.id)
+      outcome.merged.append(letter.id)
       #if LARDER_MUTANTS
         if Mutant.lettersUnnoted.isOn { continue }
       #endif
@@ -148,7 +172,7 @@ extension WriteScope {
       try $0.mailbox == mailbox.name && !isThere($0.id, mailbox)
     }
     if !gone.isEmpty { _ = try delete(LetterNote.self, keys: gone.map(\.id)) }
-    return (merged, saves, refused)
+    return outcome
   }
 
   /// - Throws: ``StoreError/storage(_:)`` where the system does not say: the note of a letter that is there

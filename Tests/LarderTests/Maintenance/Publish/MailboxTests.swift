@@ -143,6 +143,30 @@ import Testing
     try verifyAndClose(store)
   }
 
+  @Test("a letter that there is no room for waits, and keeps nobody else")
+  func tooLarge() throws {
+    var options = StoreOptions()
+    options.quotaByteCount = 1 << 20
+    let store = try Store(at: folder.store, options: options)
+    let first = try mailbox.post([PostedLocker(id: 1, slug: "a")])
+    let large = try mailbox.post([
+      PostedLocker(id: 2, slug: String(repeating: "b", count: 2 << 20))
+    ])
+    let last = try mailbox.post([PostedLocker(id: 3, slug: "c")])
+
+    let report = try store.collect(PostedLocker.self, from: mailbox)
+
+    #expect(report.merged == [first, last])
+    #expect(report.saves.inserted == 2)
+    guard case StoreError.full? = report.refused[large] else {
+      Issue.record("refused were \(report.refused)")
+      return
+    }
+    #expect(try mailbox.letters() == [large])
+    #expect(try Array(store.collect(PostedLocker.self, from: mailbox).refused.keys) == [large])
+    try verifyAndClose(store)
+  }
+
   @Test("neither a letter nor a publication loses what the rules of its types call too old")
   func old() throws {
     let store = try Store(at: folder.store)

@@ -332,6 +332,63 @@ import Testing
     try verifyAndClose(store)
   }
 
+  @Test(
+    "what the log takes for documents that are replaced or deleted is no room for more documents")
+  func ratchet() async throws {
+    let quota = 3 << 20
+    var options = options(quota: quota)
+    options.reserveByteCount = 256 << 10
+    let store = try Store(at: folder.store, options: options)
+    let accounts = store.repository(of: Account.self)
+    func text(_ round: Int) -> String { String(repeating: "\(round % 10)", count: 600) }
+    var count = 0
+    func fill(_ round: Int) throws {
+      while true {
+        do {
+          try accounts.save(
+            (count..<count + 10).map { Account(number: $0, balance: 0, text: text(round)) })
+          count += 10
+        } catch StoreError.full {
+          return
+        }
+      }
+    }
+    func check() throws {
+      let statistics = try store.statistics()
+      #expect(statistics.usedByteCount <= quota + 2 * options.reserveByteCount)
+      #expect(statistics.usedByteCount - statistics.logByteCount <= quota)
+    }
+    try fill(0)
+    for round in 1...6 {
+      let last = count
+      var tasks: [Task<Void, any Error>] = []
+      try await together(store) { wait in
+        for start in stride(from: 0, to: last, by: 40) {
+          let documents = (start..<min(start + 40, last)).map {
+            Account(number: $0, balance: 0, text: text(round))
+          }
+          tasks.append(
+            Task { do { try await accounts.save(documents) } catch StoreError.full {} })
+        }
+        await wait(tasks.count)
+      }
+      for task in tasks { try await task.value }
+      try check()
+      try fill(round)
+      try check()
+    }
+    // Nor is what is deleted here and there.
+    for round in 1...4 {
+      let gone = (0..<count).filter { $0 % 7 == round }
+      for start in stride(from: 0, to: gone.count, by: 30) {
+        try await accounts.delete(keys: Array(gone[start..<min(start + 30, gone.count)]))
+      }
+      try fill(round)
+      try check()
+    }
+    try verifyAndClose(store)
+  }
+
   @Test("a quota and a reserve out of range are refused, and two openings need the same")
   func invalid() throws {
     guard

@@ -63,7 +63,7 @@ extension FullCase {
       // Larger than all that is kept for deleting, and the first of the store, as an import may be.
       let first = scene.nonce()
       let count = scene.number(100...300)
-      let saved = hand.ask("saveAll", "a", first, "\(scene.number(9000...30_000))", "\(count)")
+      let saved = hand.ask("saveAll", "a", first, "\(scene.number(9000...30_000))", "\(count)", "b")
       scene.must(saved, "one save")
       for index in 0..<count { scene.remember("\(first)-\(index)", first, at: store) }
       takeAll(disk, hand)
@@ -73,6 +73,31 @@ extension FullCase {
       }
       scene.empty(hand, "a", first, 0..<count / 2, at: store)
       unlink("/proc/\(hand.process.id)/root\(disk)/ballast")
+      _ = scene.fill(hand, "a", scene.nonce(), byteCount: 4000, most: 10, at: store)
+      scene.must(hand.ask("close", "a"), "closing")
+      try scene.verify(store, with: try scene.newHand(wrapper: beside(hand)))
+    },
+    FullCase("disk-nearly-taken-by-one-save", needsRoot: true) { scene in
+      let (hand, disk) = try smallDisk(scene, byteCount: 16 << 20)
+      let store = disk + "/store"
+      scene.must(hand.ask("open", "a", store), "opening")
+      let prefix = scene.nonce()
+      let count = scene.number(1500...2500)
+      scene.must(hand.ask("saveAll", "a", prefix, "1000", "\(count)", "b"), "one save")
+      for index in 0..<count { scene.remember("\(prefix)-\(index)", prefix, at: store) }
+      // About as much as the copies of all pages take, and what is kept for deleting.
+      let left = scene.number((count * 1000)...(count * 2500 + 1 << 20))
+      let script = """
+        free=$(df --output=avail -B1 \(disk) | tail -1)
+        if [ $free -gt \(left) ]; then head -c $((free - \(left))) /dev/zero > \(disk)/most; fi
+        """
+      scene.must(hand.ask("run", "sh", "-c", script), "leaving some room")
+      let replaced = hand.ask("saveAll", "a", prefix, "1000", "\(count)", "c")
+      if case .refused = replaced { scene.refused(replaced, "replacing all", "full/disk") }
+      takeAll(disk, hand)
+      scene.empty(hand, "a", prefix, 0..<count / 2, at: store)
+      unlink("/proc/\(hand.process.id)/root\(disk)/ballast")
+      unlink("/proc/\(hand.process.id)/root\(disk)/most")
       _ = scene.fill(hand, "a", scene.nonce(), byteCount: 4000, most: 10, at: store)
       scene.must(hand.ask("close", "a"), "closing")
       try scene.verify(store, with: try scene.newHand(wrapper: beside(hand)))

@@ -64,7 +64,7 @@ extension HandWorker {
     case "hold": try stores.hold(try store())
     case "release": try stores.release()
     case "saveAll":
-      let body = String(repeating: "b", count: try number(2))
+      let body = String(repeating: try word(4), count: try number(2))
       let prefix = try word(1)
       try crates().save(
         (0..<(try number(3))).map {
