@@ -318,7 +318,10 @@ struct PulledPage {
         // With its edit it stays here, and the edit waits for somebody.
         try tx.setBase(name, key, to: nil)
         if entry.flight != nil {
-          try tx.setMark(name, key, to: SyncTables.leftUnderWayMark)
+          // Where others are followed, it may come with one of them.
+          if tables.scopes.count == 1 {
+            try tx.setMark(name, key, to: SyncTables.leftUnderWayMark)
+          }
         } else if entry.hold == nil {
           entry.holdAsLeft(note.scope)
           hasChanged = true
@@ -366,8 +369,8 @@ struct PulledPage {
       }
       return
     }
-    if entry.flight != nil, incoming.document != nil {
-      // It has come back, or with another scope.
+    if entry.flight != nil, incoming.document != nil, tables.scopes.count == 1 {
+      // It has come back.
       try tx.setMark(name, key, to: nil)
     }
     if entry.flight != nil || entry.hold?.code == "" {

@@ -439,11 +439,11 @@ private struct Answered {
             scope: scope, loading: SyncBase.unseen,
             revision: version?.revision ?? SyncTables.noRevision),
           document: document), &tx)
-      try tx.setMark(name, key, to: nil)
+      if tables.scopes.count == 1 { try tx.setMark(name, key, to: nil) }
       guard hasLeft else { return }
       if var entry = try tx.outboxEntry(name, key) {
         if entry.hold == nil { try holdAsLeft(&entry, &tx) }
-      } else {
+      } else if tables.scopes.count == 1 {
         // It was settled with what the remote has, which is not for this scope any more.
         try leave(&tx)
       }
@@ -512,10 +512,8 @@ private struct Answered {
     try tx.setBase(name, key, to: nil)
   }
 
-  /// The document has left the scope, and has no edit any more.
+  /// The document has left the only scope, and has no edit any more.
   private func leave(_ tx: inout WriteScope) throws {
-    guard let base = SyncBase(try tx.base(name, key)) else { return }
-    if tables.scopes.count > 1 { return try tables.noteLeft(base, name, key, &tx) }
     try tx.setBase(name, key, to: nil)
     if let value = place.outline.value(key) { try tx.delete(key: value, in: place.collection) }
   }

@@ -87,17 +87,8 @@ extension SyncTables {
       guard let outline = tx.outline(of: name) else { return }
       var values: [Value] = []
       for (key, base) in found {
-        try tx.setMark(name, key, to: nil)
-        if var base, let newer = SyncBase(try tx.outboxEntry(name, key)?.newer?.base),
-          newer.scope != base.scope
-        {
-          // It has come with another scope, beside its edit.
-          base.scope = newer.scope
-          base.loading = SyncBase.unseen
-          try tx.setBase(name, key, to: base.bytes)
-          continue
-        }
         try tx.setBase(name, key, to: nil)
+        try tx.setMark(name, key, to: nil)
         if var entry = try tx.outboxEntry(name, key) {
           if entry.flight != nil || entry.hold != nil { continue }
           entry.holdAsLeft(base.flatMap { scope(numbered: $0.scope) } ?? "its scope")
@@ -226,13 +217,6 @@ extension SyncTables {
         // Seen, and kept for when the edit under way is answered, or the conflict settled.
         if !isElsewhere, newer?.loading == note.loading { continue }
         if !isElsewhere, entry.flight != nil || entry.hold?.code == "" {
-          // What the remote has said of it in the meantime may not show yet.
-          if newer?.loading == SyncBase.unseen { continue }
-          if scopes.count > 1 {
-            // It may be in another scope: that is known once all are read.
-            if let base = SyncBase(try tx.base(name, key)) { try noteLeft(base, name, key, &tx) }
-            continue
-          }
           let gone = SyncBase(
             scope: number, loading: note.loading, revision: Self.noRevision)
           entry.newer = OutboxEntry.Version(base: gone.bytes, record: nil)

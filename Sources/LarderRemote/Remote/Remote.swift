@@ -35,8 +35,8 @@ public protocol Remote: Sendable {
   /// the default.
   func count(_ scope: String) async throws -> Int?
 
-  /// Which documents a scope has, in the order of collection and key; asked only where
-  /// ``RemoteFacts/hasManifest``.
+  /// Which documents a scope has, in the order of collection and key; for tools that compare, where
+  /// ``RemoteFacts/hasManifest``. Larder's engine does not ask for it.
   func manifest(_ request: ManifestRequest) async throws -> ManifestAnswer
 }
 
@@ -67,8 +67,9 @@ public struct RemoteFacts: Sendable, Equatable {
   public var hasCount = false
   /// Whether ``Remote/manifest(_:)`` lists them.
   public var hasManifest = false
-  /// Whether a pull may leave out what was committed late, so that the engine compares by count and manifest
-  /// more often.
+  /// Whether a pull may leave out what was committed late, so that the engine compares the number of documents more
+  /// often. It does not find a change that was left out, nor a deletion that was left out together with a new
+  /// document: a remote should have no gaps.
   public var hasGaps = false
 
   /// The defaults are what every remote has to be able to do.

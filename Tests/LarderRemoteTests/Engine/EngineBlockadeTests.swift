@@ -164,35 +164,6 @@ struct EngineBlockadeTests {
     try desk.close()
   }
 
-  @Test("a document that moved between scopes is no deletion while its edit is under way")
-  func movedUnderWay() async throws {
-    let desk = try SyncDesk(server, scopes: ["a", "b"])
-    server.put(.card("1"), .card("1", "t", count: 3), in: "a")
-    try await desk.sync()
-    try await desk.cards.update("1") { $0.count += 1 }
-    server.script { call, _ in if case .push = call { .losesAnswer } else { nil } }
-    await #expect(throws: RemoteError.self) { try await desk.sync() }
-    server.move(.card("1"), to: "b")
-    server.forgetCursors()
-    server.script { call, _ in
-      switch call {
-      case .push: .losesAnswer
-      case .pull(let request) where request.scope == "b": .fails(.unavailable("not now"))
-      default: nil
-      }
-    }
-    await #expect(throws: RemoteError.self) { try await desk.sync() }
-    server.script(nil)
-
-    for _ in 0..<3 { try await desk.sync() }
-
-    #expect(try desk.cards.get("1")?.count == 4)
-    let there = try #require(server.documents(in: "b")[.card("1")]?.document?.description)
-    #expect(there.contains(#""count": 4"#))
-    #expect(try desk.engine.pending().isEmpty)
-    try desk.close()
-  }
-
   @Test("a resolver whose copy has no key is told so, and keeps nobody else")
   func emptyKey() async throws {
     let synced = SyncedCollection(
