@@ -237,9 +237,9 @@ public final class SyncEngine: Sendable, Updater {
   }
 
   /// Forgets whose documents a store has, with the documents of these collections and all edits that were not
-  /// sent, so that another account can use it; the change log is dropped as well. Documents of other collections stay, and are
-  /// not sent until somebody edits them. The bytes stay in free pages of the file until `rebuildIndexes()` of the
-  /// collections and `compact()` have run.
+  /// sent, so that another account can use it; the change log is dropped as well. Documents of other collections
+  /// stay; those of collections that were synced are not sent until somebody edits them. The bytes stay in free
+  /// pages of the file until `rebuildIndexes()` of the collections and `compact()` have run.
   ///
   /// - Throws: `StoreError`; nothing is forgotten then.
   public static func forgetAccount(of collections: [String], in store: Store) throws {
