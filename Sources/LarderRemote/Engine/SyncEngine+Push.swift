@@ -95,11 +95,11 @@ extension SyncEngine {
   /// and an edit that is put off alone, again and again, is sent behind the others from then on. It is one at a
   /// time, as all are put off where a remote is out of order for long.
   func noteUnanswered(_ course: inout Course) throws {
-    let isOfFailed = course.unanswered.map { course.failedScopes[$0.scope] != nil }
-    let edits = zip(course.unanswered, isOfFailed).filter { !$1 }.map(\.0.edit)
-    let others = zip(course.unanswered, isOfFailed).filter { $1 }.map(\.0.name)
+    let failed = course.failedScopes
+    let edits = course.unanswered.filter { failed[$0.scope] == nil }.map(\.edit)
+    let last = course.unanswered.filter { failed[$0.scope] != nil }.map(\.name)
     course.unanswered = []
-    demoted.withLock { $0.formUnion(others) }
+    demoted.withLock { $0.formUnion(last) }
     if !course.answeredScopes.isEmpty {
       putOff.withLock { $0 = PutOff() }
       return try tables.noteFailure(of: edits)
@@ -247,7 +247,7 @@ extension SyncEngine {
       }
     } catch RemoteError.tooLarge(let reason) {
       guard request.mutations.count > 1 else {
-        try tables.hold(request, in: flight, code: "too-large", reason)
+        try tables.hold(request, in: flight, code: "too-large", reason, isUnknown: true)
         return
       }
       try await sendHalves(request, of: flight, &course)

@@ -367,21 +367,28 @@ extension SyncTables {
   }
 
   /// Sets an edit aside that the remote will never take as it is.
-  func hold(_ request: PushRequest, in flight: Flight, code: String, _ reason: String) throws {
+  ///
+  /// - Parameter isUnknown: Whether the remote has not said so of the edit, but of the request: one that was sent
+  ///   before may have been taken then.
+  func hold(
+    _ request: PushRequest, in flight: Flight, code: String, _ reason: String,
+    isUnknown: Bool = false
+  ) throws {
     try write { tx in
       for mutation in request.mutations {
         guard let (name, key) = flight.places[mutation.key],
           var entry = try tx.outboxEntry(name, key),
           entry.flight?.mutation.uuidString.lowercased() == mutation.id
         else { continue }
-        if flight.repeated.contains(mutation.key) {
-          // It may have been taken the first time: it keeps its name until somebody tries it again.
+        if isUnknown, flight.repeated.contains(mutation.key) {
+          // It keeps its name until somebody tries it again.
           entry.hold = OutboxEntry.Hold(code: code, reason: reason)
         } else {
           // It was not taken. What it was edited to meanwhile may be.
           entry.hold =
             entry.isEditedInFlight ? nil : OutboxEntry.Hold(code: code, reason: reason)
           entry.flight = nil
+          try tx.setMark(name, key, to: nil)
         }
         try tx.setOutboxEntry(name, key, to: entry)
       }
@@ -526,6 +533,7 @@ private struct Answered {
     let code = code.filter { $0 != "\0" }
     let isEdited = entry.isEditedInFlight
     entry.flight = nil
+    try tx.setMark(name, key, to: nil)
     entry.attemptCount += 1
     if isEdited {
       // What stands here now is another edit, and may be taken.

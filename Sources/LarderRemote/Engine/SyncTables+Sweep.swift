@@ -63,8 +63,8 @@ extension SyncTables {
     try markLeftEarlier()
     var hasLeft = false
     try forEachMarked { base, mark in
-      // It came with another scope, or was deleted.
       guard mark != Self.leftUnderWayMark else { return false }
+      // It came with another scope, or was deleted.
       guard let base, base.hasLeft else { return true }
       // Else it is for the engine that follows its scope.
       guard scope(numbered: base.scope) != nil else { return false }

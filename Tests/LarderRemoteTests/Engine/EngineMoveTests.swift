@@ -22,6 +22,16 @@ struct EngineMoveTests {
     server.script { call, _ in if case .push = call { .losesAnswer } else { nil } }
   }
 
+  private func failPulls(of scope: String) {
+    server.script { call, _ in
+      if case .pull(let request) = call, request.scope == scope {
+        .fails(.unavailable("offline just now"))
+      } else {
+        nil
+      }
+    }
+  }
+
   private func pushedScopes() -> [String] {
     server.recordedCalls.compactMap {
       if case .push(let request) = $0 { request.scope } else { nil }
@@ -128,13 +138,7 @@ struct EngineMoveTests {
     server.put(.card("1"), .card("1", "t", count: 10), in: "a")
     try await desk.sync()
     server.move(.card("1"), to: "b")
-    server.script { call, _ in
-      if case .pull(let request) = call, request.scope == "b" {
-        .fails(.unavailable("offline just now"))
-      } else {
-        nil
-      }
-    }
+    failPulls(of: "b")
     let start = try desk.store.changeToken()
 
     await #expect(throws: RemoteError.self) { try await desk.sync() }
@@ -214,13 +218,7 @@ struct EngineMoveTests {
     for desk in [one, other] { try await desk.sync() }
     server.move(.card("1"), to: "elsewhere")
     // It hears that the document is gone from a, and cannot read b.
-    server.script { call, _ in
-      if case .pull(let request) = call, request.scope == "b" {
-        .fails(.unavailable("offline just now"))
-      } else {
-        nil
-      }
-    }
+    failPulls(of: "b")
     await #expect(throws: RemoteError.self) { try await one.sync() }
     server.script(nil)
     let before = server.recordedCalls.count
@@ -244,13 +242,7 @@ struct EngineMoveTests {
     try await desk.sync()
     server.move(.card("1"), to: "elsewhere")
     // That is read, by a version that had a note in place of marks.
-    server.script { call, _ in
-      if case .pull(let request) = call, request.scope == "b" {
-        .fails(.unavailable("offline just now"))
-      } else {
-        nil
-      }
-    }
+    failPulls(of: "b")
     await #expect(throws: RemoteError.self) { try await desk.sync() }
     server.script(nil)
     try await desk.store.write { tx in
