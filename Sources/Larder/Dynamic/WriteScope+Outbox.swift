@@ -142,7 +142,6 @@ extension WriteScope {
   /// documents stay, and of collections that were synced it is noted that
   /// ``addAllToOutbox(_:)`` leaves them out.
   package mutating func forgetRemote() throws {
-    guard let databases = engine.outboxDatabases else { return }
     try wholly { scope in
       for (name, collection) in scope.catalogue.collections {
         let isOfRemote =
@@ -151,11 +150,7 @@ extension WriteScope {
         guard isOfRemote else { continue }
         var documents = try scope.transaction.cursor(in: collection.documents)
         while try documents.next() {
-          try OutboxKey.keptKey(name, [UInt8](documents.key)).withUnsafeBytes { key in
-            try SyncRecord.encoded([1], key: key).withUnsafeBytes {
-              try scope.transaction.put($0, for: key, in: databases.sync)
-            }
-          }
+          try scope.setSyncRecord(OutboxKey.keptKey(name, [UInt8](documents.key)), to: [1])
         }
       }
       scope.hasWrittenMore = true

@@ -36,9 +36,9 @@ extension WriteScope {
     return engine.environment.usedByteCount(in: transaction)
   }
 
-  /// Above the quota nothing is written that makes documents or indexes take more pages, and what
-  /// only deletes or replaces may take from the reserve, for the log. The log of changes gives way to documents, also where
-  /// named consumers wait for it: they can read the documents anew.
+  /// Above the quota nothing is written that makes documents or indexes take more pages. What only deletes
+  /// may take from the reserve, and so may the log where documents are replaced. The log gives way to
+  /// documents, also where named consumers wait for it: they can read the documents anew.
   private mutating func checkRoom() throws {
     try checkDisk()
     guard let before = usedAtStart else { return }
@@ -46,7 +46,7 @@ extension WriteScope {
     var used = engine.environment.usedByteCount(in: transaction)
     if used <= limits.quota { return }
     let needed = used - before
-    // Where the log is above the quota, what it gives back is for no more documents.
+    // Pages that the log gives back above the quota are not for more documents.
     let isMore = hasSaved && used - (logged() ?? 0) > before - logAtStart
     let limit = isMore ? limits.quota : max(limits.quota, before)
     while used > limit, try giveWay(withConsumers: true) {
@@ -54,8 +54,8 @@ extension WriteScope {
     }
     if used <= limit { return }
     if !hasSaved, used <= limit + limits.reserve { return }
-    // What the log has of documents that were replaced gives way to the next change. Half of the reserve is left
-    // for deleting until then.
+    // The log keeps the old versions of documents that were replaced, until the next change. Half of the
+    // reserve stays free for deleting meanwhile.
     if !isMore, used <= limits.quota + limits.reserve / 2 { return }
     throw StoreError.full(
       Shortage(
@@ -67,7 +67,7 @@ extension WriteScope {
   /// the log of changes would take what deleting gives back, and gives way.
   private mutating func checkDisk() throws {
     guard changeCount > 0 || hasSaved else { return }
-    // What adds no documents, such as a step of an index, is not counted.
+    // A step of an index, for example, writes no documents, and is not counted.
     let reserve = try engine.diskReserve(
       savedByteCount: hasSaved && savedByteCount == 0 ? nil : savedByteCount, in: transaction)
     if reserve == .behindFile { return }

@@ -21,9 +21,7 @@ extension Environment {
   public func keepReserve(_ byteCount: Int) throws(LMDBError) -> Bool {
     try enter("keepReserve")
     defer { gate.leave() }
-    let reached =
-      (Calls.information(pointer.raw).lastPageNumber + 1) * Calls.pageByteCount(pointer.raw)
-    return try keepReserve(byteCount, between: reached, and: reached)
+    return try keepReserve(byteCount, between: reachedByteCountInside, and: 0)
   }
 
   /// - Parameters:

@@ -33,7 +33,7 @@ extension Environment {
   /// Bytes of the file up to its last page in use, as the last commit left it, asked inside a
   /// transaction.
   public func reachedByteCount(in transaction: borrowing some Transaction & ~Copyable) -> Int {
-    (Calls.information(pointer.raw).lastPageNumber + 1) * Calls.pageByteCount(pointer.raw)
+    reachedByteCountInside
   }
 
   /// Bytes of the file up to its last page in use, as the last commit left it.
@@ -42,8 +42,12 @@ extension Environment {
   public func reachedByteCount() throws(LMDBError) -> Int {
     try enter("reachedByteCount")
     defer { gate.leave() }
-    return (Calls.information(pointer.raw).lastPageNumber + 1)
-      * Calls.pageByteCount(pointer.raw)
+    return reachedByteCountInside
+  }
+
+  /// The same for one who is inside.
+  var reachedByteCountInside: Int {
+    (Calls.information(pointer.raw).lastPageNumber + 1) * Calls.pageByteCount(pointer.raw)
   }
 
   /// Reserves more address space, so that the file may grow. Lets no new transaction begin and waits

@@ -103,6 +103,7 @@ public struct MailboxReport: Sendable {
   /// Letters that could not be read, which wait on, and why.
   public internal(set) var unreadable: [UUID: any Error] = [:]
   /// Letters that there was no room for, or with a document that the store refuses, such as one with a unique value
-  /// that another document has, and why. They wait on, and are tried again by the next collection; ``Mailbox/remove(_:)`` gives one up.
+  /// that another document has, and why. They wait on, and are tried again by the next collection;
+  /// ``Mailbox/remove(_:)`` gives one up.
   public internal(set) var refused: [UUID: any Error] = [:]
 }

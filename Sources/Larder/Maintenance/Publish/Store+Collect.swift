@@ -85,7 +85,7 @@ extension Store {
   private func hasNotes() throws -> Bool { try read { try $0.count(LetterNote.all) } > 0 }
 }
 
-/// What became of letters.
+/// Which letters were merged in one transaction, and which could not be.
 private struct MergedLetters {
   var merged: [UUID] = []
   var saves = SaveReport()

@@ -111,7 +111,7 @@ extension Store {
       at: scratch.appending(path: "making"), options: StoreOptions(durability: .volatile))
     let documentCount = try making.write { scope in
       let count = try saves.reduce(0) { try $0 + $1(&scope) }
-      // What is handed over is all of it: whoever keeps it has rules for what is too old.
+      // Nothing is evicted on the way: the store that receives the documents has its own rules.
       scope.ageing = [:]
       return count
     }
