@@ -26,7 +26,8 @@ extension Store {
   /// - Parameters:
   ///   - types: All types that letters may have documents of.
   ///   - mailbox: One that no other store collects from.
-  /// - Throws: ``StoreError``. Every letter is where it was then, and none is merged twice by the next collection.
+  /// - Throws: ``StoreError``, such as ``StoreError/full(_:)`` where there is room for none of the letters. Every
+  ///   letter is where it was then, and none is merged twice by the next collection.
   @discardableResult
   public func collect<each Entity: Document>(
     _ types: repeat (each Entity).Type, from mailbox: Mailbox
@@ -52,13 +53,17 @@ extension Store {
         try report.add(write { try $0.merge(letters, from: mailbox) })
       } catch StoreError.full where !letters.isEmpty {
         // One of them may be too large, and others not.
+        var withoutRoom: [UUID: any Error] = [:]
         for letter in letters {
           do {
             try report.add(write { try $0.merge([letter], from: mailbox) })
           } catch let error as StoreError where error.isFull {
-            report.refused[letter.id] = error
+            withoutRoom[letter.id] = error
           }
         }
+        // Who does not look at the report must hear of a disk that is full.
+        if withoutRoom.count == letters.count, let error = withoutRoom[letters[0].id] { throw error }
+        report.refused.merge(withoutRoom) { $1 }
       }
     }
     // A note of each is on the disk: whoever is killed here merges none of them again.

@@ -163,7 +163,12 @@ import Testing
       return
     }
     #expect(try mailbox.letters() == [large])
-    #expect(try Array(store.collect(PostedLocker.self, from: mailbox).refused.keys) == [large])
+    // Where there is room for none, it is the store that is full.
+    #expect(throws: StoreError.self) { try store.collect(PostedLocker.self, from: mailbox) }
+    #expect(try mailbox.letters() == [large])
+    let small = try mailbox.post([PostedLocker(id: 4, slug: "d")])
+    #expect(try store.collect(PostedLocker.self, from: mailbox).merged == [small])
+    #expect(try store.repository(of: PostedLocker.self).count() == 3)
     try verifyAndClose(store)
   }
 

@@ -31,10 +31,10 @@ final class FaultPlace: @unchecked Sendable {
 
   var mailbox: Mailbox { Mailbox(at: URL(fileURLWithPath: path("mailbox"))) }
 
-  /// - Throws: The error of a letter that cannot be read, too.
+  /// - Throws: The error of a letter that cannot be read or merged, too.
   func collect() throws {
     let report = try store().collect(Crate.self, from: mailbox)
-    if let (_, error) = report.unreadable.first { throw error }
+    if let (_, error) = report.unreadable.first ?? report.refused.first { throw error }
   }
 
   func content() throws -> FaultScenario.Content {

@@ -43,8 +43,8 @@ struct PublishFolders {
   func collect(_ store: Store) throws {
     try count(store)
     let report = try store.collect(Postcard.self, from: mailbox)
-    if let (letter, error) = report.unreadable.first {
-      throw UsageError("the letter \(letter) cannot be read: \(error)")
+    if let (letter, error) = report.unreadable.first ?? report.refused.first {
+      throw UsageError("the letter \(letter) cannot be merged: \(error)")
     }
     try count(store)
   }
