@@ -32,6 +32,11 @@ extension Snapshot {
     }
   }
 
+  /// What is known of a document's edit that was not accepted; nil where there is none.
+  package borrowing func outboxEntry(_ name: String, _ key: [UInt8]) throws -> OutboxEntry? {
+    try transaction.outboxEntry(name, key, engine.outboxDatabases, catalogue)
+  }
+
   /// The record of a document as it is stored; nil where there is none.
   package borrowing func recordBytes(_ name: String, _ key: [UInt8]) throws -> [UInt8]? {
     guard let collection = catalogue[name] else { return nil }

@@ -116,7 +116,7 @@ struct Reconciling {
     entry.isDeleted = document == nil
     entry.base = there.document == nil ? nil : there.base.bytes
     entry.shadow = try there.document.map { try record(of: $0, &tx) }
-    try tx.setBase(name, key, to: entry.base)
+    try tx.setSyncBase(name, key, to: there.document == nil ? nil : there.base)
     try tx.setOutboxEntry(name, key, to: entry)
   }
 
@@ -130,7 +130,7 @@ struct Reconciling {
       try tx.delete(key: value, in: place.collection)
     }
     try forgetRefused(&tx)
-    try tx.setBase(name, key, to: there.document == nil ? nil : there.base.bytes)
+    try tx.setSyncBase(name, key, to: there.document == nil ? nil : there.base)
     try tx.setOutboxEntry(name, key, to: nil)
   }
 

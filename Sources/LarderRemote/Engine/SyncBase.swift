@@ -67,12 +67,21 @@ struct SyncBase: Equatable {
 }
 
 extension OutboxEntry {
-  /// Forgets the version that waits beside the edit, where it came with a scope that no longer has the document.
+  /// Whether somebody is to settle it.
+  var isConflict: Bool { hold?.code == "" }
+
+  /// Forgets the version that waits beside the edit, where it came with a scope that no longer has the document. In a
+  /// conflict somebody has seen it: it stays, as one that has left.
   ///
   /// - Returns: Whether there was one.
-  mutating func forgetNewer(of scope: UInt16) -> Bool {
-    guard SyncBase(newer?.base)?.scope == scope else { return false }
-    newer = nil
+  mutating func leaveNewer(of scope: UInt16) -> Bool {
+    guard var base = SyncBase(newer?.base), base.scope == scope else { return false }
+    if isConflict {
+      base.loading = SyncBase.left
+      newer?.base = base.bytes
+    } else {
+      newer = nil
+    }
     return true
   }
 }

@@ -61,7 +61,7 @@ extension SyncEngine {
   /// - Throws: `StoreError`.
   public func conflicts() throws -> [SyncConflict] {
     try entries { name, entry, here in
-      guard entry.hold?.code == "", let newer = entry.newer else { return nil }
+      guard entry.isConflict, let newer = entry.newer else { return nil }
       return try here { document, read in
         SyncConflict(
           key: name, before: try entry.shadow.flatMap(read), here: document,
@@ -98,7 +98,7 @@ extension SyncEngine {
   ///   changed then.
   public func settle(_ name: RemoteKey, as resolution: Resolution) async throws {
     try change(name) { place, key, entry, tx in
-      guard entry.hold?.code == "", let newer = entry.newer, let base = SyncBase(newer.base) else {
+      guard entry.isConflict, let newer = entry.newer, let base = SyncBase(newer.base) else {
         return false
       }
       let document = try newer.record.flatMap {
@@ -136,7 +136,8 @@ extension SyncEngine {
       guard let value = place.outline.value(key) else { return false }
       let collection = place.collection
       let isGone =
-        try entry.newer == nil && entry.base != nil && tx.base(collection.name, key) == nil
+        try entry.newer == nil && entry.base != nil
+        && SyncBase(tx.base(collection.name, key))?.hasLeft ?? true
       let version = entry.newer.map { ($0.base, $0.record) } ?? ([], isGone ? nil : entry.shadow)
       if let record = version.1,
         let document = try tx.document(collection.name, key, record: record)
@@ -149,7 +150,9 @@ extension SyncEngine {
         return false
       }
       if let newer = entry.newer {
-        try tx.setBase(collection.name, key, to: newer.record == nil ? nil : newer.base)
+        try tx.setSyncBase(collection.name, key, to: newer.record == nil ? nil : SyncBase(newer.base))
+      } else if isGone {
+        try tx.setSyncBase(collection.name, key, to: nil)
       }
       try tx.setOutboxEntry(collection.name, key, to: nil)
       return true

@@ -111,7 +111,7 @@ extension SyncTables {
         base.loading != note.loading
       else { return }
       base.loading = note.loading
-      try tx.setBase(name, key, to: base.bytes)
+      try tx.setSyncBase(name, key, to: base)
     }
   }
 
@@ -301,7 +301,14 @@ struct PulledPage {
     var new = SyncBase(scope: scope, loading: note.loading, revision: change.revision)
     if let base, base.revision == change.revision, entry?.newer == nil, change.content != .left {
       // Read a second time.
-      if base != new { try tx.setBase(name, key, to: new.bytes) }
+      if base != new { try tx.setSyncBase(name, key, to: new) }
+      if var entry, let edited = SyncBase(entry.base), edited.revision == new.revision,
+        edited.scope != new.scope
+      {
+        // Its edit goes where the document is.
+        entry.base = new.bytes
+        try tx.setOutboxEntry(name, key, to: entry)
+      }
       return
     }
     switch change.content {
@@ -312,22 +319,14 @@ struct PulledPage {
         if tables.scopes.count == 1 { return try forget(key, place, &tx) }
         return try tables.noteLeft(base, name, key, &tx)
       }
-      // Settled with the edit later, it would bring the document back. In a conflict somebody sees it.
-      var hasChanged = entry.hold?.code != "" && entry.forgetNewer(of: scope)
-      if let base, base.scope == scope {
-        // With its edit it stays here, and the edit waits for somebody.
-        try tx.setBase(name, key, to: nil)
-        if entry.flight != nil {
-          // Where others are followed, it may come with one of them.
-          if tables.scopes.count == 1 {
-            try tx.setMark(name, key, to: SyncTables.leftUnderWayMark)
-          }
-        } else if entry.hold == nil {
-          entry.holdAsLeft(note.scope)
-          hasChanged = true
-        }
+      // Settled with the edit later, it would bring the document back.
+      if entry.leaveNewer(of: scope) { try tx.setOutboxEntry(name, key, to: entry) }
+      if let base {
+        if base.scope == scope { try tables.noteLeft(base, name, key, &tx) }
+      } else if entry.flight != nil, entry.newer == nil {
+        // It was made by the edit under way, or had come with this scope beside it.
+        try tables.noteLeft(new, name, key, &tx)
       }
-      if hasChanged { try tx.setOutboxEntry(name, key, to: entry) }
     case .document(let document):
       let document = try self.document(document, change.key, place, key)
       try add(Incoming(base: new, document: document), key, place, entry, &tx)
@@ -363,17 +362,18 @@ struct PulledPage {
     guard var entry else {
       if let document = incoming.document {
         saves[name, default: []].append(document)
-        try tx.setBase(name, key, to: incoming.base.bytes)
+        try tx.setSyncBase(name, key, to: incoming.base)
       } else {
         try forget(key, place, &tx)
       }
       return
     }
-    if entry.flight != nil, incoming.document != nil, tables.scopes.count == 1 {
-      // It has come back.
-      try tx.setMark(name, key, to: nil)
-    }
-    if entry.flight != nil || entry.hold?.code == "" {
+    if entry.flight != nil || entry.isConflict {
+      if SyncBase(try tx.base(name, key))?.hasLeft == true {
+        // It has come with another scope, or come back.
+        try tx.setSyncBase(name, key, to: nil)
+        try tx.setMark(name, key, to: nil)
+      }
       // What becomes of it is known when the edit is answered, or somebody has settled the conflict.
       if let document = incoming.document {
         try tx.makeKnown([document], in: place.collection, keyField: place.keyField)
@@ -397,7 +397,7 @@ struct PulledPage {
       deletions[place.collection.name, default: []].append(value)
     }
     if try tx.base(place.collection.name, key) != nil {
-      try tx.setBase(place.collection.name, key, to: nil)
+      try tx.setSyncBase(place.collection.name, key, to: nil)
     }
   }
 

@@ -173,17 +173,19 @@ extension SyncTables {
       }
     #endif
     if entry.flight == nil {
-      if SyncBase(try tx.base(name, key))?.hasLeft == true { return .mayHaveMoved }
       // The cursor is behind it, so that it does not come again.
       if SyncBase(entry.newer?.base) != nil { return .isMet }
+      if try isMoving(name, key, tx) { return .mayHaveMoved }
       let isNothing =
         current == nil ? !entry.isDeleted || entry.base == nil : current == entry.shadow
       if isNothing {
         try tx.setOutboxEntry(name, key, to: nil)
-        if current != nil, entry.base != nil, try tx.base(name, key) == nil,
+        let base = SyncBase(try tx.base(name, key))
+        if current != nil, entry.base != nil, base?.hasLeft ?? true,
           let value = place.outline.value(key)
         {
           // It is gone there, and stood here for its edit alone.
+          try tx.setSyncBase(name, key, to: nil)
           try tx.delete(key: value, in: place.collection)
         }
         return .nothing
@@ -217,11 +219,6 @@ extension SyncTables {
       ?? OutboxEntry.Flight(
         mutation: UUID.random(), destination: SyncBase.bytes(ofScope: number(of: scope)))
     if entry.flight == nil {
-      // Somebody wants it sent although the document has left its scope. A document without a base has left while its
-      // edit was under way.
-      if let base = entry.base, try tx.base(name, key) == nil {
-        try tx.setBase(name, key, to: base)
-      }
       entry.flight = flight
       try tx.setOutboxEntry(name, key, to: entry)
     }
@@ -388,7 +385,6 @@ extension SyncTables {
           entry.hold =
             entry.isEditedInFlight ? nil : OutboxEntry.Hold(code: code, reason: reason)
           entry.flight = nil
-          try tx.setMark(name, key, to: nil)
         }
         try tx.setOutboxEntry(name, key, to: entry)
       }
@@ -436,24 +432,16 @@ private struct Answered {
           throw UnreadableChange(description: "\(error)")
         }
       }
-      // While the edit was under way the document has left the scope.
-      let hasLeft =
-        try document != nil && entry.base != nil && entry.newer == nil && tx.base(name, key) == nil
-      var reconciling = Reconciling(place: place, key: key, entry: entry)
-      try reconciling.settle(
-        Incoming(
-          base: SyncBase(
-            scope: scope, loading: SyncBase.unseen,
-            revision: version?.revision ?? SyncTables.noRevision),
-          document: document), &tx)
-      if tables.scopes.count == 1 { try tx.setMark(name, key, to: nil) }
-      guard hasLeft else { return }
-      if var entry = try tx.outboxEntry(name, key) {
-        if entry.hold == nil { try holdAsLeft(&entry, &tx) }
-      } else if tables.scopes.count == 1 {
-        // It was settled with what the remote has, which is not for this scope any more.
-        try leave(&tx)
+      // Where it came from last, if it came from elsewhere.
+      var base = SyncBase(
+        scope: SyncBase(entry.newer?.base)?.scope ?? scope, loading: SyncBase.unseen,
+        revision: version?.revision ?? SyncTables.noRevision)
+      if entry.newer == nil, SyncBase(try tx.base(name, key))?.hasLeft == true {
+        // It is in no scope that was read, so that it goes, and what is left of the edit is set aside.
+        base.loading = SyncBase.left
       }
+      var reconciling = Reconciling(place: place, key: key, entry: entry)
+      try reconciling.settle(Incoming(base: base, document: document), &tx)
     case .rejected(let code, let reason): try reject(code, reason, mend, &tx)
     case .retry: break
     }
@@ -473,9 +461,9 @@ private struct Answered {
     let newer = entry.newer
     let isDeleted = mutation.document == nil
     try tx.setSyncNote(RefusedNote.name(mutation.key), to: nil)
-    try tx.setBase(name, key, to: isDeleted ? nil : base.bytes)
-    let hasLeft = try tx.mark(name, key) == SyncTables.leftUnderWayMark
-    if hasLeft { try tx.setMark(name, key, to: nil) }
+    // It was accepted before it left, or else it comes again when all scopes are read.
+    if newer == nil, try tables.isMoving(name, key, tx) { base.loading = SyncBase.left }
+    try tx.setSyncBase(name, key, to: isDeleted ? nil : base)
     if let sent {
       // Edited meanwhile: what was sent is what the next edit began with.
       entry.base = isDeleted ? nil : base.bytes
@@ -503,26 +491,7 @@ private struct Answered {
     #if LARDER_MUTANTS
       if Mutant.outboxCleared.isOn { return try tx.setOutboxEntry(name, key, to: nil) }
     #endif
-    if hasLeft, newer == nil, !isDeleted {
-      // It was accepted before, or else it comes again with the next pull.
-      if sent != nil { return try holdAsLeft(&entry, &tx) }
-      try tx.setOutboxEntry(name, key, to: nil)
-      return try leave(&tx)
-    }
     try tx.setOutboxEntry(name, key, to: sent == nil ? nil : entry)
-  }
-
-  /// Sets an edit aside whose document has left the scope while an earlier one was under way.
-  private func holdAsLeft(_ entry: inout OutboxEntry, _ tx: inout WriteScope) throws {
-    entry.holdAsLeft(tables.scope(numbered: scope) ?? "its scope")
-    try tx.setOutboxEntry(name, key, to: entry)
-    try tx.setBase(name, key, to: nil)
-  }
-
-  /// The document has left the only scope, and has no edit any more.
-  private func leave(_ tx: inout WriteScope) throws {
-    try tx.setBase(name, key, to: nil)
-    if let value = place.outline.value(key) { try tx.delete(key: value, in: place.collection) }
   }
 
   private mutating func reject(
@@ -533,7 +502,6 @@ private struct Answered {
     let code = code.filter { $0 != "\0" }
     let isEdited = entry.isEditedInFlight
     entry.flight = nil
-    try tx.setMark(name, key, to: nil)
     entry.attemptCount += 1
     if isEdited {
       // What stands here now is another edit, and may be taken.

@@ -28,7 +28,7 @@ extension SyncTables {
           hasMissed = true
           let missed = SyncBase(
             scope: number, loading: SyncBase.missed, revision: base.revision)
-          try tx.setBase(name, key, to: missed.bytes)
+          try tx.setSyncBase(name, key, to: missed)
         } else {
           gone.append(key)
         }
@@ -38,67 +38,89 @@ extension SyncTables {
     return hasMissed
   }
 
-  /// The mark of a document that has left its scope.
-  private static let leftMark: UInt8 = 1
-  /// The same, from before all scopes were read once more.
-  private static let leftBeforeMark: UInt8 = 2
-  /// The mark of a document that has left its scope while its edit was under way: the answer decides.
-  static let leftUnderWayMark: UInt8 = 3
+  /// Why a document is in its scope no more, and whether all scopes were read since it was noted.
+  fileprivate enum Mark {
+    /// The remote has said that it left: to another scope, if it is one that is read here.
+    static let left: UInt8 = 1
+    static let leftBefore: UInt8 = 2
+    /// It was edited here, and not seen when the scope was loaded from its beginning: it was deleted, or has left.
+    static let absent: UInt8 = 3
+    static let absentBefore: UInt8 = 4
+  }
 
   /// Notes that a document is in its scope no more. It stays until all scopes were read: it may be in another one.
+  ///
+  /// - Parameter isTold: Whether the remote has said so.
   func noteLeft(
-    _ base: SyncBase, _ name: String, _ key: [UInt8], _ tx: inout WriteScope
+    _ base: SyncBase, _ name: String, _ key: [UInt8], isTold: Bool = true, _ tx: inout WriteScope
   ) throws {
     var base = base
     base.loading = SyncBase.left
-    try tx.setBase(name, key, to: base.bytes)
-    try tx.setMark(name, key, to: Self.leftMark)
+    try tx.setSyncBase(name, key, to: base)
+    if !isTold { try tx.setMark(name, key, to: Mark.absent) }
   }
 
   /// Takes down which documents have left their scopes until now: those that come with no other scope, when all are read
-  /// once more, are in none.
+  /// once more, are in none. One whose edit is under way waits for the answer.
   ///
   /// - Returns: Whether there are any.
   func beginSweepLeft() throws -> Bool {
     try markLeftEarlier()
     var hasLeft = false
-    try forEachMarked { base, mark in
-      guard mark != Self.leftUnderWayMark else { return false }
+    try forEachMarked { found in
       // It came with another scope, or was deleted.
-      guard let base, base.hasLeft else { return true }
+      guard let base = found.base, base.hasLeft else { return true }
       // Else it is for the engine that follows its scope.
-      guard scope(numbered: base.scope) != nil else { return false }
+      guard scope(numbered: base.scope) != nil, !found.isUnderWay else { return false }
       hasLeft = true
-      return mark == Self.leftMark
+      return found.mark == Mark.left || found.mark == Mark.absent
     } body: { name, found, tx in
-      for (key, base) in found {
-        try tx.setMark(name, key, to: base?.hasLeft == true ? Self.leftBeforeMark : nil)
+      for one in found {
+        let next = one.mark == Mark.left ? Mark.leftBefore : Mark.absentBefore
+        try tx.setMark(name, one.key, to: one.base?.hasLeft == true ? next : nil)
       }
     }
     return hasLeft
   }
 
-  /// Forgets what was taken down, and has come with no other scope. All were read since.
+  /// Forgets what was taken down, and has come with no other scope. All were read since. Edits of such documents are set
+  /// aside where the remote has said that they left; else they are sent, and the answer tells what has become of them.
   func endSweepLeft() throws {
-    try forEachMarked { base, mark in
-      guard mark == Self.leftBeforeMark, let base, base.hasLeft else { return false }
+    try forEachMarked { found in
+      guard found.mark == Mark.leftBefore || found.mark == Mark.absentBefore,
+        let base = found.base, base.hasLeft, !found.isUnderWay
+      else { return false }
       return scope(numbered: base.scope) != nil
     } body: { name, found, tx in
       guard let outline = tx.outline(of: name) else { return }
       var values: [Value] = []
-      for (key, base) in found {
-        try tx.setBase(name, key, to: nil)
-        try tx.setMark(name, key, to: nil)
-        if var entry = try tx.outboxEntry(name, key) {
-          if entry.flight != nil || entry.hold != nil { continue }
-          entry.holdAsLeft(base.flatMap { scope(numbered: $0.scope) } ?? "its scope")
-          try tx.setOutboxEntry(name, key, to: entry)
-        } else if let value = outline.value(key) {
-          values.append(value)
+      for one in found {
+        try tx.setMark(name, one.key, to: nil)
+        if let base = one.base, var entry = try tx.outboxEntry(name, one.key) {
+          let isTold = one.mark == Mark.leftBefore
+          // Else the base says that the document has left, for when the edit is answered.
+          if isTold || entry.isConflict { try tx.setSyncBase(name, one.key, to: nil) }
+          if isTold, entry.hold == nil, entry.newer == nil {
+            entry.holdAsLeft(scope(numbered: base.scope) ?? "its scope")
+          } else if !isTold, entry.isConflict, SyncBase(entry.newer?.base)?.scope == base.scope {
+            let gone = SyncBase(
+              scope: base.scope, loading: SyncBase.left, revision: Self.noRevision)
+            entry.newer = OutboxEntry.Version(base: gone.bytes, record: nil)
+          }
+          try tx.setOutboxEntry(name, one.key, to: entry)
+        } else {
+          try tx.setSyncBase(name, one.key, to: nil)
+          if let value = outline.value(one.key) { values.append(value) }
         }
       }
       try tx.delete(keys: values, in: store.collection(name))
     }
+  }
+
+  /// Whether a document has left its scope, and may be in another one that was not read since.
+  func isMoving(_ name: String, _ key: [UInt8], _ tx: borrowing WriteScope) throws -> Bool {
+    guard SyncBase(try tx.base(name, key))?.hasLeft == true else { return false }
+    return try tx.mark(name, key) != nil
   }
 
   static let leftEarlierName = "left"
@@ -110,7 +132,7 @@ extension SyncTables {
     try forEachStep(of: nil) {
       $0.hasLeft
     } body: { name, found, tx in
-      for (key, _) in found { try tx.setMark(name, key, to: Self.leftMark) }
+      for (key, _) in found { try tx.setMark(name, key, to: Mark.left) }
     }
     try write { try $0.setSyncNote(Self.leftEarlierName, to: nil) }
   }
@@ -157,23 +179,32 @@ extension SyncTables {
     }
   }
 
+  private struct Marked {
+    let key: [UInt8]
+    let base: SyncBase?
+    let mark: UInt8
+    /// Whether its edit was sent, and is not answered yet.
+    let isUnderWay: Bool
+  }
+
   /// Passes marked documents on that match, in transactions of some thousand. Costs what is marked.
   private func forEachMarked(
-    where matches: (SyncBase?, UInt8) -> Bool,
-    body: (String, [(key: [UInt8], base: SyncBase?)], inout WriteScope) throws -> Void
+    where matches: (Marked) -> Bool, body: (String, [Marked], inout WriteScope) throws -> Void
   ) throws {
     for name in collections.keys.sorted() {
       var last: [UInt8]?
       var isAtEnd = false
       while !isAtEnd {
-        var found: [(key: [UInt8], base: SyncBase?, mark: UInt8)] = []
+        var found: [Marked] = []
         var visitedCount = 0
         try store.read { snapshot in
           try snapshot.forEachMark(name, after: last) { key, mark in
             last = key
             visitedCount += 1
-            let base = SyncBase(try snapshot.base(name, key))
-            if matches(base, mark) { found.append((key, base, mark)) }
+            let marked = Marked(
+              key: key, base: SyncBase(try snapshot.base(name, key)), mark: mark,
+              isUnderWay: try snapshot.outboxEntry(name, key)?.flight != nil)
+            if matches(marked) { found.append(marked) }
             return visitedCount < Self.stepCount
           }
         }
@@ -182,8 +213,9 @@ extension SyncTables {
         try write { tx in
           let same = try found.filter {
             try SyncBase(tx.base(name, $0.key)) == $0.base && tx.mark(name, $0.key) == $0.mark
+              && (tx.outboxEntry(name, $0.key)?.flight != nil) == $0.isUnderWay
           }
-          try body(name, same.map { ($0.key, $0.base) }, &tx)
+          try body(name, same, &tx)
         }
       }
     }
@@ -205,7 +237,7 @@ extension SyncTables {
       #if LARDER_MUTANTS
         if Mutant.sweptEdits.isOn, let value = outline.value(key) {
           try tx.setOutboxEntry(name, key, to: nil)
-          try tx.setBase(name, key, to: nil)
+          try tx.setSyncBase(name, key, to: nil)
           values.append(value)
           continue
         }
@@ -214,18 +246,14 @@ extension SyncTables {
         let newer = SyncBase(entry.newer?.base)
         // Came with another scope, whose loadings have numbers of their own. It stays as it is.
         let isElsewhere = newer.map { $0.scope != number } ?? false
-        // Seen, and kept for when the edit under way is answered, or the conflict settled.
-        if !isElsewhere, newer?.loading == note.loading { continue }
-        if !isElsewhere, entry.flight != nil || entry.hold?.code == "" {
-          let gone = SyncBase(
-            scope: number, loading: note.loading, revision: Self.noRevision)
-          entry.newer = OutboxEntry.Version(base: gone.bytes, record: nil)
-          try tx.setOutboxEntry(name, key, to: entry)
+        if !isElsewhere {
+          // Seen, and kept for when the edit under way is answered, or the conflict settled.
+          if newer?.loading == note.loading { continue }
+          if entry.leaveNewer(of: number) { try tx.setOutboxEntry(name, key, to: entry) }
+          if let base = SyncBase(try tx.base(name, key)) {
+            try noteLeft(base, name, key, isTold: false, &tx)
+          }
           continue
-        }
-        // Edited here, and gone there, or in another scope: the remote says which when the edit is sent.
-        if entry.forgetNewer(of: number) {
-          try tx.setOutboxEntry(name, key, to: entry)
         }
       } else if scopes.count > 1, let base = SyncBase(try tx.base(name, key)) {
         try noteLeft(base, name, key, &tx)
@@ -233,8 +261,17 @@ extension SyncTables {
       } else if let value = outline.value(key) {
         values.append(value)
       }
-      try tx.setBase(name, key, to: nil)
+      try tx.setSyncBase(name, key, to: nil)
     }
     try tx.delete(keys: values, in: store.collection(name))
+  }
+}
+
+extension WriteScope {
+  /// Notes what the remote has of a document; nil forgets it. One that has left its scope is marked, so that it is found
+  /// among all.
+  mutating func setSyncBase(_ name: String, _ key: [UInt8], to base: SyncBase?) throws {
+    try setBase(name, key, to: base?.bytes)
+    if base?.hasLeft == true { try setMark(name, key, to: SyncTables.Mark.left) }
   }
 }

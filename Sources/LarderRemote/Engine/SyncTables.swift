@@ -316,8 +316,11 @@ struct SyncTables: Sendable {
         }
         // Beside an edit that waits stands the version that the remote has by now.
         try snapshot.forEachOutboxEntry(name) { key, entry in
-          guard let newer = entry.newer, SyncBase(newer.base)?.scope == number else { return true }
-          let isCounted = SyncBase(try snapshot.base(name, key))?.scope == number
+          guard let newer = entry.newer, let there = SyncBase(newer.base), there.scope == number,
+            !there.hasLeft
+          else { return true }
+          let base = SyncBase(try snapshot.base(name, key))
+          let isCounted = base?.scope == number && base?.hasLeft == false
           count += (newer.record == nil ? 0 : 1) - (isCounted ? 1 : 0)
           return true
         }

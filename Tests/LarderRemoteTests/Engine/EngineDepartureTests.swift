@@ -1,0 +1,225 @@
+import LarderRemote
+import LarderTesting
+import Testing
+
+@testable import Larder
+
+@Suite("documents that leave a scope while their edits are under way, or in conflict")
+struct EngineDepartureTests {
+  private let server = InMemoryRemote()
+
+  /// How a client hears that a document is in its scope no more.
+  enum Telling: CaseIterable {
+    case told
+    /// By a load from the beginning, which does not have it.
+    case notSeen
+  }
+
+  private func stopPushes() {
+    server.script { call, _ in
+      if case .push = call { .fails(.unavailable("later", retryAfter: .seconds(1))) } else { nil }
+    }
+  }
+
+  private func loseAnswers() {
+    server.script { call, _ in if case .push = call { .losesAnswer } else { nil } }
+  }
+
+  /// The next pull of a scope fails, and with it the sync.
+  private func stopPulls(of scope: String) {
+    server.script { call, _ in
+      switch call {
+      case .push: .losesAnswer
+      case .pull(let request) where request.scope == scope: .fails(.unavailable("not now"))
+      default: nil
+      }
+    }
+  }
+
+  private func text(in scope: String) throws -> String {
+    try #require(server.documents(in: scope)[.card("1")]?.document?.description)
+  }
+
+  /// A client with a document of scope a that counts 3.
+  private func desk(
+    _ scopes: [String], _ collections: [SyncedCollection]? = nil
+  ) async throws -> SyncDesk {
+    let desk =
+      if let collections {
+        try SyncDesk(server, collections: collections, scopes: scopes)
+      } else {
+        try SyncDesk(server, scopes: scopes)
+      }
+    server.put(.card("1"), .card("1", "t", count: 3), in: "a")
+    try await desk.sync()
+    return desk
+  }
+
+  private func verifyNothingIsLeft(_ desk: SyncDesk) throws {
+    #expect(try desk.engine.pending().isEmpty)
+    try desk.store.read { snapshot in
+      try snapshot.forEachMark("Card") { key, mark in
+        Issue.record("the mark \(mark) of \(key) has stayed")
+        return true
+      }
+    }
+    try desk.close()
+  }
+
+  @Test(
+    "a document that moved between scopes is no deletion while its edit is under way, and counts once",
+    arguments: Telling.allCases, [["a", "b"], ["b", "a"]])
+  func moved(_ telling: Telling, _ scopes: [String]) async throws {
+    let desk = try await desk(scopes)
+    try await desk.cards.update("1") { $0.count += 1 }
+    loseAnswers()
+    await #expect(throws: RemoteError.self) { try await desk.sync() }
+    server.move(.card("1"), to: "b")
+    if telling == .notSeen { server.forgetCursors() }
+    stopPulls(of: "b")
+    await #expect(throws: RemoteError.self) { try await desk.sync() }
+    server.script(nil)
+
+    for _ in 0..<3 { try await desk.sync() }
+
+    #expect(try desk.cards.get("1")?.count == 4)
+    #expect(try text(in: "b").contains(#""count": 4"#))
+    #expect(server.documents(in: "a").isEmpty)
+    // Its next edit goes where it is now.
+    try await desk.cards.update("1") { $0.count += 1 }
+    try await desk.sync()
+    #expect(try text(in: "b").contains(#""count": 5"#))
+    try verifyNothingIsLeft(desk)
+  }
+
+  @Test(
+    "a document that left all followed scopes goes once its edit is answered",
+    arguments: Telling.allCases, [["a"], ["a", "b"]])
+  func left(_ telling: Telling, _ scopes: [String]) async throws {
+    let desk = try await desk(scopes)
+    try await desk.cards.update("1") { $0.count += 1 }
+    loseAnswers()
+    await #expect(throws: RemoteError.self) { try await desk.sync() }
+    server.move(.card("1"), to: "elsewhere")
+    if telling == .notSeen { server.forgetCursors() }
+    await #expect(throws: RemoteError.self) { try await desk.sync() }
+    server.script(nil)
+
+    for _ in 0..<3 { try await desk.sync() }
+
+    #expect(try desk.titles() == [])
+    #expect(try text(in: "elsewhere").contains(#""count": 4"#))
+    try verifyNothingIsLeft(desk)
+  }
+
+  @Test(
+    "an edit that never arrived does not bring a document back that left meanwhile",
+    arguments: Telling.allCases, [["a"], ["a", "b"]])
+  func neverArrived(_ telling: Telling, _ scopes: [String]) async throws {
+    let desk = try await desk(scopes)
+    try await desk.cards.update("1") { $0.title = "edited" }
+    stopPushes()
+    await #expect(throws: RemoteError.self) { try await desk.sync() }
+    server.move(.card("1"), to: "elsewhere")
+    if telling == .notSeen { server.forgetCursors() }
+    await #expect(throws: RemoteError.self) { try await desk.sync() }
+    server.script(nil)
+
+    for _ in 0..<3 { try await desk.sync() }
+
+    #expect(server.documents(in: "a").isEmpty)
+    #expect(try desk.titles() == ["1 edited"])
+    #expect(try desk.engine.rejected().map(\.code) == ["left"])
+    try await desk.engine.discard(.card("1"))
+    #expect(try desk.titles() == [])
+    try verifyNothingIsLeft(desk)
+  }
+
+  @Test(
+    "an edit that was not sent yet meets a deletion that nobody told of by the rules for deletions",
+    arguments: [DeletionPolicy.editWins, .deletionWins], [["a"], ["a", "b"]])
+  func deletedUnseen(_ deletions: DeletionPolicy, _ scopes: [String]) async throws {
+    let desk = try await desk(scopes, [SyncedCollection(Card.self, deletions: deletions)])
+    // Every page fails, so that the deletion is not told of before the cursors expire.
+    try await desk.cards.update("1") { $0.title = "edited" }
+    stopPushes()
+    server.remove(.card("1"))
+    server.purge()
+    await #expect(throws: RemoteError.self) { try await desk.sync() }
+    server.script(nil)
+
+    for _ in 0..<3 { try await desk.sync() }
+
+    let isKept = deletions == .editWins
+    #expect(try desk.titles() == (isKept ? ["1 edited"] : []))
+    #expect(server.documents(in: "a").count == (isKept ? 1 : 0))
+    try verifyNothingIsLeft(desk)
+  }
+
+  @Test("a document that was made here, and moved away before its answer came, goes with the answer")
+  func madeAndMoved() async throws {
+    let desk = try await desk(["a", "b"])
+    try await desk.cards.save(Card(id: "2", title: "new"))
+    loseAnswers()
+    await #expect(throws: RemoteError.self) { try await desk.sync() }
+    await #expect(throws: RemoteError.self) { try await desk.sync() }
+    server.move(.card("2"), to: "elsewhere")
+    await #expect(throws: RemoteError.self) { try await desk.sync() }
+    server.script(nil)
+
+    for _ in 0..<3 { try await desk.sync() }
+
+    #expect(try desk.titles() == ["1 t"])
+    try verifyNothingIsLeft(desk)
+  }
+
+  @Test(
+    "a conflict about a document that has left is settled without bringing it back or keeping it",
+    arguments: Telling.allCases, [true, false])
+  func conflict(_ telling: Telling, keepsOwn: Bool) async throws {
+    let desk = try await desk(
+      ["a", "b"], [SyncedCollection(Card.self, resolver: { _ in .ask })])
+    try await desk.cards.update("1") { $0.title = "mine" }
+    server.put(.card("1"), .card("1", "theirs", count: 3), in: "a")
+    try await desk.sync()
+    #expect(try desk.engine.conflicts().count == 1)
+    server.move(.card("1"), to: "elsewhere")
+    if telling == .notSeen { server.forgetCursors() }
+    for _ in 0..<2 { try await desk.sync() }
+    #expect(try desk.titles() == ["1 mine"])
+
+    try await desk.engine.settle(.card("1"), as: keepsOwn ? .here : .there)
+    for _ in 0..<3 { try await desk.sync() }
+
+    #expect(server.documents(in: "a").isEmpty)
+    #expect(try text(in: "elsewhere").contains("theirs"))
+    guard keepsOwn else {
+      #expect(try desk.titles() == [])
+      return try verifyNothingIsLeft(desk)
+    }
+    #expect(try desk.titles() == ["1 mine"])
+    #expect(try desk.engine.pending().count == 1)
+    try desk.close()
+  }
+
+  @Test("an edit goes where its document is, in whatever order the scopes are read")
+  func goesAlong() async throws {
+    for scopes in [["a", "b"], ["b", "a"]] {
+      let server = InMemoryRemote()
+      let desk = try SyncDesk(server, scopes: scopes)
+      server.put(.card("1"), .card("1", "t", count: 3), in: "a")
+      try await desk.sync()
+      server.move(.card("1"), to: "b")
+      // It is sent to a first, meets the version in b, and is sent again.
+      try await desk.cards.update("1") { $0.title = "edited" }
+
+      for _ in 0..<2 { try await desk.sync() }
+
+      #expect(server.documents(in: "a").isEmpty, "\(scopes)")
+      #expect(server.documents(in: "b").count == 1, "\(scopes)")
+      #expect(try desk.titles() == ["1 edited"])
+      #expect(try desk.engine.pending().isEmpty)
+      try desk.close()
+    }
+  }
+}
