@@ -15,6 +15,15 @@ struct PlacedRows<Model: Sendable> {
 
   fileprivate final class Piece {
     var rows: [Row] = []
+    /// Its place among the pieces.
+    var number: Int
+
+    init(number: Int) { self.number = number }
+
+    func take(_ rows: [Row]) {
+      self.rows = rows
+      for row in rows { row.piece = self }
+    }
   }
 
   /// What a change has done with rows.
@@ -29,30 +38,24 @@ struct PlacedRows<Model: Sendable> {
 
   private static var fullCount: Int { 512 }
 
-  /// None empty, except for the only one.
-  private var pieces = [Piece()]
-  private(set) var count = 0
+  /// None empty.
+  private var pieces: [Piece] = []
+  private var counts = RunCounts()
+  var count: Int { counts.rowCount }
 
   /// Where a row stands.
   func offset(of row: Row) -> Int {
-    var offset = 0
-    for piece in pieces {
-      if piece === row.piece { break }
-      offset += piece.rows.count
-    }
-    return offset + (row.piece.rows.firstIndex { $0 === row } ?? 0)
+    counts.start(of: row.piece.number) + (row.piece.rows.firstIndex { $0 === row } ?? 0)
   }
 
   /// All rows, in their order.
   var all: [Row] { pieces.flatMap(\.rows) }
 
+  /// Behind all others for an offset behind all rows.
   private func place(of offset: Int) -> (piece: Int, index: Int) {
-    var (piece, index) = (0, offset)
-    while piece < pieces.count - 1, index >= pieces[piece].rows.count {
-      index -= pieces[piece].rows.count
-      piece += 1
-    }
-    return (piece, index)
+    if offset == count, let last = pieces.last { return (last.number, last.rows.count) }
+    let (piece, start) = counts.run(at: offset)
+    return (piece, offset - start)
   }
 }
 
@@ -64,9 +67,7 @@ extension PlacedRows {
     switch change {
     case .initial(let models, _):
       step.removed = all
-      pieces = [Piece()]
-      count = 0
-      for model in models { step.inserted.append(insert(model, at: count)) }
+      step.inserted = begin(with: models)
     case .reset(_, let difference), .update(let difference):
       step.removed = difference.removals.map { remove(at: $0.offset) }
       step.inserted = difference.insertions.map { insert($0.model, at: $0.offset) }
@@ -80,27 +81,54 @@ extension PlacedRows {
     return step
   }
 
+  /// - Returns: The rows.
+  private mutating func begin(with models: some Sequence<Model>) -> [Row] {
+    pieces = []
+    for model in models {
+      if pieces.last.map({ $0.rows.count == Self.fullCount }) ?? true {
+        pieces.append(Piece(number: pieces.count))
+        pieces[pieces.count - 1].rows.reserveCapacity(Self.fullCount)
+      }
+      let piece = pieces[pieces.count - 1]
+      piece.rows.append(Row(model, in: piece))
+    }
+    counts = RunCounts(pieces.map(\.rows.count))
+    return all
+  }
+
   private mutating func remove(at offset: Int) -> Row {
     let (piece, index) = place(of: offset)
-    count -= 1
     let row = pieces[piece].rows.remove(at: index)
-    if pieces[piece].rows.isEmpty, pieces.count > 1 { pieces.remove(at: piece) }
+    counts.add(-1, to: piece)
+    if pieces[piece].rows.isEmpty {
+      pieces.remove(at: piece)
+      counts.remove(at: piece)
+      renumber(from: piece)
+    }
     return row
   }
 
   private mutating func insert(_ model: Model, at offset: Int) -> Row {
+    if pieces.isEmpty { return begin(with: [model])[0] }
     let (place, index) = place(of: offset)
     let piece = pieces[place]
     let row = Row(model, in: piece)
     piece.rows.insert(row, at: index)
-    count += 1
+    counts.add(1, to: place)
     if piece.rows.count > 2 * Self.fullCount {
-      let rest = Piece()
-      rest.rows = Array(piece.rows[Self.fullCount...])
+      let rest = Piece(number: place + 1)
+      rest.take(Array(piece.rows[Self.fullCount...]))
       piece.rows.removeLast(rest.rows.count)
-      for row in rest.rows { row.piece = rest }
       pieces.insert(rest, at: place + 1)
+      counts.add(-rest.rows.count, to: place)
+      counts.insert(rest.rows.count, at: place + 1)
+      renumber(from: place + 1)
     }
     return row
+  }
+
+  /// Costs what there are pieces, each time that one has come or gone.
+  private func renumber(from place: Int) {
+    for number in place..<pieces.count { pieces[number].number = number }
   }
 }

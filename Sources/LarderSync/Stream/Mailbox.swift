@@ -30,6 +30,9 @@ final class Mailbox<Value: Sendable>: Sendable {
     switch action {
     case .none: break
     case .give(let event, let consumer): consumer.resume(returning: event)
+    case .giveAndTell(let event, let consumer, let source):
+      consumer.resume(returning: event)
+      source.resume(returning: true)
     case .tell(let isWanted, let source): source.resume(returning: isWanted)
     case .giveEnd(let consumers, let source):
       for consumer in consumers { consumer.resume(returning: nil) }

@@ -54,8 +54,11 @@ struct FetchInterval {
   var isEnded = false
   /// What was seen here to fail since.
   var failure: Failure?
+  /// When the last fetch found that it was not needed, by the clock that nobody can set; nil where it was another
+  /// outcome.
+  var skipped: Duration?
   /// Failures of others up to this moment keep nobody waiting any more.
-  private var lifted = -Double.infinity
+  private var lifted: Moment?
 
   init(minimum: Duration, backoff: Backoff?, memory: FetchMemory?, clock: any SyncClock) {
     self.minimum = minimum
@@ -116,7 +119,8 @@ struct FetchInterval {
   /// Lets what has failed be tried again at once, and the pauses begin anew, except where the remote has
   /// asked for one.
   mutating func lift() {
-    lifted = now.seconds
+    lifted = now
+    skipped = nil
     if failure?.isAdvised == true { return }
     failure?.pause = .zero
     failure?.count = 0
@@ -134,7 +138,19 @@ struct FetchInterval {
       })
   }
 
+  /// How long streams wait behind a fetch that was not needed.
+  var skippedRemaining: Duration {
+    skipped.map { max(.zero, minimum - (clock.elapsed - $0)) } ?? .zero
+  }
+
   // MARK: Here and elsewhere
+
+  /// When it was by the time of day as it is now, which may have been set since: what others note has that one.
+  private func seconds(of moment: Moment, _ now: Moment) -> Double {
+    let today = now.seconds - (now.elapsed - moment.elapsed) / .seconds(1)
+    // The two clocks do not run equally fast.
+    return abs(today - moment.seconds) < 1 ? moment.seconds : today
+  }
 
   private func record() throws -> FetchRecord? {
     guard let memory else { return nil }
@@ -147,7 +163,7 @@ struct FetchInterval {
   /// here, unless their clock is another one.
   private func counts(_ seconds: Double, _ now: Moment) -> Bool {
     guard let success, !success.isKept else { return true }
-    return seconds > success.moment.seconds && seconds <= now.seconds
+    return seconds > self.seconds(of: success.moment, now) && seconds <= now.seconds
   }
 
   private func remaining(of last: Double?, _ now: Moment) -> Duration {
@@ -168,18 +184,23 @@ struct FetchInterval {
     // day said then.
     let own = failure.flatMap { failure in
       if let keptSuccess, keptSuccess != success?.moment.seconds,
-        keptSuccess > failure.moment.seconds, keptSuccess <= now.seconds
+        keptSuccess > seconds(of: failure.moment, now), keptSuccess <= now.seconds
       {
         return nil as Failure?
       }
       return failure
     }
-    if let kept, kept.seconds <= now.seconds, kept.seconds > own?.moment.seconds ?? -.infinity,
-      kept.seconds >= success?.moment.seconds ?? -.infinity
+    func isBehind(_ moment: Moment?) -> Bool {
+      moment.map { kept?.seconds ?? -.infinity >= seconds(of: $0, now) } ?? true
+    }
+    // Its own note is no news.
+    if let kept, kept.seconds <= now.seconds, kept.seconds != own?.moment.seconds,
+      isBehind(own?.moment), isBehind(success?.moment)
     {
       let date = Date(timeIntervalSinceReferenceDate: kept.seconds)
       let left = kept.pause - (now.seconds - kept.seconds)
-      let isLifted = kept.seconds <= lifted && !kept.isAdvised
+      let isLifted =
+        lifted.map { kept.seconds <= seconds(of: $0, now) && !kept.isAdvised } ?? false
       standing.failure = (
         EarlierFailure(kind: kept.kind, date: date), isLifted ? 0 : kept.count
       )

@@ -52,6 +52,11 @@ extension FetchLimiter {
       state.rest.land(
         result, isRetried: state.interval.backoff != nil,
         hasInterval: state.interval.minimum > .zero, isForgotten: state.isForgotten)
+      if case .success(.skipped) = result {
+        state.interval.skipped = state.interval.clock.elapsed
+      } else {
+        state.interval.skipped = nil
+      }
       let landing = state.line.land()
       state.askers.land(result, landing: state.line.landingCount, waiters: landing.waiters)
       if landing.next != nil { takeOff(&state) }

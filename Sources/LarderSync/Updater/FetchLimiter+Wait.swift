@@ -1,3 +1,4 @@
+internal import Larder
 internal import LarderLMDB
 
 #if canImport(FoundationEssentials)
@@ -141,10 +142,18 @@ extension FetchLimiter.State {
   /// How long it is until a flight begins by itself; nil where none will before there is news.
   fileprivate var pause: Duration? {
     if line.flight != nil || rest.isOver { return nil }
-    // A store that cannot be read may be readable later.
-    guard let standing = try? interval.standing() else { return .seconds(60) }
+    let standing: FetchInterval.Standing
+    do {
+      standing = try interval.standing()
+    } catch StoreError.suspended {
+      return .seconds(1)  // It costs nothing to look, and once it is resumed data are wanted.
+    } catch {
+      return .seconds(60)  // It may be readable later.
+    }
     // Clocks count no further than some years from now.
-    func pause(_ remaining: Duration) -> Duration { min(max(remaining, .zero), .seconds(86_400)) }
+    func pause(_ remaining: Duration) -> Duration {
+      min(max(remaining, interval.skippedRemaining), .seconds(86_400))
+    }
     if interval.backoff != nil, standing.failure != nil { return pause(standing.failureRemaining) }
     if interval.minimum > .zero { return pause(standing.remaining) }
     return rest.isAwaited ? .zero : nil

@@ -3,8 +3,8 @@
 struct FetchRest {
   /// Somebody has said that it is worth a try, and none has begun since.
   private(set) var isAwaited = false
-  /// The last flight has ended in a way that calls for no other one: it was called off, was not needed,
-  /// or has failed without being retried.
+  /// The last flight has ended in a way that calls for no other one: it was called off, was not needed where no
+  /// interval says when one may be, or has failed without being retried.
   private(set) var isOver = false
   /// Somebody has said, during the flight under way, that it is worth a try: if it fails, then for what
   /// was so before.
@@ -26,7 +26,7 @@ struct FetchRest {
     defer { isOutdated = false }
     switch result {
     case .success where isForgotten: isAwaited = !hasInterval
-    case .success(let status): isOver = status == .skipped
+    case .success(let status): isOver = status == .skipped && !hasInterval
     case .failure where isOutdated: isAwaited = !hasInterval
     case .failure(let error): isOver = error is CancellationError || !isRetried
     }

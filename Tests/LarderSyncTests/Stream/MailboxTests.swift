@@ -84,4 +84,31 @@ import Testing
     mailbox.finish()
     await source.value
   }
+
+  @Test("who always finds something else when asking is given values all the same, at most one ahead")
+  func notStarved() async {
+    let log = Log()
+    mailbox.put(.refresh(RefreshState(isRefreshing: true)), from: .state)
+    let source = Task { [mailbox] in
+      while await mailbox.isValueWanted() {
+        log.add("wanted")
+        mailbox.put(.value(log.lines.count))
+      }
+    }
+    var values: [Int] = []
+    for round in 0..<20 {
+      guard case .value(let value)? = await mailbox.next() else {
+        // Before it asks again, the state has changed again, and the value is there.
+        await settle { log.lines.count == values.count + 1 }
+        mailbox.put(.refresh(RefreshState(isRefreshing: round % 2 == 0)), from: .state)
+        #expect(log.lines.count == values.count + 1)
+        continue
+      }
+      values.append(value)
+    }
+
+    #expect(values.count >= 6 && values == Array(1...values.count))
+    mailbox.finish()
+    await source.value
+  }
 }

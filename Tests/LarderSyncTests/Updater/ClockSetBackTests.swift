@@ -41,6 +41,61 @@ import Testing
     }
   }
 
+  @Test(
+    "a clock that was ahead and is set right does not hide what others note afterwards",
+    arguments: ["triggered", "succeeded"])
+  func setRight(_ before: String) async throws {
+    let store = try Store.temporary()
+    let other = ManualClock(date: clock.date)
+    let (app, widget) = (limiter(store, clock), limiter(store, other, interval: .seconds(10)))
+    clock.date += 3600
+    if before == "triggered" { app.wake() } else { _ = try await app.run { .alreadyCurrent } }
+    clock.date -= 3600
+    for clock in [clock, other] { clock.advance(by: .seconds(1000)) }
+    await #expect(throws: Refusal.self) { try await widget.run { throw Refusal() } }
+    for clock in [clock, other] { clock.advance(by: .seconds(1)) }
+
+    await #expect(throws: EarlierFailure.self) {
+      try await app.run {
+        Issue.record("the remote was asked")
+        return .updated
+      }
+    }
+  }
+
+  @Test("a success of others ends a failure from when the clock was ahead")
+  func failedAhead() async throws {
+    let store = try Store.temporary()
+    let other = ManualClock(date: clock.date)
+    let (app, widget) = (limiter(store, clock), limiter(store, other))
+    clock.date += 3600
+    await #expect(throws: Refusal.self) { try await app.run { throw Refusal() } }
+    clock.date -= 3600
+    for clock in [clock, other] { clock.advance(by: .seconds(5)) }
+    #expect(try await widget.run { .updated } == .updated)
+    for clock in [clock, other] { clock.advance(by: .seconds(1)) }
+
+    #expect(try await app.run { .updated } == .skipped)
+    #expect(app.refreshState.lastFailure == nil)
+  }
+
+  @Test("a stream that waits while the store is suspended looks again soon behind that")
+  func suspended() async throws {
+    let store = try Store.temporary()
+    let limiter = limiter(store, clock)
+    #expect(try await limiter.run { .updated } == .updated)
+    try store.suspend()
+
+    let waiting = Task { try await limiter.waitUntilDue(joining: false) }
+    await clock.waitForSleeps(1)
+
+    #expect(clock.sleepDurations == [.seconds(1)])
+    try store.resume()
+    clock.advance(by: .seconds(900))
+    try await waiting.value
+    try verifyAndClose(store)
+  }
+
   @Test("a success is not overwritten by a failure elsewhere that was written behind it")
   func laterSuccess() async throws {
     let store = try Store.temporary()

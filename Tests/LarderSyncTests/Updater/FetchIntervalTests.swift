@@ -39,6 +39,26 @@ import Testing
     #expect(try await limiter.run { .updated } == .updated)
   }
 
+  @Test("behind a fetch that was not needed streams wait for an interval, and go on")
+  func skippedByItself() async throws {
+    let clock = ManualClock()
+    let limiter = FetchLimiter(minimumInterval: quarter, clock: clock)
+    #expect(try await limiter.run { .skipped } == .skipped)
+
+    for number in 1...3 {
+      let waiting = Task { try await limiter.waitUntilDue(joining: false) }
+      await clock.waitForSleeps(number)
+      #expect(clock.sleepDurations[number - 1] == quarter)
+      clock.advance(by: quarter)
+      try await waiting.value
+      #expect(try await limiter.run { .skipped } == .skipped)
+    }
+    // Who says that it is worth a try is heard.
+    limiter.wake()
+    try await limiter.waitUntilDue(joining: false)
+    #expect(try await limiter.run { .updated } == .updated)
+  }
+
   @Test("a failure after the interval leaves the last success as it was")
   func failureLater() async throws {
     let clock = ManualClock()
