@@ -6,6 +6,23 @@ import Testing
 
 @Suite("Values of an import")
 struct ImportValueTests {
+  @Test("a file with tagged values is imported a second time as it was the first")
+  func taggedAgain() throws {
+    let text = #"""
+      {"id": 1, "x": {"$dictionary": [[1, "a"]]}, "y": {"k": {"$dictionary": [[2, true]]}}}
+      {"id": 2, "x": {"$dictionary": []}, "z": {"$date": "2026-03-01T09:30:00.000Z"}}
+      """#
+    try withTemporaryStore { store in
+      for isFirst in [true, false] {
+        let report = try store.importDocuments(
+          from: .text(text, name: "t.ndjson"), into: "c", key: "id")
+        #expect(report.saved.inserted == (isFirst ? 2 : 0))
+        #expect(report.saved.unchanged == (isFirst ? 0 : 2))
+      }
+      #expect(try store.collection("c").get(1)?["x"] == .dictionary([1: "a"]))
+    }
+  }
+
   @Test("a number of many digits goes where the catalogue has a decimal or a double, exactly")
   func longNumbers() throws {
     try withTemporaryStore { store in

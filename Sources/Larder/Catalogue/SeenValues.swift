@@ -202,9 +202,14 @@ extension SeenValues {
       content = .document(shape)
       return
     }
+    content = .dictionary(key: .text, value: shape.valuesOfAllFields, isFound: true)
+  }
+
+  /// What names show, where they are keys.
+  private static var text: SeenValues {
     var key = SeenValues()
     key.content = .scalar(.string)
-    content = .dictionary(key: key, value: shape.valuesOfAllFields, isFound: true)
+    return key
   }
 
   private static func at(
@@ -368,10 +373,15 @@ extension SeenValues {
       return .array(element)
     case (.dictionary(var key, var value, _), .dictionary(let otherKey, let otherValue, _)):
       key.join(otherKey)
+      // Keys are of one kind.
+      if case .any = key.content { return .any }
       value.join(otherValue)
       return .dictionary(key: key, value: value, isFound: true)
-    case (.dictionary(let key, var value, _), .document(let shape)),
-      (.document(let shape), .dictionary(let key, var value, _)):
+    case (.dictionary(var key, var value, _), .document(let shape)),
+      (.document(let shape), .dictionary(var key, var value, _)):
+      // The names would be keys.
+      if !shape.isEmpty { key.join(.text) }
+      if case .any = key.content { return .any }
       value.join(shape.valuesOfAllFields)
       return .dictionary(key: key, value: value, isFound: true)
     case (.document(var shape), .document(let other)):

@@ -72,9 +72,12 @@ extension DynamicCollection {
   ///
   /// - Throws: ``StoreError``, such as
   ///   ``StoreError/indexNotAllowed(collection:index:reason:)`` for a unique index that fails
-  ///   again.
+  ///   again, and ``StoreError/unfinishedMigration(collection:version:)``; nothing is changed then.
   public func rebuildIndexes(progress: (StoreProgress) throws -> Void = { _ in }) throws {
+    let name = name
     try changeIndexes { scope, index, record in
+      // Those whose fields change their kind wait for the end.
+      try scope.catalogue[name]?.checkMigrated()
       try scope.transaction.empty(index.database)
       // Where it is at its beginning anyway, the record is the same, and what was found out since is not.
       scope.renewCatalogue()

@@ -248,6 +248,14 @@ extension WriteScope {
   public mutating func save(
     _ documents: [DynamicDocument], in collection: DynamicCollection
   ) throws -> SaveReport {
+    try save(documents, in: collection, knowing: nil)
+  }
+
+  /// - Parameter knowledge: Which fields the documents know; nil for all.
+  mutating func save(
+    _ documents: [DynamicDocument], in collection: DynamicCollection,
+    knowing knowledge: (any FieldKnowledge)?
+  ) throws -> SaveReport {
     guard !documents.isEmpty else { return SaveReport() }
     guard let binding = catalogue.binding(ofCollection: collection.name) else {
       throw collection.unknown()
@@ -255,7 +263,7 @@ extension WriteScope {
     let keyField = try collection.keyField(nil, in: binding.collection.description)
     try binding.collection.checkMigrated()
     let batch = try collection.batch(of: documents, keyField: keyField, binding)
-    return try apply(batch, clearing: nil, binding)
+    return try apply(batch, clearing: nil, binding, knowing: knowledge)
   }
 
   /// Nil where the collection is not what the batch was encoded against.

@@ -66,6 +66,7 @@ package struct SaveRehearsal: Sendable {
     self.keyField = keyField
     self.type = type
     let existing = try collection.store.read { $0.catalogue[collection.name] }
+    try existing?.checkMigrated()
     var stored = existing?.description
     indexes = existing?.definitions ?? []
     hasUniqueIndex =
@@ -93,6 +94,11 @@ package struct SaveRehearsal: Sendable {
   /// Takes the keys for integers from 0 to `UInt64.max`, before the first document. Does nothing where the store
   /// knows what they are.
   package mutating func expectUnsignedKeys() { keyKind = keyKind ?? .unsigned }
+
+  /// Whether the collection has a unique index by now.
+  package var mayBeRefused: Bool {
+    collection.store.engine.catalogue[collection.name]?.mayRefuse == true
+  }
 
   private static func hasUniqueIndex<Entity: Document>(_ type: Entity.Type) -> Bool {
     Entity.declaredIndexes.contains(where: \.isUnique)

@@ -94,6 +94,9 @@ package struct RecordBatch: @unchecked Sendable {  // Immutable, as what the ent
   /// Bytes of keys and records.
   package var byteCount: Int { batch.byteCount }
 
+  /// The keys as errors name them, in the order in which they were added.
+  package var keyTexts: [String] { order.map { binding.collection.keyKind.text(of: $0.key) } }
+
   /// Which one was added last of those with the key that an error names.
   package func index(of key: String) -> Int? {
     order.lastIndex { binding.collection.keyKind.text(of: $0.key) == key }
@@ -139,16 +142,56 @@ extension WriteScope {
     try rehearsal.encodingPlace(in: catalogue)
   }
 
-  /// Saves documents that were encoded before.
+  /// Saves documents that were encoded before, as those of the rehearsal's type, where it has one: they leave stored
+  /// fields that it does not know, and its rules of ageing apply.
   ///
   /// - Throws: As ``save(_:in:)``; the body should let it through, so that nothing is kept.
   @discardableResult
   package mutating func save(
-    _ batch: RecordBatch, in collection: DynamicCollection
+    _ batch: RecordBatch, of rehearsal: SaveRehearsal
   ) throws -> SaveReport {
+    let collection = rehearsal.collection
+    var knowledge: SchemaKnowledge?
+    if let type = rehearsal.type { knowledge = try self.knowledge(of: type) }
     guard let binding = catalogue.binding(ofCollection: collection.name),
       batch.isEncoded(for: binding.collection)
-    else { return try save(try batch.documents(), in: collection) }
-    return try apply(batch.batch, clearing: nil, binding)
+    else { return try save(try batch.documents(), in: collection, knowing: knowledge) }
+    return try apply(batch.batch, clearing: nil, binding, knowing: knowledge)
+  }
+
+  /// Saves batches as one change: what unique indexes refuse is known once `body` has saved all of them, so that
+  /// documents of two batches may have exchanged their values.
+  ///
+  /// - Parameter body: Is given what saves a batch that was encoded in this transaction.
+  /// - Throws: As ``save(_:of:)``; what `body` throws.
+  package mutating func saveTogether(
+    of rehearsal: SaveRehearsal, _ body: ((RecordBatch) throws -> SaveReport) throws -> Void
+  ) throws {
+    var knowledge: SchemaKnowledge?
+    if let type = rehearsal.type { knowledge = try self.knowledge(of: type) }
+    guard let binding = catalogue.binding(ofCollection: rehearsal.collection.name) else {
+      throw rehearsal.collection.unknown()
+    }
+    try change(of: binding.collection) { scope, changes in
+      try body { batch in
+        let records =
+          batch.isEncoded(for: binding.collection)
+          ? batch.batch
+          : try rehearsal.collection.batch(
+            of: batch.documents(), keyField: rehearsal.keyField, binding)
+        return try scope.apply(records, clearing: nil, binding, knowing: knowledge, &changes)
+      }
+    }
+  }
+
+  /// Which fields a type knows; nil where its schema does not tell.
+  private mutating func knowledge<Entity: Document>(
+    of type: Entity.Type
+  ) throws -> SchemaKnowledge? {
+    noteAgeing(type)
+    guard let binding = try catalogue.binding(of: type), !binding.root.fields.isEmpty else {
+      return nil
+    }
+    return SchemaKnowledge(binding)
   }
 }

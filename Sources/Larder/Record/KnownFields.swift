@@ -6,6 +6,8 @@ final class KnownFields {
   private let collection: Collection
   /// By table and slot; made when a table is first asked about.
   private var slots: [Int: [Bool]] = [:]
+  /// Likewise, of fields that they know.
+  private var initialValues: [Int: [[UInt8]?]] = [:]
 
   /// nil where nothing is known: for documents that have a schema.
   init?(_ knowledge: (any FieldKnowledge)?, in collection: Collection) {
@@ -19,6 +21,24 @@ final class KnownFields {
     let known = collection.tables[table].fields.map { knowledge.knows($0.name, table: table) }
     slots[table] = known
     return slot < known.count && known[slot]
+  }
+
+  /// Whether a value is what the documents take its field for where they lack it.
+  func isInitial(
+    _ value: ValueReader, slot: Int, table: Int
+  ) throws(RecordError) -> Bool {
+    if initialValues[table] == nil {
+      initialValues[table] = collection.tables[table].fields.map {
+        knowledge.initialValue(of: $0.name, table: table)
+      }
+    }
+    guard let values = initialValues[table], slot < values.count, let initial = values[slot] else {
+      return false
+    }
+    var end = value
+    try end.skip()
+    let bytes = UnsafeRawBufferPointer(start: value.at, count: end.at - value.at)
+    return initial.withUnsafeBytes { Bytes.equal($0, bytes) }
   }
 }
 
@@ -58,9 +78,9 @@ extension RecordWriter {
         let slot = slot(of: oldSlot, in: old.table, for: new.table, known)
       else { continue }
       guard known.knows(slot: slot, table: new.table) else { return true }
-      if let newValue = try new.value(inSlot: slot),
-        try keepsFields(of: value, in: newValue, known, depth: depth + 1)
-      {
+      if let newValue = try new.value(inSlot: slot) {
+        if try keepsFields(of: value, in: newValue, known, depth: depth + 1) { return true }
+      } else if try known.isInitial(value, slot: slot, table: new.table) {
         return true
       }
     }
@@ -148,7 +168,12 @@ extension RecordWriter {
         } else {
           try append(newValue)
         }
-      } else if let oldValue, !known.knows(slot: slot, table: new.table) {
+      } else if let oldValue {
+        if known.knows(slot: slot, table: new.table),
+          try !known.isInitial(oldValue, slot: slot, table: new.table)
+        {
+          continue
+        }
         beginValue(slot: slot)
         try append(oldValue)
       }

@@ -13,4 +13,42 @@
 @usableFromInline protocol FieldKnowledge: Sendable {
   /// Whether they know the field of this name in a field table.
   func knows(_ name: String, table: Int) -> Bool
+  /// What they take a field for that a record lacks, as records hold it; nil where that is not known. Where the old
+  /// record has this, and the new one nothing, they are equal.
+  func initialValue(of name: String, table: Int) -> [UInt8]?
+}
+
+extension FieldKnowledge {
+  @usableFromInline func initialValue(of name: String, table: Int) -> [UInt8]? { nil }
+}
+
+/// What a type with a schema knows, of documents that were encoded without it.
+final class SchemaKnowledge: FieldKnowledge, @unchecked Sendable {  // Immutable after init.
+  private let binding: CollectionBinding
+  private let schemas: [Int: [SchemaBinding]]
+
+  /// - Parameter binding: Of the type.
+  init(_ binding: CollectionBinding) {
+    self.binding = binding
+    schemas = Dictionary(grouping: binding.schemas, by: \.table)
+  }
+
+  func knows(_ name: String, table: Int) -> Bool {
+    // What no type describes is one value as a whole.
+    schemas[table]?.contains { $0.fields.contains { $0.name == name } } ?? true
+  }
+
+  func initialValue(of name: String, table: Int) -> [UInt8]? {
+    let fields = schemas[table]?.flatMap(\.fields).filter { $0.name == name }
+    guard let field = fields?.first else { return nil }
+    var writer = RecordWriter(binding: binding, capacity: 64)
+    if let value = field.defaultValue {
+      // Another one may be written with another table.
+      if field.kind.holdsDocuments { return nil }
+      value._store(into: &writer)
+    } else if field.kind.isOptional {
+      writer.putNil()
+    }
+    return writer.withBytes { [UInt8]($0) }
+  }
 }

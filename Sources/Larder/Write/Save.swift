@@ -248,18 +248,22 @@ extension Batch {
 extension WriteScope {
   /// Deletes what `selection` matches and the batch does not have, then saves the batch, whose
   /// records must be of the documents' table.
+  ///
+  /// - Parameter knowledge: Which fields the documents know, where they were encoded without a type and do not know
+  ///   all.
   @discardableResult
   @usableFromInline mutating func apply(
-    _ batch: Batch, clearing selection: Selection?, _ binding: CollectionBinding
+    _ batch: Batch, clearing selection: Selection?, _ binding: CollectionBinding,
+    knowing knowledge: (any FieldKnowledge)? = nil
   ) throws -> SaveReport {
     try change(of: binding.collection) { scope, changes in
-      try scope.apply(batch, clearing: selection, binding, &changes)
+      try scope.apply(batch, clearing: selection, binding, knowing: knowledge, &changes)
     }
   }
 
   @usableFromInline mutating func apply(
     _ batch: Batch, clearing selection: Selection?, _ binding: CollectionBinding,
-    _ changes: inout DocumentChanges
+    knowing knowledge: (any FieldKnowledge)? = nil, _ changes: inout DocumentChanges
   ) throws -> SaveReport {
     var report = SaveReport()
     report.duplicates = batch.duplicateCount
@@ -268,7 +272,9 @@ extension WriteScope {
       cleared = try clear(selection, binding, keeping: batch.entries, &changes)
       report.deleted = cleared.count
     }
-    try withExtendedLifetime(batch) { try upsert(batch, binding, cleared, &report, &changes) }
+    try withExtendedLifetime(batch) {
+      try upsert(batch, binding, knowing: knowledge, cleared, &report, &changes)
+    }
     return report
   }
 
@@ -319,15 +325,16 @@ extension WriteScope {
   }
 
   private mutating func upsert(
-    _ batch: Batch, _ binding: CollectionBinding, _ cleared: Cleared,
-    _ report: inout SaveReport, _ changes: inout DocumentChanges
+    _ batch: Batch, _ binding: CollectionBinding, knowing knowledge: (any FieldKnowledge)?,
+    _ cleared: Cleared, _ report: inout SaveReport, _ changes: inout DocumentChanges
   ) throws {
     // Of documents that an index has named and that are not there, its entries would stay.
     var named = cleared.named[...]
     // Without a type nothing is unknown: what a document lacks is gone.
-    let mayKeepFields = !binding.isDynamic && binding.schemas.contains { $0.leavesFieldsUnknown }
+    let mayKeepFields =
+      knowledge != nil || !binding.isDynamic && binding.schemas.contains { $0.leavesFieldsUnknown }
     var merging = RecordWriter(binding: binding, capacity: mayKeepFields ? 4096 : 16)
-    let known = KnownFields(batch.knowledge, in: binding.collection)
+    let known = KnownFields(knowledge ?? batch.knowledge, in: binding.collection)
     var cursor = try transaction.cursor(in: binding.collection.documents)
     var isBehindLast = try !cursor.last()
     let last = [UInt8](cursor.key)

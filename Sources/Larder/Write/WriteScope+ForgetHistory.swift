@@ -20,4 +20,36 @@ extension WriteScope {
       scope.hasWrittenMore = true
     }
   }
+
+  /// Drops the change log where it has something of a collection that is described in another way from now on: keys
+  /// and records in it would be read wrongly.
+  mutating func forgetHistory(unreadableBy description: CollectionDescription) throws {
+    guard let stored = catalogue[description.name]?.description, !description.reads(stored) else {
+      return
+    }
+    if try hasHistory(of: description.name) { try forgetHistory() }
+  }
+
+  private borrowing func hasHistory(of name: String) throws -> Bool {
+    var cursor = try transaction.cursor(in: log)
+    var isThere = try cursor.first()
+    while isThere {
+      // One that cannot be read may be of this collection.
+      guard let pack = try? ChangePackReader(cursor.value, firstSequence: 0) else { return true }
+      if pack.header.collection == name { return true }
+      isThere = try cursor.next()
+    }
+    return false
+  }
+}
+
+extension CollectionDescription {
+  /// Whether keys and records that were written by an earlier description mean the same by this one.
+  fileprivate func reads(_ earlier: CollectionDescription) -> Bool {
+    keyKind == earlier.keyKind && tables.count >= earlier.tables.count
+      && zip(tables, earlier.tables).allSatisfy { table, old in
+        table.fields.count >= old.fields.count
+          && zip(table.fields, old.fields).allSatisfy { $0.name == $1.name }
+      }
+  }
 }

@@ -312,6 +312,7 @@ extension WriteScope {
     guard let database = engine.environment.knownDatabase(named: Layout.catalogueName) else {
       throw StoreError.damagedCatalogue("\(Layout.catalogueName) is missing")
     }
+    try forgetHistory(unreadableBy: description)
     try description.encoded().withUnsafeBytes { value in
       var name = description.name
       try name.withUTF8 { key in

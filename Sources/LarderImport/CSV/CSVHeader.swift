@@ -97,12 +97,15 @@ struct CSVHeader {
   }
 
   /// The field that a column's name means. Where there is a column `fuel`, `fuel.type` is the name of a
-  /// field, and no member of a document; unless the catalogue has a document `fuel`.
+  /// field, and no member of a document; unless the catalogue has a document `fuel`. Where it has fields by both
+  /// meanings, the name is read as an export writes it.
   private static func path(
     of name: String, _ place: FieldPlace?, beside names: Set<[String]>
   ) -> FieldPath {
-    guard place?.member(name) == nil, let path = FieldPath(name) else {
-      return FieldPath(field: name)
+    guard let path = FieldPath(name) else { return FieldPath(field: name) }
+    if place?.member(name) != nil {
+      let isThere = path.names.reduce(place) { $0?.member($1) } != nil
+      return isThere ? path : FieldPath(field: name)
     }
     // Beside a column that is deeper than the limit nothing is read: that one is refused itself.
     let isBeside = (1..<min(path.names.count, maximumDepth + 1)).contains { count in

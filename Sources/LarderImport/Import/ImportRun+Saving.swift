@@ -9,11 +9,17 @@ extension ImportRun {
   /// Whether everything is saved in one transaction.
   var isAtOnce: Bool {
     // Keys that are made are new ones each time: an import that was interrupted could not be repeated.
-    options.atomically || options.makesKeys || rehearsal.hasUniqueIndex
+    options.atomically || options.makesKeys || refusesDuplicates
   }
+
+  private var refusesDuplicates: Bool { rehearsal.hasUniqueIndex || hasNewUniqueIndex }
 
   mutating func save(_ file: borrowing ImportFile) throws {
     let total = report.documentCount
+    if !isAtOnce, rehearsal.mayBeRefused {
+      // It has come meanwhile, and what is kept was made for batches.
+      (hasNewUniqueIndex, kept) = (true, nil)
+    }
     // If the store cannot be read, the save says why.
     if (try? kept?.holds(in: rehearsal.collection.store)) == false { kept = nil }
     report.secondReadCount = kept?.start ?? total
@@ -42,27 +48,26 @@ extension ImportRun {
     }
     return try rehearsal.write(as: .imported) { scope in
       var saved = SaveReport()
-      var first = 0
       directCount = 0
       if report.documentCount == 0 {
         try file.checkUnchanged()
         return saved
       }
       let place = try scope.encodingPlace(of: rehearsal)
-      var refused: RecordBatch?
+      // Made once more, they would be others.
+      var madeKeys: [String] = []
       do {
-        dividedCount = try forEachBatch(of: file, in: place) { batch in
-          refused = batch
-          saved += try scope.save(batch, in: rehearsal.collection)
-          refused = nil
-          first += batch.count
-          directCount += batch.directCount
-          return 0
+        try scope.saveTogether(of: rehearsal) { save in
+          dividedCount = try forEachBatch(of: file, in: place) { batch in
+            if options.makesKeys, refusesDuplicates { madeKeys += batch.keyTexts }
+            saved += try save(batch)
+            directCount += batch.directCount
+            return 0
+          }
         }
       } catch let error as StoreError {
-        guard let refused else { throw error }
         // Nobody else reads the file any more.
-        throw try located(error, refused, first, file)
+        throw try located(error, file, in: place, madeKeys)
       }
       try file.checkUnchanged()
       if options.isDryRun { throw Rehearsed() }
@@ -83,9 +88,7 @@ extension ImportRun {
     guard report.documentCount > 0 else { return try file.checkUnchanged() }
     let place = try rehearsal.encodingPlace()
     report.dividedBatchCount = try forEachBatch(of: file, in: place) { batch in
-      saved += try store.write(as: .imported) {
-        try $0.save(batch, in: rehearsal.collection)
-      }
+      saved += try store.write(as: .imported) { try $0.save(batch, of: rehearsal) }
       count += batch.count
       directCount += batch.directCount
       return count
@@ -93,17 +96,24 @@ extension ImportRun {
     try file.checkUnchanged()
   }
 
-  /// A refusal with the place of the document that it is for.
-  ///
-  /// - Parameter first: How many documents stand before the batch.
+  /// A refusal with the place of the document that it is for. The file is read once more for it.
   private func located(
-    _ error: StoreError, _ batch: RecordBatch, _ first: Int, _ file: borrowing ImportFile
+    _ error: StoreError, _ file: borrowing ImportFile, in encoding: EncodingPlace,
+    _ madeKeys: [String]
   ) throws -> any Error {
-    guard case .uniqueViolation(let collection, let index, let value, let key, let other) = error,
-      let place = batch.index(of: key)
+    guard case .uniqueViolation(let collection, let index, let value, let key, let other) = error
     else { return error }
+    var (found, first) = (madeKeys.lastIndex(of: key), 0)
+    if !options.makesKeys {
+      _ = try forEachBatch(of: file, in: encoding) { batch in
+        if let place = batch.index(of: key) { found = first + place }
+        first += batch.count
+        return 0
+      }
+    }
+    guard let found else { return error }
     var documents = try reader(of: file)
-    var (number, left) = (0, first + place)
+    var (number, left) = (0, found)
     while left >= 0, try documents.advance() {
       if !superseded.contains(number) { left -= 1 }
       number += 1

@@ -18,11 +18,15 @@ struct ImportRun {
   var kept: KeptBatches?
   /// The numbers of documents, from 0 on, that are left out for a later one with their key.
   var superseded: Set<Int> = []
+  /// Whether the collection got its first unique index while the file was checked.
+  var hasNewUniqueIndex = false
   /// Whether each document has a line of its own.
   var hasLines = false
 
   /// What one step of the first pass holds of the file.
   static let stepDocumentCount = 1_000
+  /// So many names of fields, each in few documents, that those in the rest of a file can hardly have most of them.
+  private static let hopelessNameCount = 8_192
   /// How much of the checking it is to find the kinds of columns.
   private static let inferringPart = 0.3
   /// How much it is to try the rows with kinds that are guessed; seldom does anything come behind it.
@@ -170,6 +174,10 @@ struct ImportRun {
       if report.documentCount >= stepEnd.documentCount || byteCount >= stepEnd.byteCount {
         if documents.isWrong { return false }
         try rehearse(&step, file.name)
+        // Each step with new names costs what there are names: nobody waits for the end of a hopeless file.
+        if let (names, _) = rehearsal.shape.sparseness, names > Self.hopelessNameCount {
+          try checkNames(file.name, at: documents.position)
+        }
         try tell(news(.reading, byteCount, file, report.documentCount, part: part))
         stepEnd.documentCount = report.documentCount + Self.stepDocumentCount
         stepEnd.byteCount = byteCount + stepByteCount
@@ -243,10 +251,12 @@ struct ImportRun {
   }
 
   /// - Throws: ``ImportError`` for documents with ever new names, each of which would take a place in every record.
-  private func checkNames(_ file: String) throws(ImportError) {
+  private func checkNames(
+    _ file: String, at position: TextPosition = .start
+  ) throws(ImportError) {
     guard let (names, average) = rehearsal.shape.sparseness else { return }
     throw fieldNamesRefused(
-      file,
+      file, at: position,
       found: "\(names) names of fields, of which a document has about \(average)",
       expected:
         "names that most documents have, as each takes a place in every record; put what has "
@@ -254,10 +264,10 @@ struct ImportRun {
   }
 
   private func fieldNamesRefused(
-    _ file: String, found: String, expected: String
+    _ file: String, at position: TextPosition = .start, found: String, expected: String
   ) -> ImportError {
     var error = ImportError(
-      .shape, file: file, position: .start, found: found, expected: expected)
+      .shape, file: file, position: position, found: found, expected: expected)
     error.reason = .fieldNames
     return error
   }

@@ -13,7 +13,7 @@ extension Store {
   /// it is if the documents have fields or kinds that the collection lacks, up to the last that does, and always
   /// where keys are made or stand twice. An import in one transaction keeps all documents, equal or not. So an
   /// import of what is mostly there costs one reading. Memory holds 16 MB, or six batches and the text of
-  /// four, and 14 bytes for each document, however large the file is.
+  /// four, and 14 bytes for each document, however large the file is; with a unique index also its values and keys.
   ///
   /// A file of 4 MB or more with one document in each line is read by several threads, as many as
   /// `StoreOptions.readThreadCount` says, and four at most. Any other of 1 MB or more is read on a thread of
@@ -57,6 +57,9 @@ extension Store {
   /// ```swift
   /// let report = try store.importDocuments(from: .file("contacts.json"), into: Contact.self)
   /// ```
+  /// As in a save of the type, stored fields that it does not know stay, and its rules of ageing hold. A field that a
+  /// document lacks has its initial value from then on.
+  ///
   /// - Throws: As ``importDocuments(from:into:key:options:progress:)``; `StoreError` also for a type
   ///   that cannot be declared, or whose schema names no key field.
   @discardableResult

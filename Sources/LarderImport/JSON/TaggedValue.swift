@@ -83,10 +83,12 @@ extension TapeConversion {
 }
 
 extension FieldPlace {
-  /// Whether a tag can mean something here: in a document, or a dictionary, members have any name.
+  /// Whether a tag can mean something here: in a document, or a dictionary under text, members have any name.
   var takesTags: Bool {
     switch kind {
-    case .document, .dictionary: false
+    case .document: false
+    // No tag is a number, or what else the keys are.
+    case .dictionary(let key, _): key != .string && key != .any
     default: true
     }
   }

@@ -44,10 +44,12 @@ public struct ImportOptions: Sendable {
   /// Saves everything in one transaction: all documents are kept, or none.
   ///
   /// LMDB then holds the changed pages in memory, and other writers wait to the end. An import into a
-  /// collection with a unique index always goes so: only a save can tell whether it refuses a document.
+  /// collection with a unique index always goes so: only a save of all can tell whether it refuses a document. In the
+  /// file documents may exchange their values.
   public var atomically = false
 
-  /// Finds out whether everything could be saved, and saves nothing.
+  /// Finds out whether everything could be saved, and saves nothing. It does not look for room on the disk or in
+  /// the quota.
   public var isDryRun = false
 
   /// What a JSON file, or JSON in a field of a CSV file, may hold before it is refused.

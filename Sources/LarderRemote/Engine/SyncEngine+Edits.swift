@@ -150,7 +150,8 @@ extension SyncEngine {
         return false
       }
       if let newer = entry.newer {
-        try tx.setSyncBase(collection.name, key, to: newer.record == nil ? nil : SyncBase(newer.base))
+        let base = newer.record == nil ? nil : SyncBase(newer.base)
+        try tx.setSyncBase(collection.name, key, to: base)
       } else if isGone {
         try tx.setSyncBase(collection.name, key, to: nil)
       }

@@ -6,6 +6,26 @@ import Testing
 
 @Suite("Columns of several kinds")
 struct CSVMixedTests {
+  @Test("a column whose name has two meanings is the field that an export writes so")
+  func ambiguous() throws {
+    try withTemporaryStore { store in
+      let places = store.collection("c")
+      try places.save(
+        [
+          ["id": 1, "geo": .document(["lat": 5]), "geo.lat": 9], ["id": 2, "a.b": 1, "`a.b`": 2],
+        ], keyField: "id")
+      let before = try places.fetch(DynamicQuery())
+      let scratch = try ScratchFolder()
+      try store.export(collection: "c", as: .csv, to: .file(scratch.file("t.csv")))
+
+      try store.importDocuments(from: .file(scratch.file("t.csv")), into: "c", key: "id")
+      #expect(try places.fetch(DynamicQuery()) == before)
+      try store.importDocuments(
+        from: .text("id,geo.lat,`geo.lat`\n1,6,7\n", name: "t.csv"), into: "c", key: "id")
+      #expect(try places.get(1) == ["id": 1, "geo": .document(["lat": 6]), "geo.lat": 7])
+    }
+  }
+
   @Test(
     "each field of a column of any kind is what it would be in a column of its own",
     arguments: [true, false])

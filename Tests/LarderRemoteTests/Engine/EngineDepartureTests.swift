@@ -156,7 +156,7 @@ struct EngineDepartureTests {
     try verifyNothingIsLeft(desk)
   }
 
-  @Test("a document that was made here, and moved away before its answer came, goes with the answer")
+  @Test("a document that was made here, and moved away before its answer, goes with the answer")
   func madeAndMoved() async throws {
     let desk = try await desk(["a", "b"])
     try await desk.cards.save(Card(id: "2", title: "new"))

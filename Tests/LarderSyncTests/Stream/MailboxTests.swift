@@ -85,7 +85,7 @@ import Testing
     await source.value
   }
 
-  @Test("who always finds something else when asking is given values all the same, at most one ahead")
+  @Test("who always finds something else when asking is given values, too, at most one ahead")
   func notStarved() async {
     let log = Log()
     mailbox.put(.refresh(RefreshState(isRefreshing: true)), from: .state)

@@ -108,7 +108,8 @@ import Testing
       try numbers.save((1...3).map { ByNumber(id: $0) })
       #expect(try numbers.fetch(ByNumber.where { $0.id >= 2 }).map(\.id) == [2, 3])
       #expect(throws: StoreError.self) { try texts.get("a") }
-      #expect(try store.history().changes.count > 4)
+      // The log would read the keys that it had as numbers.
+      #expect(try store.history().isReset)
     }
     try withTemporaryStore { store in
       try store.declare(ByID.self)

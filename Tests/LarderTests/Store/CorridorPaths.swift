@@ -59,6 +59,20 @@ extension CorridorPath {
     _ body: @escaping @Sendable (Store) throws -> Void
   ) -> @Sendable (Store) async throws -> Void { { try body($0) } }
 
+  /// Imports documents: `LarderImport` is above this target, and these are the calls that it makes in the end.
+  private static func importing(_ store: Store, _ type: (any Document.Type)?) throws {
+    let collection = store.collection("Cargo")
+    var rehearsal = try SaveRehearsal(collection, keyField: "id", declaring: type)
+    try rehearsal.add(dynamic)
+    try rehearsal.declare()
+    var encoder = TapeEncoder(
+      rehearsal, in: try rehearsal.encodingPlace(), rules: nil,
+      TapeConversion(value: { _, _ in nil }, isTag: { _ in false }))
+    for document in dynamic { try encoder.add(document) }
+    let batch = encoder.takeBatch()
+    _ = try store.write(as: .imported) { try $0.save(batch, of: rehearsal) }
+  }
+
   private static let untyped = "only a type has rules"
   private static let deleting = "what only deletes is of no type that was saved"
   private static let noDocument = "it changes no document"
@@ -155,18 +169,10 @@ extension CorridorPath {
     // `LarderImport` is above this target: the calls that it makes in the end.
     CorridorPath(
       description: "import", origin: .imported, without: [.ageing: untyped],
-      run: now { store in
-        let collection = store.collection("Cargo")
-        var rehearsal = try SaveRehearsal(collection, keyField: "id")
-        try rehearsal.add(dynamic)
-        try rehearsal.declare()
-        var encoder = TapeEncoder(
-          rehearsal, in: try rehearsal.encodingPlace(), rules: nil,
-          TapeConversion(value: { _, _ in nil }, isTag: { _ in false }))
-        for document in dynamic { try encoder.add(document) }
-        let batch = encoder.takeBatch()
-        _ = try store.write(as: .imported) { try $0.save(batch, in: collection) }
-      }),
+      run: now { try importing($0, nil) }),
+    CorridorPath(
+      description: "import of a type", origin: .imported, run: now { try importing($0, Cargo.self) }
+    ),
     CorridorPath(
       description: "save without a type, in a write", without: [.ageing: untyped],
       run: now { store in

@@ -87,7 +87,8 @@ extension WriteScope {
   /// Where one of the two is synced, the new one is. A remote knows no document under the new name, so
   /// that all of them are to be sent to it, and it keeps what it has under the old one.
   ///
-  /// - Parameter name: Of a collection that does not exist, or holds nothing.
+  /// - Parameter name: Of a collection that does not exist, or holds nothing. If the change log has anything of that
+  ///   one, such as the deletion of its last document, the log begins anew, as with ``forgetHistory()``.
   /// - Returns: How many documents were moved.
   /// - Throws: ``StoreError/collectionExists(_:)``, ``StoreError/collectionName(_:reason:)``,
   ///   ``StoreError/unfinishedMigration(collection:version:)``,
@@ -102,11 +103,7 @@ extension WriteScope {
     guard let source = catalogue[collection.name], name != source.name else { return 0 }
     try source.checkMigrated()
     // Under the old name, nobody would send them any more.
-    if let outbox = engine.outboxDatabases?.outbox,
-      try transaction.hasKey(withPrefix: OutboxKey.prefix(of: source.name), in: outbox)
-    {
-      throw StoreError.unsentEdits(collection: source.name)
-    }
+    try checkSent(source.name)
     guard let empty = catalogue[name] else {
       undeclared = try Declaration(
         name: name, keyKind: source.keyKind, keyField: source.description.keyField,
@@ -116,6 +113,8 @@ extension WriteScope {
     guard try transaction.statistics(of: empty.documents).entryCount == 0 else {
       throw StoreError.collectionExists(name)
     }
+    // Deletions that were not sent yet.
+    try checkSent(name)
     return try wholly { scope in
       var description = source.description.renamed(to: name)
       description.isSynced = source.description.isSynced || empty.description.isSynced
@@ -133,6 +132,15 @@ extension WriteScope {
         try scope.put(nil, of: .collection(source.name), in: migrations)
       }
       return count
+    }
+  }
+
+  /// - Throws: ``StoreError/unsentEdits(collection:)``.
+  private borrowing func checkSent(_ name: String) throws {
+    if let outbox = engine.outboxDatabases?.outbox,
+      try transaction.hasKey(withPrefix: OutboxKey.prefix(of: name), in: outbox)
+    {
+      throw StoreError.unsentEdits(collection: name)
     }
   }
 

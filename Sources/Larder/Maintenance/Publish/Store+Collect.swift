@@ -39,7 +39,9 @@ extension Store {
     var letters: [Letter] = []
     for id in found {
       do {
-        guard let letter = try Letter.read(id, in: mailbox, repeat each types) else { continue }
+        guard let letter = try Letter.read(id, in: mailbox, for: self, repeat each types) else {
+          continue
+        }
         if letter.isForeign { report.foreign.append(id) } else { letters.append(letter) }
       } catch {
         report.unreadable[id] = error
@@ -62,7 +64,7 @@ extension Store {
           }
         }
         // Who does not look at the report must hear of a disk that is full.
-        if withoutRoom.count == letters.count, let error = withoutRoom[letters[0].id] { throw error }
+        if withoutRoom.count == letters.count, let error = withoutRoom.values.first { throw error }
         report.refused.merge(withoutRoom) { $1 }
       }
     }
@@ -105,47 +107,6 @@ extension MailboxReport {
   }
 }
 
-/// A letter as it was read.
-private struct Letter {
-  let id: UUID
-  let saves: [(inout WriteScope) throws -> SaveReport]
-  let isForeign: Bool
-
-  /// Nil where it has gone.
-  static func read<each Entity: Document>(
-    _ id: UUID, in mailbox: Mailbox, _ types: repeat (each Entity).Type
-  ) throws -> Letter? {
-    try Store.withScratch("letter") { scratch in
-      let copy = scratch.appending(path: "data.mdb").path(percentEncoded: false)
-      let isThere = try Engine.storing(at: mailbox.path) {
-        try WholeFile.copy(mailbox.file(of: id), to: copy)
-      }
-      guard isThere else { return nil }
-      let store = try Store(published: scratch)
-      defer { try? store.close() }  // It lets go of itself in any case.
-      var known: Set<String> = []
-      var saves: [(inout WriteScope) throws -> SaveReport] = []
-      try store.read { snapshot in
-        repeat _ = known.insert((each Entity).schema.name)
-        repeat saves.append(saving(try snapshot.fetch((each Entity).all)))
-      }
-      let isForeign = try !known.isSuperset(of: store.collectionNames())
-      return Letter(id: id, saves: saves, isForeign: isForeign)
-    }
-  }
-
-  func remove(from mailbox: Mailbox) {
-    // One that stays has its note, and is removed by the next collection.
-    try? FileManager.default.removeItem(atPath: mailbox.file(of: id))
-  }
-
-  private static func saving<Entity: Document>(
-    _ documents: [Entity]
-  ) -> (inout WriteScope) throws -> SaveReport {
-    { scope in try documents.isEmpty ? SaveReport() : scope.save(documents) }
-  }
-}
-
 extension WriteScope {
   /// Merges letters that no note says were merged, and forgets notes of letters that have gone.
   ///
@@ -163,7 +124,7 @@ extension WriteScope {
         outcome.saves += try undoable { scope in
           try letter.saves.reduce(into: SaveReport()) { try $0 += $1(&scope) }
         }
-      } catch let error as StoreError where error.isOfDocument {
+      } catch let error as StoreError where error.isOfLetter {
         outcome.refused[letter.id] = error
         continue
       }
@@ -187,5 +148,13 @@ extension WriteScope {
       if Mutant.lettersRemovedFirst.isOn { return true }
     #endif
     return try Engine.storing(at: mailbox.path) { try WholeFile.exists(mailbox.file(of: letter)) }
+  }
+}
+
+extension StoreError {
+  /// Whether it keeps a letter from being merged, and no other one.
+  fileprivate var isOfLetter: Bool {
+    if case .unfinishedMigration = self { return true }
+    return isOfDocument
   }
 }
