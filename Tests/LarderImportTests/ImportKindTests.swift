@@ -182,6 +182,26 @@ struct ImportKindTests {
     }
   }
 
+  @Test("a kind that is given may meet another one that is stored, where kinds may be mixed")
+  func givenBesideStored() throws {
+    var options = ImportOptions()
+    options.types = ["x": .decimal]
+    options.allowsMixedKinds = true
+    for lines in [[#"{"id": 1, "x": 1.5}"#, #"{"id": 2, "x": "t"}"#], [#"{"id": 1, "x": 1.5}"#]] {
+      for lines in [lines, lines.reversed()] {
+        try withTemporaryStore { store in
+          try store.collection("c").save([["id": 9, "x": 7]], keyField: "id")
+          let report = try store.importDocuments(
+            from: .text(lines.joined(separator: "\n"), name: "t.ndjson"), into: "c", key: "id",
+            options: options)
+          #expect(report.saved.inserted == lines.count)
+          #expect(report.inferredFields.first { $0.name == "x" }?.kind == "any")
+          #expect(try store.collection("c").get(9)?["x"] == 7)
+        }
+      }
+    }
+  }
+
   @Test("a value that is none of the kind that its field is given is refused, mixed or not")
   func misfits() throws {
     for isMixed in [false, true] {

@@ -280,7 +280,15 @@ extension SeenValues {
 
 extension SeenValues {
   private mutating func add(scalar value: Value, _ place: Place) throws(Conflict) {
-    if let rule = place.rules?.kind { return try add(scalar: value, ruledBy: rule) }
+    if let rule = place.rules?.kind {
+      // The collection may hold a kind that does not go with the one that was given.
+      if place.isMixed, let stored = place.stored, stored != .null, stored != rule,
+        Kind<Int>.widened(stored, rule) == nil
+      {
+        throw conflict(value)
+      }
+      return try add(scalar: value, ruledBy: rule)
+    }
     if place.inference.policy.isExact, let stored = place.stored, stored.isText,
       value.coerced(to: stored) != nil, hasOnly(stored)
     {
