@@ -19,7 +19,8 @@ extension SyncEngine {
   /// Syncs once, within so much time: for the background time that a system gives an app. What is under way
   /// when it is over is broken off, and goes on with the next sync.
   ///
-  /// - Returns: Whether everything was done; false after ``pause()``, too.
+  /// - Returns: Whether everything was done; false after ``pause()``, too, and where edits were sent that the remote
+  ///   has no answer to yet.
   /// - Throws: As ``sync(_:)``.
   @discardableResult
   public func run(budget: Duration) async throws -> Bool {
@@ -36,7 +37,8 @@ extension SyncEngine {
         defer { group.cancelAll() }
         return try await group.next() ?? nil
       }
-      return status != .skipped && !isOver.withLock { $0 }
+      if status == .skipped || isOver.withLock({ $0 }) { return false }
+      return try !pending().contains { $0.status == .sent }
     } catch is CancellationError
       where isOver.withLock({ $0 }) || isPaused && !Task.isCancelled
     {

@@ -110,6 +110,20 @@ import Testing
     await #expect(throws: StoreError.self) { while try await updates.next() != nil {} }
   }
 
+  @Test("not everything is done while the remote puts an edit off")
+  func putOffInBudget() async throws {
+    let desk = try SyncDesk(server)
+    server.script { call, _ in if case .push = call { .putsOff(behind: 0) } else { nil } }
+    try await desk.cards.save(Card(id: "a"))
+
+    #expect(try await desk.engine.run(budget: .seconds(60)) == false)
+
+    server.script(nil)
+    #expect(try await desk.engine.run(budget: .seconds(60)))
+    #expect(server.documents(in: "all").count == 1)
+    try desk.close()
+  }
+
   @Test("a failure within the budget is thrown")
   func failingBudget() async throws {
     let desk = try SyncDesk(server)
