@@ -436,12 +436,19 @@ private struct Answered {
       var base = SyncBase(
         scope: SyncBase(entry.newer?.base)?.scope ?? scope, loading: SyncBase.unseen,
         revision: version?.revision ?? SyncTables.noRevision)
-      if entry.newer == nil, SyncBase(try tx.base(name, key))?.hasLeft == true {
+      let known = SyncBase(try tx.base(name, key))
+      if entry.newer == nil, known?.hasLeft == true {
         // It is in no scope that was read, so that it goes, and what is left of the edit is set aside.
         base.loading = SyncBase.left
       }
+      // Somebody has had the edit sent all the same. If there is nothing more to send, the document stays where it is.
+      let isOutside =
+        entry.newer == nil && known == nil && entry.base != nil && document != nil
       var reconciling = Reconciling(place: place, key: key, entry: entry)
       try reconciling.settle(Incoming(base: base, document: document), &tx)
+      if isOutside, try tx.outboxEntry(name, key) == nil {
+        try tables.noteLeft(base, name, key, &tx)
+      }
     case .rejected(let code, let reason): try reject(code, reason, mend, &tx)
     case .retry: break
     }

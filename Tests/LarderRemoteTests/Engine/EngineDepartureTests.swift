@@ -1,3 +1,4 @@
+import LarderLMDB
 import LarderRemote
 import LarderTesting
 import Testing
@@ -200,6 +201,39 @@ struct EngineDepartureTests {
     #expect(try desk.titles() == ["1 mine"])
     #expect(try desk.engine.pending().count == 1)
     try desk.close()
+  }
+
+  @Test(
+    "a deletion that is sent all the same, and meets an edit elsewhere, leaves nothing here",
+    arguments: [["a"], ["a", "b"]])
+  func deletionOutside(_ scopes: [String]) async throws {
+    let store = try Store.temporary()
+    let deletes = Locked(false)
+    let remote = ClosureRemote { [server] request in
+      // As the page comes that says so, and behind the push.
+      if deletes.withLock({ $0 }) {
+        _ = try await store.repository(of: Card.self).delete(keys: ["1"])
+      }
+      return try await server.pull(request)
+    } push: { [server] in
+      try await server.push($0)
+    }
+    let desk = try SyncDesk(remote, store: store, scopes: scopes)
+    server.put(.card("1"), .card("1", "t", count: 3), in: "a")
+    try await desk.sync()
+    server.move(.card("1"), to: "elsewhere")
+    server.put(.card("1"), .card("1", "theirs", count: 3), in: "elsewhere")
+    deletes.withLock { $0 = true }
+    try await desk.sync()
+    deletes.withLock { $0 = false }
+    #expect(try desk.engine.rejected().map(\.code) == ["left"])
+
+    try await desk.engine.retry(.card("1"))
+    for _ in 0..<2 { try await desk.sync() }
+
+    #expect(try desk.titles() == [])
+    #expect(try text(in: "elsewhere").contains("theirs"))
+    try verifyNothingIsLeft(desk)
   }
 
   @Test("an edit goes where its document is, in whatever order the scopes are read")

@@ -143,9 +143,9 @@ struct SyncSimulation {
     case 0..<6: try await edit(client)
     case 6: try client.restart()
     case 10:
-      // Somebody else moves a document into another scope.
-      let id = random.pick(["a", "b", "c", "d", "gone1"])
-      let scope = random.pick(Self.scopes)
+      // Somebody else moves a document into another scope; one that may be deleted, to where nobody reads, too.
+      let id = random.pick(["a", "b", "c", "d", "gone1", "gone2"])
+      let scope = random.pick(id.hasPrefix("gone") ? Self.scopes + ["elsewhere"] : Self.scopes)
       trace.note("moves \(id) to \(scope)")
       server.move(RemoteKey("Card", id), to: scope)
     case 11 where try random.once(in: 3) && client.engine.pending().isEmpty:
