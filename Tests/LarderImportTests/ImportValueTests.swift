@@ -10,7 +10,7 @@ struct ImportValueTests {
   func taggedAgain() throws {
     let text = #"""
       {"id": 1, "x": {"$dictionary": [[1, "a"]]}, "y": {"k": {"$dictionary": [[2, true]]}}}
-      {"id": 2, "x": {"$dictionary": []}, "z": {"$date": "2026-03-01T09:30:00.000Z"}}
+      {"id": 2, "x": {"$dictionary": []}, "t": {"$dictionary": [["a", "b"]]}, "z": {"$date": "2026-03-01T09:30:00.000Z"}}
       """#
     try withTemporaryStore { store in
       for isFirst in [true, false] {

@@ -13,6 +13,18 @@ private struct OlderFilm: Equatable {
   var genres: [String] = []
   var rank = 5
   var length: Int?
+  var place = OlderPlace(city: "o")
+}
+
+@EmbeddedDocument
+private struct OlderPlace: Equatable {
+  var city: String
+}
+
+@EmbeddedDocument
+private struct NewerPlace: Equatable {
+  var city: String
+  var street: String?
 }
 
 @Document(as: "ImportedFilm")
@@ -22,6 +34,7 @@ private struct NewerFilm: Equatable {
   var genres: [String] = []
   var rank = 5
   var length: Int?
+  var place = NewerPlace(city: "o")
   var stars: Int?
 }
 
@@ -48,12 +61,17 @@ struct TypedImportTests {
     try await withTemporaryStore { store in
       let newer = store.repository(of: NewerFilm.self)
       try await newer.save(
-        NewerFilm(id: 1, title: "Ellinge", genres: ["a"], rank: 7, length: 89, stars: 5))
+        NewerFilm(
+          id: 1, title: "Ellinge", genres: ["a"], rank: 7, length: 89,
+          place: NewerPlace(city: "p", street: "s"), stars: 5))
 
       let report = try store.importDocuments(from: seed, into: OlderFilm.self)
 
       #expect(report.saved.updated == 1)
-      #expect(try newer.get(1) == NewerFilm(id: 1, title: "Elling", stars: 5))
+      #expect(
+        try newer.get(1)
+          == NewerFilm(id: 1, title: "Elling", place: NewerPlace(city: "o", street: "s"), stars: 5)
+      )
       // An import without a type is the whole document.
       try store.importDocuments(from: seed, into: "ImportedFilm", key: "id")
       #expect(try newer.get(1) == NewerFilm(id: 1, title: "Elling"))
@@ -120,6 +138,14 @@ struct TypedImportTests {
       #expect(error?.position?.line == 951)
       #expect(error?.found == "rank 3 in the unique index `rank`, as RankedPlayer 3 has")
       #expect(try store.check().isSound)
+      // Looking for the place is no progress.
+      var fractions: [Double] = []
+      #expect(throws: ImportError.self) {
+        try store.importDocuments(
+          from: lines { $0 == 950 ? 3 : $0 }, into: RankedPlayer.self, options: options
+        ) { fractions.append($0.fraction ?? -1) }
+      }
+      #expect(fractions == fractions.sorted())
     }
   }
 

@@ -7,7 +7,7 @@ final class KnownFields {
   /// By table and slot; made when a table is first asked about.
   private var slots: [Int: [Bool]] = [:]
   /// Likewise, of fields that they know.
-  private var initialValues: [Int: [[UInt8]?]] = [:]
+  private var initialValues: [Int: [UnsafeRawBufferPointer?]] = [:]
 
   /// nil where nothing is known: for documents that have a schema.
   init?(_ knowledge: (any FieldKnowledge)?, in collection: Collection) {
@@ -23,22 +23,38 @@ final class KnownFields {
     return slot < known.count && known[slot]
   }
 
-  /// Whether a value is what the documents take its field for where they lack it.
-  func isInitial(
-    _ value: ValueReader, slot: Int, table: Int
-  ) throws(RecordError) -> Bool {
+  deinit {
+    for values in initialValues.values { for case let bytes? in values { bytes.deallocate() } }
+  }
+
+  /// What the documents take a field for where they lack it, in front of a reader; nil where that is not known.
+  func initialValue(slot: Int, table: Int, like reader: ValueReader) -> ValueReader? {
     if initialValues[table] == nil {
-      initialValues[table] = collection.tables[table].fields.map {
-        knowledge.initialValue(of: $0.name, table: table)
+      initialValues[table] = collection.tables[table].fields.map { field in
+        knowledge.initialValue(of: field.name, table: table).map { bytes in
+          let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 8)
+          copy.copyBytes(from: bytes)
+          return UnsafeRawBufferPointer(copy)
+        }
       }
     }
-    guard let values = initialValues[table], slot < values.count, let initial = values[slot] else {
-      return false
-    }
-    var end = value
+    guard let values = initialValues[table], slot < values.count, let bytes = values[slot],
+      let start = bytes.baseAddress
+    else { return nil }
+    return ValueReader(
+      start, start + bytes.count, binding: reader.binding, depth: reader.depth)
+  }
+}
+
+extension ValueReader {
+  /// Whether the values in front of two readers have the same bytes.
+  fileprivate func isEqual(to other: ValueReader) throws(RecordError) -> Bool {
+    var (end, otherEnd) = (self, other)
     try end.skip()
-    let bytes = UnsafeRawBufferPointer(start: value.at, count: end.at - value.at)
-    return initial.withUnsafeBytes { Bytes.equal($0, bytes) }
+    try otherEnd.skip()
+    return Bytes.equal(
+      UnsafeRawBufferPointer(start: at, count: end.at - at),
+      UnsafeRawBufferPointer(start: other.at, count: otherEnd.at - other.at))
   }
 }
 
@@ -80,8 +96,9 @@ extension RecordWriter {
       guard known.knows(slot: slot, table: new.table) else { return true }
       if let newValue = try new.value(inSlot: slot) {
         if try keepsFields(of: value, in: newValue, known, depth: depth + 1) { return true }
-      } else if try known.isInitial(value, slot: slot, table: new.table) {
-        return true
+      } else if let initial = known.initialValue(slot: slot, table: new.table, like: value) {
+        if try value.isEqual(to: initial) { return true }
+        if try keepsFields(of: value, in: initial, known, depth: depth + 1) { return true }
       }
     }
     return false
@@ -169,13 +186,19 @@ extension RecordWriter {
           try append(newValue)
         }
       } else if let oldValue {
-        if known.knows(slot: slot, table: new.table),
-          try !known.isInitial(oldValue, slot: slot, table: new.table)
-        {
-          continue
+        if !known.knows(slot: slot, table: new.table) {
+          beginValue(slot: slot)
+          try append(oldValue)
+        } else if let initial = known.initialValue(slot: slot, table: new.table, like: oldValue) {
+          // Either they are equal, or the initial value takes over what nobody here knows.
+          if try oldValue.isEqual(to: initial) {
+            beginValue(slot: slot)
+            try append(oldValue)
+          } else if try keepsFields(of: oldValue, in: initial, known, depth: depth + 1) {
+            beginValue(slot: slot)
+            try putMerged(old: oldValue, new: initial, known, depth: depth + 1)
+          }
         }
-        beginValue(slot: slot)
-        try append(oldValue)
       }
     }
     return outer

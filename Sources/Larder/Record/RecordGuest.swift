@@ -13,8 +13,7 @@
 @usableFromInline protocol FieldKnowledge: Sendable {
   /// Whether they know the field of this name in a field table.
   func knows(_ name: String, table: Int) -> Bool
-  /// What they take a field for that a record lacks, as records hold it; nil where that is not known. Where the old
-  /// record has this, and the new one nothing, they are equal.
+  /// What they take a field for that a record lacks, as records hold it; nil where that is not known.
   func initialValue(of name: String, table: Int) -> [UInt8]?
 }
 
@@ -42,13 +41,16 @@ final class SchemaKnowledge: FieldKnowledge, @unchecked Sendable {  // Immutable
     let fields = schemas[table]?.flatMap(\.fields).filter { $0.name == name }
     guard let field = fields?.first else { return nil }
     var writer = RecordWriter(binding: binding, capacity: 64)
+    // Embedded documents stand in another one.
+    writer.beginDocument()
+    let start = writer.count
     if let value = field.defaultValue {
-      // Another one may be written with another table.
-      if field.kind.holdsDocuments { return nil }
       value._store(into: &writer)
     } else if field.kind.isOptional {
       writer.putNil()
+    } else {
+      return nil
     }
-    return writer.withBytes { [UInt8]($0) }
+    return writer.withBytes { [UInt8]($0[start...]) }
   }
 }

@@ -32,12 +32,15 @@ extension ImportRun {
       }
       report.saved.duplicates += superseded.count
     } catch is Rehearsed {
-      return
+      // As after any other import.
     } catch let refusal as ImportError where isAtOnce && refusal.kind == .value {
       throw refusal  // Nothing was saved.
     } catch {
       throw interrupted((error as? ImportStop)?.reason ?? error, total: total)
     }
+    // Everything is saved: a wish to stop comes too late.
+    let committed = isAtOnce ? 0 : savedDocumentCount
+    try? progress(news(.saving, file.byteCount, file, committed, keptPart: 1))
   }
 
   private mutating func saveAtOnce(_ file: borrowing ImportFile) throws -> SaveReport {
@@ -105,7 +108,7 @@ extension ImportRun {
     else { return error }
     var (found, first) = (madeKeys.lastIndex(of: key), 0)
     if !options.makesKeys {
-      _ = try forEachBatch(of: file, in: encoding) { batch in
+      _ = try forEachBatch(of: file, in: encoding, tells: false) { batch in
         if let place = batch.index(of: key) { found = first + place }
         first += batch.count
         return 0
@@ -131,17 +134,19 @@ extension ImportRun {
       rehearsal, options, kept, without: superseded)
   }
 
-  /// - Parameter body: Returns how many documents are committed.
+  /// - Parameters:
+  ///   - tells: Whether progress is told.
+  ///   - body: Returns how many documents are committed.
   /// - Returns: How many batches threads of their own have made.
   private func forEachBatch(
-    of file: borrowing ImportFile, in place: EncodingPlace,
+    of file: borrowing ImportFile, in place: EncodingPlace, tells: Bool = true,
     _ body: (RecordBatch) throws -> Int
   ) throws -> Int {
     var committed = 0
     func use(_ step: ImportBatches.Step) throws {
       if let batch = step.batch { committed = try body(batch) }
       // Behind the last, everything is saved.
-      guard !step.isLast else { return }
+      guard !step.isLast, tells else { return }
       try tell(news(.saving, step.byteCount, file, committed, keptPart: step.keptPart))
     }
     var dividedCount = 0
@@ -154,8 +159,6 @@ extension ImportRun {
       let ahead = ImportBatches.Source(batches(try reader(of: file), in: place))
       try WorkAhead.run(most: 2, counts: { $0.batch != nil }, make: ahead.next, use: use)
     }
-    // Everything is saved: a wish to stop comes too late.
-    try? progress(news(.saving, file.byteCount, file, committed, keptPart: 1))
     return dividedCount
   }
 }

@@ -84,7 +84,7 @@ struct ImportRun {
       reason: reason)
   }
 
-  private var savedDocumentCount: Int {
+  var savedDocumentCount: Int {
     report.saved.inserted + report.saved.updated + report.saved.unchanged
       + report.saved.duplicates
   }

@@ -135,7 +135,7 @@ struct DocumentConversion {
     case (.object, .object(let members)):
       guard members.count == 1, TaggedValue.Tag(name: members[0].name) != nil else { return nil }
       return .document(try object(members, place, rules))
-    case _ where place?.takesTags == false: return nil
+    case (_, let value) where place?.takes(tag, ofArray: value.isArray) == false: return nil
     case (.dictionary, .array(let pairs)): return try dictionary(pairs, place, at: member.position)
     case (_, .string(let text)): return TaggedValue.value(tag, text)
     default: return nil
@@ -199,4 +199,8 @@ struct DocumentConversion {
       found: "\(quoted(second?.name ?? "")) a second time, in another Unicode normalisation",
       expected: "every name once")
   }
+}
+
+extension JSONValue {
+  fileprivate var isArray: Bool { if case .array = self { true } else { false } }
 }

@@ -84,12 +84,20 @@ extension TapeConversion {
 
 extension FieldPlace {
   /// Whether a tag can mean something here: in a document, or a dictionary under text, members have any name.
-  var takesTags: Bool {
+  ///
+  /// - Parameter isArray: Whether what is tagged is an array.
+  func takes(_ tag: TaggedValue.Tag, ofArray isArray: Bool) -> Bool {
     switch kind {
-    case .document: false
+    case .document: return false
+    case .dictionary(.string, let value), .dictionary(.any, let value):
+      // No array is one of its values.
+      guard tag == .dictionary, isArray else { return false }
+      switch value {
+      case .any, .null, .array, .set, .optional: return false
+      default: return true
+      }
     // No tag is a number, or what else the keys are.
-    case .dictionary(let key, _): key != .string && key != .any
-    default: true
+    default: return true
     }
   }
 }

@@ -95,11 +95,9 @@ extension WriteScope {
   ) throws -> SaveReport {
     _ = try declared(type)
     guard let stored = catalogue[written.collection.name] else { return SaveReport() }
-    let shape = try written.collection.shape(
-      of: written.documents.map(\.document), InferredShape(stored.description))
     let declaration = try Declaration(
       name: stored.name, keyKind: stored.keyKind, keyField: stored.description.keyField,
-      shape: shape)
+      shape: WrittenShape(written.description))
     if try !declareHere(declaration) {
       undeclared = declaration
       throw DeclarationNeeded()
@@ -112,6 +110,52 @@ extension WriteScope {
     return try apply(
       Batch(builder), clearing: nil, binding,
       knowing: WrittenFields(written.description, binding.collection.description))
+  }
+}
+
+/// The fields of documents as the store describes them that they were written to, by the type that it knew.
+private struct WrittenShape: DocumentShape {
+  /// Each stands for a table.
+  private final class Identity: Sendable {}
+
+  private final class Tables: Sendable {
+    let tables: [FieldTable]
+    let identities: [Identity]
+
+    init(_ tables: [FieldTable]) {
+      self.tables = tables
+      identities = tables.map { _ in Identity() }
+    }
+  }
+
+  private let tables: Tables
+  private let table: Int
+
+  init(_ description: CollectionDescription) {
+    self.init(Tables(description.tables), description.documentTable)
+  }
+
+  private init(_ tables: Tables, _ table: Int) { (self.tables, self.table) = (tables, table) }
+
+  static var isDeclared: Bool { true }
+  var identity: ObjectIdentifier? { ObjectIdentifier(tables.identities[table]) }
+
+  var fields: [ShapeField<WrittenShape>] {
+    tables.tables[table].fields.compactMap { field in
+      // Nobody has shown what is in it.
+      if field.kind.unwrapped == .null { return nil }
+      let kind = field.kind.mapReferences { WrittenShape(tables, $0) }
+      return ShapeField(name: field.name, kind: kind, isRequired: false)
+    }
+  }
+
+  static func == (left: Self, right: Self) -> Bool {
+    left.table == right.table && left.tables === right.tables
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(table)
+    hasher.combine(ObjectIdentifier(tables))
   }
 }
 

@@ -51,6 +51,33 @@ private struct NewerShare: Equatable {
   var entityAccessorKey: String { "\(owner)/\(number)" }
 }
 
+@Document(as: "PostedFile")
+private struct OlderFile: Equatable {
+  var id: Int
+}
+
+@Document(as: "PostedFile")
+private struct NewerFile: Equatable {
+  @EmbeddedDocument
+  struct Size: Equatable {
+    var bytes: UInt64
+    var parts: [UInt64] = []
+    var inner: [Size] = []
+  }
+
+  struct Point: Codable, Equatable {
+    var x: Int
+    var name: String
+  }
+
+  var id: Int
+  var size = Size(bytes: 0)
+  var sizes: [String: Size]?
+  var hash: UInt64 = 0
+  var share: Float?
+  var point: Point?
+}
+
 @Suite("letters between versions of an app")
 struct LetterVersionTests {
   private let folder = TestFolder()
@@ -99,6 +126,32 @@ struct LetterVersionTests {
     try await store.collect(NewerShare.self, from: mailbox)
     #expect(try shares.get("o/1")?.price == 2.5)
     try verifyAndClose(store)
+  }
+
+  @Test("what only a newer version knows keeps its kinds")
+  func newerKinds() async throws {
+    let store = try Store(at: folder.store)
+    let small = NewerFile(
+      id: 1, size: .init(bytes: 7, parts: [1], inner: [.init(bytes: 2)]),
+      sizes: ["a": .init(bytes: 3)], hash: 5, share: 1, point: .init(x: 1, name: "p"))
+    let large = NewerFile(
+      id: 2, size: .init(bytes: .max, parts: [.max]), hash: .max, share: 0.5)
+    for posted in [small, large] {
+      try mailbox.post([posted])
+
+      let report = try await store.collect(OlderFile.self, from: mailbox)
+
+      #expect(report.merged.count == 1, "\(report)")
+    }
+    try store.close()
+    // The app that knows them comes, and finds them as if it had saved them.
+    let updated = try Store(at: folder.store)
+    try updated.declare(NewerFile.self)
+    let files = updated.repository(of: NewerFile.self)
+    #expect(try files.fetch(NewerFile.all) == [small, large])
+    #expect(try await files.save([small, large]).unchanged == 2)
+    #expect(try files.count(NewerFile.where { $0.size.bytes > 7 }) == 1)
+    try verifyAndClose(updated)
   }
 
   @Test("a letter for documents that are being migrated waits, and keeps nobody else")
