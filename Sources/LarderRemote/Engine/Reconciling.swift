@@ -35,7 +35,7 @@ struct Reconciling {
     entry.hold = nil
     let here = try here(tx)
     let areTheSame =
-      here == there.document && !(entry.base != nil && place.synced.rules.hasCounters)
+      here == there.document && !(entry.hasBase && place.synced.rules.hasCounters)
     if areTheSame || (here == nil && (!entry.isDeleted || there.document == nil)) {
       return try adopt(there, isThere: here != nil, &tx)
     }
@@ -68,7 +68,7 @@ struct Reconciling {
     _ conflict: SyncConflict, _ there: Incoming, isAsked: Bool, _ tx: inout WriteScope
   ) throws {
     if let here = conflict.here, let remote = conflict.there {
-      let merge = ThreeWayMerge(rules: place.synced.rules, beganWithNothing: entry.base == nil)
+      let merge = ThreeWayMerge(rules: place.synced.rules, beganWithNothing: !entry.hasBase)
       do {
         var merged = try merge.merge(conflict.before, here: here, there: remote)
         merged[place.keyField] = here[place.keyField]
@@ -114,7 +114,10 @@ struct Reconciling {
     }
     try forgetRefused(&tx)
     entry.isDeleted = document == nil
-    entry.base = there.document == nil ? nil : there.base.bytes
+    // What is made anew goes where it was, and not where others might read it.
+    var base = there.base
+    if there.document == nil { base.revision = SyncTables.noRevision }
+    entry.base = base.bytes
     entry.shadow = try there.document.map { try record(of: $0, &tx) }
     try tx.setSyncBase(name, key, to: there.document == nil ? nil : there.base)
     try tx.setOutboxEntry(name, key, to: entry)

@@ -27,6 +27,9 @@ struct SyncBase: Equatable {
   /// The number of the loading behind another one.
   static func loading(after loading: UInt8) -> UInt8 { loading < leftEarlier - 1 ? loading + 1 : 1 }
 
+  /// Whether the remote has no version of it any more: there was one, in this scope.
+  var isOfNone: Bool { revision == SyncTables.noRevision }
+
   /// Whether the scope has it no more.
   var hasLeft: Bool { loading == Self.left || loading == Self.leftEarlier }
 
@@ -67,6 +70,9 @@ struct SyncBase: Equatable {
 }
 
 extension OutboxEntry {
+  /// Whether the remote had a version when it was edited.
+  var hasBase: Bool { SyncBase(base)?.isOfNone == false }
+
   /// Whether somebody is to settle it.
   var isConflict: Bool { hold?.code == "" }
 

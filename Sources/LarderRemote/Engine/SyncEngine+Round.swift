@@ -26,7 +26,7 @@ extension SyncEngine {
       if try tables.beginSweepLeft() {
         // A document that has left one scope may have come to another that was read before.
         tooLarge = try await pull(facts, &course) ?? tooLarge
-        if tooLarge == nil { try tables.endSweepLeft() }
+        if tooLarge == nil, await areSettled(facts) { try tables.endSweepLeft() }
       }
       if let pushFailure { throw pushFailure }
       course.waitsForPull = nil
@@ -215,6 +215,14 @@ extension SyncEngine {
       next = try await following
     }
     try await audit(note, facts)
+  }
+
+  /// Whether pulls have given everything that was accepted before, in all scopes.
+  private func areSettled(_ facts: RemoteFacts) async -> Bool {
+    for scope in tables.scopes {
+      guard await isSettled(scope, facts) else { return false }
+    }
+    return true
   }
 
   /// Whether a pull has given everything that was accepted before. A remote that cannot say so is believed.

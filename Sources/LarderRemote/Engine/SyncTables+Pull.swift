@@ -324,7 +324,8 @@ struct PulledPage {
       if let base {
         if base.scope == scope { try tables.noteLeft(base, name, key, &tx) }
       } else if entry.flight != nil, entry.newer == nil {
-        // It was made by the edit under way, or had come with this scope beside it.
+        // It was made by the edit under way, or had come with this scope beside it. No version of it is known.
+        new.revision = SyncTables.noRevision
         try tables.noteLeft(new, name, key, &tx)
       }
     case .document(let document):

@@ -177,7 +177,7 @@ extension SyncTables {
       if SyncBase(entry.newer?.base) != nil { return .isMet }
       if try isMoving(name, key, tx) { return .mayHaveMoved }
       let isNothing =
-        current == nil ? !entry.isDeleted || entry.base == nil : current == entry.shadow
+        current == nil ? !entry.isDeleted || !entry.hasBase : current == entry.shadow
       if isNothing {
         try tx.setOutboxEntry(name, key, to: nil)
         let base = SyncBase(try tx.base(name, key))
@@ -224,7 +224,8 @@ extension SyncTables {
     }
     var mutation = Mutation(
       id: flight.mutation.uuidString.lowercased(),
-      key: RemoteKey(name, place.outline.text(key)), base: base?.revision, document: json)
+      key: RemoteKey(name, place.outline.text(key)), base: entry.hasBase ? base?.revision : nil,
+      document: json)
     #if LARDER_MUTANTS
       if Mutant.outboxEarly.isOn { try tx.setOutboxEntry(name, key, to: nil) }
       if Mutant.basesUnsent.isOn { mutation.base = nil }
@@ -436,17 +437,29 @@ private struct Answered {
       var base = SyncBase(
         scope: SyncBase(entry.newer?.base)?.scope ?? scope, loading: SyncBase.unseen,
         revision: version?.revision ?? SyncTables.noRevision)
+      // Somebody has had the edit sent although the document had left.
       let known = SyncBase(try tx.base(name, key))
-      if entry.newer == nil, known?.hasLeft == true {
-        // It is in no scope that was read, so that it goes, and what is left of the edit is set aside.
+      let isRetried = entry.newer == nil && entry.hasBase && known == nil
+      // An answer does not say in which scope the version is. The pulls do, and until then it is in none; unless they
+      // have brought it before, be it that it could not be saved.
+      let refused = RefusedNote(noted: try tx.syncNote(RefusedNote.name(mutation.key)))
+      if let known, known.revision == base.revision, !known.hasLeft {
+        base = known
+      } else if let refused, refused.revision == base.revision {
+        base.scope = refused.scope
+      } else if !isRetried {
         base.loading = SyncBase.left
       }
-      // Somebody has had the edit sent all the same. If there is nothing more to send, the document stays where it is.
-      let isOutside =
-        entry.newer == nil && known == nil && entry.base != nil && document != nil
       var reconciling = Reconciling(place: place, key: key, entry: entry)
       try reconciling.settle(Incoming(base: base, document: document), &tx)
-      if isOutside, try tx.outboxEntry(name, key) == nil {
+      guard isRetried, document != nil else { return }
+      base.loading = SyncBase.left
+      if var entry = try tx.outboxEntry(name, key) {
+        guard entry.isConflict else { return }
+        entry.newer?.base = base.bytes
+        try tx.setOutboxEntry(name, key, to: entry)
+      } else {
+        // There is nothing more to send, and so it stays where it is.
         try tables.noteLeft(base, name, key, &tx)
       }
     case .rejected(let code, let reason): try reject(code, reason, mend, &tx)

@@ -250,13 +250,13 @@ extension SyncTables {
           // Seen, and kept for when the edit under way is answered, or the conflict settled.
           if newer?.loading == note.loading { continue }
           if entry.leaveNewer(of: number) { try tx.setOutboxEntry(name, key, to: entry) }
-          if let base = SyncBase(try tx.base(name, key)) {
+          if let base = SyncBase(try tx.base(name, key)), !base.hasLeft {
             try noteLeft(base, name, key, isTold: false, &tx)
           }
           continue
         }
-      } else if scopes.count > 1, let base = SyncBase(try tx.base(name, key)) {
-        try noteLeft(base, name, key, &tx)
+      } else if let base = SyncBase(try tx.base(name, key)), scopes.count > 1 || base.hasLeft {
+        if !base.hasLeft { try noteLeft(base, name, key, &tx) }
         continue
       } else if let value = outline.value(key) {
         values.append(value)

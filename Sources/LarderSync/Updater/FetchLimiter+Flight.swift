@@ -52,7 +52,7 @@ extension FetchLimiter {
       state.rest.land(
         result, isRetried: state.interval.backoff != nil,
         hasInterval: state.interval.minimum > .zero, isForgotten: state.isForgotten)
-      if case .success(.skipped) = result {
+      if case .success(.skipped) = result, !state.isForgotten {
         state.interval.skipped = state.interval.clock.elapsed
       } else {
         state.interval.skipped = nil

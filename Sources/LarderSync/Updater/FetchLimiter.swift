@@ -201,6 +201,7 @@ public final class FetchLimiter: Sendable {
     let memory = state.withLock { state in
       state.interval.success = nil
       state.interval.failure = nil
+      state.interval.skipped = nil
       state.line.forget()
       forgetCount.withLock { $0 += 1 }
       state.askers.forget()

@@ -236,6 +236,96 @@ struct EngineDepartureTests {
     try verifyNothingIsLeft(desk)
   }
 
+  /// What keeps the pulls from telling of a move before the edit is sent.
+  enum Obstacle: CaseIterable {
+    case expiredCursors
+    case failedPull
+    case newEngine
+  }
+
+  @Test(
+    "an edit that meets a conflict before its document is known to have left does not bring it back",
+    arguments: Obstacle.allCases, [true, false])
+  func conflictFirst(_ obstacle: Obstacle, isDeletion: Bool) async throws {
+    for scopes in [["a"], ["a", "b"]] {
+      let server = InMemoryRemote()
+      let collections = [SyncedCollection(Card.self, deletions: .deletionWins)]
+      var desk = try SyncDesk(server, collections: collections, scopes: scopes)
+      server.put(.card("1"), .card("1", "t", count: 3), in: "a")
+      try await desk.sync()
+      if isDeletion {
+        try await desk.cards.delete(keys: ["1"])
+      } else {
+        try await desk.cards.update("1") { $0.title = "edited" }
+      }
+      server.move(.card("1"), to: "elsewhere")
+      if obstacle == .expiredCursors {
+        server.forgetCursors()
+      } else {
+        server.script { call, _ in if case .pull = call { .fails(.unavailable("no")) } else { nil }
+        }
+        await #expect(throws: RemoteError.self) { try await desk.sync() }
+        server.script(nil)
+      }
+      if obstacle == .newEngine {
+        desk = try SyncDesk(server, store: desk.store, collections: collections, scopes: scopes)
+      }
+
+      for _ in 0..<3 { try await desk.sync() }
+
+      #expect(server.documents(in: "a").isEmpty, "\(scopes)")
+      #expect(server.documents(in: "elsewhere").count == 1, "\(scopes)")
+      #expect(try desk.engine.rejected().map(\.code) == ["left"], "\(scopes)")
+      try desk.close()
+    }
+  }
+
+  @Test(
+    "an edit of a document that was deleted in its scope goes there again, and into no other one",
+    arguments: Telling.allCases, [true, false])
+  func madeAnew(_ telling: Telling, asks: Bool) async throws {
+    let desk = try SyncDesk(
+      server,
+      collections: [SyncedCollection(Card.self, deletions: asks ? .ask : .editWins)],
+      scopes: ["a", "b"])
+    server.put(.card("1"), .card("1", "t", count: 3), in: "b")
+    try await desk.sync()
+    try await desk.cards.update("1") { $0.title = "secret" }
+    server.remove(.card("1"))
+    if telling == .notSeen { server.purge() }
+    try await desk.sync()
+    if asks { try await desk.engine.settle(.card("1"), as: .here) }
+
+    for _ in 0..<3 { try await desk.sync() }
+
+    #expect(server.documents(in: "a").isEmpty)
+    #expect(try text(in: "b").contains("secret"))
+    #expect(try desk.titles() == ["1 secret"])
+    // Nobody has to hear of what was made and deleted here in between.
+    try await desk.cards.delete(keys: ["1"])
+    try await desk.sync()
+    #expect(server.documents(in: "b").isEmpty)
+    try verifyNothingIsLeft(desk)
+  }
+
+  @Test("a conflict about a document that is in no scope here leaves no copy once it is settled")
+  func conflictOutside() async throws {
+    let desk = try SyncDesk(
+      server, collections: [SyncedCollection(Card.self, resolver: { _ in .ask })],
+      scopes: ["a", "b"])
+    server.put(.card("1"), .card("1", "theirs", count: 3), in: "elsewhere")
+    try await desk.cards.save(Card(id: "1", title: "mine"))
+    try await desk.sync()
+    #expect(try desk.engine.conflicts().count == 1)
+
+    try await desk.engine.settle(.card("1"), as: .there)
+    for _ in 0..<2 { try await desk.sync() }
+
+    #expect(try desk.titles() == [])
+    #expect(try text(in: "elsewhere").contains("theirs"))
+    try verifyNothingIsLeft(desk)
+  }
+
   @Test("an edit goes where its document is, in whatever order the scopes are read")
   func goesAlong() async throws {
     for scopes in [["a", "b"], ["b", "a"]] {

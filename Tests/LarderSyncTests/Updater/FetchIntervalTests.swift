@@ -56,6 +56,9 @@ import Testing
     // Who says that it is worth a try is heard.
     limiter.wake()
     try await limiter.waitUntilDue(joining: false)
+    #expect(try await limiter.run { .skipped } == .skipped)
+    try await limiter.forgetLastSuccess()
+    try await limiter.waitUntilDue(joining: false)
     #expect(try await limiter.run { .updated } == .updated)
   }
 
