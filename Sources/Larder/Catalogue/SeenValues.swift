@@ -145,6 +145,14 @@ extension SeenValues {
     guard isDictionary(place) else { return try add(fieldsOf: document, place) }
     // A dictionary that is stored under other keys than text keeps them.
     let hasTextKeys = place.stored?.dictionaryKey.map { $0 == .string || $0 == .null } ?? true
+    if !hasTextKeys, place.isMixed, let kind = place.stored?.dictionaryKey,
+      document.fields.contains(where: {
+        Value.string($0.name).asKey(of: kind).coerced(to: kind.unwrapped) == nil
+      })
+    {
+      // None of its keys.
+      throw conflict(.document(document))
+    }
     try add(
       document.fields.map {
         (step: $0.name, key: hasTextKeys ? .string($0.name) : nil, value: $0.value)
