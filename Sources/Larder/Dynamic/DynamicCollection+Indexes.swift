@@ -72,7 +72,7 @@ extension DynamicCollection {
   ///
   /// - Throws: ``StoreError``, such as
   ///   ``StoreError/indexNotAllowed(collection:index:reason:)`` for a unique index that fails
-  ///   again, and ``StoreError/unfinishedMigration(collection:version:)``; nothing is changed then.
+  ///   again, and ``StoreError/unfinishedMigration(collection:version:)``, before anything is changed.
   public func rebuildIndexes(progress: (StoreProgress) throws -> Void = { _ in }) throws {
     let name = name
     try changeIndexes { scope, index, record in

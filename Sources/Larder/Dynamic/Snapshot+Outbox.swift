@@ -32,7 +32,7 @@ extension Snapshot {
     }
   }
 
-  /// What is known of a document's edit that was not accepted; nil where there is none.
+  /// The edit of a document that the remote has not accepted yet; nil where there is none.
   package borrowing func outboxEntry(_ name: String, _ key: [UInt8]) throws -> OutboxEntry? {
     try transaction.outboxEntry(name, key, engine.outboxDatabases, catalogue)
   }

@@ -151,8 +151,7 @@ extension WriteScope {
     _ batch: RecordBatch, of rehearsal: SaveRehearsal
   ) throws -> SaveReport {
     let collection = rehearsal.collection
-    var knowledge: SchemaKnowledge?
-    if let type = rehearsal.type { knowledge = try self.knowledge(of: type) }
+    let knowledge = try beginSaving(rehearsal)
     guard let binding = catalogue.binding(ofCollection: collection.name),
       batch.isEncoded(for: binding.collection)
     else { return try save(try batch.documents(), in: collection, knowing: knowledge) }
@@ -167,8 +166,7 @@ extension WriteScope {
   package mutating func saveTogether(
     of rehearsal: SaveRehearsal, _ body: ((RecordBatch) throws -> SaveReport) throws -> Void
   ) throws {
-    var knowledge: SchemaKnowledge?
-    if let type = rehearsal.type { knowledge = try self.knowledge(of: type) }
+    let knowledge = try beginSaving(rehearsal)
     guard let binding = catalogue.binding(ofCollection: rehearsal.collection.name) else {
       throw rehearsal.collection.unknown()
     }
@@ -184,9 +182,16 @@ extension WriteScope {
     }
   }
 
-  /// Which fields a type knows; nil where its schema does not tell.
-  private mutating func knowledge<Entity: Document>(
-    of type: Entity.Type
+  /// Has the type's rules of ageing looked at behind the save.
+  ///
+  /// - Returns: Which fields the type knows; nil where there is none, and where its schema does not tell.
+  private mutating func beginSaving(_ rehearsal: SaveRehearsal) throws -> SchemaKnowledge? {
+    guard let type = rehearsal.type else { return nil }
+    return try beginSaving(type)
+  }
+
+  private mutating func beginSaving<Entity: Document>(
+    _ type: Entity.Type
   ) throws -> SchemaKnowledge? {
     noteAgeing(type)
     guard let binding = try catalogue.binding(of: type), !binding.root.fields.isEmpty else {

@@ -27,7 +27,7 @@ final class KnownFields {
     for values in initialValues.values { for case let bytes? in values { bytes.deallocate() } }
   }
 
-  /// What the documents take a field for where they lack it, in front of a reader; nil where that is not known.
+  /// A reader in front of the value that a field has where a document lacks it; nil where it has none.
   func initialValue(slot: Int, table: Int, like reader: ValueReader) -> ValueReader? {
     if initialValues[table] == nil {
       initialValues[table] = collection.tables[table].fields.map { field in

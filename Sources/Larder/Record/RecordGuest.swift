@@ -13,7 +13,8 @@
 @usableFromInline protocol FieldKnowledge: Sendable {
   /// Whether they know the field of this name in a field table.
   func knows(_ name: String, table: Int) -> Bool
-  /// What they take a field for that a record lacks, as records hold it; nil where that is not known.
+  /// The value that a field has where a record lacks it, in the bytes of a record; nil where it has none, or where
+  /// nobody knows.
   func initialValue(of name: String, table: Int) -> [UInt8]?
 }
 
@@ -21,8 +22,8 @@ extension FieldKnowledge {
   @usableFromInline func initialValue(of name: String, table: Int) -> [UInt8]? { nil }
 }
 
-/// What a type with a schema knows, of documents that were encoded without it.
-final class SchemaKnowledge: FieldKnowledge, @unchecked Sendable {  // Immutable after init.
+/// Which fields a type with a schema knows, for its documents that were encoded without it.
+struct SchemaKnowledge: FieldKnowledge {
   private let binding: CollectionBinding
   private let schemas: [Int: [SchemaBinding]]
 
@@ -33,7 +34,7 @@ final class SchemaKnowledge: FieldKnowledge, @unchecked Sendable {  // Immutable
   }
 
   func knows(_ name: String, table: Int) -> Bool {
-    // What no type describes is one value as a whole.
+    // Objects that no type describes are replaced as a whole.
     schemas[table]?.contains { $0.fields.contains { $0.name == name } } ?? true
   }
 

@@ -19,7 +19,8 @@ struct SyncBase: Equatable {
   /// The loading of what was ``unseen``, and was not in a whole loading of the scope either: it was deleted
   /// there, or shows with the next pull.
   static let missed: UInt8 = 254
-  /// The loading of what has left its scope, and may come with another one that is not read yet.
+  /// The loading of what has left its scope, and may come with another one that is not read yet; and of a version that
+  /// only a conflict has told of, without a scope.
   static let left: UInt8 = 253
   /// The same, in stores that were written before such documents had marks.
   private static let leftEarlier: UInt8 = 252

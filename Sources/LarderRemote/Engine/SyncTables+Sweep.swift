@@ -40,7 +40,8 @@ extension SyncTables {
 
   /// Why a document is in its scope no more, and whether all scopes were read since it was noted.
   fileprivate enum Mark {
-    /// The remote has said that it left: to another scope, if it is one that is read here.
+    /// The remote has said that it left, perhaps to another scope that is read here; or an answer has told of it, and
+    /// no pull yet.
     static let left: UInt8 = 1
     static let leftBefore: UInt8 = 2
     /// It was edited here, and not seen when the scope was loaded from its beginning: it was deleted, or has left.

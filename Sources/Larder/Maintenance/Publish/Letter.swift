@@ -23,7 +23,7 @@ struct Letter {
       }
       guard isThere else { return nil }
       let letter = try Store(published: scratch)
-      defer { try? letter.close() }  // It lets go of itself in any case.
+      defer { try? letter.close() }  // Nothing is lost with a copy that does not close.
       var known: Set<String> = []
       var saves: [(inout WriteScope) throws -> SaveReport] = []
       try letter.read { snapshot in
@@ -49,7 +49,8 @@ struct Letter {
     guard let binding = try letter.catalogue.binding(of: type), binding.isOfAnotherVersion else {
       return { try $0.save(documents) }
     }
-    let written = try OlderDocuments(binding.collection, letter, store.collection(type.schema.name))
+    let written = try WrittenDocuments(
+      binding.collection, letter, store.collection(type.schema.name))
     return { try $0.save(written, as: type) }
   }
 }
@@ -57,7 +58,7 @@ struct Letter {
 extension CollectionBinding {
   /// Whether the documents were written by a version of the type with other fields than this one has.
   fileprivate var isOfAnotherVersion: Bool {
-    // What a plain `Codable` type knows shows with each document.
+    // Which fields a plain `Codable` type has, only its own encoding says.
     if root.fields.isEmpty { return false }
     return !isDeclared || schemas.contains(where: \.leavesFieldsUnknown)
   }
@@ -65,7 +66,7 @@ extension CollectionBinding {
 
 /// Documents that another version of a type has written, older or newer, with the fields that it knows. Read by this
 /// one, they would lack some, and have values for others that nobody has given them.
-struct OlderDocuments {
+struct WrittenDocuments {
   let collection: DynamicCollection
   fileprivate let description: CollectionDescription
   fileprivate var documents: [(key: [UInt8], document: DynamicDocument)] = []
@@ -91,7 +92,7 @@ extension WriteScope {
   ///
   /// - Throws: ``StoreError``, as for documents of the type.
   fileprivate mutating func save<Entity: Document>(
-    _ written: OlderDocuments, as type: Entity.Type
+    _ written: WrittenDocuments, as type: Entity.Type
   ) throws -> SaveReport {
     _ = try declared(type)
     guard let stored = catalogue[written.collection.name] else { return SaveReport() }
