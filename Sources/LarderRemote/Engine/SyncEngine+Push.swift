@@ -1,5 +1,6 @@
 internal import Larder
 internal import LarderLMDB
+internal import LarderSync
 
 // Edits that go up. Some requests are under way at once, no two of them with the same document: while the remote
 // works on one, the next is noted and sent, and the last answer is saved.
@@ -27,14 +28,24 @@ extension SyncEngine {
     fileprivate var failureCounts: [String: Int] = [:]
     /// Scopes whose edits are not sent any more in this sync, as none of them is answered, and why.
     fileprivate var failedScopes: [String: RemoteError] = [:]
+    /// Whether one of them let us wait for long.
+    fileprivate var isSlow = false
+    /// Those of them with edits that are left to the next sync.
+    fileprivate var leftScopes: Set<String> = []
     /// Edits that were sent alone, and not answered, with their scopes and names.
     fileprivate var unanswered: [(scope: String, name: RemoteKey, edit: SyncTables.Unanswered)] = []
-    /// How many edits the request had for whose answer the remote has asked to wait.
+    /// How many edits the request had for whose answer the remote has asked to wait, or has let us wait.
     fileprivate var putOffCount: Int?
     /// Whether an edit is sent alone, behind all others.
     fileprivate var hasSuspect = false
 
     fileprivate mutating func isSentEnough(_ name: RemoteKey) { sends[name] = SyncEngine.mostSends }
+
+    /// Leaves edits of a scope that has failed to the next sync.
+    fileprivate mutating func leave(_ mutations: some Sequence<Mutation>, of scope: String) {
+      for mutation in mutations { isSentEnough(mutation.key) }
+      leftScopes.insert(scope)
+    }
 
     /// Adds the edit of a request that has one and was not answered.
     fileprivate mutating func addUnanswered(
@@ -54,7 +65,13 @@ extension SyncEngine {
   private struct Exchange: Sendable {
     let request: PushRequest
     let flight: Flight
-    var answer: Result<[PushResult], any Error>?
+    var answer: Answer?
+  }
+
+  private struct Answer: Sendable {
+    let results: Result<[PushResult], any Error>
+    /// How long it took.
+    let wait: Duration
   }
 
   /// Sends what is due.
@@ -82,7 +99,8 @@ extension SyncEngine {
   /// - Throws: Why they were not, unless others were: then it is these edits that are at fault.
   func end(_ course: inout Course) throws {
     try noteUnanswered(&course)
-    if let scope = course.failedScopes.keys.min(), let failure = course.failedScopes[scope] {
+    for (scope, failure) in course.failedScopes.sorted(by: { $0.key < $1.key })
+    where !course.answeredScopes.contains(scope) || course.leftScopes.contains(scope) {
       throw failure
     }
     if course.answeredScopes.isEmpty, let failure = course.failure { throw failure }
@@ -90,19 +108,21 @@ extension SyncEngine {
 
   /// Notes which edits were not answered although others were.
   ///
-  /// A remote that asks to wait is not asked again in the same sync, so that what it cannot answer is not found
-  /// there by halves. It is found by the next syncs: each that comes to nothing makes requests half as large,
-  /// and an edit that is put off alone, again and again, is sent behind the others from then on. It is one at a
-  /// time, as all are put off where a remote is out of order for long.
+  /// A remote that asks to wait, or that takes long to answer nothing, is not asked again in the same sync, so that
+  /// what it cannot answer is not found there by halves. It is found by the next syncs: each that comes to nothing
+  /// makes requests half as large, and an edit that is put off alone, again and again, is sent behind the others from
+  /// then on. It is one at a time, as all are put off where a remote is out of order for long.
   func noteUnanswered(_ course: inout Course) throws {
     let failed = course.failedScopes
-    let edits = course.unanswered.filter { failed[$0.scope] == nil }.map(\.edit)
+    let edits = course.unanswered.filter {
+      failed[$0.scope] == nil || course.answeredScopes.contains($0.scope)
+    }.map(\.edit)
     let last = course.unanswered.filter { failed[$0.scope] != nil }.map(\.name)
     course.unanswered = []
     demoted.withLock { $0.formUnion(last) }
     if !course.answeredScopes.isEmpty {
-      putOff.withLock { $0 = PutOff() }
-      return try tables.noteFailure(of: edits)
+      try tables.noteFailure(of: edits)
+      if !course.isSlow { return putOff.withLock { $0 = PutOff() } }
     }
     guard let count = course.putOffCount else { return }
     let isRepeated = putOff.withLock { putOff in
@@ -110,7 +130,9 @@ extension SyncEngine {
       if putOff.syncCount > 1 { putOff.mostMutations = max(1, count / 2) }
       return putOff.syncCount > 1
     }
-    if isRepeated, !course.hasSuspect { try tables.noteFailure(of: edits) }
+    if isRepeated, !course.hasSuspect, course.answeredScopes.isEmpty {
+      try tables.noteFailure(of: edits)
+    }
   }
 
   /// What is known of pushes that the remote put off, while it answers none.
@@ -170,7 +192,7 @@ extension SyncEngine {
     while true {
       if let ready = line.ready.first {
         guard course.failedScopes[ready.request.scope] != nil else { break }
-        for mutation in ready.request.mutations { course.isSentEnough(mutation.key) }
+        course.leave(ready.request.mutations, of: ready.request.scope)
         line.ready.removeFirst()
         continue
       }
@@ -204,12 +226,15 @@ extension SyncEngine {
     max(1, min(facts.maximumMutationCount, putOff.withLock { $0.mostMutations }))
   }
 
-  private func answer(to request: PushRequest) async -> Result<[PushResult], any Error> {
+  private func answer(to request: PushRequest) async -> Answer {
+    let start = clock.elapsed
+    let results: Result<[PushResult], any Error>
     do {
-      return .success(try await asking { try await remote.push(request) })
+      results = .success(try await asking { try await remote.push(request) })
     } catch {
-      return .failure(error)
+      results = .failure(error)
     }
+    return Answer(results: results, wait: clock.elapsed - start)
   }
 
   /// Saves what has come of a request.
@@ -219,7 +244,7 @@ extension SyncEngine {
     _ exchange: Exchange, _ course: inout Course, isEnding: Bool
   ) async throws {
     guard let answer = exchange.answer else { return }
-    if isEnding, case .failure = answer { return }
+    if isEnding, case .failure = answer.results { return }
     do {
       try await settle(exchange.request, answer, of: exchange.flight, &course)
     } catch RemoteError.forbidden(let reason) {
@@ -231,15 +256,17 @@ extension SyncEngine {
   /// How many requests of a scope without an answer are sent in halves while none has one: enough to come down to one
   /// edit of a large request and back, and too few to knock at a remote that takes no pushes for long.
   private static let mostFailures = 24
+  /// After such a wait without an answer the edits of a scope are left to the next sync: what others have changed must
+  /// not wait for one deadline after the other.
+  private static let longWait = Duration.seconds(10)
 
   /// Saves the answer to a request; where the remote has none, although it answers others, sends it in halves, so
   /// that one edit that nobody can answer is found and set aside.
   private func settle(
-    _ request: PushRequest, _ answer: Result<[PushResult], any Error>, of flight: Flight,
-    _ course: inout Course
+    _ request: PushRequest, _ answer: Answer, of flight: Flight, _ course: inout Course
   ) async throws {
     do {
-      let results = try answer.get()
+      let results = try answer.results.get()
       try tables.finish(request, results, of: flight, mend: options.mend)
       course.answeredScopes.insert(request.scope)
       for (mutation, result) in zip(request.mutations, results) {
@@ -256,14 +283,21 @@ extension SyncEngine {
       let scope = request.scope
       course.failureCounts[scope, default: 0] += 1
       guard (try? await asking { try await self.remote.facts() }) != nil else { throw error }
-      if !course.answeredScopes.contains(scope),
-        course.failureCounts[scope, default: 0] >= Self.mostFailures
+      let isSlow = answer.wait >= Self.longWait
+      if isSlow
+        || !course.answeredScopes.contains(scope)
+          && course.failureCounts[scope, default: 0] >= Self.mostFailures
       {
+        if isSlow {
+          course.isSlow = true
+          course.putOffCount = request.mutations.count
+        }
         // It answers pulls, perhaps, and pushes of other scopes.
         course.failedScopes[scope] = error
-        for mutation in request.mutations { course.isSentEnough(mutation.key) }
         if request.mutations.count == 1 {
           course.addUnanswered(request, in: flight, error.reasonOfNoAnswer ?? "")
+        } else {
+          course.leave(request.mutations, of: scope)
         }
         return
       }
@@ -286,7 +320,7 @@ extension SyncEngine {
     for half in [request.mutations[..<middle], request.mutations[middle...]] {
       let request = PushRequest(scope: request.scope, mutations: Array(half))
       if course.failedScopes[request.scope] != nil {
-        for mutation in half { course.isSentEnough(mutation.key) }
+        course.leave(half, of: request.scope)
         continue
       }
       try await settle(request, await answer(to: request), of: flight, &course)

@@ -49,6 +49,46 @@ struct EngineBlockadeTests {
   }
 
   @Test(
+    "edits that the remote answers only with silence keep what comes waiting for one deadline, and others not for ever",
+    arguments: [1, 5, 12], [1, 4])
+  func silence(badCount: Int, scopeCount: Int) async throws {
+    let clock = ManualClock()
+    let synced = SyncedCollection(
+      Card.self, rules: Card.rules,
+      scope: { $0["title"] == "other" ? "b" : "a" })
+    let desk = try SyncDesk(
+      server, collections: [synced], scopes: scopeCount == 1 ? ["a"] : ["a", "b", "c", "d"],
+      clock: clock)
+    try await desk.cards.save((0..<badCount).map { Card(id: "bad\($0)", title: "bad") })
+    try await desk.cards.save((0..<5).map { Card(id: "good\($0)", title: "good") })
+    server.script { call, _ in
+      guard case .push(let request) = call,
+        request.mutations.contains(where: { $0.key.key.hasPrefix("bad") })
+      else { return nil }
+      clock.advance(by: .seconds(60))
+      return .fails(.unavailable("no answer within 60 seconds"))
+    }
+
+    // The bad ones count as such only where others of their scope are answered.
+    let roundCount = (badCount * 5 + 40) * (scopeCount == 1 ? 1 : 2)
+    for round in 0..<roundCount {
+      let title = scopeCount > 1 && round % 2 == 1 ? "other" : "good"
+      try await desk.cards.save(Card(id: "good\(round)", title: title))
+      server.put(.card("news\(round)"), .card("news\(round)", "there"), in: "a")
+      let start = clock.elapsed
+      try? await desk.sync()
+      #expect(try desk.cards.get("news\(round)") != nil, "the pull waits for no push")
+      #expect(clock.elapsed - start <= .seconds(60), "round \(round)")
+    }
+
+    let there = ["a", "b"].flatMap { server.documents(in: $0).keys.map(\.key) }
+    #expect(there.filter { $0.hasPrefix("good") }.count == roundCount)
+    #expect(try Set(desk.engine.rejected().map(\.code)) == ["unanswered"])
+    #expect(try desk.engine.rejected().count == badCount)
+    try desk.close()
+  }
+
+  @Test(
     "a scope whose pushes or pulls are not answered keeps no other scope waiting",
     arguments: [true, false])
   func scopes(isPush: Bool) async throws {

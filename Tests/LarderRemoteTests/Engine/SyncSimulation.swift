@@ -17,29 +17,34 @@ struct SyncSimulation {
     var engine: SyncEngine
     /// Of its process.
     let life = Lifetime()
+    let departures: Departures
 
     private let server: MortalRemote
     private let deletions: DeletionPolicy
     private let clock: ManualClock
     private let diesInCommits: Bool
+    private let resolver: Resolver?
 
     /// - Parameter diesInCommits: Whether the process may also end as it commits, and not only while it waits for
     ///   the server.
     init(
-      _ server: InMemoryRemote, _ weather: Weather, _ deletions: DeletionPolicy, clock date: Date,
-      diesInCommits: Bool
+      _ server: InMemoryRemote, _ weather: Weather, _ deletions: DeletionPolicy,
+      _ resolver: Resolver?, clock date: Date, diesInCommits: Bool
     ) throws {
       store = try Store.temporary()
       self.deletions = deletions
       self.diesInCommits = diesInCommits
-      self.server = MortalRemote(server: server, life: life, weather: weather)
+      self.resolver = resolver
+      departures = Departures(server, scopes: SyncSimulation.scopes + ["elsewhere"])
+      self.server = MortalRemote(
+        server: server, life: life, weather: weather, departures: departures)
       clock = ManualClock(date: date)
-      engine = try Self.engine(store, self.server, deletions, clock)
+      engine = try Self.engine(store, self.server, deletions, resolver, clock)
     }
 
     /// The process ends, and another one goes on with the store.
     func restart() throws {
-      engine = try Self.engine(store, server, deletions, clock)
+      engine = try Self.engine(store, server, deletions, resolver, clock)
     }
 
     /// A sync whose process ends after so many moments, each of them before or after a request, or before a commit.
@@ -50,11 +55,15 @@ struct SyncSimulation {
     }
 
     private static func engine(
-      _ store: Store, _ server: MortalRemote, _ deletions: DeletionPolicy, _ clock: ManualClock
+      _ store: Store, _ server: MortalRemote, _ deletions: DeletionPolicy, _ resolver: Resolver?,
+      _ clock: ManualClock
     ) throws -> SyncEngine {
       try SyncEngine(
         store, remote: server,
-        collections: [SyncedCollection(Card.self, rules: Card.rules, deletions: deletions)],
+        collections: [
+          SyncedCollection(
+            Card.self, rules: Card.rules, deletions: deletions, resolver: resolver)
+        ],
         scopes: SyncSimulation.scopes, account: "me", interval: .zero, clock: clock)
     }
 
@@ -73,6 +82,7 @@ struct SyncSimulation {
   private var expected: [String: Expected] = [:]
   private var tokenCount = 0
   private let weather: Weather
+  private let chooser: Chooser
   /// What happened, for whoever looks for the cause of a problem.
   private let trace = Trace()
 
@@ -90,9 +100,15 @@ struct SyncSimulation {
     // A year behind, right, and a year ahead; or all the same: nothing may depend on it.
     let years: [Double] = random.bool() ? [-1, 0, 1] : [0, 0, 0]
     let diesInCommits = random.once(in: 4)
+    let chooser = Chooser(seed: random.next())
+    self.chooser = chooser
+    let decides: Resolver = { [weather] in
+      chooser.resolution(of: $0, mayAsk: !weather.isFair)
+    }
+    let resolver = random.once(in: 3) ? decides : nil
     clients = try years.map {
       try Client(
-        server, weather, deletions,
+        server, weather, deletions, resolver,
         clock: Date(timeIntervalSinceReferenceDate: 8e8 + 31_557_600 * $0),
         diesInCommits: diesInCommits)
     }
@@ -114,6 +130,8 @@ struct SyncSimulation {
     for _ in 0..<4 {
       for client in clients { try await client.engine.sync(.afterNow) }
     }
+    try await settleAll()
+    var problems = clients.flatMap(\.departures.problems)
     // A document that has left one scope and was deleted in another one, which this client reads for the first time,
     // is in none that it knows of: whoever has edited it meanwhile decides.
     var decided = 0
@@ -127,12 +145,35 @@ struct SyncSimulation {
     for _ in 0..<(decided > 0 ? 4 : 0) {
       for client in clients { try await client.engine.sync(.afterNow) }
     }
-    var problems = try findProblems()
+    problems += try findProblems()
     if !problems.isEmpty, ProcessInfo.processInfo.environment["LARDER_TRACE"] != nil {
       problems += trace.lines
     }
     for client in clients { try verifyAndClose(client.store) }
     return problems
+  }
+
+  /// Somebody answers every question.
+  private func settleAll() async throws {
+    for _ in 0..<8 {
+      var isSettled = true
+      for client in clients where try await settle(client) { isSettled = false }
+      if isSettled { return }
+      for _ in 0..<4 {
+        for client in clients { try await client.engine.sync(.afterNow) }
+      }
+    }
+  }
+
+  /// - Returns: Whether anything was settled.
+  @discardableResult private func settle(_ client: Client) async throws -> Bool {
+    let conflicts = try client.engine.conflicts()
+    for conflict in conflicts {
+      let resolution = chooser.resolution(of: conflict, mayAsk: false)
+      trace.note("settles \(conflict) as \(resolution)")
+      try await client.engine.settle(conflict.key, as: resolution)
+    }
+    return !conflicts.isEmpty
   }
 
   private mutating func step() async throws {
@@ -141,6 +182,7 @@ struct SyncSimulation {
     trace.note("client \(number)")
     switch random.int(0..<12) {
     case 0..<6: try await edit(client)
+    case 6 where random.once(in: 3): try await settle(client)
     case 6: try client.restart()
     case 10:
       // Somebody else moves a document into another scope; one that may be deleted, to where nobody reads, too.
@@ -193,7 +235,11 @@ struct SyncSimulation {
     let token = "t\(tokenCount)"
     tokenCount += 1
     let removesFirst = random.once(in: 3)
+    let departures = client.departures
     let removed = try await client.store.write { tx -> String? in
+      if try tx.outboxEntry("Card", Array(id.utf8))?.hold?.code == "left" {
+        departures.allow(id)
+      }
       // Equal documents that are made twice count as one.
       var card = try tx.get(Card.self, id) ?? Card(id: id, title: token)
       var removed: String?
@@ -236,6 +282,9 @@ struct SyncSimulation {
       if own.map(\.text).sorted() != remote.map(\.text).sorted() {
         problems.append("the server has other documents: \(remote), here \(own)")
       }
+      if try !client.engine.conflicts().isEmpty {
+        problems.append("questions: \(try client.engine.conflicts())")
+      }
       if try !client.engine.pending().isEmpty {
         problems.append("pending: \(try client.engine.pending())")
       }
@@ -257,6 +306,8 @@ struct SyncSimulation {
   }
 
   static let scopes = ["all", "more"]
+
+  private typealias Resolver = @Sendable (SyncConflict) -> Resolution
 
   private struct Plain: Codable {
     var id: String
@@ -300,125 +351,4 @@ private struct Attempt: Sendable {
     if endsInCommits { CallFaults.stopWatching(folder) }
     return life.end()
   }
-}
-
-/// When a process ends.
-final class Lifetime: Sendable {
-  private struct State {
-    /// Moments until its end; nil where it goes on.
-    var left: Int?
-    var isOver = false
-  }
-
-  private let state = Locked(State())
-
-  func begin(_ moments: Int?) { state.withLock { $0 = State(left: moments) } }
-
-  /// - Returns: Whether it was over.
-  func end() -> Bool {
-    state.withLock { state in
-      defer { state = State() }
-      return state.isOver
-    }
-  }
-
-  /// Another moment; false where it is over.
-  func passes() -> Bool {
-    state.withLock { state in
-      guard let left = state.left else { return true }
-      if left == 0 { state.isOver = true }
-      state.left = max(0, left - 1)
-      return !state.isOver
-    }
-  }
-}
-
-/// The server as one process sees it until it ends: it does not hear what comes after that. The server may end too, in
-/// the middle of what it was sent.
-private struct MortalRemote: Remote {
-  let server: InMemoryRemote
-  let life: Lifetime
-  let weather: Weather
-
-  private func living<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
-    // Nothing is done after this error but to count what is pending.
-    guard life.passes() else { throw CancellationError() }
-    let answer: Answer
-    do {
-      answer = try await body()
-    } catch {
-      guard life.passes() else { throw CancellationError() }
-      throw error
-    }
-    guard life.passes() else { throw CancellationError() }
-    return answer
-  }
-
-  func facts() async throws -> RemoteFacts { try await living { try await server.facts() } }
-
-  func pull(_ request: PullRequest) async throws -> PullAnswer {
-    try await living { try await server.pull(request) }
-  }
-
-  func push(_ request: PushRequest) async throws -> [PushResult] {
-    try await living {
-      if let count = weather.endsServer(after: request.mutations.count) {
-        let begun = PushRequest(
-          scope: request.scope, mutations: Array(request.mutations.prefix(count)))
-        _ = try await server.push(begun)
-        throw RemoteError.unavailable("the server has ended")
-      }
-      return try await server.push(request)
-    }
-  }
-
-  func count(_ scope: String) async throws -> Int? {
-    try await living { try await server.count(scope) }
-  }
-
-  func manifest(_ request: ManifestRequest) async throws -> ManifestAnswer {
-    try await living { try await server.manifest(request) }
-  }
-}
-
-/// What goes wrong between clients and server.
-final class Weather: Sendable {
-  private let random: Locked<RandomSource>
-  private let fair = Locked(false)
-
-  init(seed: UInt64) { random = Locked(RandomSource(seed: seed)) }
-
-  var isFair: Bool {
-    get { fair.withLock { $0 } }
-    set { fair.withLock { $0 = newValue } }
-  }
-
-  /// After how many of so many mutations the server ends without an answer; nil where it does not.
-  func endsServer(after count: Int) -> Int? {
-    if isFair { return nil }
-    return random.withLock { $0.once(in: 12) ? $0.int(0..<count + 1) : nil }
-  }
-
-  func fault(for call: RemoteCall) -> RemoteFault? {
-    if isFair { return nil }
-    return random.withLock { random in
-      switch random.int(0..<20) {
-      case 0...1: .fails(.unavailable("offline"))
-      case 2...4: .losesAnswer
-      case 5: .arrivesTwice
-      case 6: .putsOff(behind: random.int(0..<3))
-      case 7: .fails(.cursorExpired)
-      default: nil
-      }
-    }
-  }
-}
-
-/// Lines, from several threads.
-final class Trace: Sendable {
-  private let noted = Locked<[String]>([])
-
-  var lines: [String] { noted.withLock { $0 } }
-
-  func note(_ line: String) { noted.withLock { $0.append(line) } }
 }
