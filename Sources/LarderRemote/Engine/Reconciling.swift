@@ -179,6 +179,10 @@ struct Reconciling {
       base: there.base.bytes, record: try there.document.map { try record(of: $0, &tx) })
     entry.hold = OutboxEntry.Hold(code: "", reason: reason)
     try tx.setOutboxEntry(name, key, to: entry)
+    // Until somebody answers it may be deleted there, and be missing when its scope is loaded anew.
+    if there.document != nil, try tx.base(name, key) == nil {
+      try tx.setSyncBase(name, key, to: there.base)
+    }
   }
 
   /// The record that the remote's document would be here. Its fields are made known first.

@@ -5,7 +5,7 @@ internal import Larder
 ///
 /// ```
 /// base = scope  loading  revision
-///        2      1        1 to 200, UTF-8
+///        2      1        0 to 200, UTF-8
 /// ```
 struct SyncBase: Equatable {
   var scope: UInt16
@@ -42,7 +42,7 @@ struct SyncBase: Equatable {
 
   /// Nil for bytes that are none.
   init?(_ bytes: [UInt8]?) {
-    guard let bytes, bytes.count > 3, let scope = Self.scope(in: bytes) else { return nil }
+    guard let bytes, bytes.count >= 3, let scope = Self.scope(in: bytes) else { return nil }
     self.scope = scope
     loading = bytes[2]
     revision = String(decoding: bytes[3...], as: UTF8.self)

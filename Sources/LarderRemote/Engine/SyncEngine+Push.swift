@@ -258,7 +258,7 @@ extension SyncEngine {
   private static let mostFailures = 24
   /// After such a wait without an answer the edits of a scope are left to the next sync: what others have changed must
   /// not wait for one deadline after the other.
-  private static let longWait = Duration.seconds(10)
+  static let longWait = Duration.seconds(10)
 
   /// Saves the answer to a request; where the remote has none, although it answers others, sends it in halves, so
   /// that one edit that nobody can answer is found and set aside.
@@ -274,7 +274,9 @@ extension SyncEngine {
       }
     } catch RemoteError.tooLarge(let reason) {
       guard request.mutations.count > 1 else {
-        try tables.hold(request, in: flight, code: "too-large", reason, isUnknown: true)
+        try tables.hold(
+          request, in: flight, code: SyncTables.tooLarge, reason, isUnknown: true,
+          mend: options.mend)
         return
       }
       try await sendHalves(request, of: flight, &course)

@@ -12,7 +12,7 @@ extension SyncEngine {
       try checkGoesOn()
       let before = try store.read { $0.sequence }
       try tables.checkOwner()
-      pageLimit.withLock { $0 = .max }
+      pages.withLock { $0.grow() }
       try tables.beginNew()
       try retryRefused()
       let facts = try await currentFacts()
@@ -30,6 +30,7 @@ extension SyncEngine {
       }
       if let pushFailure { throw pushFailure }
       course.waitsForPull = nil
+      if try tables.hasShortened(), await areSettled(facts) { try tables.sendShortened() }
       try await push(facts, &course)
       // What was refused may fit now, such as where a unique value has become free.
       try retryRefused()
@@ -176,15 +177,16 @@ extension SyncEngine {
   private func pullOnce(_ note: inout ScopeNote, _ facts: RemoteFacts) async throws {
     let scope = note.scope
     var count = 0
+    var cursors: Set<String> = []
     enter(.pulling(0))
     var next: PullAnswer? = try await ask(note, facts)
     // One more request, where it takes so long that somebody wants to know.
     let total = note.isLoading && next?.hasMore == true ? await total(of: scope, facts) : nil
     while let answer = next {
       try checkGoesOn()
-      if answer.hasMore, answer.cursor == note.cursor {
+      if answer.hasMore, answer.cursor == note.cursor || !cursors.insert(answer.cursor).inserted {
         throw RemoteError.malformed(
-          "a pull of \(scope) has more, and the cursor that was sent: it would never end")
+          "a pull of \(scope) has more, and a cursor that was sent before: it would never end")
       }
       if tables.hasOthers(answer) { note.hasOthers = true }
       // Nothing new: nothing is written.
@@ -217,18 +219,32 @@ extension SyncEngine {
     try await audit(note, facts)
   }
 
+  /// After so many syncs in a row pulls count as complete although the remote does not say so: edits wait for it.
+  private static let mostUnsettled = 20
+
   /// Whether pulls have given everything that was accepted before, in all scopes.
   private func areSettled(_ facts: RemoteFacts) async -> Bool {
     for scope in tables.scopes {
-      guard await isSettled(scope, facts) else { return false }
+      guard await isSettled(scope, facts) else {
+        return unsettledCount.withLock { count in
+          count += 1
+          return count > Self.mostUnsettled
+        }
+      }
     }
+    unsettledCount.withLock { $0 = 0 }
     return true
   }
 
   /// Whether a pull has given everything that was accepted before. A remote that cannot say so is believed.
   private func isSettled(_ scope: String, _ facts: RemoteFacts) async -> Bool {
     guard facts.hasCount else { return true }
-    return await total(of: scope, facts) != nil
+    do {
+      return try await asking { try await remote.count(scope) } != nil
+    } catch {
+      // What ends the sync is told elsewhere.
+      return !Task.isCancelled
+    }
   }
 
   /// How many documents a scope has; nil where the remote does not say.
@@ -241,15 +257,42 @@ extension SyncEngine {
   private func ask(_ note: ScopeNote, _ facts: RemoteFacts) async throws -> PullAnswer {
     var request = PullRequest(
       scope: note.scope, cursor: note.cursor,
-      limit: pageLimit.withLock { min(max(1, facts.maximumChangeCount), $0) })
+      limit: pages.withLock { min(max(1, facts.maximumChangeCount), $0.limit) })
     while true {
+      let start = clock.elapsed
       do {
-        return try await asking { [request] in try await self.remote.pull(request) }
+        let answer = try await asking { [request] in try await self.remote.pull(request) }
+        pages.withLock { $0.mayGrow = true }
+        return answer
       } catch RemoteError.tooLarge(let reason) {
         guard request.limit > 1 else { throw RemoteError.tooLarge(reason) }
         request.limit /= 2
-        pageLimit.withLock { $0 = request.limit }
+        pages.withLock { $0.shrink(to: request.limit) }
+      } catch let error as RemoteError where error.mayBeOfOneScope {
+        // A page that takes longer than anybody waits is asked for in halves by the next syncs.
+        if clock.elapsed - start >= Self.longWait {
+          pages.withLock { $0.shrink(to: max(1, request.limit / 2)) }
+        }
+        throw error
       }
+    }
+  }
+
+  /// How many changes a page has at most, where larger pages have turned out to be too large, or too slow.
+  struct PageSize {
+    fileprivate(set) var limit = Int.max
+    /// Whether pages of this size have come.
+    fileprivate var mayGrow = false
+
+    fileprivate mutating func shrink(to limit: Int) {
+      self.limit = limit
+      mayGrow = false
+    }
+
+    /// A new sync tries larger ones again.
+    fileprivate mutating func grow() {
+      if mayGrow { limit = limit > .max / 2 ? .max : limit * 2 }
+      mayGrow = false
     }
   }
 
@@ -264,7 +307,14 @@ extension SyncEngine {
       return audits[note.scope] ?? 0
     }
     guard count >= interval else { return }
-    guard let there = try await asking({ try await self.remote.count(note.scope) }) else { return }
+    let there: Int
+    do {
+      guard let count = try await asking({ try await remote.count(note.scope) }) else { return }
+      there = count
+    } catch {
+      // Nobody has to be able to count.
+      return audits.withLock { $0[note.scope] = 0 }
+    }
     if try tables.baseCount(of: note.scope) == there {
       audits.withLock { $0[note.scope] = 0 }
     } else if count > interval {

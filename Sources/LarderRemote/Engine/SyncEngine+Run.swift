@@ -19,8 +19,8 @@ extension SyncEngine {
   /// Syncs once, within so much time: for the background time that a system gives an app. What is under way
   /// when it is over is broken off, and goes on with the next sync.
   ///
-  /// - Returns: Whether everything was done; false after ``pause()``, too, and where edits were sent that the remote
-  ///   has no answer to yet.
+  /// - Returns: Whether everything was done; false after ``pause()``, too, where edits were sent that the remote has no
+  ///   answer to yet, and where edits wait to hear in which scope their document is by now.
   /// - Throws: As ``sync(_:)``.
   @discardableResult
   public func run(budget: Duration) async throws -> Bool {
@@ -38,7 +38,7 @@ extension SyncEngine {
         return try await group.next() ?? nil
       }
       if status == .skipped || isOver.withLock({ $0 }) { return false }
-      return try !pending().contains { $0.status == .sent }
+      return try !pending().contains { $0.status == .sent } && !tables.hasMovingEdits()
     } catch is CancellationError
       where isOver.withLock({ $0 }) || isPaused && !Task.isCancelled
     {

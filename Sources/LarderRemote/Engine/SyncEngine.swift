@@ -53,8 +53,10 @@ public final class SyncEngine: Sendable, Updater {
   let retriedRefused = Locked<[UInt64]?>(nil)
   /// With which of what was refused the next attempts one by one begin.
   let nextRefused = Locked(0)
-  /// Changes in a page at most, where larger pages have turned out to be too large in this sync.
-  let pageLimit = Locked(Int.max)
+  /// How large pages may be.
+  let pages = Locked(PageSize())
+  /// Syncs in a row behind which the remote could not say that its pulls have given everything.
+  let unsettledCount = Locked(0)
   /// What pushes have learned that the remote put off, until it answers one.
   let putOff = Locked(PutOff())
   /// Edits that were sent alone in a sync in which their scope answered none.

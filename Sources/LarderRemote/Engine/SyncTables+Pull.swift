@@ -370,9 +370,11 @@ struct PulledPage {
       return
     }
     if entry.flight != nil || entry.isConflict {
-      if SyncBase(try tx.base(name, key))?.hasLeft == true {
-        // It has come with another scope, or come back.
-        try tx.setSyncBase(name, key, to: nil)
+      let base = SyncBase(try tx.base(name, key))
+      if base?.hasLeft ?? true {
+        // It has come with another scope, or come back, or for the first time.
+        let isAsked = entry.isConflict && incoming.document != nil
+        try tx.setSyncBase(name, key, to: isAsked ? incoming.base : nil)
         try tx.setMark(name, key, to: nil)
       }
       // What becomes of it is known when the edit is answered, or somebody has settled the conflict.

@@ -334,15 +334,7 @@ extension SyncTables {
 
   /// Has edits sent again that were set aside without an answer: another day the remote may have one.
   func retryUnanswered() throws {
-    var found: [(collection: String, key: [UInt8])] = []
-    try store.read { snapshot in
-      for name in collections.keys where snapshot.outline(of: name) != nil {
-        try snapshot.forEachOutboxEntry(name) { key, entry in
-          if entry.hold?.code == Self.unanswered { found.append((name, key)) }
-          return true
-        }
-      }
-    }
+    let found = try edits { $0.hold?.code == Self.unanswered }
     if found.isEmpty { return }
     try write { tx in
       for (name, key) in found {
@@ -370,26 +362,80 @@ extension SyncTables {
   ///   before may have been taken then.
   func hold(
     _ request: PushRequest, in flight: Flight, code: String, _ reason: String,
-    isUnknown: Bool = false
+    isUnknown: Bool = false, mend: (@Sendable (RejectedEdit) -> DynamicDocument?)? = nil
   ) throws {
     try write { tx in
       for mutation in request.mutations {
         guard let (name, key) = flight.places[mutation.key],
-          var entry = try tx.outboxEntry(name, key),
+          let outline = tx.outline(of: name), var entry = try tx.outboxEntry(name, key),
           entry.flight?.mutation.uuidString.lowercased() == mutation.id
         else { continue }
         if isUnknown, flight.repeated.contains(mutation.key) {
           // It keeps its name until somebody tries it again.
           entry.hold = OutboxEntry.Hold(code: code, reason: reason)
+          try tx.setOutboxEntry(name, key, to: entry)
         } else {
-          // It was not taken. What it was edited to meanwhile may be.
-          entry.hold =
-            entry.isEditedInFlight ? nil : OutboxEntry.Hold(code: code, reason: reason)
-          entry.flight = nil
+          entry.hold = nil
+          var answered = Answered(
+            tables: self, place: try place(name, outline), key: key, entry: entry,
+            scope: number(of: request.scope), mutation: mutation, isAsking: false)
+          try answered.reject(code, reason, mend, &tx)
         }
+      }
+    }
+  }
+
+  static let tooLarge = "too-large"
+
+  /// Whether there are documents that were saved again after the remote had not answered an edit of theirs and then
+  /// called it too large.
+  func hasShortened() throws -> Bool { try !shortened().isEmpty }
+
+  /// Has them sent as they are now. Behind pulls, which tell of the edit where it was taken.
+  func sendShortened() throws {
+    let found = try shortened()
+    if found.isEmpty { return }
+    try write { tx in
+      for (name, key) in found {
+        guard var entry = try tx.outboxEntry(name, key), Self.isShortened(entry),
+          let sent = entry.flight?.sent ?? nil
+        else { continue }
+        if let newer = entry.newer, let record = newer.record, let base = SyncBase(newer.base),
+          try tx.document(name, key, record: record) == tx.document(name, key, record: sent)
+        {
+          entry.base = newer.base
+          entry.shadow = sent
+          entry.newer = nil
+          try tx.setSyncBase(name, key, to: base)
+        }
+        entry.flight = nil
+        entry.hold = nil
         try tx.setOutboxEntry(name, key, to: entry)
       }
     }
+  }
+
+  private func shortened() throws -> [(collection: String, key: [UInt8])] {
+    try edits(where: Self.isShortened)
+  }
+
+  private static func isShortened(_ entry: OutboxEntry) -> Bool {
+    entry.hold?.code == tooLarge && (entry.flight?.sent ?? nil) != nil
+  }
+
+  private func edits(
+    where matches: (OutboxEntry) -> Bool
+  ) throws -> [(collection: String, key: [UInt8])] {
+    var found: [(collection: String, key: [UInt8])] = []
+    try store.read { snapshot in
+      for name in collections.keys where snapshot.outline(of: name) != nil {
+        try snapshot.forEachOutboxEntry(name) { key, entry in
+          if matches(entry) { found.append((name, key)) }
+          return true
+        }
+      }
+    }
+    return found
   }
 }
 
@@ -514,7 +560,7 @@ private struct Answered {
     try tx.setOutboxEntry(name, key, to: sent == nil ? nil : entry)
   }
 
-  private mutating func reject(
+  fileprivate mutating func reject(
     _ code: String, _ reason: String, _ mend: (@Sendable (RejectedEdit) -> DynamicDocument?)?,
     _ tx: inout WriteScope
   ) throws {

@@ -9,8 +9,8 @@ internal import Larder
 extension SyncTables {
   /// Documents that are looked at in one transaction.
   private static let stepCount = 2000
-  /// In place of the revision of what is gone without a tombstone.
-  static let noRevision = "-"
+  /// In place of the revision of what is gone without a tombstone. None that a remote gives is empty.
+  static let noRevision = ""
 
   /// Forgets the documents of a scope that were not seen when it was loaded from its beginning, except for those
   /// that have edits. What was sent a moment ago may not show yet: the next pull decides about it.
@@ -122,6 +122,23 @@ extension SyncTables {
   func isMoving(_ name: String, _ key: [UInt8], _ tx: borrowing WriteScope) throws -> Bool {
     guard SyncBase(try tx.base(name, key))?.hasLeft == true else { return false }
     return try tx.mark(name, key) != nil
+  }
+
+  /// Whether there are edits that wait because their documents may have moved.
+  func hasMovingEdits() throws -> Bool {
+    try store.read { snapshot in
+      var isFound = false
+      for name in collections.keys {
+        try snapshot.forEachMark(name, after: nil) { key, _ in
+          isFound =
+            try SyncBase(snapshot.base(name, key))?.hasLeft == true
+            && snapshot.outboxEntry(name, key).map { $0.hold == nil } ?? false
+          return !isFound
+        }
+        if isFound { return true }
+      }
+      return false
+    }
   }
 
   static let leftEarlierName = "left"

@@ -176,9 +176,7 @@ struct SyncTables: Sendable {
   func beginNew() throws {
     let new = try store.read { snapshot in
       collections.values.filter { collection in
-        snapshot.outline(of: collection.name).map {
-          $0.isSynced != (collection.direction == .both)
-        } ?? false
+        collection.direction == .both && snapshot.outline(of: collection.name)?.isSynced == false
       }
     }
     guard !new.isEmpty else { return }
@@ -191,14 +189,14 @@ struct SyncTables: Sendable {
     }
   }
 
-  /// Makes a collection synced that is not yet.
+  /// Makes a collection synced that is not yet. One that goes no way up here stays as it is: another engine on the same
+  /// store may send its edits, and they must be noted for it.
   func begin(
     _ collection: SyncedCollection, _ outline: CollectionOutline, _ tx: inout WriteScope
   ) throws {
-    let sends = collection.direction == .both
-    guard outline.isSynced != sends else { return }
-    try tx.setSynced(collection.name, sends)
-    if sends, collection.existing == .sent { _ = try tx.addAllToOutbox(collection.name) }
+    guard collection.direction == .both, !outline.isSynced else { return }
+    try tx.setSynced(collection.name, true)
+    if collection.existing == .sent { _ = try tx.addAllToOutbox(collection.name) }
   }
 
   /// Forgets whose the store was, and what was not sent.

@@ -90,7 +90,7 @@ struct AnswerReader {
     }
     return RemoteKey(
       try text(of: "collection", in: node, place() + ".", byteCount: 1...65_536),
-      try text(of: "key", in: node, place() + ".", byteCount: 1...65_536))
+      try text(of: "key", in: node, place() + ".", byteCount: 0...65_536))
   }
 
   func revision(_ node: Node, _ place: @autoclosure () -> String) throws -> String {

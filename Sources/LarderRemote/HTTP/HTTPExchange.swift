@@ -32,9 +32,10 @@ final class HTTPExchange: Sendable {
   ) {
     self.name = name
     self.maximumByteCount = maximumByteCount
-    self.patience = patience
+    // Behind a century no clock is reckoned with.
+    self.patience = min(patience, .seconds(3_155_760_000))
     self.receive = receive
-    state = Locked(State(expiry: .now + patience))
+    state = Locked(State(expiry: .now + self.patience))
   }
 
   func begin(token: String, _ continuation: CheckedContinuation<HTTPAnswer, any Error>) {

@@ -106,8 +106,9 @@ public final class HTTPRemote: Remote {
     guard !query.isEmpty, var parts = URLComponents(url: target, resolvingAgainstBaseURL: true)
     else { return target }
     // Query items would leave a `+` as it is, which servers read as a space.
-    parts.percentEncodedQuery = query.map { "\($0.name)=\($0.value.percentEncoded)" }
-      .joined(separator: "&")
+    let query = query.map { "\($0.name)=\($0.value.percentEncoded)" }
+    parts.percentEncodedQuery = ([parts.percentEncodedQuery].compactMap(\.self) + query)
+      .filter { !$0.isEmpty }.joined(separator: "&")
     guard let url = parts.url else {
       throw RemoteError.malformed("\(url.absoluteString) can have no query")
     }

@@ -92,9 +92,22 @@ public struct RemoteKey: Sendable, Hashable, Comparable, CustomStringConvertible
     self.key = key
   }
 
+  /// Whether they have the same bytes: a remote may have two documents whose keys are the same character in two forms.
+  public static func == (a: RemoteKey, b: RemoteKey) -> Bool {
+    a.collection.utf8.elementsEqual(b.collection.utf8) && a.key.utf8.elementsEqual(b.key.utf8)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    for var text in [collection, key] {
+      text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+      // A byte of no text.
+      hasher.combine(0xFF as UInt8)
+    }
+  }
+
   /// By the bytes of the collection and then of the key.
   public static func < (a: RemoteKey, b: RemoteKey) -> Bool {
-    a.collection == b.collection
+    a.collection.utf8.elementsEqual(b.collection.utf8)
       ? a.key.utf8.lexicographicallyPrecedes(b.key.utf8)
       : a.collection.utf8.lexicographicallyPrecedes(b.collection.utf8)
   }

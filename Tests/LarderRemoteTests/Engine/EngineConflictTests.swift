@@ -78,6 +78,36 @@ import Testing
   }
 
   @Test(
+    "a document that was deleted while its conflict waits does not come back by an answer",
+    arguments: [["all"], ["all", "more"]], [true, false])
+  func deletedMeanwhile(_ scopes: [String], isPurged: Bool) async throws {
+    for isMadeOnBothSides in [true, false] {
+      let server = InMemoryRemote()
+      let desk = try SyncDesk(server, collections: [asking()], scopes: scopes)
+      if !isMadeOnBothSides {
+        try await desk.cards.save(Card(id: "a", title: "before"))
+        try await desk.sync()
+      }
+      try await desk.cards.save(Card(id: "a", title: "here"))
+      server.put(.card("a"), .card("a", "there"), in: "all")
+      try await desk.sync()
+      #expect(try desk.engine.conflicts().count == 1)
+      server.remove(.card("a"))
+      if isPurged { server.purge() }
+      for _ in 0..<2 { try await desk.sync() }
+      #expect(try desk.engine.conflicts().map(\.there) == [nil])
+
+      try await desk.engine.settle(.card("a"), as: .there)
+      for _ in 0..<2 { try await desk.sync() }
+
+      #expect(try desk.titles() == [])
+      #expect(try desk.engine.pending() == [])
+      #expect(server.documents(in: "all").isEmpty)
+      try desk.close()
+    }
+  }
+
+  @Test(
     "an edit and a deletion meet as the policy says, whichever was first",
     arguments: [
       (DeletionPolicy.editWins, true, ["a new"]), (.editWins, false, ["a new"]),

@@ -567,7 +567,7 @@ import Testing
 
     await #expect(
       throws: RemoteError.malformed(
-        "a pull of all has more, and the cursor that was sent: it would never end")
+        "a pull of all has more, and a cursor that was sent before: it would never end")
     ) { try await desk.sync() }
 
     #expect(pullCount.withLock { $0 } == 2)

@@ -108,8 +108,8 @@ import Testing
       (#"{"changes": [7], "cursor": "c"}"#, "a number at changes[0]"),
       (#"{"changes": [{"key": "k"}], "cursor": "c"}"#, "no value for changes[0].collection"),
       (
-        #"{"changes": [{"collection": "c", "key": "", "revision": "r", "deleted": true}], "cursor": "c"}"#,
-        "0 bytes for changes[0].key"
+        #"{"changes": [{"collection": "", "key": "k", "revision": "r", "deleted": true}], "cursor": "c"}"#,
+        "0 bytes for changes[0].collection"
       ),
       (
         #"{"changes": [{"collection": "c", "key": "k", "revision": "r", "document": []}], "cursor": "c"}"#,
