@@ -20,7 +20,8 @@ internal import LarderLMDB
 /// Every call throws ``RemoteError``, or what the closure for tokens throws, or `CancellationError`.
 ///
 /// - Note: On Linux, Foundation of Swift 6 ends the process where a server closes the connection within the head
-///   of an answer, before the empty line, and where trailers stand behind a chunked answer. Nothing above a
+///   of an answer, before the empty line, where trailers stand behind a chunked answer, and where `Content-Length` is
+///   within 512 of 2⁶³. Nothing above a
 ///   `URLSession` can keep it from that. A `URLSession` there also polls whether it may write, which keeps about 0.7
 ///   of a processor busy, while it waits for the answer to the first request of a connection, or to a body of 64 KiB
 ///   or more. ``push(_:)`` therefore sends smaller ones there, and ``hints(_:)`` asks for ``facts()`` first. Where

@@ -223,10 +223,15 @@ struct SyncSimulation {
   private mutating func edit(_ client: Client) async throws {
     let id = random.pick(["a", "b", "c", "d", "gone1", "gone2"])
     if id.hasPrefix("gone"), random.once(in: 3) {
-      if random.bool() {
-        try await client.cards.delete(key: id)
-      } else {
-        try await client.cards.save([], clearBeforeSaving: Card.where { $0.id == id })
+      let isByQuery = random.bool()
+      trace.note("deletes \(id)")
+      try await client.store.write { [departures = client.departures] tx in
+        try Self.allowDeparture(of: id, departures, tx)
+        if isByQuery {
+          try tx.save([Card](), clearBeforeSaving: Card.where { $0.id == id })
+        } else {
+          try tx.delete(Card.self, id)
+        }
       }
       return
     }
@@ -237,9 +242,7 @@ struct SyncSimulation {
     let removesFirst = random.once(in: 3)
     let departures = client.departures
     let removed = try await client.store.write { tx -> String? in
-      if try tx.outboxEntry("Card", Array(id.utf8))?.hold?.code == "left" {
-        departures.allow(id)
-      }
+      try Self.allowDeparture(of: id, departures, tx)
       // Equal documents that are made twice count as one.
       var card = try tx.get(Card.self, id) ?? Card(id: id, title: token)
       var removed: String?
@@ -265,6 +268,13 @@ struct SyncSimulation {
       if let removed { expected[id]?.tags.remove(removed) }
     default: break
     }
+  }
+
+  /// Whoever edits a document that has left, and was listed for it, has it sent.
+  private static func allowDeparture(
+    of id: String, _ departures: Departures, _ tx: borrowing WriteScope
+  ) throws {
+    if try tx.outboxEntry("Card", Array(id.utf8))?.hold?.code == "left" { departures.allow(id) }
   }
 
   private func findProblems() throws -> [String] {
