@@ -16,11 +16,28 @@ extension String {
     #else
       // By the tables of the standard library, which `==` goes by. Foundation's are of an older
       // Unicode, by which texts that are equal have different normal forms.
+      let composed = composed
+      guard utf8.contains(0xE0), unicodeScalars.contains(where: \.isMarkOfMarks) else {
+        return composed
+      }
+      // The standard library takes them apart without putting their parts in order, and does so the second time.
+      return composed.composed
+    #endif
+  }
+
+  #if !canImport(Darwin)
+    private var composed: String {
       var scalars = String.UnicodeScalarView()
       scalars.append(contentsOf: _nfc)
       return String(scalars)
-    #endif
-  }
+    }
+  #endif
+}
+
+extension Unicode.Scalar {
+  /// Whether it is one of the vowels of Tibetan that stand for two marks without being marks themselves; there are no
+  /// other such characters (UAX #15, "Non-Starter Decompositions").
+  fileprivate var isMarkOfMarks: Bool { value == 0xF73 || value == 0xF75 || value == 0xF81 }
 }
 
 extension UnsafeRawBufferPointer {

@@ -90,7 +90,7 @@ extension RecordReader {
     do {
       return try CodableInput.lend(reader, isDocument: true) { try Model(from: $0) }
     } catch {
-      throw RecordError(coding: error)
+      throw RecordError(decoding: error)
     }
   }
 }

@@ -50,6 +50,15 @@ final class CodableGuest: DeclaringGuest {
     }
     let probed = probe(
       CollectionBinding(Collection(description, documents: collection.documents)))
+    if let key = probed.lostKey {
+      throw StoreError.unwritable(
+        collection: stored.name, key: key,
+        reason: .field(
+          "id",
+          .invalid(
+            "the value has another one when it is decoded. Write `var id`, not `let id = ...`, and name it in "
+              + "`CodingKeys`")))
+    }
     for name in probed.requiredFields where stored.fields.slot(of: name) == nil {
       shapes.setRequired(name)
     }
@@ -70,7 +79,7 @@ final class CodableGuest: DeclaringGuest {
       try output.encode(value, userInfo)
       try body(output)
     } catch {
-      throw RecordError(coding: error)
+      throw RecordError(encoding: error)
     }
     // A type may have kept its encoder, and write to it at any time.
     if isKnownUniquelyReferenced(&output) { self.output = output }

@@ -113,7 +113,7 @@ extension ValueReader {
     do {
       return try decoded(type, userInfo)
     } catch {
-      throw RecordError(coding: error)
+      throw RecordError(decoding: error)
     }
   }
 

@@ -28,11 +28,15 @@ enum PathKey: CodingKey {
 }
 
 extension RecordError {
-  /// An error of the coder, or of a type's own `encode(to:)` or `init(from:)`, with its coding
-  /// path as names of fields.
-  init(coding error: any Error) {
+  /// An error of the decoder, or of a type's own `init(from:)`, with its coding path as names of fields.
+  init(decoding error: any Error) { self.init(error) { .refused($0) } }
+
+  /// The same of the encoder, and of `encode(to:)`.
+  init(encoding error: any Error) { self.init(error) { .invalid($0) } }
+
+  private init(_ error: any Error, _ ownReason: (String) -> RecordError) {
     func reason(_ cause: (any Error)?, _ text: String) -> RecordError {
-      cause as? RecordError ?? .invalid(text)
+      cause as? RecordError ?? ownReason(text)
     }
     let (path, reason): ([any CodingKey], RecordError) =
       switch error {

@@ -11,6 +11,8 @@ struct FieldProbe {
   private(set) var requiredFields: [String] = []
   /// The field that is the entity-accessor key; nil where the key is computed.
   private(set) var keyField: String?
+  /// The key of a value that has another one when it is decoded.
+  private(set) var lostKey: String?
 
   /// - Parameter binding: For documents without a type, with all fields of the model.
   init<Model: Codable & Identifiable & Sendable>(
@@ -20,6 +22,12 @@ struct FieldProbe {
     let key = model.id.withEncodedKey { [UInt8]($0) }
     // What cannot be encoded says so when it is saved.
     guard let document = try? Self.document(of: CodableDocument(model), binding) else { return }
+    if let read = try? Self.model(Model.self, of: document, binding),
+      read.id.withEncodedKey({ [UInt8]($0) }) != key
+    {
+      lostKey = key.withUnsafeBytes { kind.text(of: $0) }
+      return
+    }
     for field in document.fields {
       var changed = document
       changed[field.name] = nil

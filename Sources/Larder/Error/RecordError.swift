@@ -7,7 +7,7 @@
 /// What is wrong with a record's bytes, or with one field of it.
 ///
 /// Thrown while a document is read from its record. ``field(_:_:)`` wraps the reason once per
-/// level, so that a nested fault reads `geo.lat: expected double, found byte 0xA1`.
+/// level, so that a nested fault reads `geo.lat: expected a number, found a string`.
 public indirect enum RecordError: Error, Equatable, Sendable {
   /// The bytes end before the value does.
   case truncated
@@ -27,6 +27,8 @@ public indirect enum RecordError: Error, Equatable, Sendable {
   case unknownTable(Int)
   /// Bytes of the right kind that mean nothing to the field's type.
   case invalid(String)
+  /// What a type's own `init(from:)` has thrown. It is no damage: usually another version of the app wrote the value.
+  case refused(String)
   /// A raw value, or the name of an enum's case, that the field's type does not have. It is no
   /// damage: usually a newer version of the app wrote it.
   case unknownCase(String, type: String)
@@ -45,7 +47,7 @@ extension RecordError: CustomStringConvertible {
     case .truncated: "the bytes end too early"
     case .unexpected(RecordFormat.nilByte, let expected): "expected \(expected), found nil"
     case .unexpected(let byte, let expected):
-      "expected \(expected), found byte 0x\(String(byte, radix: 16, uppercase: true))"
+      "expected \(expected), found \(RecordFormat.phrase(of: byte))"
     case .invalidUTF8: "a string is not valid UTF-8"
     case .outOfRange(let expected): "the number does not fit \(expected)"
     case .missing: "the field is missing and has no default"
@@ -54,7 +56,7 @@ extension RecordError: CustomStringConvertible {
         + " deeper than \(RecordFormat.maximumNesting)"
     case .checksum: "the checksum does not match"
     case .unknownTable(let id): "field table \(id) is not in the catalogue"
-    case .invalid(let what): what
+    case .invalid(let what), .refused(let what): what
     case .unknownCase(let value, let type): "\(value) is no raw value or case of \(type)"
     case .tooLarge(let byteCount, let limit):
       "the document takes \(byteCount) bytes, most of them here, and may take \(limit)"
@@ -80,10 +82,12 @@ extension RecordError: CustomStringConvertible {
   }
 
   /// Whether the record is whole, and another version of the type has written it: a field is missing or nil where
-  /// this one needs a value, or holds a number that is too large for it.
+  /// this one needs a value, holds one of another kind or a number that is too large for it, or is refused by its type.
+  /// Where the bytes are damaged, the checksum has told so before.
   var isMisfit: Bool {
     switch reason {
-    case .missing, .outOfRange, .unexpected(RecordFormat.nilByte, _): !path.isEmpty
+    case .missing, .outOfRange, .unexpected, .invalid: !path.isEmpty
+    case .refused: true
     default: false
     }
   }

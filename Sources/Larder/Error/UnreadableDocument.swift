@@ -19,7 +19,8 @@ public struct UnreadableDocument: Error, Equatable, Sendable {
   public var isFromNewerVersion: Bool { reason.isUnknownCase }
 
   /// Whether it is whole, and its type was another one when it was saved, in an older or a newer version of the app:
-  /// a field is missing or nil, holds a number that is too large, or a case that this version's type does not have.
+  /// a field is missing or nil, holds a value of another kind, a number that is too large, or a case that this version's
+  /// type does not have, or its own `init(from:)` refuses the value.
   public var isFromOtherVersion: Bool { reason.isUnknownCase || reason.isMisfit }
 
   /// Names a document and why it cannot be read.

@@ -1,7 +1,7 @@
 /// A place in an order: right behind one document, whether it is still there or not.
 struct Position: Sendable, Equatable {
   let order: [SortKey]
-  /// What the document is sorted by, key for key.
+  /// What the document is sorted by, key for key, as `Value.sortable` gives it.
   let values: [Value]
   let key: [UInt8]
   /// For each of the order's keys the value's bytes, in the direction of the order.
@@ -13,7 +13,7 @@ struct Position: Sendable, Equatable {
     self.key = key
     parts = zip(order, values).map { sortKey, value in
       var bytes = OrderedBytes(capacity: 64)
-      bytes.put(sortValue: value.sortable, of: sortKey.operand)
+      bytes.put(sortValue: value, of: sortKey.operand)
       if sortKey.isReversed { bytes.complement(from: 0) }
       return [UInt8](bytes.bytes)
     }

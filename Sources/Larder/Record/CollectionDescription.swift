@@ -233,6 +233,19 @@ private struct FieldMerger<Shape: DocumentShape> {
   private mutating func joined(
     _ stored: Kind<Int>, _ declared: Kind<Shape>, isFirst: Bool, path: [String]
   ) throws(StoreError) -> Kind<Int> {
+    do throws(StoreError) {
+      return try joinedParts(stored, declared, isFirst: isFirst, path: path)
+    } catch .kindMismatch(let collection, path.joined(separator: "."), _, _) {
+      // The kinds of the whole field, and not those of its elements.
+      throw .kindMismatch(
+        collection: collection, field: path.joined(separator: "."), stored: "\(stored)",
+        declared: "\(declared)")
+    }
+  }
+
+  private mutating func joinedParts(
+    _ stored: Kind<Int>, _ declared: Kind<Shape>, isFirst: Bool, path: [String]
+  ) throws(StoreError) -> Kind<Int> {
     switch (stored, declared) {
     case (.null, _): return try newKind(declared, path: path)
     case (_, .null): return stored

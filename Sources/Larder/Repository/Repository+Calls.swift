@@ -1,6 +1,13 @@
 // What callers write: the requirements, without what is seldom given.
 
 extension Repository {
+  /// The first page of the models of what `query` selects; its limit is the size of the page.
+  ///
+  /// - Throws: As ``page(_:after:)``.
+  public func page(_ query: Query<Entity>) throws -> Page<Model> {
+    try page(query, after: nil)
+  }
+
   /// Saves models; those that are stored already are replaced.
   ///
   /// - Throws: As `save(_:clearBeforeSaving:onConflict:as:)`. Nothing is changed then.

@@ -529,6 +529,11 @@ private struct Answered {
     try tx.setSyncNote(RefusedNote.name(mutation.key), to: nil)
     // It was accepted before it left, or else it comes again when all scopes are read.
     if newer == nil, try tables.isMoving(name, key, tx) { base.loading = SyncBase.left }
+    // It was accepted before a loading that did not have it, and then deleted; or else it comes with the next pull.
+    if base.loading == SyncBase.unseen, SyncBase(try tx.base(name, key))?.loading == SyncBase.missed
+    {
+      base.loading = SyncBase.missed
+    }
     try tx.setSyncBase(name, key, to: isDeleted ? nil : base)
     if let sent {
       // Edited meanwhile: what was sent is what the next edit began with.

@@ -272,6 +272,37 @@ import Testing
     try desk.close()
   }
 
+  @Test(
+    "a document that was deleted before its scope was loaded is gone, whatever is answered later")
+  func deletedBeforeLoad() async throws {
+    let desk = try SyncDesk(server)
+    try await desk.cards.save(Card(id: "a", title: "made"))
+    server.script { call, _ in if case .pull = call { .fails(.unavailable("offline")) } else { nil }
+    }
+    try? await desk.sync()
+    try await desk.cards.update("a") { $0.title = "edited" }
+    server.script { call, _ in
+      switch call {
+      case .push: .losesAnswer
+      case .pull: .fails(.unavailable("offline"))
+      default: nil
+      }
+    }
+    try? await desk.sync()
+    #expect(server.documents(in: "all").count == 1)
+    server.remove(.card("a"))
+    server.script { call, _ in if case .push = call { .fails(.unavailable("500")) } else { nil } }
+    try? await desk.sync()
+    #expect(try desk.titles() == ["a edited"])
+    server.script(nil)
+
+    for _ in 0..<2 { try await desk.sync() }
+
+    #expect(try desk.titles() == [])
+    #expect(try desk.engine.pending() == [])
+    try desk.close()
+  }
+
   @Test("a remote that gives up by itself is one that could not answer")
   func givesUp() async throws {
     let gate = ClosureRemote { [server] in

@@ -40,9 +40,9 @@ struct CodableFailureTests {
   /// Ways to be wrong, and the path and the reason that are told.
   static let wrongs: [(DynamicDocument.Field, String)] = [
     (.init("total", 300), "total: the number does not fit Int8"),
-    (.init("total", "x"), "total: expected an integer, found byte 0xA1"),
+    (.init("total", "x"), "total: expected an integer, found a string"),
     (.init("total", .null), "total: expected an integer, found nil"),
-    (.init("lines", 5), "lines: expected an array, found byte 0x5"),
+    (.init("lines", 5), "lines: expected an array, found an integer"),
     (
       .init("lines", .array([line(), line { $0["count"] = 1000 }])),
       "lines.1.count: the number does not fit Int8"
@@ -53,11 +53,11 @@ struct CodableFailureTests {
     ),
     (
       .init("lines", .array([line { $0["when"] = "noon" }])),
-      "lines.0.when: expected a date, found byte 0xA4"
+      "lines.0.when: expected a date, found a string"
     ),
     (
       .init("notes", .dictionary(["n": line { $0["name"] = 7 }])),
-      "notes.n.name: expected a string, found byte 0x7"
+      "notes.n.name: expected a string, found an integer"
     ),
     (.init("kind", .document(["gift": .document([:])])), "kind.gift.from"),
     (.init("kind", .document([:])), "kind: Invalid number of keys found, expected one."),

@@ -153,12 +153,33 @@ import Testing
       try check(Date(), "date")
       try check(Geo(lat: 1, lon: 2), "document")
       try check(Set(["5"]), "set of string")
-      try check(Int?.none, "int64")
+      try check(Int?.none, "int64?")
 
       #expect(store.catalogueVersion == version)
       #expect(try store.recordBytes(of: "a", in: "One") == bytes)
       #expect(store.kind(of: "value", in: "One") == "string")
     }
+  }
+
+  @Test("the kinds that are told are those of the whole field, and not of its elements")
+  func mismatchedElements() throws {
+    func check<Old: Storable & Sendable, New: Storable & Sendable>(
+      _ old: Old, _ new: New, _ stored: String, _ declared: String
+    ) throws {
+      try withTemporaryStore { store in
+        try store.repository(of: One<Old>.self).save(One(old))
+        #expect(
+          throws: StoreError.kindMismatch(
+            collection: "One", field: "value", stored: stored, declared: declared)
+        ) { try store.repository(of: One<New>.self).save(One(new)) }
+      }
+    }
+    try check([5], ["5"], "[int64]", "[string]")
+    try check([[5]], [["5"]], "[[int64]]", "[[string]]")
+    try check(["a": 5], [1: 5], "[string: int64]", "[int64: int64]")
+    try check(["a": 5], ["a": "5"], "[string: int64]", "[string: string]")
+    try check([Geo(lat: 1, lon: 2)], [5], "[document]", "[int64]")
+    try check([5], Int?.none, "[int64]", "int64?")
   }
 
   @Test("an optional that becomes a nested one is refused: its records could not be read")

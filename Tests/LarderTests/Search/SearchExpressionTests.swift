@@ -50,6 +50,12 @@ struct SearchExpressionTests {
         == "blue green~1 extremely~2 extreme1 green \"e mail address\" gree* groun~1")
     #expect("\(SearchExpression("green", isBeingTyped: true, allowsTypos: true))" == "green*~1")
     #expect("\(SearchExpression("green*", isBeingTyped: true, allowsTypos: true))" == "green*")
+    // Marks that stand within words do not end the one that is being typed.
+    #expect("\(SearchExpression("paral·", isBeingTyped: true))" == "paral*")
+    #expect("\(SearchExpression("paral\u{387}*"))" == "paral*")
+    #expect("\(SearchExpression("צה״", isBeingTyped: true))" == "צה*")
+    #expect("\(SearchExpression("paral··", isBeingTyped: true))" == "paral")
+    #expect("\(SearchExpression("paral.", isBeingTyped: true))" == "paral")
   }
 
   @Test("takes its first terms where there are very many")

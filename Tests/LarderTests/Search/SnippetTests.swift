@@ -40,6 +40,23 @@ struct SnippetTests {
     #expect(snippet(text.joined(separator: "\n"), "w0") == "[w0] w1 w2 w3 w4 sea w6 w7 …")
   }
 
+  @Test("have what fits only without words in front of it, and the beginning of what does not fit")
+  func long() {
+    var words = (0..<40).map { "w\($0)" }
+    let phrase = { (range: Range<Int>) in
+      "\"" + range.map { "w\($0)" }.joined(separator: " ") + "\""
+    }
+    let text = words.joined(separator: " ")
+    #expect(snippet(text, phrase(20..<27)) == "… w19 [w20 w21 w22 w23 w24 w25 w26] …")
+    #expect(snippet(text, phrase(20..<28)) == "… [w20 w21 w22 w23 w24 w25 w26 w27] …")
+    #expect(snippet(text, phrase(20..<35)) == "… [w20 w21 w22 w23 w24 w25 w26 w27] …")
+    #expect(snippet(text, phrase(30..<40)) == "… [w30 w31 w32 w33 w34 w35 w36 w37] …")
+    (words[10], words[17]) = ("sea", "blue")
+    #expect(
+      snippet(words.joined(separator: " "), "blue sea")
+        == "… [sea] w11 w12 w13 w14 w15 w16 [blue] …")
+  }
+
   @Test("have every term that fits, wherever the term before it stands")
   func fitting() {
     var words = (0..<40).map { "w\($0)" }
@@ -88,10 +105,9 @@ struct SnippetTests {
 
       let count = random.int(1..<12)
       let window = hits.bestWindow(of: count, lead: count / 4)
-      let start = window.lowerBound == 0 ? 0 : hits.words[window.lowerBound].lowerBound
-      let end =
-        window.upperBound == hits.words.count
-        ? text.utf8.count : hits.words[window.upperBound - 1].upperBound
+      let shown = hits.bytes(of: window)
+      let start = window.lowerBound == 0 ? 0 : shown.lowerBound
+      let end = window.upperBound == hits.words.count ? text.utf8.count : shown.upperBound
       let cut = text.wholeCharacters(of: [start..<max(start, end)]).map { text.substring($0) }
       let line = cut.joined().split(whereSeparator: \.isWhitespace).joined(separator: " ")
       #expect(
@@ -148,18 +164,27 @@ extension SearchHits {
 
 extension SearchHits {
   /// As ``bestWindow(of:lead:)``, by counting anew for each hit.
+  /// Every window is looked at, and that which shows most is moved as far as it still does.
   fileprivate func naiveWindow(of count: Int, lead: Int) -> Range<Int> {
     guard count > 0, words.count > count else { return 0..<min(count, words.count) }
-    var best = (terms: 0, hits: 0, start: 0)
-    for hit in hits {
-      let start = min(max(0, hit.words.lowerBound - lead), words.count - count)
-      let inside = hits.filter {
+    func shown(from start: Int) -> (terms: Int, hits: Int, first: Int, end: Int) {
+      let inside = hits.map { (term: $0.term, words: $0.words.prefix(count)) }.filter {
         $0.words.lowerBound >= start && $0.words.upperBound <= start + count
       }
-      let terms = Set(inside.map(\.term)).count
-      if (terms, inside.count) > (best.terms, best.hits) { best = (terms, inside.count, start) }
+      return (
+        Set(inside.map(\.term)).count, inside.count, inside.map(\.words.lowerBound).min() ?? 0,
+        inside.map(\.words.upperBound).max() ?? 0
+      )
     }
-    return best.start..<best.start + count
+    let starts = 0...words.count - count
+    let most = starts.map { shown(from: $0) }.max { ($0.terms, $0.hits) < ($1.terms, $1.hits) }
+    guard let most, most.hits > 0 else { return 0..<count }
+    let best = starts.lazy.map { ($0, shown(from: $0)) }
+      .first { ($0.1.terms, $0.1.hits) == (most.terms, most.hits) }
+    guard let (_, found) = best else { return 0..<count }
+    let last = min(found.first, words.count - count)
+    let start = max(0, last - lead, min(last, found.end - count))
+    return start..<start + count
   }
 }
 

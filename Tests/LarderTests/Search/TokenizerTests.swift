@@ -396,8 +396,8 @@ struct TokenizerTests {
       try letters.createSearchIndex(on: fields, tokenizer: StandardTokenizer())
       #expect(try letters.indexes().first?.tokenizer == nil)
       try letters.createSearchIndex(
-        on: fields, tokenizer: SuffixStems(identifier: "standard.1", suffixes: ["s"]))
-      #expect(try letters.indexes().first?.tokenizer == "standard.1")
+        on: fields, tokenizer: SuffixStems(identifier: "standard.2", suffixes: ["s"]))
+      #expect(try letters.indexes().first?.tokenizer == "standard.2")
     }
   }
 
@@ -455,6 +455,31 @@ struct TokenizerTests {
       }
     },
   ]
+
+  @Test("highlights and snippets show whole words of a tokenizer, in whatever order it gives them")
+  func wholeWords() throws {
+    let parts = Hostile(identifier: "parts") { _ in
+      [
+        SearchWord("call", utf8Range: 0..<4), SearchWord("get", utf8Range: 5..<8),
+        SearchWord("user", utf8Range: 8..<12), SearchWord("name", utf8Range: 12..<16),
+        SearchWord("getusername", utf8Range: 5..<16), SearchWord("here", utf8Range: 17..<21),
+      ]
+    }
+    let backwards = Hostile(identifier: "backwards") {
+      StandardTokenizer().words(in: $0).reversed()
+    }
+    func marked(_ text: String, _ word: String, _ tokenizer: Hostile, _ count: Int = 24) -> String {
+      Snippet(
+        of: text, for: SearchExpression(word), by: SearchTokenizer(tokenizer), wordCount: count
+      ).marked(from: "[", to: "]")
+    }
+    #expect(marked("call getUserName here", "getusername", parts) == "call [getUserName] here")
+    #expect(marked("call getUserName here", "user", parts) == "call get[User]Name here")
+    #expect(marked("call getUserName here", "getusername", parts, 2) == "… [getUserName] here")
+    #expect(marked("green red blue", "blue", backwards) == "green red [blue]")
+    #expect(marked("green red blue", "green", backwards) == "[green] red blue")
+    #expect(marked("green red blue", "red", backwards, 1) == "… [red] …")
+  }
 
   @Test(
     "whatever a tokenizer gives, documents stay as they are and nothing traps",

@@ -1,6 +1,6 @@
 /// Where a text has what a search asks for.
 struct SearchHits {
-  /// The bytes of each word of the text, by their beginnings.
+  /// The bytes of each word of the text, in the order in which the tokenizer gives them.
   private(set) var words: [Range<Int>] = []
   /// In the order in which they begin.
   private(set) var hits: [Hit] = []
@@ -23,9 +23,7 @@ struct SearchHits {
     var reader = Words(tokenizer)
     var found = (words: [Range<Int>](), hits: [Hit]())
     reader.forEach(in: text) { word, place, _ in
-      // A tokenizer may give words in another order than the text has them: places only grow.
-      let start = max(place.lowerBound, found.words.last?.lowerBound ?? 0)
-      found.words.append(start..<max(start, place.upperBound))
+      found.words.append(place)
       for (number, tests) in terms.enumerated() {
         // So it is for most words and most terms.
         if begun[number].isEmpty, !tests[0].passes(word) { continue }
@@ -45,13 +43,29 @@ struct SearchHits {
     hits.sort { $0.words.lowerBound < $1.words.lowerBound }
   }
 
-  /// The bytes of what was found among some words, ascending; what overlaps or touches is one range.
+  /// The bytes from the first of some words to the last one. A tokenizer may give words in another order than the text
+  /// has them, and words that are parts of others.
+  func bytes(of window: Range<Int>) -> Range<Int> {
+    guard let first = words[window].first else { return 0..<0 }
+    return words[window].reduce(first) {
+      min($0.lowerBound, $1.lowerBound)..<max($0.upperBound, $1.upperBound)
+    }
+  }
+
+  /// The bytes of what was found among some words, ascending; what overlaps or touches is one range. Of what has more
+  /// words than these, the beginning.
   func ranges(within window: Range<Int>) -> [Range<Int>] {
+    var found: [Range<Int>] = []
+    for hit in hits {
+      let shown = Self.shown(hit, in: window.count)
+      guard shown.lowerBound >= window.lowerBound, shown.upperBound <= window.upperBound else {
+        continue
+      }
+      found.append(bytes(of: shown))
+    }
+    found.sort { $0.lowerBound < $1.lowerBound }
     var ranges: [Range<Int>] = []
-    for hit in hits
-    where hit.words.lowerBound >= window.lowerBound && hit.words.upperBound <= window.upperBound {
-      let (first, last) = (words[hit.words.lowerBound], words[hit.words.upperBound - 1])
-      let range = first.lowerBound..<last.upperBound
+    for range in found {
       if let before = ranges.last, before.upperBound >= range.lowerBound {
         ranges[ranges.count - 1] =
           before.lowerBound..<max(before.upperBound, range.upperBound)
@@ -62,23 +76,26 @@ struct SearchHits {
     return ranges
   }
 
+  /// The words of a hit that a window of so many words can show.
+  private static func shown(_ hit: Hit, in count: Int) -> Range<Int> { hit.words.prefix(count) }
+
   /// The words of the stretch of the text that has the most different terms, of several the one with most
   /// hits, of these the first; the beginning where there is none.
   ///
   /// - Parameters:
   ///   - count: How many words at most.
-  ///   - lead: How many of these come before the first hit, where there are so many.
+  ///   - lead: How many of these come before the first hit, where there are so many, and room for them.
   func bestWindow(of count: Int, lead: Int) -> Range<Int> {
     guard count > 0, words.count > count else { return 0..<min(max(count, 0), words.count) }
-    // What is longer than the window is in none. All others enter it, as it moves on, by their ends, and leave it
-    // by their beginnings, later.
-    let leaving = hits.filter { $0.words.count <= count }
+    // A window that begins with a hit shows as much as any. As it moves on, hits enter it by their ends, and leave it by
+    // their beginnings, later.
+    let leaving = hits.map { (term: $0.term, words: Self.shown($0, in: count)) }
     let entering = leaving.sorted { $0.words.upperBound < $1.words.upperBound }
     var best = (terms: 0, hits: 0, start: 0)
     var counts: [Int: Int] = [:]
     var (entered, left) = (0, 0)
-    for hit in hits {
-      let start = min(max(0, hit.words.lowerBound - lead), words.count - count)
+    for hit in leaving {
+      let start = min(hit.words.lowerBound, words.count - count)
       while entered < entering.count, entering[entered].words.upperBound <= start + count {
         counts[entering[entered].term, default: 0] += 1
         entered += 1
@@ -92,6 +109,11 @@ struct SearchHits {
         best = (counts.count, entered - left, start)
       }
     }
-    return best.start..<best.start + count
+    // What stands before the first hit is shown as far as the last one stays.
+    let window = best.start..<best.start + count
+    let end = leaving.filter { $0.words.clamped(to: window) == $0.words }.map(\.words.upperBound)
+      .max()
+    let start = max(0, best.start - min(lead, end.map { window.upperBound - $0 } ?? 0))
+    return start..<start + count
   }
 }

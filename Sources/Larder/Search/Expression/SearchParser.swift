@@ -97,7 +97,8 @@ struct SearchParser: ~Copyable {
     }
     guard !found.isEmpty else { return nil }
     var isPrefix = hasStar || isOpen && !isClosed
-    isPrefix = isPrefix && last.end == bytes.count && last.kind == .word
+    let isAtEnd = last.end == bytes.count || Words.isMiddle(bytes[last.end...])
+    isPrefix = isPrefix && isAtEnd && last.kind == .word
     if last.kind == .tail, last.end == bytes.count { isPrefix = true }
     // Whoever writes the star knows how the word begins.
     let mayHaveTypos = allowsTypos && !isQuoted && !hasStar && last.kind == .word

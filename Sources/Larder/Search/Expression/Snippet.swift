@@ -22,8 +22,9 @@ public struct Snippet: Sendable, Equatable {
     let hits = bytes.withUnsafeBytes { SearchHits(expression, by: tokenizer, in: $0) }
     let window = hits.bestWindow(of: wordCount, lead: wordCount / 4)
     let isWhole = (before: window.lowerBound == 0, behind: window.upperBound == hits.words.count)
-    let start = isWhole.before ? 0 : hits.words[window.lowerBound].lowerBound
-    let end = isWhole.behind ? bytes.count : hits.words[max(1, window.upperBound) - 1].upperBound
+    let shown = hits.bytes(of: window)
+    let start = isWhole.before ? 0 : shown.lowerBound
+    let end = isWhole.behind ? bytes.count : shown.upperBound
     var walk = CharacterWalk(text)
     let cut = text[walk.characters(of: start..<max(start, end))]
     var line = ""

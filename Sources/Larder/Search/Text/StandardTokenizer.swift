@@ -5,7 +5,8 @@
 /// `don't` is `don` and `t`, as `l'homme` must be found by `homme`; addresses (`ann@example.org`), URLs,
 /// versions and names with underscores are found by their parts. What a person types is taken apart in the
 /// same way, and its parts must then stand behind one another, so that `don't` finds `don't`. Soft hyphens,
-/// joiners and other format characters are ignored. Emoji are words of their own.
+/// joiners and other format characters are ignored. Emoji are words of their own, and so are flags; signs
+/// of text such as `©` and `™` are none.
 ///
 /// **Scripts without spaces** (Chinese, Japanese and Korean; Thai, Lao, Khmer, Burmese and others that
 /// Unicode's line breaking calls complex) give overlapping pairs of characters with their marks, and at the
@@ -21,7 +22,7 @@
 /// scripts are those of ASCII. Words end after 64 bytes of UTF-8.
 public struct StandardTokenizer: Tokenizer {
   /// Its name and version. A newer version of Larder may have another one.
-  public var identifier: String { "standard.1" }
+  public var identifier: String { "standard.2" }
 
   /// The tokenizer of all search indexes that name no other.
   public init() {}

@@ -18,6 +18,8 @@ struct Words: ~Copyable {
   private var previous = Run()
   /// Whether a character came that is ignored if a letter follows.
   private var isInMiddle = false
+  /// Whether the word is the first half of a flag.
+  private var isHalfFlag = false
 
   private static let maximumByteCount = SearchLayout.maximumTermByteCount
 
@@ -38,6 +40,7 @@ struct Words: ~Copyable {
   mutating func forEach(in text: UnsafeRawBufferPointer, _ body: Body) rethrows {
     guard let base = text.baseAddress, try !tokenizer.forEachWord(in: text, body) else { return }
     (word, paired, previous, isInMiddle) = (Run(), Run(), Run(), false)
+    isHalfFlag = false
     var at = 0
     while at < text.count {
       let byte = base.load(fromByteOffset: at, as: UInt8.self)
@@ -50,7 +53,7 @@ struct Words: ~Copyable {
       }
       let folded = Self.folded(byte)
       if folded != 0 {
-        if paired.count > 0 { try finish(body) }
+        if paired.count > 0 || isHalfFlag { try finish(body) }
         at = takeASCII(base, at, text.count)
       } else {
         if word.count > 0 || paired.count > 0 { try finish(body) }
@@ -107,6 +110,7 @@ struct Words: ~Copyable {
       word.count = 0
     }
     isInMiddle = false
+    isHalfFlag = false
     guard paired.count > 0 else { return }
     try lendPair(body)
     try body(buffer[previous.count, paired.count], paired.place, .tail)
@@ -135,6 +139,7 @@ extension Words {
   private mutating func take(
     _ scalar: UInt32, _ kind: UnicodeTables.Kind, _ place: Range<Int>, _ body: Body
   ) rethrows {
+    if isHalfFlag, kind != .ignored, !Self.flagLetters.contains(scalar) { try finish(body) }
     switch kind {
     case .separator: try finish(body)
     case .letter:
@@ -156,13 +161,29 @@ extension Words {
     case .ignored:
       if paired.count > 0 { paired.end = place.upperBound }
       if word.count > 0, !isInMiddle { word.end = place.upperBound }
+    case .symbol where isHalfFlag:
+      appendToWord(scalar, place)
+      try finish(body)
     case .symbol:
       try finish(body)
       appendToWord(scalar, place)
-      try finish(body)
+      if Self.flagLetters.contains(scalar) { isHalfFlag = true } else { try finish(body) }
     case .middle:
       if word.count > 0, !isInMiddle { isInMiddle = true } else { try finish(body) }
     }
+  }
+
+  /// Two of them make a flag (UAX #29, GB12 and GB13).
+  private static let flagLetters: ClosedRange<UInt32> = 0x1F1E6...0x1F1FF
+
+  /// Whether a text is one character that is ignored within a word, such as the dot of `paral·lel`.
+  static func isMiddle(_ text: ArraySlice<UInt8>) -> Bool {
+    let scalars = String(decoding: text, as: UTF8.self).unicodeScalars
+    guard scalars.count == 1, let scalar = scalars.first?.value else { return false }
+    let tables = UnicodeTables.shared
+    let entry = tables.entries[scalar]
+    if entry.isItsOwnForm { return entry.kind == .middle }
+    return tables.form(entry).allSatisfy { tables.entries[$0].kind == .middle }
   }
 
   private mutating func appendToWord(_ scalar: UInt32, _ place: Range<Int>) {
