@@ -91,9 +91,12 @@ struct IndexDefinition: Sendable, Equatable {
       throw refuse("two of its fields are arrays")
     }
     if let weights = declaration.weights {
-      guard weights.count == parts.count,
-        weights.allSatisfy({ (1...Self.maximumWeight).contains($0) })
-      else { throw refuse("a weight is not from 1 to \(Self.maximumWeight)") }
+      guard weights.count == parts.count else { throw refuse("weights are missing") }
+      for (part, weight) in zip(parts, weights) where !(1...Self.maximumWeight).contains(weight) {
+        throw refuse(
+          "the weight of \(part.path.joined(separator: ".")) is \(weight), and not from 1 to \(Self.maximumWeight); one of "
+            + "nested fields is the product of all on the way")
+      }
     }
     if Set(parts.map(\.path)).count < parts.count { throw refuse("it names a field twice") }
     collection = description.name

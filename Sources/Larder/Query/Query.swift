@@ -22,6 +22,18 @@ public struct Query<Entity: Document>: Sendable, Equatable {
     self.where { condition($0) == true }
   }
 
+  @_disfavoredOverload
+  @available(
+    *, unavailable,
+    message: """
+      a condition names a field of the document, as in `where { $0.age > 18 }`. For one that depends on other values \
+      alone, use `all` where it holds
+      """
+  )
+  public func `where`(_ condition: (Fields<Entity>) -> Bool) -> Self {
+    fatalError("unavailable")
+  }
+
   /// At most `count` documents.
   public func limit(_ count: Int) -> Self {
     var query = self
@@ -77,6 +89,18 @@ extension Document {
     _ condition: (Fields<Self>) -> QueryField<Self, Bool>
   ) -> Query<Self> {
     Query().where(condition)
+  }
+
+  @_disfavoredOverload
+  @available(
+    *, unavailable,
+    message: """
+      a condition names a field of the document, as in `where { $0.age > 18 }`. For one that depends on other values \
+      alone, use `all` where it holds
+      """
+  )
+  public static func `where`(_ condition: (Fields<Self>) -> Bool) -> Query<Self> {
+    fatalError("unavailable")
   }
 }
 

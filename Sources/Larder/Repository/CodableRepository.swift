@@ -62,4 +62,16 @@ where Model: Codable & Identifiable, Model.ID: DocumentKey, Entity == CodableDoc
   ) -> Query<Entity> {
     all.where(condition)
   }
+
+  @_disfavoredOverload
+  @available(
+    *, unavailable,
+    message: """
+      a condition names a field of the document, as in `where { $0.age > 18 }`. For one that depends on other values \
+      alone, use `all` where it holds
+      """
+  )
+  public func `where`(_ condition: (Fields<Entity>) -> Bool) -> Query<Entity> {
+    fatalError("unavailable")
+  }
 }

@@ -12,7 +12,8 @@ extension Option {
   static let selectingHelp = """
       --where EXPR      only documents that the expression holds for; see below
       --sort LIST       the fields to sort by, as in `city,-order`; `-` reverses. Without it
-                        documents come in the order of their keys
+                        documents come in the order of their keys, and what
+                        a search has found best first
       --limit N         at most so many documents
       --offset N        without the first so many
       --select LIST     only these fields, as in `id,name,geo.lat`
