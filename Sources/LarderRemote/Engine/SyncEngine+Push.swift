@@ -272,6 +272,12 @@ extension SyncEngine {
       for (mutation, result) in zip(request.mutations, results) {
         if case .conflict = result { course.waitsForPull?.insert(mutation.key) }
       }
+      // A remote that does nothing with any of them is asked once more, and then by the next sync.
+      if results.allSatisfy({ $0 == .retry }) {
+        for mutation in request.mutations {
+          course.sends[mutation.key, default: 0] += Self.mostSends / 2 - 1
+        }
+      }
     } catch RemoteError.tooLarge(let reason) {
       guard request.mutations.count > 1 else {
         try tables.hold(

@@ -180,6 +180,25 @@ import Testing
     }
   }
 
+  @Test(
+    "a remote that puts off everything is asked twice in a sync, and one that does a part until all is done"
+  )
+  func putsOff() async throws {
+    server.script { call, _ in if case .push = call { .putsOff(behind: 0) } else { nil } }
+    let desk = try SyncDesk(server)
+    try await desk.cards.save((0..<6).map { Card(id: "\($0)") })
+    try await desk.sync()
+    #expect(pushes == 2)
+    #expect(try await desk.engine.run(budget: .seconds(60)) == false)
+
+    server.script { call, _ in if case .push = call { .putsOff(behind: 1) } else { nil } }
+    try await desk.sync()
+
+    #expect(server.documents(in: "all").count == 6)
+    #expect(try desk.engine.pending().isEmpty)
+    try desk.close()
+  }
+
   @Test("cursors that go round in circles end a pull with what is wrong")
   func circles() async throws {
     let pullCount = Locked(0)
