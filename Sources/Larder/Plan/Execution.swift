@@ -113,7 +113,8 @@ struct Execution {
     _ transaction: borrowing LentTransaction, wanted: Int, part: KeyRange? = nil
   ) throws -> SortedRows {
     let filter = whole.evaluation
-    let verifies = part == nil
+    // Whoever skips what cannot be read finds it among the sorted ones.
+    let verifies = part == nil && !selection.skipsUnreadable
     let gate = wanted < .max ? filter.sortGate(binding) : nil
     var rows = SortedRows(limit: wanted, gate: gate)
     if let gate, let range = part ?? plan.source.scannedKeys, residual.matchesAll, tally == nil {
@@ -146,10 +147,18 @@ struct Execution {
     _ key: Key, _ record: Record, to rows: inout SortedRows, _ order: Evaluation,
     verifies: Bool = true
   ) throws {
-    try rows.add(key: key, record: record) {
-      if verifies { try binding.verify(record, key: key) }
-    } _: { bytes in
-      try binding.readingUnverified(record, key: key) { try order.putSortValues($0, into: &bytes) }
+    do {
+      try rows.add(key: key, record: record) {
+        if verifies { try binding.verify(record, key: key) }
+      } _: { bytes in
+        try binding.readingUnverified(record, key: key) {
+          try order.putSortValues($0, into: &bytes)
+        }
+      }
+    } catch {
+      // What it would be sorted by cannot be read.
+      guard let unreadable = selection.unreadable else { throw error }
+      _ = try unreadable.skipping { throw error } as Void?
     }
   }
 

@@ -28,13 +28,13 @@ extension SyncEngine {
     fileprivate var failureCounts: [String: Int] = [:]
     /// Scopes whose edits are not sent any more in this sync, as none of them is answered, and why.
     fileprivate var failedScopes: [String: RemoteError] = [:]
-    /// Whether one of them let us wait for long.
-    fileprivate var isSlow = false
+    /// Those of them that let us wait for long, with how many edits the request had.
+    fileprivate var slowScopes: [String: Int] = [:]
     /// Those of them with edits that are left to the next sync.
     fileprivate var leftScopes: Set<String> = []
     /// Edits that were sent alone, and not answered, with their scopes and names.
     fileprivate var unanswered: [(scope: String, name: RemoteKey, edit: SyncTables.Unanswered)] = []
-    /// How many edits the request had for whose answer the remote has asked to wait, or has let us wait.
+    /// How many edits the request had for whose answer the remote has asked to wait.
     fileprivate var putOffCount: Int?
     /// Whether an edit is sent alone, behind all others.
     fileprivate var hasSuspect = false
@@ -100,7 +100,7 @@ extension SyncEngine {
   func end(_ course: inout Course) throws {
     try noteUnanswered(&course)
     for (scope, failure) in course.failedScopes.sorted(by: { $0.key < $1.key })
-    where !course.answeredScopes.contains(scope) || course.leftScopes.contains(scope) {
+    where course.answeredScopes.isEmpty || course.leftScopes.contains(scope) {
       throw failure
     }
     if course.answeredScopes.isEmpty, let failure = course.failure { throw failure }
@@ -115,14 +115,18 @@ extension SyncEngine {
   func noteUnanswered(_ course: inout Course) throws {
     let failed = course.failedScopes
     let edits = course.unanswered.filter {
-      failed[$0.scope] == nil || course.answeredScopes.contains($0.scope)
+      failed[$0.scope] == nil || course.slowScopes[$0.scope] != nil
     }.map(\.edit)
     let last = course.unanswered.filter { failed[$0.scope] != nil }.map(\.name)
     course.unanswered = []
     demoted.withLock { $0.formUnion(last) }
+    slowSizes.withLock { sizes in
+      for scope in course.answeredScopes { sizes[scope] = nil }
+      for (scope, count) in course.slowScopes { sizes[scope] = max(1, count / 2) }
+    }
     if !course.answeredScopes.isEmpty {
-      try tables.noteFailure(of: edits)
-      if !course.isSlow { return putOff.withLock { $0 = PutOff() } }
+      putOff.withLock { $0 = PutOff() }
+      return try tables.noteFailure(of: edits)
     }
     guard let count = course.putOffCount else { return }
     let isRepeated = putOff.withLock { putOff in
@@ -130,9 +134,7 @@ extension SyncEngine {
       if putOff.syncCount > 1 { putOff.mostMutations = max(1, count / 2) }
       return putOff.syncCount > 1
     }
-    if isRepeated, !course.hasSuspect, course.answeredScopes.isEmpty {
-      try tables.noteFailure(of: edits)
-    }
+    if isRepeated, !course.hasSuspect { try tables.noteFailure(of: edits) }
   }
 
   /// What is known of pushes that the remote put off, while it answers none.
@@ -213,12 +215,22 @@ extension SyncEngine {
         course.waitsForPull?.insert(name)
       }
       line.due = line.due.dropFirst(flight.visitedCount)
-      line.ready = flight.requests.map { Exchange(request: $0, flight: flight) }
+      line.ready = flight.requests.flatMap(parts).map { Exchange(request: $0, flight: flight) }
     }
     let next = line.ready.removeFirst()
     line.underWayCount += 1
     line.underWayEditCount += next.request.mutations.count
     return next
+  }
+
+  /// A request as its scope takes it, which may have let us wait for a larger one.
+  private func parts(_ request: PushRequest) -> [PushRequest] {
+    let size = slowSizes.withLock { $0[request.scope] ?? .max }
+    guard request.mutations.count > size else { return [request] }
+    return stride(from: 0, to: request.mutations.count, by: size).map { start in
+      PushRequest(
+        scope: request.scope, mutations: Array(request.mutations[start...].prefix(size)))
+    }
   }
 
   /// How many edits a request has at most.
@@ -297,8 +309,8 @@ extension SyncEngine {
           && course.failureCounts[scope, default: 0] >= Self.mostFailures
       {
         if isSlow {
-          course.isSlow = true
-          course.putOffCount = request.mutations.count
+          course.slowScopes[scope] = max(
+            request.mutations.count, course.slowScopes[scope] ?? 0)
         }
         // It answers pulls, perhaps, and pushes of other scopes.
         course.failedScopes[scope] = error

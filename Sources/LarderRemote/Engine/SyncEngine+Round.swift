@@ -12,7 +12,10 @@ extension SyncEngine {
       try checkGoesOn()
       let before = try store.read { $0.sequence }
       try tables.checkOwner()
-      pages.withLock { $0.grow() }
+      roundCount.withLock { $0 += 1 }
+      pages.withLock { pages in
+        for scope in pages.keys { pages[scope]?.grow() }
+      }
       try tables.beginNew()
       try retryRefused()
       let facts = try await currentFacts()
@@ -219,32 +222,34 @@ extension SyncEngine {
     try await audit(note, facts)
   }
 
-  /// After so many syncs in a row pulls count as complete although the remote does not say so: edits wait for it.
+  /// After so many syncs pulls count as complete although the remote does not say so: edits wait for it.
   private static let mostUnsettled = 20
 
   /// Whether pulls have given everything that was accepted before, in all scopes.
   private func areSettled(_ facts: RemoteFacts) async -> Bool {
+    var areSettled = true
+    // All are asked, as each has its own patience.
     for scope in tables.scopes {
-      guard await isSettled(scope, facts) else {
-        return unsettledCount.withLock { count in
-          count += 1
-          return count > Self.mostUnsettled
-        }
-      }
+      if await !isSettled(scope, facts) { areSettled = false }
     }
-    unsettledCount.withLock { $0 = 0 }
-    return true
+    return areSettled
   }
 
-  /// Whether a pull has given everything that was accepted before. A remote that cannot say so is believed.
+  /// Whether a pull has given everything that was accepted before. A remote that never says so is believed, at once
+  /// where it cannot count, and after some syncs where it fails to.
   private func isSettled(_ scope: String, _ facts: RemoteFacts) async -> Bool {
     guard facts.hasCount else { return true }
-    do {
-      return try await asking { try await remote.count(scope) } != nil
-    } catch {
-      // What ends the sync is told elsewhere.
-      return !Task.isCancelled
+    if await total(of: scope, facts) != nil {
+      unsettled.withLock { $0[scope] = nil }
+      return true
     }
+    let now = roundCount.withLock { $0 }
+    let first = unsettled.withLock { unsettled in
+      let first = unsettled[scope] ?? now
+      unsettled[scope] = first
+      return first
+    }
+    return now - first >= Self.mostUnsettled
   }
 
   /// How many documents a scope has; nil where the remote does not say.
@@ -257,21 +262,25 @@ extension SyncEngine {
   private func ask(_ note: ScopeNote, _ facts: RemoteFacts) async throws -> PullAnswer {
     var request = PullRequest(
       scope: note.scope, cursor: note.cursor,
-      limit: pages.withLock { min(max(1, facts.maximumChangeCount), $0.limit) })
+      limit: pages.withLock {
+        min(max(1, facts.maximumChangeCount), $0[note.scope]?.limit ?? .max)
+      })
     while true {
       let start = clock.elapsed
       do {
         let answer = try await asking { [request] in try await self.remote.pull(request) }
-        pages.withLock { $0.mayGrow = true }
+        if answer.changes.count >= request.limit {
+          pages.withLock { $0[note.scope]?.mayGrow = true }
+        }
         return answer
       } catch RemoteError.tooLarge(let reason) {
         guard request.limit > 1 else { throw RemoteError.tooLarge(reason) }
         request.limit /= 2
-        pages.withLock { $0.shrink(to: request.limit) }
+        pages.withLock { $0[note.scope] = PageSize(limit: request.limit) }
       } catch let error as RemoteError where error.mayBeOfOneScope {
         // A page that takes longer than anybody waits is asked for in halves by the next syncs.
         if clock.elapsed - start >= Self.longWait {
-          pages.withLock { $0.shrink(to: max(1, request.limit / 2)) }
+          pages.withLock { $0[note.scope] = PageSize(limit: max(1, request.limit / 2)) }
         }
         throw error
       }
@@ -280,14 +289,11 @@ extension SyncEngine {
 
   /// How many changes a page has at most, where larger pages have turned out to be too large, or too slow.
   struct PageSize {
-    fileprivate(set) var limit = Int.max
-    /// Whether pages of this size have come.
+    fileprivate(set) var limit: Int
+    /// Whether a whole page of this size has come.
     fileprivate var mayGrow = false
 
-    fileprivate mutating func shrink(to limit: Int) {
-      self.limit = limit
-      mayGrow = false
-    }
+    fileprivate init(limit: Int) { self.limit = limit }
 
     /// A new sync tries larger ones again.
     fileprivate mutating func grow() {

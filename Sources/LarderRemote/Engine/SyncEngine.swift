@@ -53,12 +53,17 @@ public final class SyncEngine: Sendable, Updater {
   let retriedRefused = Locked<[UInt64]?>(nil)
   /// With which of what was refused the next attempts one by one begin.
   let nextRefused = Locked(0)
-  /// How large pages may be.
-  let pages = Locked(PageSize())
-  /// Syncs in a row behind which the remote could not say that its pulls have given everything.
-  let unsettledCount = Locked(0)
+  /// How large the pages of scopes may be.
+  let pages = Locked<[String: PageSize]>([:])
+  /// Syncs so far.
+  let roundCount = Locked(0)
+  /// For scopes of which the remote cannot say that the pulls have given everything the sync in which it could not for
+  /// the first time.
+  let unsettled = Locked<[String: Int]>([:])
   /// What pushes have learned that the remote put off, until it answers one.
   let putOff = Locked(PutOff())
+  /// How many edits of a scope a request has at most, where larger ones have let us wait for long.
+  let slowSizes = Locked<[String: Int]>([:])
   /// Edits that were sent alone in a sync in which their scope answered none.
   let demoted = Locked<Set<RemoteKey>>([])
   /// Edits of collections of others, when they were last counted.

@@ -371,7 +371,17 @@ extension SyncTables {
           entry.flight?.mutation.uuidString.lowercased() == mutation.id
         else { continue }
         if isUnknown, flight.repeated.contains(mutation.key) {
-          // It keeps its name until somebody tries it again.
+          // It keeps its name until somebody tries it again, and what it is mended to is sent behind it.
+          let place = try place(name, outline)
+          let current = try tx.recordBytes(name, key)
+          let document = try current.flatMap { try tx.document(name, key, record: $0) }
+          let rejected = RejectedEdit(
+            key: mutation.key, document: document, code: code, reason: reason)
+          if !entry.isEditedInFlight, var mended = mend?(rejected), mended != document {
+            mended[place.keyField] = place.outline.value(key)
+            entry.edit(old: current)
+            try tx.save([mended], in: place.collection, keyField: place.keyField)
+          }
           entry.hold = OutboxEntry.Hold(code: code, reason: reason)
           try tx.setOutboxEntry(name, key, to: entry)
         } else {
@@ -400,16 +410,22 @@ extension SyncTables {
         guard var entry = try tx.outboxEntry(name, key), Self.isShortened(entry),
           let sent = entry.flight?.sent ?? nil
         else { continue }
-        if let newer = entry.newer, let record = newer.record, let base = SyncBase(newer.base),
-          try tx.document(name, key, record: record) == tx.document(name, key, record: sent)
-        {
-          entry.base = newer.base
-          entry.shadow = sent
-          entry.newer = nil
-          try tx.setSyncBase(name, key, to: base)
-        }
         entry.flight = nil
         entry.hold = nil
+        if let newer = entry.newer, let record = newer.record, let base = SyncBase(newer.base) {
+          if try tx.document(name, key, record: record) == tx.document(name, key, record: sent) {
+            entry.base = newer.base
+            entry.shadow = sent
+            entry.newer = nil
+            try tx.setSyncBase(name, key, to: base)
+          } else if collections[name]?.rules.hasCounters == true {
+            entry.hold = OutboxEntry.Hold(
+              code: "",
+              reason:
+                "the server may have taken an earlier edit of it, so that its counters may have that already"
+            )
+          }
+        }
         try tx.setOutboxEntry(name, key, to: entry)
       }
     }

@@ -89,6 +89,42 @@ struct EngineBlockadeTests {
   }
 
   @Test(
+    "a scope that answers only with silence has its edits set aside, and others keep their pace")
+  func silentScope() async throws {
+    let clock = ManualClock()
+    let synced = SyncedCollection(
+      Card.self, rules: Card.rules, scope: { $0["title"] == "b" ? "b" : "a" })
+    let desk = try SyncDesk(server, collections: [synced], scopes: ["a", "b"], clock: clock)
+    try await desk.cards.save((0..<2).map { Card(id: "b\($0)", title: "b") })
+    server.script { call, _ in
+      guard case .push(let request) = call, request.scope == "b" else { return nil }
+      clock.advance(by: .seconds(60))
+      return .fails(.unavailable("no answer within 60 seconds"))
+    }
+
+    var isThrown = false
+    for round in 0..<20 {
+      try await desk.cards.save((0..<30).map { Card(id: "\(round) \($0)", title: "a") })
+      let count = server.recordedCalls.count
+      do {
+        try await desk.sync()
+        isThrown = false
+      } catch {
+        isThrown = true
+      }
+      let pushes = server.recordedCalls[count...].count { call in
+        if case .push(let request) = call { request.scope == "a" } else { false }
+      }
+      #expect(pushes == 1, "round \(round)")
+    }
+
+    #expect(!isThrown)
+    #expect(try desk.engine.rejected().map(\.code) == ["unanswered", "unanswered"])
+    #expect(server.documents(in: "a").count == 600)
+    try desk.close()
+  }
+
+  @Test(
     "a scope whose pushes or pulls are not answered keeps no other scope waiting",
     arguments: [true, false])
   func scopes(isPush: Bool) async throws {

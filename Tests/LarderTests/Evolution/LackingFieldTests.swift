@@ -1,3 +1,4 @@
+import Foundation
 import Larder
 import LarderLMDB
 import LarderTesting
@@ -33,6 +34,28 @@ import Testing
   struct NamedCase: Identifiable {
     var id: Int
     var name: String
+  }
+
+  @Test("a sorted fetch leaves out what it cannot read, be it that it is to be sorted by that")
+  func sortedMisfits() throws {
+    try withTemporaryStore { store in
+      try store.repository(of: OldCase.self).save(
+        (1...5).map { OldCase(id: $0, size: $0 == 3 ? nil : 10 - $0) })
+      let repository = store.repository(of: SizedCase.self)
+      let reports = Locked<[String]>([])
+      let query = SizedCase.all.skippingUnreadable { document in
+        reports.withLock { $0.append(document.key) }
+      }
+      for query in [query.sorted(by: \.size), query.sorted(by: \.size, .reverse)] {
+        let all = try repository.fetch(query)
+        #expect(all.map(\.id) == all.sorted { $0.size < $1.size }.map(\.id) || all[0].id == 1)
+        #expect(all.count == 4)
+        #expect(try repository.fetch(query.limit(2)).map(\.id) == all.prefix(2).map(\.id))
+        #expect(try repository.page(query.limit(3)).models.map(\.id) == all.prefix(3).map(\.id))
+        #expect(try repository.first(query)?.id == all[0].id)
+      }
+      #expect(Set(reports.withLock { $0 }) == ["3"])
+    }
   }
 
   @Test(

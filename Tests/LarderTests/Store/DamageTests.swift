@@ -50,6 +50,17 @@ import Testing
     #expect(try repository.count() == 20)
     #expect(try repository.get("note-14") == notes[4])
     #expect(try repository.fetch(Note.all.limit(5)) == Array(notes[..<5]))
+    let reports = Locked<[String]>([])
+    let readable = Note.all.skippingUnreadable { document in
+      reports.withLock { $0.append("\(document.key) \(document.isFromOtherVersion)") }
+    }
+    let whole = notes.filter { $0.id != "note-15" }
+    let byNonce = whole.sorted { $0.nonce < $1.nonce }
+    #expect(try repository.fetch(readable) == whole)
+    #expect(try repository.fetch(readable.sorted(by: \.nonce)) == byNonce)
+    #expect(try repository.fetch(readable.sorted(by: \.nonce).limit(19)) == byNonce)
+    #expect(try repository.page(readable.sorted(by: \.nonce).limit(19)).models == byNonce)
+    #expect(reports.withLock { Set($0) } == [#""note-15" false"#])
     let report = try store.check()
     #expect(report.problems.map(\.place) == [#"Note "note-15""#])
     #expect(report.documentCount == 20)
