@@ -180,14 +180,16 @@ extension SyncEngine {
   private func pullOnce(_ note: inout ScopeNote, _ facts: RemoteFacts) async throws {
     let scope = note.scope
     var count = 0
-    var cursors: Set<String> = []
+    var cursors: Set<[UInt8]> = []
     enter(.pulling(0))
     var next: PullAnswer? = try await ask(note, facts)
     // One more request, where it takes so long that somebody wants to know.
     let total = note.isLoading && next?.hasMore == true ? await total(of: scope, facts) : nil
     while let answer = next {
       try checkGoesOn()
-      if answer.hasMore, answer.cursor == note.cursor || !cursors.insert(answer.cursor).inserted {
+      if answer.hasMore,
+        answer.cursor == note.cursor || !cursors.insert(Array(answer.cursor.utf8)).inserted
+      {
         throw RemoteError.malformed(
           "a pull of \(scope) has more, and a cursor that was sent before: it would never end")
       }
@@ -244,12 +246,11 @@ extension SyncEngine {
       return true
     }
     let now = roundCount.withLock { $0 }
-    let first = unsettled.withLock { unsettled in
-      let first = unsettled[scope] ?? now
-      unsettled[scope] = first
-      return first
+    return unsettled.withLock { unsettled in
+      let known = unsettled[scope].flatMap { $0.upperBound >= now - 1 ? $0.lowerBound : nil }
+      unsettled[scope] = (known ?? now)...now
+      return now - (known ?? now) >= Self.mostUnsettled
     }
-    return now - first >= Self.mostUnsettled
   }
 
   /// How many documents a scope has; nil where the remote does not say.

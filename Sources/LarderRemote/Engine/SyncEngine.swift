@@ -57,9 +57,9 @@ public final class SyncEngine: Sendable, Updater {
   let pages = Locked<[String: PageSize]>([:])
   /// Syncs so far.
   let roundCount = Locked(0)
-  /// For scopes of which the remote cannot say that the pulls have given everything the sync in which it could not for
-  /// the first time.
-  let unsettled = Locked<[String: Int]>([:])
+  /// For scopes of which the remote cannot say that the pulls have given everything the first and the last of the syncs
+  /// in a row in which it could not.
+  let unsettled = Locked<[String: ClosedRange<Int>]>([:])
   /// What pushes have learned that the remote put off, until it answers one.
   let putOff = Locked(PutOff())
   /// How many edits of a scope a request has at most, where larger ones have let us wait for long.

@@ -374,7 +374,8 @@ extension SyncTables {
           // It keeps its name until somebody tries it again, and what it is mended to is sent behind it.
           let place = try place(name, outline)
           let current = try tx.recordBytes(name, key)
-          let document = try current.flatMap { try tx.document(name, key, record: $0) }
+          // What cannot be read cannot be mended.
+          let document = current.flatMap { try? tx.document(name, key, record: $0) }
           let rejected = RejectedEdit(
             key: mutation.key, document: document, code: code, reason: reason)
           if !entry.isEditedInFlight, var mended = mend?(rejected), mended != document {
