@@ -124,15 +124,17 @@ extension SyncTables {
     return try tx.mark(name, key) != nil
   }
 
-  /// Whether there are edits that wait because their documents may have moved.
+  /// Whether there are edits that wait because their documents may have moved. Those of scopes that this engine does not
+  /// follow wait for another one.
   func hasMovingEdits() throws -> Bool {
     try store.read { snapshot in
       var isFound = false
       for name in collections.keys {
         try snapshot.forEachMark(name, after: nil) { key, _ in
-          isFound =
-            try SyncBase(snapshot.base(name, key))?.hasLeft == true
-            && snapshot.outboxEntry(name, key).map { $0.hold == nil } ?? false
+          guard let base = SyncBase(try snapshot.base(name, key)), base.hasLeft,
+            scope(numbered: base.scope) != nil
+          else { return true }
+          isFound = try snapshot.outboxEntry(name, key).map { $0.hold == nil } ?? false
           return !isFound
         }
         if isFound { return true }

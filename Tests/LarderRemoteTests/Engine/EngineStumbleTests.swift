@@ -154,6 +154,16 @@ import Testing
 
     #expect(isDone)
     #expect(server.documents(in: "a").isEmpty)
+    // What waits for an engine with other scopes keeps none from being done.
+    let store = desk.store
+    try await desk.engine.discard(.card("1"))
+    server.put(.card("2"), .card("2", "t"), in: "a")
+    try await desk.sync()
+    server.move(.card("2"), to: "elsewhere")
+    try await desk.cards.update("2") { $0.title = "edited" }
+    _ = try await desk.engine.run(budget: .seconds(60))
+    let other = try SyncDesk(server, store: store, scopes: ["b"])
+    #expect(try await other.engine.run(budget: .seconds(60)))
     try desk.close()
   }
 
