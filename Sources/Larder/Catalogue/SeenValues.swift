@@ -213,7 +213,7 @@ extension SeenValues {
     content = .dictionary(key: .text, value: shape.valuesOfAllFields, isFound: true)
   }
 
-  /// What is seen of keys that are text.
+  /// The keys of a dictionary whose keys are text.
   private static var text: SeenValues {
     var key = SeenValues()
     key.content = .scalar(.string)

@@ -27,7 +27,8 @@ public indirect enum RecordError: Error, Equatable, Sendable {
   case unknownTable(Int)
   /// Bytes of the right kind that mean nothing to the field's type.
   case invalid(String)
-  /// What a type's own `init(from:)` has thrown. It is no damage: usually another version of the app wrote the value.
+  /// An error that the type's own `init(from:)` threw. The record is not damaged: usually another version of the app
+  /// wrote it.
   case refused(String)
   /// A raw value, or the name of an enum's case, that the field's type does not have. It is no
   /// damage: usually a newer version of the app wrote it.
@@ -94,6 +95,25 @@ extension RecordError: CustomStringConvertible {
 
   private func path(from name: String, _ reason: RecordError) -> String {
     ([name] + reason.path).joined(separator: ".")
+  }
+}
+
+extension RecordFormat {
+  /// The kind of a value by its first byte, in words.
+  fileprivate static func phrase(of byte: UInt8) -> String {
+    switch byte {
+    case 0x00...0x7F, 0xCC...0xD3, 0xE0...0xFF: "an integer"
+    case 0x80...0x8F, 0xDE, 0xDF: "a dictionary"
+    case 0x90...0x9F, 0xDC, 0xDD: "an array"
+    case 0xA0...0xBF, 0xD9...0xDB: "a string"
+    case nilByte: "nil"
+    case marker: "a document"
+    case 0xC2, 0xC3: "a Bool"
+    case 0xC4...0xC6: "data"
+    case 0xC7...0xC9, 0xD4...0xD8: "a date, a UUID, a decimal or a URL"
+    case 0xCA, 0xCB: "a double"
+    default: "byte 0x\(String(byte, radix: 16, uppercase: true))"
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 /// A place in an order: right behind one document, whether it is still there or not.
 struct Position: Sendable, Equatable {
   let order: [SortKey]
-  /// What the document is sorted by, key for key, as `Value.sortable` gives it.
+  /// The document's sort values, one for each key of the order, as `Value.sortable` gives them.
   let values: [Value]
   let key: [UInt8]
   /// For each of the order's keys the value's bytes, in the direction of the order.

@@ -156,7 +156,7 @@ struct Execution {
         }
       }
     } catch {
-      // What it would be sorted by cannot be read.
+      // Its sort values cannot be read.
       guard let unreadable = selection.unreadable else { throw error }
       _ = try unreadable.skipping { throw error } as Void?
     }

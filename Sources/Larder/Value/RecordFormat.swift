@@ -10,23 +10,6 @@
 @usableFromInline package enum RecordFormat {
   /// Stands for nil in the place of any value.
   static let nilByte: UInt8 = 0xC0
-  /// What a value is that begins with a byte.
-  static func phrase(of byte: UInt8) -> String {
-    switch byte {
-    case 0x00...0x7F, 0xCC...0xD3, 0xE0...0xFF: "an integer"
-    case 0x80...0x8F, 0xDE, 0xDF: "a dictionary"
-    case 0x90...0x9F, 0xDC, 0xDD: "an array"
-    case 0xA0...0xBF, 0xD9...0xDB: "a string"
-    case nilByte: "nil"
-    case marker: "a document"
-    case 0xC2, 0xC3: "a Bool"
-    case 0xC4...0xC6: "data"
-    case 0xC7...0xC9, 0xD4...0xD8: "a date, a UUID, a decimal or a URL"
-    case 0xCA, 0xCB: "a double"
-    default: "byte 0x\(String(byte, radix: 16, uppercase: true))"
-    }
-  }
-
   /// The first byte of every record. MessagePack never uses it, so that a nested document
   /// cannot be taken for another value.
   @usableFromInline package static let marker: UInt8 = 0xC1

@@ -24,8 +24,8 @@ extension Value {
     case (.integer(let left), .integer(let right)): return Self.sign(left, right)
     case (.string(let left), .string(let right)):
       // Swift's `<` goes wrong where equal beginnings have different scalars: it says that
-      // "\u{E9}a" and "e\u{301}" are neither less, equal nor greater. The bytes of normal forms have its order.
-      return left == right ? 0 : Self.byteOrder(left.normalized(), right.normalized())
+      // "\u{E9}a" and "e\u{301}" are neither less, equal nor greater. Normal forms it orders well.
+      return left == right ? 0 : Self.sign(left.normalized(), right.normalized())
     case (.date(let left), .date(let right)):
       return Self.order(
         left.timeIntervalSinceReferenceDate, right.timeIntervalSinceReferenceDate)
@@ -56,7 +56,7 @@ extension Value {
   /// that Swift does not compare follow each other. Both values come from ``sortable``.
   func totalOrder(_ other: Value) -> Int {
     if case (.string(let left), .string(let right)) = (self, other) {
-      return Self.byteOrder(left, right)
+      return Self.sign(left, right)
     }
     let (left, right) = (rank, other.rank)
     if left != right { return left < right ? -1 : 1 }
@@ -67,16 +67,6 @@ extension Value {
     case (.data(let left), .data(let right)):
       return left.withUnsafeBytes { left in right.withUnsafeBytes { Bytes.compare(left, $0) } }
     default: return 0
-    }
-  }
-
-  /// Normal forms are not normalised once more, as `<` would: a few have another one.
-  private static func byteOrder(_ left: String, _ right: String) -> Int {
-    var (left, right) = (left, right)
-    return left.withUTF8 { left in
-      right.withUTF8 {
-        Bytes.compare(UnsafeRawBufferPointer(left), UnsafeRawBufferPointer($0)).signum()
-      }
     }
   }
 

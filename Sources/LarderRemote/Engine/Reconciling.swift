@@ -114,7 +114,7 @@ struct Reconciling {
     }
     try forgetRefused(&tx)
     entry.isDeleted = document == nil
-    // What is made anew goes where it was, and not where others might read it.
+    // A document that is created again goes to the scope that it was in: others might read it in another one.
     var base = there.base
     if there.document == nil { base.revision = SyncTables.noRevision }
     entry.base = base.bytes

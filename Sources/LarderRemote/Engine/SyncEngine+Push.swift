@@ -26,7 +26,8 @@ extension SyncEngine {
     fileprivate var answeredScopes: Set<String> = []
     /// How many requests of a scope were not.
     fileprivate var failureCounts: [String: Int] = [:]
-    /// Scopes whose edits are not sent any more in this sync, as none of them is answered, and why.
+    /// Scopes whose edits are not sent any more in this sync, and why: none is answered, or one has let us wait for
+    /// long.
     fileprivate var failedScopes: [String: RemoteError] = [:]
     /// Those of them that let us wait for long, with how many edits the request had.
     fileprivate var slowScopes: [String: Int] = [:]

@@ -33,7 +33,8 @@ extension SyncEngine {
       }
       if let pushFailure { throw pushFailure }
       course.waitsForPull = nil
-      if try tables.hasShortened(), await areSettled(facts) { try tables.sendShortened() }
+      let shortened = try tables.shortened()
+      if !shortened.isEmpty, await areSettled(facts) { try tables.send(shortened) }
       try await push(facts, &course)
       // What was refused may fit now, such as where a unique value has become free.
       try retryRefused()

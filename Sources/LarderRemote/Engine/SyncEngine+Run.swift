@@ -39,7 +39,7 @@ extension SyncEngine {
       }
       if status == .skipped || isOver.withLock({ $0 }) { return false }
       return try !pending().contains { $0.status == .sent } && !tables.hasMovingEdits()
-        && !tables.hasShortened()
+        && tables.shortened().isEmpty
     } catch is CancellationError
       where isOver.withLock({ $0 }) || isPaused && !Task.isCancelled
     {

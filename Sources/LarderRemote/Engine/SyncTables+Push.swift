@@ -378,8 +378,7 @@ extension SyncTables {
           let document = current.flatMap { try? tx.document(name, key, record: $0) }
           let rejected = RejectedEdit(
             key: mutation.key, document: document, code: code, reason: reason)
-          if !entry.isEditedInFlight, var mended = mend?(rejected), mended != document {
-            mended[place.keyField] = place.outline.value(key)
+          if !entry.isEditedInFlight, let mended = place.mended(rejected, key, by: mend) {
             entry.edit(old: current)
             try tx.save([mended], in: place.collection, keyField: place.keyField)
           }
@@ -398,16 +397,15 @@ extension SyncTables {
 
   static let tooLarge = "too-large"
 
-  /// Whether there are documents that were saved again after the remote had not answered an edit of theirs and then
-  /// called it too large.
-  func hasShortened() throws -> Bool { try !shortened().isEmpty }
+  /// Documents that were saved again after the remote had not answered an edit of theirs and then called it too large.
+  func shortened() throws -> [(collection: String, key: [UInt8])] {
+    try edits(where: Self.isShortened)
+  }
 
-  /// Has them sent as they are now. Behind pulls, which tell of the edit where it was taken.
-  func sendShortened() throws {
-    let found = try shortened()
-    if found.isEmpty { return }
+  /// Has such documents sent as they are now. Behind pulls, which tell of the edit where it was taken.
+  func send(_ shortened: [(collection: String, key: [UInt8])]) throws {
     try write { tx in
-      for (name, key) in found {
+      for (name, key) in shortened {
         guard var entry = try tx.outboxEntry(name, key), Self.isShortened(entry),
           let sent = entry.flight?.sent ?? nil
         else { continue }
@@ -430,10 +428,6 @@ extension SyncTables {
         try tx.setOutboxEntry(name, key, to: entry)
       }
     }
-  }
-
-  private func shortened() throws -> [(collection: String, key: [UInt8])] {
-    try edits(where: Self.isShortened)
   }
 
   private static func isShortened(_ entry: OutboxEntry) -> Bool {
@@ -599,14 +593,25 @@ private struct Answered {
       try tx.document(name, key, record: $0)
     }
     let rejected = RejectedEdit(key: mutation.key, document: document, code: code, reason: reason)
-    if entry.attemptCount <= 3, var mended = mend?(rejected), mended != document {
-      mended[place.keyField] = place.outline.value(key)
+    if entry.attemptCount <= 3, let mended = place.mended(rejected, key, by: mend) {
       entry.isDeleted = false
       try tx.save([mended], in: place.collection, keyField: place.keyField)
     } else {
       entry.hold = OutboxEntry.Hold(code: code.isEmpty ? "rejected" : code, reason: reason)
     }
     try tx.setOutboxEntry(name, key, to: entry)
+  }
+}
+
+extension SyncTables.Place {
+  /// What a rejected document is to be instead, under its own key; nil where it stays as it is.
+  fileprivate func mended(
+    _ rejected: RejectedEdit, _ key: [UInt8],
+    by mend: (@Sendable (RejectedEdit) -> DynamicDocument?)?
+  ) -> DynamicDocument? {
+    guard var mended = mend?(rejected), mended != rejected.document else { return nil }
+    mended[keyField] = outline.value(key)
+    return mended
   }
 }
 

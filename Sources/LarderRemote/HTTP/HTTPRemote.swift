@@ -21,9 +21,8 @@ internal import LarderLMDB
 ///
 /// - Note: On Linux, Foundation of Swift 6 ends the process where a server closes the connection within the head
 ///   of an answer, before the empty line, where trailers stand behind a chunked answer, and where `Content-Length` is
-///   within 512 of 2⁶³. Nothing above a
-///   `URLSession` can keep it from that. A `URLSession` there also polls whether it may write, which keeps about 0.7
-///   of a processor busy, while it waits for the answer to the first request of a connection, or to a body of 64 KiB
+///   within 512 of 2⁶³. Nothing above a `URLSession` can keep it from that. A `URLSession` there also polls whether it
+///   may write, which keeps about 0.7 of a processor busy, while it waits for the answer to the first request of a connection, or to a body of 64 KiB
 ///   or more. ``push(_:)`` therefore sends smaller ones there, and ``hints(_:)`` asks for ``facts()`` first. Where
 ///   another request takes the connection from a stream of hints, that polls for as long as it is open:
 ///   ``HTTPRemoteOptions/takesHints`` turns it off.

@@ -98,11 +98,11 @@ public struct RemoteKey: Sendable, Hashable, Comparable, CustomStringConvertible
   }
 
   public func hash(into hasher: inout Hasher) {
-    for var text in [collection, key] {
-      text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-      // A byte of no text.
-      hasher.combine(0xFF as UInt8)
-    }
+    var (collection, key) = (collection, key)
+    collection.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    // A byte of no text.
+    hasher.combine(0xFF as UInt8)
+    key.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
   }
 
   /// By the bytes of the collection and then of the key.

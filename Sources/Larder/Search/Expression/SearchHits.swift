@@ -109,7 +109,7 @@ struct SearchHits {
         best = (counts.count, entered - left, start)
       }
     }
-    // What stands before the first hit is shown as far as the last one stays.
+    // Words before the first hit are shown as far as they leave room for the last one.
     let window = best.start..<best.start + count
     let end = leaving.filter { $0.words.clamped(to: window) == $0.words }.map(\.words.upperBound)
       .max()
