@@ -369,18 +369,21 @@ struct PulledPage {
       }
       return
     }
-    if entry.flight != nil || entry.isConflict {
+    // Whoever sends an edit knows the rules by which it is merged.
+    if entry.flight != nil || entry.isConflict || place.synced.direction == .down {
       let base = SyncBase(try tx.base(name, key))
       if base?.hasLeft ?? true {
         // It has come with another scope, or come back, or for the first time.
-        let isAsked = entry.isConflict && incoming.document != nil
-        try tx.setSyncBase(name, key, to: isAsked ? incoming.base : nil)
+        let isWaiting = entry.flight == nil && incoming.document != nil
+        try tx.setSyncBase(name, key, to: isWaiting ? incoming.base : nil)
         try tx.setMark(name, key, to: nil)
       }
-      // What becomes of it is known when the edit is answered, or somebody has settled the conflict.
+      // What becomes of it is known when the edit is answered or is to be sent, or somebody has settled the conflict.
       if let document = incoming.document {
         try tx.makeKnown([document], in: place.collection, keyField: place.keyField)
       }
+      // One that was set aside meets another version now, and may be taken.
+      if entry.flight == nil, !entry.isConflict { entry.hold = nil }
       entry.newer = OutboxEntry.Version(
         base: incoming.base.bytes,
         record: try incoming.document.map { try tx.record(of: $0, in: place.collection) })

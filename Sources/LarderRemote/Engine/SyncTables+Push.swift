@@ -106,8 +106,8 @@ extension SyncTables {
     return flight
   }
 
-  /// Settles an edit with the version that the remote told of while an earlier edit was under way. One that cannot be
-  /// saved here keeps nobody from the others.
+  /// Settles an edit with the version that the remote told of while an earlier edit was under way, or told an engine
+  /// that sends nothing. One that cannot be saved here keeps nobody from the others.
   private func settleNewer(_ edit: DueEdit) throws {
     func settle(
       _ body: (Place, OutboxEntry, OutboxEntry.Version, inout WriteScope) throws -> Void

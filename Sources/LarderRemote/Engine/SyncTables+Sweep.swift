@@ -101,7 +101,8 @@ extension SyncTables {
           let isTold = one.mark == Mark.leftBefore
           // Else the base says that the document has left, for when the edit is answered.
           if isTold || entry.isConflict { try tx.setSyncBase(name, one.key, to: nil) }
-          if isTold, entry.hold == nil, entry.newer == nil {
+          if isTold, !entry.isConflict, entry.newer == nil {
+            // Also one that was set aside for another reason: whoever puts that right would take it back unawares.
             entry.holdAsLeft(scope(numbered: base.scope) ?? "its scope")
           } else if !isTold, entry.isConflict, SyncBase(entry.newer?.base)?.scope == base.scope {
             let gone = SyncBase(

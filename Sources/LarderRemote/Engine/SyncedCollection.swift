@@ -4,7 +4,8 @@ public import Larder
 public struct SyncedCollection: Sendable {
   /// Which way documents go.
   public enum Direction: Sendable {
-    /// Down only: edits made here stay here.
+    /// Down only: edits made here stay here. Where another engine sends the store's edits, it decides about
+    /// documents that were changed on both sides; until then they are as they were edited here.
     case down
     /// Up and down.
     case both

@@ -137,6 +137,27 @@ struct EngineDepartureTests {
   }
 
   @Test(
+    "an edit that was set aside says that its document has left, so that no correction takes it back",
+    arguments: [["a"], ["a", "b"]])
+  func leftWhileRejected(_ scopes: [String]) async throws {
+    let desk = try await desk(scopes)
+    try await desk.cards.update("1") { $0.title = "long" }
+    server.script { call, _ in if case .push = call { .fails(.tooLarge("413")) } else { nil } }
+    try await desk.sync()
+    #expect(try desk.engine.rejected().map(\.code) == ["too-large"])
+    server.script(nil)
+    server.move(.card("1"), to: "elsewhere")
+
+    for _ in 0..<3 { try await desk.sync() }
+
+    #expect(try desk.engine.rejected().map(\.code) == ["left"])
+    #expect(server.documents(in: "elsewhere").count == 1)
+    try await desk.engine.discard(.card("1"))
+    #expect(try desk.titles() == [])
+    try verifyNothingIsLeft(desk)
+  }
+
+  @Test(
     "an edit that was not sent yet meets a deletion that nobody told of by the rules for deletions",
     arguments: [DeletionPolicy.editWins, .deletionWins], [["a"], ["a", "b"]])
   func deletedUnseen(_ deletions: DeletionPolicy, _ scopes: [String]) async throws {

@@ -35,13 +35,17 @@ struct EngineNewerTests {
   private func become(_ new: Mood) { mood.withLock { $0 = new } }
 
   /// Has an edit sent; `change` comes down before the edit is rejected.
-  private func reject(_ desk: SyncDesk, behind change: () -> Void) async throws {
+  ///
+  /// - Parameter code: Why it is set aside afterwards.
+  private func reject(
+    _ desk: SyncDesk, as code: String = "no", behind change: () -> Void
+  ) async throws {
     become(.putsOff)
     change()
     try await desk.sync()
     become(.rejects(code: "no"))
     try await desk.sync()
-    #expect(try desk.engine.rejected().map(\.code) == ["no"])
+    #expect(try desk.engine.rejected().map(\.code) == [code])
     become(.serves)
   }
 
@@ -139,7 +143,8 @@ struct EngineNewerTests {
       server.move(.card("x"), to: "b")
       try await desk.sync()
     }
-    try await reject(desk) {}
+    // It has left by now, and would be rejected besides.
+    try await reject(desk, as: "left") {}
 
     try await desk.cards.save(Card(id: "x", title: "before"))
     try await desk.sync()

@@ -10,30 +10,6 @@ import Testing
 @Suite("an engine that stumbles goes on", .timeLimit(.minutes(20))) struct EngineStumbleTests {
   private let server = InMemoryRemote()
 
-  @Test(
-    "a collection that one engine only has come down is still sent by another one",
-    arguments: [true, false])
-  func downBesideBoth(isMadeFirst: Bool) async throws {
-    let store = try Store.temporary()
-    let down = [SyncedCollection(Card.self, direction: .down)]
-    var widget = isMadeFirst ? try SyncDesk(server, store: store, collections: down) : nil
-    let app = try SyncDesk(server, store: store)
-    try await app.cards.save(Card(id: "a", title: "one"))
-    try await app.sync()
-    if !isMadeFirst { widget = try SyncDesk(server, store: store, collections: down) }
-    try await widget?.sync()
-
-    try await app.cards.save(Card(id: "a", title: "two"))
-    let pushCount = pushes
-    try await widget?.sync()
-    #expect(pushes == pushCount, "it sends nothing")
-    #expect(try app.engine.pending().map(\.key) == [.card("a")])
-    try await app.sync()
-
-    #expect(server.documents(in: "all")[.card("a")]?.document?.description.contains("two") == true)
-    try app.close()
-  }
-
   private var pushes: Int {
     server.recordedCalls.count { if case .push = $0 { true } else { false } }
   }

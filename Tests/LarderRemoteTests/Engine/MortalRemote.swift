@@ -43,6 +43,10 @@ struct MortalRemote: Remote {
   let weather: Weather
   let departures: Departures
 
+  /// What a proxy between them lets through, of which the server's facts do not tell: more than any document needs
+  /// whose title is short.
+  private static let maximumByteCount = 800
+
   private func living<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
     // Nothing is done after this error but to count what is pending.
     guard life.passes() else { throw CancellationError() }
@@ -65,6 +69,10 @@ struct MortalRemote: Remote {
 
   func push(_ request: PushRequest) async throws -> [PushResult] {
     try await living {
+      let byteCount = request.mutations.reduce(0) { $0 + ($1.document?.json.count ?? 0) }
+      guard byteCount <= Self.maximumByteCount else {
+        throw RemoteError.tooLarge("a proxy takes \(Self.maximumByteCount) bytes at most")
+      }
       if let count = weather.endsServer(after: request.mutations.count) {
         let begun = PushRequest(
           scope: request.scope, mutations: Array(request.mutations.prefix(count)))

@@ -51,11 +51,15 @@ final class Trace: Sendable {
 final class Chooser: Sendable {
   private let random: Locked<RandomSource>
   private let copyCount = Locked(0)
+  private let unsure = Locked<Set<String>>([])
 
   init(seed: UInt64) { random = Locked(RandomSource(seed: seed)) }
 
   /// - Parameter mayAsk: Whether somebody may be asked later.
   func resolution(of conflict: SyncConflict, mayAsk: Bool) -> Resolution {
+    if conflict.reason?.contains("may have taken") == true {
+      unsure.withLock { _ = $0.insert(conflict.key.key) }
+    }
     let choice = random.withLock { $0.int(0..<8) }
     if choice < 3 { return mayAsk ? .ask : .merged }
     guard conflict.key.key.hasPrefix("gone") else { return .merged }
@@ -67,6 +71,9 @@ final class Chooser: Sendable {
     default: .merged
     }
   }
+
+  /// Whether nobody could know how far the server had counted, when somebody was asked.
+  func isUnsure(_ key: String) -> Bool { unsure.withLock { $0.contains(key) } }
 
   private func copyKey() -> String {
     "copy\(copyCount.withLock { $0 += 1; return $0 })"
