@@ -197,10 +197,7 @@ extension IndexRecord {
   }
 
   /// Whether its definition has taken the place of another one.
-  func isNewer(than other: IndexDefinition) -> Bool {
-    let fingerprint = other.fingerprint
-    return superseded.contains(fingerprint) && fingerprint != definition.fingerprint
-  }
+  func isNewer(than other: IndexDefinition) -> Bool { definition.isNewer(than: other, superseded) }
 }
 
 extension Collection {

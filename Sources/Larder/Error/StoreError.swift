@@ -165,6 +165,12 @@ public enum StoreError: Error, Equatable, Sendable {
 
   var isSuspended: Bool { if case .suspended = self { true } else { false } }
 
+  /// Whether another process has made the file larger than the map of this one, which cannot be made larger while
+  /// somebody reads on.
+  var isOutgrown: Bool {
+    if case .storage(let failure) = self { failure.code == .mapResized } else { false }
+  }
+
   /// Whether it tells of bytes that were not what had been written.
   var isDamage: Bool {
     switch self {

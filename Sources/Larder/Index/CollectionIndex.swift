@@ -76,8 +76,7 @@ final class CollectionIndex: Sendable {
   /// Whether this one has taken the place of what is declared.
   func isNewer(than declared: IndexDefinition) -> Bool {
     guard name == declared.name, !superseded.isEmpty else { return false }
-    let fingerprint = declared.fingerprint
-    return superseded.contains(fingerprint) && fingerprint != definition.fingerprint
+    return definition.isNewer(than: declared, superseded)
   }
 }
 

@@ -168,6 +168,16 @@ struct IndexDefinition: Sendable, Equatable {
       weights: weights, tokenizer: tokenizer, unicode: unicode)
   }
 
+  /// Whether this one has taken the place of another. Of two that differ in it the unique one counts as the newer,
+  /// however often they have met: a version of an app that does not know that values are unique must not end it.
+  ///
+  /// - Parameter superseded: The definitions whose place it has taken.
+  func isNewer(than other: IndexDefinition, _ superseded: [UInt64]) -> Bool {
+    let fingerprint = other.fingerprint
+    return superseded.contains(fingerprint) && fingerprint != self.fingerprint
+      && (isUnique || !other.isUnique)
+  }
+
   /// A hash of what a type declares; kinds, which the catalogue has, are no part of it.
   var fingerprint: UInt64 {
     var writer = RecordWriter(binding: .none)

@@ -87,16 +87,31 @@ extension Store {
   public func close(timeout: Duration = .seconds(5)) throws {
     // In a forked child nobody may be there who would end what is waited for.
     try engine.storing { try engine.environment.checkFork("close") }
-    try closing.withLock { _ in
-      guard !isClosed.load(ordering: .acquiring) else { return }
-      engine.endConsumers(of: self, timeoutSeconds: timeout.seconds)
-      try engine.storing { try engine.environment.close(timeoutSeconds: timeout.seconds) }
-      isClosed.store(true, ordering: .releasing)
-      engine.log.remove(ObjectIdentifier(self))
-      engine.watchHub.close(self)
-      guard let temporaryFolder else { return }
-      try FileManager.default.removeItem(at: temporaryFolder)
+    let deadline = WriteWait.now + timeout.seconds
+    while true {
+      let outcome = closing.withLockIfFree { _ in
+        Result { try closeAlone(timeoutSeconds: max(0, deadline - WriteWait.now)) }
+      }
+      if let outcome { return try outcome.get() }
+      guard WriteWait.now < deadline else {
+        throw StoreError(
+          LMDBError(
+            .inUse, operation: "close", path: engine.environment.folder,
+            detail: "another thread closes the store, and waits for what runs"))
+      }
+      SystemCall.sleep(microseconds: 1000)
     }
+  }
+
+  private func closeAlone(timeoutSeconds: Double) throws {
+    guard !isClosed.load(ordering: .acquiring) else { return }
+    engine.endConsumers(of: self, timeoutSeconds: timeoutSeconds)
+    try engine.storing { try engine.environment.close(timeoutSeconds: timeoutSeconds) }
+    isClosed.store(true, ordering: .releasing)
+    engine.log.remove(ObjectIdentifier(self))
+    engine.watchHub.close(self)
+    guard let temporaryFolder else { return }
+    try FileManager.default.removeItem(at: temporaryFolder)
   }
 }
 

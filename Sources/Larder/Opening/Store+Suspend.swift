@@ -108,11 +108,14 @@ extension Engine {
     let folder = environment.folder
     var wait = openWait
     wait.isWanted = { [self] in suspensionsWanted.load(ordering: .relaxed) == 0 }
-    var refusal: any Error = StoreError.closed
+    // Where not even its databases are there.
+    var refusal: any Error = StoreError.notAStore(
+      path: folder, reason: SuspendedStore.replacedByBackup)
     let isSame = try environment.resume(wait: wait) { transaction in
       do {
         let found = try SuspendedStore(transaction, folder)
-        guard let reason = suspended.reason(against: found) else { return true }
+        guard let reason = suspended.reason(against: found, boot: boot.withLock { $0 })
+        else { return true }
         refusal = StoreError.notAStore(path: folder, reason: reason)
       } catch {
         refusal = error

@@ -74,7 +74,7 @@ extension Repository {
           let result = try self.aggregate(aggregate, of: query)
           let isNew = last.withLock { last in
             defer { last = result }
-            return last != result
+            return last.map { !result.isSame(as: $0) } ?? true
           }
           if isNew { return result }
         }

@@ -16,11 +16,13 @@ final class FileGrowth: Sendable {
   /// Looks at the file, each time that it has doubled. Called behind a commit.
   func look(_ engine: Engine) {
     // Where they cannot be asked, the store is closing.
-    guard engine.log.isActive, let reached = try? engine.environment.reachedByteCount(),
+    guard let reached = try? engine.environment.reachedByteCount(),
       reached >= nextByteCount.load(ordering: .relaxed)
     else { return }
     nextByteCount.store(2 * reached, ordering: .relaxed)
-    guard let reading = try? engine.environment.beginRead() else { return }
+    // One who died inside a read has it grow with each commit.
+    _ = engine.freeDeadReaders()
+    guard engine.log.isActive, let reading = try? engine.environment.beginRead() else { return }
     let used = engine.environment.usedByteCount(in: reading)
     guard reached > 2 * used else { return }
     engine.log.tell(

@@ -72,11 +72,7 @@ final class HeldSnapshots: Sendable {
     for (place, duration) in long { engine.log.tellOfSnapshot(place, duration) }
     guard isDue else { return }
     // Where it fails the store is closing, or whoever uses it next hears of the failure.
-    guard let freed = try? engine.environment.checkReaders() else { return }
-    if freed > 0 {
-      engine.log.tell(
-        .warning, "reader slots of processes that died were given back", ["count": "\(freed)"])
-    }
+    guard engine.freeDeadReaders() != nil else { return }
     if isActive, let readers = try? engine.environment.readers() { look(at: readers, engine.log) }
   }
 
@@ -99,6 +95,20 @@ final class HeldSnapshots: Sendable {
       return long
     }
     for (reader, duration) in long { log.tellOfSnapshot(reader, duration) }
+  }
+}
+
+extension Engine {
+  /// Gives back the slots of readers whose processes died, which keep what was deleted since from being used again.
+  ///
+  /// - Returns: Whether there were any; nil where they cannot be asked for.
+  func freeDeadReaders() -> Bool? {
+    guard let count = try? environment.checkReaders() else { return nil }
+    if count > 0 {
+      log.tell(
+        .warning, "reader slots of processes that died were given back", ["count": "\(count)"])
+    }
+    return count > 0
   }
 }
 

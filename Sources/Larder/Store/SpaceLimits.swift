@@ -79,12 +79,21 @@ extension Engine {
   }
 
   private func shortage(_ code: StorageFailure.Code) -> Shortage? {
-    if let limit = Shortage.Limit(code) { return shortage(of: limit) }
+    if let limit = Shortage.Limit(code) {
+      return shortage(of: limit == .disk && isFileLimitNearer ? .fileSize : limit)
+    }
     guard code == .system(errno: SystemErrors.inputOutput) else { return nil }
     // Some file systems write what fits and say nothing of the rest, which LMDB takes for this.
     if environment.isAtFileLimit(within: 64 << 10) { return shortage(of: .fileSize) }
     let free = environment.freeDiskByteCount ?? .max
     return free < 64 << 10 ? shortage(of: .disk) : nil
+  }
+
+  /// Whether the file meets a limit on sizes where the disk has room yet: what is cut short there is called a lack of
+  /// room on the disk.
+  private var isFileLimitNearer: Bool {
+    let reach = 64 << 20
+    return environment.freeDiskByteCount ?? 0 > reach && environment.isAtFileLimit(within: reach)
   }
 
   /// Where the reserve of the disk is.

@@ -64,9 +64,16 @@ struct AggregateWatch<
 
   /// The result, if it is not the one before.
   private mutating func told(_ result: Result) -> Result? {
-    if result == last { return nil }
+    if let last, result.isSame(as: last) { return nil }
     last = result
     return result
+  }
+}
+
+extension Equatable {
+  /// Whether an aggregate is what it was. What has a NaN in it is not even equal to itself.
+  func isSame(as other: Self) -> Bool {
+    self == other || (self != self && String(reflecting: self) == String(reflecting: other))
   }
 }
 

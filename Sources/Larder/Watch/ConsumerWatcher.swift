@@ -65,8 +65,9 @@ final class ConsumerWatcher: Sendable {
       return try await consumer.next()
     } catch is CancellationError where Task.isCancelled {
       return nil
-    } catch let error as StoreError where error.isSuspended {
+    } catch let error as StoreError where error.isSuspended || error.isOutgrown {
       // It is signalled when the store is resumed.
+      if error.isOutgrown { seat.signalSoon() }
       return nil
     } catch {
       finish()

@@ -42,7 +42,13 @@ final class JoinedWatch<
   @concurrent func next() async throws -> Change? {
     do {
       while !state.withLock({ $0.isOver }), !Task.isCancelled {
-        if let step = try look() { return step }
+        let (step, mayBeMore) = try look()
+        if let step { return step }
+        if mayBeMore {
+          // Else whoever writes without a pause keeps a thread of the pool from all others.
+          await Task.yield()
+          continue
+        }
         guard try await news.next() != nil else { break }
       }
     } catch {
@@ -53,12 +59,12 @@ final class JoinedWatch<
     return nil
   }
 
-  /// What is new at once; nil where nothing is.
-  func look() throws -> Change? {
+  /// What is new at once; nil where nothing is, or what is new makes no step. There may be more then.
+  func look() throws -> (step: Change?, mayBeMore: Bool) {
     try state.withLock { state in
-      while state.steps.isEmpty, try makeSteps(&state) {}
+      let mayBeMore = try state.steps.isEmpty && makeSteps(&state)
       try checkReadable(&state.rows)
-      return state.steps.isEmpty ? nil : state.steps.removeFirst()
+      return (state.steps.isEmpty ? nil : state.steps.removeFirst(), mayBeMore)
     }
   }
 

@@ -51,6 +51,19 @@ final class NamedConsumer: @unchecked Sendable {
   ///
   /// - Throws: ``StoreError``; `CancellationError` where the task is cancelled while this waits to write.
   func next() async throws -> ChangeBatch? {
+    do {
+      return try await nextHeld()
+    } catch StoreError.consumerLost(let name) {
+      // Whoever closes the store gives its consumers back first.
+      while !Task.isCancelled, store.closing.withLockIfFree({ _ in }) == nil {
+        try await Task.sleep(for: .milliseconds(1))
+      }
+      try store.checkOpen()
+      throw StoreError.consumerLost(name: name)
+    }
+  }
+
+  private func nextHeld() async throws -> ChangeBatch? {
     try store.checkOpen()
     if !isBegun {
       guard try await begin() else { return nil }

@@ -185,8 +185,9 @@ extension FilterNode {
     }
   }
 
-  /// How much work it is to search a document, in readings of its texts: one for each search, and one more for each
-  /// prefix and each word with typos, with which every word of the document is compared.
+  /// How much work it is to search a document, in readings of its texts: one for each search and each condition about
+  /// the inside or the end of a text, and one more for each prefix and each word with typos, with which every word of
+  /// the document is compared.
   fileprivate var searchWeight: Int {
     switch self {
     case .conjunction(let parts), .disjunction(let parts):
@@ -195,6 +196,10 @@ extension FilterNode {
     case .search(let condition):
       (condition.expression.wanted.joined() + condition.expression.excluded)
         .reduce(1) { $0 + $1.tests.count { !$0.isExact } }
+    case .test(_, .containsText), .test(_, .hasSuffix), .test(_, .containsElement),
+      .test(.derived, _):
+      1
+    case .test(_, .containsMatch(let part)): max(1, part.searchWeight)
     default: 0
     }
   }

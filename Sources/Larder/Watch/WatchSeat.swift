@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import LarderLMDB
 
 /// Where a watcher waits for news. News that nobody has taken yet are one mark, however many they
@@ -20,6 +21,13 @@ final class WatchSeat: Sendable {
       if state.isPending { return }
       state.isPending = true
       state.skipped = max(state.skipped, position)
+    }
+  }
+
+  /// Has the watcher look once more, behind a read that keeps it from looking now.
+  func signalSoon() {
+    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(500)) { [weak self] in
+      self?.signal(after: 0)
     }
   }
 

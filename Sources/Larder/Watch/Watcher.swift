@@ -79,8 +79,9 @@ final class Watcher<Element: Sendable>: Sendable {
           : try state.work.next(skippingTo: state.isLookOwed ? 0 : skipped)
         (state.isLookOwed, state.isIgnoredOwed) = (false, false)
         return element
-      } catch let error as StoreError where error.isSuspended {
+      } catch let error as StoreError where error.isSuspended || error.isOutgrown {
         // It is signalled when the store is resumed, or is not suspended after all.
+        if error.isOutgrown { seat.signalSoon() }
         (state.isLookOwed, state.isIgnoredOwed) = (true, withIgnored)
         return nil
       } catch {

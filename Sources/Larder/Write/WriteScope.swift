@@ -473,15 +473,22 @@ extension Engine {
     return database
   }
 
-  /// Runs `body`, and runs it again in a larger map where it has found no room in this one.
+  /// Runs `body`, and runs it again where it has found no room: in a larger map, or once readers who died keep nothing
+  /// any more.
   func growing<Result>(
     _ drainSeconds: Double? = nil, _ body: () throws -> Result
   ) throws -> Result {
+    var hasFreedReaders = false
     while true {
       do {
         return try body()
       } catch {
-        // Its transaction has ended. A larger map may be all that is lacking.
+        // Its transaction has ended.
+        if !hasFreedReaders, shortage(error) != nil {
+          hasFreedReaders = true
+          if freeDeadReaders() == true { continue }
+        }
+        // A larger map may be all that is lacking.
         guard error.isFullMap, growMap(drainSeconds) else { throw error }
       }
     }

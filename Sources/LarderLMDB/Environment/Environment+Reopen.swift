@@ -85,7 +85,9 @@ extension Environment {
       try SafeFiles.closeOnExec(try Calls.dataDescriptor(opened), path: files.data)
       let probe = try ReaderLock.take(opened, files)
       lockProbe.withLock { $0 = probe }
-      try reopenDatabases(names, in: opened)
+      if let name = try reopenDatabases(names, in: opened, "compact") {
+        throw missing(database: name, "compact")
+      }
       try files.check(expected)
       reservedEnd.withLock { $0 = 0 }
       let old = dataIdentity
@@ -111,13 +113,14 @@ extension Environment {
     lockWord = lockProbe.withLock { LockWord($0) }
   }
 
+  /// - Returns: The first database that is not there any more; nil where all are.
   func reopenDatabases(
-    _ names: [String], in opened: OpaquePointer
-  ) throws(LMDBError) {
+    _ names: [String], in opened: OpaquePointer, _ operation: String
+  ) throws(LMDBError) -> String? {
     let begun = try Calls.begin(opened, readOnly: true, path: folder)
     guard case .begun(let transaction) = begun else {
       throw LMDBError(
-        .lockTableDamaged, operation: "compact", path: folder, detail: "no snapshot can be had")
+        .lockTableDamaged, operation: operation, path: folder, detail: "no snapshot can be had")
     }
     do throws(LMDBError) {
       try Calls.openMain(transaction)
@@ -125,9 +128,8 @@ extension Environment {
         let database = try Calls.openDatabase(
           transaction, named: name, create: false, maximum: options.maximumDatabaseCount)
         guard database?.number == UInt32(index) + Database.firstNamed else {
-          throw LMDBError(
-            .missing, operation: "compact", path: folder,
-            detail: "the database \(name) is not where it was; open the store again")
+          Calls.abort(transaction)
+          return name
         }
       }
     } catch {
@@ -135,6 +137,13 @@ extension Environment {
       throw error
     }
     try Calls.commit(transaction, path: folder)
+    return nil
+  }
+
+  func missing(database name: String, _ operation: String) -> LMDBError {
+    LMDBError(
+      .missing, operation: operation, path: folder,
+      detail: "the database \(name) is not where it was; open the store again")
   }
 
   func acquireOpeningLock(

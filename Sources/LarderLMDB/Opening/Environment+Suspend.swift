@@ -106,12 +106,15 @@ extension Environment {
   ///   database that was in use is not there any more. It is as suspended then as before, and may be
   ///   resumed later.
   public func resume(wait: OpenWait = OpenWait()) throws(LMDBError) {
-    _ = try resume(wait: wait) { _ in true }
+    guard try resume(wait: wait, isSame: { _ in true }) else {
+      throw missing(database: "that was in use", "resume")
+    }
   }
 
-  /// - Parameter isSame: Whether what is there now is what was suspended, asked before anybody else is let in.
-  /// - Returns: What `isSame` has said, true where it was not suspended. Where it is false the environment is
-  ///   suspended as before.
+  /// - Parameter isSame: Whether what is there now is what was suspended, asked before anybody else is let in, unless
+  ///   a database that was in use is not there any more.
+  /// - Returns: Whether it is, true where it was not suspended. Where it is false the environment is suspended as
+  ///   before.
   package func resume(
     wait: OpenWait, isSame: (borrowing ReadTransaction) -> Bool
   ) throws(LMDBError) -> Bool {
@@ -132,7 +135,7 @@ extension Environment {
     guard let found = try SafeFiles.identity(files.data), try lock?.creation() != .unfinished else {
       throw StoreFiles.missing(folder, "the store that was here is gone")
     }
-    try adopt(found, lock)
+    guard try adopt(found, lock) else { return false }
     do throws(LMDBError) {
       _ = try freeReaders()
       guard try isSame(beginReadInside()) else {
@@ -161,9 +164,11 @@ extension Environment {
   }
 
   /// Takes the file that is there now, which another process may have put in the place of the old one.
+  ///
+  /// - Returns: Whether it has the databases that were in use. Where it has not, nothing has changed.
   private func adopt(
     _ found: FileIdentity, _ lock: borrowing OpeningLock?
-  ) throws(LMDBError) {
+  ) throws(LMDBError) -> Bool {
     // Who opens it meanwhile shares this environment. The number may still be that of a file which is gone, of
     // another suspended store or of one that is just closing.
     let deadline = SystemCall.seconds + 5
@@ -191,7 +196,11 @@ extension Environment {
       try SafeFiles.closeOnExec(try Calls.dataDescriptor(opened), path: files.data)
       let probe = withoutLocks ? nil : try ReaderLock.take(opened, files)
       lockProbe.withLock { $0 = probe }
-      try reopenDatabases(names, in: opened)
+      guard try reopenDatabases(names, in: opened, "resume") == nil else {
+        Calls.close(environment: opened)
+        closeLockProbe()
+        return false
+      }
       guard try SafeFiles.identity(files.data) == found else {
         throw StoreFiles.replaced(files.data)
       }
@@ -212,6 +221,7 @@ extension Environment {
     mark?.begin(files)
     turn = options.isReadOnly ? nil : WriteTurn.open(files.opening)
     reopenings.add(1, ordering: .releasing)
+    return true
   }
 
   /// Waits while another thread opens, closes, suspends or resumes it.

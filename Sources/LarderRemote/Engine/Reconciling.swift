@@ -180,7 +180,9 @@ struct Reconciling {
     entry.hold = OutboxEntry.Hold(code: "", reason: reason)
     try tx.setOutboxEntry(name, key, to: entry)
     // Until somebody answers it may be deleted there, and be missing when its scope is loaded anew.
-    if there.document != nil, try tx.base(name, key) == nil {
+    guard there.document != nil else { return }
+    let base = SyncBase(try tx.base(name, key))
+    if base?.hasLeft ?? true, base == nil || !there.base.hasLeft {
       try tx.setSyncBase(name, key, to: there.base)
     }
   }

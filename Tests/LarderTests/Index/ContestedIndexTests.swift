@@ -109,11 +109,47 @@ import Testing
     #expect(!told.isEmpty)
     #expect(told.allSatisfy { $0.metadata == ["collection": "Ticket", "index": "code"] })
 
-    // Who means it drops the index, or makes it by hand.
+    // Who means it drops the index, and makes another one by hand.
+    guard
+      case .indexNotAllowed("Ticket", "code", _)? = storeError({
+        try store.collection("Ticket").createIndex(on: "code", name: "code")
+      })
+    else {
+      Issue.record("a plain index took the place of a unique one")
+      return
+    }
+    try store.collection("Ticket").dropIndex("code")
     try store.collection("Ticket").createIndex(on: "code", name: "code")
     #expect(try store.collection("Ticket").indexes().map(\.isUnique) == [false])
     try old.save(OldTicket(id: 40, code: "3"))
     try store.close()
+  }
+
+  @Test("an earlier version that the store has not met before does not end what is unique for good")
+  func unknownVersion() throws {
+    let folder = TestFolder()
+    var store = try Store(at: folder.store)
+    try store.repository(of: NewTicket.self).save(NewTicket(id: 0, code: "0"))
+    try store.repository(of: OldTicket.self).save(OldTicket(id: 1, code: "1"))
+    for turn in 0..<2 {
+      let (old, new) = (
+        store.repository(of: OldTicket.self), store.repository(of: NewTicket.self)
+      )
+      try new.save(NewTicket(id: 2, code: "2"))
+      #expect(try store.collection("Ticket").indexes().map(\.isUnique) == [true])
+      for body in [
+        { _ = try old.save(OldTicket(id: 3, code: "0")) },
+        { _ = try new.save(NewTicket(id: 3, code: "0")) },
+      ] {
+        guard case .uniqueViolation? = storeError(body) else {
+          Issue.record("a second document with the value was saved, turn \(turn)")
+          return
+        }
+      }
+      try store.close()
+      store = try Store(at: folder.store)
+    }
+    try verifyAndClose(store)
   }
 
   private func indexNumber(in store: Store) throws -> [UInt32] {

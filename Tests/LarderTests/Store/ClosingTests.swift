@@ -1,14 +1,60 @@
 import Foundation
-import Larder
 import LarderLMDB
 import LarderTestKit
 import LarderTestProcess
 import LarderTesting
 import Testing
 
+@testable import Larder
+
 @Suite(.timeLimit(.minutes(20))) struct ClosingTests {
   let folder = TestFolder()
   let note = Note(id: "a", nonce: "n", batchCount: 1)
+
+  @Test("a consumer whose store is closed says that, in whatever moment")
+  func consumers() async throws {
+    for round in 0..<repetitions(60) {
+      let store = try Store(at: folder.store)
+      let consuming = Task { () -> (any Error)? in
+        do {
+          for try await _ in store.changes(for: "one") {}
+          return nil
+        } catch {
+          return error
+        }
+      }
+      usleep(UInt32(round * 37 % 250))
+      try store.close(timeout: .seconds(300))
+      #expect(await consuming.value as? StoreError == .closed)
+    }
+  }
+
+  @Test("who closes a store that another thread is closing waits no longer than it says")
+  func together() throws {
+    let store = try Store(at: folder.store)
+    let (isReading, mayEnd) = (Flag(), Flag())
+    let reading = OnThread {
+      try store.read { _ in
+        isReading.set()
+        while !mayEnd.isSet { usleep(1000) }
+      }
+    }
+    while !isReading.isSet { usleep(1000) }
+    let closing = OnThread { try store.close(timeout: .seconds(300)) }
+    while store.closing.withLockIfFree({ _ in }) != nil { usleep(1000) }
+
+    guard case .storage(let failure)? = storeError({ try store.close(timeout: .milliseconds(10)) })
+    else {
+      Issue.record("it was closed under a read")
+      return
+    }
+
+    #expect(failure.code == .inUse)
+    mayEnd.set()
+    try reading.value()
+    try closing.value()
+    try store.close()
+  }
 
   @Test("every call on a closed store says that it is closed")
   func everyCall() async throws {

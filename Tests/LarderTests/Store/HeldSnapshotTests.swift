@@ -207,6 +207,30 @@ import Testing
     try verifyAndClose(store)
   }
 
+  @Test("a reader that died does not keep a save from the room that there is")
+  func deadReaderOnFullMap() throws {
+    var options = StoreOptions()
+    options.mapByteCount = 1 << 20
+    options.log = { [events] event in events.withLock { $0.append(event) } }
+    let store = try Store(at: folder.store, options: options)
+    clock.use(in: store)
+    let accounts = store.repository(of: Account.self)
+    try store.declare(Account.self)
+    try store.collection("Account").setChangeLog(false)
+    let reader = try OtherProcess("hold-reader", folder.store)
+    _ = try reader.expect("holding")
+    reader.kill()
+
+    // Many times what the map holds, of which little is there at one time.
+    let text = String(repeating: "x", count: 20_000)
+    for number in 0..<200 {
+      try accounts.save(Account(number: 7, balance: number, text: text))
+    }
+
+    #expect(told("reader slots of processes that died were given back").count == 1)
+    try verifyAndClose(store)
+  }
+
   @Test("a file stops to grow once the slot of a reader that died is given back")
   func growth() throws {
     let store = try open(isSilent: true)

@@ -48,6 +48,56 @@ import Testing
     try verifyAndClose(store)
   }
 
+  @Test("watchers and consumers outlive a read that keeps the map from becoming larger")
+  func outgrown() async throws {
+    var options = StoreOptions()
+    options.mapByteCount = 256 << 10
+    let store = try Store(at: folder.store, options: options)
+    let notes = store.repository(of: Note.self)
+    try await notes.save(note("a"))
+    var counts = notes.watchCount(Note.all).makeAsyncIterator()
+    #expect(try await counts.next() == 1)
+    var changes = store.changes(for: "counting").makeAsyncIterator()
+    _ = try await changes.next()
+    store.engine.environment.patience.withLock { $0.drainSeconds = 0.01 }
+    let (isReading, mayEnd) = (Flag(), Flag())
+    let reading = OnThread {
+      try store.read { _ in
+        isReading.set()
+        while !mayEnd.isSet { usleep(1000) }
+      }
+    }
+    while !isReading.isSet { usleep(1000) }
+    let other = try OtherProcess("hammer", folder.store, "x", "100")
+    _ = try other.expect("open")
+    other.goOn()
+    for _ in 0..<100 { _ = try other.expect("saved") }
+    _ = try other.expect("done")
+    _ = other.finish()
+    guard case .storage(let failure)? = storeError({ try store.read { _ in } }) else {
+      Issue.record("the map was large enough")
+      return
+    }
+    #expect(failure.code == .mapResized)
+
+    // Both look in vain at first.
+    let ending = OnThread {
+      usleep(700_000)
+      mayEnd.set()
+    }
+    var count = 0
+    while count < 301 { count = try #require(try await counts.next()) }
+    var changed: Set<Value> = []
+    while changed.count < 300 {
+      let batch = try #require(try await changes.next())
+      changed.formUnion(batch.changes.filter { $0.collection == "Note" }.map(\.key))
+      try await store.write { tx in try tx.acknowledge(batch) }
+    }
+    try ending.value()
+    try reading.value()
+    try verifyAndClose(store)
+  }
+
   @Test("a suspension that fails has those look again whom it has refused")
   func failedSuspension() throws {
     let store = try Store(at: folder.store)
