@@ -33,7 +33,8 @@ extension DynamicCollection {
   /// It is kept by every writer from now on, until ``dropIndex(_:)``. A small collection's is
   /// complete when this returns; a large one's is built in the background, and
   /// ``buildIndexes(progress:)`` waits for it. Without effect where the collection has the very
-  /// same index; one of the same name that says something else is replaced, and built anew.
+  /// same index; one of the same name that says something else is replaced, and built anew. A unique one
+  /// is not replaced by one that is not unique: drop it first.
   ///
   /// A unique one over documents of which two have equal values refuses further documents with a value
   /// that is taken, but queries do not use it: ``indexes()`` says why, and ``buildIndexes(progress:)``
@@ -53,7 +54,7 @@ extension DynamicCollection {
   ///     this one among its `&&` parts can use it.
   /// - Returns: The name that the index has, as ``indexes()`` says it.
   /// - Throws: ``StoreError/indexNotAllowed(collection:index:reason:)``, such as for a field that
-  ///   does not exist; ``StoreError/noCollection(_:)``; other ``StoreError``s. Nothing is changed
+  ///   does not exist, or where a unique index would be replaced; ``StoreError/noCollection(_:)``; other ``StoreError``s. Nothing is changed
   ///   then.
   @discardableResult
   public func createIndex(

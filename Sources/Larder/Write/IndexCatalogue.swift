@@ -42,11 +42,12 @@ struct IndexPlan {
         }
         // Two versions of an app that write by turns would else drop and build each other's.
         let isOlder = !isExplicit && record.isNewer(than: wanted[same])
+        // Whoever means to let duplicates in says so.
         if isExplicit, definition.isUnique, !wanted[same].isUnique {
           throw .indexNotAllowed(
             collection: description.name, index: definition.name,
-            reason: "a unique index has this name, and keeps duplicates out; drop that one first, or give this one"
-              + " another name")
+            reason: "a unique index has this name, and keeps duplicates out; drop that one first, "
+              + "or give this one another name")
         }
         guard isOlder else {
           records[number] = dropped(record)

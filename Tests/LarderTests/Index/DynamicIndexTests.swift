@@ -152,7 +152,10 @@ import Testing
 
         #expect(try items.indexes().first { $0.name == name }?.isUnique == true)
         try items.createIndex(on: plain, name: "other \(name)")
-        // The same fields are the same index, and may be declared otherwise.
+        // The same fields are the same index. It stays unique until it is dropped.
+        #expect(throws: StoreError.self) { try items.createIndex(on: odd) }
+        #expect(try items.indexes().first { $0.name == name }?.isUnique == true)
+        try items.dropIndex(name)
         try items.createIndex(on: odd)
         #expect(try items.indexes().first { $0.name == name }?.isUnique == false)
       }

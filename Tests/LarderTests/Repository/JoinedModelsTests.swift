@@ -180,7 +180,8 @@ import Testing
     }
   }
 
-  @Test("whoever writes what belongs to no model, and never pauses, does not keep a watch from ending")
+  @Test(
+    "whoever writes what belongs to no model, and never pauses, does not keep a watch from ending")
   func writesWithoutPause() async throws {
     try await withTemporaryStore { store in
       let (people, bills) = (

@@ -2,6 +2,7 @@ import Foundation
 import LarderLMDB
 import LarderTestKit
 import LarderTesting
+import Synchronization
 import Testing
 
 @testable import Larder
@@ -59,6 +60,40 @@ import Testing
       }
 
       #expect(try Set(list.map(\.id)) == Set(contacts.fetch(query).map(\.id)))
+    }
+  }
+
+  @Test(
+    "who begins to watch while others are asked about changes is let in between two of them",
+    .timeLimit(.minutes(20)))
+  func visitor() async throws {
+    try await withTemporaryStore { store in
+      let contacts = store.repository(of: Contact.self)
+      let hub = store.engine.watchHub
+      let (isAsked, hasSatDown) = (Flag(), Flag())
+      let query = Contact.where {
+        $0.city.computed { _ in
+          if isAsked.isSet {
+            while !hasSatDown.isSet { usleep(100) }
+          } else {
+            isAsked.set()
+            while hub.visitorCount.load(ordering: .sequentiallyConsistent) == 0 { usleep(100) }
+          }
+          return true
+        }
+      }
+      var changes = contacts.watch(query).makeAsyncIterator()
+      _ = try await changes.next()
+      let visitor = OnThread {
+        while !isAsked.isSet { usleep(100) }
+        hub.leave(hub.listen(in: store))
+        hasSatDown.set()
+      }
+
+      try await contacts.save([contact(1), contact(2)])
+
+      #expect(try await changes.next() != nil)
+      try visitor.value()
     }
   }
 
