@@ -76,6 +76,7 @@ extension SyncTables {
       var flight = Flight()
       var met: [DueEdit] = []
       var requests: [String: [Mutation]] = [:]
+      var loadings: [UInt16: UInt8] = [:]
       var byteCount = 0
       edits: for edit in due {
         guard let outline = tx.outline(of: edit.collection) else {
@@ -83,7 +84,7 @@ extension SyncTables {
           continue
         }
         let room = byteCount > 0 ? mostByteCount - byteCount : .max
-        switch try begin(edit, try place(edit.collection, outline), room: room, &tx) {
+        switch try begin(edit, try place(edit.collection, outline), room: room, &loadings, &tx) {
         case .sent(let mutation, let scope, let isRepeated):
           if isRepeated { flight.repeated.insert(mutation.key) }
           byteCount += mutation.document?.json.count ?? 0
@@ -153,8 +154,10 @@ extension SyncTables {
     case doesNotFit
   }
 
+  /// - Parameter loadings: What ``loading(of:_:)`` has said of scopes so far.
   private func begin(
-    _ edit: DueEdit, _ place: Place, room: Int, _ tx: inout WriteScope
+    _ edit: DueEdit, _ place: Place, room: Int, _ loadings: inout [UInt16: UInt8],
+    _ tx: inout WriteScope
   ) throws -> Beginning {
     let (name, key) = (edit.collection, edit.key)
     guard var entry = try tx.outboxEntry(name, key), entry.hold == nil else { return .nothing }
@@ -214,11 +217,15 @@ extension SyncTables {
     let isRepeated = entry.flight != nil
     let json = document.map { RemoteDocument(json: place.exchange.json($0)) }
     if let json, json.json.count > room { return .doesNotFit }
-    let flight =
-      entry.flight
-      ?? OutboxEntry.Flight(
-        mutation: UUID.random(), destination: SyncBase.bytes(ofScope: number(of: scope)))
-    if entry.flight == nil {
+    let flight: OutboxEntry.Flight
+    if let begun = entry.flight {
+      flight = begun
+    } else {
+      let number = number(of: scope)
+      let loading = try loadings[number] ?? self.loading(of: number, tx)
+      loadings[number] = loading
+      flight = OutboxEntry.Flight(
+        mutation: UUID.random(), destination: SyncBase.bytes(ofScope: number) + [loading])
       entry.flight = flight
       try tx.setOutboxEntry(name, key, to: entry)
     }
@@ -231,6 +238,30 @@ extension SyncTables {
       if Mutant.basesUnsent.isOn { mutation.base = nil }
     #endif
     return .sent(mutation, scope: scope, isRepeated: isRepeated)
+  }
+
+  /// Which loading of a scope from its beginning was the last of which a page was saved; 0 where the next one begins.
+  private func loading(of scope: UInt16, _ tx: borrowing WriteScope) throws -> UInt8 {
+    let note = ScopeNote(noted: try tx.syncNote(ScopeNote.name(scope)))
+    return note?.cursor == nil ? 0 : note?.loading ?? 0
+  }
+
+  /// Whether a scope was loaded, from beginning to end, since an edit was first sent there. If it was, the next pull
+  /// of the scope decides about what has not come with it.
+  fileprivate func hasLoaded(
+    _ scope: UInt16, since flight: OutboxEntry.Flight?, _ tx: inout WriteScope
+  ) throws -> Bool {
+    let name = ScopeNote.name(scope)
+    guard let destination = flight?.destination, destination.count > 2,
+      SyncBase.scope(in: destination) == scope,
+      var note = ScopeNote(noted: try tx.syncNote(name)), note.loading != destination[2],
+      !note.isLoading
+    else { return false }
+    if note.hasMissed != true {
+      note.hasMissed = true
+      try tx.setSyncNote(name, to: try note.noted())
+    }
+    return true
   }
 
   /// Where an edit goes; nil for a scope that is not followed. It is never sent to another one instead, where
@@ -536,14 +567,18 @@ private struct Answered {
     base.noteSeen(entry.newer)
     let sent = entry.isEditedInFlight ? entry.flight?.sent : nil
     let newer = entry.newer
+    let flight = entry.flight
     let isDeleted = mutation.document == nil
     try tx.setSyncNote(RefusedNote.name(mutation.key), to: nil)
     // It was accepted before it left, or else it comes again when all scopes are read.
     if newer == nil, try tables.isMoving(name, key, tx) { base.loading = SyncBase.left }
     // It was accepted before a loading that did not have it, and then deleted; or else it comes with the next pull.
-    if base.loading == SyncBase.unseen, SyncBase(try tx.base(name, key))?.loading == SyncBase.missed
-    {
-      base.loading = SyncBase.missed
+    if base.loading == SyncBase.unseen, !isDeleted {
+      let known = SyncBase(try tx.base(name, key))
+      let isMissed =
+        try known.map { $0.loading == SyncBase.missed }
+        ?? tables.hasLoaded(base.scope, since: flight, &tx)
+      if isMissed { base.loading = SyncBase.missed }
     }
     try tx.setSyncBase(name, key, to: isDeleted ? nil : base)
     if let sent {

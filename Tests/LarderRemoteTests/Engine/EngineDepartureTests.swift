@@ -178,6 +178,35 @@ struct EngineDepartureTests {
     try verifyNothingIsLeft(desk)
   }
 
+  @Test(
+    "a document that was made here, and is gone before its scope is first loaded, goes with its answer",
+    arguments: [["a"], ["a", "b"]], [true, false])
+  func madeAndGoneUnseen(_ scopes: [String], isDeleted: Bool) async throws {
+    let desk = try SyncDesk(server, scopes: scopes)
+    try await desk.cards.save(Card(id: "1", title: "new"))
+    server.script { call, _ in
+      switch call {
+      case .push: .losesAnswer
+      case .pull: .fails(.unavailable("not now"))
+      default: nil
+      }
+    }
+    await #expect(throws: RemoteError.self) { try await desk.sync() }
+    if isDeleted {
+      server.remove(.card("1"))
+    } else {
+      server.move(.card("1"), to: "elsewhere")
+    }
+    loseAnswers()
+    await #expect(throws: RemoteError.self) { try await desk.sync() }
+    server.script(nil)
+
+    for _ in 0..<3 { try await desk.sync() }
+
+    #expect(try desk.titles() == [])
+    try verifyNothingIsLeft(desk)
+  }
+
   @Test("a document that was made here, and moved away before its answer, goes with the answer")
   func madeAndMoved() async throws {
     let desk = try await desk(["a", "b"])
