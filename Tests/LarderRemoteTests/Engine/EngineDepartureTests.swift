@@ -358,6 +358,37 @@ struct EngineDepartureTests {
     try verifyNothingIsLeft(desk)
   }
 
+  @Test(
+    "a conflict about a document that has come to another scope shows that it was deleted there",
+    arguments: [true, false])
+  func deletedWhereItCameTo(isTold: Bool) async throws {
+    let desk = try await desk(
+      ["a", "b"], [SyncedCollection(Card.self, rules: Card.rules, resolver: { _ in .ask })])
+    try await desk.cards.update("1") { $0.title = "here" }
+    stopPushes()
+    server.move(.card("1"), to: "b")
+    server.put(.card("1"), .card("1", "there", count: 3), in: "b")
+    try? await desk.sync()
+    server.script(nil)
+    try await desk.sync()
+    #expect(try desk.engine.conflicts().map { $0.there?["title"] } == ["there"])
+
+    server.remove(.card("1"))
+    if !isTold {
+      // Nobody tells of the deletion any more: a load from the beginning lacks the document.
+      server.purge()
+      server.forgetCursors()
+    }
+    for _ in 0..<3 { try await desk.sync() }
+
+    let conflicts = try desk.engine.conflicts()
+    #expect(conflicts.count == 1)
+    #expect(conflicts.allSatisfy { $0.there == nil })
+    try await desk.engine.settle(.card("1"), as: .there)
+    #expect(try desk.titles() == [])
+    try verifyNothingIsLeft(desk)
+  }
+
   @Test("a conflict about a document that is in no scope here leaves no copy once it is settled")
   func conflictOutside() async throws {
     let desk = try SyncDesk(
