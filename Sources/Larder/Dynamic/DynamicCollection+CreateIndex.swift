@@ -54,8 +54,8 @@ extension DynamicCollection {
   ///     this one among its `&&` parts can use it.
   /// - Returns: The name that the index has, as ``indexes()`` says it.
   /// - Throws: ``StoreError/indexNotAllowed(collection:index:reason:)``, such as for a field that
-  ///   does not exist, or where a unique index would be replaced; ``StoreError/noCollection(_:)``; other ``StoreError``s. Nothing is changed
-  ///   then.
+  ///   does not exist, or where a unique index would be replaced; ``StoreError/noCollection(_:)``; other
+  ///   ``StoreError``s. Nothing is changed then.
   @discardableResult
   public func createIndex(
     on parts: DynamicIndexPart..., name: String? = nil, unique: Bool = false,

@@ -221,7 +221,6 @@ extension WatchHub {
     case .ended: return true
     case .refused: return false
     case .round(let round, let position, let log):
-      // Whoever sits down from here on has a later snapshot, and need not be told.
       let isWhole = try snapshot.transaction.forEachChange(
         after: position, head: snapshot.sequence, in: log
       ) { header, change in
@@ -299,7 +298,9 @@ extension WatchHub.State {
   fileprivate mutating func add(_ seat: WatchSeat, _ interest: WatchInterest) -> WatchGroup.Member {
     let group = groups[interest.collection] ?? WatchGroup(interest.collection)
     groups[interest.collection] = group
-    return group.add(seat, interest)
+    // While watchers are told, whoever sits down has a later snapshot, and is not to be asked: a filter with code of the
+    // app never is in the writer's line.
+    return group.add(seat, interest, toldIn: round)
   }
 
   fileprivate mutating func remove(_ place: WatchGroup.Member) {

@@ -246,22 +246,19 @@ extension SyncTables {
     return note?.cursor == nil ? 0 : note?.loading ?? 0
   }
 
-  /// Whether a scope was loaded, from beginning to end, since an edit was first sent there. If it was, the next pull
-  /// of the scope decides about what has not come with it.
-  fileprivate func hasLoaded(
-    _ scope: UInt16, since flight: OutboxEntry.Flight?, _ tx: inout WriteScope
-  ) throws -> Bool {
+  /// Which loading of a scope has given everything that there was; nil while one is under way.
+  private func wholeLoading(of scope: UInt16, _ tx: borrowing WriteScope) throws -> UInt8? {
+    guard let note = ScopeNote(noted: try tx.syncNote(ScopeNote.name(scope))), !note.isLoading
+    else { return nil }
+    return note.loading
+  }
+
+  /// Has the next pull of a scope decide about what did not come with its last loading.
+  fileprivate func noteMissed(_ scope: UInt16, _ tx: inout WriteScope) throws {
     let name = ScopeNote.name(scope)
-    guard let destination = flight?.destination, destination.count > 2,
-      SyncBase.scope(in: destination) == scope,
-      var note = ScopeNote(noted: try tx.syncNote(name)), note.loading != destination[2],
-      !note.isLoading
-    else { return false }
-    if note.hasMissed != true {
-      note.hasMissed = true
-      try tx.setSyncNote(name, to: try note.noted())
-    }
-    return true
+    guard var note = ScopeNote(noted: try tx.syncNote(name)), note.hasMissed != true else { return }
+    note.hasMissed = true
+    try tx.setSyncNote(name, to: try note.noted())
   }
 
   /// Where an edit goes; nil for a scope that is not followed. It is never sent to another one instead, where
@@ -323,7 +320,9 @@ extension SyncTables {
     _ answers: ArraySlice<(Mutation, PushResult)>, _ request: PushRequest, of flight: Flight,
     mend: (@Sendable (RejectedEdit) -> DynamicDocument?)?, isAsking: Bool = false
   ) throws {
+    let scope = number(of: request.scope)
     try write { tx in
+      let loading = try wholeLoading(of: scope, tx)
       for (mutation, result) in answers {
         guard let (name, key) = flight.places[mutation.key],
           let outline = tx.outline(of: name),
@@ -332,8 +331,8 @@ extension SyncTables {
           entry.flight?.mutation.uuidString.lowercased() == mutation.id
         else { continue }
         var answered = Answered(
-          tables: self, place: try place(name, outline), key: key, entry: entry,
-          scope: number(of: request.scope), mutation: mutation, isAsking: isAsking)
+          tables: self, place: try place(name, outline), key: key, entry: entry, scope: scope,
+          wholeLoading: loading, mutation: mutation, isAsking: isAsking)
         try answered.take(result, mend, &tx)
       }
     }
@@ -488,6 +487,8 @@ private struct Answered {
   let key: [UInt8]
   var entry: OutboxEntry
   let scope: UInt16
+  /// Which loading of the scope has given everything; nil while one is under way.
+  var wholeLoading: UInt8?
   let mutation: Mutation
   /// Whether somebody is to settle what cannot be merged.
   let isAsking: Bool
@@ -575,10 +576,12 @@ private struct Answered {
     // It was accepted before a loading that did not have it, and then deleted; or else it comes with the next pull.
     if base.loading == SyncBase.unseen, !isDeleted {
       let known = SyncBase(try tx.base(name, key))
-      let isMissed =
-        try known.map { $0.loading == SyncBase.missed }
-        ?? tables.hasLoaded(base.scope, since: flight, &tx)
-      if isMissed { base.loading = SyncBase.missed }
+      if known == nil, hasLoaded(since: flight) {
+        base.loading = SyncBase.missed
+        try tables.noteMissed(scope, &tx)
+      } else if known?.loading == SyncBase.missed {
+        base.loading = SyncBase.missed
+      }
     }
     try tx.setSyncBase(name, key, to: isDeleted ? nil : base)
     if let sent {
@@ -609,6 +612,14 @@ private struct Answered {
       if Mutant.outboxCleared.isOn { return try tx.setOutboxEntry(name, key, to: nil) }
     #endif
     try tx.setOutboxEntry(name, key, to: sent == nil ? nil : entry)
+  }
+
+  /// Whether the scope was loaded from beginning to end since the edit was first sent.
+  private func hasLoaded(since flight: OutboxEntry.Flight?) -> Bool {
+    guard let wholeLoading, let destination = flight?.destination, destination.count > 2 else {
+      return false
+    }
+    return destination[2] != wholeLoading
   }
 
   fileprivate mutating func reject(
