@@ -10,7 +10,8 @@ internal import LarderLMDB
 // each commit and never shrinks. So after a commit the writer looks at who reads: at snapshots that
 // this process has held for long, which are told to the log, and every ten minutes at those of other
 // processes: slots of processes that died are given back, and snapshots that were there ten minutes
-// ago are told. Where nobody writes nothing grows.
+// ago are told. Where nobody writes nothing grows. A write that finds no room, and a file that has
+// doubled, have those slots given back at once.
 
 /// The snapshots of this process, where anybody wants to hear of them, and those of others.
 final class HeldSnapshots: Sendable {
