@@ -253,10 +253,17 @@ struct IndexDefinition: Sendable, Equatable {
       guard let found = description.indexable(part.path),
         weights == nil || found.scalar == .string
       else { return nil }
+      var (absent, outerAbsent) = (part.absent, part.outerAbsent)
+      if found.isMultiple != part.isMultiple, weights == nil {
+        // An array that is missing has no entry, and a value that is missing has one. What its default is, the next
+        // declaration says.
+        absent = found.isMultiple ? [] : [IndexTag.unsettled]
+        outerAbsent = outerAbsent.map { _ in absent }
+      }
       parts.append(
         Part(
           path: part.path, scalar: found.scalar, isMultiple: found.isMultiple,
-          isDescending: part.isDescending, absent: part.absent, outerAbsent: part.outerAbsent))
+          isDescending: part.isDescending, absent: absent, outerAbsent: outerAbsent))
     }
     return IndexDefinition(
       collection: collection, name: name, parts: parts, isUnique: isUnique, filter: filter,

@@ -117,6 +117,8 @@ struct IndexEncoder {
       } else {
         index.parts[place].definition.absent.withUnsafeBytes { bytes.append($0) }
       }
+      // A definition that an earlier version has renewed may have nothing for a value that is missing.
+      if bytes.count == start { bytes.append(IndexTag.unsettled) }
       if IndexTag.equalsNothing(bytes.bytes[start]) {
         equalsNothing = true
         if bytes.bytes[start] == IndexTag.unsettled {

@@ -49,9 +49,10 @@ enum ImportCommand: Command {
                          index, or keys that are made, it always is one
       --dry-run          say what would be imported, and change nothing
 
-    In CSV an empty field is nil, `""` empty text, `\\N` no value at all; what is quoted is text, and
-    so are 007 and +47 unless the collection or --types says otherwise. Rows end in LF or CR LF. Empty
-    lines are skipped; with `--key -` they are rows of a table of one column, and mean nil.
+    In CSV an empty field is nil (empty text where the app's type has text that is never nil), `""`
+    empty text, `\\N` no value at all; what is quoted is text, and so are 007 and +47 unless the
+    collection or --types says otherwise. Rows end in LF or CR LF. Empty lines are skipped; with
+    `--key -` they are rows of a table of one column, and mean nil.
 
     Control-C stops between two batches; those before stay saved.
 

@@ -5,8 +5,8 @@
 ///   rows keys: an empty line is then a row whose field is nil, as an export writes it.
 /// - A row that is longer or shorter than the header is refused, as are a quote inside a field
 ///   that does not begin with one, and text behind a closing quote. Nothing is trimmed.
-/// - An empty field is nil; `""` is empty text. `\N`, not quoted, is no value at all: the document
-///   lacks the field.
+/// - An empty field is nil, or empty text where a type declares text that is never nil; `""` is empty text.
+///   `\N`, not quoted, is no value at all: the document lacks the field.
 /// - A header `geo.lat` is the field `lat` of the embedded document `geo`, where its parts are made
 ///   of letters, digits, `_` and `-`; a name with a dot of its own stands between backquotes. Beside a
 ///   column `geo`, `geo.lat` is such a name without them, unless the collection has a document `geo`. So is the

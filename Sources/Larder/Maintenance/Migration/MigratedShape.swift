@@ -93,20 +93,16 @@ struct MigratedShape {
   ) throws {
     var change = KindChange(fields: description.fields)
     for item in items { change.look(at: item.content) }
-    var shapes: [String: InferredShape] = [:]
-    for name in change.candidates {
-      var shape = InferredShape()
-      let values = items.compactMap { $0.content.document[name] }
-      guard (try? values.forEach { try shape.add([name: $0]) }) != nil,
-        try replacing(name, shape, transaction) != nil
-      else { continue }
-      shapes[name] = shape
+    let names = try change.candidates.filter { name in
+      try change.shape(of: name).flatMap { try replacing(name, $0, transaction) } != nil
     }
-    if shapes.isEmpty { return }
-    change.keep(only: shapes.keys)
+    if names.isEmpty { return }
+    change.keep(only: names)
     try lookAhead(&change, transaction)
-    for (name, shape) in shapes where change.isMade(of: name) {
-      guard let replacing = try replacing(name, shape, transaction) else { continue }
+    for name in names.sorted() where change.isMade(of: name) {
+      guard let shape = change.shape(of: name),
+        let replacing = try replacing(name, shape, transaction)
+      else { continue }
       replaced.insert(name)
       description = replacing
     }
