@@ -32,8 +32,9 @@ final class WatchHub: Sendable {
   /// after they have sat down: either the commit sees the seat, or the watcher the commit.
   private let seatCount = Atomic<Int>(0)
   private let isScheduled = Atomic<Bool>(false)
-  /// Those who want the state while watchers are told, and are let in between two changes.
-  let visitorCount = Atomic<Int>(0)
+  /// How many have wanted to sit down or leave so far, and how many were let in.
+  private let visitsBegun = Atomic<Int>(0)
+  private let visitsServed = Atomic<Int>(0)
   /// Whether a commit may tell by itself: few watchers are asked about each change, for want of one
   /// value that they ask for, none of them by code of the app, and there are not very many in all.
   private let mayTellAtOnce = Atomic<Bool>(false)
@@ -111,10 +112,25 @@ extension WatchHub {
   /// Who sits down or leaves may be on the main actor, and is not to wait until every filter was asked about every
   /// change.
   private func visit(_ body: (inout State) -> Void) {
-    visitorCount.add(1, ordering: .sequentiallyConsistent)
+    visitsBegun.add(1, ordering: .sequentiallyConsistent)
     state.withLock { state in
-      visitorCount.subtract(1, ordering: .sequentiallyConsistent)
+      visitsServed.add(1, ordering: .sequentiallyConsistent)
       body(&state)
+    }
+  }
+
+  /// Whether somebody waits to be let in.
+  var hasVisitors: Bool {
+    visitsServed.load(ordering: .sequentiallyConsistent)
+      < visitsBegun.load(ordering: .sequentiallyConsistent)
+  }
+
+  /// Lets in who waits by now. Those who come meanwhile wait for the next change: they must not keep others from being
+  /// told.
+  private func letVisitorsIn() {
+    let begun = visitsBegun.load(ordering: .sequentiallyConsistent)
+    while visitsServed.load(ordering: .sequentiallyConsistent) < begun {
+      SystemCall.sleep(microseconds: 10)
     }
   }
 
@@ -224,9 +240,8 @@ extension WatchHub {
       let isWhole = try snapshot.transaction.forEachChange(
         after: position, head: snapshot.sequence, in: log
       ) { header, change in
-        while visitorCount.load(ordering: .sequentiallyConsistent) > 0 {
-          SystemCall.sleep(microseconds: 10)
-        }
+        // In the writer's line there are few changes and few to be asked.
+        if limit == nil { letVisitorsIn() }
         state.withLock { state in
           state.groups[header.collection]?.tell(
             header, change, snapshot, after: position, round: round)

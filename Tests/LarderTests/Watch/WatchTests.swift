@@ -2,7 +2,6 @@ import Foundation
 import LarderLMDB
 import LarderTestKit
 import LarderTesting
-import Synchronization
 import Testing
 
 @testable import Larder
@@ -78,7 +77,7 @@ import Testing
             while !hasSatDown.isSet { usleep(100) }
           } else {
             isAsked.set()
-            while hub.visitorCount.load(ordering: .sequentiallyConsistent) == 0 { usleep(100) }
+            while !hub.hasVisitors { usleep(100) }
           }
           return false
         }
@@ -87,8 +86,9 @@ import Testing
         in: store, WatchInterest(ModelForm<Contact, Contact>.documents, query.selection.filter))
       let visitor = OnThread {
         while !isAsked.isSet { usleep(100) }
-        hub.leave(hub.listen(in: store))
+        let other = hub.listen(in: store)
         hasSatDown.set()
+        hub.leave(other)
       }
 
       try await contacts.save([contact(1), contact(2)])
