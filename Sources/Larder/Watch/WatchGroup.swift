@@ -123,15 +123,10 @@ final class WatchGroup: @unchecked Sendable {  // Guard: the lock of the hub.
 // MARK: Members
 
 extension WatchGroup {
-  /// - Parameters:
-  ///   - isExact: Whether all of the filter is asked, also where it wants one value of a field: whoever is told then
-  ///     need not look whether it is concerned. It cannot be removed.
-  ///   - round: The round of which it need not be told.
-  func add(
-    _ seat: WatchSeat, _ interest: WatchInterest, isExact: Bool = false, toldIn round: UInt64 = 0
-  ) -> Member {
+  /// - Parameter isExact: Whether all of the filter is asked, also where it wants one value of a field:
+  ///   whoever is told then need not look whether it is concerned. It cannot be removed.
+  func add(_ seat: WatchSeat, _ interest: WatchInterest, isExact: Bool = false) -> Member {
     let member = Member(seat, interest)
-    member.round = round
     count += 1
     guard !isExact, let (step, value) = interest.filter.askedValue else {
       others[ObjectIdentifier(member)] = member

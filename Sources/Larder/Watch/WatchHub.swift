@@ -32,9 +32,6 @@ final class WatchHub: Sendable {
   /// after they have sat down: either the commit sees the seat, or the watcher the commit.
   private let seatCount = Atomic<Int>(0)
   private let isScheduled = Atomic<Bool>(false)
-  /// How many have wanted to sit down or leave so far, and how many were let in.
-  private let visitsBegun = Atomic<Int>(0)
-  private let visitsServed = Atomic<Int>(0)
   /// Whether a commit may tell by itself: few watchers are asked about each change, for want of one
   /// value that they ask for, none of them by code of the app, and there are not very many in all.
   private let mayTellAtOnce = Atomic<Bool>(false)
@@ -83,7 +80,7 @@ extension WatchHub {
     let seat = WatchSeat()
     // Who looks first looks behind this, so that the first commit need not wake everybody.
     let start = isEmpty ? try? store.engine.withChangeLog { snapshot, _ in snapshot.sequence } : nil
-    visit { state in
+    state.withLock { state in
       if state.seats.isEmpty {
         state.position = start
         startPolling(&state, store.engine)
@@ -100,7 +97,7 @@ extension WatchHub {
   /// From now on the watcher is told of changes that any of these is about. It has to look at the store
   /// once more itself: nobody has told it of what they are about and has happened before.
   func change(_ seat: WatchSeat, to interests: [WatchInterest]) {
-    visit { state in
+    state.withLock { state in
       guard let member = state.seats[ObjectIdentifier(seat)] else { return }
       for place in member.places { state.remove(place) }
       let places = interests.map { state.add(seat, $0) }
@@ -109,33 +106,8 @@ extension WatchHub {
     }
   }
 
-  /// Who sits down or leaves may be on the main actor, and is not to wait until every filter was asked about every
-  /// change.
-  private func visit(_ body: (inout State) -> Void) {
-    visitsBegun.add(1, ordering: .sequentiallyConsistent)
-    state.withLock { state in
-      visitsServed.add(1, ordering: .sequentiallyConsistent)
-      body(&state)
-    }
-  }
-
-  /// Whether somebody waits to be let in.
-  var hasVisitors: Bool {
-    visitsServed.load(ordering: .sequentiallyConsistent)
-      < visitsBegun.load(ordering: .sequentiallyConsistent)
-  }
-
-  /// Lets in who waits by now. Those who come meanwhile wait for the next change: they must not keep others from being
-  /// told.
-  private func letVisitorsIn() {
-    let begun = visitsBegun.load(ordering: .sequentiallyConsistent)
-    while visitsServed.load(ordering: .sequentiallyConsistent) < begun {
-      SystemCall.sleep(microseconds: 10)
-    }
-  }
-
   func leave(_ seat: WatchSeat) {
-    visit { state in
+    state.withLock { state in
       guard let member = state.seats.removeValue(forKey: ObjectIdentifier(seat)) else { return }
       state.listeners[ObjectIdentifier(seat)] = nil
       for place in member.places { state.remove(place) }
@@ -233,58 +205,35 @@ extension WatchHub {
   private func tell(
     _ snapshot: borrowing Snapshot, _ log: Database?, atMost limit: UInt64?
   ) throws -> Bool {
-    switch try begin(snapshot, log, atMost: limit) {
-    case .ended: return true
-    case .refused: return false
-    case .round(let round, let position, let log):
-      let isWhole = try snapshot.transaction.forEachChange(
-        after: position, head: snapshot.sequence, in: log
-      ) { header, change in
-        // In the writer's line there are few changes and few to be asked.
-        if limit == nil { letVisitorsIn() }
-        state.withLock { state in
-          state.groups[header.collection]?.tell(
-            header, change, snapshot, after: position, round: round)
-        }
-        return true
-      }
-      if !isWhole { state.withLock { $0.signalAll() } }
-      return true
-    }
-  }
-
-  /// What a look at the log has come to before anybody is asked about a change.
-  private enum Beginning {
-    /// All know, or have to look themselves.
-    case ended
-    case refused
-    /// The changes behind this one are to be told of.
-    case round(UInt64, after: UInt64, in: Database)
-  }
-
-  private func begin(
-    _ snapshot: borrowing Snapshot, _ log: Database?, atMost limit: UInt64?
-  ) throws -> Beginning {
     let head = snapshot.sequence
     // Locked behind the snapshot: whoever sits down later has a later one.
     return try state.withLock { state in
       let known = state.position
       // Asked again, now that nobody sits down meanwhile.
       if let limit, head &- (known ?? 0) > limit || !mayTellAtOnce.load(ordering: .relaxed) {
-        return .refused
+        return false
       }
-      if known == head { return .ended }
+      if known == head { return true }
       guard let log, let position = known, head > position, head - position <= Self.patience
       else {
         state.position = head
         state.signalAll()
-        return .ended
+        return true
       }
-      if limit != nil, try searchesLong(state, snapshot, log, after: position) { return .refused }
+      if limit != nil, try searchesLong(state, snapshot, log, after: position) { return false }
       state.position = head
       state.round += 1
       for seat in state.listeners.values { seat.signal(after: 0) }
-      return .round(state.round, after: position, in: log)
+      let (groups, round) = (state.groups, state.round)
+      let isWhole = try snapshot.transaction.forEachChange(
+        after: position, head: head, in: log
+      ) { header, change in
+        groups[header.collection]?.tell(
+          header, change, snapshot, after: position, round: round)
+        return true
+      }
+      if !isWhole { state.signalAll() }
+      return true
     }
   }
 }
@@ -313,9 +262,7 @@ extension WatchHub.State {
   fileprivate mutating func add(_ seat: WatchSeat, _ interest: WatchInterest) -> WatchGroup.Member {
     let group = groups[interest.collection] ?? WatchGroup(interest.collection)
     groups[interest.collection] = group
-    // While watchers are told, whoever sits down has a later snapshot, and is not to be asked: a filter with code of the
-    // app never is in the writer's line.
-    return group.add(seat, interest, toldIn: round)
+    return group.add(seat, interest)
   }
 
   fileprivate mutating func remove(_ place: WatchGroup.Member) {

@@ -180,36 +180,6 @@ import Testing
     }
   }
 
-  @Test(
-    "whoever writes what belongs to no model, and never pauses, does not keep a watch from ending")
-  func writesWithoutPause() async throws {
-    try await withTemporaryStore { store in
-      let (people, bills) = (
-        store.repository(of: Contact.self), store.repository(of: Purchase.self)
-      )
-      try await bills.save(Purchase(id: 1, contactID: "7"))
-      let watch = bills.including(\.contactID, from: people).watch(Purchase.all)
-      let (isWatching, hasEnded) = (Flag(), Flag())
-      let watching = Task {
-        for try await _ in watch { isWatching.set() }
-        hasEnded.set()
-      }
-      while !isWatching.isSet { try await Task.sleep(for: .milliseconds(1)) }
-      let writer = Threads(1) { _ in
-        for number in 0..<20_000 where !hasEnded.isSet {
-          try people.save(Contact(id: "\(number % 100)x", name: "\(number)", city: ""))
-        }
-        #expect(hasEnded.isSet, "it ended behind the last write")
-      }
-      try await Task.sleep(for: .milliseconds(20))
-
-      watching.cancel()
-      try await watching.value
-
-      try writer.join()
-    }
-  }
-
   /// A watch that ignores what is synced, and the list that its steps have made.
   private struct Ignoring<
     Model: Equatable & Sendable, Other: Sendable, Related: Equatable & Sendable

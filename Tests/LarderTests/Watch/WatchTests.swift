@@ -62,43 +62,6 @@ import Testing
     }
   }
 
-  @Test(
-    "who begins to watch while others are asked about changes is let in between two of them",
-    .timeLimit(.minutes(20)))
-  func visitor() async throws {
-    try await withTemporaryStore { store in
-      let contacts = store.repository(of: Contact.self)
-      let hub = store.engine.watchHub
-      let (isAsked, hasSatDown) = (Flag(), Flag())
-      // Asked by the hub alone, about each of the changes, as it holds for none.
-      let query = Contact.where {
-        $0.city.computed { _ in
-          if isAsked.isSet {
-            while !hasSatDown.isSet { usleep(100) }
-          } else {
-            isAsked.set()
-            while !hub.hasVisitors { usleep(100) }
-          }
-          return false
-        }
-      }
-      let seat = hub.sit(
-        in: store, WatchInterest(ModelForm<Contact, Contact>.documents, query.selection.filter))
-      let visitor = OnThread {
-        while !isAsked.isSet { usleep(100) }
-        let other = hub.listen(in: store)
-        hasSatDown.set()
-        hub.leave(other)
-      }
-
-      try await contacts.save([contact(1), contact(2)])
-
-      try visitor.value()
-      #expect(seat.state.withLock { !$0.isPending })
-      hub.leave(seat)
-    }
-  }
-
   // A commit asks searches of short texts itself, and leaves long ones to the hub's line.
   @Test("watched searches hear of short texts and of long ones", .timeLimit(.minutes(20)))
   func searches() async throws {
