@@ -71,7 +71,8 @@ struct AggregateWatch<
 }
 
 extension Equatable {
-  /// Whether an aggregate is what it was. What has a NaN in it is not even equal to itself.
+  /// Whether an aggregate is what it was. A NaN is not even equal to itself; an array that has one is, so that arrays with
+  /// a NaN still count as changed.
   func isSame(as other: Self) -> Bool {
     self == other || (self != self && String(reflecting: self) == String(reflecting: other))
   }

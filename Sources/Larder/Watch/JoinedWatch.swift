@@ -59,7 +59,9 @@ final class JoinedWatch<
     return nil
   }
 
-  /// What is new at once; nil where nothing is, or what is new makes no step. There may be more then.
+  /// Looks once at both sides.
+  ///
+  /// - Returns: The next step, if there is one; else whether it is worth looking again at once.
   func look() throws -> (step: Change?, mayBeMore: Bool) {
     try state.withLock { state in
       let mayBeMore = try state.steps.isEmpty && makeSteps(&state)

@@ -378,7 +378,7 @@ struct PulledPage {
         try tx.setSyncBase(name, key, to: isWaiting ? incoming.base : nil)
         try tx.setMark(name, key, to: nil)
       }
-      // What becomes of it is known when the edit is answered or is to be sent, or somebody has settled the conflict.
+      // It is settled when the edit is answered or about to be sent, or when somebody settles the conflict.
       if let document = incoming.document {
         try tx.makeKnown([document], in: place.collection, keyField: place.keyField)
       }

@@ -240,7 +240,7 @@ extension SyncTables {
     return .sent(mutation, scope: scope, isRepeated: isRepeated)
   }
 
-  /// Which loading of a scope from its beginning was the last of which a page was saved; 0 where the next one begins.
+  /// The number of the loading that a scope's cursor belongs to; 0 where no page of the next loading is saved yet.
   private func loading(of scope: UInt16, _ tx: borrowing WriteScope) throws -> UInt8 {
     let note = ScopeNote(noted: try tx.syncNote(ScopeNote.name(scope)))
     return note?.cursor == nil ? 0 : note?.loading ?? 0
@@ -432,7 +432,7 @@ extension SyncTables {
     try edits(where: Self.isShortened)
   }
 
-  /// Has such documents sent as they are now. Behind pulls, which tell of the edit where it was taken.
+  /// Has such documents sent as they are now. Call it behind pulls, which show whether the remote took the edit.
   func send(_ shortened: [(collection: String, key: [UInt8])]) throws {
     try write { tx in
       for (name, key) in shortened {
@@ -650,7 +650,7 @@ private struct Answered {
 }
 
 extension SyncTables.Place {
-  /// What a rejected document is to be instead, under its own key; nil where it stays as it is.
+  /// The document that the app gives in place of a rejected one, under its key; nil where it gives none.
   fileprivate func mended(
     _ rejected: RejectedEdit, _ key: [UInt8],
     by mend: (@Sendable (RejectedEdit) -> DynamicDocument?)?

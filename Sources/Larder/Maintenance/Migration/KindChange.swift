@@ -11,7 +11,7 @@ struct KindChange {
   private var converted: Set<String> = []
   /// Fields with values that cannot be coerced.
   private var unfit: Set<String> = []
-  /// What the values of the former are, and which of them are nil in some documents.
+  /// The kinds of the new values, by field; and the fields that are nil in some documents.
   private var shapes: [String: InferredShape] = [:]
   private var nullable: Set<String> = []
 
@@ -104,7 +104,7 @@ extension Kind where Reference == Int {
       element.reads(anyOf: values)
     case (.dictionary(_, let element), .dictionary(let values)):
       element.reads(anyOf: values.values)
-    // What is in an embedded document keeps its kind.
+    // The fields of an embedded document keep their kinds.
     default: true
     }
   }
