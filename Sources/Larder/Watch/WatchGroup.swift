@@ -42,7 +42,7 @@ struct WatchInterest: Sendable {
 /// Those whose filter asks for one value of a field stand under that value, so that a change looks
 /// only at the watchers of the two values that it has, before and after. The filters of all
 /// others are asked, which is cheaper than waking their tasks.
-final class WatchGroup: @unchecked Sendable {  // Guard: the lock of the hub.
+final class WatchGroup: @unchecked Sendable {  // Guard: the hub's lock, or the round that it has let ask.
   /// One interest of a watcher, which may have several.
   final class Member {
     fileprivate let seat: WatchSeat
@@ -161,14 +161,6 @@ extension WatchGroup {
     if routes[place].members.isEmpty { routes.remove(at: place) }
   }
 
-  func forEachSeat(_ body: (WatchSeat) -> Void) {
-    for member in others.values { body(member.seat) }
-    for route in routes {
-      for members in route.members.values {
-        for member in members.values { body(member.seat) }
-      }
-    }
-  }
 }
 
 extension FilterNode {

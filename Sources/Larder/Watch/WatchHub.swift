@@ -7,8 +7,14 @@ internal import Synchronization
 /// costs nothing.
 final class WatchHub: Sendable {
   struct State {
+    /// Where watchers are asked about changes: by a round without the lock, so they stay as they are until
+    /// it has ended.
     var groups: [String: WatchGroup] = [:]
+    var isAsking = false
     var seats: [ObjectIdentifier: Member] = [:]
+    /// The seats that have no place in the groups yet, and the places that were given up meanwhile.
+    var unsettled: Set<ObjectIdentifier> = []
+    var left: [WatchGroup.Member] = []
     /// Those who are told of every commit.
     var listeners: [ObjectIdentifier: WatchSeat] = [:]
     /// The last change that all were told of, or had before they sat down; nil where it is unknown.
@@ -23,8 +29,10 @@ final class WatchHub: Sendable {
   struct Member {
     let seat: WatchSeat
     let store: ObjectIdentifier
-    /// Where it is asked about changes; empty for those who listen to everything.
-    var places: [WatchGroup.Member]
+    /// What it is asked about; empty for those who listen to everything.
+    var interests: [WatchInterest]
+    /// Where it is asked.
+    var places: [WatchGroup.Member] = []
   }
 
   let state = Locked(State())
@@ -85,11 +93,12 @@ extension WatchHub {
         state.position = start
         startPolling(&state, store.engine)
       }
-      let places = (interests ?? []).map { state.add(seat, $0) }
-      state.seats[ObjectIdentifier(seat)] = Member(
-        seat: seat, store: ObjectIdentifier(store), places: places)
-      if interests == nil { state.listeners[ObjectIdentifier(seat)] = seat }
-      count(state)
+      let id = ObjectIdentifier(seat)
+      state.seats[id] = Member(
+        seat: seat, store: ObjectIdentifier(store), interests: interests ?? [])
+      state.unsettled.insert(id)
+      if interests == nil { state.listeners[id] = seat }
+      settle(&state)
     }
     return seat
   }
@@ -98,36 +107,53 @@ extension WatchHub {
   /// once more itself: nobody has told it of what they are about and has happened before.
   func change(_ seat: WatchSeat, to interests: [WatchInterest]) {
     state.withLock { state in
-      guard let member = state.seats[ObjectIdentifier(seat)] else { return }
-      for place in member.places { state.remove(place) }
-      let places = interests.map { state.add(seat, $0) }
-      state.seats[ObjectIdentifier(seat)]?.places = places
-      count(state)
+      let id = ObjectIdentifier(seat)
+      guard let member = state.seats[id] else { return }
+      state.left += member.places
+      state.seats[id] = Member(seat: seat, store: member.store, interests: interests)
+      state.unsettled.insert(id)
+      settle(&state)
     }
   }
 
   func leave(_ seat: WatchSeat) {
     state.withLock { state in
-      guard let member = state.seats.removeValue(forKey: ObjectIdentifier(seat)) else { return }
-      state.listeners[ObjectIdentifier(seat)] = nil
-      for place in member.places { state.remove(place) }
-      count(state)
+      let id = ObjectIdentifier(seat)
+      guard let member = state.seats.removeValue(forKey: id) else { return }
+      state.listeners[id] = nil
+      state.left += member.places
+      settle(&state)
       if state.seats.isEmpty { stopPolling(&state) }
     }
   }
 
-  private func count(_ state: State) {
+  /// Has the groups follow the seats: now, or at the end of the round that asks them. Nobody waits for it who
+  /// begins or ends a watch, on the main actor perhaps. It does not concern who sits down meanwhile: what
+  /// it tells of was committed before, and is found by the first look.
+  private func settle(_ state: inout State) {
+    seatCount.store(state.seats.count, ordering: .sequentiallyConsistent)
+    if state.isAsking { return }
+    for place in state.left { state.remove(place) }
+    state.left = []
+    for id in state.unsettled {
+      guard let member = state.seats[id] else { continue }
+      let places = member.interests.map { state.add(member.seat, $0) }
+      state.seats[id]?.places = places
+    }
+    state.unsettled = []
     let asked = state.groups.values.reduce(state.listeners.count) { $0 + $1.askedCount }
     mayTellAtOnce.store(
       asked <= Self.audience && state.seats.count <= Self.crowd
         && !state.groups.values.contains { $0.runsCode }, ordering: .relaxed)
-    seatCount.store(state.seats.count, ordering: .sequentiallyConsistent)
   }
 
   /// Has all watchers of a collection look, whatever the log says.
   func wakeAll(of collection: String) {
     state.withLock { state in
-      state.groups[collection]?.forEachSeat { $0.signal(after: 0) }
+      for member in state.seats.values
+      where member.interests.contains(where: { $0.collection == collection }) {
+        member.seat.signal(after: 0)
+      }
     }
   }
 
@@ -205,36 +231,68 @@ extension WatchHub {
   private func tell(
     _ snapshot: borrowing Snapshot, _ log: Database?, atMost limit: UInt64?
   ) throws -> Bool {
-    let head = snapshot.sequence
     // Locked behind the snapshot: whoever sits down later has a later one.
-    return try state.withLock { state in
-      let known = state.position
-      // Asked again, now that nobody sits down meanwhile.
-      if let limit, head &- (known ?? 0) > limit || !mayTellAtOnce.load(ordering: .relaxed) {
-        return false
+    let round: Round
+    switch try state.withLock({ try begin(&$0, snapshot, log, atMost: limit) }) {
+    case .over(let isTold): return isTold
+    case .asking(let begun): round = begun
+    }
+    defer {
+      state.withLock { state in
+        state.isAsking = false
+        settle(&state)
       }
-      if known == head { return true }
-      guard let log, let position = known, head > position, head - position <= Self.patience
-      else {
-        state.position = head
-        state.signalAll()
-        return true
-      }
-      if limit != nil, try searchesLong(state, snapshot, log, after: position) { return false }
-      state.position = head
-      state.round += 1
-      for seat in state.listeners.values { seat.signal(after: 0) }
-      let (groups, round) = (state.groups, state.round)
-      let isWhole = try snapshot.transaction.forEachChange(
-        after: position, head: head, in: log
-      ) { header, change in
-        groups[header.collection]?.tell(
-          header, change, snapshot, after: position, round: round)
-        return true
-      }
-      if !isWhole { state.signalAll() }
+    }
+    let isWhole = try snapshot.transaction.forEachChange(
+      after: round.position, head: snapshot.sequence, in: round.log
+    ) { header, change in
+      round.groups[header.collection]?.tell(
+        header, change, snapshot, after: round.position, round: round.number)
       return true
     }
+    if !isWhole { state.withLock { $0.signalAll() } }
+    return true
+  }
+
+  /// What a round asks, and of which changes.
+  private struct Round {
+    let groups: [String: WatchGroup]
+    let number: UInt64
+    /// The change that it begins behind.
+    let position: UInt64
+    let log: Database
+  }
+
+  private enum Beginning {
+    case asking(Round)
+    /// All were told; or nobody, where false.
+    case over(isTold: Bool)
+  }
+
+  private func begin(
+    _ state: inout State, _ snapshot: borrowing Snapshot, _ log: Database?, atMost limit: UInt64?
+  ) throws -> Beginning {
+    let (head, known) = (snapshot.sequence, state.position)
+    // Asked again, now that nobody sits down meanwhile.
+    if let limit, head &- (known ?? 0) > limit || !mayTellAtOnce.load(ordering: .relaxed) {
+      return .over(isTold: false)
+    }
+    if known == head { return .over(isTold: true) }
+    guard let log, let position = known, head > position, head - position <= Self.patience
+    else {
+      state.position = head
+      state.signalAll()
+      return .over(isTold: true)
+    }
+    if limit != nil, try searchesLong(state, snapshot, log, after: position) {
+      return .over(isTold: false)
+    }
+    state.position = head
+    state.round += 1
+    for seat in state.listeners.values { seat.signal(after: 0) }
+    state.isAsking = true
+    return .asking(
+      Round(groups: state.groups, number: state.round, position: position, log: log))
   }
 }
 

@@ -315,24 +315,38 @@ extension Environment {
   /// - Returns: Whether it is worth beginning again.
   private func enlargeMap(until deadline: Double) throws(LMDBError) -> Bool {
     guard SystemCall.seconds < deadline else { return false }
-    var isEnlarged = false
-    let attempt = gate.tryAlone(until: deadline) { isEnlarged = enlargeMapAlone() }
-    return try isWorthAnother(attempt, until: deadline) && (attempt == .other || isEnlarged)
+    var failure: LMDBError?
+    let attempt = gate.tryAlone(until: deadline) { failure = enlargeMapAlone() }
+    if let failure { throw failure }
+    return try isWorthAnother(attempt, until: deadline)
   }
 
-  private func enlargeMapAlone() -> Bool {
+  /// - Returns: Why there is no larger map: nobody has to end anything then, as there is no room for it.
+  private func enlargeMapAlone() -> LMDBError? {
     let information = Calls.information(pointer.raw)
     let pages = (information.lastPageNumber + 1) * Calls.pageByteCount(pointer.raw)
     let needed = max(pages, (try? SafeFiles.byteCount(files.data)) ?? 0)
     // Somebody else has done it.
-    guard needed > information.mapByteCount else { return true }
+    guard needed > information.mapByteCount else { return nil }
     let sizes = [2 * needed, needed].map { max(($0 + 0xFFFF) & ~0xFFFF, information.mapByteCount) }
     // LMDB lets go of the old map first, and has none at all where the new one is refused.
-    let size = sizes.first { (try? SystemCall.checkAddressSpace($0, path: folder)) != nil }
-    guard let size else { return false }
-    let isEnlarged = (try? Calls.setMapSize(pointer.raw, size, path: folder)) != nil
-    if !isEnlarged { loseMap() }
-    return isEnlarged
+    var refusal: LMDBError?
+    for size in sizes {
+      do throws(LMDBError) {
+        try SystemCall.checkAddressSpace(size, path: folder)
+      } catch {
+        refusal = error
+        continue
+      }
+      do throws(LMDBError) {
+        try Calls.setMapSize(pointer.raw, size, path: folder)
+        return nil
+      } catch {
+        loseMap()
+        return error
+      }
+    }
+    return refusal
   }
 
   /// Whether one who was not alone, or was, may begin again: it is still inside, and there is
@@ -424,10 +438,11 @@ extension Environment {
     var status = Calls.renew(handle.pointer)
     if Calls.isMapResized(status) {
       // Not behind another one who moves the map, or opens LMDB again, and waits for this handle.
-      var isEnlarged = false
+      var failure: LMDBError?
       let deadline = SystemCall.seconds + drainSeconds
-      guard gate.tryAlone(until: deadline, { isEnlarged = enlargeMapAlone() }) == .ran, isEnlarged
-      else { throw mapResized("mdb_txn_renew") }
+      let attempt = gate.tryAlone(until: deadline) { failure = enlargeMapAlone() }
+      if let failure { throw failure }
+      guard attempt == .ran else { throw mapResized("mdb_txn_renew") }
       status = Calls.renew(handle.pointer)
     }
     guard status == 0 else { throw Calls.failure(status, "mdb_txn_renew", path: folder) }

@@ -148,6 +148,39 @@ struct LimitsTests {
     }
   }
 
+  @Test("where there are no addresses for a store that another process enlarged, the error says so")
+  func mapResizedWithoutAddresses() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TestFolder()
+      var small = Environment.Options()
+      small.mapByteCount = 1 << 20
+      let environment = try Environment.open(at: folder.store, options: small)
+      let store = folder.store
+      try environment.store(["a": "1"])
+      let report = try Child.report {
+        var large = Environment.Options()
+        large.mapByteCount = 1 << 30
+        let own = try Environment.open(at: store, options: large)
+        try own.store(["large": String(repeating: "x", count: 256 << 20)])
+        return 0
+      }
+      #expect(report == 0)
+
+      var limits = rlimit()
+      getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limits)
+      let before = limits.rlim_cur
+      limits.rlim_cur = try addressByteCount() + (64 << 20)
+      #expect(setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limits) == 0)
+      let refused = LMDBError.Code.system(errno: ENOMEM)
+      #expect(code { _ = try environment.beginRead() } == refused)
+      #expect(code { _ = try environment.beginWrite() } == refused)
+
+      limits.rlim_cur = before
+      #expect(setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limits) == 0)
+      #expect(try environment.read("large")?.count == 256 << 20)
+    }
+  }
+
   @Test("a map that the address space refuses is halved until it fits")
   func mapHalved() async {
     await #expect(processExitsWith: .success) {
@@ -155,10 +188,7 @@ struct LimitsTests {
       let path = folder.store
       let report = try Child.report {
         // Room for what the process has plus a little over four GiB.
-        let pages =
-          try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
-          .split(separator: " ").first.flatMap { Int($0) } ?? 0
-        let limit = rlim_t(pages * 4096 + (9 << 29))
+        let limit = try addressByteCount() + (9 << 29)
         var limits = rlimit(rlim_cur: limit, rlim_max: limit)
         guard setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limits) == 0 else { return 1 }
         let environment = try Environment.open(at: path)
@@ -218,4 +248,12 @@ struct LimitsTests {
     try transaction.commit()
     #expect(try environment.read("a") == "")
   }
+}
+
+/// The addresses that this process has taken, in bytes.
+private func addressByteCount() throws -> rlim_t {
+  let pages =
+    try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
+    .split(separator: " ").first.flatMap { rlim_t($0) } ?? 0
+  return pages * 4096
 }

@@ -62,6 +62,53 @@ import Testing
     }
   }
 
+  @Test(
+    "whoever begins or ends a watch does not wait until others have been asked about changes",
+    .timeLimit(.minutes(5)))
+  func visitors() async throws {
+    try await withTemporaryStore { store in
+      let contacts = store.repository(of: Contact.self)
+      let (isAsked, mayAnswer) = (Flag(), Flag())
+      // Code of the app, which the hub's line runs, and which holds it up.
+      let query = Contact.where {
+        $0.city.computed { _ in
+          isAsked.set()
+          while !mayAnswer.isSet { usleep(100) }
+          return false
+        }
+      }
+      let interest = WatchInterest(
+        ModelForm<Contact, Contact>.documents, query.selection.filter)
+      let hub = store.engine.watchHub
+      let (slow, left) = (hub.sit(in: store, interest), hub.sit(in: store, interest))
+      try await contacts.save(contact(1))
+      while !isAsked.isSet { try await Task.sleep(for: .milliseconds(1)) }
+
+      hub.leave(left)
+      hub.change(slow, to: [])
+      let briefly = hub.sit(in: store, interest)
+      hub.leave(briefly)
+      let seat = hub.sit(
+        in: store,
+        WatchInterest(
+          ModelForm<Contact, Contact>.documents, Contact.where { $0.id == "2" }.selection.filter))
+      try await contacts.save(contact(2))
+      mayAnswer.set()
+      try await contacts.save(contact(3))
+      await seat.wait()
+
+      #expect(!slow.takeMark() && !left.takeMark() && !briefly.takeMark())
+      #expect(seat.takeMark())
+      let (memberCount, leftCount) = hub.state.withLock { state in
+        (state.groups.values.reduce(0) { $0 + $1.count }, state.left.count)
+      }
+      #expect((memberCount, leftCount) == (1, 0))
+      hub.leave(seat)
+      hub.leave(slow)
+      #expect(hub.isEmpty)
+    }
+  }
+
   // A commit asks searches of short texts itself, and leaves long ones to the hub's line.
   @Test("watched searches hear of short texts and of long ones", .timeLimit(.minutes(20)))
   func searches() async throws {
