@@ -161,7 +161,7 @@ struct LimitsTests {
         var large = Environment.Options()
         large.mapByteCount = 1 << 30
         let own = try Environment.open(at: store, options: large)
-        try own.store(["large": String(repeating: "x", count: 256 << 20)])
+        try own.store(["large": String(repeating: "x", count: 96 << 20)])
         return 0
       }
       #expect(report == 0)
@@ -169,7 +169,7 @@ struct LimitsTests {
       var limits = rlimit()
       getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limits)
       let before = limits.rlim_cur
-      limits.rlim_cur = try addressByteCount() + (64 << 20)
+      limits.rlim_cur = try addressByteCount() + (32 << 20)
       #expect(setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limits) == 0)
       let refused = LMDBError.Code.system(errno: ENOMEM)
       #expect(code { _ = try environment.beginRead() } == refused)
@@ -177,7 +177,7 @@ struct LimitsTests {
 
       limits.rlim_cur = before
       #expect(setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limits) == 0)
-      #expect(try environment.read("large")?.count == 256 << 20)
+      #expect(try environment.read("large")?.count == 96 << 20)
     }
   }
 
