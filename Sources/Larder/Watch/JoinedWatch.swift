@@ -90,8 +90,8 @@ final class JoinedWatch<
     if keys.isEmpty { return }
     do {
       try unreadable.read(Array(keys))
-    } catch let error as StoreError where error.isSuspended {
-      // They stay doubtful: the sides are looked at again when the store is resumed.
+    } catch let error as StoreError where error.isSuspended || error.isOutgrown {
+      // They stay doubtful: the sides are looked at again when the store is resumed, or with the next news.
       return
     }
     rows.settle(keys)

@@ -57,8 +57,8 @@ extension Store {
   /// ```swift
   /// let report = try store.importDocuments(from: .file("contacts.json"), into: Contact.self)
   /// ```
-  /// As in a save of the type, stored fields that it does not know stay, and its rules of ageing hold. A field that a
-  /// document lacks has its initial value from then on.
+  /// As in a save of the type, stored fields that it does not know stay, and its rules of ageing hold. A field that
+  /// the file lacks is not stored: it is read as the initial value of its property, as with any document without it.
   ///
   /// - Throws: As ``importDocuments(from:into:key:options:progress:)``; `StoreError` also for a type
   ///   that cannot be declared, or whose schema names no key field.

@@ -13,7 +13,7 @@
 ///   name of the key field.
 ///
 /// The kinds of the columns are, in this order of precedence: those in ``ImportOptions/types``; those that the
-/// collection holds; those that the whole file shows: `bool` for `true` and `false`, `integer`, `double`,
+/// collection holds; those that the whole file shows: `bool` for `true` and `false` in any case, `integer`, `double`,
 /// `date`, else text. What is quoted is text. So are numbers that would change: `007`, `+47`, `1e5` (an exponent
 /// needs its sign), integers beyond 64 bits, digits that no double has, integers among doubles that no double is equal
 /// to; and dates that an export would write in another way than `2026-03-01T09:30:00.250Z`. The key is text or

@@ -62,8 +62,9 @@ public struct MigrationReport: Sendable, Equatable {
   public internal(set) var deleted = 0
 }
 
-/// The closure of a migration threw. The documents of the batches before are migrated; those of
-/// its batch and all others are as they were.
+/// The closure of a migration threw. The documents of the batches that were written before are migrated; all others are
+/// as they were. The closure may have been asked about this one ahead of its batch: what kind a field gets depends on
+/// all documents.
 public struct MigrationError: Error, CustomStringConvertible {
   /// The collection that was being migrated.
   public let collection: String
@@ -75,8 +76,8 @@ public struct MigrationError: Error, CustomStringConvertible {
   public let underlying: any Error
 
   public var description: String {
-    "\(collection) \(key) cannot be migrated to version \(version): \(underlying). The batches "
-      + "before this one are kept. Mend the migration, and run it again: it goes on from there."
+    "\(collection) \(key) cannot be migrated to version \(version): \(underlying). Batches that were "
+      + "written before are kept. Mend the migration, and run it again: it goes on from there."
   }
 }
 
