@@ -100,8 +100,8 @@ public enum StoreError: Error, Equatable, Sendable {
   case keyTaken(collection: String, key: String, taken: String)
   /// A collection that was to be the new name of another one exists already.
   case collectionExists(String)
-  /// A synced collection that was to be renamed has edits that were not sent to a server yet.
-  case unsentEdits(collection: String)
+  /// A synced collection was to be renamed, or another one to get its name.
+  case renamingSynced(collection: String)
   /// A cursor that does not belong to the query that it was given with.
   case cursorRefused(collection: String, reason: String)
   /// A sum of integers that its result cannot hold.
@@ -327,9 +327,9 @@ extension StoreError: CustomStringConvertible {
         + "them, or give them different keys."
     case .collectionExists(let name):
       "\(name) holds documents already. Choose another name, or erase it first."
-    case .unsentEdits(let collection):
-      "\(collection) has edits that were not sent yet, and would not be under another name. Sync it "
-        + "under this one first, or discard them."
+    case .renamingSynced(let collection):
+      "\(collection) is synced, and the server knows its documents by this name. Keep it, and give the "
+        + "type another name with `@Document(as: \"\(collection)\")`."
     case .cursorRefused(let collection, let reason):
       "The cursor does not go on with this query of \(collection): \(reason). Take the first page "
         + "again."

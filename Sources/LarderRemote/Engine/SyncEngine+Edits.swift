@@ -1,4 +1,5 @@
 internal import Larder
+internal import LarderImport
 internal import LarderLMDB
 
 // What was not sent, and what somebody is to decide.
@@ -94,10 +95,16 @@ extension SyncEngine {
 
   /// Settles a conflict that waits for somebody; what is to be sent goes with the next sync.
   ///
+  /// So can an edit be settled that was set aside with the code `refused`, as it meets a version that cannot be saved
+  /// here: `.here` overwrites that version, and ``discard(_:)`` takes the edit back.
+  ///
   /// - Throws: ``SyncError/nothingToSettle(_:)``, ``SyncError/unmergeable(_:reason:)``; `StoreError`. Nothing is
   ///   changed then.
   public func settle(_ name: RemoteKey, as resolution: Resolution) async throws {
     try change(name) { place, key, entry, tx in
+      if entry.hold?.code == SyncTables.refused {
+        return try overwrite(name, place, key, entry, resolution, &tx)
+      }
       guard entry.isConflict, let newer = entry.newer, let base = SyncBase(newer.base) else {
         return false
       }
@@ -108,6 +115,27 @@ extension SyncEngine {
       try reconciling.settle(Incoming(base: base, document: document), as: resolution, &tx)
       return true
     }
+  }
+
+  /// Has an edit sent over a version of the remote that cannot be saved here.
+  private func overwrite(
+    _ name: RemoteKey, _ place: SyncTables.Place, _ key: [UInt8], _ waiting: OutboxEntry,
+    _ resolution: Resolution, _ tx: inout WriteScope
+  ) throws -> Bool {
+    guard let refused = RefusedNote(noted: try tx.syncNote(RefusedNote.name(name))) else {
+      return false
+    }
+    guard case .here = resolution else {
+      throw SyncError.unmergeable(name, reason: "what the server has cannot be saved here")
+    }
+    var entry = waiting
+    let base = SyncBase(
+      scope: refused.scope, loading: SyncBase.unseen, revision: refused.revision)
+    entry.base = base.bytes
+    entry.shadow = nil
+    (entry.flight, entry.newer, entry.hold) = (nil, nil, nil)
+    try tx.setOutboxEntry(place.collection.name, key, to: entry)
+    return true
   }
 
   /// Sends a rejected edit once more, as it is. One that was set aside because its document has left the scope takes it
@@ -128,10 +156,40 @@ extension SyncEngine {
   /// Nothing else brings that edit back.
   ///
   /// An edit that was sent and not answered can be taken back, too. If the remote has taken it all the same, it
-  /// comes back with the next pull, as the edit of somebody else would.
+  /// comes back with the next pull, as the edit of somebody else would. If what the remote had cannot be saved here, as a
+  /// migration has changed the kind of a field since, the document stays as it is, and that version is one of
+  /// those that ``refused()`` lists.
   ///
   /// - Throws: ``SyncError/nothingToSettle(_:)``; `StoreError`. Nothing is changed then.
   public func discard(_ name: RemoteKey) async throws {
+    do {
+      try restore(name)
+    } catch let error where SyncTables.isRefusal(error) {
+      try change(name) { place, key, entry, tx in
+        guard
+          let version = entry.newer.map({ ($0.base, $0.record) })
+            ?? entry.base.map({ ($0, entry.shadow) }),
+          let base = SyncBase(version.0),
+          let document = try version.1.flatMap({
+            try tx.document(place.collection.name, key, record: $0)
+          })
+        else { throw error }
+        let there = RemoteChange(
+          name, revision: base.revision,
+          .document(RemoteDocument(json: place.exchange.json(document))))
+        try tables.noteRefused(there, base.scope, error, &tx)
+        // Else it would count as the version that stands here, and be passed over when it comes.
+        var unknown = base
+        unknown.revision = SyncTables.noRevision
+        try tx.setSyncBase(place.collection.name, key, to: unknown)
+        try tx.setOutboxEntry(place.collection.name, key, to: nil)
+        return true
+      }
+    }
+  }
+
+  /// Has the document be what the remote had, and forgets the edit.
+  private func restore(_ name: RemoteKey) throws {
     try change(name) { place, key, entry, tx in
       guard let value = place.outline.value(key) else { return false }
       let collection = place.collection

@@ -298,6 +298,14 @@ extension SyncTables {
           // It was taken. What came after it cannot be merged here: somebody is to look at it.
           return try save(answers, request, of: flight, mend: mend, isAsking: true)
         }
+        if case (let mutation, .conflict(let version?))? = answers.first,
+          let there = version.document
+        {
+          // Noted, so that somebody can have it overwritten.
+          let change = RemoteChange(mutation.key, revision: version.revision, .document(there))
+          let scope = number(of: request.scope)
+          try write { try noteRefused(change, scope, error, &$0) }
+        }
         let mutations = answers.map { $0.0 }
         return try hold(
           PushRequest(scope: request.scope, mutations: mutations), in: flight, code: Self.refused,
@@ -310,7 +318,7 @@ extension SyncTables {
   }
 
   /// Why an edit was set aside that meets what cannot be saved here.
-  private static let refused = "refused"
+  static let refused = "refused"
 
   private static func refusal(_ error: any Error) -> String {
     "what the server has cannot be saved here: \(error)"
@@ -583,7 +591,8 @@ private struct Answered {
         base.loading = SyncBase.missed
       }
     }
-    try tx.setSyncBase(name, key, to: isDeleted ? nil : base)
+    // It may be the answer to what was sent before the document was deleted, and tells nothing of where it is.
+    try tx.setSyncBase(name, key, to: isDeleted ? nil : base, isTold: false)
     if let sent {
       // Edited meanwhile: what was sent is what the next edit began with.
       entry.base = isDeleted ? nil : base.bytes

@@ -58,7 +58,7 @@ extension SyncTables {
     var base = base
     base.loading = SyncBase.left
     try tx.setSyncBase(name, key, to: base)
-    if !isTold { try tx.setMark(name, key, to: Mark.absent) }
+    try tx.setMark(name, key, to: isTold ? Mark.left : Mark.absent)
   }
 
   /// Takes down which documents have left their scopes until now: those that come with no other scope, when all are read
@@ -291,8 +291,15 @@ extension SyncTables {
 extension WriteScope {
   /// Notes what the remote has of a document; nil forgets it. One that has left its scope is marked, so that it is found
   /// among all.
-  mutating func setSyncBase(_ name: String, _ key: [UInt8], to base: SyncBase?) throws {
+  ///
+  /// - Parameter isTold: Whether the remote has said that there is such a document, in another scope; or else what was
+  ///   known of that stays.
+  mutating func setSyncBase(
+    _ name: String, _ key: [UInt8], to base: SyncBase?, isTold: Bool = true
+  ) throws {
     try setBase(name, key, to: base?.bytes)
-    if base?.hasLeft == true { try setMark(name, key, to: SyncTables.Mark.left) }
+    guard base?.hasLeft == true else { return }
+    let isAbsent = try mark(name, key).map { $0 >= SyncTables.Mark.absent } ?? false
+    try setMark(name, key, to: isAbsent && !isTold ? SyncTables.Mark.absent : SyncTables.Mark.left)
   }
 }

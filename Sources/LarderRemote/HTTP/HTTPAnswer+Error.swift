@@ -33,6 +33,8 @@ extension HTTPAnswer {
     case 403: .forbidden(text)
     case 410: code == "cursor-expired" ? .cursorExpired : .gone(text)
     case 413: .tooLarge(text)
+    // The server has no such thing, and will not have it when it is asked again.
+    case 501: .malformed(text)
     case 408, 425, 429, 500...599: .unavailable(text, retryAfter: pause)
     default: .malformed(text)
     }

@@ -12,18 +12,24 @@ extension HTTPRemote {
   ///
   /// - Throws: ``RemoteError/gone(_:)`` where the server speaks a later protocol than this library.
   public func facts() async throws -> RemoteFacts {
+    let facts = try await foundFacts() ?? HTTPFacts()
+    knownFacts.withLock { $0 = facts }
+    return facts.facts
+  }
+
+  /// Nil where the server has no such page. It is optional, and whoever does not know it answers with 404, 405, 501
+  /// or 403, or with JSON of another kind. What a web page says, a network that asks to sign in may have said.
+  private func foundFacts() async throws -> HTTPFacts? {
     let answer: HTTPAnswer
     do {
       answer = try await send(HTTPRequest(url: try address("")))
     } catch RemoteError.malformed {
-      // It is optional: 404 and 405 say so.
-      let facts = HTTPFacts()
-      knownFacts.withLock { $0 = facts }
-      return facts.facts
+      return nil
+    } catch RemoteError.forbidden {
+      return nil
     }
-    let facts = try HTTPFacts(try AnswerReader(answer, "the facts"))
-    knownFacts.withLock { $0 = facts }
-    return facts.facts
+    let reader = try AnswerReader(answer, "the facts")
+    return reader.root["protocol"] == nil ? nil : try HTTPFacts(reader)
   }
 
   public func pull(_ request: PullRequest) async throws -> PullAnswer {

@@ -50,7 +50,7 @@ public final class HTTPRemote: Remote {
     url: URL, options: HTTPRemoteOptions = HTTPRemoteOptions(),
     credentials: @escaping Credentials
   ) {
-    self.url = url
+    self.url = url.withSmallScheme
     self.options = options
     self.credentials = credentials
     transport = HTTPTransport()

@@ -36,7 +36,8 @@ extension HTTPAnswer {
   ///   network asks for a sign-in of its own, and for one that makes another request of this one.
   func redirect(of request: HTTPRequest) throws -> URL? {
     guard (300..<400).contains(status), status != 304 else { return nil }
-    guard let location, let target = URL(string: location, relativeTo: request.url)?.absoluteURL
+    guard let location,
+      let target = URL(string: location, relativeTo: request.url)?.absoluteURL.withSmallScheme
     else { throw RemoteError.malformed("\(request.name) was answered with \(status) to nowhere") }
     guard target.origin == request.url.origin else {
       throw RemoteError.unavailable(
@@ -51,6 +52,16 @@ extension HTTPAnswer {
 }
 
 extension URL {
+  /// The same address with the letters of its scheme small: `HTTP:` is the same, and Foundation on Linux knows no such
+  /// scheme.
+  var withSmallScheme: URL {
+    guard let scheme, scheme != scheme.lowercased(),
+      var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
+    else { return self }
+    parts.scheme = scheme.lowercased()
+    return parts.url ?? self
+  }
+
   /// Scheme, host and port: who would see a token.
   var origin: String {
     let scheme = self.scheme?.lowercased() ?? ""

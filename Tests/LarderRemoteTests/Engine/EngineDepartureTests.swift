@@ -67,6 +67,30 @@ struct EngineDepartureTests {
     try desk.close()
   }
 
+  /// The answer that comes at last is of the time before, and does not say that the document is in another scope.
+  @Test(
+    "a second edit of what was deleted since the first one is sent", arguments: Telling.allCases)
+  func deleted(_ telling: Telling) async throws {
+    let desk = try await desk(["a"])
+    try await desk.cards.update("1") { $0.count += 1 }
+    loseAnswers()
+    await #expect(throws: RemoteError.self) { try await desk.sync() }
+    server.remove(.card("1"))
+    if telling == .notSeen { server.forgetCursors() }
+    // The push fails once more, and the pull works.
+    try await desk.cards.update("1") { $0.count += 1 }
+    stopPushes()
+    await #expect(throws: RemoteError.self) { try await desk.sync() }
+    server.script(nil)
+
+    for _ in 0..<3 { try await desk.sync() }
+
+    #expect(try desk.engine.rejected().isEmpty)
+    #expect(try desk.cards.get("1") != nil)
+    #expect(try text(in: "a").contains("\"id\": \"1\""))
+    try verifyNothingIsLeft(desk)
+  }
+
   @Test(
     "a document that moved between scopes is no deletion while its edit is under way, and counts once",
     arguments: Telling.allCases, [["a", "b"], ["b", "a"]])

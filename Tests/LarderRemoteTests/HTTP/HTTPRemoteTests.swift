@@ -149,6 +149,46 @@ import Testing
     await #expect(throws: RemoteError.self) { try await remote.facts() }
   }
 
+  @Test(
+    "a server without facts says so in one of several ways, and a page or a failure is no such answer"
+  )
+  func withoutFacts() async throws {
+    let server = try ScriptedHTTPServer { _, number in
+      switch number {
+      case 1: ScriptedHTTPServer.answer(405, "", type: "text/plain")
+      case 2: ScriptedHTTPServer.answer(501, "<p>Unsupported method</p>", type: "text/html")
+      case 3: ScriptedHTTPServer.answer(403, "no listing", type: "text/plain")
+      case 4: ScriptedHTTPServer.answer(#"{"name": "my api"}"#)
+      case 5: ScriptedHTTPServer.answer(200, "<p>Sign in</p>", type: "text/html")
+      default: ScriptedHTTPServer.answer(502, "", type: "text/plain")
+      }
+    }
+    let remote = Self.remote(server)
+
+    for _ in 1...4 { #expect(try await remote.facts().maximumMutationCount == 100) }
+    for _ in 5...6 {
+      await #expect {
+        _ = try await remote.facts()
+      } throws: {
+        if case RemoteError.unavailable = $0 { true } else { false }
+      }
+    }
+  }
+
+  @Test("the scheme of an address may have capitals, also where a redirect leads")
+  func capitals() async throws {
+    let server = try ScriptedHTTPServer { _, number in
+      number == 1
+        ? ScriptedHTTPServer.answer(404, "", type: "text/plain")
+        : ScriptedHTTPServer.answer(#"{"count": 6, "settled": true}"#)
+    }
+    let capitals = server.url.absoluteString.replacing("http:", with: "HTTP:")
+    let remote = HTTPRemote(url: try #require(URL(string: capitals))) { _ in "token" }
+
+    _ = try await remote.facts()
+    #expect(try await remote.count("s") == 6)
+  }
+
   @Test("a count that is not settled is none, and a manifest goes on behind a key")
   func countAndManifest() async throws {
     let server = try ScriptedHTTPServer { request, number in

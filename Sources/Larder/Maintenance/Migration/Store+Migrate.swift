@@ -173,13 +173,21 @@ struct Migration: Sendable {
   ) throws -> MigrationStep {
     let engine = store.engine
     let migrations = try engine.madeMigrations()
+    var postponed: Set<String> = []
     do {
-      let step = try engine.perform { scope in
-        try scope.migrate(
-          name, keyKind: keyKind, to: version, limits: limits, in: migrations, change)
+      while true {
+        do {
+          let step = try engine.perform { scope in
+            try scope.migrate(
+              name, keyKind: keyKind, to: version, limits: limits, in: migrations,
+              postponing: postponed, change)
+          }
+          engine.log.tell(of: step, to: version)
+          return step
+        } catch let index as PostponedIndex where !postponed.contains(index.name) {
+          postponed.insert(index.name)
+        }
       }
-      engine.log.tell(of: step, to: version)
-      return step
     } catch let error as LMDBError where error.code == .cancelled {
       throw error
     } catch {

@@ -84,15 +84,15 @@ extension WriteScope {
   /// version that they stand at; the old one is left without documents. Costs a copy of every
   /// record.
   ///
-  /// Where one of the two is synced, the new one is. A remote knows no document under the new name, so
-  /// that all of them are to be sent to it, and it keeps what it has under the old one.
+  /// A synced collection keeps its name, by which a remote knows its documents: under another one each client would
+  /// send what it has, and undo what others have changed since. `@Document(as:)` gives the type another name.
   ///
   /// - Parameter name: Of a collection that does not exist, or holds nothing. If the change log has anything of that
   ///   one, such as the deletion of its last document, the log begins anew, as with ``forgetHistory()``.
   /// - Returns: How many documents were moved.
   /// - Throws: ``StoreError/collectionExists(_:)``, ``StoreError/collectionName(_:reason:)``,
   ///   ``StoreError/unfinishedMigration(collection:version:)``,
-  ///   ``StoreError/unsentEdits(collection:)``, and
+  ///   ``StoreError/renamingSynced(collection:)``, and
   ///   ``StoreError/damagedRecord(collection:key:reason:)`` for the first record that cannot be
   ///   read; the body should let it through, so that nothing is kept.
   @discardableResult
@@ -102,8 +102,7 @@ extension WriteScope {
     let name = try Layout.checkedCollectionName(name)
     guard let source = catalogue[collection.name], name != source.name else { return 0 }
     try source.checkMigrated()
-    // Under the old name, nobody would send them any more.
-    try checkSent(source.name)
+    if source.description.isSynced { throw StoreError.renamingSynced(collection: source.name) }
     guard let empty = catalogue[name] else {
       undeclared = try Declaration(
         name: name, keyKind: source.keyKind, keyField: source.description.keyField,
@@ -113,12 +112,9 @@ extension WriteScope {
     guard try transaction.statistics(of: empty.documents).entryCount == 0 else {
       throw StoreError.collectionExists(name)
     }
-    // Deletions that were not sent yet.
-    try checkSent(name)
+    if empty.description.isSynced { throw StoreError.renamingSynced(collection: name) }
     return try wholly { scope in
-      var description = source.description.renamed(to: name)
-      description.isSynced = source.description.isSynced || empty.description.isSynced
-      try scope.describe(description)
+      try scope.describe(source.description.renamed(to: name))
       try scope.moveIndexes(of: source.name, to: name)
       guard let source = scope.catalogue[source.name], let target = scope.catalogue[name] else {
         return 0
@@ -132,15 +128,6 @@ extension WriteScope {
         try scope.put(nil, of: .collection(source.name), in: migrations)
       }
       return count
-    }
-  }
-
-  /// - Throws: ``StoreError/unsentEdits(collection:)``.
-  private borrowing func checkSent(_ name: String) throws {
-    if let outbox = engine.outboxDatabases?.outbox,
-      try transaction.hasKey(withPrefix: OutboxKey.prefix(of: name), in: outbox)
-    {
-      throw StoreError.unsentEdits(collection: name)
     }
   }
 

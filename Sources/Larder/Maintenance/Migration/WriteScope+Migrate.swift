@@ -1,5 +1,10 @@
 internal import LarderLMDB
 
+/// Has a batch of a migration written once more without an index whose values clash for the moment.
+struct PostponedIndex: Error {
+  let name: String
+}
+
 /// What one transaction of a migration did.
 struct MigrationStep: Sendable {
   /// What it did, with the version that the collection stands at.
@@ -14,10 +19,14 @@ extension WriteScope {
   /// Migrates the next documents of a collection, and notes in the same transaction how far it
   /// came. Where it stops half-way, nothing of it is kept.
   ///
-  /// - Parameter keyKind: Nil where the caller does not know it.
+  /// - Parameters:
+  ///   - keyKind: Nil where the caller does not know it.
+  ///   - postponed: Unique indexes that are built anew at the end.
+  /// - Throws: ``PostponedIndex`` for one that has to be.
   mutating func migrate(
     _ name: String, keyKind: KeyKind?, to version: Int, limits: MigrationLimits,
-    in migrations: Database, _ body: (inout MigratingDocument) throws -> Void
+    in migrations: Database, postponing postponed: Set<String> = [],
+    _ body: (inout MigratingDocument) throws -> Void
   ) throws -> MigrationStep {
     try wholly { scope in
       let subject = MigrationState.Subject.collection(name)
@@ -33,6 +42,7 @@ extension WriteScope {
 
       var batch = try MigrationBatch(collection, after: state.lastKey, limits, scope.transaction)
       try batch.change(to: version, scope.transaction, body)
+      try scope.suspendIndexes(of: name, named: postponed)
       try scope.write(batch, hasEarlier: !isFirst) { [batch] change, transaction in
         try batch.lookAhead(&change, to: version, limits, transaction, body)
       }
@@ -116,7 +126,28 @@ extension WriteScope {
       try suspendIndexes(of: collection.name)
     }
     guard let collection = catalogue[collection.name] else { return }
-    try replace(batch.vacated, by: records, CollectionBinding(collection))
+    do {
+      try replace(batch.vacated, by: records, CollectionBinding(collection))
+    } catch StoreError.uniqueViolation(let name, let index, let value, let key, let otherKey) {
+      // The other one may get another value: which documents a batch has makes no difference.
+      guard let other = CollectionOutline(collection).key(otherKey),
+        !batch.documents.contains(where: { $0.storedKey == other }),
+        try isToMigrate(other, in: collection)
+      else {
+        throw StoreError.uniqueViolation(
+          collection: name, index: index, value: value, key: key, otherKey: otherKey)
+      }
+      throw PostponedIndex(name: index)
+    }
+  }
+
+  private borrowing func isToMigrate(_ key: [UInt8], in collection: Collection) throws -> Bool {
+    let binding = CollectionBinding(collection)
+    return try key.withUnsafeBytes { key in
+      try transaction.withValue(for: key, in: collection.documents) { record in
+        try binding.reading(record, key: key) { $0.table != collection.documentTable }
+      } ?? false
+    }
   }
 
   /// In one change, as far as unique indexes are concerned.

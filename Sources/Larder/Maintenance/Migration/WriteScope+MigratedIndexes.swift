@@ -8,6 +8,9 @@ extension WriteScope {
   private static var suspended: IndexState {
     .suspended("a field of it changes its kind in a migration that is not finished")
   }
+  private static var postponed: IndexState {
+    .suspended("documents exchange its values in a migration that is not finished")
+  }
 
   /// Empties the indexes whose fields have another kind now: until all documents have it, their
   /// values have no common order.
@@ -22,6 +25,16 @@ extension WriteScope {
     }
   }
 
+  /// Empties indexes that would refuse values which documents exchange.
+  mutating func suspendIndexes(of name: String, named names: Set<String>) throws {
+    if names.isEmpty { return }
+    try changeIndexes(of: name) { scope, index, record in
+      guard index.isMaintained, names.contains(index.name) else { return record }
+      try scope.transaction.empty(index.database)
+      return record.becoming(Self.postponed)
+    }
+  }
+
   /// Has indexes built anew whose fields have another kind than before, or dropped where nothing
   /// of that kind can be kept in one.
   mutating func renewIndexes(of name: String) throws {
@@ -31,7 +44,8 @@ extension WriteScope {
         scope.tellOfDropped(record.definition)
         return IndexRecord(record.definition, .dropped)
       }
-      if renewed == record.definition, record.state != Self.suspended { return record }
+      let isWaiting = [Self.suspended, Self.postponed].contains(record.state)
+      if renewed == record.definition, !isWaiting { return record }
       try scope.transaction.empty(index.database)
       return try scope.builtAtOnce(
         IndexRecord(renewed, .building(upTo: []), superseded: record.superseded), index.number,

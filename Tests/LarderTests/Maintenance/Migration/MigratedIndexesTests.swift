@@ -123,6 +123,36 @@ import Testing
     }
   }
 
+  @Test(
+    "documents exchange values of a unique index whatever a batch has; two that end up with one are found",
+    arguments: [true, false])
+  func exchangedValues(areUnique: Bool) throws {
+    try withTemporaryStore { store in
+      let codes = store.repository(of: Coded.self)
+      try codes.save((0..<10).map { Coded(id: $0, code: "c\($0)") })
+      let dynamic = store.collection("Coded")
+
+      try dynamic.migrate(to: 2, batchCount: 3) { document in
+        guard case .integer(let id)? = document["id"] else { return }
+        document["code"] = .string(id == 9 && !areUnique ? "c1" : "c\(id + 1)")
+      }
+      try finishIndexes(store)
+
+      let index = try #require(try dynamic.indexes().first)
+      if areUnique {
+        #expect(index.state == .complete)
+      } else if case .failed(let reason) = index.state {
+        #expect(reason.contains("c1"))
+      } else {
+        Issue.record("it is \(index.state)")
+      }
+      #expect(
+        try codes.fetch(Coded.where { $0.code == "c1" }).map(\.id) == (areUnique ? [0] : [0, 9]))
+      #expect(throws: StoreError.self) { try codes.save(Coded(id: 99, code: "c5")) }
+      #expect(try store.check().isSound)
+    }
+  }
+
   @Test("a collection that is renamed takes its indexes along")
   func renamed() throws {
     try withTemporaryStore { store in
