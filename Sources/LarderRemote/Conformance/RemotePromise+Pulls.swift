@@ -35,6 +35,8 @@ extension RemotePromise {
           _ = try await trial.read(client, cursor, limit: 2, into: &copy) { copy in
             revisions.allSatisfy { copy.has($0.key, $0.value) }
           }
+          // What is older may come again.
+          copy.versions = copy.versions.filter { keys.contains($0.key) }
           copies.append(copy)
         }
         guard copies[0] == copies[1], copies[0] == copies[2], copies[0].versions.count == 5 else {

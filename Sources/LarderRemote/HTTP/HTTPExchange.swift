@@ -64,6 +64,7 @@ final class HTTPExchange: Sendable {
         status: response.statusCode,
         contentType: String(type.prefix { $0 != ";" }).trimmed.lowercased(),
         retryAfter: response.value(forHTTPHeaderField: "Retry-After"),
+        backoff: response.value(forHTTPHeaderField: "Backoff"),
         date: response.value(forHTTPHeaderField: "Date"),
         location: response.value(forHTTPHeaderField: "Location"), body: [], token: state.token)
     }

@@ -38,6 +38,8 @@ public final class HTTPRemote: Remote {
   let options: HTTPRemoteOptions
   let transport: HTTPTransport
   private let credentials: Credentials
+  /// What stands before the token in `Authorization`; nil where the token is all that stands there.
+  private let scheme: String?
   let knownFacts = Locked<HTTPFacts?>(nil)
 
   /// A remote at the base address of the protocol. Nothing is sent yet.
@@ -46,10 +48,18 @@ public final class HTTPRemote: Remote {
   ///   - url: The address that `pull` and `push` stand under, with `https` or `http`.
   ///   - options: Limits and choices.
   ///   - credentials: Gives the token of each request. After a 401 it is asked once more.
-  public init(
+  public convenience init(
     url: URL, options: HTTPRemoteOptions = HTTPRemoteOptions(),
     credentials: @escaping Credentials
   ) {
+    self.init(url: url, options: options, scheme: "Bearer ", credentials: credentials)
+  }
+
+  /// - Parameter scheme: Nil where the credentials are all of `Authorization`.
+  init(
+    url: URL, options: HTTPRemoteOptions, scheme: String?, credentials: @escaping Credentials
+  ) {
+    self.scheme = scheme
     self.url = url.withSmallScheme
     self.options = options
     self.credentials = credentials
@@ -73,12 +83,21 @@ public final class HTTPRemote: Remote {
     return try await send(request, token, receive).accepted(as: request.accepts)
   }
 
+  /// Sends a request once more, for an answer that says within its body that the token is refused; nil where there is
+  /// no other token.
+  func send(_ request: HTTPRequest, insteadOf refused: String) async throws -> HTTPAnswer? {
+    let token = try await token(insteadOf: refused)
+    guard token != refused else { return nil }
+    return try await send(request, token, nil).accepted(as: request.accepts)
+  }
+
   private func token(insteadOf refused: String?) async throws -> String {
     guard let token = try await credentials(refused) else {
       throw RemoteError.needsSignIn("nobody is signed in")
     }
     // What cannot stand in a header field could begin another one.
-    guard !token.isEmpty, token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+    let first: UInt8 = scheme == nil ? 0x20 : 0x21
+    guard !token.isEmpty, token.utf8.allSatisfy({ $0 >= first && $0 < 0x7F }) else {
       throw RemoteError.needsSignIn("the app's token is empty, or has characters that no token has")
     }
     return token
@@ -89,6 +108,7 @@ public final class HTTPRemote: Remote {
     _ request: HTTPRequest, _ token: String, _ receive: HTTPExchange.Receiver?
   ) async throws -> HTTPAnswer {
     var request = request
+    request.scheme = scheme ?? ""
     for _ in 0..<5 {
       let answer = try await transport.send(request, token: token, options, receive)
       guard let target = try answer.redirect(of: request) else { return answer }
@@ -118,7 +138,7 @@ public final class HTTPRemote: Remote {
 
 extension String {
   /// With every byte but letters and digits of ASCII as `%XX`.
-  fileprivate var percentEncoded: String {
+  var percentEncoded: String {
     utf8.map { byte in
       let scalar = Unicode.Scalar(byte)
       if scalar.isASCII, scalar.properties.isAlphabetic || scalar.properties.numericType != nil {

@@ -10,6 +10,8 @@ struct HTTPRequest: Sendable {
   /// Nil for GET.
   var body: Data?
   var accepts = "application/json"
+  /// What stands before the token in `Authorization`.
+  var scheme = "Bearer "
 
   /// What errors call it.
   var name: String { (body == nil ? "GET " : "POST ") + url.lastPathComponent }
@@ -21,6 +23,8 @@ struct HTTPAnswer: Sendable {
   /// Without parameters, in small letters.
   var contentType: String
   var retryAfter: String?
+  /// How many seconds a Kinto server asks to be left alone for, although it has answered.
+  var backoff: String?
   /// When it was made, by the server's clock: the header field `Date`.
   var date: String?
   var location: String?

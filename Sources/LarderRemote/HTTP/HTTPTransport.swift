@@ -45,7 +45,7 @@ struct HTTPTransport: Sendable {
   ) async throws -> HTTPAnswer {
     try Task.checkCancellation()
     var plain = URLRequest(url: request.url)
-    plain.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+    plain.setValue(request.scheme + token, forHTTPHeaderField: "Authorization")
     plain.setValue(request.accepts, forHTTPHeaderField: "Accept")
     if let body = request.body {
       plain.httpMethod = "POST"

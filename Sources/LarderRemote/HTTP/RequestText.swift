@@ -73,7 +73,7 @@ struct RequestText {
     bytes.append(contentsOf: [UInt8(ascii: "\""), UInt8(ascii: ":")])
   }
 
-  private mutating func append(quoted text: String) {
+  mutating func append(quoted text: String) {
     bytes.append(UInt8(ascii: "\""))
     for byte in text.utf8 {
       switch byte {

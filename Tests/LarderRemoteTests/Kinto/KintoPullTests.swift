@@ -1,0 +1,164 @@
+import Foundation
+import LarderLMDB
+import LarderTestKit
+import Testing
+
+@testable import LarderRemote
+
+@Suite struct KintoPullTests {
+  private typealias Reply = ScriptedKinto.Reply
+
+  private func request(_ cursor: String? = nil, limit: Int = 10) -> PullRequest {
+    PullRequest(scope: "my bucket", cursor: cursor, limit: limit)
+  }
+
+  private static let records =
+    #"{"id":"a_20b","last_modified":5,"$id":1,"n":2,"_larder":["x.y"],"schema":3},"#
+    + #"{"id":"d","last_modified":6,"deleted":true},{"id":"a_41","last_modified":7}"#
+
+  @Test("a first pull asks for a list, and reads records and tombstones")
+  func first() async throws {
+    let asked = Locked<[String]>([])
+    let kinto = try ScriptedKinto { _, calls in
+      asked.withLock { $0 += calls.map { "\($0.method) \($0.path)" } }
+      return [.list(Self.records, etag: 7), .object(3)]
+    }
+    let answer = try await kinto.remote().pull(request())
+    #expect(
+      asked.withLock { $0 } == [
+        "GET /buckets/my_20bucket/collections/c/records?_sort=last_modified&_limit=10",
+        "GET /buckets/my_20bucket/collections/c",
+      ])
+    #expect(
+      answer.changes == [
+        RemoteChange(
+          RemoteKey("c", "a b"), revision: "5", .document(RemoteDocument(#"{"id":1,"n":2}"#))),
+        RemoteChange(RemoteKey("c", "d"), revision: "6", .deleted),
+      ])
+    #expect(!answer.hasMore && answer.cursor == #"{"c":{"e":7,"o":3,"s":7}}"#)
+    #expect(kinto.server.requests[0].headers["authorization"] == "Basic one")
+  }
+
+  @Test("the next page is asked for by its token, of this server, and the first page's ETag counts")
+  func pages() async throws {
+    let tokens = Locked<[String?]>([])
+    let kinto = try ScriptedKinto { number, calls in
+      tokens.withLock { $0.append(calls[0].query("_token")) }
+      let page = "https://elsewhere.example.org/v1/x?_token=t%2B\(number)"
+      let record = #"{"id":"r\#(number)","last_modified":\#(number)}"#
+      return [.list(record, etag: 6 + number, nextPage: number < 3 ? page : nil), .object(3)]
+    }
+    let remote = kinto.remote()
+    var cursor: String?
+    for number in 1...3 {
+      let answer = try await remote.pull(request(cursor, limit: 1))
+      #expect(answer.changes.count == 1 && answer.hasMore == (number < 3))
+      #expect(answer.cursor != cursor)
+      cursor = answer.cursor
+    }
+    #expect(tokens.withLock { $0 } == [nil, "t+1", "t+2"])
+    #expect(cursor == #"{"c":{"e":7,"o":3,"s":7}}"#)
+  }
+
+  @Test("with an overlap a change is asked for again from before, once more when it has passed")
+  func overlap() async throws {
+    let asked = Locked<[String?]>([])
+    let kinto = try ScriptedKinto { number, calls in
+      asked.withLock { $0.append(calls[0].query("_since")) }
+      return [.list("", etag: number < 4 ? 100_000 : 200_000), .object(3)]
+    }
+    let remote = kinto.remote(.seconds(15))
+    func pull(_ cursor: String) async throws -> String {
+      try await remote.pull(request(cursor)).cursor
+    }
+    let settled = #"{"c":{"e":100000,"o":3,"s":100000}}"#
+    #expect(try await pull(settled) == settled)
+    // Somebody may have been late.
+    let due = #"{"c":{"e":100000,"o":3,"s":100000,"t":1}}"#
+    #expect(try await pull(due) == settled)
+    let cursor = try await pull(settled)
+    #expect(cursor.hasPrefix(#"{"c":{"e":200000,"o":3,"s":200000,"t":1772357400}}"#))
+    #expect(
+      asked.withLock { $0 } == ["100000", "100000", "85000", "100000", "85000"])
+  }
+
+  @Test("what may have lost tombstones is loaded anew", arguments: 0..<5)
+  func expired(number: Int) async throws {
+    let kinto = try ScriptedKinto { _, _ in
+      [
+        // An earlier state, another collection, none, one that has no such time, and no bucket.
+        [.list("", etag: 6), .object(3)], [.list("", etag: 8), .object(4)],
+        [.failure(404), .failure(404)], [.failure(400), .object(3)],
+        [.failure(403), .failure(403)],
+      ][number]
+    }
+    let made = try ScriptedKinto { batch, _ in
+      number < 4 || batch == 1 ? [.failure(403), .failure(403)] : [.object(9, status: 201)]
+    }
+    let remote = number == 4 ? made.remote() : kinto.remote()
+    await #expect(throws: RemoteError.cursorExpired) {
+      try await remote.pull(request(#"{"c":{"e":7,"o":3,"s":7}}"#))
+    }
+    await #expect(throws: RemoteError.cursorExpired) {
+      try await remote.pull(request("not a cursor"))
+    }
+  }
+
+  @Test("a bucket of others is forbidden, and never empty")
+  func forbidden() async throws {
+    let kinto = try ScriptedKinto { number, _ in
+      number == 1 ? [.failure(403), .failure(403)] : [.failure(412)]
+    }
+    await #expect(throws: RemoteError.forbidden("said 403")) {
+      try await kinto.remote().pull(request())
+    }
+  }
+
+  @Test("a collection that is not there yet is empty")
+  func missing() async throws {
+    let kinto = try ScriptedKinto { _, _ in [.failure(404), .failure(404)] }
+    let answer = try await kinto.remote().pull(request())
+    #expect(answer == PullAnswer(changes: [], cursor: #"{"c":{}}"#, hasMore: false))
+    #expect(try await kinto.remote().pull(request(answer.cursor)).cursor == answer.cursor)
+  }
+
+  @Test("what Kinto cannot answer is told as it is")
+  func failures() async throws {
+    for (status, error) in [
+      (503, RemoteError.unavailable("said 503", retryAfter: nil)), (410, .gone("said 410")),
+      (401, .needsSignIn("said 401")),
+    ] {
+      let kinto = try ScriptedKinto { _, _ in [.failure(status), .object(3)] }
+      await #expect(throws: error) { try await kinto.remote().pull(request()) }
+    }
+  }
+
+  @Test("credentials that Kinto refuses within a batch are asked for again, once")
+  func credentials() async throws {
+    let kinto = try ScriptedKinto { number, _ in
+      number == 1 ? [.failure(401), .failure(401)] : [.list("", etag: 7), .object(3)]
+    }
+    _ = try await kinto.remote().pull(request())
+    #expect(
+      kinto.server.requests.map { $0.headers["authorization"] } == ["Basic one", "Basic two"])
+  }
+
+  @Test("a Backoff lets a sync come to its end, and then nothing is sent for so long")
+  func backoff() async throws {
+    let kinto = try ScriptedKinto(headers: ["Backoff": "60"]) { _, _ in
+      [.list("", etag: 7), .object(3)]
+    }
+    let remote = kinto.remote()
+    _ = try await remote.pull(request())
+    _ = try await remote.pull(request())
+    #expect(kinto.server.requests.count == 2)
+
+    var rest = KintoRest()
+    let start = ContinuousClock.now
+    rest.begin(.seconds(60), at: start)
+    rest.begin(.seconds(60), at: start + .seconds(9))
+    #expect(rest.remaining(at: start + .seconds(9)) == nil)
+    #expect(rest.remaining(at: start + .seconds(11)) == .seconds(59))
+    #expect(rest.remaining(at: start + .seconds(70)) == nil)
+  }
+}
