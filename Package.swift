@@ -197,19 +197,14 @@ if let sanitizer = Context.environment["LARDER_SANITIZER"] {
 }
 
 // `Tools/test` has the libraries optimized, with the checks of debug builds left in, and the tests as they
-// are: optimizing those would take longer than they run. Of these alone it has an index written, which
-// `Tools/floors --members` reads. SwiftPM refuses these flags to dependencies, so that nobody else gets them.
+// are: optimizing those would take longer than they run. SwiftPM refuses these flags to dependencies, so that
+// nobody else gets them.
 if Context.environment["LARDER_OPTIMIZED"] != nil {
   let optimized = [
     "LarderLMDB", "Larder", "LarderSync", "LarderImport", "LarderRemote", "LarderTesting",
   ]
   for target in package.targets where optimized.contains(target.name) {
     target.swiftSettings =
-      strict + [
-        .unsafeFlags([
-          "-O", "-assert-config", "Debug", "-wmo", "-num-threads", "2",
-          "-index-store-path", "\(Context.packageDirectory)/.build/debug/index/store",
-        ])
-      ]
+      strict + [.unsafeFlags(["-O", "-assert-config", "Debug", "-wmo", "-num-threads", "2"])]
   }
 }
