@@ -104,7 +104,8 @@ struct DynamicLowering {
         expected: kind.expectedComparison)
     }
     let compared = kind.compared
-    if let (bound, isAbove) = comparison.operands.first?.neighbour(in: compared) {
+    let operands = comparison.operands.map(\.plain)
+    if let (bound, isAbove) = operands.first?.neighbour(in: compared) {
       switch comparison {
       case .less, .lessOrEqual: return isAbove ? .less(bound) : .lessOrEqual(bound)
       case .greater, .greaterOrEqual: return isAbove ? .greaterOrEqual(bound) : .greater(bound)
@@ -113,7 +114,7 @@ struct DynamicLowering {
       }
     }
     var values: [Value] = []
-    for (index, value) in comparison.operands.enumerated() {
+    for (index, value) in operands.enumerated() {
       // No value of the field equals it.
       if value.neighbour(in: compared) != nil { continue }
       guard let comparable = value.comparable(with: kind.compared) else {

@@ -5,7 +5,7 @@ internal import LarderLMDB
 /// choice rests on the data as it is, costs little beside the query itself, and keeps no
 /// statistics that could be out of date.
 struct Planner {
-  /// Without an order where that is the order of the keys, in which documents lie.
+  /// Its order ends in front of that of the keys: documents that are equal until there lie in it.
   let selection: Selection
   /// The order as it was asked for, which cursors are made with.
   private let givenOrder: [SortKey]
@@ -39,7 +39,9 @@ struct Planner {
     givenOrder = selection.order
     var selection = selection
     // No two documents have the same key, so that nothing behind it matters.
-    if givenOrder.first?.isOrder(ofKeysIn: collection) == true { selection.order = [] }
+    if let end = givenOrder.firstIndex(where: { $0.isOrder(ofKeysIn: collection) }) {
+      selection.order = Array(givenOrder[..<end])
+    }
     self.selection = selection
     self.collection = collection
     conditions =
@@ -164,8 +166,9 @@ struct Planner {
   /// The place in the selection's order that documents have to come behind.
   private var position: Position? {
     for case .behind(let position) in conditions where position.order == givenOrder {
-      return selection.order.isEmpty
-        ? Position(order: [], values: [], key: position.key) : position
+      return Position(
+        order: selection.order, values: Array(position.values.prefix(selection.order.count)),
+        key: position.key)
     }
     return nil
   }

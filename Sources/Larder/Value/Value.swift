@@ -27,6 +27,9 @@ public indirect enum Value: Hashable, Sendable {
   init(_ value: UInt64) {
     self = Int64(exactly: value).map(Value.integer) ?? .unsigned(value)
   }
+
+  /// The same, with an integer in the case that it is stored in.
+  var plain: Value { if case .unsigned(let number) = self { Value(number) } else { self } }
 }
 
 /// A document whose Swift type is not known: named fields in the order of the catalogue.

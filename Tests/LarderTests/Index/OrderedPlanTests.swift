@@ -1,3 +1,4 @@
+import Foundation
 import Larder
 import LarderTesting
 import Testing
@@ -56,6 +57,39 @@ import Testing
       }
     }
   }
+
+  // Documents that are equal in all else lie in the order of their keys anyway.
+  @Test("a key at the end of an order keeps no index from having it", arguments: [false, true])
+  func keyAtTheEnd(isReversed: Bool) throws {
+    try withVolumes { store, volumes in
+      let order: KeyPathOrder = { $0.sorted(by: \.order, isReversed ? .reverse : .forward) }
+      for query in [
+        order(ShelvedVolume.all), order(ShelvedVolume.where { $0.shelf == 1 }),
+        order(ShelvedVolume.where { $0.note == "none" }),
+      ] {
+        let query = query.sorted(by: \.id)
+        let expected = try volumes.fetch(ShelvedVolume.all).filter {
+          !"\(query)".contains("shelf") || $0.shelf == 1
+        }.sorted {
+          if $0.order != $1.order { return ($0.order < $1.order) != isReversed }
+          return $0.id < $1.id
+        }
+
+        #expect(try query.limit(5).explain(in: store).order == .index, "\(query)")
+        #expect(try volumes.fetch(query).map(\.id) == expected.map(\.id), "\(query)")
+        var paged: [Int] = []
+        var cursor: PageCursor?
+        repeat {
+          let page = try volumes.page(query.limit(99), after: cursor)
+          paged += page.models.map(\.id)
+          cursor = page.next
+        } while cursor != nil
+        #expect(paged == expected.map(\.id), "\(query)")
+      }
+    }
+  }
+
+  private typealias KeyPathOrder = (Query<ShelvedVolume>) -> Query<ShelvedVolume>
 
   private func withVolumes(
     _ body: (Store, StoreRepository<ShelvedVolume>) throws -> Void

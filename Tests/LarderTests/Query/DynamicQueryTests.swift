@@ -181,6 +181,11 @@ struct DynamicQueryTests {
       #expect(try ids { $0.n > 9_007_199_254_740_992.0 } == [1])
       #expect(try ids { $0.d == 2 } == [2] && ids { $0.d.isIn([2, 7]) } == [2])
       #expect(try ids { $0.n < .unsigned(.max) } == [1, 2])
+      // An integer that fits is the same, in whichever case it comes.
+      #expect(try ids { $0.n == .unsigned(2) || $0.d == 7 } == [2])
+      #expect(try ids { $0.n > .unsigned(2) } == [1] && ids { $0.n <= .unsigned(2) } == [2])
+      #expect(try ids { $0.id == .unsigned(2) } == [2])
+      #expect(try collection.count(.where { $0.n > .unsigned(2) }) == 1)
     }
   }
 
