@@ -35,6 +35,22 @@ extension Comparison {
 }
 
 extension FilterNode {
+  /// The same condition, as a list where it asks one field for one of several values: `a == 1 || a == 2`.
+  var listed: FilterNode {
+    guard case .disjunction(let parts) = self, case .test(.field(let path), _)? = parts.first
+    else { return self }
+    var values: [Value] = []
+    for part in parts {
+      guard case .test(.field(let other), let comparison) = part, other == path else { return self }
+      switch comparison {
+      case .compare(.equal, let value) where value != .null: values.append(value)
+      case .isAny(let some): values += some
+      default: return self
+      }
+    }
+    return .test(.field(path), .isOne(of: values))
+  }
+
   /// The same condition with all of its lists in their own order: one that was stored by an older version,
   /// and one that names the elements of an array one by one.
   var withOrderedLists: FilterNode {

@@ -126,7 +126,7 @@ struct PartRanges {
     var found: PartRanges?
     var isWhole = true
     for condition in conditions {
-      guard case .test(.field(let path), let comparison) = condition, path.count == 1,
+      guard case .test(.field(let path), let comparison) = condition.listed, path.count == 1,
         comparison != .equal(.null), let ranges = PartRanges(ofOne: comparison, part)
       else {
         isWhole = false

@@ -294,7 +294,7 @@ struct Planner {
     }
     guard let name = collection.description.keyField else { return nil }
     for (place, condition) in conditions.enumerated() {
-      guard case .test(.field(let path), let comparison) = condition, path.count == 1,
+      guard case .test(.field(let path), let comparison) = condition.listed, path.count == 1,
         path[0].name == name
       else { continue }
       let values: [Value]

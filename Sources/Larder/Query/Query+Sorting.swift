@@ -101,6 +101,14 @@ extension Query {
 // MARK: What to write instead
 
 extension Query {
+  @available(*, unavailable, message: "this field is never nil; leave out `nils:`")
+  public func sorted<Value: Comparand & Comparable>(
+    by path: KeyPath<Fields<Entity>, QueryField<Entity, Value>>, _ order: SortOrder = .forward,
+    nils: NilPlacement
+  ) -> Self {
+    fatalError("unavailable")
+  }
+
   @_disfavoredOverload
   @available(
     *, unavailable,

@@ -81,13 +81,20 @@ struct KintoReply {
 
   private func field(_ name: StaticString) -> String? { node["headers"]?[name]?.string }
 
-  var etag: Int? { field("ETag").flatMap { Int($0.filter { $0 != "\"" }) } }
-  var totalCount: Int? { field("Total-Records").flatMap { Int($0) } }
+  var etag: Int? { field("ETag").flatMap { Self.number($0.filter { $0 != "\"" }) } }
+  var totalCount: Int? { field("Total-Records").flatMap { Self.number($0) } }
+
+  /// Nil for what nobody can reckon with.
+  private static func number(_ text: String) -> Int? {
+    Int(text).flatMap { KintoCursor.numbers.contains($0) ? $0 : nil }
+  }
 
   /// The token of the next page. Of its address nothing else is used: it may lead to another server.
   var nextToken: String? {
     guard let address = field("Next-Page") else { return nil }
-    return URLComponents(string: address)?.queryItems?.first { $0.name == "_token" }?.value
+    let token = URLComponents(string: address)?.queryItems?.first { $0.name == "_token" }?.value
+    // It stands in the cursor, which is kept.
+    return token.flatMap { $0.utf8.count <= 4096 ? $0 : nil }
   }
 
   var hasNextPage: Bool { field("Next-Page") != nil }

@@ -25,6 +25,10 @@ struct KintoCursor: Codable, Equatable {
     /// True where it is to be asked before those that have been asked are asked again.
     var waits: Bool?
 
+    var numbers: [Int] {
+      [etag, since, seen, page?.from, page?.etag, page?.since, page?.seen].compactMap(\.self)
+    }
+
     /// Kept short: it travels, and is stored, with every page.
     enum CodingKeys: String, CodingKey {
       case etag = "e"
@@ -51,11 +55,14 @@ struct KintoCursor: Codable, Equatable {
 
   init() {}
 
+  /// Times that are reckoned with: integers of every reader of JSON.
+  static let numbers = 0...1 << 53
+
   /// - Throws: ``RemoteError/cursorExpired`` for a text that is no cursor.
   init(text: String) throws(RemoteError) {
-    guard let places = try? JSONDecoder().decode([String: Place].self, from: Data(text.utf8)) else {
-      throw .cursorExpired
-    }
+    guard let places = try? JSONDecoder().decode([String: Place].self, from: Data(text.utf8)),
+      places.values.allSatisfy({ $0.numbers.allSatisfy(Self.numbers.contains) })
+    else { throw .cursorExpired }
     self.places = places
   }
 

@@ -73,8 +73,9 @@ struct KintoEdit {
 
   /// Notes what Kinto has answered. What it has not done for a reason that may be gone stays open.
   ///
+  /// - Parameter isOthersStored: Whether the user may change something in the scope.
   /// - Throws: ``RemoteError`` for what is not about this document alone.
-  mutating func take(_ reply: KintoReply) throws {
+  mutating func take(_ reply: KintoReply, isOthersStored: Bool) throws {
     switch reply.status {
     case 200, 201:
       guard let time = reply.time else {
@@ -84,6 +85,7 @@ struct KintoEdit {
     // Somebody was faster, or the collection is gone.
     case 404, 412: break
     case 400: result = .rejected(code: "malformed", reason: reply.text)
+    case 403 where isOthersStored: result = .rejected(code: "forbidden", reason: reply.text)
     case 405: throw RemoteError.forbidden("the server takes no edits now: \(reply.text)")
     case 413: result = .rejected(code: "too-large", reason: reply.text)
     default: throw reply.error
@@ -120,12 +122,12 @@ extension KintoBucket {
     return try records(key.collection) + "/" + id
   }
 
-  /// Where the stamps of a deleted record are. `_30`, a digit that needs no escape, stands in no other id.
+  /// Where the stamps of a deleted record are. `_x30_`, a digit that needs no escape, stands in no other id.
   func deletion(_ key: RemoteKey) throws(RemoteError) -> String {
     guard let collection = Self.collectionID(key.collection), let id = KintoName.id(key.key) else {
       throw .malformed("\(key.collection)/\(key.key.prefix(100)) is too long a name for Kinto")
     }
-    return try records(KintoRemote.deletions) + "/\(collection)_30\(id)"
+    return try records(KintoRemote.deletions) + "/\(collection)_x30_\(id)"
   }
 }
 

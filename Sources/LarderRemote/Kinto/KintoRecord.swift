@@ -9,8 +9,9 @@ internal import LarderImport
 /// A version of a record: what a remote's version is, and the stamps of the mutations that made it.
 ///
 /// The fields of a document are members of the record, as ``KintoValue`` writes them. Kinto's own names (`id`,
-/// `last_modified`, `schema`, `deleted`) and those that begin with `_` or `$` have a `$` in front. What else begins with
-/// `_` is not the document's: it is left out when a record is read, and gone when it is written.
+/// `last_modified`, `schema`, `deleted`) and those that begin with `_` have a `$` in front, and so has such a name with
+/// a `$` in front already. What else begins with `_` is not the document's: it is left out when a record is read, and
+/// gone when it is written.
 struct KintoRecord {
   var id: String
   /// The time of the last change, by the server.
@@ -36,10 +37,11 @@ struct KintoRecord {
     var text: [UInt8] = [UInt8(ascii: "{")]
     let hasWrappers = node.withBytes { bytes in contains(bytes, Array(#""$json""#.utf8)) }
     for member in node.members ?? [] {
-      if member.name.hasPrefix("_") || ownNames.contains(member.name) { continue }
+      let isHidden = isOwn(member.name)
+      if isHidden, !member.name.hasPrefix("$") { continue }
       if text.count > 1 { text.append(UInt8(ascii: ",")) }
       text.append(
-        quoted: member.name.hasPrefix("$") ? String(member.name.dropFirst()) : member.name)
+        quoted: isHidden ? String(member.name.dropFirst()) : member.name)
       text.append(UInt8(ascii: ":"))
       if hasWrappers {
         KintoValue.read(member.value, to: &text)
@@ -48,6 +50,12 @@ struct KintoRecord {
       }
     }
     return RemoteDocument(json: Data(text + [UInt8(ascii: "}")]))
+  }
+
+  /// Whether a name is one of Kinto's own or a hidden one, behind any number of `$`.
+  private static func isOwn(_ name: String) -> Bool {
+    let bare = name.drop { $0 == "$" }
+    return bare.hasPrefix("_") || ownNames.contains(String(bare))
   }
 
   private static func contains(_ bytes: UnsafeBufferPointer<UInt8>, _ part: [UInt8]) -> Bool {
@@ -75,8 +83,7 @@ struct KintoRecord {
         throw KintoValue.Refusal(reason: "the name of a field has U+0000, which Kinto cannot store")
       }
       text.append(UInt8(ascii: ","))
-      let isOwn = name.hasPrefix("_") || name.hasPrefix("$") || ownNames.contains(name)
-      text.append(quoted: isOwn ? "$" + name : name)
+      text.append(quoted: isOwn(name) ? "$" + name : name)
       text.append(UInt8(ascii: ":"))
       try KintoValue.write(value, level: 1, to: &text)
     }

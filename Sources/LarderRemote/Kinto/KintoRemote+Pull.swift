@@ -5,8 +5,7 @@ extension KintoRemote {
   /// Changes of all collections behind a cursor.
   ///
   /// One request where nothing is new, and two where something is; they are made once more when the overlap has passed
-  /// after a change. A bucket that is
-  /// missing is made, unless the options say otherwise.
+  /// after a change. A bucket that is missing is made, unless the options say otherwise.
   ///
   /// - Throws: ``RemoteError/cursorExpired`` where a collection was deleted, made again or changed in its settings since
   ///   the cursor was given out, or the server has gone back to an earlier state: tombstones may be missing then.
@@ -43,8 +42,9 @@ extension KintoRemote {
     if let refused = batch.replies.first(where: { $0.status == 403 }) {
       // So Kinto answers where there is no bucket. It is not taken for an empty one: what is forbidden only now would
       // be dropped here.
-      guard try await make(bucket) else { throw refused.error }
+      guard !pull.hasMade, try await make(bucket) else { throw refused.error }
       if !isFirst { throw RemoteError.cursorExpired }
+      pull.hasMade = true
       return
     }
     for (index, name) in names.enumerated() {
@@ -82,6 +82,8 @@ struct KintoPull {
   /// Collections that are still to be asked.
   private(set) var open: [String] = []
   private(set) var changes: [RemoteChange] = []
+  /// Whether the bucket was missing, and is made.
+  var hasMade = false
   /// Those of which it is known that they are to be read, with the overlap.
   private var isDue: Set<String> = []
 
@@ -118,7 +120,8 @@ struct KintoPull {
 
   private func from(_ place: KintoCursor.Place) -> Int? {
     if let page = place.page { return page.from }
-    return place.since.map { max(0, $0 - Int(overlap / .milliseconds(1))) }
+    let overlap = Int(min(overlap / .milliseconds(1), Double(KintoCursor.numbers.upperBound)))
+    return place.since.map { max(0, $0 - overlap) }
   }
 
   /// - Throws: ``RemoteError``.
@@ -161,8 +164,14 @@ struct KintoPull {
     _ place: inout KintoCursor.Place
   ) throws {
     for record in try reply.records() {
-      // One that no client of Larder can have made, or can edit.
-      guard let key = KintoName.name(record.id) else { continue }
+      guard let key = KintoName.name(record.id) else {
+        // One that no client of Larder can have made, or can edit. It counts all the same: the engine is told that there
+        // is something that it does not follow.
+        changes.append(
+          RemoteChange(
+            RemoteKey(KintoRemote.deletions, record.id), revision: record.revision, .deleted))
+        continue
+      }
       changes.append(
         RemoteChange(
           RemoteKey(name, key), revision: record.revision,

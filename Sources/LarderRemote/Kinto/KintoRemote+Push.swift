@@ -63,9 +63,13 @@ extension KintoRemote {
     let replies = try await send(calls).replies
     // With a 409 everything before it is rolled back, whatever was answered; a 5xx says nothing for sure either.
     let broken = replies.lastIndex { $0.status == 409 || $0.status >= 500 } ?? -1
+    // What nobody lets this user change is for him to take back; where he may change nothing at all, the scope is.
+    let isAnyStored =
+      edits.contains { if case .accepted? = $0.result { true } else { false } }
+      || group.contains { places[$0].map { replies[$0].status < 300 } ?? false }
     for index in group {
       guard let place = places[index], place > broken else { continue }
-      try edits[index].take(replies[place])
+      try edits[index].take(replies[place], isOthersStored: isAnyStored)
     }
   }
 
@@ -75,36 +79,39 @@ extension KintoRemote {
   ) async throws -> [RemoteKey: KintoRecord] {
     var records: [RemoteKey: KintoRecord] = [:]
     var hasMade = false
+    let wanted = Set(keys)
     var lists = try Dictionary(grouping: keys, by: \.collection)
       .sorted { $0.key < $1.key }
       .map { try KintoList($0.key, $0.value, in: bucket) }
     while !lists.isEmpty {
-      let asked = Array(lists.prefix(mostCalls))
-      let replies = try await send(asked.map(\.call)).replies
+      // Of a collection that is forbidden Kinto lists those records that the user may read. Whether it is, the
+      // collection itself says.
+      let asked = Array(lists.prefix(max(1, mostCalls / 2)))
+      let replies = try await send(asked.flatMap { [$0.call, KintoCall(path: $0.path)] }).replies
       lists.removeFirst(asked.count)
-      for (list, reply) in zip(asked, replies) {
-        switch reply.status {
+      for (place, list) in asked.enumerated() {
+        let (reply, collection) = (replies[2 * place], replies[2 * place + 1])
+        switch collection.status == 403 ? 403 : reply.status {
         case 200:
           for record in try reply.records() {
-            if let name = KintoName.name(record.id) {
-              records[RemoteKey(list.collection, name)] = record
-            }
+            guard let name = KintoName.name(record.id) else { continue }
+            let key = RemoteKey(list.collection, name)
+            if wanted.contains(key) { records[key] = record }
           }
-          if let token = reply.nextToken { lists.append(list.next(token)) }
+          if reply.hasNextPage { lists.append(try list.next(reply.nextToken)) }
         case 404:
           guard options.createsMissing else {
             throw RemoteError.forbidden("the bucket has no collection \(list.collection)")
           }
           let made = try await send([.put(list.path, KintoBucket.emptyBody)]).replies[0]
           guard [200, 201, 412].contains(made.status) else { throw made.error }
-        case 403 where !hasMade:
-          guard try await make(bucket) else { throw reply.error }
-          hasMade = true
-          lists.append(list)
         case 403:
-          // The bucket was made for another collection.
-          lists.append(list)
-          hasMade = false
+          let refusal = reply.status == 403 ? reply.error : collection.error
+          if !hasMade {
+            guard try await make(bucket) else { throw refusal }
+            hasMade = true
+          }
+          lists.append(try list.again(refusal))
         default: throw reply.error
         }
       }
@@ -136,17 +143,38 @@ private struct KintoList {
   let path: String
   private let query: String
   private var token: String?
+  private var pagesLeft: Int
+  private var wasRefused = false
 
   init(_ collection: String, _ keys: [RemoteKey], in bucket: KintoBucket) throws(RemoteError) {
     self.collection = collection
     path = try bucket.collection(collection)
     // In quotes, without which Kinto takes `12` for a number and finds no such id.
     query = keys.compactMap { KintoName.id($0.key).map { "%22\($0)%22" } }.joined(separator: ",")
+    pagesLeft = keys.count
   }
 
-  func next(_ token: String) -> KintoList {
+  /// The next page.
+  ///
+  /// - Throws: ``RemoteError/malformed(_:)`` for one that cannot be asked for, and where there are more pages than
+  ///   records were asked for.
+  func next(_ token: String?) throws(RemoteError) -> KintoList {
+    guard let token, token != self.token, pagesLeft > 0 else {
+      throw .malformed("the pages of a list of Kinto's come to no end")
+    }
     var list = self
     list.token = token
+    list.pagesLeft -= 1
+    return list
+  }
+
+  /// The same once more, now that the bucket is there.
+  ///
+  /// - Throws: The refusal, where it was asked again already.
+  func again(_ refusal: RemoteError) throws(RemoteError) -> KintoList {
+    if wasRefused { throw refusal }
+    var list = self
+    list.wasRefused = true
     return list
   }
 

@@ -65,7 +65,10 @@ public struct KintoRemote: Remote {
   ///
   /// - Throws: ``RemoteError/gone(_:)`` where it speaks another version of Kinto's API than 1.
   public func facts() async throws -> RemoteFacts {
-    let answer = try await http.send(HTTPRequest(url: try http.address("")))
+    // Without the slash Kinto answers with another address, which behind a proxy has another scheme.
+    let base = try http.address("")
+    let root = base.path.hasSuffix("/") ? base : base.appending(path: "/")
+    let answer = try await http.send(HTTPRequest(url: root))
     let reader = try AnswerReader(answer, "the root of Kinto")
     let version = try reader.text(of: "http_api_version", in: reader.root, byteCount: 1...100)
     guard version.split(separator: ".").first == "1" else {
@@ -113,7 +116,7 @@ extension KintoRemote {
 
   /// - Throws: ``RemoteError/forbidden(_:)`` for a name that no bucket can have.
   func bucket(_ scope: String) throws(RemoteError) -> KintoBucket {
-    guard let id = KintoName.id(scope) else {
+    guard let id = KintoName.id(scope), id.utf8.count <= 800 else {
       throw .forbidden("the scope \(scope.prefix(100)) is too long to be the name of a bucket")
     }
     return KintoBucket(id: id)

@@ -12,8 +12,8 @@ public struct KintoRemoteOptions: Sendable, Equatable {
   public var overlap = Duration.seconds(15)
 
   /// Whether a bucket or a collection that is missing is made by the first user who needs it, and who owns it then.
-  /// Without it a missing bucket is forbidden, as Kinto says of one. A missing collection is empty then, and to send an
-  /// edit of it is forbidden.
+  /// Without it a missing bucket is forbidden, as Kinto says of one. A missing collection is empty then for who may read the
+  /// bucket, and forbidden for others, and to send an edit of it is forbidden.
   public var createsMissing = true
 
   /// The defaults fit Kinto on PostgreSQL.

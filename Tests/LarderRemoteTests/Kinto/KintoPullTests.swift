@@ -13,8 +13,8 @@ import Testing
   }
 
   private static let records =
-    #"{"id":"a_20b","last_modified":5,"$id":1,"n":2,"_larder":["x.y"],"schema":3},"#
-    + #"{"id":"d","last_modified":6,"deleted":true},{"id":"a_41","last_modified":7}"#
+    #"{"id":"a_x20_b","last_modified":5,"$id":1,"n":2,"_larder":["x.y"],"schema":3},"#
+    + #"{"id":"d","last_modified":6,"deleted":true},{"id":"a_x41_","last_modified":7}"#
 
   @Test("a first pull asks for a list, and reads records and tombstones")
   func first() async throws {
@@ -26,17 +26,41 @@ import Testing
     let answer = try await kinto.remote().pull(request())
     #expect(
       asked.withLock { $0 } == [
-        "GET /buckets/my_20bucket/collections/c/records?_sort=last_modified&_limit=10",
-        "GET /buckets/my_20bucket/collections/c",
+        "GET /buckets/my_x20_bucket/collections/c/records?_sort=last_modified&_limit=10",
+        "GET /buckets/my_x20_bucket/collections/c",
       ])
     #expect(
       answer.changes == [
         RemoteChange(
           RemoteKey("c", "a b"), revision: "5", .document(RemoteDocument(#"{"id":1,"n":2}"#))),
         RemoteChange(RemoteKey("c", "d"), revision: "6", .deleted),
+        // No key has this id. It is counted, and the engine hears of something that it does not follow.
+        RemoteChange(RemoteKey("larder-deletions", "a_x41_"), revision: "7", .deleted),
       ])
     #expect(!answer.hasMore && answer.cursor == #"{"c":{"e":7,"o":3,"s":7}}"#)
     #expect(kinto.server.requests[0].headers["authorization"] == "Basic one")
+  }
+
+  @Test("numbers that nobody can reckon with are refused, from the server and in a cursor")
+  func farNumbers() async throws {
+    let kinto = try ScriptedKinto { number, calls in
+      if calls[0].method == "HEAD" {
+        return [Reply(headers: ["Total-Records": "\(Int.max)"])]
+      }
+      return [.list("", etag: number == 1 ? .min : .max), .object(3)]
+    }
+    for _ in 1...2 {
+      await #expect(throws: RemoteError.malformed("a list of Kinto's has no `ETag`")) {
+        try await kinto.remote(.seconds(15)).pull(request())
+      }
+    }
+    await #expect(throws: RemoteError.self) { try await kinto.remote().count("b") }
+    for cursor in [#"{"c":{"s":-9223372036854775808}}"#, #"{"c":{"t":9223372036854775807}}"#] {
+      await #expect(throws: RemoteError.cursorExpired) {
+        try await kinto.remote(.seconds(15)).pull(request(cursor))
+      }
+    }
+    #expect(try await kinto.remote(.seconds(Int64.max)).facts().hasGaps)
   }
 
   @Test("the next page is asked for by its token, of this server, and the first page's ETag counts")

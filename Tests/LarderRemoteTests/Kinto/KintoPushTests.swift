@@ -50,7 +50,7 @@ import Testing
       sent.withLock { $0 } == [
         #"PUT /buckets/b/collections/larder-deletions If-None-Match *"#,
         "PUT \(records)/new If-None-Match *", #"PUT \#(records)/old If-Match "5""#,
-        "PUT /buckets/b/collections/larder-deletions/records/c_30gone ",
+        "PUT /buckets/b/collections/larder-deletions/records/c_x30_gone ",
         #"DELETE \#(records)/gone If-Match "6""#,
       ])
   }
@@ -121,7 +121,7 @@ import Testing
     stranger.key.collection = "unknown"
     let results = try await push(
       kinto.remote(),
-      [mutation("a", "[1]"), mutation(String(repeating: " ", count: 400)), stranger])
+      [mutation("a", "[1]"), mutation(String(repeating: " ", count: 500)), stranger])
     for result in results {
       guard case .rejected = result else {
         Issue.record("\(result)")
@@ -138,6 +138,66 @@ import Testing
     }
     await #expect(throws: RemoteError.forbidden("the server takes no edits now: said 405")) {
       try await push(kinto.remote(), [mutation("a")])
+    }
+  }
+
+  @Test("a list that was filtered by what the user may read is not believed")
+  func filtered() async throws {
+    let kinto = try ScriptedKinto { number, calls in
+      number == 1 ? [.list("", etag: 1), .failure(403)] : [.failure(403)]
+    }
+    for text in [nil, #"{"n":1}"#] {
+      await #expect(throws: RemoteError.forbidden("said 403")) {
+        try await push(kinto.remote(), [mutation("a", base: "4", text)])
+      }
+    }
+  }
+
+  @Test("a record that the user may not write keeps no other edit from being answered")
+  func foreignRecord() async throws {
+    let kinto = try ScriptedKinto { _, calls in
+      calls[0].method == "GET"
+        ? [.list(#"{"id":"hers","last_modified":5}"#, etag: 5)]
+        : calls.map { $0.path.hasSuffix("hers") ? .failure(403) : .object(9, status: 201) }
+    }
+    let hers = mutation("hers", base: "5")
+    let results = try await push(kinto.remote(), [hers, mutation("b")])
+    #expect(
+      results == [
+        .rejected(code: "forbidden", reason: "said 403"), .accepted(revision: "9"),
+      ])
+    await #expect(throws: RemoteError.forbidden("said 403")) {
+      try await push(kinto.remote(), [hers])
+    }
+  }
+
+  @Test(
+    "a list that comes to no end, or is cut off, is not believed",
+    arguments: ["", "?_token=1", "?_token=N"])
+  func endlessList(query: String) async throws {
+    let kinto = try ScriptedKinto { number, calls in
+      let page = query.replacing("N", with: "\(number)")
+      return [.list("", etag: 1, nextPage: "http://a.example/\(page)")]
+    }
+    await #expect {
+      try await push(kinto.remote(), [mutation("a", base: "4", nil)])
+    } throws: {
+      if case RemoteError.malformed = $0 { true } else { false }
+    }
+    #expect(kinto.server.requests.count <= 3)
+  }
+
+  @Test("a bucket that is made again and again is forbidden")
+  func endlessBucket() async throws {
+    let kinto = try ScriptedKinto { _, calls in
+      calls[0].method == "PUT"
+        ? [.object(1, status: 201)] : calls.map { _ in .failure(403) }
+    }
+    await #expect(throws: RemoteError.forbidden("said 403")) {
+      try await push(kinto.remote(), [mutation("a")])
+    }
+    await #expect(throws: RemoteError.forbidden("said 403")) {
+      try await kinto.remote().pull(PullRequest(scope: "b", limit: 10))
     }
   }
 

@@ -55,7 +55,7 @@ final class ScriptedKinto: Sendable {
   ) throws {
     let count = Locked(0)
     server = try ScriptedHTTPServer { request, _ in
-      if request.target == "/v1" {
+      if request.target == "/v1/" {
         return ScriptedHTTPServer.answer(
           #"{"http_api_version":"1.23","settings":{"batch_max_requests":25}}"#)
       }
@@ -63,7 +63,8 @@ final class ScriptedKinto: Sendable {
         count += 1
         return count
       }
-      let script = script(number, Self.calls(request.body))
+      let calls = Self.calls(request.body)
+      let script = Self.replies(script(number, calls), to: calls)
       if let whole = script.first, whole.isWhole {
         return ScriptedHTTPServer.answer(whole.status, whole.body, headers: whole.headers)
       }
@@ -71,6 +72,15 @@ final class ScriptedKinto: Sendable {
       return ScriptedHTTPServer.answer(
         200, #"{"responses":[\#(replies.joined(separator: ","))]}"#,
         headers: headers.merging(["Date": "Sun, 01 Mar 2026 09:30:00 GMT"]) { given, _ in given })
+    }
+  }
+
+  /// The answers of a script, and those for collections that it does not speak of: they are there.
+  private static func replies(_ script: [Reply], to calls: [Call]) -> [Reply] {
+    guard script.count < calls.count, script.first?.isWhole != true else { return script }
+    var rest = script[...]
+    return calls.compactMap { call in
+      call.method == "GET" && !call.path.contains("/records") ? .object(1) : rest.popFirst()
     }
   }
 

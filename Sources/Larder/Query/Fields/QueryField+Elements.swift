@@ -72,6 +72,22 @@ where Value: FieldElements & SendableMetatype, Value.Elements: SendableMetatype 
     contains(condition(.element))
   }
 
+  /// Whether the array or set has an element with a `Bool` that is true: `$0.seats.contains { $0.isFree }`.
+  public func contains(
+    where condition: (QueryField<ElementOf<Entity>, Element>) -> QueryField<
+      ElementOf<Entity>, Bool
+    >
+  ) -> Filter<Entity> where Element: Storable & Sendable {
+    contains(condition(.element) == true)
+  }
+
+  /// Whether a `Bool` of each element of the array or set is true.
+  public func allSatisfy(
+    _ condition: (QueryField<ElementOf<Entity>, Element>) -> QueryField<ElementOf<Entity>, Bool>
+  ) -> Filter<Entity> where Element: Storable & Sendable, Value == Value.Elements {
+    !contains { condition($0) != true }
+  }
+
   /// Whether the condition holds for each element of the array or set.
   public func allSatisfy(
     _ condition: (QueryField<ElementOf<Entity>, Element>) -> Filter<ElementOf<Entity>>
