@@ -152,6 +152,23 @@ import Testing
     }
   }
 
+  @Test("values of one field that are asked for one by one are a list: of keys, and of elements")
+  func lists() throws {
+    try withParcels { store in
+      let keys = try Parcel.where { $0.id == 7 || $0.id.isIn([8, 9_999]) }.explain(in: store)
+      let labels = try Parcel.where { $0.labels.contains { $0 == "l3" || $0 == "l4" } }
+        .explain(in: store)
+      let one = try Parcel.where { $0.labels.contains("l3") }.explain(in: store)
+
+      #expect((keys.source, keys.examinedCount) == (.keys(count: 3), 2))
+      guard case .index(let use) = labels.source else {
+        Issue.record("\(labels)")
+        return
+      }
+      #expect(use.name == "labels" && labels.matchedCount > one.matchedCount)
+    }
+  }
+
   @Test("conditions that contradict each other read nothing")
   func nothing() throws {
     try withParcels { store in

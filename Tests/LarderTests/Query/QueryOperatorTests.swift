@@ -52,6 +52,9 @@ import Testing
     #expect(try keys(of: Contact.where { $0.tags.containsAll(of: []) }) == ["a", "b", "c"])
     #expect(try keys(of: Contact.where { $0.tags.contains { $0.hasPrefix("v") } }) == ["a"])
     #expect(try keys(of: Contact.where { $0.tags.allSatisfy { $0 == "old" } }) == ["b", "c"])
+    // A `Bool` stands alone.
+    #expect(try keys(of: Contact.where { $0.tags.contains { $0.isEmpty } }) == [])
+    #expect(try keys(of: Contact.where { !$0.tags.allSatisfy { $0.isEmpty } }) == ["a", "c"])
   }
 
   @Test("ranges without a lower end are conditions")
