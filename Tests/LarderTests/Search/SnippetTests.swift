@@ -18,6 +18,10 @@ struct SnippetTests {
     #expect(snippet("Ångström's ﬁsh", "angstrom fish") == "[Ångström]'s [ﬁsh]")
     #expect(snippet("関東京都庁", "京都") == "関東[京都]庁")
     #expect(snippet("関東京都庁", "東京都") == "関[東京都]庁")
+    // The voicing of kana makes other words.
+    #expect(snippet("のか のが は ば ぱ", "か") == "の[か] のが は ば ぱ")
+    #expect(snippet("のか のが は ば ぱ", "は") == "のか のが [は] ば ぱ")
+    #expect(snippet("のか のが は ば ぱ", "が") == "のか の[が] は ば ぱ")
     #expect(snippet("a\r\n\t b  c ", "b") == "a [b] c")
     #expect(snippet("hi 👩‍👩‍👧!", "👩") == "hi [👩‍👩‍👧]!")
     #expect(snippet("The sea", "-sea") == "The sea")

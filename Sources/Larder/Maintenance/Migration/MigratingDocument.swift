@@ -76,7 +76,10 @@ public struct MigrationError: Error, CustomStringConvertible {
   public let underlying: any Error
 
   public var description: String {
-    "\(collection) \(key) cannot be migrated to version \(version): \(underlying). Batches that were "
+    var cause = "\(underlying)"
+    if cause.hasSuffix(".") { cause.removeLast() }
+    return
+      "\(collection) \(key) cannot be migrated to version \(version): \(cause). Batches that were "
       + "written before are kept. Mend the migration, and run it again: it goes on from there."
   }
 }

@@ -37,7 +37,20 @@ struct ReadyWordTest {
   func passes(_ word: some RandomAccessCollection<UInt8>) -> Bool {
     guard word.starts(with: prefix) else { return false }
     if test.isExact { return word.count == prefix.count }
-    if let beginning, word.starts(with: beginning) { return true }
-    return distance?.isNear([UInt8](word)) ?? true
+    if let beginning, word.starts(with: beginning), !isVoiced(word, behind: beginning) {
+      return true
+    }
+    return distance?.isNear([UInt8](word)) ?? !isVoiced(word, behind: prefix)
+  }
+
+  /// Whether a mark follows that voices the kana in front of it, which is another one then: か does not begin が, which
+  /// stands as か and U+3099, or U+309A.
+  private func isVoiced(
+    _ word: some RandomAccessCollection<UInt8>, behind beginning: [UInt8]
+  ) -> Bool {
+    guard word.count >= beginning.count + 3 else { return false }
+    let mark = word.dropFirst(beginning.count).prefix(3)
+    return mark.first == 0xE3
+      && (mark.elementsEqual([0xE3, 0x82, 0x99]) || mark.elementsEqual([0xE3, 0x82, 0x9A]))
   }
 }
