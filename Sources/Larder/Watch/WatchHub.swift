@@ -29,7 +29,7 @@ final class WatchHub: Sendable {
   struct Member {
     let seat: WatchSeat
     let store: ObjectIdentifier
-    /// What it is asked about; empty for those who listen to everything.
+    /// The changes that the watcher wants to hear of; empty where it listens to every commit.
     var interests: [WatchInterest]
     /// Where it is asked.
     var places: [WatchGroup.Member] = []
@@ -127,9 +127,9 @@ extension WatchHub {
     }
   }
 
-  /// Has the groups follow the seats: now, or at the end of the round that asks them. Nobody waits for it who
-  /// begins or ends a watch, on the main actor perhaps. It does not concern who sits down meanwhile: what
-  /// it tells of was committed before, and is found by the first look.
+  /// Brings the groups in step with the seats: at once, or at the end of a round that is reading them. So whoever
+  /// begins or ends a watch, perhaps on the main actor, never waits for a round. A watcher that begins during one misses
+  /// nothing: the round tells of earlier commits, which the watcher's first look finds.
   private func settle(_ state: inout State) {
     seatCount.store(state.seats.count, ordering: .sequentiallyConsistent)
     if state.isAsking { return }
@@ -254,7 +254,7 @@ extension WatchHub {
     return true
   }
 
-  /// What a round asks, and of which changes.
+  /// One reading of the log: the groups that are told, and the changes that they are told of.
   private struct Round {
     let groups: [String: WatchGroup]
     let number: UInt64

@@ -35,7 +35,7 @@ extension RemotePromise {
           _ = try await trial.read(client, cursor, limit: 2, into: &copy) { copy in
             revisions.allSatisfy { copy.has($0.key, $0.value) }
           }
-          // What is older may come again.
+          // A remote may give documents of earlier trials again.
           copy.versions = copy.versions.filter { keys.contains($0.key) }
           copies.append(copy)
         }

@@ -38,7 +38,7 @@ public final class HTTPRemote: Remote {
   let options: HTTPRemoteOptions
   let transport: HTTPTransport
   private let credentials: Credentials
-  /// What stands before the token in `Authorization`; nil where the token is all that stands there.
+  /// The scheme in front of the token in `Authorization`, with its space; nil where the credentials are the whole value.
   private let scheme: String?
   let knownFacts = Locked<HTTPFacts?>(nil)
 

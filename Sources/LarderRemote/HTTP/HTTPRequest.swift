@@ -10,7 +10,7 @@ struct HTTPRequest: Sendable {
   /// Nil for GET.
   var body: Data?
   var accepts = "application/json"
-  /// What stands before the token in `Authorization`.
+  /// The scheme in front of the token in `Authorization`, with its space.
   var scheme = "Bearer "
 
   /// What errors call it.

@@ -15,7 +15,7 @@ struct KintoCall: Sendable {
   var ifNoneMatch: String?
   var body: [UInt8]?
 
-  /// What the version must be that stands there; nil for none at all.
+  /// Writes an object, if the version on the server is this one; if it is nil, there must be no object.
   static func put(_ path: String, _ body: [UInt8], over revision: String? = nil) -> KintoCall {
     KintoCall(
       method: "PUT", path: path, ifMatch: revision.map { "\"\($0)\"" },
@@ -115,7 +115,7 @@ struct KintoReply {
   /// A member of that object.
   func member(_ name: StaticString) -> JSONMessage.Node? { node["body"]?["data"]?[name] }
 
-  /// What Kinto says of an error.
+  /// Kinto's text for an error.
   var text: String {
     let body = node["body"]
     let text = body?["message"]?.string ?? body?["error"]?.string ?? ""

@@ -63,7 +63,8 @@ extension KintoRemote {
     let replies = try await send(calls).replies
     // With a 409 everything before it is rolled back, whatever was answered; a 5xx says nothing for sure either.
     let broken = replies.lastIndex { $0.status == 409 || $0.status >= 500 } ?? -1
-    // What nobody lets this user change is for him to take back; where he may change nothing at all, the scope is.
+    // An edit of a record that the user may not write is rejected. If nothing at all may be written, the scope is
+    // forbidden.
     let isAnyStored =
       edits.contains { if case .accepted? = $0.result { true } else { false } }
       || group.contains { places[$0].map { replies[$0].status < 300 } ?? false }

@@ -71,19 +71,10 @@ struct LimitsTests {
   func mapResized() async {
     await #expect(processExitsWith: .success) {
       let folder = TestFolder()
-      var small = Environment.Options()
-      small.mapByteCount = 1 << 20
-      let environment = try Environment.open(at: folder.store, options: small)
+      let environment = try openSmall(at: folder.store)
       let store = folder.store
       try environment.store(["a": "1"])
-      let report = try Child.report {
-        var large = Environment.Options()
-        large.mapByteCount = 1 << 26
-        let own = try Environment.open(at: store, options: large)
-        try own.store(["large": String(repeating: "x", count: 8 << 20)])
-        return 0
-      }
-      #expect(report == 0)
+      try enlarge(store, by: 8 << 20)
 
       do {
         // One pooled snapshot began before; a fresh one must not move the map under it.
@@ -98,21 +89,12 @@ struct LimitsTests {
   func mapResizedInUse() async {
     await #expect(processExitsWith: .success) {
       let folder = TestFolder()
-      var small = Environment.Options()
-      small.mapByteCount = 1 << 20
-      let environment = try Environment.open(at: folder.store, options: small)
+      let environment = try openSmall(at: folder.store)
       let store = folder.store
       try environment.store(["a": "1"])
       do {
         let held = try environment.beginRead()
-        let report = try Child.report {
-          var large = Environment.Options()
-          large.mapByteCount = 1 << 26
-          let own = try Environment.open(at: store, options: large)
-          try own.store(["large": String(repeating: "x", count: 8 << 20)])
-          return 0
-        }
-        #expect(report == 0)
+        try enlarge(store, by: 8 << 20)
 
         #expect(code { _ = try environment.beginRead() } == .mapResized)
         #expect(code { _ = try environment.beginWrite() } == .mapResized)
@@ -127,19 +109,10 @@ struct LimitsTests {
   func mapResizedRenewing() async {
     await #expect(processExitsWith: .success) {
       let folder = TestFolder()
-      var small = Environment.Options()
-      small.mapByteCount = 1 << 20
-      let environment = try Environment.open(at: folder.store, options: small)
+      let environment = try openSmall(at: folder.store)
       let store = folder.store
       var snapshot = try environment.beginRead()
-      let report = try Child.report {
-        var large = Environment.Options()
-        large.mapByteCount = 1 << 26
-        let own = try Environment.open(at: store, options: large)
-        try own.store(["large": String(repeating: "x", count: 8 << 20)])
-        return 0
-      }
-      #expect(report == 0)
+      try enlarge(store, by: 8 << 20)
       #expect(try snapshot.value("large") == nil)
 
       try snapshot.renew()
@@ -152,19 +125,10 @@ struct LimitsTests {
   func mapResizedWithoutAddresses() async {
     await #expect(processExitsWith: .success) {
       let folder = TestFolder()
-      var small = Environment.Options()
-      small.mapByteCount = 1 << 20
-      let environment = try Environment.open(at: folder.store, options: small)
+      let environment = try openSmall(at: folder.store)
       let store = folder.store
       try environment.store(["a": "1"])
-      let report = try Child.report {
-        var large = Environment.Options()
-        large.mapByteCount = 1 << 30
-        let own = try Environment.open(at: store, options: large)
-        try own.store(["large": String(repeating: "x", count: 96 << 20)])
-        return 0
-      }
-      #expect(report == 0)
+      try enlarge(store, by: 96 << 20)
 
       var limits = rlimit()
       getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limits)
@@ -248,6 +212,25 @@ struct LimitsTests {
     try transaction.commit()
     #expect(try environment.read("a") == "")
   }
+}
+
+/// Opens a store with a map of one MiB.
+private func openSmall(at path: String) throws -> Environment {
+  var options = Environment.Options()
+  options.mapByteCount = 1 << 20
+  return try Environment.open(at: path, options: options)
+}
+
+/// Has another process, with a map of one GiB, store a value of so many bytes under `large`.
+private func enlarge(_ path: String, by byteCount: Int) throws {
+  let report = try Child.report {
+    var options = Environment.Options()
+    options.mapByteCount = 1 << 30
+    let own = try Environment.open(at: path, options: options)
+    try own.store(["large": String(repeating: "x", count: byteCount)])
+    return 0
+  }
+  #expect(report == 0)
 }
 
 /// The addresses that this process has taken, in bytes.
