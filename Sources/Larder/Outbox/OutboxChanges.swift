@@ -9,6 +9,8 @@ final class OutboxChanges {
   private let sequence: UInt64
   private let areEdits: Bool
   private let meetsEntries: Bool
+  /// Whether documents with an entry are to be left as they are.
+  let keepsEdits: Bool
   /// For each edit the name of its base, and the record as it was.
   @exclusivity(unchecked) private var bytes = OrderedBytes(capacity: 512)
   @exclusivity(unchecked) private var edits: [Edit] = []
@@ -33,14 +35,16 @@ final class OutboxChanges {
   ///   - sequence: Of the last change before these.
   ///   - areEdits: False for changes that come from the remote, or that it is not told of.
   ///   - meetsEntries: False where nothing waits in the outbox that such a change could concern.
+  ///   - keepsEdits: Whether documents with an entry are to be left as they are.
   init(
     _ collection: String, _ databases: OutboxDatabases, after sequence: UInt64, areEdits: Bool,
-    meetsEntries: Bool = true
+    meetsEntries: Bool = true, keepsEdits: Bool = false
   ) {
     self.databases = databases
     self.sequence = sequence
     self.areEdits = areEdits
     self.meetsEntries = meetsEntries
+    self.keepsEdits = keepsEdits
     basePrefix = OutboxKey.baseKey(collection, [])
   }
 
@@ -64,6 +68,13 @@ final class OutboxChanges {
         start: start, nameCount: Int32(truncatingIfNeeded: basePrefix.count + key.count),
         oldCount: old.map { Int32(truncatingIfNeeded: $0.count) } ?? -1, isDeleted: isDeleted,
         isSparing: isSparing))
+  }
+
+  /// Whether a document has an edit that was not sent, or not answered.
+  func hasEdit(
+    _ key: UnsafeRawBufferPointer, _ transaction: borrowing WriteTransaction
+  ) throws -> Bool {
+    try transaction.hasKey(Array(basePrefix[1...]) + key, in: databases.outbox)
   }
 
   /// All documents of the collection are forgotten here, and stay on the remote.

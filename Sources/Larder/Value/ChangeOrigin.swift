@@ -4,7 +4,7 @@ public enum ChangeOrigin: UInt8, Sendable, Hashable, CaseIterable {
   case local = 0
   /// An importer.
   case imported = 1
-  /// A pull from a remote.
+  /// A pull from a remote. Of a synced collection it leaves documents alone whose edits were not sent yet.
   case sync = 2
   /// Ageing: the document was too old, or one too many.
   case expiry = 3

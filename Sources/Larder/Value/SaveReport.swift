@@ -10,6 +10,9 @@ public struct SaveReport: Equatable, Sendable {
   public var deleted = 0
   /// Earlier values of keys that stood several times in the batch; the last one was saved.
   public var duplicates = 0
+  /// Documents of a synced collection that a save as ``ChangeOrigin/sync`` left as they are, for they have edits that
+  /// were not sent yet.
+  public var kept = 0
 
   /// A report of nothing.
   public init() {}
@@ -23,12 +26,13 @@ public struct SaveReport: Equatable, Sendable {
     left.unchanged += right.unchanged
     left.deleted += right.deleted
     left.duplicates += right.duplicates
+    left.kept += right.kept
   }
 }
 
 extension SaveReport: CustomStringConvertible {
   public var description: String {
     "\(inserted) inserted, \(updated) updated, \(unchanged) unchanged, \(deleted) deleted"
-      + (duplicates > 0 ? ", \(duplicates) duplicates" : "")
+      + (duplicates > 0 ? ", \(duplicates) duplicates" : "") + (kept > 0 ? ", \(kept) kept" : "")
   }
 }

@@ -16,6 +16,8 @@ internal import LarderLMDB
   private var log: ChangeLogWriter
   /// Nil where no remote is told of these changes.
   private let outbox: OutboxChanges?
+  /// Whether documents may be changed only where ``mayChange(_:_:)`` says so.
+  let keepsEdits: Bool
   private let isLogged: Bool
   private let isSparing: Bool
   /// Changes so far, each of which takes a sequence number.
@@ -35,6 +37,7 @@ internal import LarderLMDB
   ) {
     self.binding = binding
     self.outbox = outbox
+    keepsEdits = outbox?.keepsEdits ?? false
     let collection = binding.collection
     indexes = collection.indexes.lazy.filter { $0.isMaintained && !$0.isOfWords }.map {
       IndexChanges($0, in: collection)
@@ -58,6 +61,15 @@ internal import LarderLMDB
       log.append(.unlogged, key: UnsafeRawBufferPointer(start: nil, count: 0))
       count = 1
     }
+  }
+
+  /// Whether a document may be changed: one with an edit that waits to be sent is changed only by edits, and by the
+  /// engine that sends it.
+  borrowing func mayChange(
+    _ key: UnsafeRawBufferPointer, _ transaction: borrowing WriteTransaction
+  ) throws -> Bool {
+    guard keepsEdits, let outbox else { return true }
+    return try !outbox.hasEdit(key, transaction)
   }
 
   mutating func inserted(_ record: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer) throws {

@@ -309,7 +309,7 @@ extension WriteScope {
       }
       if next < entries.count, Bytes.equal(entries[next].key, key) {
         if record.isEmpty { named.append(next) }
-      } else {
+      } else if try !changes.keepsEdits || changes.mayChange(key, transaction) {
         keys.append(key)
       }
       return true
@@ -345,6 +345,10 @@ extension WriteScope {
       let isNamed = named.first == place
       if isNamed { named = named.dropFirst() }
       if changes.isFull { try changes.flushIfFull(&transaction) }
+      if changes.keepsEdits, try !changes.mayChange(key, transaction) {
+        report.kept += 1
+        continue
+      }
       if !isBehindLast {
         isBehindLast = last.withUnsafeBytes { Bytes.compare(key, $0) > 0 }
       }

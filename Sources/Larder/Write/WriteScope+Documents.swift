@@ -55,8 +55,8 @@ extension WriteScope {
     }
   }
 
-  /// Deletes the document under `key`; false where there is none. Whatever deletes single documents
-  /// does it here, and so follows their order in the log and its bounds.
+  /// Deletes the document under `key`; false where there is none, or none that may be changed. Whatever deletes single
+  /// documents does it here, and so follows their order in the log and its bounds.
   ///
   /// - Parameters:
   ///   - cursor: Of the collection's documents.
@@ -68,6 +68,7 @@ extension WriteScope {
     guard (1...KeyKind.maximumByteCount).contains(key.count), try cursor.seek(key) else {
       return false
     }
+    if changes.keepsEdits, try !changes.mayChange(key, transaction) { return false }
     try evidence?.check(cursor.value, key: key)
     hasDeleted = true
     try changes.deleted(cursor.value, key: key, transaction)

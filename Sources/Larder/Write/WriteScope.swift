@@ -38,6 +38,8 @@ public struct WriteScope: ~Copyable {
   var savedByteCount = 0
   /// Whether what is written is no edit, but the same documents in another form.
   private var isRewriting = false
+  /// Whether whoever writes as ``ChangeOrigin/sync`` looks after edits that wait to be sent.
+  private var isReconciling = false
   /// Whether something was deleted, or was about to be.
   var hasDeleted = false
   /// Whether the body so far has made room, and taken none.
@@ -144,6 +146,17 @@ public struct WriteScope: ~Copyable {
     return try body(&self)
   }
 
+  /// Runs `body`, whose changes of the origin ``ChangeOrigin/sync`` may change documents with edits that wait to be
+  /// sent: it looks after these edits.
+  package mutating func reconciling<Result>(
+    _ body: (inout WriteScope) throws -> Result
+  ) rethrows -> Result {
+    let outer = isReconciling
+    isReconciling = true
+    defer { isReconciling = outer }
+    return try body(&self)
+  }
+
   /// Where changes of a collection go that a remote is to be told of; nil where there is none.
   private borrowing func outboxChanges(of collection: Collection) -> OutboxChanges? {
     guard collection.description.isSynced, let databases = engine.outboxDatabases else {
@@ -158,7 +171,8 @@ public struct WriteScope: ~Copyable {
     if isRewriting, !meetsEntries { return nil }
     return OutboxChanges(
       collection.name, databases, after: state.sequence + changeCount, areEdits: areEdits,
-      meetsEntries: meetsEntries)
+      meetsEntries: meetsEntries,
+      keepsEdits: origin == .sync && !isRewriting && !isReconciling && meetsEntries)
   }
 
   /// Whether a remote is known to have documents of a collection, sent or not.

@@ -60,7 +60,7 @@ struct Reconciling {
   /// What both began with. One that cannot be read is not known.
   private func before(_ tx: borrowing WriteScope) -> DynamicDocument? {
     guard let shadow = entry.shadow else { return nil }
-    return (try? tx.document(name, key, record: shadow)) ?? nil
+    return (try? place.document(kept: shadow, key, tx)) ?? nil
   }
 
   /// - Parameter isAsked: Whether somebody waits for it, who is told what keeps it from being merged.

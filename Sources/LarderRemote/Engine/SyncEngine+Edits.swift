@@ -108,9 +108,7 @@ extension SyncEngine {
       guard entry.isConflict, let newer = entry.newer, let base = SyncBase(newer.base) else {
         return false
       }
-      let document = try newer.record.flatMap {
-        try tx.document(place.collection.name, key, record: $0)
-      }
+      let document = try newer.record.flatMap { try place.document(kept: $0, key, tx) }
       var reconciling = Reconciling(place: place, key: key, entry: entry)
       try reconciling.settle(Incoming(base: base, document: document), as: resolution, &tx)
       return true
@@ -198,7 +196,7 @@ extension SyncEngine {
         && SyncBase(tx.base(collection.name, key))?.hasLeft ?? true
       let version = entry.newer.map { ($0.base, $0.record) } ?? ([], isGone ? nil : entry.shadow)
       if let record = version.1,
-        let document = try tx.document(collection.name, key, record: record)
+        let document = try place.document(kept: record, key, tx)
       {
         try tx.save([document], in: collection, keyField: place.keyField)
       } else if entry.base == nil || entry.newer != nil || isGone {
@@ -253,7 +251,14 @@ extension SyncEngine {
             let document = try snapshot.recordBytes(name, key).flatMap {
               try snapshot.document(name, key, record: $0)
             }
-            return try make(document) { try snapshot.document(name, key, record: $0) }
+            return try make(document) { record in
+              let kept = try snapshot.document(name, key, record: record)
+              return kept.map {
+                // To be looked at: better in its old form than not at all.
+                (try? tables.collections[name]?.upgraded($0, RemoteKey(name, outline.text(key))))
+                  ?? $0
+              }
+            }
           }
           if let item { items.append(item) }
         }

@@ -158,16 +158,28 @@ extension SyncTables {
     if refused.isEmpty { return }
     if refused.count > 1, try save(refused, scopes) == nil { return }
     var clashing: [Refused] = []
+    var failed: [(Refused, any Error)] = []
     var (place, visitedCount) = (first % refused.count, 0)
     while visitedCount < min(refused.count, most) {
-      if case .uniqueViolation? = try save([refused[place]], scopes) as? StoreError {
-        clashing.append(refused[place])
+      if let error = try save([refused[place]], scopes) {
+        if case .uniqueViolation? = error as? StoreError { clashing.append(refused[place]) }
+        failed.append((refused[place], error))
       }
       place = (place + 1) % refused.count
       visitedCount += 1
     }
     first = visitedCount < refused.count ? place : 0
     try saveTogether(clashing, scopes)
+    for (one, error) in failed { try renew(one, error) }
+  }
+
+  /// Notes why it could still not be saved, where that is another reason than before.
+  private func renew(_ refused: Refused, _ error: any Error) throws {
+    guard let note = RefusedNote(noted: refused.bytes), note.reason != "\(error)" else { return }
+    try write { tx in
+      guard try tx.syncNote(refused.name) == refused.bytes else { return }
+      try noteRefused(refused.change, note.scope, error, &tx)
+    }
   }
 
   /// Saves documents that have values of each other, such as two that were swapped, without those that have one of a
@@ -329,7 +341,7 @@ struct PulledPage {
         try tables.noteLeft(new, name, key, &tx)
       }
     case .document(let document):
-      let document = try self.document(document, change.key, place, key)
+      let document = try place.document(document, change.key, key)
       try add(Incoming(base: new, document: document), key, place, entry, &tx)
     case .deleted:
       new.revision = change.revision
@@ -407,22 +419,6 @@ struct PulledPage {
     }
   }
 
-  private func document(
-    _ document: RemoteDocument, _ name: RemoteKey, _ place: SyncTables.Place, _ key: [UInt8]
-  ) throws -> DynamicDocument {
-    let read: DynamicDocument
-    do {
-      read = try place.exchange.document(document.json, key: name.key)
-    } catch {
-      throw UnreadableChange(description: "\(error)")
-    }
-    guard place.outline.key(of: read) == key else {
-      throw UnreadableChange(
-        description: "\(name) has another key in its field `\(place.keyField)`")
-    }
-    return read
-  }
-
   /// The place of a collection, which is made where it is new.
   private mutating func place(
     _ name: String, _ change: RemoteChange, _ tx: inout WriteScope
@@ -436,7 +432,7 @@ struct PulledPage {
     }
     // Nothing is known of it before there is a document.
     guard case .document(let document) = change.content,
-      let keyField = tables.collections[name]?.keyField
+      let synced = tables.collections[name], let keyField = synced.keyField
     else {
       if case .document = change.content { throw SyncError.noKeyField(collection: name) }
       return nil
@@ -449,7 +445,8 @@ struct PulledPage {
     } catch {
       throw UnreadableChange(description: "\(error)")
     }
-    try tx.makeKnown([read], in: tables.store.collection(name), keyField: keyField)
+    let upgraded = try synced.upgraded(read, change.key)
+    try tx.makeKnown([upgraded], in: tables.store.collection(name), keyField: keyField)
     return try place(name, change, &tx)
   }
 }

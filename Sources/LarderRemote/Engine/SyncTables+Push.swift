@@ -125,7 +125,7 @@ extension SyncTables {
       try settle { place, entry, newer, tx in
         guard let base = SyncBase(newer.base) else { return }
         let document = try newer.record.flatMap {
-          try tx.document(edit.collection, edit.key, record: $0)
+          try place.document(kept: $0, edit.key, tx)
         }
         var reconciling = Reconciling(place: place, key: edit.key, entry: entry)
         try reconciling.settle(Incoming(base: base, document: document), &tx)
@@ -523,13 +523,7 @@ private struct Answered {
         }
       #endif
       var document: DynamicDocument?
-      if let json = version?.document?.json {
-        do {
-          document = try place.exchange.document(json, key: mutation.key.key)
-        } catch {
-          throw UnreadableChange(description: "\(error)")
-        }
-      }
+      if let sent = version?.document { document = try place.document(sent, mutation.key, key) }
       // Where it came from last, if it came from elsewhere.
       var base = SyncBase(
         scope: SyncBase(entry.newer?.base)?.scope ?? scope, loading: SyncBase.unseen,
@@ -612,7 +606,7 @@ private struct Answered {
         return try tx.setOutboxEntry(name, key, to: sent == nil ? nil : entry)
       }
       // It was there before the answer, and was accepted after the edit.
-      let document = try newer.record.flatMap { try tx.document(name, key, record: $0) }
+      let document = try newer.record.flatMap { try place.document(kept: $0, key, tx) }
       var reconciling = Reconciling(place: place, key: key, entry: entry)
       return try reconciling.settle(
         Incoming(base: later, document: document), as: isAsking ? .ask : nil, &tx)

@@ -111,7 +111,7 @@ struct SyncTables: Sendable {
       guard try isOwner(tx.syncNote(Self.accountName), tx.syncNote(Self.ownershipName)) else {
         throw SyncError.accountChanged
       }
-      return try body(&tx)
+      return try tx.reconciling(body)
     }
   }
 

@@ -28,6 +28,7 @@ public struct SyncedCollection: Sendable {
   let existing: Existing
   let resolver: (@Sendable (SyncConflict) -> Resolution)?
   let scope: (@Sendable (DynamicDocument) -> String?)?
+  let upgrade: (@Sendable (inout DynamicDocument) throws -> Void)?
 
   /// A collection of a type.
   ///
@@ -41,15 +42,21 @@ public struct SyncedCollection: Sendable {
   ///     is in, or the engine's first scope where it is new. While the engine does not follow that scope, the
   ///     document's edits wait.
   ///   - resolver: Decides instead of the rules.
+  ///   - upgrade: Brings a document into the form that this version of the app uses: one that the remote still has as
+  ///     an earlier version has sent it. It gets every document that comes, those of the right form too, and leaves
+  ///     their key alone. A field holds a value of the kind that the collection gives it, where the JSON can be read as
+  ///     one, and otherwise what the JSON says. A document for which it throws is one that cannot be saved
+  ///     (``SyncEngine/refused()``).
   public init<Entity: Document>(
     _ type: Entity.Type, direction: Direction = .both, rules: MergeRules = [:],
     deletions: DeletionPolicy = .editWins, existing: Existing = .sent,
     resolver: (@Sendable (SyncConflict) -> Resolution)? = nil,
-    scope: (@Sendable (DynamicDocument) -> String?)? = nil
+    scope: (@Sendable (DynamicDocument) -> String?)? = nil,
+    upgrade: (@Sendable (inout DynamicDocument) throws -> Void)? = nil
   ) {
     self.init(
       Entity.schema.name, type: type, keyField: Entity.schema.keyField, direction,
-      rules.over(Entity.schema), deletions, existing, scope, resolver)
+      rules.over(Entity.schema), deletions, existing, scope, resolver, upgrade)
   }
 
   /// A collection without a type.
@@ -59,17 +66,20 @@ public struct SyncedCollection: Sendable {
     _ name: String, keyField: String? = nil, direction: Direction = .both, rules: MergeRules = [:],
     deletions: DeletionPolicy = .editWins, existing: Existing = .sent,
     resolver: (@Sendable (SyncConflict) -> Resolution)? = nil,
-    scope: (@Sendable (DynamicDocument) -> String?)? = nil
+    scope: (@Sendable (DynamicDocument) -> String?)? = nil,
+    upgrade: (@Sendable (inout DynamicDocument) throws -> Void)? = nil
   ) {
     self.init(
-      name, type: nil, keyField: keyField, direction, rules, deletions, existing, scope, resolver)
+      name, type: nil, keyField: keyField, direction, rules, deletions, existing, scope, resolver,
+      upgrade)
   }
 
   private init(
     _ name: String, type: (any Document.Type)?, keyField: String?, _ direction: Direction,
     _ rules: MergeRules, _ deletions: DeletionPolicy, _ existing: Existing,
     _ scope: (@Sendable (DynamicDocument) -> String?)?,
-    _ resolver: (@Sendable (SyncConflict) -> Resolution)?
+    _ resolver: (@Sendable (SyncConflict) -> Resolution)?,
+    _ upgrade: (@Sendable (inout DynamicDocument) throws -> Void)?
   ) {
     self.name = name
     self.type = type
@@ -80,5 +90,6 @@ public struct SyncedCollection: Sendable {
     self.existing = existing
     self.scope = scope
     self.resolver = resolver
+    self.upgrade = upgrade
   }
 }

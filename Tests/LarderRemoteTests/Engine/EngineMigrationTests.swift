@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import LarderRemote
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -19,6 +20,18 @@ private enum After {
     var name = ""
     var place = 0
   }
+}
+
+/// What an earlier version of the app has sent, in the form of this one.
+@Sendable private func upgrade(_ shelf: inout DynamicDocument) throws {
+  guard case .string(let text)? = shelf["place"] else { return }
+  guard let place = Int64(text) else { throw NoPlace(text: text) }
+  shelf["place"] = .integer(place)
+}
+
+private struct NoPlace: Error, CustomStringConvertible {
+  let text: String
+  var description: String { "no place is called \(text)" }
 }
 
 @Suite(
@@ -92,6 +105,148 @@ struct EngineMigrationTests {
     try await desk.sync()
     #expect(try desk.engine.refused().isEmpty)
     #expect(try name(on: desk) == "newest")
+    try desk.close()
+  }
+}
+
+@Suite(
+  "documents of earlier versions of an app that are upgraded as they come", .timeLimit(.minutes(20)))
+struct EngineUpgradeTests {
+  private let server = InMemoryRemote()
+  private let key = RemoteKey("Shelf", "a")
+
+  private func put(_ json: String) { _ = server.put(key, RemoteDocument(json), in: "all") }
+
+  private func desk(_ store: Store? = nil, on remote: (any Remote)? = nil) throws -> SyncDesk {
+    try SyncDesk(
+      remote ?? server, store: store,
+      collections: [SyncedCollection(After.Shelf.self, upgrade: upgrade)])
+  }
+
+  private func shelf(on desk: SyncDesk) throws -> After.Shelf? {
+    try desk.store.repository(of: After.Shelf.self).get("a")
+  }
+
+  private var there: String? {
+    server.version(of: key)?.document.map { String(decoding: $0.json, as: UTF8.self) }
+  }
+
+  @Test("a new device has them in its own form, and sends nothing; an edit goes up in that form")
+  func pulled() async throws {
+    let old = #"{"id":"a","name":"old","place":"7"}"#
+    put(old)
+    let desk = try desk()
+    try await desk.sync()
+    #expect(try shelf(on: desk) == After.Shelf(id: "a", name: "old", place: 7))
+    #expect(try desk.engine.pending().isEmpty && desk.engine.refused().isEmpty)
+    #expect(there == old)
+
+    try await desk.store.repository(of: After.Shelf.self)
+      .save(After.Shelf(id: "a", name: "new", place: 7))
+    try await desk.sync()
+    #expect(there == #"{"id": "a", "name": "new", "place": 7}"#)
+    try desk.close()
+  }
+
+  @Test("so has one whose documents nobody has declared")
+  func untyped() async throws {
+    put(#"{"id":"a","name":"old","place":"7"}"#)
+    let desk = try SyncDesk(
+      server, collections: [SyncedCollection("Shelf", keyField: "id", upgrade: upgrade)])
+    try await desk.sync()
+    #expect(try desk.store.collection("Shelf").get("a")?["place"] == 7)
+    try desk.close()
+  }
+
+  @Test(
+    "an edit that was made before the update is merged with what an older app has changed meanwhile",
+    arguments: [false, true])
+  func merged(isSent: Bool) async throws {
+    put(#"{"id":"a","name":"old","place":"7"}"#)
+    let old = try SyncDesk(server, collections: [SyncedCollection(Before.Shelf.self)])
+    try await old.sync()
+    try await old.store.repository(of: Before.Shelf.self)
+      .save(Before.Shelf(id: "a", name: "phone", place: "7"))
+    if !isSent { put(#"{"id":"a","name":"old","place":"9"}"#) }
+    try await old.store.migrate(After.Shelf.self, to: 2) { try upgrade(&$0.document) }
+
+    // Where it is sent first, the server answers with a version that nobody has pulled.
+    let server = server
+    let key = key
+    let didPut = Flag()
+    let remote = ClosureRemote {
+      try await server.pull($0)
+    } push: { request in
+      if isSent, !didPut.isSet {
+        didPut.set()
+        _ = server.put(
+          key, RemoteDocument(#"{"id":"a","name":"old","place":"9"}"#), in: "all")
+      }
+      return try await server.push(request)
+    }
+    let desk = try desk(old.store, on: remote)
+    try await desk.sync()
+    try await desk.sync()
+
+    #expect(try desk.engine.pending().isEmpty && desk.engine.rejected().isEmpty)
+    #expect(try shelf(on: desk) == After.Shelf(id: "a", name: "phone", place: 9))
+    #expect(there == #"{"id": "a", "name": "phone", "place": 9}"#)
+    try desk.close()
+  }
+
+  @Test("and what it began with comes back in the new form when it is discarded")
+  func discarded() async throws {
+    put(#"{"id":"a","name":"old","place":"7"}"#)
+    let old = try SyncDesk(server, collections: [SyncedCollection(Before.Shelf.self)])
+    try await old.sync()
+    try await old.store.repository(of: Before.Shelf.self)
+      .save(Before.Shelf(id: "a", name: "phone", place: "8"))
+    try await old.store.migrate(After.Shelf.self, to: 2) { try upgrade(&$0.document) }
+
+    let desk = try desk(old.store)
+    try await desk.engine.discard(key)
+    #expect(try shelf(on: desk) == After.Shelf(id: "a", name: "old", place: 7))
+    #expect(try desk.engine.pending().isEmpty && desk.engine.refused().isEmpty)
+    try desk.close()
+  }
+
+  @Test("documents that an engine without it refused come in; one for which it throws is refused")
+  func refused() async throws {
+    put(#"{"id":"a","name":"old","place":"seven"}"#)
+    _ = server.put(
+      RemoteKey("Shelf", "b"), RemoteDocument(#"{"id":"b","name":"b","place":"twelve"}"#),
+      in: "all")
+    let before = try SyncDesk(server, collections: [SyncedCollection(After.Shelf.self)])
+    try await before.sync()
+    #expect(try before.engine.refused().count == 2)
+
+    let desk = try SyncDesk(
+      server, store: before.store,
+      collections: [
+        SyncedCollection(
+          After.Shelf.self,
+          upgrade: { shelf in
+            if shelf["place"] == "seven" { shelf["place"] = 7 }
+            try upgrade(&shelf)
+          })
+      ])
+    try await desk.sync()
+    #expect(try shelf(on: desk) == After.Shelf(id: "a", name: "old", place: 7))
+    #expect(
+      try desk.engine.refused().map { "\($0.reason)" }
+        == ["Shelf/b could not be upgraded: no place is called twelve"])
+    try desk.close()
+  }
+
+  @Test("one that is given another key is refused")
+  func moved() async throws {
+    put(#"{"id":"a","name":"old","place":"7"}"#)
+    let desk = try SyncDesk(
+      server,
+      collections: [SyncedCollection(After.Shelf.self, upgrade: { $0["id"] = "z" })])
+    try await desk.sync()
+    #expect(try desk.engine.refused().map(\.key) == [key])
+    #expect(try desk.store.repository(of: After.Shelf.self).count() == 0)
     try desk.close()
   }
 }
