@@ -22,6 +22,9 @@ public struct StoreProgress: Sendable, Equatable {
     /// An index is built; counted in its entries. The total is the number of documents, which is
     /// another one for an index of elements and for a partial one.
     case indexing
+    /// Documents are looked at as the closure of a migration will leave them, before the first is changed: what kinds
+    /// their fields get depends on all of them. Counted in documents.
+    case examining
     /// Documents are brought to another version; counted in documents, and told after each batch is
     /// durable.
     case migrating

@@ -110,7 +110,8 @@ struct EngineMigrationTests {
 }
 
 @Suite(
-  "documents of earlier versions of an app that are upgraded as they come", .timeLimit(.minutes(20)))
+  "documents of earlier versions of an app that are upgraded as they come", .timeLimit(.minutes(20))
+)
 struct EngineUpgradeTests {
   private let server = InMemoryRemote()
   private let key = RemoteKey("Shelf", "a")

@@ -1,8 +1,6 @@
-internal import LarderLMDB
-
 /// Which fields a migration gives another kind, although their new values, or some of them, could be coerced to the one
 /// that they had.
-struct KindChange {
+struct KindChange: Sendable {
   /// The old kinds of the fields in which no document seen so far holds a value of that kind any more.
   private var kinds: [String: Kind<Int>] = [:]
   /// Fields with values of another kind; and those of them where such a value stands in the place of one of the old
@@ -24,6 +22,9 @@ struct KindChange {
   var candidates: Set<String> { filled.filter { kinds[$0] != nil && !unfit.contains($0) } }
 
   var isEmpty: Bool { kinds.isEmpty }
+
+  /// The fields of which it is not certain yet that they keep their kinds.
+  var fields: Set<String> { Set(kinds.keys) }
 
   /// The kind of all values of a field that were seen so far; nil where they have none in common.
   func shape(of field: String) -> InferredShape? {
@@ -62,27 +63,6 @@ struct KindChange {
           kinds[field.name] = nil
         }
       }
-    }
-  }
-}
-
-extension MigrationBatch {
-  /// Looks at the documents behind this batch as the closure will leave them. Costs a pass over them, up to where
-  /// nothing is left to be found out.
-  ///
-  /// - Throws: As the migration of these documents will.
-  func lookAhead(
-    _ change: inout KindChange, to version: Int, _ limits: MigrationLimits,
-    _ transaction: borrowing WriteTransaction, _ body: (inout MigratingDocument) throws -> Void
-  ) throws {
-    var last = isLast ? nil : documents.last?.storedKey
-    while let key = last, !change.isEmpty {
-      var next = try MigrationBatch(collection, after: key, limits, transaction)
-      for index in next.documents.indices {
-        try next.change(at: index, to: version, body)
-        change.look(at: next.documents[index].content)
-      }
-      last = next.isLast ? nil : next.documents.last?.storedKey
     }
   }
 }

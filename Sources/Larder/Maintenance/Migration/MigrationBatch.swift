@@ -36,7 +36,7 @@ struct MigrationBatch {
   ///   read.
   init(
     _ collection: Collection, after lastKey: [UInt8]?, _ limits: MigrationLimits,
-    _ transaction: borrowing WriteTransaction
+    _ transaction: borrowing some Transaction & ~Copyable
   ) throws {
     self.collection = collection
     let binding = CollectionBinding(collection)

@@ -21,7 +21,8 @@ extension Store {
   /// whatever has become of the type since. <doc:Evolution> has the rules.
   ///
   /// - Parameters:
-  ///   - progress: Told after each batch; what it throws ends the migration there.
+  ///   - progress: Told after each batch, and while the documents are examined before the first one; what it throws ends
+  ///     the migration there.
   ///   - change: Changes one document, which holds what is stored. It may run again for documents
   ///     of a batch that was not kept, so it should change nothing else.
   /// - Throws: ``MigrationError`` with what `change` threw, whatever `progress` throws, and
@@ -136,13 +137,27 @@ struct Migration: Sendable {
   ) throws -> MigrationReport {
     var report = try currentReport()
     if report.version >= version { return report }
+    var ahead: LookAhead?
+    var scale = ProgressScale()
     while true {
       try store.checkOpen()
-      let step = try store.engine.storing { try store.engine.writer.run { try nextBatch(change) } }
-      report.add(step.report)
-      if let news = step.progress { try progress(news) }
-      if step.isLast { return report }
-      try Task.checkCancellation()
+      do {
+        let step = try store.engine.storing {
+          try store.engine.writer.run { try nextBatch(change, knowing: ahead) }
+        }
+        ahead = nil
+        report.add(step.report)
+        if let news = step.progress { try progress(scale.scaled(news)) }
+        if step.isLast { return report }
+        try Task.checkCancellation()
+      } catch var next as LookAhead {
+        while !next.isDone {
+          try next.visit(limits, in: store, change)
+          try scale.news(of: next).tell(progress)
+        }
+        scale.begin()
+        ahead = next
+      }
     }
   }
 
@@ -152,13 +167,31 @@ struct Migration: Sendable {
   ) async throws -> MigrationReport {
     var report = try currentReport()
     if report.version >= version { return report }
+    var ahead: LookAhead?
+    var scale = ProgressScale()
     while true {
       try store.checkOpen()
-      let step = try await store.engine.inLine { _ in try nextBatch(change) }
-      report.add(step.report)
-      if let news = step.progress { try progress(news) }
-      if step.isLast { return report }
-      try Task.checkCancellation()
+      do {
+        let step = try await store.engine.inLine { [ahead] _ in
+          try nextBatch(change, knowing: ahead)
+        }
+        ahead = nil
+        report.add(step.report)
+        if let news = step.progress { try progress(scale.scaled(news)) }
+        if step.isLast { return report }
+        try Task.checkCancellation()
+      } catch var next as LookAhead {
+        while !next.isDone {
+          next = try await DiskWork.run({ _ in }) { [next] _ in
+            var next = next
+            try next.visit(limits, in: store, change)
+            return next
+          }
+          try scale.news(of: next).tell(progress)
+        }
+        scale.begin()
+        ahead = next
+      }
     }
   }
 
@@ -169,7 +202,7 @@ struct Migration: Sendable {
 
   /// Runs in the writer's line.
   private func nextBatch(
-    _ change: (inout MigratingDocument) throws -> Void
+    _ change: (inout MigratingDocument) throws -> Void, knowing ahead: LookAhead?
   ) throws -> MigrationStep {
     let engine = store.engine
     let migrations = try engine.madeMigrations()
@@ -180,7 +213,7 @@ struct Migration: Sendable {
           let step = try engine.perform { scope in
             try scope.migrate(
               name, keyKind: keyKind, to: version, limits: limits, in: migrations,
-              postponing: postponed, change)
+              postponing: postponed, knowing: ahead, change)
           }
           engine.log.tell(of: step, to: version)
           return step
@@ -190,11 +223,46 @@ struct Migration: Sendable {
       }
     } catch let error as LMDBError where error.code == .cancelled {
       throw error
+    } catch let ahead as LookAhead {
+      throw ahead
     } catch {
       engine.log.tell(
         .error, "a migration has stopped", ["collection": name, "version": "\(version)"])
       throw error
     }
+  }
+}
+
+/// How the passes of a look-ahead and the batches behind them make one fraction, which only grows.
+private struct ProgressScale {
+  /// The fraction of all documents that were migrated before the batches that follow, and what is told of them.
+  private var (start, toldStart) = (0.0, 0.0)
+  /// The same of the last news.
+  private var (last, toldLast) = (0.0, 0.0)
+
+  /// News of batches.
+  mutating func scaled(_ news: StoreProgress) -> StoreProgress {
+    var news = news
+    last = news.fraction ?? last
+    if start < 1 { toldLast = toldStart + (last - start) / (1 - start) * (1 - toldStart) }
+    news.fraction = toldLast
+    return news
+  }
+
+  /// News of a pass, which takes half of what is left.
+  mutating func news(of ahead: LookAhead) -> StoreProgress {
+    let share =
+      ahead.isDone ? 1 : min(1, Double(ahead.visitedCount) / Double(max(1, ahead.totalCount)))
+    return StoreProgress(
+      .examining, completed: ahead.visitedCount, total: max(ahead.totalCount, ahead.visitedCount),
+      fraction: toldLast + (1 - toldLast) / 2 * share, documentCount: nil,
+      subject: ahead.collection.name)
+  }
+
+  /// A pass has ended, and batches follow.
+  mutating func begin() {
+    toldLast += (1 - toldLast) / 2
+    (start, toldStart) = (last, toldLast)
   }
 }
 

@@ -22,10 +22,11 @@ extension WriteScope {
   /// - Parameters:
   ///   - keyKind: Nil where the caller does not know it.
   ///   - postponed: Unique indexes that are built anew at the end.
-  /// - Throws: ``PostponedIndex`` for one that has to be.
+  ///   - ahead: What was found out about the documents behind the batch.
+  /// - Throws: ``PostponedIndex`` for one that has to be; ``LookAhead`` where something is to be found out.
   mutating func migrate(
     _ name: String, keyKind: KeyKind?, to version: Int, limits: MigrationLimits,
-    in migrations: Database, postponing postponed: Set<String> = [],
+    in migrations: Database, postponing postponed: Set<String> = [], knowing ahead: LookAhead? = nil,
     _ body: (inout MigratingDocument) throws -> Void
   ) throws -> MigrationStep {
     try wholly { scope in
@@ -43,11 +44,25 @@ extension WriteScope {
       var batch = try MigrationBatch(collection, after: state.lastKey, limits, scope.transaction)
       try batch.change(to: version, scope.transaction, body)
       try scope.suspendIndexes(of: name, named: postponed)
+      let (sequence, totalCount) = (scope.state.sequence, state.totalCount)
+      let doneCount = state.doneCount + batch.documents.count
       try scope.write(batch, hasEarlier: !isFirst) { [batch] change, transaction in
-        try batch.lookAhead(&change, to: version, limits, transaction, body)
+        if batch.isLast { return }
+        if let ahead, ahead.fields == change.fields, !isFirst || ahead.sequence == sequence {
+          change = ahead.change
+          return
+        }
+        var next = LookAhead(
+          behind: batch, to: version, change, sequence: sequence,
+          earlierCount: ahead.map { $0.earlierCount + 1 } ?? 0,
+          totalCount: max(0, totalCount - doneCount))
+        // Others do not cease to write. They have to wait now, or this would never end.
+        guard next.earlierCount == LookAhead.mostCount else { throw next }
+        try next.visitAll(limits, transaction, body)
+        change = next.change
       }
 
-      state.doneCount += batch.documents.count
+      state.doneCount = doneCount
       let progress = StoreProgress(
         .migrating, completed: state.doneCount,
         total: batch.isLast ? state.doneCount : max(state.totalCount, state.doneCount),
