@@ -11,7 +11,7 @@ struct LookAhead: Error, Sendable {
   let version: Int
   /// What the pass is to find out about.
   let fields: Set<String>
-  /// Where the store stood. As long as a migration has not begun, others may change the documents.
+  /// Which change of the store was the last one. As long as a migration has not begun, others may change the documents.
   let sequence: UInt64
   /// How many such passes there were before, of which others have changed the documents.
   let earlierCount: Int

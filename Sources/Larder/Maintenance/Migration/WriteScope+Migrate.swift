@@ -26,7 +26,8 @@ extension WriteScope {
   /// - Throws: ``PostponedIndex`` for one that has to be; ``LookAhead`` where something is to be found out.
   mutating func migrate(
     _ name: String, keyKind: KeyKind?, to version: Int, limits: MigrationLimits,
-    in migrations: Database, postponing postponed: Set<String> = [], knowing ahead: LookAhead? = nil,
+    in migrations: Database, postponing postponed: Set<String> = [],
+    knowing ahead: LookAhead? = nil,
     _ body: (inout MigratingDocument) throws -> Void
   ) throws -> MigrationStep {
     try wholly { scope in
@@ -46,9 +47,10 @@ extension WriteScope {
       try scope.suspendIndexes(of: name, named: postponed)
       let (sequence, totalCount) = (scope.state.sequence, state.totalCount)
       let doneCount = state.doneCount + batch.documents.count
+      let isKnown = try ahead.map { try !isFirst || !scope.hasChanged(name, since: $0.sequence) }
       try scope.write(batch, hasEarlier: !isFirst) { [batch] change, transaction in
         if batch.isLast { return }
-        if let ahead, ahead.fields == change.fields, !isFirst || ahead.sequence == sequence {
+        if let ahead, ahead.fields == change.fields, isKnown == true {
           change = ahead.change
           return
         }
@@ -80,6 +82,16 @@ extension WriteScope {
           deleted: batch.documents.count { $0.content.isDeleted }),
         progress: progress, isLast: batch.isLast)
     }
+  }
+
+  /// Whether documents of a collection have changed, as far as the log can tell.
+  private borrowing func hasChanged(_ name: String, since sequence: UInt64) throws -> Bool {
+    var isChanged = false
+    let isWhole = try transaction.forEachPack(after: sequence, head: state.sequence, in: log) {
+      isChanged = $0.header.collection == name
+      return !isChanged
+    }
+    return isChanged || !isWhole
   }
 
   /// Begins the migration where it has not begun; nil where there is nothing to migrate.
