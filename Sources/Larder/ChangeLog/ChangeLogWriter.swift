@@ -154,8 +154,8 @@ extension WriteTransaction {
         // What cannot be read is of no use to anybody.
         if let pack = ChangePackReader.age(of: cursor.value, firstSequence: first) {
           var age = now - pack.time
-          // Written while the clock was ahead: it is as old as the next one.
-          if age < 0, let next = try packTime(behind: first, in: database) { age = now - next }
+          // Written while the clock was ahead: it is older than those behind it.
+          if age < 0 { age = try ageBehind(first, to: pruning.head, now, in: database) ?? age }
           if !isLarge, age < ageLimit { return false }
           if pack.lastSequence > pruning.acknowledged, byteCount <= patience,
             age < max(ageLimit, consumerAgeLimit)
@@ -174,14 +174,23 @@ extension WriteTransaction {
     return byteCount - ChangeLogPruning.leastByteCount > retention.maximumByteCount
   }
 
-  /// When the next pack was written; nil where there is none, or it cannot be read.
-  private borrowing func packTime(behind first: UInt64, in database: Database) throws -> Double? {
+  /// The age of a pack behind one, the first that is found which was not written while the clock was ahead. It looks
+  /// twice as far each time, as there may be very many of those.
+  private borrowing func ageBehind(
+    _ first: UInt64, to head: UInt64, _ now: Double, in database: Database
+  ) throws -> Double? {
     var cursor = try cursor(in: database)
-    let key = withUnsafeBytes(of: first.bigEndian) { Array($0) }
-    guard try key.withUnsafeBytes({ try cursor.seek(atOrAfter: $0) }), try cursor.next(),
-      cursor.key.count == 8
-    else { return nil }
-    let next = UInt64(bigEndian: cursor.key.loadUnaligned(as: UInt64.self))
-    return ChangePackReader.age(of: cursor.value, firstSequence: next)?.time
+    var distance: UInt64 = 1
+    while first + distance <= head {
+      let key = withUnsafeBytes(of: (first + distance).bigEndian) { Array($0) }
+      guard try key.withUnsafeBytes({ try cursor.seek(atOrAfter: $0) }), cursor.key.count == 8
+      else { return nil }
+      let next = UInt64(bigEndian: cursor.key.loadUnaligned(as: UInt64.self))
+      if let pack = ChangePackReader.age(of: cursor.value, firstSequence: next), pack.time <= now {
+        return now - pack.time
+      }
+      distance *= 2
+    }
+    return nil
   }
 }

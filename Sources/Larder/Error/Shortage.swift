@@ -27,11 +27,14 @@ public struct Shortage: Equatable, Sendable {
   public internal(set) var logByteCount: Int?
   /// The named consumer that keeps the log from becoming smaller; nil where there is none.
   public internal(set) var waitingConsumer: String?
+  /// Edits of synced collections that were not sent yet, each of which takes room, with those of the change; nil where
+  /// that is not known.
+  public internal(set) var unsentCount: Int?
 
   /// Makes one; tests build them to stand in for a real one.
   public init(
     path: String, limit: Limit, usedByteCount: Int, freeByteCount: Int?, neededByteCount: Int?,
-    logByteCount: Int? = nil, waitingConsumer: String? = nil
+    logByteCount: Int? = nil, waitingConsumer: String? = nil, unsentCount: Int? = nil
   ) {
     self.path = path
     self.limit = limit
@@ -40,6 +43,7 @@ public struct Shortage: Equatable, Sendable {
     self.neededByteCount = neededByteCount
     self.logByteCount = logByteCount
     self.waitingConsumer = waitingConsumer
+    self.unsentCount = unsentCount
   }
 }
 
@@ -49,7 +53,13 @@ extension Shortage: CustomStringConvertible {
     let free = freeByteCount.map { ", \($0) are free" } ?? ""
     let needed = neededByteCount.map { ", and the change needs \($0) more" } ?? ""
     return "\(subject) is full: the store uses \(usedByteCount) bytes\(free)\(needed). "
-      + "Nothing of the change is kept. \(advice)\(logAdvice)"
+      + "Nothing of the change is kept. \(advice)\(logAdvice)\(unsentAdvice)"
+  }
+
+  private var unsentAdvice: String {
+    guard let unsentCount, unsentCount > 0 else { return "" }
+    return
+      " Edits that wait to be sent (\(unsentCount)) take room, deletions among them: sync, which gives it back."
   }
 
   /// Named where it takes a good part of the store.

@@ -39,6 +39,9 @@ public struct StoreStatistics: Sendable, Equatable {
   public let quotaByteCount: Int
   /// Bytes of pages that hold the log of changes.
   public let logByteCount: Int
+  /// Bytes of pages that hold what sync needs beside the documents: edits that were not sent yet, and for each document
+  /// that was loaded, also one that was evicted since, the server's version.
+  public let syncByteCount: Int
   /// Bytes that the file may grow to.
   public let mapByteCount: Int
   /// Bytes of one page, the unit in which the file is used and grows.
@@ -81,6 +84,10 @@ extension Store {
         usedByteCount: engine.environment.usedByteCount(in: snapshot.transaction),
         quotaByteCount: engine.space.quota(inMapOf: environment.mapByteCount),
         logByteCount: try log.map { try snapshot.transaction.statistics(of: $0).byteCount } ?? 0,
+        syncByteCount: try engine.outboxDatabases.map { databases in
+          try snapshot.transaction.statistics(of: databases.outbox).byteCount
+            + snapshot.transaction.statistics(of: databases.sync).byteCount
+        } ?? 0,
         mapByteCount: environment.mapByteCount, pageByteCount: environment.pageByteCount,
         readerCount: environment.readersInUse,
         maximumReaderCount: environment.maximumReaderCount)

@@ -4,8 +4,8 @@
 /// Kept in memory alone: who has none begins with the oldest document.
 struct EvictionPlace: Sendable {
   let position: Position
-  /// Documents with unsent edits that come before it.
-  let passedCount: Int
+  /// Documents with unsent edits that come before it, counted as the rule counts.
+  let passedAmount: Int
 
   /// Each rule of a collection has a place of its own.
   struct ID: Hashable, Sendable {

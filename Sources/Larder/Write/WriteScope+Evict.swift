@@ -32,7 +32,7 @@ extension WriteScope {
   }
 
   /// Notes that documents of a type were saved, whose rules are then followed at the end.
-  @usableFromInline mutating func noteAgeing<Entity: Document>(_ type: Entity.Type) {
+  @usableFromInline package mutating func noteAgeing<Entity: Document>(_ type: Entity.Type) {
     if Entity.ageing.isEmpty { return }
     ageing[Entity.schema.name] = AgeingPlan(type)
   }
@@ -103,39 +103,55 @@ extension WriteScope {
     var evicted = 0
     while evicted < limit {
       let excess = try excess(rule, binding.collection)
-      let wanted = min(excess.atOnce, limit - evicted)
+      let wanted = min(excess.documentCount, limit - evicted)
       guard wanted > 0 else { break }
-      let count = try evict(
-        rule, binding, count: wanted, among: excess.inAll, asOf: now, &walk)
+      let count = try evict(rule, binding, count: wanted, excess, asOf: now, &walk)
       evicted += count
       // Pages are measured anew; the others know at once.
-      guard count == wanted, case .bytes = rule.bound else { break }
+      guard count > 0, case .bytes = rule.bound else { break }
     }
     return evicted
   }
 
-  /// How many documents are too many, or may be, and how many of them may go before that is asked again.
-  private borrowing func excess(
-    _ rule: AgeingRule, _ collection: Collection
-  ) throws -> (atOnce: Int, inAll: Int) {
-    let statistics = try transaction.statistics(of: collection.documents)
-    switch rule.bound {
-    case .age: return (.max, .max)
-    case .count(let count):
-      let excess = max(0, statistics.entryCount - count)
-      return (excess, excess)
-    case .bytes(let byteCount):
-      guard statistics.byteCount > byteCount else { return (0, 0) }
-      // Half of what would do if all were of one size, so that none too many goes.
-      let share = Double(statistics.byteCount - byteCount) / Double(statistics.byteCount)
-      let half = max(1, Int(Double(statistics.entryCount) * share / 2))
-      return (half, 2 * half)
+  /// What is too much of a collection, or may be: counted in documents, or in bytes of pages.
+  private struct Excess {
+    var amount: Int
+    /// How much of it may go before it is measured anew, and how many documents at most.
+    var atOnce: Int
+    var documentCount: Int
+    /// The size of a page, where it is counted in bytes.
+    var pageByteCount: Int?
+
+    /// A record that is larger than a part of a page has pages of its own.
+    func amount(of record: UnsafeRawBufferPointer) -> Int {
+      guard let page = pageByteCount else { return 1 }
+      return record.count > page / 2 ? (record.count + page - 1) / page * page : record.count
     }
   }
 
-  /// - Parameter excess: How many documents are too many.
+  private borrowing func excess(
+    _ rule: AgeingRule, _ collection: Collection
+  ) throws -> Excess {
+    let statistics = try transaction.statistics(of: collection.documents)
+    switch rule.bound {
+    case .age: return Excess(amount: .max, atOnce: .max, documentCount: .max)
+    case .count(let count):
+      let excess = max(0, statistics.entryCount - count)
+      return Excess(amount: excess, atOnce: excess, documentCount: excess)
+    case .bytes(let byteCount):
+      let excess = statistics.byteCount - byteCount
+      guard excess > 0 else { return Excess(amount: 0, atOnce: 0, documentCount: 0) }
+      // Half of it, so that none too many goes: the pages between documents may become free as well.
+      let share = Double(excess) / Double(statistics.byteCount)
+      return Excess(
+        amount: excess, atOnce: max(1, excess / 2),
+        documentCount: max(1, Int(Double(statistics.entryCount) * share / 2)),
+        pageByteCount: statistics.pageByteCount)
+    }
+  }
+
   private mutating func evict(
-    _ rule: AgeingRule, _ binding: CollectionBinding, count: Int, among excess: Int,
+    _ rule: AgeingRule, _ binding: CollectionBinding, count: Int, _ excess: Excess,
     asOf now: Date, _ walk: inout EvictionWalk
   ) throws -> Int {
     var keys = KeyList()
@@ -152,28 +168,30 @@ extension WriteScope {
     let wanted = unsent == nil ? count : isBounded ? count + walk.unsentLimit : .max
     // The planner would else take it that all of them are wanted, and may sort them.
     if isBounded { selection.maximum = wanted }
-    var passedCount = start?.passedCount ?? 0
+    var (passed, taken) = (start?.passedAmount ?? 0, 0)
     var isFull = false
     try transaction.execution(of: selection, binding).forEach(in: transaction, wanted: wanted) {
       key, record in
-      // Before the place there may be older ones by now. They go before those that are not too many.
-      if start != nil, passedCount + keys.count >= excess { return false }
+      // Those behind are not too many: what is unsent stays as one too many, and before the place there may be older ones
+      // by now.
+      if passed + taken >= excess.amount { return false }
       // What no remote has yet is nowhere else.
       if let unsent, try transaction.hasKey(prefix + key, in: unsent) {
-        passedCount += 1
+        passed += excess.amount(of: record)
         walk.unsentLimit -= 1
         // One that cannot be read is no place to go on behind; it stays as it is here.
         guard walk.unsentLimit <= 0,
           let position = try? Position(of: record, key: key, selection.order, binding)
         else { return true }
-        walk.place = EvictionPlace(position: position, passedCount: passedCount)
+        walk.place = EvictionPlace(position: position, passedAmount: passed)
         isFull = true
         return false
       }
       // What is deleted for its bytes must have them.
       try binding.reading(record, key: key) { _ in }
       keys.append(key)
-      isFull = keys.count == count
+      taken += excess.amount(of: record)
+      isFull = keys.count == count || taken >= excess.atOnce
       return !isFull
     }
     // Behind the last one it begins again with the oldest.

@@ -10,6 +10,7 @@ extension WriteScope {
     hasSaved = false
     savedByteCount = 0
     hasDeleted = false
+    hasReconciled = false
     sequenceAtStart = sequence
     usedAtStart = measured()
     logAtStart = usedAtStart == nil ? 0 : logged() ?? 0
@@ -53,14 +54,26 @@ extension WriteScope {
       used = engine.environment.usedByteCount(in: transaction)
     }
     if used <= limit { return }
-    if !hasSaved, used <= limit + limits.reserve { return }
+    if !hasSaved, used <= max(limits.quota + limits.reserve / 4 * quartersForDeleting, limit) {
+      return
+    }
+    // The quota is smaller than it was. What the map has room for may be taken for deleting then.
+    if !hasSaved, before > limits.quota + limits.reserve, used <= before + limits.reserve { return }
     // The log keeps the old versions of documents that were replaced, until the next change. Half of the
     // reserve stays free for deleting meanwhile.
     if !isMore, used <= limits.quota + limits.reserve / 2 { return }
     throw StoreError.full(
       Shortage(
         path: engine.environment.folder, limit: .quota, usedByteCount: before,
-        freeByteCount: max(0, limits.quota - before), neededByteCount: needed))
+        freeByteCount: max(0, limits.quota - before), neededByteCount: needed,
+        unsentCount: try transaction.outboxCount(engine.outboxDatabases)))
+  }
+
+  /// How much of the reserve what only deletes may fill. The last quarter stays free, so that whatever makes the store
+  /// smaller goes through. Of what a deletion in a synced collection leaves in the outbox there may be more than it gives
+  /// back: then half stays free, for the engine, which empties the outbox.
+  private var quartersForDeleting: Int {
+    engine.outboxDatabases == nil || hasReconciled ? 3 : 2
   }
 
   /// Nothing is saved that would take the last of the disk: it is kept for deleting. On a full disk

@@ -40,6 +40,8 @@ public struct WriteScope: ~Copyable {
   private var isRewriting = false
   /// Whether whoever writes as ``ChangeOrigin/sync`` looks after edits that wait to be sent.
   private var isReconciling = false
+  /// Whether some of the body was.
+  var hasReconciled = false
   /// Whether something was deleted, or was about to be.
   var hasDeleted = false
   /// Whether the body so far has made room, and taken none.
@@ -152,7 +154,7 @@ public struct WriteScope: ~Copyable {
     _ body: (inout WriteScope) throws -> Result
   ) rethrows -> Result {
     let outer = isReconciling
-    isReconciling = true
+    (isReconciling, hasReconciled) = (true, true)
     defer { isReconciling = outer }
     return try body(&self)
   }

@@ -61,6 +61,9 @@ enum StatCommand: Command {
     store.add("used", Console.number(statistics.usedByteCount), "bytes")
     store.add("free", Console.number(statistics.freeByteCount), "bytes")
     store.add("log", Console.number(statistics.logByteCount), "bytes")
+    if statistics.syncByteCount > 0 {
+      store.add("sync", Console.number(statistics.syncByteCount), "bytes")
+    }
     store.add("quota", Console.number(statistics.quotaByteCount), "bytes")
     store.add("map", Console.number(statistics.mapByteCount), "bytes")
     store.add(
@@ -103,6 +106,7 @@ enum StatCommand: Command {
       "collections": .array(collections), "fileBytes": integer(statistics.fileByteCount),
       "usedBytes": integer(statistics.usedByteCount),
       "logBytes": integer(statistics.logByteCount),
+      "syncBytes": integer(statistics.syncByteCount),
       "quotaBytes": integer(statistics.quotaByteCount),
       "freeBytes": integer(statistics.freeByteCount), "mapBytes": integer(statistics.mapByteCount),
       "pageBytes": integer(statistics.pageByteCount), "readers": integer(statistics.readerCount),

@@ -149,6 +149,15 @@ enum SafeFiles {
       ).partialValue)
   }
 
+  /// What an error of LMDB means where the disk is full: a write that was cut short is all that it says then. Nil for
+  /// others.
+  static func lackOfRoom(_ error: any Error, in folder: String) -> LMDBError? {
+    guard case .system(SystemCall.inputOutput)? = (error as? LMDBError)?.code,
+      let free = freeByteCount(folder), free < 64 << 10
+    else { return nil }
+    return SystemCall.failure(SystemCall.noSpace, "write", path: folder)
+  }
+
   /// Removes a folder of ours with the files in it, which has no folders; nothing where there is
   /// none.
   static func removeFolder(_ path: String) throws(LMDBError) {

@@ -76,6 +76,8 @@ extension Environment {
       // The first failure is the one to report; a leftover is removed by the next opening. The files may be
       // exchanged all the same, where only the folder could not be flushed.
       if dataIdentity != old { try? lock.noteReplaced(old, by: dataIdentity) }
+      // Before the copy is removed, and there is room again.
+      let error = SafeFiles.lackOfRoom(error, in: files.staging) ?? error
       try? SafeFiles.removeFolder(files.staging)
       throw error
     }

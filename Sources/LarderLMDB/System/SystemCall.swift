@@ -11,6 +11,7 @@ internal import Synchronization
 /// The operating system's calls that the files of this layer share.
 package enum SystemCall {
   static let noSpace = ENOSPC
+  static let inputOutput = EIO
   static let accessDenied = EACCES
   static let noMemory = ENOMEM
   static let invalid = EINVAL

@@ -63,6 +63,20 @@ struct RemoteTrial: Sendable {
 
   func isOurs(_ key: RemoteKey) -> Bool { state.withLock { $0.keys.contains(key) } }
 
+  /// Waits, as an engine does, while the server asks for it.
+  static func whenAvailable<Answer>(
+    _ body: () async throws -> Answer
+  ) async throws -> Answer {
+    for _ in 0..<20 {
+      do {
+        return try await body()
+      } catch RemoteError.unavailable(_, let pause?) {
+        try await Task.sleep(for: min(pause, .seconds(2)))
+      }
+    }
+    return try await body()
+  }
+
   // MARK: Writing
 
   func document(_ text: String) -> RemoteDocument { RemoteDocument(json: Data(text.utf8)) }
@@ -128,7 +142,7 @@ struct RemoteTrial: Sendable {
 
   /// A page, which keeps what every page has to.
   func page(_ client: any Remote, _ request: PullRequest) async throws -> PullAnswer {
-    let answer = try await client.pull(request)
+    let answer = try await Self.whenAvailable { try await client.pull(request) }
     if answer.changes.count > request.limit {
       throw BrokenPromise("\(answer.changes.count) changes came with a limit of \(request.limit)")
     }

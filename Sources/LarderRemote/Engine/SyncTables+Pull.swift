@@ -364,6 +364,7 @@ struct PulledPage {
     }
     if let documents = saves.removeValue(forKey: name) {
       count += try tx.save(documents, in: place.collection, keyField: place.keyField).changed
+      if let type = place.synced.type { tx.noteAgeing(type) }
     }
   }
 

@@ -155,7 +155,12 @@ final class HTTPExchange: Sendable {
     case .timedOut: .unavailable("it does not answer")
     case .cannotConnectToHost: .unavailable("nobody accepts a connection there")
     case .cannotFindHost, .dnsLookupFailed: .unavailable("its name is not known")
-    case .notConnectedToInternet: .unavailable("this device is offline")
+    case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff:
+      .unavailable("this device is offline")
+    case .badServerResponse, .cannotParseResponse:
+      .unavailable("it closed the connection, or what it answers is not HTTP")
+    case .appTransportSecurityRequiresSecureConnection:
+      .unavailable("App Transport Security allows only https; its exceptions are in Info.plist")
     case .networkConnectionLost where hasBegun: .unavailable("the connection broke in the answer")
     case .networkConnectionLost: .unavailable("the connection broke")
     case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate,

@@ -281,7 +281,7 @@ private struct Picture: Document, Identifiable, Equatable {
       for number in 0..<4 {
         try repository.save(Aged(id: 1000 + number, seen: .now))
         counts.append(try repository.count())
-        passed.append(store.engine.evictionPlaces.withLock { $0.values.map(\.passedCount) })
+        passed.append(store.engine.evictionPlaces.withLock { $0.values.map(\.passedAmount) })
       }
 
       // Eight times the 16 that a save may evict.
@@ -307,7 +307,7 @@ private struct Picture: Document, Identifiable, Equatable {
       try documents.save(ranked(0..<200), keyField: "id")
       _ = try store.write(as: .sync) { try $0.save(ranked(200..<305), in: documents) }
       try repository.save(Clipping(id: "new-0", rank: 1000))
-      #expect(store.engine.evictionPlaces.withLock { $0.values.map(\.passedCount) } == [128])
+      #expect(store.engine.evictionPlaces.withLock { $0.values.map(\.passedAmount) } == [128])
       try store.write(as: .sync) { tx in
         for number in 0..<200 {
           try tx.setOutboxEntry("Clipping", Array("\(number + 1000)".utf8), to: nil)

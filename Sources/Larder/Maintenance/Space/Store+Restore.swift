@@ -29,7 +29,7 @@ extension Store {
   /// changes that they have seen are undone.
   ///
   /// - Parameters:
-  ///   - backup: A folder that `backup(to:progress:)` made, or any store.
+  ///   - backup: A folder that `backup(to:progress:)` made, or any store. This process must not have it open.
   ///   - folder: The folder of a store that no process has open, an empty one, or a new one whose
   ///     parent exists.
   ///   - progress: Told now and then; what it throws ends the restoration.
@@ -61,10 +61,17 @@ extension Store {
       throw StoreError.notAStore(path: backup, reason: "there is no backup: it has no data.mdb")
     }
     try PublicationMark.refuse(folder)
-    let source =
-      isPublished(at: backup)
-      ? try Store(published: URL(filePath: backup), options: options)
-      : try Store(at: backup, options: options)
+    let source: Store
+    do {
+      source =
+        isPublished(at: backup)
+        ? try Store(published: URL(filePath: backup), options: options)
+        : try Store(at: backup, options: options)
+    } catch StoreError.optionsDiffer {
+      throw StoreError(
+        LMDBError(
+          .inUse, operation: "restore", path: backup, detail: "this process has the backup open"))
+    }
     // It was only read: closing it can fail for nothing that matters.
     defer { try? source.close() }
     let check = try source.check { news in

@@ -321,6 +321,22 @@ import Testing
     #expect(try nonces(at: target) == ["old"])
   }
 
+  @Test("a backup that this process has open is not restored, and the error says so")
+  func restoreRead() throws {
+    try makeBoth()
+    let backup = try Store(at: target)
+    let error = storeError { _ = try Store.restore(from: target, to: folder.store) }
+    guard case .storage(let failure)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(failure.code == .inUse)
+    #expect("\(failure)".contains("this process has the backup open"))
+    try backup.close()
+    try Store.restore(from: target, to: folder.store)
+    #expect(try nonces(at: folder.store) == ["old"])
+  }
+
   @Test("a restoration that is ended leaves the store as it was")
   func restoreEnded() throws {
     try makeBoth(3000)
