@@ -287,7 +287,7 @@ extension StoreError: CustomStringConvertible {
         + "process, and `Store.quarantine(at:)`, or `larder quarantine`, sets the file aside and saves "
         + "what can still be read into a new store."
     case .indexNotAllowed(let collection, let index, let reason):
-      "\(collection) cannot have the index `\(index)`: \(reason)."
+      "\(collection) cannot have the index `\(index)`: \(reason.withoutFullStop)."
     case .damagedIndex(let collection, let index, let reason):
       "The index `\(index)` of \(collection) is damaged: \(reason). Build it anew with "
         + "`store.collection(\"\(collection)\").rebuildIndexes()`."
@@ -363,4 +363,9 @@ extension StoreError: CustomStringConvertible {
 
 extension StoreError: LocalizedError {
   public var errorDescription: String? { description }
+}
+
+extension String {
+  /// For a sentence that ends with it.
+  var withoutFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
 }

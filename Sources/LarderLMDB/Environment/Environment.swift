@@ -176,6 +176,8 @@ public final class Environment: Sendable {
       }
       guard SystemCall.seconds < deadline else {
         let count = gate.runningCount
+        // The last one has ended just now, and nobody else may begin.
+        if count == 0 { continue }
         if !hasLostMap.load(ordering: .acquiring), !isSuspended { gate.reopen() }
         Registry.shared.didNotClose(dataIdentity)
         throw LMDBError(

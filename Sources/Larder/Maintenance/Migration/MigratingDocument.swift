@@ -76,10 +76,8 @@ public struct MigrationError: Error, CustomStringConvertible {
   public let underlying: any Error
 
   public var description: String {
-    var cause = "\(underlying)"
-    if cause.hasSuffix(".") { cause.removeLast() }
-    return
-      "\(collection) \(key) cannot be migrated to version \(version): \(cause). Batches that were "
+    "\(collection) \(key) cannot be migrated to version \(version): "
+      + "\("\(underlying)".withoutFullStop). Batches that were "
       + "written before are kept. Mend the migration, and run it again: it goes on from there."
   }
 }
