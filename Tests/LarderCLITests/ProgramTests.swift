@@ -156,4 +156,25 @@ struct ProgramTests {
     #expect(check.output.hasPrefix("b \"9799314159269\": "))
     #expect(check.errors == "larder: the store has 1 problems\n")
   }
+
+  @Test("check lists every page that is damaged")
+  func damagedPages() throws {
+    let books = LarderProgram.fixture("books.ndjson")
+    _ = try larder.runOnStore("import", books, "--into", "b", "--key", "isbn")
+    let path = URL(filePath: larder.store).appending(path: "data.mdb")
+    var data = try Data(contentsOf: path)
+    // The nodes of the pages, whose heads stay.
+    for page in 2..<(data.count / 4096) where data[page * 4096 + 10] == 2 {
+      data.replaceSubrange(
+        page * 4096 + 16..<page * 4096 + 200, with: Data(repeating: 0xFF, count: 184))
+    }
+    try data.write(to: path)
+
+    let check = try larder.runOnStore("check")
+
+    #expect(check.status == 1)
+    let lines = check.output.split(separator: "\n")
+    #expect(!lines.isEmpty && lines.allSatisfy { $0.hasPrefix("page ") }, "\(check.output)")
+    #expect(check.errors.contains("is damaged"))
+  }
 }

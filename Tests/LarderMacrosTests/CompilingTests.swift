@@ -90,7 +90,7 @@ import Testing
   func calls() throws {
     let source = try Compiler.source("Calls")
     let expected = mistakes(in: source)
-    #expect(expected.count == 17)
+    #expect(expected.count == 21)
 
     let errors = try Compiler.messages(source, "-swift-version", "6")
       .filter { $0.severity == "error" }.sorted { $0.line < $1.line }

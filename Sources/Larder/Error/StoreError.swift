@@ -241,6 +241,9 @@ extension StoreError: CustomStringConvertible {
     case .keyField(let collection, let stored?, let given):
       "The key of \(collection) is its field `\(stored)`, not `\(given)`. Name that one; or save the documents in "
         + "a collection of another name, under their new keys, and delete the old ones."
+    case .keyField(let collection, nil, ""):
+      "No document of \(collection) has shown yet which field is its key. Import into the collection by its name: "
+        + "`importDocuments(from: source, into: \"\(collection)\", key: \"id\")`."
     case .keyField(let collection, nil, _):
       "The keys of \(collection) are computed by its type, so that only the type can save there."
     case .collectionName(let name, let reason):

@@ -1,4 +1,5 @@
 internal import Larder
+internal import LarderLMDB
 
 enum CheckCommand: Command {
   static let name = "check"
@@ -8,7 +9,8 @@ enum CheckCommand: Command {
 
     Checks every page before LMDB reads it, and then every record: its checksum, its fields and their
     kinds, the order of keys, the entries of indexes, and the counts. Changes nothing. Lists problems,
-    one in a line, at most 100.
+    one in a line, at most 100. Where pages are damaged, those are listed, and no record is read:
+    `larder quarantine` saves the records that are whole.
 
       --store DIR  the store's folder; else the environment's LARDER_STORE
 
@@ -21,8 +23,18 @@ enum CheckCommand: Command {
 
   static func run(_ arguments: Arguments) throws -> ExitCode {
     _ = try arguments.operands()
-    let store = try arguments.storeToRead(checksPages: true)
-    let report = try store.checkedInSight()
+    Interruption.watch()
+    let report: CheckReport
+    do {
+      report = try arguments.storeToRead(checksPages: true).checkedInSight()
+    } catch is CancellationError {
+      throw Failure("it was stopped before it came to the end")
+    } catch let error as StoreError {
+      guard case .damagedFile = error else { throw error }
+      let faults = Environment.pageFaults(of: try arguments.storePath())
+      try Console.whileRead { for fault in faults { try Console.print(fault) } }
+      throw error
+    }
     try Console.whileRead { for problem in report.problems { try Console.print("\(problem)") } }
     guard report.isSound else {
       let more = report.problems.count >= CheckReport.maximumProblemCount ? " or more" : ""
@@ -39,6 +51,7 @@ extension Store {
     var line = ProgressLine()
     defer { line.clear() }
     return try check { news in
+      try Interruption.check()
       line.show("checking", fraction: news.fraction) { seconds in
         [
           "\(Console.grouped(news.completed)) documents",

@@ -129,6 +129,9 @@ enum IndexCommand: Command {
       throw UsageError(
         "\(text.inQuotes) is no field, such as `body`, or `title:3` with a weight")
     }
+    guard (1...100).contains(weight) else {
+      throw UsageError("the weight of \(text.inQuotes) is not from 1 to 100")
+    }
     return DynamicSearchField(path, weight: weight)
   }
 

@@ -51,12 +51,14 @@ enum SyncCheckCommand: Command {
     // Pushes go as they are, so that the server's own limits are met.
     var options = HTTPRemoteOptions()
     options.maximumPushBodyByteCount = .max
-    let report = try finished { [conformance, options] in
+    Interruption.watch()
+    let report = try finished(endsAtInterruption: true) { [conformance, options] in
       await conformance.check(scope: scope, otherScope: other) {
         HTTPRemote(url: url, options: options) { _ in token }
       }
     }
     try Console.whileRead { try Console.print(report.description) }
+    if Interruption.isWished { throw Failure("it was stopped before it came to the end") }
     return report.isGood ? .success : .failure
   }
 }

@@ -50,7 +50,7 @@ struct CSVReader: ~Copyable, Sendable {
     text = TextWindow(source)
     self.delimiter = delimiter.byte
     self.columnCount = columnCount
-    self.limits = limits
+    self.limits = limits.honoured
     self.takesEmptyLines = takesEmptyLines
   }
 

@@ -39,7 +39,8 @@ public struct ExportOptions: Sendable {
   /// The fields that are written, in this order; nil for all, in the catalogue's order.
   public var fields: [FieldPath]?
 
-  /// Shows what would steer a terminal as U+FFFD, in CSV; JSON escapes it anyway.
+  /// Shows what would steer a terminal as U+FFFD, in CSV; JSON escapes control characters anyway, and has marks of
+  /// direction as they are.
   package var isForTerminal = false
 
   /// Told, before it is made, the path of the file that takes the target's name when it is whole: for those who

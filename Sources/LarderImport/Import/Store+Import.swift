@@ -70,10 +70,16 @@ extension Store {
   ) throws -> ImportReport {
     let isTable = options.format.resolved(for: source.name) == .csv
     let rehearsal = try SaveRehearsal(
-      collection(Entity.schema.name), keyField: Entity.schema.keyField ?? "", declaring: type,
+      collection(Entity.schema.name), keyField: try keyField(of: type), declaring: type,
       allowsMixed: options.allowsMixedKinds,
       rules: options.rules(isTable: isTable))
     return try importDocuments(from: source, rehearsal, options, progress)
+  }
+
+  /// The fields of a plain type are those that its values have had.
+  private func keyField<Entity: Document>(of type: Entity.Type) throws -> String {
+    if let field = Entity.schema.keyField { return field }
+    return try read { $0.outline(of: Entity.schema.name)?.keyField } ?? ""
   }
 
   private func importDocuments(

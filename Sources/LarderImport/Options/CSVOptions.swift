@@ -71,6 +71,8 @@ public struct CSVDelimiter: Hashable, Sendable {
 /// How much of anything a CSV file may hold before it is refused.
 ///
 /// Every limit is the largest size that is still accepted.
+///
+/// Limits below 0 mean 0.
 public struct CSVLimits: Equatable, Sendable {
   /// Bytes of one field, without the quotes around it.
   public var fieldByteCount = 64 << 20
@@ -83,6 +85,15 @@ public struct CSVLimits: Equatable, Sendable {
 
   /// The default limits.
   public init() {}
+
+  /// The same limits, none of them below 0.
+  var honoured: CSVLimits {
+    var limits = self
+    limits.fieldByteCount = max(0, fieldByteCount)
+    limits.rowByteCount = max(0, rowByteCount)
+    limits.columnCount = max(0, columnCount)
+    return limits
+  }
 }
 
 /// How the bytes of a file are laid out.

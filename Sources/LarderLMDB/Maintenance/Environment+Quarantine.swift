@@ -106,6 +106,11 @@ extension Environment {
     try SafeFiles.syncFolder(files.folder)
   }
 
+  /// What is wrong with the pages of a store that opening has found damaged, one line for each, a hundred at most.
+  package static func pageFaults(of folder: String) -> [String] {
+    pageReport(folder + "/data.mdb").faults.map { "\($0)" }
+  }
+
   /// What is wrong with the file, a disk that cannot read it included.
   private static func pageReport(_ path: String) -> PageReport {
     var report = PageReport()

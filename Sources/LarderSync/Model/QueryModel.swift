@@ -115,7 +115,8 @@ extension QueryModel {
   /// Whether ``loadMore()`` may bring more rows. False while it does, and while a new query is read.
   public var mayHaveMore: Bool {
     guard let wanted = pages.rowCount else { return false }
-    return rows.count >= wanted && loadedQuery == query
+    // Also where a query was changed and set back: it is read anew.
+    return rows.count >= wanted && loadedQuery == query && !follower.isReading
   }
 
   /// Shows one page more: call it when the end of the list comes into sight. Does nothing unless

@@ -25,7 +25,7 @@ final class RequestFollower<Request: Equatable & Sendable, Value: Sendable> {
   @ObservationIgnored private var watching: ModelWork?
   @ObservationIgnored private var refreshing: ModelWork?
   /// Whether the first event of a stream is awaited, which may be of an earlier request.
-  @ObservationIgnored private var isReading = false
+  private(set) var isReading = false
 
   init(
     _ request: Request, refreshedBy updater: (any Updater)?,
@@ -45,7 +45,7 @@ final class RequestFollower<Request: Equatable & Sendable, Value: Sendable> {
     refreshing = nil
     // A view that is told of a change draws again, and starts this anew.
     if refreshState.isRefreshing { refreshState.isRefreshing = false }
-    isReading = false
+    if isReading { isReading = false }
   }
 
   /// Takes another request for the one that is followed.

@@ -73,6 +73,30 @@ import Testing
     }
   }
 
+  @Test("a model whose query is changed and set back gives no more until it was read anew")
+  func setBack() async throws {
+    try await withTemporaryStore { store in
+      let sellers = store.repository(of: Seller.self)
+      try await sellers.save(Seller.many(40))
+      let model = QueryModel(sellers, Seller.byOrder, pageSize: 10)
+      model.start()
+      await waitUntil { model.isLoaded }
+      model.loadMore()
+      await waitUntil { model.rows.count == 20 }
+
+      model.query = Seller.where { $0.phone.hasPrefix("22 1") }
+      model.query = Seller.byOrder
+      #expect(!model.mayHaveMore && model.rows.count == 20)
+      model.loadMore()
+      await waitUntil { model.rows.count == 10 }
+      #expect(model.mayHaveMore)
+      model.loadMore()
+      await waitUntil { model.rows.count == 20 }
+      model.stop()
+      await settle { !store.hasWatchers }
+    }
+  }
+
   @Test("a model shows models with what belongs to them, and follows both")
   func joined() async throws {
     try await withTemporaryStore { store in

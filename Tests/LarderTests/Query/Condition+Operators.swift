@@ -175,6 +175,12 @@ extension Condition {
           filter: { $0.marks.containsAll(of: numbers) },
           holds: { $0.marks?.isSuperset(of: numbers) ?? false })
       },
+      { random in
+        let number = random.pick(Pool.integers)
+        return Condition(
+          filter: { $0.marks.allSatisfy { $0 <= number } },
+          holds: { $0.marks?.allSatisfy { $0 <= number } ?? false })
+      },
     ]
   }
 

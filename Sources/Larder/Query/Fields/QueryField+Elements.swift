@@ -51,9 +51,7 @@ where Value: FieldElements & SendableMetatype, Value.Elements: SendableMetatype 
   /// Whether the array or set has each of `elements`.
   public func containsAll(of elements: some Sequence<Element>) -> Filter<Entity>
   where Element: Comparand {
-    let all = Filter<Entity>(node: .all(tests(of: elements)), depth: 2)
-    if Value.self == Value.Elements.self { return all }
-    return !filter(operand { $0._elements == nil ? .null : .bool(true) }, .equal(.null)) && all
+    whereThere(Filter<Entity>(node: .all(tests(of: elements)), depth: 2))
   }
 
   private func tests(of elements: some Sequence<Element>) -> [FilterNode]
@@ -84,15 +82,22 @@ where Value: FieldElements & SendableMetatype, Value.Elements: SendableMetatype 
   /// Whether a `Bool` of each element of the array or set is true.
   public func allSatisfy(
     _ condition: (QueryField<ElementOf<Entity>, Element>) -> QueryField<ElementOf<Entity>, Bool>
-  ) -> Filter<Entity> where Element: Storable & Sendable, Value == Value.Elements {
-    !contains { condition($0) != true }
+  ) -> Filter<Entity> where Element: Storable & Sendable {
+    allSatisfy { condition($0) == true }
   }
 
   /// Whether the condition holds for each element of the array or set.
   public func allSatisfy(
     _ condition: (QueryField<ElementOf<Entity>, Element>) -> Filter<ElementOf<Entity>>
-  ) -> Filter<Entity> where Element: Storable & Sendable, Value == Value.Elements {
-    !contains { !condition($0) }
+  ) -> Filter<Entity> where Element: Storable & Sendable {
+    whereThere(!contains { !condition($0) })
+  }
+
+  /// A condition that does not hold where the array or set is nil.
+  private func whereThere(_ condition: Filter<Entity>) -> Filter<Entity> {
+    if Value.self == Value.Elements.self { return condition }
+    return !filter(operand { $0._elements == nil ? .null : .bool(true) }, .equal(.null))
+      && condition
   }
 
   private func contains(

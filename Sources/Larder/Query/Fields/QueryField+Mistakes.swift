@@ -27,3 +27,72 @@ extension QueryField {
     fatalError("unavailable")
   }
 }
+
+extension QueryField where Value == Bool? {
+  @_disfavoredOverload
+  @available(
+    *, unavailable,
+    message: "the field is nil in some documents: write `$0.field == false`, or `!= true` for nil as well"
+  )
+  public static prefix func ! (field: Self) -> Filter<Entity> { fatalError("unavailable") }
+}
+
+extension Query {
+  @_disfavoredOverload
+  @available(
+    *, unavailable, message: "the field is nil in some documents: write `where { $0.field == true }`"
+  )
+  public func `where`(_ condition: (Fields<Entity>) -> QueryField<Entity, Bool?>) -> Self {
+    fatalError("unavailable")
+  }
+}
+
+extension Document {
+  @_disfavoredOverload
+  @available(
+    *, unavailable, message: "the field is nil in some documents: write `where { $0.field == true }`"
+  )
+  public static func `where`(
+    _ condition: (Fields<Self>) -> QueryField<Self, Bool?>
+  ) -> Query<Self> {
+    fatalError("unavailable")
+  }
+}
+
+extension QueryField {
+  @_disfavoredOverload
+  @available(*, unavailable, message: "write the field on the left, as in `$0.age == 18`")
+  public static func == <Other: Comparand>(value: Other, field: Self) -> Filter<Entity> {
+    fatalError("unavailable")
+  }
+
+  @_disfavoredOverload
+  @available(*, unavailable, message: "write the field on the left, as in `$0.age != 18`")
+  public static func != <Other: Comparand>(value: Other, field: Self) -> Filter<Entity> {
+    fatalError("unavailable")
+  }
+
+  @_disfavoredOverload
+  @available(*, unavailable, message: "write the field on the left, as in `$0.age > 18`")
+  public static func < <Other: Comparand>(value: Other, field: Self) -> Filter<Entity> {
+    fatalError("unavailable")
+  }
+
+  @_disfavoredOverload
+  @available(*, unavailable, message: "write the field on the left, as in `$0.age < 18`")
+  public static func > <Other: Comparand>(value: Other, field: Self) -> Filter<Entity> {
+    fatalError("unavailable")
+  }
+
+  @_disfavoredOverload
+  @available(*, unavailable, message: "write the field on the left, as in `$0.age >= 18`")
+  public static func <= <Other: Comparand>(value: Other, field: Self) -> Filter<Entity> {
+    fatalError("unavailable")
+  }
+
+  @_disfavoredOverload
+  @available(*, unavailable, message: "write the field on the left, as in `$0.age <= 18`")
+  public static func >= <Other: Comparand>(value: Other, field: Self) -> Filter<Entity> {
+    fatalError("unavailable")
+  }
+}
