@@ -191,6 +191,12 @@ extension WriteTransaction {
       }
       distance *= 2
     }
-    return nil
+    // There are more of those than of others.
+    guard try cursor.last(), cursor.key.count == 8 else { return nil }
+    let last = UInt64(bigEndian: cursor.key.loadUnaligned(as: UInt64.self))
+    guard let pack = ChangePackReader.age(of: cursor.value, firstSequence: last), last > first,
+      pack.time <= now
+    else { return nil }
+    return now - pack.time
   }
 }

@@ -35,6 +35,8 @@ internal import Synchronization
   let indexQueue = WorkQueue("larder.indexes")
   let damagedSearches = DamagedSearches()
   let evictionPlaces = Locked<[EvictionPlace.ID: EvictionPlace]>([:])
+  /// Bytes in use before the first write that has left more than the quota; nil before there was one.
+  let usedAtOpening = Locked<Int?>(nil)
   /// The store as it was when it was suspended last. Locked while it is suspended or resumed: of two calls at
   /// one time the later one decides.
   let suspended = Locked(SuspendedStore())

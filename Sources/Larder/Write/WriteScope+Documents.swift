@@ -1,7 +1,8 @@
 internal import LarderLMDB
 
 extension WriteScope {
-  /// Deletes the document under `key`; false when there is none.
+  /// Deletes the document under `key`; false when there is none, or one with an unsent edit that a write as
+  /// ``ChangeOrigin/sync`` leaves alone.
   ///
   /// - Throws: ``StoreError/storage(_:)``.
   @discardableResult

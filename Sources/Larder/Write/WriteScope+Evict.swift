@@ -108,7 +108,7 @@ extension WriteScope {
       let count = try evict(rule, binding, count: wanted, excess, asOf: now, &walk)
       evicted += count
       // Pages are measured anew; the others know at once.
-      guard count > 0, case .bytes = rule.bound else { break }
+      guard count > 0, walk.unsentLimit > 0, case .bytes = rule.bound else { break }
     }
     return evicted
   }

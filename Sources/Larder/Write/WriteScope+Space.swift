@@ -54,11 +54,7 @@ extension WriteScope {
       used = engine.environment.usedByteCount(in: transaction)
     }
     if used <= limit { return }
-    if !hasSaved, used <= max(limits.quota + limits.reserve / 4 * quartersForDeleting, limit) {
-      return
-    }
-    // The quota is smaller than it was. What the map has room for may be taken for deleting then.
-    if !hasSaved, before > limits.quota + limits.reserve, used <= before + limits.reserve { return }
+    if !hasSaved, used <= max(limit, limitForDeleting(before)) { return }
     // The log keeps the old versions of documents that were replaced, until the next change. Half of the
     // reserve stays free for deleting meanwhile.
     if !isMore, used <= limits.quota + limits.reserve / 2 { return }
@@ -66,14 +62,27 @@ extension WriteScope {
       Shortage(
         path: engine.environment.folder, limit: .quota, usedByteCount: before,
         freeByteCount: max(0, limits.quota - before), neededByteCount: needed,
-        unsentCount: try transaction.outboxCount(engine.outboxDatabases)))
+        unsentCount: try engine.outboxDatabases.map {
+          try transaction.statistics(of: $0.outbox).entryCount
+        }))
   }
 
-  /// How much of the reserve what only deletes may fill. The last quarter stays free, so that whatever makes the store
-  /// smaller goes through. Of what a deletion in a synced collection leaves in the outbox there may be more than it gives
-  /// back: then half stays free, for the engine, which empties the outbox.
-  private var quartersForDeleting: Int {
-    engine.outboxDatabases == nil || hasReconciled ? 3 : 2
+  /// How large the store may become by what only deletes. The last quarter of the reserve stays free, so that whatever
+  /// makes the store smaller goes through. Of what a deletion in a synced collection leaves in the outbox there may be
+  /// more than it gives back: then half stays free, for the engine, which empties the outbox.
+  ///
+  /// A store that was larger than its quota when it was opened may become larger by as much: the quota was lowered.
+  private borrowing func limitForDeleting(_ before: Int) -> Int {
+    let limits = engine.spaceLimits(in: transaction)
+    if hasReconciled { return max(limits.quota, before) + limits.reserve }
+    var base = limits.quota
+    if engine.space.askedQuota != nil {
+      base = engine.usedAtOpening.withLock { used in
+        used = used ?? before
+        return max(base, used ?? base)
+      }
+    }
+    return base + limits.reserve / 4 * (engine.outboxDatabases == nil ? 3 : 2)
   }
 
   /// Nothing is saved that would take the last of the disk: it is kept for deleting. On a full disk

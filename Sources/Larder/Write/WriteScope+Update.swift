@@ -51,8 +51,9 @@ extension WriteScope {
     } catch {
       throw noted(error)
     }
-    try apply(Batch(builder), clearing: nil, binding)
-    return mapper.convert(entity)
+    let report = try apply(Batch(builder), clearing: nil, binding)
+    // With an edit that waits to be sent it stays as it is.
+    return mapper.convert(report.kept > 0 ? stored : entity)
   }
 
   /// Saves a document and returns the one that it replaces; nil when there was none.

@@ -101,6 +101,17 @@ extension SyncEngine {
   /// - Throws: ``SyncError/nothingToSettle(_:)``, ``SyncError/unmergeable(_:reason:)``; `StoreError`. Nothing is
   ///   changed then.
   public func settle(_ name: RemoteKey, as resolution: Resolution) async throws {
+    do {
+      try merge(name, resolution)
+    } catch let error where SyncTables.isRefusal(error) {
+      if case .here = resolution { return try keepHere(name) }
+      guard let error = error as? UnreadableChange else { throw error }
+      throw SyncError.unmergeable(
+        name, reason: "what the server has cannot be saved here: \(error)")
+    }
+  }
+
+  private func merge(_ name: RemoteKey, _ resolution: Resolution) throws {
     try change(name) { place, key, entry, tx in
       if entry.hold?.code == SyncTables.refused {
         return try overwrite(name, place, key, entry, resolution, &tx)
@@ -111,6 +122,18 @@ extension SyncEngine {
       let document = try newer.record.flatMap { try place.document(kept: $0, key, tx) }
       var reconciling = Reconciling(place: place, key: key, entry: entry)
       try reconciling.settle(Incoming(base: base, document: document), as: resolution, &tx)
+      return true
+    }
+  }
+
+  /// Has an edit sent over the version that it is in conflict with, whatever that is.
+  private func keepHere(_ name: RemoteKey) throws {
+    try change(name) { place, key, entry, tx in
+      guard entry.isConflict, let newer = entry.newer else { return false }
+      entry.base = newer.base
+      entry.shadow = nil
+      (entry.flight, entry.newer, entry.hold) = (nil, nil, nil)
+      try tx.setOutboxEntry(place.collection.name, key, to: entry)
       return true
     }
   }

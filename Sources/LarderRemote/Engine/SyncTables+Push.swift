@@ -296,7 +296,12 @@ extension SyncTables {
       guard answers.count > 1 else {
         if case .accepted? = answers.first?.1 {
           // It was taken. What came after it cannot be merged here: somebody is to look at it.
-          return try save(answers, request, of: flight, mend: mend, isAsking: true)
+          do {
+            return try save(answers, request, of: flight, mend: mend, isAsking: true)
+          } catch let error where Self.isRefusal(error) {
+            // Nor can anybody: it comes again, and is then one of those that are refused.
+            return try save(answers, request, of: flight, mend: mend, forgetsNewer: true)
+          }
         }
         if case (let mutation, .conflict(let version?))? = answers.first,
           let there = version.document
@@ -326,7 +331,8 @@ extension SyncTables {
 
   private func save(
     _ answers: ArraySlice<(Mutation, PushResult)>, _ request: PushRequest, of flight: Flight,
-    mend: (@Sendable (RejectedEdit) -> DynamicDocument?)?, isAsking: Bool = false
+    mend: (@Sendable (RejectedEdit) -> DynamicDocument?)?, isAsking: Bool = false,
+    forgetsNewer: Bool = false
   ) throws {
     let scope = number(of: request.scope)
     try write { tx in
@@ -341,6 +347,10 @@ extension SyncTables {
         var answered = Answered(
           tables: self, place: try place(name, outline), key: key, entry: entry, scope: scope,
           wholeLoading: loading, mutation: mutation, isAsking: isAsking)
+        if forgetsNewer {
+          answered.entry.newer = nil
+          try restart(scope, &tx)
+        }
         try answered.take(result, mend, &tx)
       }
     }

@@ -250,4 +250,78 @@ struct EngineUpgradeTests {
     #expect(try desk.store.repository(of: After.Shelf.self).count() == 0)
     try desk.close()
   }
+
+  @Test(
+    "an edit that waits for somebody beside a version which cannot be upgraded can be sent over it")
+  func unsettled() async throws {
+    put(#"{"id":"a","name":"old","place":"7"}"#)
+    let asking = SyncedCollection(Before.Shelf.self, resolver: { _ in .ask })
+    let old = try SyncDesk(server, collections: [asking])
+    try await old.sync()
+    try await old.store.repository(of: Before.Shelf.self)
+      .save(Before.Shelf(id: "a", name: "phone", place: "7"))
+    put(#"{"id":"a","name":"tablet","place":"nowhere"}"#)
+    try await old.sync()
+    #expect(try old.engine.conflicts().count == 1)
+    try await old.store.migrate(After.Shelf.self, to: 2) { shelf in
+      if shelf["place"] == "7" { shelf["place"] = 7 }
+    }
+
+    let desk = try desk(old.store)
+    try await desk.sync()
+    #expect(try desk.engine.conflicts().map(\.there?["place"]) == ["nowhere"])
+    await #expect(throws: SyncError.self) { try await desk.engine.settle(key, as: .there) }
+    try await desk.engine.settle(key, as: .here)
+    try await desk.sync()
+    #expect(there == #"{"id": "a", "name": "phone", "place": 7}"#)
+    #expect(try desk.engine.pending().isEmpty && desk.engine.conflicts().isEmpty)
+    try desk.close()
+  }
+
+  @Test(
+    "an edit that was accepted before such a version came is answered, and keeps nobody from syncing"
+  )
+  func accepted() async throws {
+    put(#"{"id":"a","name":"old","place":"7"}"#)
+    let server = server
+    let hears = Flag()
+    let deaf = ClosureRemote {
+      try await server.pull($0)
+    } push: { request in
+      let results = try await server.push(request)
+      guard hears.isSet else { throw RemoteError.unavailable("the answer is lost") }
+      return results
+    }
+    let old = try SyncDesk(deaf, collections: [SyncedCollection(Before.Shelf.self)])
+    hears.set()
+    try await old.sync()
+    let silent = ClosureRemote {
+      try await server.pull($0)
+    } push: { request in
+      _ = try await server.push(request)
+      throw RemoteError.unavailable("the answer is lost")
+    }
+    let lost = try SyncDesk(
+      silent, store: old.store, collections: [SyncedCollection(Before.Shelf.self)])
+    try await lost.store.repository(of: Before.Shelf.self)
+      .save(Before.Shelf(id: "a", name: "phone", place: "7"))
+    try? await lost.sync()
+    put(#"{"id":"a","name":"tablet","place":"nowhere"}"#)
+    try? await lost.sync()
+    #expect(try lost.engine.pending().map(\.status) == [.sent])
+    try await lost.store.migrate(After.Shelf.self, to: 2) { shelf in
+      if shelf["place"] == "7" { shelf["place"] = 7 }
+    }
+
+    let desk = try desk(lost.store)
+    _ = server.put(
+      RemoteKey("Shelf", "b"), RemoteDocument(#"{"id":"b","name":"b","place":"1"}"#), in: "all")
+    try await desk.sync()
+    try await desk.sync()
+    #expect(try desk.engine.pending().isEmpty)
+    #expect(try desk.engine.refused().map(\.key) == [key])
+    #expect(try desk.store.repository(of: After.Shelf.self).get("b")?.place == 1)
+    #expect(try shelf(on: desk)?.name == "phone")
+    try desk.close()
+  }
 }

@@ -14,7 +14,7 @@ import Testing
 @Suite struct FuturePackTests {
   @Test(
     "changes that were written while the clock was ahead age with those behind them",
-    arguments: [1, 2, 20])
+    arguments: [1, 2, 20, 200])
   func ages(_ count: Int) throws {
     let folder = TestFolder()
     var options = StoreOptions()

@@ -56,7 +56,10 @@ import Testing
     },
     Row(testDescription: "an update", texts: withoutD.merging(["d": "new"]) { $1 }) { store in
       for id in ["a", "c", "d"] {
-        try await store.repository(of: Slip.self).update(id, as: .sync) { $0.text = "new" }
+        let slip = try await store.repository(of: Slip.self).update(id, as: .sync) {
+          $0.text = "new"
+        }
+        #expect(slip?.text == (id == "d" ? "new" : "mine"))
       }
       return nil
     },

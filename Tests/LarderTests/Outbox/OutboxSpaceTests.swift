@@ -71,6 +71,32 @@ import Testing
     try verifyAndClose(store)
   }
 
+  @Test("also where the quota was lowered")
+  func lowered() throws {
+    let (full, count) = try fullStore(quota: 3 << 20)
+    try full.close()
+    for excess in [0.3, 0.6, 0.9, 1.2] {
+      var options = StoreOptions()
+      options.durability = .volatile
+      options.quotaByteCount = (3 << 20) - Int(excess * 1_048_576)
+      let store = try Store(at: folder.store, options: options)
+      let grains = store.repository(of: Grain.self)
+      #expect(throws: StoreError.self) { try grains.save(Grain(id: count, number: 0)) }
+      let first = try #require(try grains.fetch(Grain.all.sorted(by: \.id).limit(1)).first?.id)
+      #expect(try grains.delete(keys: Array(first..<first + 50)) == 50)
+      // As an engine does.
+      for number in first..<first + 50 {
+        try store.write(as: .sync) { tx in
+          try tx.reconciling { tx in
+            try tx.setBase("Grain", key(number), to: nil)
+            try tx.setOutboxEntry("Grain", key(number), to: nil)
+          }
+        }
+      }
+      try store.close()
+    }
+  }
+
   @Test(
     "and for the engine that sends it, whereupon the next can be deleted",
     arguments: [nil, 3 << 20])

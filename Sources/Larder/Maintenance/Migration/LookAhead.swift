@@ -19,6 +19,8 @@ struct LookAhead: Error, Sendable {
   let totalCount: Int
   private(set) var change: KindChange
   private(set) var visitedCount = 0
+  /// Whether it has met what only a change of others can explain, and says nothing.
+  private(set) var isBroken = false
   /// Nil where no documents are left.
   private var lastKey: [UInt8]?
 
@@ -52,13 +54,25 @@ struct LookAhead: Error, Sendable {
     try store.checkOpen()
     try store.engine.storing {
       let snapshot = try store.engine.snapshot()
-      guard let documents = snapshot.catalogue[collection.name]?.documents else {
-        lastKey = nil
-        return
+      guard let current = snapshot.catalogue[collection.name] else { return end() }
+      // Others may have declared fields since.
+      var description = current.description
+      let hasBegun = description.migratingTo != nil
+      if !hasBegun { try description.beginMigration(to: version) }
+      let collection = Collection(description, documents: current.documents)
+      do {
+        try visit(collection, limits, snapshot.transaction, body)
+      } catch {
+        // It may be about a document that others have changed.
+        if hasBegun || snapshot.sequence == sequence { throw error }
+        end()
       }
-      let collection = Collection(collection.description, documents: documents)
-      try visit(collection, limits, snapshot.transaction, body)
     }
+  }
+
+  private mutating func end() {
+    isBroken = true
+    lastKey = nil
   }
 
   /// Reads all of them in a transaction.

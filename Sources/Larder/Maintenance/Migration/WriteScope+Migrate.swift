@@ -47,7 +47,9 @@ extension WriteScope {
       try scope.suspendIndexes(of: name, named: postponed)
       let (sequence, totalCount) = (scope.state.sequence, state.totalCount)
       let doneCount = state.doneCount + batch.documents.count
-      let isKnown = try ahead.map { try !isFirst || !scope.hasChanged(name, since: $0.sequence) }
+      let isKnown = try ahead.map { ahead in
+        try !ahead.isBroken && (!isFirst || !scope.hasChanged(name, since: ahead.sequence))
+      }
       try scope.write(batch, hasEarlier: !isFirst) { [batch] change, transaction in
         if batch.isLast { return }
         if let ahead, ahead.fields == change.fields, isKnown == true {

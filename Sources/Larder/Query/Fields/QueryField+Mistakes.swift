@@ -32,7 +32,9 @@ extension QueryField where Value == Bool? {
   @_disfavoredOverload
   @available(
     *, unavailable,
-    message: "the field is nil in some documents: write `$0.field == false`, or `!= true` for nil as well"
+    message: """
+      the field is nil in some documents: write `$0.field == false`, or `!= true` for nil as well
+      """
   )
   public static prefix func ! (field: Self) -> Filter<Entity> { fatalError("unavailable") }
 }
@@ -40,7 +42,8 @@ extension QueryField where Value == Bool? {
 extension Query {
   @_disfavoredOverload
   @available(
-    *, unavailable, message: "the field is nil in some documents: write `where { $0.field == true }`"
+    *, unavailable,
+    message: "the field is nil in some documents: write `where { $0.field == true }`"
   )
   public func `where`(_ condition: (Fields<Entity>) -> QueryField<Entity, Bool?>) -> Self {
     fatalError("unavailable")
@@ -50,7 +53,8 @@ extension Query {
 extension Document {
   @_disfavoredOverload
   @available(
-    *, unavailable, message: "the field is nil in some documents: write `where { $0.field == true }`"
+    *, unavailable,
+    message: "the field is nil in some documents: write `where { $0.field == true }`"
   )
   public static func `where`(
     _ condition: (Fields<Self>) -> QueryField<Self, Bool?>

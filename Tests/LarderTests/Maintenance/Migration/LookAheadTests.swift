@@ -119,6 +119,26 @@ import Testing
     }
   }
 
+  @Test("fields that others declare meanwhile are read as they are")
+  func declared() throws {
+    try withTemporaryStore { store in
+      try fill(store)
+      var hasSaved = false
+      try store.migrate(NewBallot.self, to: 2) { ballot in
+        if ballot.key == 1999, !hasSaved {
+          hasSaved = true
+          try store.collection("Ballot").save([
+            ["id": 2300, "votes": 2300, "booth": .document(["number": 7])]
+          ])
+        }
+        change(&ballot)
+      }
+      #expect(hasSaved)
+      #expect(try store.collection("Ballot").get(2300)?["booth"] == .document(["number": 7]))
+      try checkMigrated(store)
+    }
+  }
+
   @Test("its progress is told, and the fraction of the whole only grows")
   func progress() async throws {
     try await withTemporaryStore { store in
