@@ -174,8 +174,8 @@ extension WriteTransaction {
     return byteCount - ChangeLogPruning.leastByteCount > retention.maximumByteCount
   }
 
-  /// The age of a pack behind one, the first that is found which was not written while the clock was ahead. It looks
-  /// twice as far each time, as there may be very many of those.
+  /// The age of a later pack, which was not written while the clock was ahead. Looks twice as far each time, as many may
+  /// have been; at last it looks at the newest. Nil where that was written ahead, too.
   private borrowing func ageBehind(
     _ first: UInt64, to head: UInt64, _ now: Double, in database: Database
   ) throws -> Double? {
@@ -183,19 +183,21 @@ extension WriteTransaction {
     var distance: UInt64 = 1
     while first + distance <= head {
       let key = withUnsafeBytes(of: (first + distance).bigEndian) { Array($0) }
-      guard try key.withUnsafeBytes({ try cursor.seek(atOrAfter: $0) }), cursor.key.count == 8
-      else { return nil }
-      let next = UInt64(bigEndian: cursor.key.loadUnaligned(as: UInt64.self))
-      if let pack = ChangePackReader.age(of: cursor.value, firstSequence: next), pack.time <= now {
-        return now - pack.time
-      }
+      guard try key.withUnsafeBytes({ try cursor.seek(atOrAfter: $0) }) else { break }
+      if let age = Self.age(at: cursor, behind: first, now) { return age }
       distance *= 2
     }
-    // There are more of those than of others.
-    guard try cursor.last(), cursor.key.count == 8 else { return nil }
-    let last = UInt64(bigEndian: cursor.key.loadUnaligned(as: UInt64.self))
-    guard let pack = ChangePackReader.age(of: cursor.value, firstSequence: last), last > first,
-      pack.time <= now
+    // More were written ahead than since.
+    return try cursor.last() ? Self.age(at: cursor, behind: first, now) : nil
+  }
+
+  private static func age(
+    at cursor: borrowing Cursor, behind first: UInt64, _ now: Double
+  ) -> Double? {
+    guard cursor.key.count == 8,
+      case let sequence = UInt64(bigEndian: cursor.key.loadUnaligned(as: UInt64.self)),
+      sequence > first,
+      let pack = ChangePackReader.age(of: cursor.value, firstSequence: sequence), pack.time <= now
     else { return nil }
     return now - pack.time
   }

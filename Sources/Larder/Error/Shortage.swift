@@ -27,8 +27,8 @@ public struct Shortage: Equatable, Sendable {
   public internal(set) var logByteCount: Int?
   /// The named consumer that keeps the log from becoming smaller; nil where there is none.
   public internal(set) var waitingConsumer: String?
-  /// Edits of synced collections that were not sent yet, each of which takes room, with those of the change; nil where
-  /// that is not known.
+  /// How many edits of synced collections wait to be sent, those of the refused change included: each takes room. Nil
+  /// where that is not known.
   public internal(set) var unsentCount: Int?
 
   /// Makes one; tests build them to stand in for a real one.
@@ -85,7 +85,7 @@ extension Shortage: CustomStringConvertible {
   private var advice: String {
     switch limit {
     case .quota:
-      "Delete documents, which there is always room for and which makes most where their keys are "
+      "Delete documents, which makes most room where their keys are "
         + "neighbours; let the oldest go by themselves (`ageing`); drop indexes that you can do without (`dropIndex`); or open the store with a "
         + "larger `quotaByteCount` or `mapByteCount`."
     case .map:

@@ -113,7 +113,7 @@ extension WriteScope {
     return evicted
   }
 
-  /// What is too much of a collection, or may be: counted in documents, or in bytes of pages.
+  /// By how much a collection exceeds a rule, in documents or in bytes of pages.
   private struct Excess {
     var amount: Int
     /// How much of it may go before it is measured anew, and how many documents at most.

@@ -149,8 +149,8 @@ enum SafeFiles {
       ).partialValue)
   }
 
-  /// What an error of LMDB means where the disk is full: a write that was cut short is all that it says then. Nil for
-  /// others.
+  /// On a full disk LMDB reports a write that was cut short as an input/output error. This is the error to throw instead;
+  /// nil where the error is another one, or the disk has room.
   static func lackOfRoom(_ error: any Error, in folder: String) -> LMDBError? {
     guard case .system(SystemCall.inputOutput)? = (error as? LMDBError)?.code,
       let free = freeByteCount(folder), free < 64 << 10

@@ -23,7 +23,7 @@ struct KindChange: Sendable {
 
   var isEmpty: Bool { kinds.isEmpty }
 
-  /// The fields of which it is not certain yet that they keep their kinds.
+  /// The fields whose kind may still change.
   var fields: Set<String> { Set(kinds.keys) }
 
   /// The kind of all values of a field that were seen so far; nil where they have none in common.

@@ -3,17 +3,17 @@ internal import LarderLMDB
 /// A pass over documents behind a batch, to see them as the closure of a migration will leave them: what kind a field
 /// gets depends on all of them.
 ///
-/// It ends the batch that needs it. The pass reads snapshots, so that nobody who writes has to wait for it, and the batch
-/// runs again afterwards.
+/// A batch that needs to know this throws it, and runs again when the pass is done. The pass reads snapshots, so that other
+/// writers do not wait for it.
 struct LookAhead: Error, Sendable {
   /// As it is while it is migrated.
   let collection: Collection
   let version: Int
-  /// What the pass is to find out about.
+  /// The fields whose kind it is about.
   let fields: Set<String>
   /// Which change of the store was the last one. As long as a migration has not begun, others may change the documents.
   let sequence: UInt64
-  /// How many such passes there were before, of which others have changed the documents.
+  /// How many passes came to nothing before, because others had changed the documents.
   let earlierCount: Int
   /// How many documents there are behind the batch.
   let totalCount: Int
