@@ -29,7 +29,7 @@ import Testing
       ExportError.readerGone(file: "a.csv"),
       UnsoundStore(report: CheckReport()),
       RemoteError.cursorExpired, SyncError.noKeyField(collection: "notes"),
-      SyncError.tooManyScopes,
+      SyncError.tooManyScopes, SyncError.accountLength(byteCount: 0),
       EarlierFailure(kind: "URLError", date: Date()), FetchInterrupted(),
       DeltaError.tokenExpired,
       ConformanceFailure(fact: "it keeps what it is given", details: "it kept nothing", seed: 1),

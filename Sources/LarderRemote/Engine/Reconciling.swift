@@ -15,6 +15,9 @@ struct Reconciling {
   let place: SyncTables.Place
   let key: [UInt8]
   var entry: OutboxEntry
+  /// Whether more of what others have changed may come before the edit is sent: a unique value that is taken may
+  /// become free.
+  var isEarly = false
 
   private var name: String { place.collection.name }
 
@@ -79,6 +82,8 @@ struct Reconciling {
         let reason = "`\(failure.field)` cannot be merged: \(failure.reason)"
         if isAsked { throw SyncError.unmergeable(conflict.key, reason: reason) }
         return try ask(there, because: reason, &tx)
+      } catch StoreError.uniqueViolation where isEarly {
+        return try wait(there, hold: nil, &tx)
       } catch let error where !isAsked && SyncTables.isRefusal(error) {
         return try ask(there, because: "the merged document cannot be saved: \(error)", &tx)
       }
@@ -175,9 +180,17 @@ struct Reconciling {
   private mutating func ask(
     _ there: Incoming, because reason: String = "", _ tx: inout WriteScope
   ) throws {
+    try wait(there, hold: OutboxEntry.Hold(code: "", reason: reason), &tx)
+  }
+
+  /// Keeps the remote's version beside the edit until the two are settled: by somebody where there is a hold, and else
+  /// before the edit is sent.
+  private mutating func wait(
+    _ there: Incoming, hold: OutboxEntry.Hold?, _ tx: inout WriteScope
+  ) throws {
     entry.newer = OutboxEntry.Version(
       base: there.base.bytes, record: try there.document.map { try record(of: $0, &tx) })
-    entry.hold = OutboxEntry.Hold(code: "", reason: reason)
+    entry.hold = hold
     try tx.setOutboxEntry(name, key, to: entry)
     // Until somebody answers it may be deleted there, and be missing when its scope is loaded anew.
     guard there.document != nil else { return }

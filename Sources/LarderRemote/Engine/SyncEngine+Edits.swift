@@ -179,7 +179,8 @@ extension SyncEngine {
   /// An edit that was sent and not answered can be taken back, too. If the remote has taken it all the same, it
   /// comes back with the next pull, as the edit of somebody else would. If what the remote had cannot be saved here, as a
   /// migration has changed the kind of a field since, the document stays as it is, and that version is one of
-  /// those that ``refused()`` lists.
+  /// those that ``refused()`` lists. If what the remote had was not kept beside the edit, as where space was short, the
+  /// next sync reads the scope from its beginning and brings it; the document stays as it is until then.
   ///
   /// - Throws: ``SyncError/nothingToSettle(_:)``; `StoreError`. Nothing is changed then.
   public func discard(_ name: RemoteKey) async throws {
@@ -225,8 +226,14 @@ extension SyncEngine {
       } else if entry.base == nil || entry.newer != nil || isGone {
         try tx.delete(key: value, in: collection)
       } else {
-        // Nobody knows what it was: the remote is asked for everything anew.
-        return false
+        // Nobody knows what it was, as where an edit was too large to keep the version before it. The remote is asked
+        // for its whole scope, and whatever it has there is news.
+        guard var base = SyncBase(try tx.base(collection.name, key)) ?? SyncBase(entry.base) else {
+          return false
+        }
+        base.revision = SyncTables.noRevision
+        try tx.setSyncBase(collection.name, key, to: base)
+        try tables.restart(base.scope, &tx)
       }
       if let newer = entry.newer {
         let base = newer.record == nil ? nil : SyncBase(newer.base)

@@ -48,6 +48,7 @@ public final class SyncEngine: Sendable, Updater {
   /// What the observers were last told. Locked while they are told.
   private let told = Locked(SyncState())
   let facts = Locked<RemoteFacts?>(nil)
+  static let mostAccountByteCount = 1_000
   /// When it was last tried to save what was refused, by the store's last change and by what was refused until then;
   /// nil before that.
   let retriedRefused = Locked<[UInt64]?>(nil)
@@ -87,9 +88,9 @@ public final class SyncEngine: Sendable, Updater {
   ///   - scopes: What is followed on the remote, one at least. Documents that are made here go into the first
   ///     one, unless their collection says otherwise. Where a scope is left out that was followed before, its
   ///     documents stay as they are, and edits of them wait until it is followed again.
-  ///   - account: Whose documents these are. Edits of another account are never sent. Where the store was
-  ///     another account's and nothing is left to be sent, the documents of these collections are erased here, and
-  ///     engines of that account that still run throw ``SyncError/accountChanged``.
+  ///   - account: Whose documents these are, in 1 to 1,000 bytes. Edits of another account are never sent. Where the
+  ///     store was another account's and nothing is left to be sent, the documents of these collections are erased here,
+  ///     and engines of that account that still run throw ``SyncError/accountChanged``.
   ///   - interval: How often ``run()`` and streams ask the remote when nothing else makes them.
   ///   - retrying: How long after a failure the next request is made.
   ///   - trigger: Says that it is worth trying again.
@@ -101,7 +102,9 @@ public final class SyncEngine: Sendable, Updater {
     clock: any SyncClock = SystemClock()
   ) throws {
     precondition(!scopes.isEmpty, "an engine follows one scope at least")
-    precondition((1...100).contains(account.utf8.count), "an account has 1 to 100 bytes")
+    guard (1...Self.mostAccountByteCount).contains(account.utf8.count) else {
+      throw SyncError.accountLength(byteCount: account.utf8.count)
+    }
     self.store = store
     self.remote = remote
     self.options = options

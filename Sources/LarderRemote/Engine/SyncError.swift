@@ -12,6 +12,8 @@ public enum SyncError: Error, Sendable, Equatable {
   /// Since the engine was made, the store has become that of another account, or its account was forgotten. The
   /// engine saves and sends nothing any more: make another one.
   case accountChanged
+  /// The name of the account is empty or too long: it has 1 to 1,000 bytes.
+  case accountLength(byteCount: Int)
   /// The documents have no field that is their key, so that they cannot be named to a remote.
   case noKeyField(collection: String)
   /// There is no conflict or rejected edit of this document.
@@ -33,6 +35,9 @@ extension SyncError: CustomStringConvertible, LocalizedError {
         + "use a store for each account, or forget the other one first"
     case .accountChanged:
       "the store is no longer that of the account that the engine was made for; make another engine"
+    case .accountLength(let count):
+      "the name of the account has \(count) bytes, and not 1 to \(SyncEngine.mostAccountByteCount); "
+        + "give the server's id of the user, or a digest of it"
     case .noKeyField(let collection):
       "\(collection) has no field that is the key of its documents; declare one with @Key, "
         + "or give `keyField:`"

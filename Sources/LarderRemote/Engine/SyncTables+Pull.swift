@@ -79,12 +79,18 @@ extension SyncTables {
   private func forgetRefused(_ changes: [RemoteChange], _ note: ScopeNote) throws {
     let notes = try store.read { try $0.syncNotes(withPrefix: RefusedNote.prefix) }
     if notes.isEmpty { return }
-    let names = Set(changes.map { RefusedNote.name($0.key) })
+    // One that has left this scope may have been refused in another one, which was read before.
+    var (names, left): (Set<String>, Set<String>) = ([], [])
+    for change in changes {
+      let name = RefusedNote.name(change.key)
+      if change.content == .left { left.insert(name) } else { names.insert(name) }
+    }
     let scope = number(of: note.scope)
     let old = notes.filter { name, bytes in
       guard let refused = RefusedNote(noted: bytes) else { return true }
       // Whatever is still there comes again when a scope is loaded from its beginning.
-      return note.cursor == nil && refused.scope == scope || names.contains(name)
+      return names.contains(name)
+        || refused.scope == scope && (note.cursor == nil || left.contains(name))
     }
     if old.isEmpty { return }
     try write(at: note) { tx in
@@ -382,8 +388,11 @@ struct PulledPage {
       }
       return
     }
-    // Whoever sends an edit knows the rules by which it is merged.
-    if entry.flight != nil || entry.isConflict || place.synced.direction == .down {
+    // Whoever sends an edit knows the rules by which it is merged. One beside which a version waits already is settled
+    // with this one in its place.
+    if entry.flight != nil || entry.newer != nil || entry.isConflict
+      || place.synced.direction == .down
+    {
       let base = SyncBase(try tx.base(name, key))
       if base?.hasLeft ?? true {
         // It has come with another scope, or come back, or for the first time.
@@ -404,7 +413,7 @@ struct PulledPage {
     }
     // A resolver may keep a copy under the key of a document that came before.
     if place.synced.resolver != nil { try save(place, &tx) }
-    var reconciling = Reconciling(place: place, key: key, entry: entry)
+    var reconciling = Reconciling(place: place, key: key, entry: entry, isEarly: true)
     try reconciling.settle(incoming, &tx)
     count += 1
   }

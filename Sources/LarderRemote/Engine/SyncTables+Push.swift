@@ -303,6 +303,10 @@ extension SyncTables {
             return try save(answers, request, of: flight, mend: mend, forgetsNewer: true)
           }
         }
+        if case .rejected? = answers.first?.1, mend != nil {
+          // What the app made of it cannot be saved either: it is set aside as it is, with the remote's reason.
+          return try save(answers, request, of: flight, mend: nil)
+        }
         if case (let mutation, .conflict(let version?))? = answers.first,
           let there = version.document
         {
@@ -404,13 +408,24 @@ extension SyncTables {
     let reason: String
   }
 
-  /// Sets an edit aside that the remote will never take as it is.
+  /// Sets an edit aside that the remote will never take as it is, also where what the app makes of it cannot be saved.
   ///
   /// - Parameter isUnknown: Whether the remote has not said so of the edit, but of the request: one that was sent
   ///   before may have been taken then.
   func hold(
     _ request: PushRequest, in flight: Flight, code: String, _ reason: String,
     isUnknown: Bool = false, mend: (@Sendable (RejectedEdit) -> DynamicDocument?)? = nil
+  ) throws {
+    do {
+      try setAside(request, in: flight, code: code, reason, isUnknown: isUnknown, mend: mend)
+    } catch let error where mend != nil && Self.isRefusal(error) {
+      try setAside(request, in: flight, code: code, reason, isUnknown: isUnknown, mend: nil)
+    }
+  }
+
+  private func setAside(
+    _ request: PushRequest, in flight: Flight, code: String, _ reason: String, isUnknown: Bool,
+    mend: (@Sendable (RejectedEdit) -> DynamicDocument?)?
   ) throws {
     try write { tx in
       for mutation in request.mutations {
@@ -551,12 +566,12 @@ private struct Answered {
       } else if !isRetried {
         base.loading = SyncBase.left
       }
-      var reconciling = Reconciling(place: place, key: key, entry: entry)
+      var reconciling = Reconciling(place: place, key: key, entry: entry, isEarly: true)
       try reconciling.settle(Incoming(base: base, document: document), &tx)
       guard isRetried, document != nil else { return }
       base.loading = SyncBase.left
       if var entry = try tx.outboxEntry(name, key) {
-        guard entry.isConflict else { return }
+        guard entry.newer != nil else { return }
         entry.newer?.base = base.bytes
         try tx.setOutboxEntry(name, key, to: entry)
       } else {
@@ -648,8 +663,9 @@ private struct Answered {
       // What stands here now is another edit, and may be taken.
       return try tx.setOutboxEntry(name, key, to: entry)
     }
+    // What cannot be read cannot be mended.
     let document = try tx.recordBytes(name, key).flatMap {
-      try tx.document(name, key, record: $0)
+      try? tx.document(name, key, record: $0)
     }
     let rejected = RejectedEdit(key: mutation.key, document: document, code: code, reason: reason)
     if entry.attemptCount <= 3, let mended = place.mended(rejected, key, by: mend) {
