@@ -21,7 +21,7 @@ extension Selection {
   }
 
   /// Which documents can change the result, or its order: those that the filter matches; all where it is sorted by
-  /// a rank, as that depends on how rare a word is in the collection.
+  /// a rank, as that depends on how rare a word is in the collection, and on how many documents it has.
   var interest: FilterNode { needsStatistics ? .constant(true) : filter }
 
   /// The same with statistics for each rank that has none.

@@ -28,14 +28,15 @@ extension Query {
   }
 
   /// Sorted by how well documents match the search, behind what the query is sorted by already. For a query
-  /// that has an order of its own; without a search it changes nothing.
+  /// that has an order of its own; without a search it changes nothing. Of several searches the first one ranks that
+  /// does more than leave something out.
   ///
   /// ```swift
   /// Note.search("winter").sorted(by: \.isPinned, .reverse).sortedByRank()
   /// ```
   public func sortedByRank() -> Self {
     var query = self
-    guard !selection.hasDefaultOrder, let search = selection.filter.searches.first else {
+    guard !selection.hasDefaultOrder, let search = selection.filter.rankedSearches.first else {
       return self
     }
     query.selection.order.append(.rank(search))
@@ -64,11 +65,12 @@ extension Selection {
 }
 
 extension FilterNode {
-  /// The searches that all documents must match.
-  fileprivate var searches: [SearchCondition] {
+  /// The searches that all documents must match, without those that only leave something out: by these nothing is
+  /// ranked, and there is nothing to show.
+  fileprivate var rankedSearches: [SearchCondition] {
     switch self {
-    case .search(let condition): [condition]
-    case .conjunction(let parts): parts.flatMap(\.searches)
+    case .search(let condition): condition.expression.wanted.isEmpty ? [] : [condition]
+    case .conjunction(let parts): parts.flatMap(\.rankedSearches)
     default: []
     }
   }
@@ -102,7 +104,7 @@ extension Query {
 
   /// What is shown of the searches: of several, those by the tokenizer of the first.
   private var shown: (SearchExpression, SearchTokenizer) {
-    let searches = selection.filter.searches
+    let searches = selection.filter.rankedSearches
     let tokenizer = searches.first?.tokenizer ?? .standard
     let wanted = searches.filter { $0.tokenizer == tokenizer }.flatMap(\.expression.wanted)
     return (SearchExpression(wanted: wanted, excluded: []), tokenizer)

@@ -15,7 +15,7 @@ extension Store {
   ) -> WatchSequence<ResultChange<Model>> {
     WatchSequence { [self] in
       let watcher = watcher(
-        WatchInterest(form, query.selection.filter, ignoring: ignored),
+        WatchInterest(form, query.selection.interest, ignoring: ignored),
         ResultWatch(
           self, query.selection, RowReader(query.selection, form), ignoring: ignored))
       watcher.follow(query.selection.growth?.limit)

@@ -43,7 +43,7 @@ struct ResultWatch<Entity: Document, Model: Sendable>: WatchWork {
     growth = selection.growth
     rows = ResultRows(selection, marginCount: marginCount)
     if let growth { rows.reach(growth.count) }
-    follower = LogFollower(WatchInterest(reader.form, selection.filter, ignoring: ignored))
+    follower = LogFollower(WatchInterest(reader.form, selection.interest, ignoring: ignored))
   }
 
   mutating func next(skippingTo skipped: UInt64) throws -> ResultChange<Model>? {
@@ -116,9 +116,6 @@ struct ResultWatch<Entity: Document, Model: Sendable>: WatchWork {
 // MARK: Steps
 
 extension ResultWatch {
-  /// The least number of documents by which statistics become outdated.
-  private static var rankMargin: Int { 32 }
-
   /// Whether the collection has twice as many documents as when the statistics of a rank were taken, or half
   /// as many: until then ranks stay, so that a step costs what has changed.
   private func isRankOutdated(
@@ -127,7 +124,7 @@ extension ResultWatch {
     guard reader.isRanked else { return false }
     let documents = bound.binding.collection.documents
     let count = try snapshot.transaction.statistics(of: documents).entryCount
-    return count > 2 * rankedCount + Self.rankMargin || 2 * count + Self.rankMargin < rankedCount
+    return count != rankedCount && (count >= 2 * rankedCount || 2 * count <= rankedCount)
   }
 
   private mutating func begin(_ snapshot: borrowing Snapshot) throws -> ResultChange<Model> {
