@@ -36,6 +36,8 @@ struct RefreshLoop: Sendable {
           if hasSynced { told = nil }
         } catch is CancellationError {
           // Nobody waits any more, or somebody has stopped it on purpose.
+        } catch let error where error.isSuspension {
+          // It goes on once the store is resumed.
         } catch {
           let text = "\(error)"
           if let schedule, let landingCount,

@@ -20,7 +20,11 @@ extension FetchLimiter {
           result = .success(status)
         } catch {
           let error = failure(error, refusal)
-          if !(error is CancellationError) { await noteFailure(error) }
+          if error.isSuspension {
+            noteSuspension()
+          } else if !(error is CancellationError) {
+            await noteFailure(error)
+          }
           result = .failure(error)
         }
         land(result)
@@ -124,6 +128,16 @@ extension FetchLimiter {
     }
   }
 
+  /// What was fetched could not be saved, as the store is suspended: nothing has failed. It is due again as soon as the
+  /// store is resumed.
+  private func noteSuspension() {
+    state.withLock { state in
+      state.noted = nil
+      state.interval.isEnded = true
+      state.wake()
+    }
+  }
+
   private func noteFailure(_ error: any Error) async {
     typealias Note = (
       memory: FetchMemory, record: FetchRecord, before: FetchRecord?, counts: @Sendable () -> Bool
@@ -168,6 +182,11 @@ private struct Refusal: Sendable {
 
   /// Whether something was refused.
   var isMade: Bool { made.withLock { $0 } }
+}
+
+extension Error {
+  /// Whether it says that the store is suspended.
+  var isSuspension: Bool { if case .suspended? = self as? StoreError { true } else { false } }
 }
 
 extension FetchLimiter.State {

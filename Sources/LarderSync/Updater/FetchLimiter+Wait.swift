@@ -10,13 +10,14 @@ internal import LarderLMDB
 // What streams ask a limiter: when to refresh again, and how fresh the data are.
 
 extension FetchLimiter {
-  /// How fresh the data are. Where the store cannot be read, what this process knows of nothing.
+  /// How fresh the data are. Where the store cannot be read, as while it is suspended, what was known last.
   public var refreshState: RefreshState {
     state.withLock { state in
-      let standing = try? state.interval.standing()
+      if let standing = try? state.interval.standing() { state.shown = standing }
+      let standing = state.shown
       return RefreshState(
-        lastRefreshed: standing?.success.map { Date(timeIntervalSinceReferenceDate: $0) },
-        isRefreshing: state.line.flight != nil, lastFailure: standing?.failure?.error)
+        lastRefreshed: standing.success.map { Date(timeIntervalSinceReferenceDate: $0) },
+        isRefreshing: state.line.flight != nil, lastFailure: standing.failure?.error)
     }
   }
 

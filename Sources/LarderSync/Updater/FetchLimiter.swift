@@ -40,6 +40,8 @@ public final class FetchLimiter: Sendable {
     /// Noted by the save of the flight under way, in its own transaction.
     var noted: FetchInterval.Moment?
     var rest = FetchRest()
+    /// How things stood when the store could be read last.
+    var shown = FetchInterval.Standing()
     var askers = FetchAskers()
     var observers: [UInt64: AsyncStream<Void>.Continuation] = [:]
     var observerCount: UInt64 = 0
@@ -117,6 +119,9 @@ public final class FetchLimiter: Sendable {
 
   /// Runs `fetch`, unless another is under way, the interval has not passed, or the last one has failed
   /// too lately; `timing` says what happens then.
+  ///
+  /// A fetch that waits for another one of its own limiter, such as a remote that waits for a sync of the engine that
+  /// has called it, waits for itself, until it is cancelled by ``cancel()``.
   ///
   /// - Parameter fetch: What returns ``UpdateStatus/skipped`` does not use up the interval. After
   ///   ``UpdateStatus/updated`` a limiter with a name writes when that was, in a transaction of its own

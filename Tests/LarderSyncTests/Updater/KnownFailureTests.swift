@@ -35,6 +35,51 @@ import Testing
     }
   }
 
+  @Test(
+    "a store that is suspended while something is fetched is no failure, and it is due again once it is resumed"
+  )
+  func suspended() async throws {
+    try await withTemporaryStore { store in
+      let scene = RefreshScene(store)
+      try await scene.sync(.success(.fromRemote(page)))
+      let known = scene.limiter.refreshState.lastRefreshed
+      scene.clock.advance(by: .seconds(1000))
+      let sync = Task { try await scene.updater.sync() }
+      await scene.remote.waitForRequests(2)
+      try store.suspend()
+      scene.remote.answer(.success(.fromRemote(Seller.many(5))))
+      await #expect(throws: StoreError.self) { try await sync.value }
+      #expect(known != nil)
+      #expect(scene.limiter.refreshState.lastRefreshed == known)
+      #expect(scene.limiter.refreshState.lastFailure == nil)
+
+      try store.resume()
+
+      #expect(scene.limiter.refreshState.lastFailure == nil)
+      #expect(scene.limiter.refreshState.lastRefreshed == known)
+      let status = try await scene.sync(.success(.fromRemote(Seller.many(5))))
+      #expect(status == .updated)
+      #expect(try scene.sellers.count() == 5)
+    }
+  }
+
+  @Test("a stream says nothing of a suspension, and refreshes once the store is resumed")
+  func suspendedStream() async throws {
+    try await withTemporaryStore { store in
+      let scene = RefreshScene(store)
+      let screen = scene.screen()
+      await scene.remote.waitForRequests(1)
+      try store.suspend()
+      scene.remote.answer(.success(.fromRemote(page)))
+      await settle { !scene.limiter.refreshState.isRefreshing }
+      try store.resume()
+      scene.clock.advance(by: .seconds(2))
+      await scene.answer(2, .success(.fromRemote(page)))
+      await settle { screen.values.last?.count == 3 }
+      #expect(screen.errors.isEmpty)
+    }
+  }
+
   @Test("a failure of another limiter of the same name counts here, and so does its recovery")
   func shared() async throws {
     try await withTemporaryStore { store in
