@@ -117,7 +117,9 @@ extension DocumentReading {
   /// without them.
   private static func label(_ name: Fragment) -> String {
     let plain = name.plainName
-    let isName = plain.unicodeScalars.allSatisfy { $0 == "_" || $0.properties.isXIDContinue }
+    let isName =
+      plain.unicodeScalars.allSatisfy { $0 == "_" || $0.properties.isXIDContinue }
+      && plain.unicodeScalars.first.map { $0 == "_" || $0.properties.isXIDStart } == true
     return isName && plain != "inout" ? plain : name.text
   }
 

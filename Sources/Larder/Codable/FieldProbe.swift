@@ -36,15 +36,16 @@ struct FieldProbe {
       } catch .field(field.name, .missing) {
         requiredFields.append(field.name)
       } catch {}  // Fields that it needs only because of others are not told.
-      // The key's field is equal to it, and when it is changed the key is changed to the same.
-      guard keyField == nil, field.value.encodedKey(of: kind) == key,
-        let other = field.value.otherKey
-      else { continue }
-      changed[field.name] = other
-      let otherKey = try? Self.model(Model.self, of: changed, binding).id.withEncodedKey {
-        [UInt8]($0)
+      // The key's field is equal to it, and whatever the field is changed to, the key is changed to the same.
+      guard keyField == nil, field.value.encodedKey(of: kind) == key else { continue }
+      let answers = field.value.otherKeys.compactMap { other -> Bool? in
+        changed[field.name] = other
+        // A type may take only some values.
+        guard let model = try? Self.model(Model.self, of: changed, binding) else { return nil }
+        return model.id.withEncodedKey { [UInt8]($0) } == other.encodedKey(of: kind)
       }
-      if let otherKey, otherKey == other.encodedKey(of: kind) { keyField = field.name }
+      // Where it takes no other, as an enum does, the name tells: a computed `id` is not stored.
+      if answers.isEmpty ? field.name == "id" : !answers.contains(false) { keyField = field.name }
     }
   }
 
@@ -83,19 +84,29 @@ struct FieldProbe {
 }
 
 extension Value {
-  /// Another key of the same kind, and much like this one: a type may take only some.
-  fileprivate var otherKey: Value? {
+  /// Other keys of the same kind: one that is much like this one, as a type may take only some, and such that a
+  /// type which computes its keys is likely to change.
+  fileprivate var otherKeys: [Value] {
     switch self {
-    case .string(let text): text.other.map(Value.string)
-    case .integer(let number): .integer(number ^ 1)
-    case .unsigned(let number): .unsigned(number ^ 1)
-    case .uuid: .uuid(UUID())
-    default: nil
+    case .string(let text): text.others.map(Value.string)
+    case .integer(let number): [number ^ 1, ~number, number ^ 0x4000_0000].map(Value.integer)
+    case .unsigned(let number): [number ^ 1, number ^ 0x4000_0000].map(Value.unsigned)
+    case .uuid: [.uuid(UUID())]
+    default: []
     }
   }
 }
 
 extension String {
+  /// Other texts: one like it, in both cases, with spaces and signs between, and a long one.
+  fileprivate var others: [String] {
+    let likeIt = other ?? self + "a"
+    return [
+      likeIt, likeIt.uppercased(), likeIt.lowercased(), likeIt + " Zz-é_/." + likeIt + " ",
+      likeIt + String(repeating: "q", count: 60),
+    ]
+  }
+
   /// Another text with the same letters and digits in nearly the same places: the last one is
   /// another, and the first letter is large where it was small, which no type leaves as it is that
   /// makes its keys of one case. nil for a text without either.

@@ -185,6 +185,8 @@ extension Kind where Reference == Int {
   }
 
   fileprivate func answers(_ comparison: DynamicFilter.Comparison) -> Bool {
+    // No document has had a value there yet, so that nothing matches, whatever kind it will be.
+    if self == .null { return true }
     switch comparison {
     case .equal, .isIn: return isCompared
     case .hasPrefix, .hasSuffix: return self == .string

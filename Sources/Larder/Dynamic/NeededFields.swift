@@ -19,9 +19,10 @@ struct NeededFields {
   ) throws {
     let place = try Place(collection, keyField, stored, first: documents.first ?? [:])
     self.keyField = place.keyField
-    let declaration = try place.declaration(of: documents)
+    let declaration: Declaration
     let description: CollectionDescription
     do {
+      declaration = try place.declaration(of: documents)
       description = try place.applied(declaration)
     } catch {
       throw place.named(error, documents)
@@ -68,13 +69,22 @@ struct NeededFields {
 
     /// A refusal with the key of the first document that is refused alone.
     func named(_ error: any Error, _ documents: [DynamicDocument]) -> any Error {
-      guard case StoreError.valueRefused(let name, _, let field, let found, let expected) = error,
+      guard
         let refused = documents.first(where: { (try? applied(declaration(of: [$0]))) == nil }),
         let key = refused[keyField]?.encodedKey(of: keyKind)
       else { return error }
-      return StoreError.valueRefused(
-        collection: name, key: key.withUnsafeBytes { keyKind.text(of: $0) }, field: field,
-        found: found, expected: expected)
+      let text = key.withUnsafeBytes { keyKind.text(of: $0) }
+      switch error {
+      case StoreError.valueRefused(let name, _, let field, let found, let expected):
+        return StoreError.valueRefused(
+          collection: name, key: text, field: field, found: found, expected: expected)
+      case StoreError.kindMismatch(let name, let field, let stored, let declared):
+        // The documents that are stored are as they should be: it is the value of this one that does not fit.
+        return StoreError.valueRefused(
+          collection: name, key: text, field: field,
+          found: refused[field]?.shortDescription ?? declared, expected: stored)
+      default: return error
+      }
     }
   }
 }

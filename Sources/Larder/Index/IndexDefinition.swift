@@ -64,6 +64,18 @@ struct IndexDefinition: Sendable, Equatable {
       }
       let path = operand.map(\.name)
       guard let found = description.indexable(path) else {
+        switch description.kind(at: path)?.unwrapped {
+        case .null:
+          throw refuse(
+            "no document has a value in `\(path.joined(separator: "."))` yet, so that its kind is not known"
+          )
+        case .any:
+          throw refuse(
+            "`\(path.joined(separator: "."))` was stored by its type's `Codable` conformance, as a field of any kind. "
+              + "Store it under another name, with `@Stored(as:)`, and take the values over in a migration"
+          )
+        default: break
+        }
         throw refuse(
           "`\(path.joined(separator: "."))` is neither text, a number, a Bool, a date, a UUID, a "
             + "URL or data, nor an array or a set of these")
@@ -287,7 +299,7 @@ extension CollectionDescription {
   }
 
   /// The kind of the field at `path`; nil where there is none.
-  private func kind(at path: [String]) -> Kind<Int>? {
+  fileprivate func kind(at path: [String]) -> Kind<Int>? {
     var table = documentTable
     for name in path.dropLast() {
       guard case .document(let inner)? = tables[table].field(named: name)?.kind.unwrapped else {

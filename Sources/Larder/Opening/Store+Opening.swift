@@ -110,8 +110,8 @@ extension Store {
     isClosed.store(true, ordering: .releasing)
     engine.log.remove(ObjectIdentifier(self))
     engine.watchHub.close(self)
-    guard let temporaryFolder else { return }
-    try FileManager.default.removeItem(at: temporaryFolder)
+    // Closed it is in any case. Somebody else may have taken the folder away already.
+    if let temporaryFolder { try? FileManager.default.removeItem(at: temporaryFolder) }
   }
 }
 

@@ -71,8 +71,10 @@ public class AnySchema: @unchecked Sendable {  // Immutable after init; see `Fie
     searchedFields: [(FieldDescription, Int)] = []
   ) {
     precondition(fields.count <= Int(UInt16.max), "\(name) has more than 65,535 fields")
-    precondition(
-      Set(fields.map(\.name)).count == fields.count, "two fields of \(name) have the same name")
+    var names: Set<String> = []
+    for field in fields where !names.insert(field.name).inserted {
+      preconditionFailure("two fields of \(name) are stored as `\(field.name)`")
+    }
     self.name = name
     self.keyField = keyField
     self.fields = fields

@@ -5,11 +5,22 @@ final class ConsumerHolders: Sendable {
   struct Holder {
     let number: UInt64
     let store: ObjectIdentifier
+    /// Whether it waits for changes at this moment: it has asked for a batch, and there is none.
+    var isWaiting = false
   }
 
   private let holders = Locked<[UInt64: Holder]>([:])
 
   func contains(_ number: UInt64) -> Bool { holders.withLock { $0[number] != nil } }
+
+  func isWaiting(_ number: UInt64) -> Bool { holders.withLock { $0[number]?.isWaiting == true } }
+
+  /// For tests.
+  var isAnyWaiting: Bool { holders.withLock { $0.values.contains(where: \.isWaiting) } }
+
+  func setWaiting(_ number: UInt64, to isWaiting: Bool) {
+    holders.withLock { $0[number]?.isWaiting = isWaiting }
+  }
 
   func insert(_ holder: Holder) { holders.withLock { $0[holder.number] = holder } }
 

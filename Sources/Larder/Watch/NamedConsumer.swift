@@ -51,8 +51,12 @@ final class NamedConsumer: @unchecked Sendable {
   ///
   /// - Throws: ``StoreError``; `CancellationError` where the task is cancelled while this waits to write.
   func next() async throws -> ChangeBatch? {
+    let holders = store.engine.consumerHolders
+    holders.setWaiting(lease.holder, to: false)
     do {
-      return try await nextHeld()
+      let batch = try await nextHeld()
+      if batch == nil, isBegun { holders.setWaiting(lease.holder, to: true) }
+      return batch
     } catch StoreError.consumerLost(let name) {
       // Whoever closes the store gives its consumers back first.
       while !Task.isCancelled, store.closing.withLockIfFree({ _ in }) == nil {

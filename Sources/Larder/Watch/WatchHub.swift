@@ -23,6 +23,8 @@ final class WatchHub: Sendable {
     var round: UInt64 = 0
     var timer: (any DispatchSourceTimer)?
     var writes: FileWrites?
+    /// Whether it is asked soon if anybody still needs them.
+    var isLingering = false
     var stopListening: (@Sendable () -> Void)?
   }
 
@@ -56,6 +58,8 @@ final class WatchHub: Sendable {
   private static let searchedByteCount = 8192
   /// How long another process's commit may go unnoticed where nothing tells of it.
   private static let pollMilliseconds = 250
+  /// How long what tells of it is kept behind the last watcher.
+  private static let lingerSeconds = 2
 
   var isEmpty: Bool { seatCount.load(ordering: .sequentiallyConsistent) == 0 }
 
@@ -170,18 +174,26 @@ extension WatchHub {
     let environment = engine.environment
     environment.listen(true)
     state.stopListening = { [weak environment] in environment?.listen(false) }
-    state.writes = FileWrites(engine.environment.bellPath, on: queue) { [weak engine, weak self] in
-      if let engine { self?.tell(engine) }
-    }
+    lookOut(&state, engine)
     let timer = DispatchSource.makeTimerSource(queue: queue)
     timer.schedule(
       deadline: .now() + .milliseconds(Self.pollMilliseconds),
       repeating: .milliseconds(Self.pollMilliseconds), leeway: .milliseconds(50))
     timer.setEventHandler { [weak engine, weak self] in
-      if let engine { self?.tell(engine) }
+      guard let engine, let self else { return }
+      self.state.withLock { if !$0.seats.isEmpty { self.lookOut(&$0, engine) } }
+      self.tell(engine)
     }
     timer.activate()
     state.timer = timer
+  }
+
+  /// Has the system tell of writes, where it does not yet. It may have nothing left to tell with, and have some later.
+  private func lookOut(_ state: inout State, _ engine: Engine) {
+    if state.writes != nil { return }
+    state.writes = FileWrites(engine.environment.bellPath, on: queue) { [weak engine, weak self] in
+      if let engine { self?.tell(engine) }
+    }
   }
 
   /// Goes on behind a suspension, or behind one that did not come about: everybody has to look, as others
@@ -198,9 +210,22 @@ extension WatchHub {
   private func stopPolling(_ state: inout State) {
     state.timer?.cancel()
     state.timer = nil
-    state.writes = nil
     state.stopListening?()
     state.stopListening = nil
+    linger(&state)
+  }
+
+  /// Keeps what the system tells of writes with for a moment: many short watches, one after the other, would use up
+  /// what it has for all programs of a user.
+  private func linger(_ state: inout State) {
+    if state.writes == nil || state.isLingering { return }
+    state.isLingering = true
+    queue.asyncAfter(deadline: .now() + .seconds(Self.lingerSeconds)) { [weak self] in
+      self?.state.withLock { state in
+        state.isLingering = false
+        if state.seats.isEmpty { state.writes = nil }
+      }
+    }
   }
 }
 

@@ -115,6 +115,12 @@ struct ConsumerLease: Sendable, Equatable {
 extension Engine {
   /// How long the lease of a consumer keeps an iteration away; nil where nobody holds it any more.
   func secondsHeld(_ record: ConsumerRecord, against holder: UInt64, now: Double) -> Double? {
+    // Nothing renews the lease of one that waits for changes: it would cost a commit every few seconds.
+    if record.holder != holder, record.opening == writerID,
+      consumerHolders.isWaiting(record.holder)
+    {
+      return max(record.secondsHeld(against: holder, now: now) ?? 0, 1)
+    }
     guard let seconds = record.secondsHeld(against: holder, now: now) else { return nil }
     let isAlive: Bool
     if record.opening == writerID {

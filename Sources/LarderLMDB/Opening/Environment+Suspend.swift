@@ -133,7 +133,8 @@ extension Environment {
     try files.check(isReadOnly: options.isReadOnly)
     try lock?.refuseQuarantine(files)
     guard let found = try SafeFiles.identity(files.data), try lock?.creation() != .unfinished else {
-      throw StoreFiles.missing(folder, "the store that was here is gone")
+      throw StoreFiles.missing(
+        folder, "the store that was here is gone; close it and open it again")
     }
     guard try adopt(found, lock) else { return false }
     do throws(LMDBError) {

@@ -24,7 +24,9 @@ package enum SystemCall {
     EACCES: "Check who owns the folder and its files.",
     EPERM: "Check who owns the folder and its files.",
     EROFS: "Open the store with `isReadOnly`, or have the disk mounted for writing.",
-    ENOENT: "Check the path; the folder that the store's is in must exist.",
+    ENOENT:
+      "Check the path: the folder above the store's must exist. If the files of a store that is open were removed or "
+      + "moved, close the store and open it again.",
     ENOTDIR: "Check the path; a part of it is a file.",
     ENAMETOOLONG: "Choose a shorter path.",
     EMFILE: "Close files that are not needed, or raise this process's limit; then try again.",

@@ -133,6 +133,34 @@ import Testing
     }
   }
 
+  @Test(
+    "an iteration that waits for changes keeps its name in its process, however long that takes")
+  func idle() async throws {
+    try await withTemporaryStore { store in
+      Self.stopClock(of: store)
+      try await store.repository(of: Parcel.self).save(Parcel(id: 1))
+      let isReset = Flag()
+      let waiting = Task {
+        var changes = store.changes(for: "index", busyTimeout: .zero).makeAsyncIterator()
+        let first = try await changes.next()
+        #expect(first?.isReset == true)
+        if let first { try await store.write { try $0.acknowledge(first) } }
+        isReset.set()
+        return try await changes.next()
+      }
+      while !isReset.isSet { try await Task.sleep(for: .milliseconds(1)) }
+      let holders = store.engine.consumerHolders
+      while !holders.isAnyWaiting { try await Task.sleep(for: .milliseconds(1)) }
+      Self.stopClock(of: store, at: 2_000_000)
+
+      #expect(try await isBusy(store))
+
+      try await store.repository(of: Parcel.self).save(Parcel(id: 2))
+      #expect(try await waiting.value?.changes.count == 1)
+      #expect(try await !isBusy(store))
+    }
+  }
+
   @Test("cancelling the task ends the wait for a name")
   func cancelled() async throws {
     try await withTemporaryStore { store in

@@ -80,6 +80,32 @@ struct CodableAgreementTests {
     }
   }
 
+  @Test("a key that is computed is taken for no field, also where it equals one by chance")
+  func computedKey() throws {
+    try withTemporaryStore { store in
+      let towns = store.repository(of: PlainTown.self)
+      try towns.save(PlainTown(name: "Oslo"))
+      try towns.save(PlainTown(name: "New York"))
+      #expect(try store.collection("PlainTown").keyField() == nil)
+      let query = CodableDocument<PlainTown>.where { $0.name == "New York" }
+      #expect(try towns.fetch(query).map(\.id) == ["New-York"])
+      #expect(try store.check().problems.isEmpty)
+
+      try store.repository(of: PlainTag.self).save(PlainTag(text: "short"))
+      #expect(try store.collection("PlainTag").keyField() == nil)
+    }
+  }
+
+  @Test("a key that is stored is found whatever the first one is")
+  func oddKeys() throws {
+    try withTemporaryStore { store in
+      try store.repository(of: PlainCity.self).save(PlainCity(id: "東京"))
+      #expect(try store.collection("PlainCity").keyField() == "id")
+      try store.repository(of: PlainShirt.self).save(PlainShirt(id: .small))
+      #expect(try store.collection("PlainShirt").keyField() == "id")
+    }
+  }
+
   @Test("stores of random values are sound, and say the same to every reader")
   func sound() throws {
     var random = RandomSource()

@@ -177,3 +177,28 @@ extension RandomSource {
       trimmed: Trimmed(text()))
   }
 }
+
+/// Its key is computed, and often equal to a field.
+struct PlainTown: Codable, Identifiable, Equatable {
+  var id: String { name.replacing(" ", with: "-") }
+  var name: String
+}
+
+/// The same.
+struct PlainTag: Codable, Identifiable, Equatable {
+  var id: String { String(text.prefix(8)) }
+  var text: String
+}
+
+struct PlainCity: Codable, Identifiable, Equatable {
+  var id: String
+}
+
+/// Its key takes few values.
+struct PlainShirt: Codable, Identifiable, Equatable {
+  enum Size: String, Codable, DocumentKey {
+    case small, large
+  }
+
+  var id: Size
+}

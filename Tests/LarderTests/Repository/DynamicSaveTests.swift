@@ -19,6 +19,44 @@ import Testing
     }
   }
 
+  @Test("of many documents the one is named that has a value of another kind")
+  func namedRefusal() throws {
+    try withTemporaryStore { store in
+      let places = store.collection("Place")
+      try places.save([["id": 1, "x": 2]], keyField: "id")
+      var documents: [DynamicDocument] = (2..<500).map { ["id": .integer($0), "x": 1] }
+      documents[300]["x"] = "text"
+
+      #expect {
+        try places.save(documents)
+      } throws: {
+        guard case StoreError.valueRefused("Place", "302", "x", _, _) = $0 else { return false }
+        return true
+      }
+      #expect(try places.count() == 1)
+    }
+  }
+
+  @Test("a field that has had no value yet is compared with any, and no document matches")
+  func fieldWithoutValue() throws {
+    try withTemporaryStore { store in
+      let places = store.collection("Place")
+      try places.save([["id": 1, "name": .null]], keyField: "id")
+      let name = DynamicFields().name
+      for filter in [
+        name.hasPrefix("A"), name.hasSuffix("A"), name.contains("A"), name == "A", name < 3,
+      ] {
+        #expect(try places.count(.where { _ in filter }) == 0)
+      }
+      #expect(try places.count(.where { $0.name == .null }) == 1)
+      #expect {
+        try places.createIndex(on: "name")
+      } throws: {
+        "\($0)".contains("no document has a value in `name` yet")
+      }
+    }
+  }
+
   @Test("an integer that no double is equal to is refused by a field of doubles")
   func exactNumbers() throws {
     try withTemporaryStore { store in

@@ -29,6 +29,32 @@ import Testing
     }
   }
 
+  @Test("a temporary store whose folder was taken away is closed all the same")
+  func temporaryWithoutFolder() throws {
+    let store = try Store.temporary()
+    try FileManager.default.removeItem(at: store.folder)
+    try store.close()
+    try store.close()
+  }
+
+  @Test("many short watches use one notifier of the system, one after the other")
+  func shortWatches() throws {
+    let store = try Store(at: folder.store)
+    let hub = store.engine.watchHub
+    func notifier() -> ObjectIdentifier? {
+      hub.state.withLock { $0.writes.map(ObjectIdentifier.init) }
+    }
+    var found: Set<ObjectIdentifier?> = []
+    for _ in 0..<50 {
+      let seat = hub.listen(in: store)
+      found.insert(notifier())
+      hub.leave(seat)
+    }
+    #expect(found.count == 1)
+    while notifier() != nil { usleep(10_000) }
+    try store.close()
+  }
+
   @Test("who closes a store that another thread is closing waits no longer than it says")
   func together() throws {
     let store = try Store(at: folder.store)

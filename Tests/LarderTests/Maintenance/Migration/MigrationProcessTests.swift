@@ -134,7 +134,7 @@ import Testing
 
     user.goOn()
     // Its text is no integer.
-    #expect(try user.expect("error") == "kindMismatch")
+    #expect(try user.expect("error") == "valueRefused")
     #expect(try numbers.get(-1)?["text"] == -1)
     #expect(user.finish().count <= 1)
     try verifyAndClose(store)
