@@ -16,11 +16,20 @@ import Testing
 private final class Refusing: Remote {
   let server: InMemoryRemote
   let isRefusing = Locked(false)
+  /// What happens on the server before the next pull.
+  let beforePull = Locked<(@Sendable (InMemoryRemote) -> Void)?>(nil)
 
   init(_ server: InMemoryRemote) { self.server = server }
 
   func facts() async throws -> RemoteFacts { try await server.facts() }
-  func pull(_ request: PullRequest) async throws -> PullAnswer { try await server.pull(request) }
+  func pull(_ request: PullRequest) async throws -> PullAnswer {
+    beforePull.withLock { body in
+      body?(server)
+      body = nil
+    }
+    return try await server.pull(request)
+  }
+  func count(_ scope: String) async throws -> Int? { try await server.count(scope) }
   func push(_ request: PushRequest) async throws -> [PushResult] {
     guard isRefusing.withLock({ $0 }) else { return try await server.push(request) }
     return request.mutations.map { _ in .rejected(code: "name-taken", reason: "said so") }
@@ -198,6 +207,40 @@ private final class Refusing: Remote {
     try await racks.save(Rack(id: "b", slot: "1", count: 2))
     for _ in 0..<3 { try? await desk.sync() }
     #expect(try desk.engine.conflicts().map(\.key) == [key("b")])
+    try desk.close()
+  }
+
+  @Test(
+    "an edit whose document may have been deleted or moved behind an answer is set aside, and sent when that is wanted"
+  )
+  func deletedBehindTheAnswer() async throws {
+    let server = InMemoryRemote()
+    let remote = Refusing(server)
+    let desk = try desk(remote)
+    let racks = desk.store.repository(of: Rack.self)
+    server.put(key("a"), rack("a", count: 1), in: "all")
+    server.put(key("b"), rack("b"), in: "all")
+    try await desk.sync()
+    server.put(key("a"), rack("a", count: 2), in: "all")
+    try await racks.save(Rack(id: "a", count: 5))
+    remote.beforePull.withLock { body in
+      body = { server in
+        server.remove(RemoteKey("Rack", "a"))
+        server.purge()
+        server.forgetCursors()
+      }
+    }
+    for _ in 0..<3 { try await desk.sync() }
+
+    #expect(remote.beforePull.withLock { $0 == nil })
+    // Whoever has moved it to where this client may not look must not see it back.
+    #expect(try desk.engine.rejected().map(\.code) == ["left"])
+    #expect(try racks.get("a")?.count == 6)
+    try await desk.engine.retry(key("a"))
+    for _ in 0..<2 { try await desk.sync() }
+    #expect(try desk.engine.pending().isEmpty)
+    #expect(server.version(of: key("a"))?.document != nil)
+    #expect(try racks.get("a")?.count == 6)
     try desk.close()
   }
 
