@@ -36,9 +36,12 @@ struct FieldProbe {
       } catch .field(field.name, .missing) {
         requiredFields.append(field.name)
       } catch {}  // Fields that it needs only because of others are not told.
-      // The key's field is equal to it, and whatever the field is changed to, the key is changed to the same.
+      // The key's field is equal to it, and whatever the field is changed to, the key is changed to the same. A type
+      // that stores its `id` may take only some, or make others of them.
       guard keyField == nil, field.value.encodedKey(of: kind) == key else { continue }
-      let answers = field.value.otherKeys.compactMap { other -> Bool? in
+      let others = field.value.otherKeys
+      let answers = others.prefix(field.name == "id" ? 1 : others.count).compactMap {
+        other -> Bool? in
         changed[field.name] = other
         // A type may take only some values.
         guard let model = try? Self.model(Model.self, of: changed, binding) else { return nil }
@@ -89,8 +92,8 @@ extension Value {
   fileprivate var otherKeys: [Value] {
     switch self {
     case .string(let text): text.others.map(Value.string)
-    case .integer(let number): [number ^ 1, ~number, number ^ 0x4000_0000].map(Value.integer)
-    case .unsigned(let number): [number ^ 1, number ^ 0x4000_0000].map(Value.unsigned)
+    case .integer(let number): [.integer(number ^ 1)]
+    case .unsigned(let number): [.unsigned(number ^ 1)]
     case .uuid: [.uuid(UUID())]
     default: []
     }

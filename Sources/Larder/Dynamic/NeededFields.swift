@@ -69,10 +69,17 @@ struct NeededFields {
 
     /// A refusal with the key of the first document that is refused alone.
     func named(_ error: any Error, _ documents: [DynamicDocument]) -> any Error {
-      guard
-        let refused = documents.first(where: { (try? applied(declaration(of: [$0]))) == nil }),
-        let key = refused[keyField]?.encodedKey(of: keyKind)
-      else { return error }
+      var error = error
+      let refused = documents.first { document in
+        do {
+          _ = try applied(declaration(of: [document]))
+          return false
+        } catch let own {
+          error = own
+          return true
+        }
+      }
+      guard let refused, let key = refused[keyField]?.encodedKey(of: keyKind) else { return error }
       let text = key.withUnsafeBytes { keyKind.text(of: $0) }
       switch error {
       case StoreError.valueRefused(let name, _, let field, let found, let expected):

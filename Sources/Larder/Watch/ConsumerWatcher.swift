@@ -41,7 +41,9 @@ final class ConsumerWatcher: Sendable {
         if let batch { return batch }
       case .refused: break
       }
+      consumer.setWaiting(true)
       await seat.wait()
+      consumer.setWaiting(false)
     }
     finish()
     return nil

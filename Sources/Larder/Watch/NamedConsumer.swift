@@ -47,16 +47,17 @@ final class NamedConsumer: @unchecked Sendable {
     }
   }
 
+  /// Notes whether a task waits for news, so that nobody else in this process takes the name meanwhile.
+  func setWaiting(_ isWaiting: Bool) {
+    store.engine.consumerHolders.setWaiting(lease.holder, to: isWaiting)
+  }
+
   /// What is new; nil where nothing is.
   ///
   /// - Throws: ``StoreError``; `CancellationError` where the task is cancelled while this waits to write.
   func next() async throws -> ChangeBatch? {
-    let holders = store.engine.consumerHolders
-    holders.setWaiting(lease.holder, to: false)
     do {
-      let batch = try await nextHeld()
-      if batch == nil, isBegun { holders.setWaiting(lease.holder, to: true) }
-      return batch
+      return try await nextHeld()
     } catch StoreError.consumerLost(let name) {
       // Whoever closes the store gives its consumers back first.
       while !Task.isCancelled, store.closing.withLockIfFree({ _ in }) == nil {

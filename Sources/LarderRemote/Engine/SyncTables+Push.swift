@@ -131,7 +131,15 @@ extension SyncTables {
         try reconciling.settle(Incoming(base: base, document: document), &tx)
       }
     } catch let error where Self.isRefusal(error) {
-      try settle { _, entry, _, tx in
+      try settle { place, entry, newer, tx in
+        if let base = SyncBase(newer.base),
+          let document = try? newer.record.flatMap({ try place.document(kept: $0, edit.key, tx) })
+        {
+          // Noted, so that somebody can have it overwritten, and that it is tried again.
+          let there = RemoteDocument(json: place.exchange.json(document))
+          let change = RemoteChange(edit.name, revision: base.revision, .document(there))
+          try noteRefused(change, base.scope, error, &tx)
+        }
         var entry = entry
         entry.hold = OutboxEntry.Hold(code: Self.refused, reason: Self.refusal(error))
         try tx.setOutboxEntry(edit.collection, edit.key, to: entry)

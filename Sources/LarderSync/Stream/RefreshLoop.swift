@@ -36,7 +36,7 @@ struct RefreshLoop: Sendable {
           if hasSynced { told = nil }
         } catch is CancellationError {
           // Nobody waits any more, or somebody has stopped it on purpose.
-        } catch let error where error.isSuspension {
+        } catch let error where error.isSuspension && schedule != nil {
           // It goes on once the store is resumed.
         } catch {
           let text = "\(error)"

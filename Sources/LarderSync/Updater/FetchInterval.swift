@@ -57,6 +57,9 @@ struct FetchInterval {
   /// When the last fetch found that it was not needed, by the clock that nobody can set; nil where it was another
   /// outcome.
   var skipped: Duration?
+  /// How often in a row the store was suspended before a fetch could be saved, and when that was last, by the clock
+  /// that nobody can set.
+  var suspension: (count: Int, elapsed: Duration)?
   /// Failures of others up to this moment keep nobody waiting any more.
   private var lifted: Moment?
 
@@ -121,6 +124,7 @@ struct FetchInterval {
   mutating func lift() {
     lifted = now
     skipped = nil
+    suspension = nil
     if failure?.isAdvised == true { return }
     failure?.pause = .zero
     failure?.count = 0
@@ -136,6 +140,16 @@ struct FetchInterval {
           isAdvised: failure.isAdvised, count: failure.count,
           kind: "\(type(of: failure.error))")
       })
+  }
+
+  /// The store was suspended while something was fetched.
+  mutating func noteSuspension() { suspension = ((suspension?.count ?? 0) + 1, clock.elapsed) }
+
+  /// How long streams wait behind that: 1 second, then 2, 4 and so on, up to about a minute.
+  var suspensionRemaining: Duration {
+    guard let suspension else { return .zero }
+    let pause = Duration.seconds(1 << min(suspension.count - 1, 6))
+    return max(.zero, pause - (clock.elapsed - suspension.elapsed))
   }
 
   /// How long streams wait behind a fetch that was not needed.

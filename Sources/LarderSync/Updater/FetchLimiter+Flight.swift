@@ -110,7 +110,9 @@ extension FetchLimiter {
         state.interval.success = FetchInterval.Success(moment: moment, isKept: isKept)
         state.interval.isEnded = false
         state.interval.failure = nil
+        state.shown = FetchInterval.Standing(success: moment.seconds)
       }
+      state.interval.suspension = nil
       return (
         isKept || state.isForgotten ? nil : state.interval.memory, moment, unlessForgotten()
       )
@@ -128,13 +130,14 @@ extension FetchLimiter {
     }
   }
 
-  /// What was fetched could not be saved, as the store is suspended: nothing has failed. It is due again as soon as the
-  /// store is resumed.
+  /// What was fetched could not be saved, as the store is suspended: nothing has failed. Whoever asks once the store is
+  /// resumed makes it due again, and it is tried again by itself after a pause, which grows each time.
   private func noteSuspension() {
     state.withLock { state in
       state.noted = nil
       state.interval.isEnded = true
-      state.wake()
+      state.interval.noteSuspension()
+      state.wake(isBySomebody: false)
     }
   }
 
@@ -144,6 +147,7 @@ extension FetchLimiter {
     )
     let note = state.withLock { state -> Note? in
       state.noted = nil
+      state.interval.suspension = nil
       state.interval.fail(error, isOutdated: state.rest.isOutdated)
       guard state.interval.backoff != nil, let memory = state.interval.memory,
         let before = try? Optional.some(memory.read()),

@@ -127,7 +127,10 @@ extension FetchLimiter {
 
 extension FetchLimiter.State {
   /// Somebody says that it is worth a try.
-  mutating func wake() {
+  ///
+  /// - Parameter isBySomebody: False where the limiter itself says so.
+  mutating func wake(isBySomebody: Bool = true) {
+    if isBySomebody { interval.suspension = nil }
     rest.wake(isFlying: line.flight != nil, hasInterval: interval.minimum > .zero)
   }
 
@@ -142,6 +145,10 @@ extension FetchLimiter.State {
 
   /// How long it is until a flight begins by itself; nil where none will before there is news.
   fileprivate var pause: Duration? {
+    ownPause.map { max($0, interval.suspensionRemaining) }
+  }
+
+  private var ownPause: Duration? {
     if line.flight != nil || rest.isOver { return nil }
     let standing: FetchInterval.Standing
     do {

@@ -207,6 +207,7 @@ public final class FetchLimiter: Sendable {
       state.interval.success = nil
       state.interval.failure = nil
       state.interval.skipped = nil
+      state.shown = FetchInterval.Standing()
       state.line.forget()
       forgetCount.withLock { $0 += 1 }
       state.askers.forget()

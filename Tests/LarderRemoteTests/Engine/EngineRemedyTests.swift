@@ -244,6 +244,46 @@ private final class Refusing: Remote {
     try desk.close()
   }
 
+  @Test("an edit beside which a version waits that cannot be saved here can be settled, and heals")
+  func waitingVersion() async throws {
+    for isSettled in [true, false] {
+      let server = InMemoryRemote()
+      let remote = Refusing(server)
+      let desk = try desk(remote)
+      let racks = desk.store.repository(of: Rack.self)
+      server.put(key("b"), rack("b"), in: "all")
+      try await desk.sync()
+      try await racks.save(Rack(id: "mine", slot: "1"))
+      try await racks.save(Rack(id: "b", count: 1))
+      server.put(key("b"), rack("b", slot: "1"), in: "all")
+      // It waits beside the edit until the pull is over, and stays when that fails.
+      server.script { call, _ in
+        if case .pull = call { return .fails(.unavailable("502")) }
+        return nil
+      }
+      _ = try? await desk.sync()
+      try await racks.delete(key: "b")
+      server.script(nil)
+      for _ in 0..<2 { try? await desk.sync() }
+      let isWaiting =
+        try desk.engine.rejected().map(\.key) == [key("b")]
+        || desk.engine.conflicts().map(\.key) == [key("b")]
+      #expect(try isWaiting || desk.engine.pending().isEmpty)
+      if isSettled, isWaiting {
+        try await desk.engine.settle(key("b"), as: .here)
+      } else {
+        try await racks.save(Rack(id: "mine", slot: "2"))
+        if try !desk.engine.conflicts().isEmpty {
+          try await desk.engine.settle(key("b"), as: .there)
+        }
+      }
+      for _ in 0..<3 { try await desk.sync() }
+      #expect(try desk.engine.pending().isEmpty)
+      #expect(try racks.get("b") == nil || server.version(of: key("b"))?.document != nil)
+      try desk.close()
+    }
+  }
+
   @Test(
     "an account without a name, or with one that is too long, is refused", arguments: [0, 1001])
   func accountLength(byteCount: Int) throws {

@@ -63,6 +63,33 @@ import Testing
     }
   }
 
+  @Test(
+    "while a store is suspended a stream asks the remote again after pauses alone",
+    arguments: [true, false])
+  func suspendedPauses(hasInterval: Bool) async throws {
+    try await withTemporaryStore { store in
+      let scene = RefreshScene(store, interval: hasInterval ? .seconds(900) : .zero, name: nil)
+      let screen = scene.screen()
+      await scene.remote.waitForRequests(1)
+      try store.suspend()
+      scene.remote.answer(.success(.fromRemote(page)))
+      for pause in [1, 2, 4] {
+        await scene.clock.waitForSleeps(scene.remote.requestCount)
+        #expect(scene.clock.sleepDurations.last == .seconds(pause))
+        let count = scene.remote.requestCount
+        scene.clock.advance(by: .seconds(pause))
+        await scene.answer(count + 1, .success(.fromRemote(page)))
+      }
+      await scene.clock.waitForSleeps(4)
+      #expect(scene.remote.requestCount == 4)
+      try store.resume()
+      scene.limiter.wake()
+      await scene.answer(5, .success(.fromRemote(page)))
+      await settle { screen.values.last?.count == 3 }
+      #expect(screen.errors.isEmpty)
+    }
+  }
+
   @Test("a stream says nothing of a suspension, and refreshes once the store is resumed")
   func suspendedStream() async throws {
     try await withTemporaryStore { store in

@@ -161,6 +161,29 @@ import Testing
     }
   }
 
+  @Test("an iteration whose task was cancelled while it waited does not keep the name for ever")
+  func cancelledWhileIdle() async throws {
+    try await withTemporaryStore { store in
+      Self.stopClock(of: store)
+      let (isOver, mayEnd) = (Flag(), Flag())
+      let waiting = Task {
+        var changes = begin(store)
+        while try await changes.next() != nil {}
+        isOver.set()
+        while !mayEnd.isSet { await Task.yield() }
+        withExtendedLifetime(changes) {}
+      }
+      let holders = store.engine.consumerHolders
+      while !holders.isAnyWaiting { try await Task.sleep(for: .milliseconds(1)) }
+      waiting.cancel()
+      while !isOver.isSet { try await Task.sleep(for: .milliseconds(1)) }
+      Self.stopClock(of: store, at: 2_000_000)
+      #expect(try await !isBusy(store))
+      mayEnd.set()
+      try await waiting.value
+    }
+  }
+
   @Test("cancelling the task ends the wait for a name")
   func cancelled() async throws {
     try await withTemporaryStore { store in

@@ -103,6 +103,8 @@ struct CodableAgreementTests {
       #expect(try store.collection("PlainCity").keyField() == "id")
       try store.repository(of: PlainShirt.self).save(PlainShirt(id: .small))
       #expect(try store.collection("PlainShirt").keyField() == "id")
+      try store.repository(of: PlainTrimmed.self).save(PlainTrimmed(id: "abc"))
+      #expect(try store.collection("PlainTrimmed").keyField() == "id")
     }
   }
 

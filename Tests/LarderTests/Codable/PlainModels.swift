@@ -202,3 +202,15 @@ struct PlainShirt: Codable, Identifiable, Equatable {
 
   var id: Size
 }
+
+/// Makes another key of some that it is given, and stores it.
+struct PlainTrimmed: Codable, Identifiable, Equatable {
+  var id: String
+
+  init(id: String) { self.id = String(id.prefix(40)).replacing(" ", with: "") }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(id: try container.decode(String.self, forKey: .id))
+  }
+}

@@ -37,6 +37,20 @@ import Testing
     }
   }
 
+  @Test("a refusal names the document and the field that belong together")
+  func refusedTogether() throws {
+    try withTemporaryStore { store in
+      let places = store.collection("Place")
+      try places.save([["id": 1, "x": 2, "y": 3]], keyField: "id")
+      #expect {
+        try places.save([["id": 2, "x": 1, "y": "bad"], ["id": 3, "x": "bad", "y": 1]])
+      } throws: {
+        guard case StoreError.valueRefused("Place", "2", "y", _, _) = $0 else { return false }
+        return true
+      }
+    }
+  }
+
   @Test("a field that has had no value yet is compared with any, and no document matches")
   func fieldWithoutValue() throws {
     try withTemporaryStore { store in
