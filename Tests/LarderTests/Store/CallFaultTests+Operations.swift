@@ -9,14 +9,17 @@ extension CallFaultTests {
     let description: String
     /// Whether it is more than one transaction, so that some of it may be kept.
     var isInSteps = false
+    /// Whether it waits, without end, for a map that another process has outgrown.
+    var waitsForMap = false
     let run: @Sendable (Store) async throws -> Void
 
     init(
-      _ description: String, isInSteps: Bool = false,
+      _ description: String, isInSteps: Bool = false, waitsForMap: Bool = false,
       _ run: @escaping @Sendable (Store) async throws -> Void
     ) {
       self.description = description
       self.isInSteps = isInSteps
+      self.waitsForMap = waitsForMap
       self.run = run
     }
   }
@@ -50,7 +53,7 @@ extension CallFaultTests {
       _ = try store.collectionNames()
     },
     Operation("statistics") { _ = try $0.statistics() },
-    Operation("watch") { store in
+    Operation("watch", waitsForMap: true) { store in
       var changes = store.repository(of: Contact.self).watch(oslo).makeAsyncIterator()
       _ = try await changes.next()
     },
@@ -138,7 +141,7 @@ extension CallFaultTests {
     Operation("switch the change log off", isInSteps: true) {
       try $0.collection("Contact").setChangeLog(false)
     },
-    Operation("changes after a token", isInSteps: true) { store in
+    Operation("changes after a token", isInSteps: true, waitsForMap: true) { store in
       var changes = store.changes(after: try store.changeToken()).makeAsyncIterator()
       _ = try await store.repository(of: Contact.self).save(Contact(id: "new", city: "Oslo"))
       // Saved already, where it failed behind that the first time.
@@ -147,7 +150,7 @@ extension CallFaultTests {
       _ = try await changes.next()
       _ = try await store.repository(of: Contact.self).delete(keys: ["newer"])
     },
-    Operation("consume", isInSteps: true) { store in
+    Operation("consume", isInSteps: true, waitsForMap: true) { store in
       var changes = store.changes(for: "reader").makeAsyncIterator()
       if let batch = try await changes.next() {
         try await store.write { try $0.acknowledge(batch) }
@@ -162,7 +165,7 @@ extension CallFaultTests {
       try store.resume()
       _ = try store.repository(of: Contact.self).get("3")
     },
-    Operation("suspend and resume a consumer", isInSteps: true) { store in
+    Operation("suspend and resume a consumer", isInSteps: true, waitsForMap: true) { store in
       var changes = store.changes(for: "reader").makeAsyncIterator()
       let first = try await changes.next()
       try store.suspend(timeout: .seconds(300))
