@@ -74,13 +74,18 @@ import Testing
       try store.suspend()
       scene.remote.answer(.success(.fromRemote(page)))
       for pause in [1, 2, 4] {
-        await scene.clock.waitForSleeps(scene.remote.requestCount)
-        #expect(scene.clock.sleepDurations.last == .seconds(pause))
+        await settle { !scene.limiter.refreshState.isRefreshing }
         let count = scene.remote.requestCount
-        scene.clock.advance(by: .seconds(pause))
-        await scene.answer(count + 1, .success(.fromRemote(page)))
+        scene.clock.advance(by: .seconds(pause) - .milliseconds(1))
+        try await Task.sleep(for: .milliseconds(2))
+        #expect(scene.remote.requestCount == count)
+        while scene.remote.requestCount == count {
+          scene.clock.advance(by: .seconds(1))
+          try await Task.sleep(for: .milliseconds(1))
+        }
+        scene.remote.answer(.success(.fromRemote(page)))
       }
-      await scene.clock.waitForSleeps(4)
+      await settle { !scene.limiter.refreshState.isRefreshing }
       #expect(scene.remote.requestCount == 4)
       try store.resume()
       scene.limiter.wake()
@@ -100,8 +105,12 @@ import Testing
       scene.remote.answer(.success(.fromRemote(page)))
       await settle { !scene.limiter.refreshState.isRefreshing }
       try store.resume()
-      scene.clock.advance(by: .seconds(2))
-      await scene.answer(2, .success(.fromRemote(page)))
+      // It may be about to sleep.
+      while scene.remote.requestCount < 2 {
+        scene.clock.advance(by: .seconds(1))
+        try await Task.sleep(for: .milliseconds(1))
+      }
+      scene.remote.answer(.success(.fromRemote(page)))
       await settle { screen.values.last?.count == 3 }
       #expect(screen.errors.isEmpty)
     }
