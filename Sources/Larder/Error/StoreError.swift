@@ -163,7 +163,7 @@ public enum StoreError: Error, Equatable, Sendable {
     }
   }
 
-  var isSuspended: Bool { if case .suspended = self { true } else { false } }
+  package var isSuspended: Bool { if case .suspended = self { true } else { false } }
 
   /// Whether another process has made the file larger than the map of this one, which cannot be made larger while
   /// somebody reads on.

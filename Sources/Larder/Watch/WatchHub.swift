@@ -23,7 +23,7 @@ final class WatchHub: Sendable {
     var round: UInt64 = 0
     var timer: (any DispatchSourceTimer)?
     var writes: FileWrites?
-    /// Whether it is asked soon if anybody still needs them.
+    /// Whether the notifier is about to be let go of, unless somebody watches by then.
     var isLingering = false
     var stopListening: (@Sendable () -> Void)?
   }
@@ -58,7 +58,7 @@ final class WatchHub: Sendable {
   private static let searchedByteCount = 8192
   /// How long another process's commit may go unnoticed where nothing tells of it.
   private static let pollMilliseconds = 250
-  /// How long what tells of it is kept behind the last watcher.
+  /// How long the notifier is kept after the last watcher has left.
   private static let lingerSeconds = 2
 
   var isEmpty: Bool { seatCount.load(ordering: .sequentiallyConsistent) == 0 }
@@ -188,7 +188,7 @@ extension WatchHub {
     state.timer = timer
   }
 
-  /// Has the system tell of writes, where it does not yet. It may have nothing left to tell with, and have some later.
+  /// Asks the system to report writes, unless it does so already. It may refuse now and agree later.
   private func lookOut(_ state: inout State, _ engine: Engine) {
     if state.writes != nil { return }
     state.writes = FileWrites(engine.environment.bellPath, on: queue) { [weak engine, weak self] in
@@ -215,8 +215,8 @@ extension WatchHub {
     linger(&state)
   }
 
-  /// Keeps what the system tells of writes with for a moment: many short watches, one after the other, would use up
-  /// what it has for all programs of a user.
+  /// Keeps the notifier for a moment. Otherwise many short watches in a row would use up the notifiers that the system
+  /// has for all programs of a user.
   private func linger(_ state: inout State) {
     if state.writes == nil || state.isLingering { return }
     state.isLingering = true

@@ -106,7 +106,7 @@ extension Environment {
     try SafeFiles.syncFolder(files.folder)
   }
 
-  /// What is wrong with the pages of a store that opening has found damaged, one line for each, a hundred at most.
+  /// The faults in the pages of a store that was found damaged when it was opened, one line each, at most a hundred.
   package static func pageFaults(of folder: String) -> [String] {
     pageReport(folder + "/data.mdb").faults.map { "\($0)" }
   }

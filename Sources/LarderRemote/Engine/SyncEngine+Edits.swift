@@ -192,14 +192,8 @@ extension SyncEngine {
           let version = entry.newer.map({ ($0.base, $0.record) })
             ?? entry.base.map({ ($0, entry.shadow) }),
           let base = SyncBase(version.0),
-          let document = try version.1.flatMap({
-            try tx.document(place.collection.name, key, record: $0)
-          })
+          try tables.noteRefused(version.1, base, name, key, place, error, &tx)
         else { throw error }
-        let there = RemoteChange(
-          name, revision: base.revision,
-          .document(RemoteDocument(json: place.exchange.json(document))))
-        try tables.noteRefused(there, base.scope, error, &tx)
         // Else it would count as the version that stands here, and be passed over when it comes.
         var unknown = base
         unknown.revision = SyncTables.noRevision

@@ -133,6 +133,22 @@ extension SyncTables {
     try tx.setSyncNote(RefusedNote.name(change.key), to: try refused.noted())
   }
 
+  /// The same for a version that is kept as a record, in the form in which the remote has it.
+  ///
+  /// - Returns: False where there is none, or it cannot be read.
+  func noteRefused(
+    _ record: [UInt8]?, _ base: SyncBase, _ name: RemoteKey, _ key: [UInt8], _ place: Place,
+    _ error: any Error, _ tx: inout WriteScope
+  ) throws -> Bool {
+    guard let record,
+      let document = try? tx.document(place.collection.name, key, record: record)
+    else { return false }
+    let there = RemoteDocument(json: place.exchange.json(document))
+    let change = RemoteChange(name, revision: base.revision, .document(there))
+    try noteRefused(change, base.scope, error, &tx)
+    return true
+  }
+
   /// Tries once more to save what could not be saved: another version of the app may know more fields, and a value
   /// may have become free. All of it in one transaction; where that fails, some of it one by one.
   ///

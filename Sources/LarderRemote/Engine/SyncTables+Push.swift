@@ -132,13 +132,9 @@ extension SyncTables {
       }
     } catch let error where Self.isRefusal(error) {
       try settle { place, entry, newer, tx in
-        if let base = SyncBase(newer.base),
-          let document = try? newer.record.flatMap({ try place.document(kept: $0, edit.key, tx) })
-        {
+        if let base = SyncBase(newer.base) {
           // Noted, so that somebody can have it overwritten, and that it is tried again.
-          let there = RemoteDocument(json: place.exchange.json(document))
-          let change = RemoteChange(edit.name, revision: base.revision, .document(there))
-          try noteRefused(change, base.scope, error, &tx)
+          _ = try noteRefused(newer.record, base, edit.name, edit.key, place, error, &tx)
         }
         var entry = entry
         entry.hold = OutboxEntry.Hold(code: Self.refused, reason: Self.refusal(error))
@@ -312,7 +308,7 @@ extension SyncTables {
           }
         }
         if case .rejected? = answers.first?.1, mend != nil {
-          // What the app made of it cannot be saved either: it is set aside as it is, with the remote's reason.
+          // The app's replacement cannot be saved: the edit is set aside as it is, with the remote's reason.
           return try save(answers, request, of: flight, mend: nil)
         }
         if case (let mutation, .conflict(let version?))? = answers.first,
@@ -416,7 +412,7 @@ extension SyncTables {
     let reason: String
   }
 
-  /// Sets an edit aside that the remote will never take as it is, also where what the app makes of it cannot be saved.
+  /// Sets an edit aside that the remote will never take as it is, also where the app's replacement cannot be saved.
   ///
   /// - Parameter isUnknown: Whether the remote has not said so of the edit, but of the request: one that was sent
   ///   before may have been taken then.

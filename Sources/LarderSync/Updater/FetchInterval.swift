@@ -124,7 +124,6 @@ struct FetchInterval {
   mutating func lift() {
     lifted = now
     skipped = nil
-    suspension = nil
     if failure?.isAdvised == true { return }
     failure?.pause = .zero
     failure?.count = 0

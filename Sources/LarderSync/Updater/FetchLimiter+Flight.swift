@@ -130,8 +130,8 @@ extension FetchLimiter {
     }
   }
 
-  /// What was fetched could not be saved, as the store is suspended: nothing has failed. Whoever asks once the store is
-  /// resumed makes it due again, and it is tried again by itself after a pause, which grows each time.
+  /// The fetched data could not be saved because the store is suspended, which is no failure. The next caller fetches
+  /// again; streams do so by themselves after a pause, which grows each time.
   private func noteSuspension() {
     state.withLock { state in
       state.noted = nil
@@ -190,7 +190,7 @@ private struct Refusal: Sendable {
 
 extension Error {
   /// Whether it says that the store is suspended.
-  var isSuspension: Bool { if case .suspended? = self as? StoreError { true } else { false } }
+  var isSuspension: Bool { (self as? StoreError)?.isSuspended == true }
 }
 
 extension FetchLimiter.State {

@@ -265,21 +265,17 @@ private final class Refusing: Remote {
       try await racks.delete(key: "b")
       server.script(nil)
       for _ in 0..<2 { try? await desk.sync() }
-      let isWaiting =
-        try desk.engine.rejected().map(\.key) == [key("b")]
-        || desk.engine.conflicts().map(\.key) == [key("b")]
-      #expect(try isWaiting || desk.engine.pending().isEmpty)
-      if isSettled, isWaiting {
+      #expect(try desk.engine.rejected().map(\.code) == ["refused"])
+      #expect(try desk.engine.refused().map(\.key) == [key("b")])
+      if isSettled {
         try await desk.engine.settle(key("b"), as: .here)
       } else {
         try await racks.save(Rack(id: "mine", slot: "2"))
-        if try !desk.engine.conflicts().isEmpty {
-          try await desk.engine.settle(key("b"), as: .there)
-        }
       }
       for _ in 0..<3 { try await desk.sync() }
       #expect(try desk.engine.pending().isEmpty)
-      #expect(try racks.get("b") == nil || server.version(of: key("b"))?.document != nil)
+      #expect(try desk.engine.refused().isEmpty)
+      #expect(try (racks.get("b") == nil) == (server.version(of: key("b"))?.document == nil))
       try desk.close()
     }
   }
