@@ -42,6 +42,7 @@ struct MortalRemote: Remote {
   let life: Lifetime
   let weather: Weather
   let departures: Departures
+  let judge: Judge?
 
   /// What a proxy between them lets through, of which the server's facts do not tell: more than any document needs
   /// whose title is short.
@@ -76,10 +77,14 @@ struct MortalRemote: Remote {
       if let count = weather.endsServer(after: request.mutations.count) {
         let begun = PushRequest(
           scope: request.scope, mutations: Array(request.mutations.prefix(count)))
+        judge?.noteSeen(begun)
         _ = try await departures.watching(begun) { try await server.push(begun) }
         throw RemoteError.unavailable("the server has ended")
       }
-      return try await departures.watching(request) { try await server.push(request) }
+      let judged = judge?.split(request) ?? Judged(sent: request, isRejected: [])
+      if judged.sent.mutations.isEmpty { return judged.joined([]) }
+      return judged.joined(
+        try await departures.watching(judged.sent) { try await server.push(judged.sent) })
     }
   }
 
@@ -131,5 +136,41 @@ final class Departures: Sendable {
       for key in keys where there[key]?.document != nil { places[key] = scope }
     }
     return places
+  }
+}
+
+/// Refuses some edits before anybody looks at them, and never one that may have been accepted.
+final class Judge: Sendable {
+  private let weather: Weather
+  private let seen = Locked<Set<String>>([])
+
+  init(_ weather: Weather) { self.weather = weather }
+
+  func noteSeen(_ request: PushRequest) {
+    seen.withLock { $0.formUnion(request.mutations.map(\.id)) }
+  }
+
+  func split(_ request: PushRequest) -> Judged {
+    let isRejected = request.mutations.map { mutation in
+      !seen.withLock { $0.contains(mutation.id) } && weather.rejects()
+    }
+    let sent = PushRequest(
+      scope: request.scope,
+      mutations: zip(request.mutations, isRejected).filter { !$1 }.map(\.0))
+    noteSeen(sent)
+    return Judged(sent: sent, isRejected: isRejected)
+  }
+}
+
+/// A request, and which of its edits go no further.
+struct Judged {
+  let sent: PushRequest
+  let isRejected: [Bool]
+
+  /// The answers to all of them.
+  func joined(_ answers: [PushResult]) -> [PushResult] {
+    if isRejected.isEmpty { return answers }
+    var rest = answers[...]
+    return isRejected.map { $0 ? .rejected(code: "closed", reason: "not now") : rest.removeFirst() }
   }
 }

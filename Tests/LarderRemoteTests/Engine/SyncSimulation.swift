@@ -10,8 +10,10 @@ import LarderTesting
 /// One run of clients against a server, drawn from a seed, with what must come out of it.
 ///
 /// Numbers are counters and lists are sets, so that every single edit shows in the end: one that was lost, and
-/// one that was applied twice. Texts may be too long for the server until somebody shortens them. Some programs only
-/// read: one has a store of its own, and others use the store of a client.
+/// one that was applied twice. Texts may be too long for the server until somebody shortens them. In some runs cards
+/// have slots that are unique in a store, of which the server knows nothing; in others edits are rejected, until an
+/// app mends them or somebody sends them again, or takes them back. Some programs only read: one has a store of its
+/// own, and others use the store of a client.
 struct SyncSimulation {
   private final class Client {
     let store: Store
@@ -20,6 +22,7 @@ struct SyncSimulation {
     let life = Lifetime()
     let departures: Departures
 
+    private let mend: Mending?
     private let server: MortalRemote
     private let deletions: DeletionPolicy
     private let clock: ManualClock
@@ -30,22 +33,24 @@ struct SyncSimulation {
     ///   the server.
     init(
       _ server: InMemoryRemote, _ weather: Weather, _ deletions: DeletionPolicy,
-      _ resolver: Resolver?, clock date: Date, diesInCommits: Bool
+      _ resolver: Resolver?, _ mend: Mending?, _ judge: Judge?, clock date: Date,
+      diesInCommits: Bool
     ) throws {
       store = try Store.temporary()
       self.deletions = deletions
       self.diesInCommits = diesInCommits
       self.resolver = resolver
+      self.mend = mend
       departures = Departures(server, scopes: SyncSimulation.scopes + ["elsewhere"])
       self.server = MortalRemote(
-        server: server, life: life, weather: weather, departures: departures)
+        server: server, life: life, weather: weather, departures: departures, judge: judge)
       clock = ManualClock(date: date)
-      engine = try Self.engine(store, self.server, deletions, resolver, clock)
+      engine = try Self.engine(store, self.server, deletions, resolver, mend, clock)
     }
 
     /// The process ends, and another one goes on with the store.
     func restart() throws {
-      engine = try Self.engine(store, server, deletions, resolver, clock)
+      engine = try Self.engine(store, server, deletions, resolver, mend, clock)
     }
 
     /// A sync whose process ends after so many moments, each of them before or after a request, or before a commit.
@@ -57,15 +62,18 @@ struct SyncSimulation {
 
     private static func engine(
       _ store: Store, _ server: MortalRemote, _ deletions: DeletionPolicy, _ resolver: Resolver?,
-      _ clock: ManualClock
+      _ mend: Mending?, _ clock: ManualClock
     ) throws -> SyncEngine {
-      try SyncEngine(
+      var options = SyncEngine.Options()
+      options.mend = mend
+      return try SyncEngine(
         store, remote: server,
         collections: [
           SyncedCollection(
             Card.self, rules: Card.rules, deletions: deletions, resolver: resolver)
         ],
-        scopes: SyncSimulation.scopes, account: "me", interval: .zero, clock: clock)
+        scopes: SyncSimulation.scopes, account: "me", interval: .zero, options: options,
+        clock: clock)
     }
 
     var cards: StoreRepository<Card> { store.repository(of: Card.self) }
@@ -91,6 +99,12 @@ struct SyncSimulation {
   private var tokenCount = 0
   private let weather: Weather
   private let chooser: Chooser
+  /// Whether cards have slots.
+  private let hasSlots: Bool
+  /// Whether edits are rejected.
+  private let isJudged: Bool
+  /// Cards of which somebody has taken edits back.
+  private var discarded: Set<String> = []
   /// Of a program that only reads, with a store of its own.
   private let copy: SyncEngine
   /// What happened, for whoever looks for the cause of a problem.
@@ -116,10 +130,22 @@ struct SyncSimulation {
       chooser.resolution(of: $0, mayAsk: !weather.isFair)
     }
     let resolver = random.once(in: 3) ? decides : nil
+    hasSlots = random.once(in: 3)
+    let judge = random.once(in: 3) ? Judge(weather) : nil
+    isJudged = judge != nil
+    let mends: Mending = { [weather, hasSlots] in
+      guard weather.mends(), var document = $0.document else { return nil }
+      // It may be one that cannot be saved.
+      if hasSlots, weather.mends() { document["slot"] = "s1" }
+      if weather.mends() { document["count"] = "many" }
+      return document
+    }
+    let isMending = random.bool()
+    let mend = isJudged && isMending ? mends : nil
     copy = try Self.reader(.temporary(), server)
     clients = try years.map {
       try Client(
-        server, weather, deletions, resolver,
+        server, weather, deletions, resolver, mend, judge,
         clock: Date(timeIntervalSinceReferenceDate: 8e8 + 31_557_600 * $0),
         diesInCommits: diesInCommits)
     }
@@ -160,6 +186,8 @@ struct SyncSimulation {
   private mutating func syncAll() async throws {
     for _ in 0..<4 {
       try await shortenAll()
+      try await emptySlots()
+      try await retryRejected()
       for client in clients { try await client.engine.sync(.afterNow) }
     }
   }
@@ -173,6 +201,44 @@ struct SyncSimulation {
         let title = "t\(tokenCount)"
         tokenCount += 1
         try await client.cards.update(edit.key.key) { $0.title = title }
+      }
+    }
+  }
+
+  /// Nobody needs a slot any more.
+  private func emptySlots() async throws {
+    guard hasSlots else { return }
+    for client in clients {
+      for card in try client.cards.fetch(Card.where { $0.slot != nil }) {
+        trace.note("empties the slot of \(card.id)")
+        try await client.cards.update(card.id) { $0.slot = nil }
+      }
+    }
+  }
+
+  /// Somebody sends everything again that was rejected.
+  private func retryRejected() async throws {
+    for client in clients {
+      for edit in try client.engine.rejected() where edit.code == "closed" {
+        trace.note("sends \(edit.key) again")
+        try await client.engine.retry(edit.key)
+      }
+    }
+  }
+
+  /// Somebody looks at what was rejected, and sends it again or takes it back.
+  private mutating func treatRejected(_ client: Client) async throws {
+    for edit in try client.engine.rejected() {
+      switch random.int(0..<3) {
+      case 0:
+        trace.note("retries \(edit.key)")
+        if edit.code == "left" { client.departures.allow(edit.key.key) }
+        try await client.engine.retry(edit.key)
+      case 1:
+        trace.note("discards \(edit.key)")
+        discarded.insert(edit.key.key)
+        try await client.engine.discard(edit.key)
+      default: break
       }
     }
   }
@@ -208,7 +274,13 @@ struct SyncSimulation {
     for conflict in conflicts {
       let resolution = chooser.resolution(of: conflict, mayAsk: false)
       trace.note("settles \(conflict) as \(resolution)")
-      try await client.engine.settle(conflict.key, as: resolution)
+      do {
+        try await client.engine.settle(conflict.key, as: resolution)
+      } catch SyncError.unmergeable where hasSlots {
+        trace.note("has no slot for it")
+      } catch StoreError.uniqueViolation where hasSlots {
+        trace.note("has no slot for it")
+      }
     }
     return !conflicts.isEmpty
   }
@@ -220,6 +292,7 @@ struct SyncSimulation {
     switch random.int(0..<12) {
     case 0..<6: try await edit(client)
     case 6 where random.once(in: 3): try await settle(client)
+    case 6 where isJudged && random.bool(): try await treatRejected(client)
     case 6: try client.restart()
     case 9 where random.once(in: 3):
       // Another program brings what is new into the same store, or into its own.
@@ -277,7 +350,8 @@ struct SyncSimulation {
       }
       return
     }
-    let change = random.int(0..<6)
+    let change = random.int(0..<(hasSlots ? 8 : 6))
+    let slot = random.pick([nil, "s1", "s2", "s3"])
     let number = random.int(-5..<6)
     let token = "t\(tokenCount)"
     tokenCount += 1
@@ -295,6 +369,7 @@ struct SyncSimulation {
         card.tags.append(token)
         if removesFirst, card.tags.count > 1 { removed = card.tags.removeFirst() }
       case 4: card.title = title
+      case 6...: if try Self.isFree(slot, tx) { card.slot = slot }
       default:
         card.spot.x = number
         if removesFirst { card.spot.y = number }
@@ -311,6 +386,11 @@ struct SyncSimulation {
       if let removed { expected[id]?.tags.remove(removed) }
     default: break
     }
+  }
+
+  private static func isFree(_ slot: String?, _ tx: borrowing WriteScope) throws -> Bool {
+    guard let slot else { return true }
+    return try tx.count(Card.where { $0.slot == slot }) == 0
   }
 
   /// Whoever edits a document that has left, and was listed for it, has it sent.
@@ -346,6 +426,7 @@ struct SyncSimulation {
       if try !engine.refused().isEmpty { problems.append("refused documents") }
     }
     for (id, expected) in expected.sorted(by: { $0.key < $1.key }) {
+      if discarded.contains(id) { continue }
       guard let card = copies[0].first(where: { $0.id == id }) else {
         problems.append("\(id) is lost")
         continue
@@ -363,20 +444,25 @@ struct SyncSimulation {
   static let scopes = ["all", "more"]
 
   private typealias Resolver = @Sendable (SyncConflict) -> Resolution
+  private typealias Mending = @Sendable (RejectedEdit) -> DynamicDocument?
 
   private struct Plain: Codable {
     var id: String
     var title: String
+    var slot: String?
     var count: Int
     var tags: [String]
     var spot: [String: Int]
 
     init(_ card: Card) {
-      (id, title, count, tags) = (card.id, card.title, card.count, card.tags)
+      (id, title, slot) = (card.id, card.title, card.slot)
+      (count, tags) = (card.count, card.tags)
       spot = ["x": card.spot.x, "y": card.spot.y]
     }
 
-    var text: String { "\(id) \(title) \(count) \(tags) \(spot.sorted { $0.key < $1.key })" }
+    var text: String {
+      "\(id) \(title) \(slot ?? "") \(count) \(tags) \(spot.sorted { $0.key < $1.key })"
+    }
   }
 }
 

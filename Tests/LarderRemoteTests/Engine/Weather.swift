@@ -23,6 +23,12 @@ final class Weather: Sendable {
     return random.withLock { $0.once(in: 12) ? $0.int(0..<count + 1) : nil }
   }
 
+  /// Whether it refuses an edit that it has not looked at.
+  func rejects() -> Bool { !isFair && random.withLock { $0.once(in: 25) } }
+
+  /// Whether an app knows what an edit should be instead.
+  func mends() -> Bool { random.withLock { $0.once(in: 3) } }
+
   func fault(for call: RemoteCall) -> RemoteFault? {
     if isFair { return nil }
     return random.withLock { random in
