@@ -16,14 +16,26 @@ extension DynamicCollection {
   /// - Throws: ``StoreError``, among them ``StoreError/noCollection(_:)``; nothing is changed
   ///   then.
   public func setChangeLog(_ isOn: Bool) throws {
-    try store.write { tx in
-      guard let collection = tx.catalogue[name] else { throw StoreError.noCollection(name) }
-      guard collection.description.isLogged != isOn else { return }
-      var description = collection.description
-      description.isLogged = isOn
-      try tx.wholly { try $0.describe(description) }
-    }
+    try store.write { try $0.setChangeLog(of: name, isOn) }
     // What takes no number wakes nobody by itself.
     store.engine.watchHub.wakeAll(of: name)
+  }
+
+  /// Switches the change log of the collection on or off, on the store's own thread; as the synchronous one.
+  ///
+  /// - Throws: As the synchronous one, and `CancellationError`.
+  public func setChangeLog(_ isOn: Bool) async throws {
+    try await store.write { [name] in try $0.setChangeLog(of: name, isOn) }
+    store.engine.watchHub.wakeAll(of: name)
+  }
+}
+
+extension WriteScope {
+  fileprivate mutating func setChangeLog(of name: String, _ isOn: Bool) throws {
+    guard let collection = catalogue[name] else { throw StoreError.noCollection(name) }
+    guard collection.description.isLogged != isOn else { return }
+    var description = collection.description
+    description.isLogged = isOn
+    try wholly { try $0.describe(description) }
   }
 }

@@ -30,15 +30,15 @@ extension DynamicCollection {
   /// try store.collection("contacts").createIndex(on: "city", "order")
   /// try store.collection("contacts").createIndex(on: "email", unique: true)
   /// ```
-  /// It is kept by every writer from now on, until ``dropIndex(_:)``. A small collection's is
+  /// It is kept by every writer from now on, until `dropIndex(_:)`. A small collection's is
   /// complete when this returns; a large one's is built in the background, and
-  /// ``buildIndexes(progress:)`` waits for it. Without effect where the collection has the very
+  /// `buildIndexes()` waits for it. Without effect where the collection has the very
   /// same index; one of the same name that says something else is replaced, and built anew. A unique one
   /// is not replaced by one that is not unique: drop it first.
   ///
   /// A unique one over documents of which two have equal values refuses further documents with a value
-  /// that is taken, but queries do not use it: ``indexes()`` says why, and ``buildIndexes(progress:)``
-  /// throws it. Change the documents, then call ``rebuildIndexes(progress:)``.
+  /// that is taken, but queries do not use it: ``indexes()`` says why, and `buildIndexes()`
+  /// throws it. Change the documents, then call `rebuildIndexes()`.
   ///
   /// A field that a document lacks counts as nil here, for only a type knows of defaults: queries
   /// of a type that has a default for such a field go on without the index.

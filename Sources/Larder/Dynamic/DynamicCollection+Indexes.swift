@@ -32,7 +32,7 @@ public struct IndexDescription: Sendable, Equatable {
     case building
     case complete
     /// Two documents have the same value in a unique index; the text says which. No query uses it
-    /// until ``DynamicCollection/rebuildIndexes(progress:)`` succeeds. Saving goes on: it keeps the
+    /// until `rebuildIndexes()` succeeds. Saving goes on: it keeps the
     /// index, and lets no other document have a value that one has.
     case failed(String)
   }
@@ -58,10 +58,16 @@ extension DynamicCollection {
   /// - Throws: ``StoreError``; nothing is changed then.
   @discardableResult
   public func dropIndex(_ indexName: String) throws -> Bool {
-    try changeIndexes { _, index, record in
-      guard index.name == indexName.normalized() else { return record }
-      return IndexRecord(record.definition, .dropped)
-    }
+    try changeIndexes(dropping(indexName))
+  }
+
+  /// Drops an index, on the store's own thread; as the synchronous one. Cancelling the task ends its waiting for
+  /// other writes.
+  ///
+  /// - Throws: As the synchronous one, and `CancellationError`.
+  @discardableResult
+  public func dropIndex(_ indexName: String) async throws -> Bool {
+    try await changeIndexes(dropping(indexName))
   }
 
   /// Builds every index of the collection anew, and returns when they are complete. Search indexes whose tokenizer
@@ -74,16 +80,20 @@ extension DynamicCollection {
   ///   ``StoreError/indexNotAllowed(collection:index:reason:)`` for a unique index that fails
   ///   again, and ``StoreError/unfinishedMigration(collection:version:)``, before anything is changed.
   public func rebuildIndexes(progress: (StoreProgress) throws -> Void = { _ in }) throws {
-    let name = name
-    try changeIndexes { scope, index, record in
-      // Those whose fields change their kind wait for the end.
-      try scope.catalogue[name]?.checkMigrated()
-      try scope.transaction.empty(index.database)
-      // Where it is at its beginning anyway, the record is the same, and what was found out since is not.
-      scope.renewCatalogue()
-      return record.becoming(.building(upTo: []))
-    }
+    try changeIndexes(emptying)
     try buildIndexes(progress: progress)
+  }
+
+  /// Builds every index of the collection anew, on the store's own thread, between the writes of others; as the
+  /// synchronous one.
+  ///
+  /// - Throws: As the synchronous one; `CancellationError` where the task was cancelled. What is not built by then is
+  ///   built in the background.
+  public func rebuildIndexes(
+    progress: @escaping @Sendable (StoreProgress) throws -> Void = { _ in }
+  ) async throws {
+    try await changeIndexes(emptying)
+    try await buildIndexes(progress: progress)
   }
 
   /// Has the indexes that are being built finished, and returns when they are complete, apart from search
@@ -101,22 +111,47 @@ extension DynamicCollection {
   ///   `CancellationError` where the task was cancelled. What was built stays.
   public func buildIndexes(progress: (StoreProgress) throws -> Void = { _ in }) throws {
     try store.checkOpen()
-    try store.engine.storing { try store.engine.renewIndexesFirst(of: name) }
-    while true {
-      let state = try indexes()
-      let documentCount = try count()
-      for index in state {
-        if case .failed(let reason) = index.state {
-          throw StoreError.indexNotAllowed(collection: name, index: index.name, reason: reason)
-        }
-      }
-      let waiting = state.filter { $0.state == .building && !$0.isMissingTokenizer }
-      guard let index = waiting.first else { return }
-      try StoreProgress(
-        .indexing, completed: index.entryCount, total: documentCount, subject: index.name
-      ).tell(progress)
-      let engine = store.engine
+    let engine = store.engine
+    try engine.storing { try engine.renewIndexesFirst(of: name) }
+    while let state = try buildingState() {
+      try state.tell(progress)
       _ = try engine.storing { try engine.takeIndexStep(of: name) }
+    }
+  }
+
+  /// Has the indexes that are being built finished, on the store's own thread, between the writes of others; as the
+  /// synchronous one.
+  ///
+  /// - Parameter progress: Told before each step; what it throws ends the waiting but not the building.
+  /// - Throws: As the synchronous one.
+  public func buildIndexes(
+    progress: @escaping @Sendable (StoreProgress) throws -> Void = { _ in }
+  ) async throws {
+    try store.checkOpen()
+    let (engine, name) = (store.engine, name)
+    if engine.hasNumbersToRenew {
+      try await engine.inLine { _ in try engine.renewIndexes(of: name) }
+    }
+    while let state = try buildingState() {
+      try state.tell(progress)
+      _ = try await engine.takeIndexStep(of: name)
+    }
+  }
+
+  /// How far the index is that is built next; nil where all are complete.
+  ///
+  /// - Throws: ``StoreError/indexNotAllowed(collection:index:reason:)`` for one that failed.
+  private func buildingState() throws -> StoreProgress? {
+    let state = try indexes()
+    let documentCount = try count()
+    for index in state {
+      if case .failed(let reason) = index.state {
+        throw StoreError.indexNotAllowed(collection: name, index: index.name, reason: reason)
+      }
+    }
+    return state.first { $0.state == .building && !$0.isMissingTokenizer }.map {
+      StoreProgress(
+        .indexing, completed: $0.entryCount, total: documentCount, subject: $0.name)
     }
   }
 
@@ -135,17 +170,45 @@ extension DynamicCollection {
     }
   }
 
+  private typealias IndexChange =
+    @Sendable (inout WriteScope, CollectionIndex, IndexRecord) throws -> IndexRecord
+
+  private func dropping(_ indexName: String) -> IndexChange {
+    { _, index, record in
+      guard index.name == indexName.normalized() else { return record }
+      return IndexRecord(record.definition, .dropped)
+    }
+  }
+
+  private var emptying: IndexChange {
+    { [name] scope, index, record in
+      // Those whose fields change their kind wait for the end.
+      try scope.catalogue[name]?.checkMigrated()
+      try scope.transaction.empty(index.database)
+      // Where it is at its beginning anyway, the record is the same, and what was found out since is not.
+      scope.renewCatalogue()
+      return record.becoming(.building(upTo: []))
+    }
+  }
+
   /// - Returns: Whether any index was changed.
   @discardableResult
-  private func changeIndexes(
-    _ change: (inout WriteScope, CollectionIndex, IndexRecord) throws -> IndexRecord
-  ) throws -> Bool {
+  private func changeIndexes(_ change: IndexChange) throws -> Bool {
     try store.checkOpen()
     let engine = store.engine
     return try engine.storing {
       try engine.writer.run {
         try engine.perform { try $0.changeIndexes(of: name, change) }
       }
+    }
+  }
+
+  @discardableResult
+  private func changeIndexes(_ change: @escaping IndexChange) async throws -> Bool {
+    try store.checkOpen()
+    let (engine, name) = (store.engine, name)
+    return try await engine.inLine { _ in
+      try engine.perform { try $0.changeIndexes(of: name, change) }
     }
   }
 }

@@ -24,7 +24,7 @@ extension Store {
   ///
   /// The log waits for a consumer that is behind, up to `maximumLag` changes and the limits of
   /// ``ChangeLogRetention``, and where the store has a quota until saves need the room. So a consumer
-  /// that nobody uses any more costs some space at most; forget it with ``removeConsumer(_:)``.
+  /// that nobody uses any more costs some space at most; forget it with `removeConsumer(_:)`.
   ///
   /// - Parameters:
   ///   - collections: Names of the collections that matter; nil for all.
@@ -82,17 +82,27 @@ extension Store {
   /// - Throws: ``StoreError``; nothing is changed then.
   @discardableResult
   public func removeConsumer(_ name: String) throws -> Bool {
-    try write { tx in
-      guard let database = tx.consumers,
-        try tx.transaction.consumer(name, in: database) != nil
-      else { return false }
-      var key = name
-      try key.withUTF8 {
-        _ = try tx.transaction.delete(UnsafeRawBufferPointer($0), in: database)
-      }
-      tx.hasWrittenMore = true
-      return true
+    try write { try $0.removeConsumer(name) }
+  }
+
+  /// Forgets a consumer and its position, on the store's own thread; as the synchronous one.
+  ///
+  /// - Throws: As the synchronous one, and `CancellationError`.
+  @discardableResult
+  public func removeConsumer(_ name: String) async throws -> Bool {
+    try await write { try $0.removeConsumer(name) }
+  }
+}
+
+extension WriteScope {
+  fileprivate mutating func removeConsumer(_ name: String) throws -> Bool {
+    guard let database = consumers, try transaction.consumer(name, in: database) != nil else {
+      return false
     }
+    var key = name
+    try key.withUTF8 { _ = try transaction.delete(UnsafeRawBufferPointer($0), in: database) }
+    hasWrittenMore = true
+    return true
   }
 }
 

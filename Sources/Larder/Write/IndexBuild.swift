@@ -227,6 +227,15 @@ extension Engine {
     }
   }
 
+  /// The same for a task, which cancelling takes out of the writer's line.
+  @concurrent func takeIndexStep(of collection: String) async throws -> Bool {
+    readIndexRun(of: collection)
+    return try await inLine { [self] _ in
+      try renewIndexes(of: collection)
+      return try workOnIndex(of: collection)
+    }
+  }
+
   func wait(_ number: UInt32, _ record: IndexRecord, with shortage: Shortage) {
     let usedByteCount = usedByteCountWithoutLog()
     let isNews = indexWork.withLock { work in

@@ -57,9 +57,9 @@ import Testing
         EventStream(sellers.values(of: Seller.byOrder), nil, clock: clock))
       await recorder.waitForEvents(1)
 
-      try store.collection("Seller").setChangeLog(false)
+      try await store.collection("Seller").setChangeLog(false)
       await clock.waitForSleeps(1)
-      try store.collection("Seller").setChangeLog(true)
+      try await store.collection("Seller").setChangeLog(true)
       try await sellers.save(Seller.many(4))
       clock.advance(by: .seconds(1))
       await recorder.waitForEvents(3)
@@ -107,7 +107,7 @@ import Testing
     let recorder = EventRecorder(
       EventStream(sellers.values(of: Seller.byOrder), nil, clock: clock))
     await recorder.waitForEvents(1)
-    try store.collection("Seller").setChangeLog(false)
+    try await store.collection("Seller").setChangeLog(false)
     await clock.waitForSleeps(1)
 
     try store.close(timeout: .seconds(300))

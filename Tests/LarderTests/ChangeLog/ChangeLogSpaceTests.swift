@@ -139,7 +139,7 @@ import Testing
     _ = try churn(store, rounds: 30)
     #expect(try logByteCount(store) > 8 << 20)
 
-    #expect(try store.removeConsumer("away"))
+    #expect(try await store.removeConsumer("away"))
 
     let isSmall = try await eventually { try logByteCount(store) < 1 << 20 }
     #expect(isSmall)

@@ -280,7 +280,7 @@ import Testing
         #expect(keys(batch) == [1, 2])
         try await store.write { try $0.acknowledge(batch) }
       }
-      if isRemoved { #expect(try store.removeConsumer("index")) }
+      if isRemoved { #expect(try await store.removeConsumer("index")) }
       await #expect(throws: StoreError.consumerLost(name: "index")) { _ = try await slow.next() }
       await #expect(throws: StoreError.consumerLost(name: "index")) {
         try await store.write { try $0.acknowledge(early) }
@@ -453,14 +453,14 @@ import Testing
     try await withTemporaryStore { store in
       let parcels = store.repository(of: Parcel.self)
       try await parcels.save(Parcel(id: 1))
-      #expect(try !store.removeConsumer("index"))
+      #expect(try await !store.removeConsumer("index"))
       for round in 0..<2 {
         var changes = store.changes(for: "index").makeAsyncIterator()
         let batch = try await next(&changes)
         #expect(batch.isReset)
         try await store.write { try $0.acknowledge(batch) }
         if round == 0 {
-          #expect(try store.removeConsumer("index"))
+          #expect(try await store.removeConsumer("index"))
         }
       }
       try await store.write { tx in

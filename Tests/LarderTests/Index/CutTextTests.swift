@@ -121,7 +121,7 @@ import Testing
       let volumes = store.repository(of: Volume.self)
       try await volumes.save(Self.volumes(stem))
       try index.declare(in: store.collection("Volume"))
-      try store.collection("Volume").buildIndexes()
+      try await store.collection("Volume").buildIndexes()
       var changes = volumes.watch(between(stem)).makeAsyncIterator()
       var list: [Volume] = []
       list.apply(try #require(try await changes.next()))

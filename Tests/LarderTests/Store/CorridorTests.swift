@@ -187,7 +187,7 @@ import Testing
     try await store.repository(of: KeptCargo.self).save(old)
     // The rule's index, without which nothing is looked for in a large collection.
     try store.declare(Cargo.self)
-    try store.collection("Cargo").buildIndexes()
+    try await store.collection("Cargo").buildIndexes()
 
     try await path.run(store)
 

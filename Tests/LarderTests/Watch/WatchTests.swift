@@ -466,14 +466,14 @@ import Testing
       _ = try await changes.next()
       let collection = store.collection("Contact")
 
-      try collection.setChangeLog(false)
+      try await collection.setChangeLog(false)
 
       let error = StoreError.unlogged(collection: "Contact")
       await #expect(throws: error) { _ = try await changes.next() }
       await #expect(throws: error) { for try await _ in contacts.watch(oslo) {} }
       #expect(try collection.hasChangeLog() == false)
       try await contacts.save(contact(2))
-      try collection.setChangeLog(true)
+      try await collection.setChangeLog(true)
       for try await change in contacts.watch(oslo) {
         guard case .initial(let models, _) = change else { continue }
         #expect(models.map(\.id) == ["1", "2"])

@@ -15,7 +15,7 @@ public struct CompactionReport: Sendable, Equatable {
 extension Store {
   /// Gives what the store's file does not need back to the disk, by writing it anew without free pages
   /// and with pages that are full; deleted documents are then gone from the disk, too. A search index may still have
-  /// their words and keys; after ``DynamicCollection/rebuildIndexes(progress:)`` it has none.
+  /// their words and keys; after `rebuildIndexes()` it has none.
   ///
   /// The store stays open: reading goes on except for a moment at the end, and writes of this process
   /// wait until it is done. No other process may have the store open; one that tries to open it

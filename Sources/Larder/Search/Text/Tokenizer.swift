@@ -27,7 +27,7 @@ public protocol Tokenizer: Sendable {
   /// out, such as a stop word, leaves no gap.
   ///
   /// It must give the same words for the same text, everywhere and always: otherwise searches miss documents, until
-  /// ``DynamicCollection/rebuildIndexes(progress:)``. Saves and deletions call it inside their transaction, and
+  /// `rebuildIndexes()`. Saves and deletions call it inside their transaction, and
   /// several threads call it at once; it must not use the store.
   ///
   /// - Parameter text: One text of a document, or a word or a phrase of what was typed, which is split at spaces and

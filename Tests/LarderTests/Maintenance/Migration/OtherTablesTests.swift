@@ -115,7 +115,7 @@ struct OtherTablesTests {
 
     #expect(try entries.indexes() == before)
     try await store.migrate(NumberEntry.self, to: 2, body)
-    try entries.buildIndexes()
+    try await entries.buildIndexes()
     let numbers = store.repository(of: NumberEntry.self)
     #expect(try numbers.count(NumberEntry.where { $0.u == 2000 }) == 1)
     try verifyAndClose(store)

@@ -26,7 +26,7 @@ extension SearchStudy {
     let collection = store.collection(PlainText.schema.name)
     let start = ContinuousClock.now
     try collection.createSearchIndex(on: [.field("title", weight: 3), "body"])
-    try collection.buildIndexes()
+    try await collection.buildIndexes()
     figures.add((try await Self.untilNothingIsWritten() - start) / .seconds(1), .build, .larder)
     figures.add(try Self.indexByteCount(in: store, PlainText.schema.name), .size, .larder)
     guard try plain.count() == texts.count else {
