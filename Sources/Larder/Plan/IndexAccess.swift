@@ -41,7 +41,13 @@ struct IndexAccess {
     var isOpen = true
     for part in index.definition.parts {
       let found = isOpen ? Self.ranges(part, conditions, listLimit) : nil
-      guard let (values, places) = found else {
+      // The values of two lists come together in as many ways as their counts multiplied.
+      let isFew = found.map {
+        otherPrefixes.isEmpty
+          || (1 + otherPrefixes.count) * $0.0.ranges.count
+            <= max(listLimit, Self.maximumPrefixCount)
+      }
+      guard let (values, places) = found, isFew == true else {
         // Without a value for it, a document would be found once for each element, or never.
         if part.isMultiple { return nil }
         isOpen = false
@@ -139,11 +145,11 @@ struct IndexAccess {
   private static func implied(
     _ filter: FilterNode, by conditions: [FilterNode]
   ) -> ConditionPlaces? {
-    let known = conditions.map { $0.withOrderedLists.encoded() }
+    let known = conditions.map { $0.withOrderedLists.listed.encoded() }
     let parts: [FilterNode] = if case .conjunction(let parts) = filter { parts } else { [filter] }
     var places = ConditionPlaces()
     for part in parts {
-      let encoded = part.encoded()
+      let encoded = part.listed.encoded()
       let matching = known.indices.filter { known[$0] != nil && known[$0] == encoded }
       if matching.isEmpty { return nil }
       for place in matching { places.insert(place) }

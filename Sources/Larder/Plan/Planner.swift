@@ -46,9 +46,9 @@ struct Planner {
     self.collection = collection
     conditions =
       switch selection.filter {
-      case .conjunction(let parts): parts
+      case .conjunction(let parts): parts.map(\.listed)
       case .constant(true): []
-      case let filter: [filter]
+      case let filter: [filter.listed]
       }
   }
 
@@ -75,9 +75,10 @@ struct Planner {
     var leastCost = scanCost(count, matching: counted?.count ?? count)
     if let counted {
       let plan = try narrowed(counted, usable, transaction)
-      var cost = Double(counted.count) * Self.fetchCost
-      if case .sort = plan.order { cost += Double(counted.count) * Self.sortCost }
+      let cost = cost(of: plan, counted.count)
       if cost < leastCost { (best, leastCost) = (plan, cost) }
+    } else if let access = accessOfFirst(usable, of: count) {
+      return plan(.index(access), .keys, access.settled, count, isExact: false)
     }
     if !selection.order.isEmpty, usesOrder {
       for access in usable {
@@ -184,6 +185,30 @@ struct Planner {
     return Double(count) * min(1, Double(wanted) / Double(matching)) * Self.scanCost
   }
 
+  private func cost(of plan: Plan, _ count: Int) -> Double {
+    if case .sort = plan.order { return Double(count) * (Self.fetchCost + Self.sortCost) }
+    guard let wanted, case .index(let access) = plan.source, access.isInKeyOrder else {
+      return Double(count) * Self.fetchCost
+    }
+    // It ends with the last one that is wanted.
+    let unknown = access.settled.count < askedCount ? Self.unknownShare : 1
+    return min(Double(count), unknown * Double(wanted)) * Self.fetchCost
+  }
+
+  /// An index that knows all conditions, where only the first documents in the order of their keys are wanted and nobody
+  /// has counted how many match: a scan may pass nearly all documents before it meets one.
+  private func accessOfFirst(_ usable: [IndexAccess], of count: Int) -> IndexAccess? {
+    guard selection.order.isEmpty, let wanted,
+      4 * Double(wanted) * Self.fetchCost < Double(count) * Self.scanCost
+    else { return nil }
+    return usable.first {
+      $0.isNarrowed && $0.isInKeyOrder && $0.settled.count >= askedCount
+    }
+  }
+
+  /// Of conditions that no index knows, one document in so many is taken to fulfil them.
+  private static let unknownShare = 10.0
+
   /// Nil where all conditions are known to the index, or few documents are there.
   private func retreat(
     from access: IndexAccess, _ counted: Counted?, of count: Int
@@ -204,8 +229,8 @@ struct Planner {
     let entries = isSmallest ? counted?.count ?? count : count
     let matching = min(counted?.count ?? count, entries)
     guard let wanted, matching > 0 else { return Double(entries) * Self.fetchCost }
-    // Of conditions that no index knows, one document in ten is taken to fulfil them.
-    let unknown = counted == nil && access.settled.count < askedCount ? 10.0 : 1
+    let unknown =
+      counted == nil && access.settled.count < askedCount ? Self.unknownShare : 1
     return min(Double(entries), unknown * Double(wanted) * Double(entries) / Double(matching))
       * Self.fetchCost
   }
