@@ -68,7 +68,7 @@ struct LogFollower {
       return waiting ? .nothing : .unknown(isBehind: true)
     }
     position = head
-    guard isNear(start, to: head, patience, withIgnored, in: log, snapshot),
+    guard isNear(start, to: head, patience, in: log, snapshot),
       let changes = changes(after: start, to: head, in: log, snapshot)
     else { return .unknown(isBehind: true) }
     if changes.isEmpty { return .nothing }
@@ -94,14 +94,12 @@ struct LogFollower {
     return true
   }
 
-  /// Whether so little has happened that it is told one by one. Where the hub says nothing of what may be passed
-  /// over, that of other collections does not count.
+  /// Whether so little has happened that it is told one by one. What other collections do does not count.
   private func isNear(
-    _ start: UInt64, to head: UInt64, _ patience: Int, _ withIgnored: Bool, in log: Database,
+    _ start: UInt64, to head: UInt64, _ patience: Int, in log: Database,
     _ snapshot: borrowing Snapshot
   ) -> Bool {
     if head - start <= UInt64(patience) { return true }
-    if ignored.isEmpty, !withIgnored { return false }
     var count: UInt64 = 0
     let isWhole = try? snapshot.transaction.forEachPack(after: start, head: head, in: log) { pack in
       let header = pack.header
