@@ -232,7 +232,7 @@ extension DynamicCollection {
   ) -> StoreError {
     .valueRefused(
       collection: name, key: "", field: keyField,
-      found: document[keyField]?.shortDescription ?? "nothing",
+      found: document[keyField]?.shortDescription ?? StoreError.nothing,
       expected: keyKind?.expectation ?? "a key: text, an integer or a UUID")
   }
 }

@@ -99,10 +99,16 @@ extension Snapshot {
   }
 
   /// What an engine noted under names that begin so.
-  package borrowing func syncNotes(withPrefix prefix: String) throws -> [(
-    name: String, bytes: [UInt8]
-  )] {
-    try transaction.syncNotes(withPrefix: prefix, engine.outboxDatabases)
+  package borrowing func syncNotes(
+    withPrefix prefix: String, after name: String? = nil, limit: Int = .max
+  ) throws -> [(name: String, bytes: [UInt8])] {
+    try transaction.syncNotes(
+      withPrefix: prefix, after: name, limit: limit, engine.outboxDatabases)
+  }
+
+  /// How many notes there are whose names begin so. Costs a look at each name.
+  package borrowing func syncNoteCount(withPrefix prefix: String) throws -> Int {
+    try transaction.syncNoteCount(withPrefix: prefix, engine.outboxDatabases)
   }
 
   /// How often the collection was erased since it was synced: cursors from before are of no use.

@@ -251,20 +251,38 @@ extension Transaction where Self: ~Copyable {
   }
 
   borrowing func syncNotes(
-    withPrefix prefix: String, _ databases: OutboxDatabases?
+    withPrefix prefix: String, after name: String? = nil, limit: Int = .max,
+    _ databases: OutboxDatabases?
   ) throws -> [(name: String, bytes: [UInt8])] {
     guard let sync = databases?.sync else { return [] }
     let start = OutboxKey.recordKey([UInt8](prefix.utf8))
+    let last = name.map { OutboxKey.recordKey([UInt8]($0.utf8)) }
     var notes: [(name: String, bytes: [UInt8])] = []
     var cursor = try cursor(in: sync)
-    var isThere = try start.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
-    while isThere, cursor.key.starts(with: start) {
+    var isThere = try (last ?? start).withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
+    if isThere, let last, cursor.key.elementsEqual(last) { isThere = try cursor.next() }
+    while isThere, notes.count < limit, cursor.key.starts(with: start) {
       if let bytes = SyncRecord.bytes(cursor.value, key: cursor.key) {
         notes.append((String(decoding: cursor.key.dropFirst(), as: UTF8.self), bytes))
       }
       isThere = try cursor.next()
     }
     return notes
+  }
+
+  borrowing func syncNoteCount(
+    withPrefix prefix: String, _ databases: OutboxDatabases?
+  ) throws -> Int {
+    guard let sync = databases?.sync else { return 0 }
+    let start = OutboxKey.recordKey([UInt8](prefix.utf8))
+    var count = 0
+    var cursor = try cursor(in: sync)
+    var isThere = try start.withUnsafeBytes { try cursor.seek(atOrAfter: $0) }
+    while isThere, cursor.key.starts(with: start) {
+      count += 1
+      isThere = try cursor.next()
+    }
+    return count
   }
 
   borrowing func syncRecord(

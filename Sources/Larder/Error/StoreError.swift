@@ -199,6 +199,11 @@ extension WriteObstacle: CustomStringConvertible {
   }
 }
 
+extension StoreError {
+  /// What was found where there is no value.
+  static let nothing = "nothing"
+}
+
 extension StoreError: CustomStringConvertible {
   public var description: String {
     switch self {
@@ -253,12 +258,16 @@ extension StoreError: CustomStringConvertible {
         + "disagree, or renames the collection first. Use two writes, one behind the other."
     case .kindMismatch(let collection, let field, let stored, let declared):
       "Field `\(field)` of \(collection) holds \(stored) and is declared \(declared). "
-        + "Convert the documents with `migrate`, store the new kind under another name, or erase "
-        + "the collection and save its documents again. If a newer version of the app was here, update the app."
+        + "Convert the documents with `migrate`, in a store that is opened without `documents:`; store the new "
+        + "kind under another name; or erase the collection and save its documents again. If a newer version of "
+        + "the app was here, update the app."
     case .valueRefused(let collection, let key, let field, let found, let expected):
       (field.isEmpty ? "" : "Field `\(field)` of ")
         + (key.isEmpty ? collection : "\(collection) \(key)")
-        + ": expected \(expected), found \(found). Convert the value, or leave it out."
+        + ": expected \(expected), found \(found). "
+        + (found == Self.nothing
+          ? "Give it a value, or give the property of the type a default."
+          : "Convert the value, or leave it out.")
     case .damagedRecord(let collection, "", let reason):
       "A document of \(collection) whose key is not known cannot be read: \(reason). Close the store in "
         + "every process; `Store.quarantine(at:)`, or `larder quarantine`, then saves what is whole into "

@@ -206,6 +206,16 @@ private struct FieldMerger<Shape: DocumentShape> {
       }
       description.tables[table][slot] = stored
     }
+    if Shape.isDeclared { weaken(table, besides: shape) }
+  }
+
+  /// What a type does not have is no longer required of documents without a type: its own lack it, too.
+  private mutating func weaken(_ table: Int, besides shape: Shape) {
+    let names = Set(shape.fields.map(\.name))
+    for (slot, field) in description.tables[table].fields.enumerated()
+    where field.isRequired && !names.contains(field.name) {
+      description.tables[table][slot].isRequired = false
+    }
   }
 
   /// The kind as the catalogue keeps it, with new tables for the documents in it.

@@ -56,7 +56,8 @@ extension RecordWriter {
     if !isRehearsing, !mayLackFields, present < table.fields.count(where: \.isRequired),
       let missing = table.fields.first(where: { $0.isRequired && document[$0.name] == nil })
     {
-      throw CoercionError(path: [missing.name], found: "nothing", expected: "\(missing.kind)")
+      throw CoercionError(
+        path: [missing.name], found: StoreError.nothing, expected: "\(missing.kind)")
     }
   }
 

@@ -160,7 +160,7 @@ public struct FieldDescription: Sendable {
   }
 
   /// Whether a record without this field cannot be read.
-  var isRequired: Bool { defaultValue == nil && !kind.isOptional }
+  package var isRequired: Bool { defaultValue == nil && !kind.isOptional }
 }
 
 /// The schema of an embedded document's type, looked up when it is needed, so that a type may

@@ -129,7 +129,8 @@ struct MigrationBatch {
     guard let key = value?.encodedKey(of: collection.keyKind) else {
       throw .valueRefused(
         collection: collection.name, key: keyText(item.storedKey), field: field,
-        found: value?.shortDescription ?? "nothing", expected: "a key (\(collection.keyKind))")
+        found: value?.shortDescription ?? StoreError.nothing,
+        expected: "a key (\(collection.keyKind))")
     }
     guard (1...KeyKind.maximumByteCount).contains(key.count) else {
       throw .keyLength(
