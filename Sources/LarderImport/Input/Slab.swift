@@ -12,6 +12,9 @@ struct Slab<Element: BitwiseCopyable>: ~Copyable {
   /// bytes at a time.
   private let margin: Int
   private let filler: Element
+  /// Of what `base` points to. The structure itself has no `deinit`: in builds without optimization Swift 6.3 does not
+  /// run it where the structure is part of a larger one.
+  private var memory: SlabMemory
 
   init(capacity: Int, margin: Int = 0, filler: Element) {
     self.capacity = capacity
@@ -19,9 +22,8 @@ struct Slab<Element: BitwiseCopyable>: ~Copyable {
     self.filler = filler
     base = .allocate(capacity: capacity + margin)
     base.initialize(repeating: filler, count: capacity + margin)
+    memory = SlabMemory(base)
   }
-
-  deinit { base.deallocate() }
 
   subscript(index: Int) -> Element {
     get {
@@ -67,10 +69,18 @@ struct Slab<Element: BitwiseCopyable>: ~Copyable {
     let grown = UnsafeMutablePointer<Element>.allocate(capacity: capacity + margin)
     grown.initialize(repeating: filler, count: capacity + margin)
     grown.update(from: base, count: count)
-    base.deallocate()
     base = grown
+    memory = SlabMemory(grown)
     self.capacity = capacity
   }
+}
+
+private final class SlabMemory {
+  private let start: UnsafeMutableRawPointer
+
+  init(_ start: UnsafeMutableRawPointer) { self.start = start }
+
+  deinit { start.deallocate() }
 }
 
 // It owns its memory alone, as it cannot be copied.
