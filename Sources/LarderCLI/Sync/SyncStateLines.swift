@@ -11,7 +11,7 @@ struct SyncStateLines {
     guard let sentence = Self.sentence(state) else { return nil }
     let waiting = Self.list([
       (state.pendingCount, "pending"), (state.conflictCount, "in conflict"),
-      (state.rejectedCount, "rejected"),
+      (state.rejectedCount, "rejected"), (state.refusedCount, "that cannot be saved here"),
     ])
     let standing = sentence + waiting
     // What was done is said behind it, and not while more is under way.

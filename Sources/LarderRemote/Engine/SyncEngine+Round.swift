@@ -64,16 +64,20 @@ extension SyncEngine {
 
   /// Refused documents that are tried again one by one in a sync: a thousand of them must not make each edit slow.
   private static let mostRefused = 32
+  /// In how many syncs all of them are tried together once: any of them may have values of any other.
+  private static let wholeInterval = 16
 
   /// Tries once more to save what was refused: first of all, and whenever the store has changed or more was refused.
   private func retryRefused() throws {
     let last = retriedRefused.withLock { $0 }
-    guard last != (try refusalTime()) else { return }
+    var name = lastRefused.withLock { $0 }
+    // What has begun goes on to its end.
+    guard try last != refusalTime() || name != nil else { return }
     // The first time all of it: another version of the app may know more fields.
     let most = last == nil ? Int.max : Self.mostRefused
-    var next = nextRefused.withLock { $0 }
-    try tables.retryRefused(from: &next, most: most)
-    nextRefused.withLock { [next] in $0 = next }
+    let isWhole = last == nil || roundCount.withLock { $0 } % Self.wholeInterval == 0
+    try tables.retryRefused(after: &name, most: most, isWhole: isWhole)
+    lastRefused.withLock { [name] in $0 = name }
     let now = try refusalTime()
     retriedRefused.withLock { $0 = now }
   }
@@ -163,6 +167,15 @@ extension SyncEngine {
       var note = try tables.note(of: scope)
       do {
         return try await pullOnce(&note, facts)
+      } catch let shortage as PageShortage {
+        // What is left may fit in smaller pages, each of which lets go of what the rules of its type no longer keep.
+        options.log?(
+          LogEvent(
+            level: .info, message: "a page does not fit, and a smaller one is tried",
+            metadata: ["scope": scope, "changes": "\(shortage.changeCount)"]))
+        pages.withLock {
+          $0[scope] = PageSize(limit: shortage.changeCount / 2, isForSpace: true)
+        }
       } catch RemoteError.cursorExpired where !hasExpired {
         // From the beginning, once: what does not come again is dropped, and edits are kept.
         hasExpired = true
@@ -207,7 +220,12 @@ extension SyncEngine {
       let ahead = note
       // The next page is on its way while this one is saved.
       async let following: PullAnswer? = answer.hasMore ? ask(ahead, facts) : nil
-      try tables.apply(answer, page, isLast: !answer.hasMore && !page.isLoading)
+      do {
+        try tables.apply(answer, page, isLast: !answer.hasMore && !page.isLoading)
+      } catch StoreError.full where answer.changes.count > 1 {
+        throw PageShortage(changeCount: answer.changes.count)
+      }
+      pages.withLock { $0[scope]?.growInSpace() }
       if !answer.hasMore, page.isLoading {
         // What did not come again is dropped before it is noted that all was loaded.
         note.hasMissed = try tables.sweep(note)
@@ -263,10 +281,7 @@ extension SyncEngine {
 
   private func ask(_ note: ScopeNote, _ facts: RemoteFacts) async throws -> PullAnswer {
     var request = PullRequest(
-      scope: note.scope, cursor: note.cursor,
-      limit: pages.withLock {
-        min(max(1, facts.maximumChangeCount), $0[note.scope]?.limit ?? .max)
-      })
+      scope: note.scope, cursor: note.cursor, limit: limit(of: note.scope, facts))
     while true {
       let start = clock.elapsed
       do {
@@ -289,13 +304,33 @@ extension SyncEngine {
     }
   }
 
+  private func limit(of scope: String, _ facts: RemoteFacts) -> Int {
+    pages.withLock { min(max(1, facts.maximumChangeCount), $0[scope]?.limit ?? .max) }
+  }
+
+  /// A page found no room in the store.
+  private struct PageShortage: Error {
+    /// More than one.
+    let changeCount: Int
+  }
+
   /// How many changes a page has at most, where larger pages have turned out to be too large, or too slow.
   struct PageSize {
     fileprivate(set) var limit: Int
     /// Whether a whole page of this size has come.
     fileprivate var mayGrow = false
 
-    fileprivate init(limit: Int) { self.limit = limit }
+    /// Whether a larger one found no room in the store.
+    private let isForSpace: Bool
+
+    fileprivate init(limit: Int, isForSpace: Bool = false) {
+      (self.limit, self.isForSpace) = (limit, isForSpace)
+    }
+
+    /// A page has found room: the next one may be larger.
+    fileprivate mutating func growInSpace() {
+      if isForSpace { limit = limit > .max / 2 ? .max : limit * 2 }
+    }
 
     /// A new sync tries larger ones again.
     fileprivate mutating func grow() {

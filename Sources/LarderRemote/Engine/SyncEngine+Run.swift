@@ -3,16 +3,25 @@ internal import LarderLMDB
 internal import LarderSync
 
 extension SyncEngine {
-  /// Keeps the store in step until the task is cancelled: syncs at once, after each edit, when the remote hints
-  /// that there is something new, when the interval has passed, and after a failure when it is time to try
-  /// again. What fails shows in ``states``.
+  /// Keeps the store in step until the task is cancelled or the store is closed: syncs at once, after each edit,
+  /// when the remote hints that there is something new, when the interval has passed, and after a failure when it
+  /// is time to try again. What fails shows in ``states``.
   public func run() async {
     // Taken now, so that no edit is missed that is made before the loop first looks.
     let start = try? store.changeToken()
-    await withDiscardingTaskGroup { group in
-      group.addTask { [self] in await runSchedule() }
-      group.addTask { [self] in await runEdits(after: start) }
+    await withTaskGroup(of: Void.self) { group in
+      // Others than these end for want of work.
+      let isOver = Locked(false)
+      group.addTask { [self] in
+        if await runSchedule() { isOver.withLock { $0 = true } }
+      }
+      group.addTask { [self] in
+        if await runEdits(after: start) { isOver.withLock { $0 = true } }
+      }
       group.addTask { [self] in await runHints() }
+      while await group.next() != nil {
+        if isOver.withLock({ $0 }) { group.cancelAll() }
+      }
     }
   }
 
@@ -59,21 +68,40 @@ extension SyncEngine {
     _ = try? await sync(.afterChange)
   }
 
-  private func runSchedule() async {
-    _ = try? await sync(.joining)
-    while !Task.isCancelled {
+  /// - Returns: Whether the store is closed.
+  private func runSchedule() async -> Bool {
+    var status = await syncUnlessClosed { [self] in try await sync(.joining) }
+    while status != nil, !Task.isCancelled {
       await waitWhilePaused()
-      guard (try? await limiter.waitUntilDue(joining: false)) != nil else { return }
+      guard (try? await limiter.waitUntilDue(joining: false)) != nil else { return false }
       if isPaused { continue }
-      let status = try? await syncUnlessPaused(.scheduled)
+      status = await syncUnlessClosed { [self] in try await syncUnlessPaused(.scheduled) }
       // Another was faster: not at once again.
-      if status == .skipped, (try? await limiter.sleep(for: .seconds(1))) == nil { return }
+      if status == .some(.skipped), (try? await limiter.sleep(for: .seconds(1))) == nil {
+        return false
+      }
+    }
+    return status == nil
+  }
+
+  /// - Returns: What came of it, the inner nil where it failed; nil where the store is closed, which no later sync would
+  ///   change.
+  private func syncUnlessClosed(
+    _ sync: () async throws -> UpdateStatus
+  ) async -> UpdateStatus?? {
+    do {
+      return try await sync()
+    } catch StoreError.closed {
+      return nil
+    } catch {
+      return .some(nil)
     }
   }
 
-  private func runEdits(after start: ChangeToken?) async {
+  /// - Returns: Whether the store is closed.
+  private func runEdits(after start: ChangeToken?) async -> Bool {
+    // Where there are none, it waits for the end alone.
     let names = Set(tables.collections.values.filter { $0.direction == .both }.map(\.name))
-    guard !names.isEmpty else { return }
     do {
       for try await _ in store.changes(after: start, in: names, origins: [.local, .imported]) {
         // Conflicts and rejections are counted by syncs: an edit must not cost what all others cost. A store
@@ -86,9 +114,12 @@ extension SyncEngine {
         }
         await syncForNews()
       }
+    } catch StoreError.closed {
+      return true
     } catch {
-      // The store is closed, or has no log of a collection: the interval is what is left.
+      // There is no log of a collection: the interval is what is left.
     }
+    return false
   }
 
   private func runHints() async {

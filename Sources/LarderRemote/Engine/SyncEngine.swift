@@ -52,8 +52,8 @@ public final class SyncEngine: Sendable, Updater {
   /// When it was last tried to save what was refused, by the store's last change and by what was refused until then;
   /// nil before that.
   let retriedRefused = Locked<[UInt64]?>(nil)
-  /// With which of what was refused the next attempts one by one begin.
-  let nextRefused = Locked(0)
+  /// The note of what was refused that the last attempts have come to; nil where they begin anew.
+  let lastRefused = Locked<String?>(nil)
   /// How large the pages of scopes may be.
   let pages = Locked<[String: PageSize]>([:])
   /// Syncs so far.
@@ -189,14 +189,16 @@ public final class SyncEngine: Sendable, Updater {
   /// Counts what is pending.
   func renewCounts() throws {
     var counts: [PendingEdit.Status: Int] = [:]
-    let allCount = try store.read { snapshot in
+    let (allCount, refusedCount) = try store.read { snapshot in
       for name in tables.collections.keys where snapshot.outline(of: name) != nil {
         try snapshot.forEachOutboxEntry(name) { _, entry in
           counts[entry.status, default: 0] += 1
           return true
         }
       }
-      return try snapshot.outboxCount()
+      return (
+        try snapshot.outboxCount(), try snapshot.syncNoteCount(withPrefix: RefusedNote.prefix)
+      )
     }
     let count = counts.values.reduce(0, +)
     otherCount.withLock { $0 = allCount - count }
@@ -204,6 +206,7 @@ public final class SyncEngine: Sendable, Updater {
       state.pendingCount = count
       state.conflictCount = counts[.conflict, default: 0]
       state.rejectedCount = counts[.rejected, default: 0]
+      state.refusedCount = refusedCount
     }
   }
 
@@ -227,8 +230,15 @@ public final class SyncEngine: Sendable, Updater {
 
   /// Returns as soon as a document is here, whatever brings it; at once if it is.
   ///
-  /// - Throws: `StoreError`; `CancellationError` when the task is cancelled.
+  /// - Throws: `StoreError`; `CancellationError` when the task is cancelled;
+  ///   ``SyncError/unknownCollection(_:)`` for a collection that is neither synced nor in the store, which nothing would
+  ///   bring.
   public func arrived(_ key: RemoteKey) async throws {
+    if tables.collections[key.collection] == nil,
+      try store.collection(key.collection).keyKind() == nil
+    {
+      throw SyncError.unknownCollection(key.collection)
+    }
     // From before the first look on.
     let start = try store.changeToken()
     var iterator = store.changes(after: start, in: [key.collection]).makeAsyncIterator()

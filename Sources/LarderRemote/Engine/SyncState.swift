@@ -38,6 +38,8 @@ public struct SyncState: Sendable, Equatable {
   public internal(set) var conflictCount = 0
   /// Documents whose edit was rejected and set aside.
   public internal(set) var rejectedCount = 0
+  /// Documents of the remote that could not be saved here: ``SyncEngine/refused()`` has them, with the reasons.
+  public internal(set) var refusedCount = 0
   /// When the last sync succeeded, by the time of day; nil for never.
   public internal(set) var lastSynced: Date?
 }

@@ -77,8 +77,6 @@ extension SyncTables {
 
   /// What was refused before is of no interest where another version comes.
   private func forgetRefused(_ changes: [RemoteChange], _ note: ScopeNote) throws {
-    let notes = try store.read { try $0.syncNotes(withPrefix: RefusedNote.prefix) }
-    if notes.isEmpty { return }
     // One that has left this scope may have been refused in another one, which was read before.
     var (names, left): (Set<String>, Set<String>) = ([], [])
     for change in changes {
@@ -86,6 +84,15 @@ extension SyncTables {
       if change.content == .left { left.insert(name) } else { names.insert(name) }
     }
     let scope = number(of: note.scope)
+    let notes = try store.read { snapshot in
+      guard try !snapshot.syncNotes(withPrefix: RefusedNote.prefix, limit: 1).isEmpty else {
+        return [] as [(name: String, bytes: [UInt8])]
+      }
+      if note.cursor == nil { return try snapshot.syncNotes(withPrefix: RefusedNote.prefix) }
+      return try names.union(left).compactMap { name in
+        try snapshot.syncNote(name).map { (name, $0) }
+      }
+    }
     let old = notes.filter { name, bytes in
       guard let refused = RefusedNote(noted: bytes) else { return true }
       // Whatever is still there comes again when a scope is loaded from its beginning.
@@ -153,14 +160,24 @@ extension SyncTables {
   /// may have become free. All of it in one transaction; where that fails, some of it one by one.
   ///
   /// - Parameters:
-  ///   - first: With which one to begin; afterwards, with which one to go on another time.
-  ///   - most: How many are tried one by one at most.
-  func retryRefused(from first: inout Int, most: Int) throws {
-    let (notes, outlines) = try store.read { snapshot in
+  ///   - last: The name of the note behind which to begin; afterwards, behind which to go on another time. Nil for the
+  ///     beginning.
+  ///   - most: How many are tried one by one at most. Where there are many more, only so many are looked at.
+  ///   - isWhole: Whether all are tried together, however many there are.
+  func retryRefused(after last: inout String?, most: Int, isWhole: Bool) throws {
+    let (start, together) = (last, isWhole ? .max : max(most, Self.mostTogether))
+    let (notes, isPart, outlines) = try store.read { snapshot in
       var outlines: [String: CollectionOutline] = [:]
       for name in collections.keys { outlines[name] = snapshot.outline(of: name) }
-      return (try snapshot.syncNotes(withPrefix: RefusedNote.prefix), outlines)
+      let prefix = RefusedNote.prefix
+      let limit = together < .max ? together + 1 : .max
+      let all = try snapshot.syncNotes(withPrefix: prefix, limit: limit)
+      if all.count < limit { return (all, false, outlines) }
+      let part = try snapshot.syncNotes(withPrefix: prefix, after: start, limit: most)
+      return (part, true, outlines)
     }
+    last = nil
+    if isPart, notes.count == most { last = notes.last?.name }
     var refused: [Refused] = []
     var scopes: [String: ScopeNote] = [:]
     for (name, bytes) in notes {
@@ -181,19 +198,25 @@ extension SyncTables {
     if refused.count > 1, try save(refused, scopes) == nil { return }
     var clashing: [Refused] = []
     var failed: [(Refused, any Error)] = []
-    var (place, visitedCount) = (first % refused.count, 0)
+    let first = isPart ? nil : refused.firstIndex { $0.name > start ?? "" }
+    var (place, visitedCount) = (first ?? 0, 0)
     while visitedCount < min(refused.count, most) {
       if let error = try save([refused[place]], scopes) {
         if case .uniqueViolation? = error as? StoreError { clashing.append(refused[place]) }
         failed.append((refused[place], error))
       }
+      if !isPart { last = refused[place].name }
       place = (place + 1) % refused.count
       visitedCount += 1
     }
-    first = visitedCount < refused.count ? place : 0
+    if !isPart, visitedCount == refused.count { last = nil }
     try saveTogether(clashing, scopes)
     for (one, error) in failed { try renew(one, error) }
   }
+
+  /// Up to so many refused documents are tried in one transaction before they are tried one by one: they may have values
+  /// of each other.
+  private static let mostTogether = 256
 
   /// Notes why it could still not be saved, where that is another reason than before.
   private func renew(_ refused: Refused, _ error: any Error) throws {

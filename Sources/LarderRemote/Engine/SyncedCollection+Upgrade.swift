@@ -38,6 +38,11 @@ extension SyncTables.Place {
     guard outline.key(of: document) == key else {
       throw UnreadableChange(description: "\(name) has another key in its field `\(keyField)`")
     }
+    // Another type of the collection may do without it, and the catalogue then asks for it no more.
+    if let field = synced.requiredFields.first(where: { document[$0] == nil }) {
+      throw UnreadableChange(
+        description: "\(name) has no field `\(field)`, which \(collection.name) needs here")
+    }
     return document
   }
 

@@ -21,6 +21,8 @@ public struct SyncedCollection: Sendable {
 
   let name: String
   let type: (any Document.Type)?
+  /// What a document must have for the type to read it, whatever other types of the collection need.
+  let requiredFields: [String]
   let keyField: String?
   let direction: Direction
   let rules: MergeRules
@@ -55,8 +57,10 @@ public struct SyncedCollection: Sendable {
     upgrade: (@Sendable (inout DynamicDocument) throws -> Void)? = nil
   ) {
     self.init(
-      Entity.schema.name, type: type, keyField: Entity.schema.keyField, direction,
-      rules.over(Entity.schema), deletions, existing, scope, resolver, upgrade)
+      Entity.schema.name, type: type,
+      requiring: Entity.schema.fields.filter(\.isRequired).map(\.name),
+      keyField: Entity.schema.keyField, direction, rules.over(Entity.schema), deletions, existing,
+      scope, resolver, upgrade)
   }
 
   /// A collection without a type.
@@ -70,19 +74,21 @@ public struct SyncedCollection: Sendable {
     upgrade: (@Sendable (inout DynamicDocument) throws -> Void)? = nil
   ) {
     self.init(
-      name, type: nil, keyField: keyField, direction, rules, deletions, existing, scope, resolver,
-      upgrade)
+      name, type: nil, requiring: [], keyField: keyField, direction, rules, deletions, existing,
+      scope, resolver, upgrade)
   }
 
   private init(
-    _ name: String, type: (any Document.Type)?, keyField: String?, _ direction: Direction,
-    _ rules: MergeRules, _ deletions: DeletionPolicy, _ existing: Existing,
+    _ name: String, type: (any Document.Type)?, requiring requiredFields: [String],
+    keyField: String?, _ direction: Direction, _ rules: MergeRules, _ deletions: DeletionPolicy,
+    _ existing: Existing,
     _ scope: (@Sendable (DynamicDocument) -> String?)?,
     _ resolver: (@Sendable (SyncConflict) -> Resolution)?,
     _ upgrade: (@Sendable (inout DynamicDocument) throws -> Void)?
   ) {
     self.name = name
     self.type = type
+    self.requiredFields = requiredFields
     self.keyField = keyField
     self.direction = direction
     self.rules = rules
