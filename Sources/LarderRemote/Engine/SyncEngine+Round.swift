@@ -71,15 +71,22 @@ extension SyncEngine {
   private func retryRefused() throws {
     let last = retriedRefused.withLock { $0 }
     var name = lastRefused.withLock { $0 }
-    // What has begun goes on to its end.
-    guard try last != refusalTime() || name != nil else { return }
+    // What has begun goes on to its end, and then begins anew where anything has changed meanwhile.
+    if name == nil {
+      let now = try refusalTime()
+      if last == now { return }
+      retriedRefused.withLock { $0 = now }
+    }
     // The first time all of it: another version of the app may know more fields.
     let most = last == nil ? Int.max : Self.mostRefused
     let isWhole = last == nil || roundCount.withLock { $0 } % Self.wholeInterval == 0
-    try tables.retryRefused(after: &name, most: most, isWhole: isWhole)
+    do {
+      try tables.retryRefused(after: &name, most: most, isWhole: isWhole)
+    } catch {
+      retriedRefused.withLock { $0 = last }
+      throw error
+    }
     lastRefused.withLock { [name] in $0 = name }
-    let now = try refusalTime()
-    retriedRefused.withLock { $0 = now }
   }
 
   /// Refused documents are tried again when this has changed.

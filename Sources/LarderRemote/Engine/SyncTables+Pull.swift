@@ -199,17 +199,14 @@ extension SyncTables {
     var clashing: [Refused] = []
     var failed: [(Refused, any Error)] = []
     let first = isPart ? nil : refused.firstIndex { $0.name > start ?? "" }
-    var (place, visitedCount) = (first ?? 0, 0)
-    while visitedCount < min(refused.count, most) {
-      if let error = try save([refused[place]], scopes) {
-        if case .uniqueViolation? = error as? StoreError { clashing.append(refused[place]) }
-        failed.append((refused[place], error))
+    let visited = refused[(first ?? 0)...].prefix(most)
+    for one in visited {
+      if let error = try save([one], scopes) {
+        if case .uniqueViolation? = error as? StoreError { clashing.append(one) }
+        failed.append((one, error))
       }
-      if !isPart { last = refused[place].name }
-      place = (place + 1) % refused.count
-      visitedCount += 1
     }
-    if !isPart, visitedCount == refused.count { last = nil }
+    if !isPart, visited.endIndex < refused.count { last = visited.last?.name }
     try saveTogether(clashing, scopes)
     for (one, error) in failed { try renew(one, error) }
   }

@@ -1,11 +1,12 @@
 import Foundation
 import Larder
 import LarderLMDB
-import LarderRemote
 import LarderSync
 import LarderTestKit
 import LarderTesting
 import Testing
+
+@testable import LarderRemote
 
 @Document private struct Poster: Equatable {
   var id: String
@@ -203,6 +204,31 @@ import Testing
         "bad", "mine",
       ])
     #expect(counts(slim)[3] == 0)
+    try desk.close()
+  }
+
+  @Test("each value that becomes free is used, and attempts that come to nothing end")
+  func freedOneByOne() async throws {
+    let server = InMemoryRemote()
+    let desk = try SyncDesk(server)
+    try await desk.cards.save((0..<100).map { Card(id: "own\($0)", slot: "s\($0)") })
+    try await desk.sync()
+    for number in 0..<100 {
+      server.put(
+        .card("x\(number)"),
+        RemoteDocument(
+          #"{"id":"x\#(number)","title":"","slot":"s\#(number)","count":0,"tags":[],"spot":{"x":0,"y":0}}"#
+        ), in: "all")
+    }
+    try await desk.sync()
+    for number in [3, 50, 99, 0, 71] {
+      try await desk.cards.update("own\(number)") { $0.slot = nil }
+      for _ in 0..<8 { try await desk.sync() }
+      #expect(try desk.cards.get("x\(number)")?.slot == "s\(number)")
+    }
+    #expect(counts(desk)[3] == 95)
+    for _ in 0..<8 { try await desk.sync() }
+    #expect(desk.engine.lastRefused.withLock { $0 } == nil)
     try desk.close()
   }
 
