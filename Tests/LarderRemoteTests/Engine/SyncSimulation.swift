@@ -211,7 +211,12 @@ struct SyncSimulation {
     for client in clients {
       for card in try client.cards.fetch(Card.where { $0.slot != nil }) {
         trace.note("empties the slot of \(card.id)")
-        try await client.cards.update(card.id) { $0.slot = nil }
+        try await client.store.write { [departures = client.departures] tx in
+          try Self.allowDeparture(of: card.id, departures, tx)
+          guard var card = try tx.get(Card.self, card.id) else { return }
+          card.slot = nil
+          try tx.save(card)
+        }
       }
     }
   }
