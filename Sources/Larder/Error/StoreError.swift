@@ -200,7 +200,7 @@ extension WriteObstacle: CustomStringConvertible {
 }
 
 extension StoreError {
-  /// What was found where there is no value.
+  /// How errors name a value that is missing.
   static let nothing = "nothing"
 }
 

@@ -209,7 +209,7 @@ private struct FieldMerger<Shape: DocumentShape> {
     if Shape.isDeclared { weaken(table, besides: shape) }
   }
 
-  /// What a type does not have is no longer required of documents without a type: its own lack it, too.
+  /// Fields that the type lacks are no longer required of untyped documents: the type's own lack them, too.
   private mutating func weaken(_ table: Int, besides shape: Shape) {
     let names = Set(shape.fields.map(\.name))
     for (slot, field) in description.tables[table].fields.enumerated()

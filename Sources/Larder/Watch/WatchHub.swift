@@ -23,7 +23,7 @@ final class WatchHub: Sendable {
     var round: UInt64 = 0
     var timer: (any DispatchSourceTimer)?
     var writes: FileWrites?
-    /// Whether the notifier is about to be let go of, unless somebody watches by then.
+    /// Whether the notifier will be released soon, unless a watcher joins before that.
     var isLingering = false
     var stopListening: (@Sendable () -> Void)?
   }

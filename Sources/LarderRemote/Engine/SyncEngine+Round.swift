@@ -71,7 +71,7 @@ extension SyncEngine {
   private func retryRefused() throws {
     let last = retriedRefused.withLock { $0 }
     var name = lastRefused.withLock { $0 }
-    // What has begun goes on to its end, and then begins anew where anything has changed meanwhile.
+    // A pass that was begun is finished first. Another one begins only if something has changed.
     if name == nil {
       let now = try refusalTime()
       if last == now { return }
@@ -175,7 +175,7 @@ extension SyncEngine {
       do {
         return try await pullOnce(&note, facts)
       } catch let shortage as PageShortage {
-        // What is left may fit in smaller pages, each of which lets go of what the rules of its type no longer keep.
+        // A smaller page may fit: after each one the ageing rules delete old documents.
         options.log?(
           LogEvent(
             level: .info, message: "a page does not fit, and a smaller one is tried",

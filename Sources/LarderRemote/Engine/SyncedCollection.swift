@@ -21,7 +21,7 @@ public struct SyncedCollection: Sendable {
 
   let name: String
   let type: (any Document.Type)?
-  /// What a document must have for the type to read it, whatever other types of the collection need.
+  /// Fields that a document needs for this type to read it, even where the catalogue does not require them.
   let requiredFields: [String]
   let keyField: String?
   let direction: Direction

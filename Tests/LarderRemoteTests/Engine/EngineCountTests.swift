@@ -28,7 +28,7 @@ import Testing
     counts(try SyncDesk(InMemoryRemote(), store: desk.store))
   }
 
-  @Test("each edit that is settled, sent again or taken back is counted, and only that one")
+  @Test("the counts are right at once when an edit is settled, sent again or taken back")
   func settled() async throws {
     var random = RandomSource()
     for _ in 0..<repetitions(4) {
