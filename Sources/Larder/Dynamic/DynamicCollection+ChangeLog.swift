@@ -16,7 +16,7 @@ extension DynamicCollection {
   /// - Throws: ``StoreError``, among them ``StoreError/noCollection(_:)``; nothing is changed
   ///   then.
   public func setChangeLog(_ isOn: Bool) throws {
-    try store.write { try $0.setChangeLog(of: name, isOn) }
+    try store.write { tx in try tx.describe(name) { $0.isLogged = isOn } }
     // What takes no number wakes nobody by itself.
     store.engine.watchHub.wakeAll(of: name)
   }
@@ -25,17 +25,22 @@ extension DynamicCollection {
   ///
   /// - Throws: As the synchronous one, and `CancellationError`.
   public func setChangeLog(_ isOn: Bool) async throws {
-    try await store.write { [name] in try $0.setChangeLog(of: name, isOn) }
+    try await store.write { [name] tx in try tx.describe(name) { $0.isLogged = isOn } }
     store.engine.watchHub.wakeAll(of: name)
   }
 }
 
 extension WriteScope {
-  fileprivate mutating func setChangeLog(of name: String, _ isOn: Bool) throws {
+  /// Changes what the catalogue keeps of a collection.
+  ///
+  /// - Throws: ``StoreError/noCollection(_:)``; other ``StoreError``s. Nothing is changed then.
+  mutating func describe(
+    _ name: String, _ change: (inout CollectionDescription) -> Void
+  ) throws {
     guard let collection = catalogue[name] else { throw StoreError.noCollection(name) }
-    guard collection.description.isLogged != isOn else { return }
     var description = collection.description
-    description.isLogged = isOn
-    try wholly { try $0.describe(description) }
+    change(&description)
+    guard description != collection.description else { return }
+    try wholly { [description] in try $0.describe(description) }
   }
 }

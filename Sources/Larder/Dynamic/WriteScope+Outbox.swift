@@ -10,11 +10,7 @@ extension WriteScope {
   ///
   /// - Throws: ``StoreError/noCollection(_:)``; ``StoreError``.
   package mutating func setSynced(_ name: String, _ isSynced: Bool) throws {
-    guard let collection = catalogue[name] else { throw StoreError.noCollection(name) }
-    guard collection.description.isSynced != isSynced else { return }
-    var description = collection.description
-    description.isSynced = isSynced
-    try wholly { try $0.describe(description) }
+    try describe(name) { $0.isSynced = isSynced }
   }
 
   /// Gives every document an entry that has none, that no other account has left here, and that the remote is
