@@ -18,6 +18,17 @@ extension Aggregate {
   }
 }
 
+extension Reading where Self: ~Copyable {
+  /// The keys of what `query` selects, in its order. Nothing is decoded.
+  ///
+  /// - Throws: As ``aggregate(_:of:)``.
+  public borrowing func keys<Entity: Document>(
+    of query: Query<Entity> = Entity.all
+  ) throws -> [Entity.Key] {
+    try aggregate(.keys(), of: query)
+  }
+}
+
 extension DocumentKey {
   /// - Throws: ``StoreError/damagedRecord(collection:key:reason:)`` for a key of another kind.
   fileprivate init(

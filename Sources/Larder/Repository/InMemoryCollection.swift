@@ -96,6 +96,15 @@ struct InMemoryCollection<Entity: Document>: Sendable {
     return evaluation.sorted(matches)
   }
 
+  /// The entities with a model that a selection selects.
+  func rows<Model>(
+    _ selection: Selection, _ mapper: some EntityMapper<Model, Entity>
+  ) throws -> ArraySlice<(row: Match, model: Model)> {
+    try matches(selection)
+      .compactMap { row in mapper.convert(row.entity).map { (row, $0) } }
+      .dropFirst(selection.skipped).prefix(selection.maximum ?? .max)
+  }
+
   /// Entities that are kept nowhere, for an aggregate of them.
   static func aggregate<Result>(
     _ aggregate: Aggregate<Entity, Result>, of entities: [Entity]
@@ -243,6 +252,30 @@ extension InMemoryCollection {
       sequence += 1
     }
     return mapper.convert(entity)
+  }
+
+  /// Changes the models that a selection selects.
+  mutating func update<Model>(
+    _ selection: Selection, _ mapper: some EntityMapper<Model, Entity>, as origin: ChangeOrigin,
+    _ body: (inout Model) throws -> Void
+  ) throws -> SaveReport {
+    var report = SaveReport()
+    let (before, selected) = (records, try rows(selection, mapper))
+    guard var binding else { return report }
+    for (row, _) in selected {
+      var entity = row.entity
+      guard try mapper.change(&entity, under: entity.entityAccessorKey, as: origin, body) else {
+        continue
+      }
+      let record = try Self.record(of: entity, &binding)
+      let old = records.updateValue(record, forKey: row.key)
+      if old == record { report.unchanged += 1 } else { report.updated += 1 }
+      if old != record { log.note(row.key, from: old, to: record) }
+    }
+    self.binding = binding
+    try refuseEqualValues(since: before)
+    sequence += UInt64(report.updated)
+    return report
   }
 
   /// Holds unique indexes as a store does, by looking at every record. Of several violations it finds

@@ -78,6 +78,16 @@ extension InMemoryRepository {
     try write(as: origin) { try $0.update(key, mapper, as: origin, body) }
   }
 
+  /// Changes the models that `query` selects in one step, as every repository does.
+  ///
+  /// - Throws: ``StoreError``, or whatever `body` throws; nothing is changed then.
+  @discardableResult
+  public func update(
+    _ query: Query<Entity>, as origin: ChangeOrigin, _ body: (inout Model) throws -> Void
+  ) throws -> SaveReport {
+    try write(as: origin) { try $0.update(query.selection, mapper, as: origin, body) }
+  }
+
   /// The model under `key`, or nil.
   ///
   /// - Throws: ``StoreError`` when the entity cannot be read back, as when its type writes
@@ -100,18 +110,7 @@ extension InMemoryRepository {
   ///
   /// - Throws: As ``get(_:)``.
   public func fetch(_ query: Query<Entity>) throws -> [Model] {
-    try rows(query.selection, snapshot).map(\.model)
-  }
-
-  private typealias Match = InMemoryCollection<Entity>.Match
-
-  /// The entities with a model that a selection selects.
-  private func rows(
-    _ selection: Selection, _ snapshot: InMemoryCollection<Entity>
-  ) throws -> ArraySlice<(row: Match, model: Model)> {
-    try snapshot.matches(selection)
-      .compactMap { row in mapper.convert(row.entity).map { (row, $0) } }
-      .dropFirst(selection.skipped).prefix(selection.maximum ?? .max)
+    try snapshot.rows(query.selection, mapper).map(\.model)
   }
 
   /// A page of the models that `query` selects.
@@ -126,7 +125,7 @@ extension InMemoryRepository {
     selection.maximum = builder.wanted
     selection.skipped = 0
     if builder.limit == 0 { return Page(models: [], next: nil) }
-    for (row, model) in try rows(selection, snapshot) {
+    for (row, model) in try snapshot.rows(selection, mapper) {
       if builder.isFull || builder.isSkipping {
         if builder.pass() { continue } else { break }
       }
@@ -144,7 +143,7 @@ extension InMemoryRepository {
   ) throws -> Result {
     let snapshot = snapshot
     return try snapshot.aggregate(
-      aggregate, of: rows(aggregate.selection(of: query), snapshot).lazy.map(\.row))
+      aggregate, of: snapshot.rows(aggregate.selection(of: query), mapper).lazy.map(\.row))
   }
 
   /// How many models ``fetch(_:)`` would give.
@@ -241,6 +240,18 @@ extension InMemoryRepository {
     _ body: @escaping @Sendable (inout Model) throws -> Void
   ) async throws -> Model? {
     try unlessCancelled { try update(key, as: origin, body) }
+  }
+
+  /// Changes the models that `query` selects in one step, off the caller's actor, as the synchronous one does.
+  ///
+  /// - Throws: As the synchronous one, and `CancellationError` before it began; nothing is changed
+  ///   then.
+  @discardableResult
+  @concurrent public func update(
+    _ query: Query<Entity>, as origin: ChangeOrigin,
+    _ body: @escaping @Sendable (inout Model) throws -> Void
+  ) async throws -> SaveReport {
+    try unlessCancelled { try update(query, as: origin, body) }
   }
 
   /// Deletes the entities that `query` matches; returns how many they were.

@@ -10,6 +10,11 @@
     @Sendable (
       inout WriteScope, Entity.Key, (inout Model) throws -> Void
     ) throws -> Model?
+  /// Changes the models that a query selects in place.
+  let updateAll:
+    @Sendable (
+      inout WriteScope, Query<Entity>, (inout Model) throws -> Void
+    ) throws -> SaveReport
 }
 
 extension ModelSaver {
@@ -21,7 +26,8 @@ extension ModelSaver {
       save: { scope, save in
         try scope.save(save.models, mappedBy: mapper, clearing: save.cleared, save.policy)
       },
-      update: { scope, key, body in try scope.update(key, mappedBy: mapper, body) })
+      update: { scope, key, body in try scope.update(key, mappedBy: mapper, body) },
+      updateAll: { scope, query, body in try scope.update(query, mappedBy: mapper, body) })
   }
 
   /// A saver that encodes inside the write.
@@ -30,11 +36,15 @@ extension ModelSaver {
     update:
       @escaping @Sendable (
         inout WriteScope, Entity.Key, (inout Model) throws -> Void
-      ) throws -> Model?
+      ) throws -> Model?,
+    updateAll:
+      @escaping @Sendable (
+        inout WriteScope, Query<Entity>, (inout Model) throws -> Void
+      ) throws -> SaveReport
   ) {
     self.init(
       encode: { _, _ in nil }, save: { scope, pending, _ in try save(&scope, pending) },
-      update: update)
+      update: update, updateAll: updateAll)
   }
 }
 
@@ -45,7 +55,8 @@ where Model: Codable & Identifiable, Model.ID: DocumentKey, Entity == CodableDoc
     Self(
       encode: { save, catalogue in try BoundBatch(save, in: collection, catalogue) },
       save: { scope, save, batch in try scope.save(save, batch, in: collection) },
-      update: { scope, key, body in try scope.update(key, in: collection, body) })
+      update: { scope, key, body in try scope.update(key, in: collection, body) },
+      updateAll: { scope, query, body in try scope.update(query, in: collection, body) })
   }
 }
 

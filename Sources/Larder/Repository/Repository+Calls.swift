@@ -134,6 +134,29 @@ extension Repository {
     try await update(key, as: .local, body)
   }
 
+  /// Changes the models that `query` selects in one step, as the app's own change.
+  ///
+  /// ```swift
+  /// try await notes.update(Note.where { !$0.isRead }) { $0.isRead = true }
+  /// ```
+  /// - Throws: As `update(_:as:_:)`. Nothing is changed then.
+  @discardableResult
+  public func update(
+    _ query: Query<Entity>, _ body: (inout Model) throws -> Void
+  ) throws -> SaveReport {
+    try update(query, as: .local, body)
+  }
+
+  /// Changes the models that `query` selects in one step, as the app's own change.
+  ///
+  /// - Throws: As `update(_:as:_:)`. Nothing is changed then.
+  @discardableResult
+  public func update(
+    _ query: Query<Entity>, _ body: @escaping @Sendable (inout Model) throws -> Void
+  ) async throws -> SaveReport {
+    try await update(query, as: .local, body)
+  }
+
   /// Deletes what `query` matches, as the app's own change; returns how many entities that were.
   ///
   /// - Throws: As `delete(_:as:)`. Nothing is deleted then.

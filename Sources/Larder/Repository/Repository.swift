@@ -66,6 +66,28 @@ public protocol Repository<Model, Entity>: Sendable {
     _ body: @escaping @Sendable (inout Model) throws -> Void
   ) async throws -> Model?
 
+  /// Changes the models that `query` selects in one step: lends each of them to `body`, in the query's order,
+  /// and saves those that it has changed. What is selected is found before the first one is changed, so that each
+  /// is changed once.
+  ///
+  /// - Parameter body: As for one model.
+  /// - Returns: How many were updated, and how many left unchanged.
+  /// - Throws: As for one model. Nothing is changed then.
+  @discardableResult
+  func update(
+    _ query: Query<Entity>, as origin: ChangeOrigin, _ body: (inout Model) throws -> Void
+  ) throws -> SaveReport
+
+  /// Changes the models that `query` selects in one step, as the synchronous one does.
+  ///
+  /// - Throws: As the synchronous one, and `CancellationError` before it began. Nothing is changed
+  ///   then.
+  @discardableResult
+  func update(
+    _ query: Query<Entity>, as origin: ChangeOrigin,
+    _ body: @escaping @Sendable (inout Model) throws -> Void
+  ) async throws -> SaveReport
+
   /// The model under `key`, or nil.
   ///
   /// - Throws: ``StoreError`` when it cannot be read.

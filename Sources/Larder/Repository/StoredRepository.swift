@@ -95,6 +95,31 @@ extension StoredRepository {
   ) async throws -> Model? {
     try await store.write(as: origin) { try saver.update(&$0, key, body) }
   }
+
+  /// Changes the models that `query` selects in place, in one transaction: lends each of them to `body`, in the
+  /// query's order, and writes what the mapper makes of it where the bytes have changed. What is selected is
+  /// found before the first model is changed, so that each is changed once.
+  ///
+  /// - Returns: How many were updated, and how many left unchanged.
+  /// - Throws: As for one model; ``StoreError/damagedIndex(collection:index:reason:)``. Nothing is changed then.
+  @discardableResult
+  public func update(
+    _ query: Query<Entity>, as origin: ChangeOrigin, _ body: (inout Model) throws -> Void
+  ) throws -> SaveReport {
+    try store.write(as: origin) { try saver.updateAll(&$0, query, body) }
+  }
+
+  /// Changes the models that `query` selects in place, as the synchronous one does.
+  ///
+  /// - Throws: As the synchronous one, and `CancellationError` before it began; nothing is changed
+  ///   then.
+  @discardableResult
+  public func update(
+    _ query: Query<Entity>, as origin: ChangeOrigin,
+    _ body: @escaping @Sendable (inout Model) throws -> Void
+  ) async throws -> SaveReport {
+    try await store.write(as: origin) { try saver.updateAll(&$0, query, body) }
+  }
 }
 
 // MARK: Reading

@@ -104,6 +104,17 @@ extension WriteScope {
     return try update(stored, under: key, mappedBy: CodableMapper(), binding, body)
   }
 
+  /// Changes the values that `query` selects in place. `body` runs again where a changed value has fields that
+  /// the catalogue lacks.
+  mutating func update<Model: Codable & Identifiable & Sendable>(
+    _ query: Query<CodableDocument<Model>>, in name: String, _ body: (inout Model) throws -> Void
+  ) throws -> SaveReport where Model.ID: DocumentKey {
+    let form = ModelForm<Model, CodableDocument<Model>>.coded(in: name)
+    let keys = try withMoment { try $0.aggregate(.keys(), of: query, form) }
+    guard !keys.isEmpty, let binding = try form.binding(catalogue) else { return SaveReport() }
+    return try update(keys, mappedBy: CodableMapper(), binding, body)
+  }
+
   /// Encodes and writes piece by piece, so that memory does not grow with the batch; all at once
   /// where something is to be cleared, or where one key might stand in two pieces.
   private mutating func encodeAndSave<Model: Codable & Identifiable & Sendable>(

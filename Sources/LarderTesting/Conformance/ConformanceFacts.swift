@@ -22,6 +22,11 @@ extension ConformanceSubject {
     ids.map { model(Sample(id: $0, group: "red", rank: 1)) }
   }
 
+  /// Models with the ranks 1, 2 and so on.
+  func ranked(_ ids: String...) -> [Model] {
+    ids.enumerated().map { model(Sample(id: $1, group: "red", rank: $0 + 1)) }
+  }
+
   /// What is read of a sample that was saved once.
   func read(_ sample: Sample) -> Model? {
     convert(entity(model(sample), over: nil))

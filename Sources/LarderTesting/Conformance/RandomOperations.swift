@@ -26,7 +26,7 @@ struct RandomOperations<Subject: ConformanceSubject> {
 
   /// Does one operation and compares its result, and what is stored after it.
   mutating func next() throws {
-    switch Int.random(in: 0..<14, using: &random) {
+    switch Int.random(in: 0..<15, using: &random) {
     case 0...5: try save()
     case 6: try deleteMatches()
     case 7: try deleteKeys()
@@ -35,6 +35,7 @@ struct RandomOperations<Subject: ConformanceSubject> {
       log.append("eraseAllData")
       try expect(try repository.eraseAllData(), entities.count, "erased")
       entities = [:]
+    case 11: try updateMatches()
     default: try read()
     }
     let stored = ordered(entities.values).compactMap(subject.convert)
@@ -69,6 +70,25 @@ struct RandomOperations<Subject: ConformanceSubject> {
       expected = subject.convert(new)
     }
     let found = try repository.update(id, as: origin) { $0 = renamed(changed, as: $0) }
+    try expect(found, expected, "updated")
+  }
+
+  private mutating func updateMatches() throws {
+    let (query, selected) = randomSelection()
+    let origin = randomOrigin()
+    let rank = Int.random(in: 0..<4, using: &random)
+    log.append("update \(query) to rank \(rank) as \(origin)")
+    var expected = SaveReport()
+    for (stored, model) in selected {
+      let new = subject.entity(
+        subject.changing(model, id: nil, rank: rank), over: stored, as: origin)
+      if stored.hasSameBytes(as: new) { expected.unchanged += 1 } else { expected.updated += 1 }
+      entities[stored.id] = nil
+      entities[new.id] = new
+    }
+    let found = try repository.update(query, as: origin) {
+      $0 = subject.changing($0, id: nil, rank: rank)
+    }
     try expect(found, expected, "updated")
   }
 
@@ -133,7 +153,10 @@ struct RandomOperations<Subject: ConformanceSubject> {
     try expect(try repository.delete(keys: keys), expected, "deleted")
   }
 
-  private mutating func read() throws {
+  /// A query, and what it selects: the entities that have a model.
+  private mutating func randomSelection() -> (
+    query: Query<Subject.Entity>, selected: ArraySlice<(entity: Sample, model: Subject.Model)>
+  ) {
     let condition = randomCondition()
     let offset = Int.random(in: 0..<4, using: &random)
     let limit = Int.random(in: 0..<6, using: &random)
@@ -148,8 +171,17 @@ struct RandomOperations<Subject: ConformanceSubject> {
           < ($1.element.group, -$1.element.rank, $1.offset)
       }.map(\.element)
     }
+    var selected: [(entity: Sample, model: Subject.Model)] = []
+    for entity in matches {
+      if let model = subject.convert(entity) { selected.append((entity, model)) }
+    }
+    return (query, selected.dropFirst(offset).prefix(limit))
+  }
+
+  private mutating func read() throws {
+    let (query, selected) = randomSelection()
     log.append("fetch \(query)")
-    let expected = Array(matches.compactMap(subject.convert).dropFirst(offset).prefix(limit))
+    let expected = selected.map(\.model)
     try expect(try repository.fetch(query), expected, "fetched")
     try expect(try repository.count(query), expected.count, "counted")
     let keys = (0..<3).map { _ in randomID() }

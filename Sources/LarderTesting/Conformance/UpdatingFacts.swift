@@ -1,5 +1,11 @@
 internal import Larder
 
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 extension ConformanceSubject {
   // MARK: Changing in place
 
@@ -47,6 +53,45 @@ extension ConformanceSubject {
           throws: .keyChanged(collection: Entity.schema.name, key: "\"a\"", found: "\"b\"")
         ) {
           try repository.update("a") { $0 = subject.changing($0, id: "b", rank: 9) }
+        }
+        try expect(repository.fetch(subject.all), before)
+      },
+      .init(
+        sentence:
+          "an update of what a query selects changes that alone, each model once, in its order"
+      ) {
+        subject, repository in
+        try repository.save(subject.ranked("a", "b", "c", "d"))
+        let query = subject.sorted(subject.all, by: .rank, .reverse).offset(1).limit(2)
+        var met: [Int] = []
+        let found = try repository.update(query) {
+          met.append(subject.rank(of: $0))
+          // Both would then be the first in the query's order.
+          $0 = subject.changing($0, id: nil, rank: subject.rank(of: $0) + 10)
+        }
+        try expect(found, report(updated: 2))
+        try expect(met, [3, 2])
+        try expect(repository.fetch(subject.all).map(subject.rank), [1, 12, 13, 4])
+        try expect(repository.update(query) { _ in }, report(unchanged: 2))
+        try expect(repository.update(subject.matching(.id("z"))) { _ in throw Stop() }, report())
+      },
+      .init(sentence: "an update of several models that throws for one of them changes none") {
+        subject, repository in
+        try repository.save(subject.ranked("a", "b", "c"))
+        let before = try repository.fetch(subject.all)
+        do {
+          try repository.update(subject.all) {
+            if subject.rank(of: $0) == 3 { throw Stop() }
+            $0 = subject.changing($0, id: nil, rank: 9)
+          }
+          throw Unequal(description: "the error of the closure was lost")
+        } catch is Stop {}
+        try expect(
+          throws: .keyChanged(collection: Entity.schema.name, key: "\"b\"", found: "\"z\"")
+        ) {
+          try repository.update(subject.all) {
+            $0 = subject.changing($0, id: subject.rank(of: $0) == 2 ? "z" : nil, rank: 9)
+          }
         }
         try expect(repository.fetch(subject.all), before)
       },
@@ -102,7 +147,25 @@ extension ConformanceSubject {
           throw Unequal(description: "expected a CancellationError, and nothing was thrown")
         } catch is CancellationError {}
         try expect(repository.get("a").map(subject.rank), 1)
-      }
+      },
+      .init(
+        sentence: "a task that is cancelled before its update of a query begins changes nothing"
+      ) {
+        subject, repository in
+        try await repository.save(subject.samples("a"))
+        let task = Task {
+          while !Task.isCancelled { await Task.yield() }
+          try await repository.update(subject.all) {
+            $0 = subject.changing($0, id: nil, rank: 9)
+          }
+        }
+        task.cancel()
+        do {
+          try await task.value
+          throw Unequal(description: "expected a CancellationError, and nothing was thrown")
+        } catch is CancellationError {}
+        try expect(repository.get("a").map(subject.rank), 1)
+      },
     ]
   }
 }

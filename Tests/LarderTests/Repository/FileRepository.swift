@@ -111,6 +111,26 @@ extension FileRepository {
     }
   }
 
+  func update(
+    _ query: Query<Entity>, as origin: ChangeOrigin, _ body: (inout Model) throws -> Void
+  ) throws -> SaveReport {
+    try change(as: origin) { stored in
+      var report = SaveReport()
+      for entity in try query.results(of: stored.values.map(Entity.init)) {
+        var model = entity.model
+        try body(&model)
+        try checkKey(model, entity.id)
+        if try bytes(entity.model) == bytes(model) {
+          report.unchanged += 1
+        } else {
+          report.updated += 1
+        }
+        stored[model.id] = model
+      }
+      return (report, changes: report.changed)
+    }
+  }
+
   private func checkKey(_ model: Model, _ key: Model.ID) throws {
     guard model.id != key else { return }
     throw StoreError.keyChanged(
@@ -157,6 +177,13 @@ extension FileRepository {
     _ body: @escaping @Sendable (inout Model) throws -> Void
   ) async throws -> Model? {
     try unlessCancelled { try update(key, as: origin, body) }
+  }
+
+  @concurrent func update(
+    _ query: Query<Entity>, as origin: ChangeOrigin,
+    _ body: @escaping @Sendable (inout Model) throws -> Void
+  ) async throws -> SaveReport {
+    try unlessCancelled { try update(query, as: origin, body) }
   }
 
   @concurrent func delete(_ query: Query<Entity>, as origin: ChangeOrigin) async throws -> Int {

@@ -89,7 +89,7 @@ import Testing
 enum Flaw: CaseIterable {
   case ignoresLimit, countsUnchangedAsUpdated, clearsBothSets, allowsLimitInDelete
   case returnsKeysSorted, forgetsConflicts, losesDuplicates
-  case keepsHalfUpdates, renamesInUpdates
+  case keepsHalfUpdates, renamesInUpdates, updatesWhatItHasUpdated, keepsHalfOfQueries
   case ignoresCancellation
 
   /// Part of what is said about it.
@@ -102,6 +102,8 @@ enum Flaw: CaseIterable {
     case .returnsKeysSorted: "in that of the keys asked for"
     case .forgetsConflicts: "keeps what exists"
     case .losesDuplicates: "the others are duplicates"
+    case .updatesWhatItHasUpdated: "each model once, in its order"
+    case .keepsHalfOfQueries: "throws for one of them changes none"
     case .keepsHalfUpdates, .renamesInUpdates: "an update that throws, or changes the key"
     case .ignoresCancellation: "cancelled before its save begins"
     }
@@ -153,6 +155,28 @@ struct FlawedRepository: Repository {
       try sound.save(model, as: origin)
       return model
     default: return try sound.update(key, as: origin, body)
+    }
+  }
+
+  func update(
+    _ query: Query<Sample>, as origin: ChangeOrigin, _ body: (inout Sample) throws -> Void
+  ) throws -> SaveReport {
+    switch flaw {
+    case .updatesWhatItHasUpdated:
+      // Asks anew for each, behind what it has changed.
+      var report = SaveReport()
+      for _ in try sound.fetch(query) {
+        guard let model = try sound.fetch(query).first else { break }
+        report += try sound.update(Sample.where { $0.id == model.id }, as: origin, body)
+      }
+      return report
+    case .keepsHalfOfQueries:
+      var report = SaveReport()
+      for model in try sound.fetch(query) {
+        report += try sound.update(Sample.where { $0.id == model.id }, as: origin, body)
+      }
+      return report
+    default: return try sound.update(query, as: origin, body)
     }
   }
 

@@ -147,6 +147,25 @@ extension CorridorPath {
         for id in 0..<count { try cargo.update(id) { $0.text = "new \(long)" } }
       }),
     CorridorPath(
+      description: "update of what a query selects",
+      run: now { store in
+        try store.repository(of: Cargo.self).update(Cargo.where { $0.place == 0 }) {
+          $0.text = "new \(long)"
+        }
+      }),
+    CorridorPath(
+      description: "update of what a query selects, through a mapper", origin: .sync,
+      run: now { store in
+        let freight = store.repository(of: Cargo.self, mappedBy: FreightMapper())
+        try freight.update(Cargo.all, as: .sync) { $0.text = "new \(long)" }
+      }),
+    CorridorPath(
+      description: "update of what a query selects, of a plain type", without: [.ageing: untyped],
+      run: now { store in
+        let cargo = store.repository(of: PlainCargo.self, collection: "Cargo")
+        try cargo.update(CodableDocument<PlainCargo>.all) { $0.text = "new \(long)" }
+      }),
+    CorridorPath(
       description: "updates of tasks that share a transaction",
       run: { store in
         let freight = store.repository(of: Cargo.self, mappedBy: FreightMapper())
