@@ -20,6 +20,8 @@ extension SyncEngine {
     /// taken the document to another scope: sent at once, the edit would take it back.
     /// Nil behind them.
     var waitsForPull: Set<RemoteKey>? = []
+    /// Why the remote takes no pushes in this sync, although it may answer pulls.
+    var pushFailure: RemoteError?
     /// Why scopes may not be used, by their names.
     var forbidden: [String: String] = [:]
     /// The scopes with requests that were answered.

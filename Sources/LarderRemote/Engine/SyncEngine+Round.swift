@@ -19,19 +19,14 @@ extension SyncEngine {
       try tables.beginNew()
       try retryRefused()
       let facts = try await currentFacts()
-      var pushFailure: RemoteError?
-      do {
-        try await push(facts, &course)
-      } catch let error as RemoteError where error.isOfPushAlone {
-        pushFailure = error
-      }
+      try await pushAhead(facts, &course)
       var tooLarge = try await pull(facts, &course)
       if try tables.beginSweepLeft() {
         // A document that has left one scope may have come to another that was read before.
         tooLarge = try await pull(facts, &course) ?? tooLarge
         if tooLarge == nil, await areSettled(facts) { try tables.endSweepLeft() }
       }
-      if let pushFailure { throw pushFailure }
+      if let failure = course.pushFailure { throw failure }
       course.waitsForPull = nil
       let shortened = try tables.shortened()
       if !shortened.isEmpty, await areSettled(facts) { try tables.send(shortened) }
@@ -150,7 +145,7 @@ extension SyncEngine {
     var failure: RemoteError?
     for scope in tables.scopes {
       do {
-        try await pull(scope, facts)
+        try await pull(scope, facts, &course)
       } catch RemoteError.forbidden(let reason) {
         // One scope that may not be used keeps nobody from the others.
         if course.forbidden[scope] == nil { course.forbidden[scope] = reason }
@@ -167,13 +162,15 @@ extension SyncEngine {
     return tooLarge
   }
 
-  private func pull(_ scope: String, _ facts: RemoteFacts) async throws {
+  private func pull(
+    _ scope: String, _ facts: RemoteFacts, _ course: inout Course
+  ) async throws {
     var hasExpired = false
     var overtakenCount = 0
     while true {
       var note = try tables.note(of: scope)
       do {
-        return try await pullOnce(&note, facts)
+        return try await pullOnce(&note, facts, &course)
       } catch let shortage as PageShortage {
         // A smaller page may fit: after each one the ageing rules delete old documents.
         options.log?(
@@ -198,9 +195,11 @@ extension SyncEngine {
   }
 
   /// - Parameter note: How far the scope was read, also when this throws.
-  private func pullOnce(_ note: inout ScopeNote, _ facts: RemoteFacts) async throws {
+  private func pullOnce(
+    _ note: inout ScopeNote, _ facts: RemoteFacts, _ course: inout Course
+  ) async throws {
     let scope = note.scope
-    var count = 0
+    var (count, pageCount) = (0, 0)
     var cursors: Set<[UInt8]> = []
     enter(.pulling(0))
     var next: PullAnswer? = try await ask(note, facts)
@@ -246,8 +245,29 @@ extension SyncEngine {
       count += answer.changes.count
       enter(.pulling(count, of: total.map { max($0, count) }))
       next = try await following
+      pageCount += 1
+      if next != nil, pageCount.isMultiple(of: Self.pagesBetweenPushes),
+        try store.read({ try $0.outboxCount() }) > 0
+      {
+        try await pushAhead(facts, &course)
+        enter(.pulling(count, of: total.map { max($0, count) }))
+      }
     }
     try await audit(note, facts)
+  }
+
+  /// Pages behind which a long pull sends what was edited meanwhile. All of a first load may take minutes.
+  private static let pagesBetweenPushes = 4
+
+  /// Sends what is due while there is more to pull. Where the remote takes no pushes it may still answer pulls: that is
+  /// thrown behind these.
+  private func pushAhead(_ facts: RemoteFacts, _ course: inout Course) async throws {
+    guard course.pushFailure == nil else { return }
+    do {
+      try await push(facts, &course)
+    } catch let error as RemoteError where error.isOfPushAlone {
+      course.pushFailure = error
+    }
   }
 
   /// After so many syncs pulls count as complete although the remote does not say so: edits wait for it.

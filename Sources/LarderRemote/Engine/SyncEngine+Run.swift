@@ -166,9 +166,17 @@ extension SyncEngine {
     }
   }
 
+  /// Returns when a sync has learned what the remote can do, or the task is cancelled.
+  private func waitForFacts() async {
+    // Behind the facts each sync changes the state.
+    for await _ in states where facts.withLock({ $0 != nil }) { return }
+  }
+
   private func followHints() async -> HintsEnd {
-    // Only who knows the remote's facts knows whether it hints.
-    guard (try? await currentFacts()) != nil else { return .failed }
+    // Only who knows the remote's facts knows whether it hints. Syncs learn them, and heed what a failing remote has said
+    // of when it may be asked again.
+    await waitForFacts()
+    if Task.isCancelled { return .paused }
     guard let hints = remote.hints(tables.scopes) else { return .absent }
     return await follow(hints) ? .lasted : .failed
   }

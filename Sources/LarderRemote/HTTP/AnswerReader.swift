@@ -83,14 +83,15 @@ struct AnswerReader {
     return elements
   }
 
-  /// The name of a document.
+  /// The name of a document, which may be one that no document here can have: it is for others to pass over or refuse,
+  /// without the rest of the page.
   func key(_ node: Node, _ place: @autoclosure () -> String) throws -> RemoteKey {
     guard node.isObject else {
       throw malformed("has \(node.phrase) at \(place()), and not an object")
     }
     return RemoteKey(
-      try text(of: "collection", in: node, place() + ".", byteCount: 1...65_536),
-      try text(of: "key", in: node, place() + ".", byteCount: 0...65_536))
+      try text(of: "collection", in: node, place() + ".", byteCount: 0...(.max)),
+      try text(of: "key", in: node, place() + ".", byteCount: 0...(.max)))
   }
 
   func revision(_ node: Node, _ place: @autoclosure () -> String) throws -> String {

@@ -21,7 +21,10 @@ internal import LarderLMDB
 ///
 /// - Note: On Linux, Foundation of Swift 6 ends the process where a server closes the connection within the head
 ///   of an answer, before the empty line, where trailers stand behind a chunked answer, and where `Content-Length` is
-///   within 512 of 2⁶³. Nothing above a `URLSession` can keep it from that. A `URLSession` there also polls whether it
+///   within 512 of 2⁶³. Nothing above a `URLSession` can keep it from that. It decompresses faster than it hands on:
+///   13 MB of gzip that are 3 GB of text took 2.5 GB of memory and 18 seconds until they were broken off. Where a server
+///   closes a connection that was used before instead of answering a POST, Foundation sends the head of the request again
+///   and not its body, so that the request ends with ``HTTPRemoteOptions/deadline``. A `URLSession` there also polls whether it
 ///   may write, which keeps about 0.7 of a processor busy, while it waits for the answer to the first request of a connection, or to a body of 64 KiB
 ///   or more. ``push(_:)`` therefore sends smaller ones there, and ``hints(_:)`` asks for ``facts()`` first. Where
 ///   another request takes the connection from a stream of hints, that polls for as long as it is open:

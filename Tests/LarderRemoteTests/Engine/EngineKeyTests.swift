@@ -22,7 +22,7 @@ import Testing
 
   @Test(
     "a document whose key is too long is refused, and keeps no pull from going on",
-    arguments: [256, 505, 65_536])
+    arguments: [256, 505, 65_536, 100_000])
   func long(_ byteCount: Int) async throws {
     let id = String(repeating: "k", count: byteCount)
     for id in ["a", id, "b"] { server.put(.card(id), .card(id, "t"), in: "all") }
@@ -36,6 +36,21 @@ import Testing
     server.put(.card("b"), .card("b", "new"), in: "all")
     try await desk.sync()
     #expect(try desk.titles() == ["a t", "b new"])
+    #expect(try desk.engine.refused() == [])
+    try desk.close()
+  }
+
+  @Test("documents of collections whose names no store can have are passed over")
+  func collections() async throws {
+    for name in ["", String(repeating: "n", count: 100_000)] {
+      server.put(RemoteKey(name, "k"), RemoteDocument(#"{"id":"k"}"#), in: "all")
+    }
+    server.put(.card("a"), .card("a", "t"), in: "all")
+    let desk = try SyncDesk(server)
+
+    try await desk.sync()
+
+    #expect(try desk.titles() == ["a t"])
     #expect(try desk.engine.refused() == [])
     try desk.close()
   }

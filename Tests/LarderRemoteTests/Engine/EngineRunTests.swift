@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderLMDB
 import LarderRemote
 import LarderSync
 import LarderTestKit
@@ -158,6 +159,71 @@ import Testing
     try verifyAndClose(store)
   }
 
+  @Test("a remote that asks for rest is asked for hints no sooner than for anything else")
+  func restingRemote() async throws {
+    let clock = ManualClock()
+    let server = InMemoryRemote(clock: clock)
+    server.script { _, _ in .fails(.unavailable("at rest", retryAfter: .seconds(3600))) }
+    let store = try Store.temporary()
+    let engine = try SyncEngine(
+      store, remote: server, collections: [SyncedCollection(Card.self)], scopes: ["all"],
+      account: "me", interval: .seconds(60), clock: clock)
+    let running = Task { await engine.run() }
+    try #require(await eventually { engine.currentState.phase == .offline("at rest") })
+
+    for _ in 0..<100 {
+      clock.advance(by: .seconds(30))
+      try await Task.sleep(for: .milliseconds(2))
+    }
+    #expect(server.recordedCalls.count == 1)
+
+    server.script(nil)
+    server.put(.card("a"), .card("a", "t"), in: "all")
+    while try store.repository(of: Card.self).count() == 0 {
+      clock.advance(by: .seconds(600))
+      try await Task.sleep(for: .milliseconds(1))
+    }
+    // From then on hints are followed: the interval does not pass.
+    server.put(.card("b"), .card("b", "t"), in: "all")
+    try await engine.arrived(.card("b"))
+    running.cancel()
+    await running.value
+    try verifyAndClose(store)
+  }
+
+  @Test("what is edited during a long pull is sent before that has ended")
+  func editsDuringPull() async throws {
+    server.currentFacts.maximumChangeCount = 1
+    for number in 0..<40 { server.put(.card("\(number)"), .card("\(number)", "t"), in: "all") }
+    let store = try Store.temporary()
+    let pullCount = Locked(0)
+    let pushes = Locked<[Int]>([])
+    let remote = ClosureRemote { [server] in
+      try await server.facts()
+    } pull: { [server] request in
+      let number = pullCount.withLock { count in
+        count += 1
+        return count
+      }
+      // The user edits while the tenth page is on its way.
+      if number == 10 { try await store.repository(of: Card.self).save(Card(id: "mine")) }
+      return try await server.pull(request)
+    } push: { [server] request in
+      pushes.withLock { $0.append(pullCount.withLock { $0 }) }
+      return try await server.push(request)
+    }
+    let desk = try SyncDesk(remote, store: store)
+
+    try await desk.sync()
+
+    #expect(pushes.withLock { $0.count } == 1)
+    #expect(pushes.withLock { $0.first ?? 0 } < 20)
+    #expect(try desk.cards.count() == 41)
+    #expect(try desk.engine.pending().isEmpty)
+    #expect(server.documents(in: "all").count == 41)
+    try desk.close()
+  }
+
   @Test("hints that pile up while an engine syncs are answered by one sync more")
   func piledHints() async throws {
     let clock = ManualClock()
@@ -243,17 +309,17 @@ import Testing
       isListening.set()
       return hints
     }
-    server.script { _, _ in .fails(.unavailable("down")) }
     let store = try Store.temporary()
     let engine = try SyncEngine(
       store, remote: remote, collections: [SyncedCollection(Card.self)], scopes: ["all"],
       account: "me", interval: .seconds(3600), clock: clock)
     let limiter = try #require(engine.schedule)
     let running = Task { await engine.run() }
+    try #require(await eventually { isListening.isSet && !limiter.isFetching })
+    server.script { _, _ in .fails(.unavailable("down")) }
+    hinting.yield("all")
     try #require(
-      await eventually {
-        isListening.isSet && limiter.refreshState.lastFailure != nil && !limiter.isFetching
-      })
+      await eventually { limiter.refreshState.lastFailure != nil && !limiter.isFetching })
     // The retry reads what the server has, and its answer is late.
     server.script { _, _ in .delaysAnswer(.seconds(100)) }
     try #require(
