@@ -101,6 +101,19 @@ struct QueryProgramTests {
     #expect(lines[2].hasSuffix("…"))
   }
 
+  @Test("what joins letters and emoji is shown as it is")
+  func joiners() throws {
+    let text = "\u{645}\u{6CC}\u{200C}\u{62E}\u{648} \u{1F469}\u{200D}\u{1F4BB} \u{202E}"
+    let input = #"{"id": 1, "text": "\#(text)"}"#
+    #expect(
+      try larder.runOnStore("import", "-", "--into", "joined", "--key", "id", input: input).status
+        == 0)
+
+    let outcome = try larder.runOnStore("query", "joined", "--select", "text")
+
+    #expect(outcome.output.contains(text.dropLast(1) + "\u{FFFD}"), "\(outcome)")
+  }
+
   @Test("query prints the other formats, too, and nothing as what it is")
   func formats() throws {
     let arguments = ["query", "contacts", "--select", "id", "--where", "id == 'hard-nul'"]

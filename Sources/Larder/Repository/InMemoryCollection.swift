@@ -370,10 +370,12 @@ extension InMemoryCollection {
 
   mutating func erase() -> Int {
     let count = records.count
-    for (key, record) in records { log.note(key, from: record, to: nil) }
     records = [:]
     (erasedBinding, binding) = (binding ?? erasedBinding, nil)
-    if count > 0 { sequence += 1 }
+    if count > 0 {
+      log.noteErased()
+      sequence += 1
+    }
     return count
   }
 

@@ -6,13 +6,22 @@ struct InMemoryLog: Sendable {
     let old, new: [UInt8]?
   }
 
-  private var writes: [(end: UInt64, origin: ChangeOrigin, changes: [Change])] = []
+  private var writes: [Write] = []
+  private struct Write {
+    let end: UInt64
+    let origin: ChangeOrigin
+    let changes: [Change]
+    /// Whether it has erased everything, which every watcher is told, as by a store.
+    let isErasing: Bool
+  }
+
   /// How many changes they have.
   private var count = 0
   /// The last change that is not kept any more.
   private var start: UInt64 = 0
   /// What the write that is going on has done up to now.
   private var current: [Change] = []
+  private var isErasing = false
 
   private static var limit: Int { 1000 }
 
@@ -24,11 +33,15 @@ struct InMemoryLog: Sendable {
     }
   }
 
+  /// Takes down that the write that is going on erases everything.
+  mutating func noteErased() { isErasing = true }
+
   /// Ends a write, of which the last change has this number.
   mutating func end(_ sequence: UInt64, _ origin: ChangeOrigin) {
-    writes.append((sequence, origin, current))
+    writes.append(
+      Write(end: sequence, origin: origin, changes: current, isErasing: isErasing))
     count += current.count
-    current = []
+    (current, isErasing) = ([], false)
     while count > Self.limit {
       let first = writes.removeFirst()
       count -= first.changes.count
@@ -43,7 +56,8 @@ struct InMemoryLog: Sendable {
   ) -> Bool {
     if position < start { return true }
     return writes.contains {
-      $0.end > position && !ignored.contains($0.origin) && $0.changes.contains(where: isWanted)
+      $0.end > position && !ignored.contains($0.origin)
+        && ($0.isErasing || $0.changes.contains(where: isWanted))
     }
   }
 }

@@ -34,7 +34,10 @@ extension StoreRepository {
         byteCount: documents.count * MemoryLayout<Entity>.stride, entry: entry
       ) { try $0.save(documents, clearBeforeSaving: query) }
     }
-    if batch.isEmpty, query == nil { return SaveReport() }
+    if batch.isEmpty, query == nil {
+      try Task.checkCancellation()
+      return SaveReport()
+    }
     return try await store.submit(
       as: origin, byteCount: batch.byteCount, entry: entry
     ) { tx in

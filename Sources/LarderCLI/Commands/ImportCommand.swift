@@ -40,7 +40,8 @@ enum ImportCommand: Command {
                          quotes is doubled. So it is in --columns
       --mixed            let a field hold values of several kinds; else JSON is refused, and a column
                          of CSV is text. For one column: --types NAME=any. An export has JSON in such
-                         columns, which another store reads with --types NAME=json and --mixed
+                         columns, which another store reads with --types NAME=json and --mixed,
+                         and the same store without --mixed: with it, they would be text
       --repeated last    save the last of the documents that share a key; else they are refused
       --columns LIST     of CSV without a header: the names of the columns, as in `id,name,geo.lat`
       --max-bytes SIZE   the largest document, text or line that is read, as in 512M; 64M by default.

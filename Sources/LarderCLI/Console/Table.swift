@@ -25,6 +25,9 @@ struct Table {
     var printable = ""
     for scalar in text.unicodeScalars {
       switch scalar.properties.generalCategory {
+      // Joiners shape the letters and the emoji beside them, and steer nothing.
+      case .format where scalar == "\u{200C}" || scalar == "\u{200D}":
+        printable.unicodeScalars.append(scalar)
       case .control, .format, .lineSeparator, .paragraphSeparator: printable += "\u{FFFD}"
       default: printable.unicodeScalars.append(scalar)
       }

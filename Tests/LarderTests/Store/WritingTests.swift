@@ -217,6 +217,23 @@ import Testing
 
   // MARK: Little and nothing
 
+  @Test("a save of nothing ends with its task, too, in a store and in memory")
+  func cancelledNothing() async throws {
+    try await withTemporaryStore { store in
+      let repositories: [any Repository<Note, Note>] = [
+        store.repository(of: Note.self), InMemoryRepository(of: Note.self),
+      ]
+      for notes in repositories {
+        let save = Task {
+          while !Task.isCancelled { await Task.yield() }
+          return try await notes.save([])
+        }
+        save.cancel()
+        await #expect(throws: CancellationError.self) { try await save.value }
+      }
+    }
+  }
+
   @Test("saving and deleting nothing changes nothing, and makes no collection")
   func nothing() async throws {
     try await withTemporaryStore { store in

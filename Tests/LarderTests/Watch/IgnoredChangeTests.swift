@@ -71,6 +71,12 @@ import Testing
       try expectNothing()
       try contacts.save(contact("11", "Oslo"))
       try expect(["11"])
+
+      try contacts.save(contact("12", "Bergen"))
+      try contacts.delete(keys: ["11"], as: .sync)
+      try expectNothing()
+      try contacts.eraseAllData()
+      try expect([])
     }
   }
 
