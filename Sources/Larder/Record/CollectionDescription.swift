@@ -59,6 +59,67 @@ struct CollectionDescription: Equatable, Sendable {
     self = merger.description
   }
 
+  /// Gives fields inside of embedded documents the kinds of their shapes. The embedded documents of this field get
+  /// tables of their own: those of earlier records stay as they are.
+  ///
+  /// - Parameter shapes: By the table of the embedded documents, and by the name of the field, which is the only one of
+  ///   its shape.
+  /// - Throws: As ``merge(_:)`` for too many fields.
+  mutating func replaceKinds(
+    inside name: String, by shapes: [Int: [String: InferredShape]]
+  ) throws(StoreError) {
+    guard let slot = fields.slot(of: name) else { return }
+    var changed = self
+    var copies: [Int: Int] = [:]
+    for table in changed.tables(reachedFrom: fields[slot].kind, changing: Set(shapes.keys)) {
+      copies[table] = changed.tables.count
+      changed.tables.append(tables[table])
+    }
+    for (table, copy) in copies {
+      for (place, field) in tables[table].fields.enumerated() {
+        var kind = field.kind.mapReferences { copies[$0] ?? $0 }
+        if let shape = shapes[table]?[field.name], let new = shape.fields.first?.kind {
+          var merger = FieldMerger(description: changed, root: shape)
+          kind = try merger.newKind(new, path: [name, field.name])
+          changed = merger.description
+          if field.kind.isOptional, !kind.isOptional { kind = .optional(kind) }
+          changed.tables[copy][place].isDeclared = false
+        }
+        changed.tables[copy][place].kind = kind
+      }
+    }
+    changed.tables[documentTable][slot].kind = fields[slot].kind.mapReferences {
+      copies[$0] ?? $0
+    }
+    try changed.checkLimits()
+    self = changed
+  }
+
+  /// The tables below a kind that are among some, or that have documents of such a table in them.
+  private func tables(reachedFrom kind: Kind<Int>, changing changed: Set<Int>) -> [Int] {
+    func references(_ kind: Kind<Int>) -> [Int] {
+      var found: [Int] = []
+      _ = kind.mapReferences { (table: Int) -> Int in
+        found.append(table)
+        return table
+      }
+      return found
+    }
+    var (reached, waiting) = (Set<Int>(), references(kind))
+    while let table = waiting.popLast() {
+      guard reached.insert(table).inserted else { continue }
+      for field in tables[table].fields { waiting += references(field.kind) }
+    }
+    var found = reached.intersection(changed)
+    while true {
+      let more = reached.subtracting(found).filter { table in
+        tables[table].fields.contains { references($0.kind).contains(where: found.contains) }
+      }
+      if more.isEmpty { return found.sorted() }
+      found.formUnion(more)
+    }
+  }
+
   /// Takes over what a declaration says of the key. Keys that a type computes are no look-up for any field, whatever
   /// another version of it says.
   ///

@@ -214,6 +214,24 @@ extension Environment {
   private func writeCopy(
     to path: String, _ progress: (Int, Int) -> Bool
   ) throws(LMDBError) -> Bool {
+    for _ in 0..<Self.mostCopyAttempts {
+      do throws(LMDBError) {
+        return try writeCopyOnce(to: path, progress)
+      } catch {
+        // Another process has enlarged the file once more.
+        guard error.code == .mapResized else { throw error }
+        try SafeFiles.remove(path)
+      }
+    }
+    return try writeCopyOnce(to: path, progress)
+  }
+
+  private static let mostCopyAttempts = 8
+
+  private func writeCopyOnce(
+    to path: String, _ progress: (Int, Int) -> Bool
+  ) throws(LMDBError) -> Bool {
+    try holdFileInMap()
     try enter("copy")
     defer { gate.leave() }
     return try write(to: path, compacting: true, progress)

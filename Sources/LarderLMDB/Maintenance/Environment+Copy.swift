@@ -26,6 +26,7 @@ extension Environment {
   ) throws(LMDBError) -> Bool {
     // LMDB takes the lock of writers for a moment.
     try refuseSecondWrite("copy")
+    try holdFileInMap()
     try enter("copy")
     defer { gate.leave() }
     let target = try StoreFiles(folder, isReadOnly: false)
@@ -60,6 +61,10 @@ extension Environment {
     _ = consume lock
     return true
   }
+
+  /// Enlarges the map where another process has enlarged the file, as the first read would. Nobody can do so once a copy has
+  /// begun, which counts as something that is read.
+  func holdFileInMap() throws(LMDBError) { _ = try beginRead() }
 
   func write(
     to path: String, compacting: Bool, _ progress: (Int, Int) -> Bool

@@ -196,6 +196,30 @@ import Testing
       try store.close()
     }
 
+    @Test("a backup holds all of a file that another process enlarges, however small the map is")
+    func backupBesideGrowth() async {
+      await #expect(processExitsWith: .success) {
+        let folder = TestFolder()
+        try Store(at: folder.store).close()
+        let other = try OtherProcess("write", folder.store)
+        _ = try other.expect("open")
+        var options = StoreOptions()
+        options.mapByteCount = 64 << 10
+        for number in 0..<repetitions(8) {
+          let store = try Store(at: folder.store, options: options)
+          let before = try store.read { $0.sequence }
+          usleep(30_000)
+          let backup = folder.url.appending(path: "backup \(number)")
+          try store.backup(to: backup)
+          try store.close()
+          let copy = try Store(at: backup)
+          #expect(try copy.read { $0.sequence } >= before)
+          try verifyAndClose(copy)
+        }
+        other.kill()
+      }
+    }
+
     @Test("a store that is closed while others read and another process enlarges it stays whole")
     func closingBesideGrowth() async {
       await #expect(processExitsWith: .success) {

@@ -91,10 +91,11 @@ struct MigratedShape {
     kindsOf items: [MigrationBatch.Item], _ transaction: borrowing WriteTransaction,
     _ lookAhead: LookAhead
   ) throws {
-    var change = KindChange(fields: description.fields)
+    var change = KindChange(description, looksInside: !hasEarlier)
     for item in items { change.look(at: item.content) }
     let names = try change.candidates.filter { name in
-      try change.shape(of: name).flatMap { try replacing(name, $0, transaction) } != nil
+      if change.holdsDocuments(name) { return true }
+      return try change.shape(of: name).flatMap { try replacing(name, $0, transaction) } != nil
     }
     if names.isEmpty { return }
     change.keep(only: names)
@@ -105,6 +106,9 @@ struct MigratedShape {
       else { continue }
       replaced.insert(name)
       description = replacing
+    }
+    for (name, kinds) in change.changesInside.sorted(by: { $0.key < $1.key }) {
+      try description.replaceKinds(inside: name, by: kinds)
     }
     binding = CollectionBinding(Collection(description, documents: documents))
   }
