@@ -20,6 +20,8 @@ extension SyncEngine {
     /// taken the document to another scope: sent at once, the edit would take it back.
     /// Nil behind them.
     var waitsForPull: Set<RemoteKey>? = []
+    /// How many edits the last push before the end of the pulls has left.
+    var leftCount = 0
     /// Why the remote takes no pushes in this sync, although it may answer pulls.
     var pushFailure: RemoteError?
     /// Why scopes may not be used, by their names.
@@ -325,6 +327,9 @@ extension SyncEngine {
         return
       }
       guard request.mutations.count < 2 else {
+        // The remote may have taken all of it.
+        var flight = flight
+        flight.repeated.formUnion(request.mutations.map(\.key))
         return try await sendHalves(request, of: flight, &course)
       }
       course.failure = error

@@ -224,8 +224,13 @@ extension SyncEngine {
       note.cursor = answer.cursor
       note.replaced = nil
       let ahead = note
-      // The next page is on its way while this one is saved.
-      async let following: PullAnswer? = answer.hasMore ? ask(ahead, facts) : nil
+      pageCount += 1
+      let pushes =
+        try answer.hasMore && pageCount.isMultiple(of: Self.pagesBetweenPushes)
+        && hasNewEdits(course)
+      // The next page is on its way while this one is saved; but not where edits are sent between the two: it would show
+      // the remote as it was before them.
+      async let following: PullAnswer? = answer.hasMore && !pushes ? ask(ahead, facts) : nil
       do {
         try tables.apply(answer, page, isLast: !answer.hasMore && !page.isLoading)
       } catch StoreError.full where answer.changes.count > 1 {
@@ -245,12 +250,10 @@ extension SyncEngine {
       count += answer.changes.count
       enter(.pulling(count, of: total.map { max($0, count) }))
       next = try await following
-      pageCount += 1
-      if next != nil, pageCount.isMultiple(of: Self.pagesBetweenPushes),
-        try store.read({ try $0.outboxCount() }) > 0
-      {
+      if pushes {
         try await pushAhead(facts, &course)
         enter(.pulling(count, of: total.map { max($0, count) }))
+        next = try await ask(ahead, facts)
       }
     }
     try await audit(note, facts)
@@ -268,6 +271,13 @@ extension SyncEngine {
     } catch let error as RemoteError where error.isOfPushAlone {
       course.pushFailure = error
     }
+    course.leftCount = try store.read { try $0.outboxCount() }
+  }
+
+  /// Whether there are other edits than those which the last push has left: thousands of these may wait for somebody, and
+  /// are not looked at for each few pages.
+  private func hasNewEdits(_ course: Course) throws -> Bool {
+    try course.pushFailure == nil && store.read { try $0.outboxCount() } != course.leftCount
   }
 
   /// After so many syncs pulls count as complete although the remote does not say so: edits wait for it.

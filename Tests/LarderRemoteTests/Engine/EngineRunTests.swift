@@ -224,6 +224,44 @@ import Testing
     try desk.close()
   }
 
+  @Test(
+    "an edit of what comes again in a long pull is never undone, at no moment",
+    arguments: [5, 6, 8, 9, 12], ["edited", "deleted"])
+  func editsOfEchoes(count: Int, what: String) async throws {
+    server.currentFacts.maximumChangeCount = 1
+    let store = try Store.temporary()
+    let cards = store.repository(of: Card.self)
+    let pullCount = Locked(0)
+    let remote = ClosureRemote { [server] in
+      try await server.facts()
+    } pull: { [server] request in
+      let answer = try await server.pull(request)
+      let number = pullCount.withLock { count in
+        count += 1
+        return count
+      }
+      // The user changes a document whose older version is on its way.
+      if number == 5, what == "edited" { try await cards.update("5") { $0.title = "second" } }
+      if number == 5, what == "deleted" { try await cards.delete(key: "5") }
+      return answer
+    } push: { [server] request in
+      try await server.push(request)
+    }
+    let desk = try SyncDesk(remote, store: store)
+    try await cards.save((1...count).map { Card(id: "\($0)", title: "first") })
+    let before = try store.statistics().sequence
+
+    try await desk.sync()
+
+    let expected = what == "edited" ? "second" : nil
+    #expect(try cards.get("5")?.title == expected)
+    #expect((server.version(of: .card("5"))?.document != nil) == (expected != nil))
+    #expect(try desk.engine.pending().isEmpty)
+    // The edit is the only change: nothing has come back in between.
+    #expect(try store.statistics().sequence == before + 1)
+    try desk.close()
+  }
+
   @Test("hints that pile up while an engine syncs are answered by one sync more")
   func piledHints() async throws {
     let clock = ManualClock()
