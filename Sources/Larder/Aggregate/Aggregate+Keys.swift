@@ -23,7 +23,7 @@ extension Reading where Self: ~Copyable {
   ///
   /// - Throws: As ``aggregate(_:of:)``.
   public borrowing func keys<Entity: Document>(
-    of query: Query<Entity> = Entity.all
+    of query: Query<Entity>
   ) throws -> [Entity.Key] {
     try aggregate(.keys(), of: query)
   }

@@ -89,22 +89,26 @@ extension Declaration {
     guard var current = stored, !isInferred else {
       return try applied(to: stored, keeping: indexes)
     }
-    var (left, isAnew) = ([String](), false)
+    var (left, isAnew) = ([(field: String, refusal: StoreError)](), false)
     var refusal: StoreError?
+    var isDecided = false
     while true {
       do {
         let description = try applied(to: current, keeping: indexes)
-        if let refusal, try !isKept(isAnew ? .anything : .fields(left), description) {
+        isDecided = true
+        if isAnew, let refusal, try !isKept(.anything, description) { throw refusal }
+        // Of several fields the one is told that has values of the old kind.
+        for (field, refusal) in left where try !isKept(.fields([field]), description) {
           throw refusal
         }
         return description
-      } catch let error as StoreError where refusal != error {
+      } catch let error as StoreError where refusal != error && !isDecided {
         if refusal == nil, let earlier = try earlier(of: stored, error, isKept) { return earlier }
         refusal = refusal ?? error
         switch error {
         case .kindMismatch(_, let path, _, _):
           guard let field = current.field(at: path) else { throw error }
-          left.append(field)
+          left.append((field, error))
           if try isKept(.anything, current) {
             guard current.leave(field) else { throw error }
           } else {

@@ -195,6 +195,18 @@ import Testing
     }
   }
 
+  @Test("of several fields of another kind the one is told that has values of the old one")
+  func mismatchedFields() throws {
+    try withTemporaryStore { store in
+      try store.repository(of: TwoNumbers.self).save(TwoNumbers(id: "a", second: 5))
+
+      #expect(
+        throws: StoreError.kindMismatch(
+          collection: "Two", field: "second", stored: "int64?", declared: "string?")
+      ) { try store.repository(of: TwoTexts.self).save(TwoTexts(id: "b")) }
+    }
+  }
+
   @Test("a kind that does not fit inside an embedded document is refused by the way down to it")
   func nestedMismatch() throws {
     try withTemporaryStore { store in
@@ -605,4 +617,16 @@ private struct Places: Document, Identifiable, Equatable {
     work = try record.get(2)
     others = try record.get(3)
   }
+}
+
+@Document(as: "Two") private struct TwoNumbers {
+  var id: String
+  var first: Int?
+  var second: Int?
+}
+
+@Document(as: "Two") private struct TwoTexts {
+  var id: String
+  var first: String?
+  var second: String?
 }

@@ -4,6 +4,13 @@ internal import LarderLMDB
 struct MigrationLimits: Sendable {
   var documentCount = 1000
   var byteCount = 1 << 20
+
+  /// Has batches be half as large, for a store that has no room for larger ones; false where they are as small as can be.
+  mutating func halve() -> Bool {
+    guard documentCount > 1 else { return false }
+    (documentCount, byteCount) = (documentCount / 2, max(1, byteCount / 2))
+    return true
+  }
 }
 
 /// Documents that are migrated in one transaction.

@@ -137,22 +137,24 @@ struct Migration: Sendable {
   ) throws -> MigrationReport {
     var report = try currentReport()
     if report.version >= version { return report }
-    var ahead: LookAhead?
+    var (limits, ahead) = (limits, nil as LookAhead?)
     var scale = ProgressScale()
     while true {
       try store.checkOpen()
       do {
         let step = try store.engine.storing {
-          try store.engine.writer.run { try nextBatch(change, knowing: ahead) }
+          try store.engine.writer.run { try nextBatch(limits, change, knowing: ahead) }
         }
         ahead = nil
         report.add(step.report)
         if let news = step.progress { try progress(scale.scaled(news)) }
         if step.isLast { return report }
         try Task.checkCancellation()
+      } catch StoreError.full where limits.halve() {
+        // What a smaller batch leaves free serves the next one.
       } catch var next as LookAhead {
         while !next.isDone {
-          try next.visit(limits, in: store, change)
+          try next.visit(self.limits, in: store, change)
           try scale.news(of: next).tell(progress)
         }
         scale.begin()
@@ -167,24 +169,26 @@ struct Migration: Sendable {
   ) async throws -> MigrationReport {
     var report = try currentReport()
     if report.version >= version { return report }
-    var ahead: LookAhead?
+    var (limits, ahead) = (limits, nil as LookAhead?)
     var scale = ProgressScale()
     while true {
       try store.checkOpen()
       do {
-        let step = try await store.engine.inLine { [ahead] _ in
-          try nextBatch(change, knowing: ahead)
+        let step = try await store.engine.inLine { [limits, ahead] _ in
+          try nextBatch(limits, change, knowing: ahead)
         }
         ahead = nil
         report.add(step.report)
         if let news = step.progress { try progress(scale.scaled(news)) }
         if step.isLast { return report }
         try Task.checkCancellation()
+      } catch StoreError.full where limits.halve() {
+        // What a smaller batch leaves free serves the next one.
       } catch var next as LookAhead {
         while !next.isDone {
           next = try await DiskWork.run({ _ in }) { [next] _ in
             var next = next
-            try next.visit(limits, in: store, change)
+            try next.visit(self.limits, in: store, change)
             return next
           }
           try scale.news(of: next).tell(progress)
@@ -202,7 +206,8 @@ struct Migration: Sendable {
 
   /// Runs in the writer's line.
   private func nextBatch(
-    _ change: (inout MigratingDocument) throws -> Void, knowing ahead: LookAhead?
+    _ limits: MigrationLimits, _ change: (inout MigratingDocument) throws -> Void,
+    knowing ahead: LookAhead?
   ) throws -> MigrationStep {
     let engine = store.engine
     let migrations = try engine.madeMigrations()
@@ -225,6 +230,9 @@ struct Migration: Sendable {
       throw error
     } catch let ahead as LookAhead {
       throw ahead
+    } catch StoreError.full(let shortage) where limits.documentCount > 1 {
+      // A smaller one is tried.
+      throw StoreError.full(shortage)
     } catch {
       engine.log.tell(
         .error, "a migration has stopped", ["collection": name, "version": "\(version)"])

@@ -62,7 +62,7 @@ import Testing
     try fill(5000)
     let size = try contents(of: folder.data).count
 
-    let process = try OtherProcess("migrate", folder.store, "2", "\(size + 60_000)")
+    let process = try OtherProcess("migrate", folder.store, "2", "\(size)")
 
     _ = try process.expect("open")
     var done = 0

@@ -127,6 +127,38 @@ import Testing
     }
   }
 
+  @Test("a store that is nearly full is migrated in smaller batches", arguments: [false, true])
+  func nearlyFull(isAsynchronous: Bool) async throws {
+    let folder = TestFolder()
+    var options = StoreOptions()
+    options.quotaByteCount = 8 << 20
+    let store = try Store(at: folder.store, options: options)
+    let notes = store.collection("Note")
+    let text = Value.string(String(repeating: "x", count: 700))
+    var documents: [DynamicDocument] = []
+    while try store.statistics().usedByteCount < 78 << 16 {
+      let start = documents.count
+      documents += (start..<(start + 100)).map { ["id": .integer(Int64($0)), "text": text] }
+      try notes.save(Array(documents[start...]), keyField: "id")
+    }
+
+    if isAsynchronous {
+      try await notes.migrate(to: 2) { $0["extra"] = "thirty more bytes of text here" }
+    } else {
+      _ = try OnThread {
+        try notes.migrate(to: 2) { $0["extra"] = "thirty more bytes of text here" }
+      }.value()
+    }
+
+    let expected = documents.map { document in
+      var document = document
+      document["extra"] = "thirty more bytes of text here"
+      return document
+    }
+    #expect(try notes.documents() == expected)
+    try verifyAndClose(store)
+  }
+
   @Test("a field may come and go, be renamed, and be of another kind inside a nested document")
   func fields() throws {
     try withTemporaryStore { store in
