@@ -65,8 +65,8 @@ struct CollectionDescription: Equatable, Sendable {
   /// - Parameter shapes: By the table of the embedded documents, and by the name of the field, which is the only one of
   ///   its shape.
   /// - Throws: As ``merge(_:)`` for too many fields.
-  mutating func replaceKinds(
-    inside name: String, by shapes: [Int: [String: InferredShape]]
+  mutating func replaceKinds<Shape: DocumentShape>(
+    inside name: String, by shapes: [Int: [String: Shape]]
   ) throws(StoreError) {
     guard let slot = fields.slot(of: name) else { return }
     var changed = self
