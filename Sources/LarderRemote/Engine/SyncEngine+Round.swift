@@ -252,6 +252,8 @@ extension SyncEngine {
       next = try await following
       if pushes {
         try await pushAhead(facts, &course)
+        // An answer may have noted that something did not come with the last loading.
+        if try tables.note(of: scope).hasMissed == true { note.hasMissed = true }
         enter(.pulling(count, of: total.map { max($0, count) }))
         next = try await ask(ahead, facts)
       }
