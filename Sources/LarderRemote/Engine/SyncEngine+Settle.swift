@@ -21,8 +21,8 @@ extension SyncEngine {
   ///
   /// - Parameter resolution: One that can be said of all of them: `.merged`, `.here`, `.there` or `.document(nil)`.
   /// - Returns: How many were settled.
-  /// - Throws: As ``settle(_:as:)`` for the first document that cannot be settled in this way; the others are all the
-  ///   same. `StoreError`; those behind it are as they were then.
+  /// - Throws: As ``settle(_:as:)`` for the first document that cannot be settled in this way; the others are settled
+  ///   nevertheless. `StoreError`; the documents that come after it are as they were then.
   @discardableResult
   public func settle(all names: [RemoteKey], as resolution: Resolution) async throws -> Int {
     switch resolution {
@@ -115,7 +115,7 @@ extension SyncEngine {
   /// are passed over.
   ///
   /// - Returns: How many are sent again.
-  /// - Throws: `StoreError`; those behind it are as they were then.
+  /// - Throws: `StoreError`; the edits that come after it are as they were then.
   @discardableResult
   public func retry(all names: [RemoteKey]) async throws -> Int {
     try changeEach(names) { _, place, key, entry, tx in
@@ -151,8 +151,8 @@ extension SyncEngine {
   /// without one are passed over.
   ///
   /// - Returns: How many were taken back.
-  /// - Throws: As ``discard(_:)`` for the first document that cannot be taken back; the others are all the same.
-  ///   `StoreError`; those behind it are as they were then.
+  /// - Throws: As ``discard(_:)`` for the first edit that cannot be taken back; the others are taken back nevertheless.
+  ///   `StoreError`; the documents that come after it are as they were then.
   @discardableResult
   public func discard(all names: [RemoteKey]) async throws -> Int {
     try changeEach(names) { _, place, key, entry, tx in
