@@ -96,10 +96,11 @@ extension Declaration {
       do {
         let description = try applied(to: current, keeping: indexes)
         isDecided = true
-        if isAnew, let refusal, try !isKept(.anything, description) { throw refusal }
-        // Of several fields the one is told that has values of the old kind.
-        for (field, refusal) in left where try !isKept(.fields([field]), description) {
-          throw refusal
+        if let refusal, try !isKept(isAnew ? .anything : .fields(left.map(\.field)), description) {
+          // Of several fields the one is told that has values of the old kind.
+          let field =
+            try isAnew ? nil : left.first { try !isKept(.fields([$0.field]), description) }
+          throw field?.refusal ?? refusal
         }
         return description
       } catch let error as StoreError where refusal != error && !isDecided {

@@ -269,8 +269,8 @@ extension InMemoryCollection {
       }
       let record = try Self.record(of: entity, &binding)
       let old = records.updateValue(record, forKey: row.key)
+      log.note(row.key, from: old, to: record)
       if old == record { report.unchanged += 1 } else { report.updated += 1 }
-      if old != record { log.note(row.key, from: old, to: record) }
     }
     self.binding = binding
     try refuseEqualValues(since: before)

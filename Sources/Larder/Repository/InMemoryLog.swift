@@ -6,7 +6,6 @@ struct InMemoryLog: Sendable {
     let old, new: [UInt8]?
   }
 
-  private var writes: [Write] = []
   private struct Write {
     let end: UInt64
     let origin: ChangeOrigin
@@ -15,6 +14,7 @@ struct InMemoryLog: Sendable {
     let isErasing: Bool
   }
 
+  private var writes: [Write] = []
   /// How many changes they have.
   private var count = 0
   /// The last change that is not kept any more.

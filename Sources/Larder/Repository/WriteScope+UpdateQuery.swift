@@ -7,8 +7,8 @@ extension WriteScope {
   /// ```swift
   /// try store.write { tx in try tx.update(Order.where { $0.isOpen }) { $0.isOpen = false } }
   /// ```
-  /// What the query selects is found before the first document is changed, so that each is changed once. Memory
-  /// holds the keys of all of them, and some hundred documents.
+  /// The query is answered before the first document is changed, so each document is changed once, even if it
+  /// matches again afterwards. Memory holds all the keys, and a few hundred documents at a time.
   ///
   /// - Returns: How many were updated, how many were left unchanged, and how many stay as they were because of an
   ///   edit that waits to be sent.

@@ -168,7 +168,7 @@ extension SyncEngine {
 
   /// Returns when a sync has learned what the remote can do, or the task is cancelled.
   private func waitForFacts() async {
-    // Behind the facts each sync changes the state.
+    // Each sync that has learned them changes the state afterwards.
     for await _ in states where facts.withLock({ $0 != nil }) { return }
   }
 

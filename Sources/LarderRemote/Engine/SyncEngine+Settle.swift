@@ -2,7 +2,7 @@ internal import Larder
 internal import LarderImport
 internal import LarderLMDB
 
-// What somebody decides of edits that wait.
+// Decisions of a person about edits that wait: conflicts and rejections.
 
 extension SyncEngine {
   /// Settles a conflict that waits for somebody; what is to be sent goes with the next sync.

@@ -11,12 +11,12 @@ struct KindChange: Sendable {
     let field: String
   }
 
-  /// What is known of the values in a place.
+  /// What the documents that were seen so far hold in a place.
   private struct Seen {
     /// Whether some document holds a value of the old kind, or new values have no kind in common: nothing changes then.
     var isKept = false
     /// Whether there are values of another kind; and whether such a value stands in the place of one of the old kind.
-    /// What only fills in for nil is coerced.
+    /// Values that only replace nil do not change the kind: they are coerced to it.
     var isFilled = false
     var isConverted = false
     /// Whether there are values that cannot be coerced.

@@ -5,9 +5,13 @@ struct MigrationLimits: Sendable {
   var documentCount = 1000
   var byteCount = 1 << 20
 
-  /// Has batches be half as large, for a store that has no room for larger ones; false where they are as small as can be.
+  /// Whether a batch has one document, and cannot be smaller.
+  var areLeast: Bool { documentCount <= 1 }
+
+  /// Makes batches half as large, for a store without room for larger ones: the pages that one of them frees serve the
+  /// next. False where they cannot be smaller.
   mutating func halve() -> Bool {
-    guard documentCount > 1 else { return false }
+    if areLeast { return false }
     (documentCount, byteCount) = (documentCount / 2, max(1, byteCount / 2))
     return true
   }

@@ -151,7 +151,7 @@ struct Migration: Sendable {
         if step.isLast { return report }
         try Task.checkCancellation()
       } catch StoreError.full where limits.halve() {
-        // What a smaller batch leaves free serves the next one.
+        // The same documents once more, in a smaller batch.
       } catch var next as LookAhead {
         while !next.isDone {
           try next.visit(self.limits, in: store, change)
@@ -183,7 +183,7 @@ struct Migration: Sendable {
         if step.isLast { return report }
         try Task.checkCancellation()
       } catch StoreError.full where limits.halve() {
-        // What a smaller batch leaves free serves the next one.
+        // The same documents once more, in a smaller batch.
       } catch var next as LookAhead {
         while !next.isDone {
           next = try await DiskWork.run({ _ in }) { [next] _ in
@@ -230,8 +230,8 @@ struct Migration: Sendable {
       throw error
     } catch let ahead as LookAhead {
       throw ahead
-    } catch StoreError.full(let shortage) where limits.documentCount > 1 {
-      // A smaller one is tried.
+    } catch StoreError.full(let shortage) where !limits.areLeast {
+      // Nothing has stopped yet: a smaller batch is tried.
       throw StoreError.full(shortage)
     } catch {
       engine.log.tell(

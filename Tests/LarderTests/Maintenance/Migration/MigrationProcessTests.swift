@@ -57,7 +57,7 @@ import Testing
     try verifyAndClose(store)
   }
 
-  @Test("a disk that is full stops a migration between two batches, and it goes on when it is not")
+  @Test("a migration that finds the disk full is refused, and goes on when there is room")
   func fullDisk() throws {
     try fill(5000)
     let size = try contents(of: folder.data).count

@@ -136,7 +136,7 @@ import Testing
     let notes = store.collection("Note")
     let text = Value.string(String(repeating: "x", count: 700))
     var documents: [DynamicDocument] = []
-    while try store.statistics().usedByteCount < 78 << 16 {
+    while try store.statistics().usedByteCount < 122 << 16 {
       let start = documents.count
       documents += (start..<(start + 100)).map { ["id": .integer(Int64($0)), "text": text] }
       try notes.save(Array(documents[start...]), keyField: "id")
