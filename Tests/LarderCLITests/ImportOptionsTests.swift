@@ -26,6 +26,32 @@ struct ImportOptionsTests {
     #expect(try larder.runOnStore("count", "rows").output == "3\n")
   }
 
+  @Test("--clear deletes what the expression holds for and the file does not have")
+  func clear() throws {
+    let first = try larder.file(
+      "a.ndjson", #"{"id": 1, "at": "no"}"# + "\n" + #"{"id": 2, "at": "no"}"# + "\n"
+        + #"{"id": 3, "at": "se"}"#)
+    let second = try larder.file("b.ndjson", #"{"id": 2, "at": "no"}"#)
+    func importing(_ file: String, _ options: String...) throws -> LarderProgram.Outcome {
+      try larder.runOnStore(["import", file, "--into", "c", "--key", "id"] + options)
+    }
+    #expect(try importing(first).output.contains("3 inserted, 0 updated, 0 unchanged ("))
+
+    let wrong = try importing(second, "--clear", "at ==")
+    let unknown = try importing(second, "--clear", "from == 'no'")
+    let tried = try importing(second, "--clear", "true", "--dry-run")
+    #expect(wrong.status == 2 && wrong.errors.contains("--clear"), "\(wrong.errors)")
+    #expect(unknown.status == 2 && unknown.errors.contains("`from`"), "\(unknown.errors)")
+    #expect(tried.status == 0 && tried.output.contains("nothing was changed"), "\(tried.errors)")
+    #expect(try larder.runOnStore("count", "c").output == "3\n")
+
+    let some = try importing(second, "--clear", "at == 'no'")
+    #expect(some.output.contains("1 unchanged, 1 deleted"), "\(some.output)\(some.errors)")
+    let all = try importing(second, "--clear", "true")
+    #expect(all.output.contains("1 unchanged, 1 deleted"), "\(all.output)\(all.errors)")
+    #expect(try larder.runOnStore("export", "c").output == #"{"id": 2, "at": "no"}"# + "\n")
+  }
+
   @Test(
     "an option that means nothing to the format is wrong usage, and errors name the one that helps")
   func format() throws {

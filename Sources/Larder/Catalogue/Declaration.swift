@@ -86,21 +86,50 @@ extension Declaration {
     to stored: CollectionDescription?, keeping indexes: [IndexDefinition],
     isKept: (KeptContent, CollectionDescription) throws -> Bool
   ) throws -> CollectionDescription {
-    guard var current = stored, !isInferred else {
-      return try applied(to: stored, keeping: indexes)
+    guard let stored, !isInferred else { return try applied(to: stored, keeping: indexes) }
+    do {
+      return try applied(to: stored, keeping: indexes, forgetting: .wholeFields, isKept: isKept)
+    } catch StoreError.kindMismatch(_, let path, _, _) where stored.field(at: path) != path {
+      // Documents are there that have the field's type, but maybe nothing in the one that has another kind.
+      return try applied(to: stored, keeping: indexes, forgetting: .places, isKept: isKept)
     }
-    var (left, isAnew) = ([(field: String, refusal: StoreError)](), false)
+  }
+
+  /// What of a field with another kind may get a new one.
+  private enum Forgotten {
+    /// The field of the documents, with all that is in it.
+    case wholeFields
+    /// The one field, also inside of embedded documents, that a type gives another kind.
+    case places
+  }
+
+  private func applied(
+    to stored: CollectionDescription, keeping indexes: [IndexDefinition],
+    forgetting forgotten: Forgotten,
+    isKept: (KeptContent, CollectionDescription) throws -> Bool
+  ) throws -> CollectionDescription {
+    var current = stored
+    var (left, isAnew) = ([(path: String, fields: [String], refusal: StoreError)](), false)
     var refusal: StoreError?
     var isDecided = false
     while true {
       do {
         let description = try applied(to: current, keeping: indexes)
         isDecided = true
-        if let refusal, try !isKept(isAnew ? .anything : .fields(left.map(\.field)), description) {
+        let content = isAnew ? KeptContent.anything : .fields(left.flatMap(\.fields))
+        if let refusal, try !isKept(content, description) {
           // Of several fields the one is told that has values of the old kind.
-          let field =
-            try isAnew ? nil : left.first { try !isKept(.fields([$0.field]), description) }
-          throw field?.refusal ?? refusal
+          let found =
+            try isAnew
+            ? nil
+            : left.first { one in
+              var alone = description
+              for other in left where other.path != one.path {
+                alone.restoreKind(of: other.path, from: stored)
+              }
+              return try !isKept(.fields(one.fields), alone)
+            }
+          throw found?.refusal ?? refusal
         }
         return description
       } catch let error as StoreError where refusal != error && !isDecided {
@@ -109,12 +138,16 @@ extension Declaration {
         switch error {
         case .kindMismatch(_, let path, _, _):
           guard let field = current.field(at: path) else { throw error }
-          left.append((field, error))
           if try isKept(.anything, current) {
+            left.append((field, [field], error))
             guard current.leave(field) else { throw error }
           } else {
             // Edits that a remote has not been told of may hold values of the kind before.
-            guard !current.isSynced, current.forgetKind(of: field) else { throw error }
+            let forgotten = forgotten == .wholeFields ? field : path
+            guard !current.isSynced, let fields = current.forgetKind(of: forgotten) else {
+              throw error
+            }
+            left.append((forgotten, fields, error))
           }
         case .keyKind, .keyField:
           // A remote, and edits that it has not been told of, know documents by their keys.

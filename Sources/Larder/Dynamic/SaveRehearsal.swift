@@ -33,6 +33,8 @@ package struct SaveRehearsal: Sendable {
   package private(set) var needsUnsignedKeys = false
   let type: (any Document.Type)?
   var keyHashes = KeyHashes()
+  /// What is deleted before the documents are saved, unless it is among them.
+  private(set) var clearing: ClearedBefore?
 
   /// Why a document cannot be stored.
   package struct Refusal: Error {
@@ -65,17 +67,21 @@ package struct SaveRehearsal: Sendable {
     self.collection = collection
     self.keyField = keyField
     self.type = type
-    let existing = try collection.store.read { $0.catalogue[collection.name] }
-    try existing?.checkMigrated()
-    var stored = existing?.description
+    let (existing, stored) = try collection.store.read { snapshot in
+      let existing = snapshot.catalogue[collection.name]
+      try existing?.checkMigrated()
+      guard let type else { return (existing, existing?.description) }
+      let declared = try Declaration(type).applied(to: existing?.description, keeping: []) {
+        (content, description) in
+        try existing.map { try snapshot.transaction.keeps(content, of: $0, under: description) }
+          ?? true
+      }
+      return (existing, declared)
+    }
     indexes = existing?.definitions ?? []
     hasUniqueIndex =
       existing?.mayRefuse == true || type.map { Self.hasUniqueIndex($0) } == true
-    if let type {
-      stored = try Declaration(type).applied(to: stored, keeping: [])
-    } else {
-      _ = try Layout.checkedCollectionName(collection.name)
-    }
+    if type == nil { _ = try Layout.checkedCollectionName(collection.name) }
     if let stored, stored.keyField != keyField {
       throw StoreError.keyField(
         collection: collection.name, stored: stored.keyField, given: keyField)
@@ -87,6 +93,27 @@ package struct SaveRehearsal: Sendable {
       Inference.Policy(
         isExact: true, allowsMixed: allowsMixed, findsDictionaries: true, rules: rules))
   }
+
+  /// Has the documents that a query matches deleted before these are saved, unless they are among them.
+  ///
+  /// - Throws: ``StoreError/queryNotAllowed(operation:reason:)`` for a limit, an offset or a cursor.
+  package mutating func clear<Entity: Document>(_ query: Query<Entity>) throws {
+    try query.selection.checkMatchesWhole("clearBeforeSaving")
+    clearing = .typed(query.selection)
+  }
+
+  /// - Throws: ``StoreError/queryNotAllowed(operation:reason:)`` for a limit or an offset; ``DynamicQueryError`` for a
+  ///   query that does not fit the collection's fields.
+  package mutating func clear(_ query: DynamicQuery) throws {
+    var selection = Selection()
+    (selection.maximum, selection.skipped) = (query.maximumCount, query.skippedCount)
+    try selection.checkMatchesWhole("clearBeforeSaving")
+    try collection.check(query)
+    clearing = .untyped(query)
+  }
+
+  /// Whether documents are deleted before these are saved, which has to be done in the same transaction.
+  package var clears: Bool { clearing != nil }
 
   /// How many threads may share the work.
   package var threadCount: Int { collection.store.engine.environment.options.readThreadCount }

@@ -142,6 +142,11 @@ extension WriteScope {
     try rehearsal.encodingPlace(in: catalogue)
   }
 
+  /// Whether this transaction has the collection.
+  package borrowing func hasCollection(of rehearsal: SaveRehearsal) -> Bool {
+    catalogue[rehearsal.collection.name] != nil
+  }
+
   /// Saves documents that were encoded before, as those of the rehearsal's type, where it has one: they leave stored
   /// fields that it does not know, and its rules of ageing apply.
   ///
@@ -159,26 +164,34 @@ extension WriteScope {
   }
 
   /// Saves batches as one change: what unique indexes refuse is known once `body` has saved all of them, so that
-  /// documents of two batches may have exchanged their values.
+  /// documents of two batches may have exchanged their values. What the rehearsal's query matches is found before the
+  /// first one, and deleted behind the last, unless one of them has it.
   ///
   /// - Parameter body: Is given what saves a batch that was encoded in this transaction.
-  /// - Throws: As ``save(_:of:)``; what `body` throws.
+  /// - Returns: How many documents were deleted.
+  /// - Throws: As ``save(_:of:)``; what `body` throws; ``DynamicQueryError`` for a query that does not fit the
+  ///   collection's fields.
+  @discardableResult
   package mutating func saveTogether(
     of rehearsal: SaveRehearsal, _ body: ((RecordBatch) throws -> SaveReport) throws -> Void
-  ) throws {
+  ) throws -> Int {
     let knowledge = try beginSaving(rehearsal)
     guard let binding = catalogue.binding(ofCollection: rehearsal.collection.name) else {
       throw rehearsal.collection.unknown()
     }
-    try change(of: binding.collection) { scope, changes in
+    return try change(of: binding.collection) { scope, changes in
+      var clearing = try rehearsal.clearing?.begin(scope, rehearsal.type, binding)
       try body { batch in
         let records =
           batch.isEncoded(for: binding.collection)
           ? batch.batch
           : try rehearsal.collection.batch(
             of: batch.documents(), keyField: rehearsal.keyField, binding)
+        clearing?.keep(records.entries)
         return try scope.apply(records, clearing: nil, binding, knowing: knowledge, &changes)
       }
+      guard let clearing else { return 0 }
+      return try scope.finish(clearing, binding, &changes)
     }
   }
 

@@ -97,23 +97,15 @@ struct CollectionDescription: Equatable, Sendable {
 
   /// The tables below a kind that are among some, or that have documents of such a table in them.
   private func tables(reachedFrom kind: Kind<Int>, changing changed: Set<Int>) -> [Int] {
-    func references(_ kind: Kind<Int>) -> [Int] {
-      var found: [Int] = []
-      _ = kind.mapReferences { (table: Int) -> Int in
-        found.append(table)
-        return table
-      }
-      return found
-    }
-    var (reached, waiting) = (Set<Int>(), references(kind))
+    var (reached, waiting) = (Set<Int>(), Self.references(kind))
     while let table = waiting.popLast() {
       guard reached.insert(table).inserted else { continue }
-      for field in tables[table].fields { waiting += references(field.kind) }
+      for field in tables[table].fields { waiting += Self.references(field.kind) }
     }
     var found = reached.intersection(changed)
     while true {
       let more = reached.subtracting(found).filter { table in
-        tables[table].fields.contains { references($0.kind).contains(where: found.contains) }
+        tables[table].fields.contains { Self.references($0.kind).contains(where: found.contains) }
       }
       if more.isEmpty { return found.sorted() }
       found.formUnion(more)
@@ -161,11 +153,51 @@ struct CollectionDescription: Equatable, Sendable {
 
   /// Has a field take any kind that is declared next: what records hold in it must be written the same way.
   ///
-  /// - Returns: False where there is no such field.
-  mutating func forgetKind(of field: String) -> Bool {
-    guard let slot = fields.slot(of: field) else { return false }
-    tables[documentTable][slot].kind = .null
-    return true
+  /// - Parameter path: The names down to the field, as errors have them.
+  /// - Returns: The fields of the documents that may have it in them; nil where there is no such field, or it has no
+  ///   kind by now.
+  mutating func forgetKind(of path: String) -> [String]? {
+    guard let (table, slot) = place(of: path[...], in: documentTable),
+      tables[table][slot].kind != .null
+    else { return nil }
+    let affected =
+      table == documentTable
+      ? [path]
+      : fields.fields.filter { !tables(reachedFrom: $0.kind, changing: [table]).isEmpty }
+        .map(\.name)
+    tables[table][slot].kind = .null
+    return affected
+  }
+
+  /// Gives a field the kind that it has in another description, in which it has the same place.
+  mutating func restoreKind(of path: String, from other: CollectionDescription) {
+    guard documentTable == other.documentTable,
+      let (table, slot) = other.place(of: path[...], in: documentTable)
+    else { return }
+    tables[table][slot].kind = other.tables[table][slot].kind
+  }
+
+  /// Where the field is that a path leads to.
+  private func place(of path: Substring, in table: Int) -> (table: Int, slot: Int)? {
+    for (slot, field) in tables[table].fields.enumerated() where path.hasPrefix(field.name) {
+      let rest = path.dropFirst(field.name.count)
+      if rest.isEmpty { return (table, slot) }
+      guard rest.hasPrefix(".") else { continue }
+      for inner in Self.references(field.kind) {
+        if let found = place(of: rest.dropFirst(), in: inner) { return found }
+      }
+    }
+    return nil
+  }
+
+  /// The tables of the documents that a field of some kind holds.
+  private static func references(_ kind: Kind<Int>) -> [Int] {
+    var found: [Int] = []
+    _ = kind.mapReferences { (table: Int) -> Int in
+      found.append(table)
+      return table
+    }
+    return found
   }
 
   /// Gives a collection without documents another key, and a table without fields.

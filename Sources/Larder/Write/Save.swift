@@ -281,52 +281,6 @@ extension WriteScope {
     return report
   }
 
-  /// What was cleared before saving.
-  struct Cleared {
-    /// How many documents were deleted.
-    var count = 0
-    /// Places in the batch, ascending, of documents that an index has named and nobody has looked up.
-    var named: [Int] = []
-    /// What to throw where such a one is not there.
-    var missingDocument: StoreError?
-  }
-
-  /// Deletes what `selection` matches and the batch does not have: first what matches is found,
-  /// by an index where one helps, then it is deleted in the order of the keys.
-  mutating func clear(
-    _ selection: Selection, _ binding: CollectionBinding, keeping entries: [Batch.Entry],
-    _ changes: inout DocumentChanges
-  ) throws -> Cleared {
-    var filter = Selection()
-    filter.filter = selection.filter
-    var keys = KeyList()
-    var next = 0
-    let execution = try transaction.execution(of: filter, binding, lendsKeys: true)
-    let evidence =
-      filter.filter == .constant(true)
-      ? nil : Evidence(filter.filter, binding, witness: execution.witness)
-    var named: [Int] = []
-    try execution.forEach(in: transaction) { key, record in
-      while next < entries.count, Bytes.compare(entries[next].key, key) < 0 {
-        next += 1
-      }
-      if next < entries.count, Bytes.equal(entries[next].key, key) {
-        if record.isEmpty { named.append(next) }
-      } else if try !changes.keepsEdits || changes.mayChange(key, transaction) {
-        keys.append(key)
-      }
-      return true
-    }
-    var cursor = try transaction.cursor(in: binding.collection.documents)
-    try keys.forEach { key in
-      let isFound = try delete(key, at: &cursor, &changes, evidence)
-      if !isFound { throw execution.missingDocument }
-    }
-    return Cleared(
-      count: keys.count, named: named,
-      missingDocument: named.isEmpty ? nil : execution.missingDocument)
-  }
-
   private mutating func upsert(
     _ batch: Batch, _ binding: CollectionBinding, knowing knowledge: (any FieldKnowledge)?,
     _ cleared: Cleared, _ report: inout SaveReport, _ changes: inout DocumentChanges

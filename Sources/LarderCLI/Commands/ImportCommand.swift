@@ -46,8 +46,11 @@ enum ImportCommand: Command {
       --columns LIST     of CSV without a header: the names of the columns, as in `id,name,geo.lat`
       --max-bytes SIZE   the largest document, text or line that is read, as in 512M; 64M by default.
                          A window of zstd may have as much, and 128M anyway
-      --atomic           one transaction: an import that is interrupted saves nothing. With a unique
-                         index, or keys that are made, it always is one
+      --clear EXPR       also delete the documents that EXPR holds for and that the file does not have,
+                         as in --clear 'country == "NO"'; --clear true replaces the whole collection.
+                         EXPR is what `larder query --where` takes
+      --atomic           one transaction: an import that is interrupted saves nothing. With --clear, a
+                         unique index, or keys that are made, it always is one
       --dry-run          say what would be imported, and change nothing
 
     In CSV an empty field is nil (empty text where the app's type has text that is never nil), `""`
@@ -71,7 +74,8 @@ enum ImportCommand: Command {
     Option("format", takes: "FORMAT"), Option("at", takes: "MEMBER"), .delimiter,
     Option("types", takes: "LIST"), Option("mixed"),
     Option("repeated", takes: "last"), Option("columns", takes: "LIST"),
-    Option("max-bytes", takes: "SIZE"), Option("atomic"), Option("dry-run"),
+    Option("max-bytes", takes: "SIZE"), Option("clear", takes: "EXPR"), Option("atomic"),
+    Option("dry-run"),
   ]
 
   private static func kinds(_ places: Range<Int>) -> String {
@@ -102,12 +106,13 @@ enum ImportCommand: Command {
       options.makesKeys = true
       key = key == "-" ? "id" : String(key.dropFirst())
     }
+    let query = try clearing(arguments, in: store.collection(collection))
     let failed = try store.collection(collection).failedIndexes()
     var line = ProgressLine()
     let outcome = Result {
       try store.importDocuments(
         from: path == "-" ? .standardInput : .file(path), into: collection, key: key,
-        options: options
+        clearBeforeSaving: query, options: options
       ) { progress in
         line.show(progress)
         try Interruption.check()
@@ -116,13 +121,26 @@ enum ImportCommand: Command {
     line.clear()
     if !options.isDryRun { try finishIndexes(of: store.collection(collection), known: failed) }
     do {
-      try report(try outcome.get(), collection, isDryRun: options.isDryRun)
+      try report(
+        try outcome.get(), collection, isDryRun: options.isDryRun, clears: query != nil)
     } catch let error as ImportError {
       guard let advice = error.advice(options) else { throw error }
       throw Failure("\(error)\n\(advice)")
     }
     try store.close()
     return .success
+  }
+
+  /// What is deleted before the documents are saved; nil where nothing is.
+  private static func clearing(
+    _ arguments: Arguments, in collection: DynamicCollection
+  ) throws -> DynamicQuery? {
+    guard let expression = arguments["clear"] else { return nil }
+    do {
+      return DynamicQuery(where: try FilterParser.filter(expression, in: collection))
+    } catch let error as FilterError {
+      throw UsageError("--clear: \(error)")
+    }
   }
 
   /// Whether something other than a file or a folder has this name.
@@ -157,7 +175,7 @@ enum ImportCommand: Command {
   }
 
   private static func report(
-    _ report: ImportReport, _ collection: String, isDryRun: Bool
+    _ report: ImportReport, _ collection: String, isDryRun: Bool, clears: Bool
   ) throws {
     let count = Console.number(report.documentCount)
     guard !isDryRun else {
@@ -171,6 +189,7 @@ enum ImportCommand: Command {
     try Console.print(
       "\(collection): \(count) documents read, \(Console.number(saved.inserted)) inserted, "
         + "\(Console.number(saved.updated)) updated, \(Console.number(saved.unchanged)) unchanged"
+        + (clears ? ", \(Console.number(saved.deleted)) deleted" : "")
         + (report.repeatedKeyCount > 0
           ? "; \(Console.number(report.repeatedKeyCount)) left out for one after them with their key"
           : "")

@@ -9,7 +9,7 @@ extension ImportRun {
   /// Whether everything is saved in one transaction.
   var isAtOnce: Bool {
     // Keys that are made are new ones each time: an import that was interrupted could not be repeated.
-    options.atomically || options.makesKeys || refusesDuplicates
+    options.atomically || options.makesKeys || refusesDuplicates || rehearsal.clears
   }
 
   private var refusesDuplicates: Bool { rehearsal.hasUniqueIndex || hasNewUniqueIndex }
@@ -52,7 +52,9 @@ extension ImportRun {
     return try rehearsal.write(as: .imported) { scope in
       var saved = SaveReport()
       directCount = 0
-      if report.documentCount == 0 {
+      // Nobody has told what the keys of no documents are.
+      guard report.documentCount > 0 || rehearsal.clears && scope.hasCollection(of: rehearsal)
+      else {
         try file.checkUnchanged()
         return saved
       }
@@ -60,7 +62,7 @@ extension ImportRun {
       // Made once more, they would be others.
       var madeKeys: [String] = []
       do {
-        try scope.saveTogether(of: rehearsal) { save in
+        let deleted = try scope.saveTogether(of: rehearsal) { save in
           dividedCount = try forEachBatch(of: file, in: place) { batch in
             if options.makesKeys, refusesDuplicates { madeKeys += batch.keyTexts }
             saved += try save(batch)
@@ -68,6 +70,7 @@ extension ImportRun {
             return 0
           }
         }
+        saved.deleted += deleted
       } catch let error as StoreError {
         // Nobody else reads the file any more.
         throw try located(error, file, in: place, madeKeys)

@@ -41,7 +41,7 @@ struct ImportRun {
     self.progress = progress
   }
 
-  /// - Throws: As ``Larder/Store/importDocuments(from:into:key:options:progress:)``.
+  /// - Throws: As ``Larder/Store/importDocuments(from:into:key:clearBeforeSaving:options:progress:)``.
   mutating func run(_ source: ImportSource) throws -> ImportReport {
     let clock = ContinuousClock()
     let start = clock.now
@@ -53,8 +53,8 @@ struct ImportRun {
     }
     report.byteCount = file.byteCount
     report.inferredFields = rehearsal.shape.summary
-    // Only a save can tell whether a unique index refuses a document.
-    if !options.isDryRun || rehearsal.hasUniqueIndex { try save(file) }
+    // Only a save can tell whether a unique index refuses a document, and what is deleted before.
+    if !options.isDryRun || rehearsal.hasUniqueIndex || rehearsal.clears { try save(file) }
     report.duration = clock.now - start
     return report
   }

@@ -15,7 +15,7 @@ extension Store {
   /// try store.load(fixture: folder.appending(path: "contacts.csv"), into: Contact.self)
   /// ```
   /// The name tells the format: `.json`, `.ndjson`, `.jsonl`, `.csv` or `.tsv`. Values become what
-  /// the type declares, as ``importDocuments(from:into:options:progress:)`` has it.
+  /// the type declares, as ``importDocuments(from:into:clearBeforeSaving:options:progress:)`` has it.
   ///
   /// - Throws: ``ImportError`` with file, line, column and field for a file that cannot be read or
   ///   does not fit the type; `StoreError`. Nothing is changed then, the catalogue neither.

@@ -30,24 +30,31 @@ extension Store {
   /// In a file of documents under keys, a document that lacks the field `key` gets it from the key
   /// that it stands under.
   ///
+  /// With a query, the file takes the place of what the query matches: these documents are deleted, unless the file
+  /// has them, in the one transaction in which all others are saved. Memory then holds the keys of what matches, too.
+  ///
   /// - Parameters:
   ///   - key: The field that is the entity-accessor key; the collection's own where it exists.
+  ///   - query: What the file takes the place of, such as `DynamicQuery()` for the whole collection; nil for nothing.
+  ///     It may have neither a limit nor an offset, and its order is ignored.
   ///   - progress: Told now and then how far the import is; what it throws stops it, as does
   ///     cancelling the task that it runs in.
   /// - Throws: ``ImportError`` for input that cannot be read or saved, with its place; nothing is
-  ///   changed then, the catalogue neither. `StoreError` when the import cannot begin; nothing is
+  ///   changed then, the catalogue neither. `StoreError` when the import cannot begin, and `DynamicQueryError` for a
+  ///   query that asks for a field which the collection lacks; nothing is
   ///   changed either. ``ImportInterrupted`` when it was stopped, or could not go on, after that:
   ///   the batches before stay saved.
   @discardableResult
   public func importDocuments(
     from source: ImportSource, into collection: String, key: String,
-    options: ImportOptions = ImportOptions(),
+    clearBeforeSaving query: DynamicQuery? = nil, options: ImportOptions = ImportOptions(),
     progress: (StoreProgress) throws -> Void = { _ in }
   ) throws -> ImportReport {
     let isTable = options.format.resolved(for: source.name) == .csv
-    let rehearsal = try SaveRehearsal(
+    var rehearsal = try SaveRehearsal(
       self.collection(collection), keyField: key, allowsMixed: options.allowsMixedKinds,
       rules: options.rules(isTable: isTable))
+    if let query { try rehearsal.clear(query) }
     return try importDocuments(from: source, rehearsal, options, progress)
   }
 
@@ -60,19 +67,27 @@ extension Store {
   /// As in a save of the type, stored fields that it does not know stay, and its rules of ageing hold. A field that
   /// the file lacks is not stored: it is read as the initial value of its property, as with any document without it.
   ///
-  /// - Throws: As ``importDocuments(from:into:key:options:progress:)``; `StoreError` also for a type
+  /// With a query, the file takes the place of what the query matches, as in a save that clears before:
+  ///
+  /// ```swift
+  /// let norwegian = Contact.where { $0.country == "NO" }
+  /// try store.importDocuments(from: .file("no.json"), into: Contact.self, clearBeforeSaving: norwegian)
+  /// ```
+  ///
+  /// - Throws: As ``importDocuments(from:into:key:clearBeforeSaving:options:progress:)``; `StoreError` also for a type
   ///   that cannot be declared, or whose schema names no key field.
   @discardableResult
   public func importDocuments<Entity: Document>(
     from source: ImportSource, into type: Entity.Type,
-    options: ImportOptions = ImportOptions(),
+    clearBeforeSaving query: Query<Entity>? = nil, options: ImportOptions = ImportOptions(),
     progress: (StoreProgress) throws -> Void = { _ in }
   ) throws -> ImportReport {
     let isTable = options.format.resolved(for: source.name) == .csv
-    let rehearsal = try SaveRehearsal(
+    var rehearsal = try SaveRehearsal(
       collection(Entity.schema.name), keyField: try keyField(of: type), declaring: type,
       allowsMixed: options.allowsMixedKinds,
       rules: options.rules(isTable: isTable))
+    if let query { try rehearsal.clear(query) }
     return try importDocuments(from: source, rehearsal, options, progress)
   }
 

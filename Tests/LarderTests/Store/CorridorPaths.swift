@@ -73,6 +73,29 @@ extension CorridorPath {
     _ = try store.write(as: .imported) { try $0.save(batch, of: rehearsal) }
   }
 
+  /// Imports documents that take the place of all others.
+  private static func importingAnew(_ store: Store) throws {
+    let new = changed.map { Cargo(id: $0.id + count / 2, text: $0.text) }
+    let documents: [DynamicDocument] = new.map {
+      [
+        "id": .integer(Int64($0.id)), "place": 2, "text": .string($0.text),
+        "since": .date($0.since),
+      ]
+    }
+    var rehearsal = try SaveRehearsal(
+      store.collection("Cargo"), keyField: "id", declaring: Cargo.self)
+    try rehearsal.clear(Cargo.all)
+    try rehearsal.add(documents)
+    try rehearsal.write(as: .imported) { scope in
+      var encoder = TapeEncoder(
+        rehearsal, in: try scope.encodingPlace(of: rehearsal), rules: nil,
+        TapeConversion(value: { _, _ in nil }, isTag: { _ in false }))
+      for document in documents { try encoder.add(document) }
+      let batch = encoder.takeBatch()
+      try scope.saveTogether(of: rehearsal) { save in _ = try save(batch) }
+    }
+  }
+
   private static let untyped = "only a type has rules"
   private static let deleting = "what only deletes is of no type that was saved"
   private static let noDocument = "it changes no document"
@@ -192,6 +215,8 @@ extension CorridorPath {
     CorridorPath(
       description: "import of a type", origin: .imported, run: now { try importing($0, Cargo.self) }
     ),
+    CorridorPath(
+      description: "import, cleared before", origin: .imported, run: now { try importingAnew($0) }),
     CorridorPath(
       description: "save without a type, in a write", without: [.ageing: untyped],
       run: now { store in
