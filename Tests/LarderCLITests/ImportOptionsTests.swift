@@ -29,7 +29,8 @@ struct ImportOptionsTests {
   @Test("--clear deletes what the expression holds for and the file does not have")
   func clear() throws {
     let first = try larder.file(
-      "a.ndjson", #"{"id": 1, "at": "no"}"# + "\n" + #"{"id": 2, "at": "no"}"# + "\n"
+      "a.ndjson",
+      #"{"id": 1, "at": "no"}"# + "\n" + #"{"id": 2, "at": "no"}"# + "\n"
         + #"{"id": 3, "at": "se"}"#)
     let second = try larder.file("b.ndjson", #"{"id": 2, "at": "no"}"#)
     func importing(_ file: String, _ options: String...) throws -> LarderProgram.Outcome {

@@ -43,15 +43,8 @@ extension WriteScope {
   }
 
   /// Puts entries that were saved from a damaged store where there are none.
-  ///
-  /// - Parameter notes: What engines noted that goes with them, such as whose edits they are.
-  mutating func restoreOutbox(
-    _ entries: [(key: [UInt8], entry: [UInt8])], notes: [(name: String, bytes: [UInt8])]
-  ) throws {
+  mutating func restoreOutbox(_ entries: [(key: [UInt8], entry: [UInt8])]) throws {
     let outbox = try outboxDatabases().outbox
-    for note in notes where try syncNote(note.name) == nil {
-      try setSyncNote(note.name, to: note.bytes)
-    }
     try wholly { scope in
       for (key, entry) in entries where try !scope.transaction.hasKey(key, in: outbox) {
         try key.withUnsafeBytes { key in
@@ -61,6 +54,50 @@ extension WriteScope {
         }
       }
     }
+  }
+
+  /// Puts back, as they are stored, what is known of the remote, where nothing is.
+  mutating func restoreSyncRecords(_ records: [(key: [UInt8], value: [UInt8])]) throws {
+    let sync = try outboxDatabases().sync
+    try wholly { scope in
+      for (key, value) in records where try !scope.transaction.hasKey(key, in: sync) {
+        try key.withUnsafeBytes { key in
+          try value.withUnsafeBytes { try scope.transaction.put($0, for: key, in: sync) }
+        }
+        scope.hasWrittenMore = true
+      }
+    }
+  }
+
+  /// Forgets what the remote is known to have of documents that are not here: they come again, as if they had never
+  /// been here.
+  mutating func forgetBasesWithoutDocuments() throws {
+    let sync = try outboxDatabases().sync
+    try wholly { scope in
+      for (name, collection) in scope.catalogue.collections {
+        let prefix = OutboxKey.baseKey(name, [])
+        var bases = try scope.transaction.cursor(in: sync)
+        var isThere = try prefix.withUnsafeBytes { try bases.seek(atOrAfter: $0) }
+        while isThere, bases.key.starts(with: prefix) {
+          let key = [UInt8](bases.key.dropFirst(prefix.count))
+          if try !scope.transaction.hasKey(key, in: collection.documents) {
+            try bases.delete()
+            scope.hasWrittenMore = true
+            isThere = try (prefix + key).withUnsafeBytes { try bases.seek(atOrAfter: $0) }
+          } else {
+            isThere = try bases.next()
+          }
+        }
+      }
+    }
+  }
+
+  /// Whether the store was saved from a damaged file, so that documents may be missing which the remote has; whoever
+  /// asks has them loaded again.
+  package mutating func takeSalvaged() throws -> Bool {
+    guard try syncNote(OutboxKey.salvagedName) != nil else { return false }
+    try setSyncNote(OutboxKey.salvagedName, to: nil)
+    return true
   }
 
   /// The entry of a document; nil where nothing is to be sent of it.

@@ -19,6 +19,9 @@ extension FilterProgram {
         for part in parts.reversed() { next = add(part, ifTrue: next, ifFalse: ifFalse) }
         return next
       case .disjunction(let parts):
+        if let list = FilterNode.elementList(parts) {
+          return add(list, ifTrue: ifTrue, ifFalse: ifFalse)
+        }
         var next = ifFalse
         for part in parts.reversed() { next = add(part, ifTrue: ifTrue, ifFalse: next) }
         return next

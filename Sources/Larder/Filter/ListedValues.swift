@@ -51,6 +51,27 @@ extension FilterNode {
     return .test(.field(path), .isOne(of: values))
   }
 
+  /// Conditions that ask one array for one of several elements, as one that looks through the array once; nil where they
+  /// are others, or so few that looking through it for each of them is as fast.
+  static func elementList(_ parts: [FilterNode]) -> FilterNode? {
+    guard parts.count > fewElements, case .test(.field(let path), .containsElement)? = parts.first,
+      let element = path.last?.kind.unwrapped.elementKind
+    else { return nil }
+    var values: [Value] = []
+    values.reserveCapacity(parts.count)
+    for part in parts {
+      guard case .test(.field(path), .containsElement(let value)) = part, value != .null else {
+        return nil
+      }
+      values.append(value)
+    }
+    let isOne = FilterNode.test(.field([.element(element)]), .isOne(of: values))
+    return .test(.field(path), .containsMatch(isOne))
+  }
+
+  /// Bytes tell of a text whether an array has it.
+  private static let fewElements = 8
+
   /// The same condition with all of its lists in their own order: one that was stored by an older version,
   /// and one that names the elements of an array one by one.
   var withOrderedLists: FilterNode {
@@ -90,5 +111,15 @@ extension FilterNode {
     guard let node = try? FilterNode(decoding: bytes) else { return bytes }
     let ordered = node.withOrderedLists
     return ordered == node ? bytes : ordered.encoded() ?? bytes
+  }
+}
+
+extension Kind {
+  /// The kind of the elements of an array or a set; nil for other kinds.
+  fileprivate var elementKind: Kind? {
+    switch self {
+    case .array(let element), .set(let element): element
+    default: nil
+    }
   }
 }

@@ -174,7 +174,10 @@ final class OutboxChanges {
       base = SyncRecord.body(walk.bases.value, key: baseName)
     }
     if base == nil, edit.isDeleted, !isThere { return }
-    let shadow = base == nil || edit.isSparing ? nil : old(edit)
+    var shadow = base == nil || edit.isSparing ? nil : old(edit)
+    if base != nil, edit.oldCount < 0, !isThere {
+      shadow = UnsafeRawBufferPointer(start: nil, count: 0)
+    }
     OutboxEntry.encodeFirst(
       sequence, base: base, isDeleted: edit.isDeleted, shadow: shadow, into: &entry, key: name)
     try put(name, &walk)
@@ -238,6 +241,8 @@ enum OutboxKey {
   static let recordTag = UInt8(ascii: "s")
   /// Under which an engine notes whose documents the store has.
   static let accountName = "account"
+  /// Under which it stands that the store was saved from a damaged file: some documents may be missing.
+  static let salvagedName = "salvaged"
 
   static func prefix(of collection: String) -> [UInt8] { [UInt8](collection.utf8) + [0] }
 

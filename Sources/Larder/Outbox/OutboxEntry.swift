@@ -21,7 +21,8 @@ internal import LarderLMDB
 ///         10 it was edited since it was sent, 0 bytes            11 it was deleted, 0 bytes
 ///         12 where it was sent
 /// ```
-/// Numbers are big-endian. An empty record stands for a document that is deleted.
+/// Numbers are big-endian. An empty record stands for a document that is deleted; an empty shadow says that no document
+/// stood here when it was made, although the remote had one: it was evicted.
 package struct OutboxEntry: Sendable, Equatable {
   /// What a remote had, or has, under a key.
   package struct Version: Sendable, Equatable {
@@ -70,9 +71,12 @@ package struct OutboxEntry: Sendable, Equatable {
   /// The number of the last change before the first edit: what was edited first is sent first.
   package var sequence: UInt64 = 0
   /// The remote's version that was edited; nil for a document that it did not have.
-  package var base: [UInt8]?
+  package var base: [UInt8]? { didSet { isUnseen = false } }
   /// The record of that version; nil where there was none, or where it is not known.
   package var shadow: [UInt8]?
+  /// Whether the document was made here while the version that ``base`` names did not stand here, because it was
+  /// evicted: the edit did not begin with that version.
+  package var isUnseen = false
   package var flight: Flight?
   /// How often it was sent without an answer that settled it.
   package var attemptCount: UInt32 = 0
@@ -109,7 +113,9 @@ extension OutboxEntry {
     Self.begin(sequence, &bytes)
     if let base { base.withUnsafeBytes { Self.put(.base, $0, &bytes) } }
     if isDeleted { Self.put(.deleted, Self.nothing, &bytes) }
-    if let shadow { shadow.withUnsafeBytes { Self.put(.shadow, $0, &bytes) } }
+    if let shadow = isUnseen ? [] : shadow {
+      shadow.withUnsafeBytes { Self.put(.shadow, $0, &bytes) }
+    }
     if let flight {
       withUnsafeBytes(of: flight.mutation.uuid) { Self.put(.mutation, $0, &bytes) }
       if let destination = flight.destination {
@@ -136,6 +142,8 @@ extension OutboxEntry {
   }
 
   /// Writes what the first edit of a document leaves, from bytes that stand elsewhere.
+  ///
+  /// - Parameter shadow: Empty where no document stood here although there is a base.
   static func encodeFirst(
     _ sequence: UInt64, base: UnsafeRawBufferPointer?, isDeleted: Bool,
     shadow: UnsafeRawBufferPointer?, into bytes: inout OrderedBytes, key: UnsafeRawBufferPointer
@@ -235,6 +243,7 @@ extension OutboxEntry {
     base = parts[.base]
     isDeleted = parts[.deleted] != nil
     shadow = parts[.shadow]
+    if shadow == [] { (shadow, isUnseen) = (nil, true) }
     if let id = parts[.mutation] {
       guard id.count == 16 else { return nil }
       let mutation = UUID(uuid: id.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) })

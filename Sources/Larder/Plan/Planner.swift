@@ -61,24 +61,38 @@ struct Planner {
   private func planByValues(_ transaction: borrowing LentTransaction) throws -> Plan {
     if selection.maximum == 0 { return nothing }
     for case .constant(false) in conditions { return nothing }
-    if let plan = keyPlan { return plan }
-    let usable = try usableAccesses(transaction)
-    if usable.contains(where: { $0.ranges.isEmpty }) { return nothing }
     let whole = try transaction.statistics(of: collection.documents).entryCount
+    let keyed = keyPlan(mostKeys: max(Self.shortListCount, whole / 4))
+    guard let keyed else { return try planByIndexes(of: whole, transaction).plan }
+    if keyed.estimate.count <= Self.fewKeys { return keyed }
+    let other = try planByIndexes(of: whole, transaction)
+    return cost(of: keyed, keyed.estimate.count) <= other.cost ? keyed : other.plan
+  }
+
+  /// So many documents are fetched by their keys whatever else could be done.
+  private static let fewKeys = 16
+
+  /// What is found along indexes, or from one end to the other, and what that costs.
+  private func planByIndexes(
+    of whole: Int, _ transaction: borrowing LentTransaction
+  ) throws -> (plan: Plan, cost: Double) {
+    let usable = try usableAccesses(transaction)
+    if usable.contains(where: { $0.ranges.isEmpty }) { return (nothing, 0) }
     let (range, count) = try keyRange(of: whole, transaction)
-    if range?.isEmpty == true { return nothing }
+    if range?.isEmpty == true { return (nothing, 0) }
     let unions = try conditions.indices.compactMap { place in try union(at: place, transaction) }
-    if usable.isEmpty, unions.isEmpty { return scan(count) }
+    if usable.isEmpty, unions.isEmpty { return (scan(count), scanCost(count, matching: count)) }
 
     let counted = try smallest(usable, unions, of: count, transaction)
     var best: Plan?
-    var leastCost = scanCost(count, matching: counted?.count ?? count)
+    var leastCost = scanCost(count, matching: counted.map(matching) ?? count)
     if let counted {
       let plan = try narrowed(counted, usable, transaction)
       let cost = cost(of: plan, counted.count)
       if cost < leastCost { (best, leastCost) = (plan, cost) }
     } else if let access = accessOfFirst(usable, of: count) {
-      return plan(.index(access), .keys, access.settled, count, isExact: false)
+      let plan = plan(.index(access), .keys, access.settled, count, isExact: false)
+      return (plan, min(leastCost, cost(of: plan, count)))
     }
     if !selection.order.isEmpty, usesOrder {
       for access in usable {
@@ -91,7 +105,14 @@ struct Planner {
         }
       }
     }
-    return best ?? scan(count)
+    return (best ?? scan(count), leastCost)
+  }
+
+  /// How many documents are taken to match, of those that an index names.
+  private func matching(_ counted: Counted) -> Int {
+    let isKnown =
+      counted.access.map { $0.settled.count >= askedCount } ?? (conditions.count == 1)
+    return isKnown ? counted.count : max(1, Int(Double(counted.count) / Self.unknownShare))
   }
 
   /// The ways along an index that may be worth going.
@@ -187,11 +208,15 @@ struct Planner {
 
   private func cost(of plan: Plan, _ count: Int) -> Double {
     if case .sort = plan.order { return Double(count) * (Self.fetchCost + Self.sortCost) }
-    guard let wanted, case .index(let access) = plan.source, access.isInKeyOrder else {
-      return Double(count) * Self.fetchCost
+    let settled: ConditionPlaces
+    switch plan.source {
+    case .index(let access) where access.isInKeyOrder: settled = access.settled
+    case .keys: settled = ConditionPlaces(0)
+    default: return Double(count) * Self.fetchCost
     }
+    guard let wanted else { return Double(count) * Self.fetchCost }
     // It ends with the last one that is wanted.
-    let unknown = access.settled.count < askedCount ? Self.unknownShare : 1
+    let unknown = settled.count < askedCount ? Self.unknownShare : 1
     return min(Double(count), unknown * Double(wanted)) * Self.fetchCost
   }
 
@@ -312,12 +337,13 @@ struct Planner {
 
   // MARK: Keys
 
-  /// A plan from conditions on the key alone.
-  var keyPlan: Plan? {
+  /// A plan from conditions on the key alone; of several the one with the fewest keys, and none with more than so many.
+  func keyPlan(mostKeys: Int = .max) -> Plan? {
     for (place, condition) in conditions.enumerated() {
       if case .key(let key) = condition { return plan(forKeys: [key], settling: place) }
     }
     guard let name = collection.description.keyField else { return nil }
+    var fewest: (values: [Value], place: Int)?
     for (place, condition) in conditions.enumerated() {
       guard case .test(.field(let path), let comparison) = condition.listed, path.count == 1,
         path[0].name == name
@@ -328,15 +354,16 @@ struct Planner {
       case .isAny(let all): values = all
       default: continue
       }
-      var keys: [[UInt8]] = []
-      for value in values where value != .null {
-        guard let key = value.encodedKey(of: collection.keyKind) else { return nil }
-        keys.append(key)
-      }
-      let sorted = Set(keys).sorted { $0.lexicographicallyPrecedes($1) }
-      return plan(forKeys: sorted, settling: place)
+      if values.count < fewest?.values.count ?? .max { fewest = (values, place) }
     }
-    return nil
+    guard let fewest, fewest.values.count <= mostKeys else { return nil }
+    var keys: [[UInt8]] = []
+    for value in fewest.values where value != .null {
+      guard let key = value.encodedKey(of: collection.keyKind) else { return nil }
+      keys.append(key)
+    }
+    let sorted = Set(keys).sorted { $0.lexicographicallyPrecedes($1) }
+    return plan(forKeys: sorted, settling: fewest.place)
   }
 
   private func plan(forKeys keys: [[UInt8]], settling place: Int) -> Plan {

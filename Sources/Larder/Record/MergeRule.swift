@@ -117,13 +117,6 @@ extension AnySchema {
 }
 
 extension FieldDescription {
-  /// What a record that lacks the field is read as having; nil where that is an error, or not known.
-  package var mergedAbsentValue: Value? {
-    guard let defaultValue else { return kind.isOptional ? .null : nil }
-    guard !kind.holdsDocuments else { return nil }
-    return Value(storing: defaultValue)
-  }
-
   /// Whether the field can hold a number.
   package func holds(_ value: Value) -> Bool {
     guard case .integer(let width) = kind.unwrapped else { return true }

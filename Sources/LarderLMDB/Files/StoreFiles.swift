@@ -14,9 +14,10 @@ struct StoreFiles: Sendable {
   var staging: String { folder + "/.larder-staging" }
 
   /// Finds the folder, or makes it, and refuses what is not safe to open.
-  init(_ path: String, isReadOnly: Bool) throws(LMDBError) {
+  init(_ path: String, isReadOnly: Bool, isPublished: Bool = false) throws(LMDBError) {
     let path = try SafeFiles.folderPath(path)
     if !(try SafeFiles.checkFolder(path, isReadOnly: isReadOnly)) {
+      if isPublished { throw Self.missing(path, "nothing was published here yet") }
       guard !isReadOnly else { throw Self.nothingToRead(path, "there is no such folder") }
       try SafeFiles.createFolder(path)
     }

@@ -11,7 +11,7 @@ extension Environment {
     try checkLibrary()
     Forks.watch()
     SystemCall.keepStandardDescriptors()
-    let files = try StoreFiles(folder, isReadOnly: true)
+    let files = try StoreFiles(folder, isReadOnly: true, isPublished: true)
     guard try SafeFiles.identity(files.lock) == nil else {
       throw LMDBError(
         .inUse, operation: "open", path: files.folder,

@@ -49,8 +49,10 @@ struct Reconciling {
     case .merged: try merge(conflict, there, isAsked: resolution == .merged, &tx)
     case .here: try keep(here, there, &tx)
     case .there: try adopt(there, isThere: here != nil, &tx)
-    case .document(let document): try keep(document, there, &tx)
-    case .both(let other): try keepBoth(here, under: other, there, &tx)
+    case .document(let document):
+      try keepMade(document, there, isAsked: resolution != nil, &tx)
+    case .both(let other):
+      try keepBoth(here, under: other, there, isAsked: resolution != nil, &tx)
     case .ask: try ask(there, &tx)
     }
   }
@@ -103,6 +105,29 @@ struct Reconciling {
     }
   }
 
+  /// The document is to be this, here and there, as a resolver or somebody says.
+  ///
+  /// - Parameter isAsked: Whether somebody waits for it, who is told what keeps it from being saved.
+  private mutating func keepMade(
+    _ document: DynamicDocument?, _ there: Incoming, isAsked: Bool, _ tx: inout WriteScope
+  ) throws {
+    do {
+      if var document {
+        document[place.keyField] = place.outline.value(key)
+        _ = try record(of: document, &tx)
+      }
+      try keep(document, there, &tx)
+    } catch StoreError.uniqueViolation where isEarly && !isAsked {
+      try wait(there, hold: nil, &tx)
+    } catch let error where !isAsked && SyncTables.isRefusal(error) {
+      try ask(there, because: Self.ofResolver(error), &tx)
+    }
+  }
+
+  private static func ofResolver(_ error: any Error) -> String {
+    "what the resolver has made cannot be saved: \(error)"
+  }
+
   /// The document is to be this, here and there.
   private mutating func keep(
     _ document: DynamicDocument?, _ there: Incoming, _ tx: inout WriteScope
@@ -147,17 +172,24 @@ struct Reconciling {
     try tx.setSyncNote(RefusedNote.name(RemoteKey(name, place.outline.text(key))), to: nil)
   }
 
+  /// - Parameter isAsked: As for ``keepMade(_:_:isAsked:_:)``.
   private mutating func keepBoth(
-    _ here: DynamicDocument?, under other: Value, _ there: Incoming, _ tx: inout WriteScope
+    _ here: DynamicDocument?, under other: Value, _ there: Incoming, isAsked: Bool,
+    _ tx: inout WriteScope
   ) throws {
     guard var copy = here else { return try adopt(there, isThere: false, &tx) }
     copy[place.keyField] = other
     let otherKey = place.outline.key(of: copy)
     if otherKey == key { return try keep(here, there, &tx) }
-    if let otherKey, !(1...KeyKind.maximumByteCount).contains(otherKey.count) {
-      throw StoreError.keyLength(
-        collection: name, key: place.outline.text(otherKey), byteCount: otherKey.count,
-        limit: KeyKind.maximumByteCount)
+    do {
+      if let otherKey, !(1...KeyKind.maximumByteCount).contains(otherKey.count) {
+        throw StoreError.keyLength(
+          collection: name, key: place.outline.text(otherKey), byteCount: otherKey.count,
+          limit: KeyKind.maximumByteCount)
+      }
+      _ = try record(of: copy, &tx)
+    } catch let error where !isAsked && SyncTables.isRefusal(error) {
+      return try ask(there, because: Self.ofResolver(error), &tx)
     }
     try adopt(there, isThere: true, &tx)
     let old = try otherKey.flatMap { try tx.recordBytes(name, $0) }
@@ -171,7 +203,7 @@ struct Reconciling {
       made = OutboxEntry()
       made.sequence = entry.sequence
       made.base = try tx.base(name, otherKey)
-      if made.base != nil { made.shadow = old }
+      if made.base != nil { (made.shadow, made.isUnseen) = (old, old == nil) }
     }
     made.edit(old: old)
     try tx.setOutboxEntry(name, otherKey, to: made)

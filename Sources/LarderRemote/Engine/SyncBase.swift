@@ -71,8 +71,8 @@ struct SyncBase: Equatable {
 }
 
 extension OutboxEntry {
-  /// Whether the remote had a version when it was edited.
-  var hasBase: Bool { SyncBase(base)?.isOfNone == false }
+  /// Whether it was edited from a version that the remote had.
+  var hasBase: Bool { !isUnseen && SyncBase(base)?.isOfNone == false }
 
   /// Whether somebody is to settle it.
   var isConflict: Bool { hold?.code == "" }

@@ -171,7 +171,9 @@ extension SyncEngine {
           let version = entry.newer.map({ ($0.base, $0.record) })
             ?? entry.base.map({ ($0, entry.shadow) }),
           let base = SyncBase(version.0),
-          try tables.noteRefused(version.1, base, name, key, place, error, &tx)
+          // A later version may be noted already.
+          try entry.newer == nil && tx.syncNote(RefusedNote.name(name)) != nil
+            || tables.noteRefused(version.1, base, name, key, place, error, &tx)
         else { throw error }
         // Else it would count as the version that stands here, and be passed over when it comes.
         var unknown = base

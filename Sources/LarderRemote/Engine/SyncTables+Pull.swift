@@ -360,7 +360,9 @@ struct PulledPage {
         edited.scope != new.scope
       {
         // Its edit goes where the document is.
+        let isUnseen = entry.isUnseen
         entry.base = new.bytes
+        entry.isUnseen = isUnseen
         try tx.setOutboxEntry(name, key, to: entry)
       }
       return

@@ -88,6 +88,11 @@ struct SyncTables: Sendable {
         if outline.keyField == nil { throw SyncError.noKeyField(collection: name) }
         try begin(collection, outline, &tx)
       }
+      if try tx.takeSalvaged() {
+        for (name, _) in try tx.syncNotes(withPrefix: ScopeNote.prefix) {
+          if let number = ScopeNote.number(name) { try restart(number, &tx) }
+        }
+      }
       return (try Self.number(scopes, &tx), ownership)
     }
     names = Dictionary(uniqueKeysWithValues: numbers.map { ($0.value, $0.key) })

@@ -24,7 +24,8 @@ public enum Resolution: Sendable, Equatable {
   case here
   /// What the remote has.
   case there
-  /// Both: the remote's version stays, and the one from here is kept under another key.
+  /// Both: the remote's version stays, and the one from here is kept under another key. It replaces a document that
+  /// stands under that key, as a save does; so choose a key of its own, such as a new UUID.
   case both(key: Value)
   /// Somebody is asked. The document stays as it is here, and is not sent, until
   /// ``SyncEngine/settle(_:as:)`` is called.

@@ -72,8 +72,11 @@ struct ThreeWayMerge {
     if read.here == read.there, !hasFields { return stored.there ?? stored.here }
     switch rule {
     case .lastWriter:
+      var versions = stored
+      // An embedded document that was added, by one or by both, began as its initial value.
+      if isKnown || beganWithNothing { versions.before = stored.before ?? absent }
       return try lastWriter(
-        stored, isKnown: isKnown, beganWithNothing: beganWithNothing, at: path)
+        versions, isKnown: isKnown, beganWithNothing: beganWithNothing, at: path)
     // Of numbers that began as something unknown nobody can say what was added.
     case .counter: return stored.here
     case .set: return union(read)

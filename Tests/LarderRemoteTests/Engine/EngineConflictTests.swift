@@ -249,4 +249,44 @@ import Testing
     #expect(server.documents(in: "all").keys.map(\.key) == ["1"])
     try desk.close()
   }
+
+  @Test(
+    "what a resolver makes and cannot be saved is a conflict that says so, and no fault of the server's"
+  )
+  func unsavable() async throws {
+    let wrong: [@Sendable (SyncConflict) -> Resolution] = [
+      { conflict in
+        var document = conflict.here
+        document?["count"] = "many"
+        return .document(document)
+      },
+      { _ in .both(key: .string(String(repeating: "k", count: 600))) },
+      { conflict in
+        var document = conflict.here
+        document?["slot"] = "taken"
+        return .document(document)
+      },
+    ]
+    for resolver in wrong {
+      let server = InMemoryRemote()
+      let desk = try SyncDesk(
+        server,
+        collections: [SyncedCollection(Card.self, rules: Card.rules, resolver: resolver)])
+      try await desk.cards.save([Card(id: "1", title: "t"), Card(id: "2", slot: "taken")])
+      try await desk.sync()
+      try await desk.cards.update("1") { $0.title = "here" }
+      server.put(.card("1"), .card("1", "there"), in: "all")
+
+      for _ in 0..<3 { try await desk.sync() }
+
+      let reason = try desk.engine.conflicts().first?.reason ?? ""
+      #expect(reason.contains("what the resolver has made cannot be saved"), "\(reason)")
+      #expect(try desk.engine.refused().isEmpty && desk.engine.rejected().isEmpty)
+      #expect(try desk.cards.get("1")?.title == "here")
+      try await desk.engine.settle(.card("1"), as: .here)
+      try await desk.sync()
+      #expect(try desk.engine.pending().isEmpty)
+      try desk.close()
+    }
+  }
 }

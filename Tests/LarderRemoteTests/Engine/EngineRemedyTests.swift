@@ -294,4 +294,34 @@ private final class Refusing: Remote {
       account: String(repeating: "a", count: 1000))
     try store.close()
   }
+
+  @Test(
+    "an edit that is taken back does not bring an earlier version in the place of one that could not be saved"
+  )
+  func discardedBesideRefused() async throws {
+    let server = InMemoryRemote()
+    let (here, there) = (try SyncDesk(server), try SyncDesk(server))
+    try await here.cards.save([Card(id: "2", title: "first", slot: "c"), Card(id: "3")])
+    try await here.sync()
+    try await there.sync()
+    try await there.cards.update("2") { $0.title = "newer" }
+    try await there.sync()
+    try await here.cards.delete(key: "2")
+    try await here.cards.update("3") { $0.slot = "c" }
+    try await here.sync()
+    #expect(try here.engine.refused().map(\.key) == [.card("2")])
+
+    for rejected in try here.engine.rejected() { try await here.engine.discard(rejected.key) }
+    try await here.cards.update("3") { $0.slot = nil }
+    for _ in 0..<3 { try await here.sync() }
+
+    #expect(try here.cards.get("2")?.title == "newer")
+    try await here.cards.update("2") { $0.title += ", edited" }
+    for _ in 0..<2 { try await here.sync() }
+    #expect(try here.engine.rejected().isEmpty && here.engine.refused().isEmpty)
+    try await there.sync()
+    #expect(try there.cards.get("2")?.title == "newer, edited")
+    try here.close()
+    try there.close()
+  }
 }

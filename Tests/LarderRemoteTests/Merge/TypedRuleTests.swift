@@ -70,6 +70,40 @@ import Testing
     #expect(merged?.shelf.count == 2)
   }
 
+  @Test(
+    "an embedded document that was added began as its initial value, and so did that of a new document"
+  )
+  func embeddedDefault() async throws {
+    for isOld in [true, false] {
+      let server = InMemoryRemote()
+      func desk() throws -> SyncDesk {
+        try SyncDesk(server, collections: [SyncedCollection(Fitted.self)])
+      }
+      if isOld {
+        server.put(RemoteKey("Fitted", "a"), RemoteDocument(#"{"id":"a"}"#), in: "all")
+      }
+      let desks = [try desk(), try desk()]
+      if isOld { for desk in desks { try await desk.sync() } }
+      for (number, desk) in desks.enumerated() {
+        let all = desk.store.repository(of: Fitted.self)
+        var fitted = try all.get("a") ?? Fitted(id: "a")
+        fitted.inner.uses += 1
+        fitted.flat += 1
+        if number == 0 { fitted.inner.labels = ["new"] }
+        try await all.save(fitted)
+      }
+      for desk in desks + desks { try await desk.sync() }
+
+      for desk in desks {
+        let fitted = try desk.store.repository(of: Fitted.self).get("a")
+        #expect(
+          fitted?.flat == 12 && fitted?.inner.uses == 12, "\(isOld): \(String(describing: fitted))")
+        #expect(fitted?.inner.labels == ["new"])
+        try desk.close()
+      }
+    }
+  }
+
   @Test("a sum that the property's type cannot hold becomes the larger side, and is saved")
   func overflow() async throws {
     let merged = try await merged {
@@ -213,4 +247,15 @@ import Testing
 
 extension SyncDesk {
   var stocked: StoreRepository<Stocked> { store.repository(of: Stocked.self) }
+}
+
+@Document private struct Fitted: Equatable {
+  var id: String
+  @Merge(.counter) var flat = 10
+  var inner = Inner(uses: 10, labels: ["std"])
+}
+
+@EmbeddedDocument private struct Inner: Equatable {
+  @Merge(.counter) var uses = 0
+  @Merge(.set) var labels: [String] = []
 }

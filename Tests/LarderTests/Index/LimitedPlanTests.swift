@@ -55,6 +55,49 @@ import Testing
     }
   }
 
+  @Test(
+    "with a limit, other conditions do not make a scan of what an index finds", arguments: [1, 10])
+  func otherConditions(limit: Int) throws {
+    try withErrands(open: 10) { store in
+      for query in [
+        Errand.where { $0.street == 3 && $0.place == 163 },
+        Errand.where { $0.street == 3 && $0.status == "open" },
+      ] {
+        let plan = try query.limit(limit).explain(in: store)
+        #expect(plan.source != .scan, "\(plan)")
+        #expect(plan.examinedCount <= 100, "\(plan)")
+      }
+    }
+  }
+
+  @Test("keys that are listed are looked up where they are the fewest, and not whatever they are")
+  func listedKeys() throws {
+    try withErrands(open: 10) { store in
+      let errands = store.repository(of: Errand.self)
+      let few = Errand.where { $0.id.isIn(stride(from: 0, to: 4_000, by: 400)) && $0.street >= 0 }
+      #expect(try few.explain(in: store).source == .keys(count: 10))
+      // Fewer than the index finds, and more.
+      let some = Array(stride(from: 1, to: 4_000, by: 40))
+      let more = Errand.where { $0.id.isIn(some) && $0.status == "open" }
+      #expect(try more.explain(in: store).examinedCount <= 10)
+      let fewer = Errand.where { $0.id.isIn(some) && $0.status == "done" }
+      #expect(try fewer.explain(in: store).source == .keys(count: 100))
+      for count in [900, 1_100, 4_000, 9_000] {
+        let many = Array(0..<count).reversed()
+        for limit in [Int.max, 5] {
+          let query = Errand.where { $0.id.isIn(many) && $0.place == 7 }
+          let all = (0..<min(count, 4_000)).filter { $0 % 200 == 7 }
+          #expect(try errands.fetch(query.limit(limit)).map(\.id) == Array(all.prefix(limit)))
+          #expect(try query.limit(limit).explain(in: store).examinedCount <= 20)
+        }
+        let alone = try errands.fetch(Errand.where { $0.id.isIn(many) })
+        #expect(alone.map(\.id) == Array(0..<min(count, 4_000)))
+        let one = Errand.where { $0.id.isIn(many) && $0.id == 4 }
+        #expect(try one.explain(in: store).examinedCount == 1)
+      }
+    }
+  }
+
   @Test("where a scan ends sooner than the index would, there is a scan")
   func manyWanted() throws {
     try withErrands(open: 3_900) { store in

@@ -16,7 +16,7 @@ extension Planner {
       indexes.append(index)
     }
     var plans = [scan(0)]
-    if let keyPlan { plans.append(keyPlan) }
+    if let keyPlan = keyPlan() { plans.append(keyPlan) }
     let usable = indexes.compactMap { IndexAccess($0, conditions) }
     let sorted = selection.order.isEmpty ? Plan.Order.keys : .sort
     for access in usable {

@@ -21,7 +21,9 @@ extension Store {
   /// Each letter is merged exactly once, also where the process is killed in between or several collect at a
   /// time: a note in the collection `larder.letters` is saved with its documents, and stays until the letter
   /// is gone. A letter that holds documents of other types than these waits on, and so does one that cannot be
-  /// read, one with a document that the store refuses, and one that there is no room for; the report names them.
+  /// read, one with a document that the store refuses, and one that there is no room for; the report names them. Letters
+  /// are merged in the order in which they were posted; one that has waited is merged with the next collection, over
+  /// what came behind it.
   ///
   /// - Parameters:
   ///   - types: All types that letters may have documents of.

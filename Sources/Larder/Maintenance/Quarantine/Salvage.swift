@@ -16,8 +16,9 @@ struct Salvage: ~Copyable {
   private var builders: [String: Waiting] = [:]
   /// Entries of the outbox that are whole.
   private var edits: [(key: [UInt8], entry: [UInt8])] = []
-  /// Whose they are.
-  private var notes: [(name: String, bytes: [UInt8])] = []
+  /// What is known of the remote, and waits to be saved.
+  private var syncRecords: [(key: [UInt8], value: [UInt8])] = []
+  private var hasSyncRecords = false
 
   /// A collection of the file.
   struct Source {
@@ -73,6 +74,7 @@ struct Salvage: ~Copyable {
       try take(key, value, of: database)
     }
     for name in builders.keys.sorted() { try save(name) }
+    try saveSyncRecords()
     try saveEdits()
     report.skippedPageCount = pages.skippedPageCount
     report.mayBeEarlier = pages.mayBeEarlier
@@ -84,7 +86,7 @@ struct Salvage: ~Copyable {
   ) throws {
     switch database {
     case Layout.outboxName: takeEdit(key, value)
-    case Layout.syncName: takeNote(key, value)
+    case Layout.syncName: try takeSyncRecord(key, value)
     case let database?:
       guard database.hasPrefix(Layout.documentsPrefix) else { return }
       let name = String(database.dropFirst(Layout.documentsPrefix.count))
@@ -94,7 +96,7 @@ struct Salvage: ~Copyable {
       }
       try add(key, value, to: name, source)
     case nil:
-      if takeEdit(key, value) || takeNote(key, value) { return }
+      if try takeEdit(key, value) || takeSyncRecord(key, value) { return }
       // The checksum holds for one collection and one key only.
       if let (name, source) = sources.first(where: { belongs(key, value, $0.value) }) {
         try add(key, value, to: name, source)
@@ -136,8 +138,7 @@ struct Salvage: ~Copyable {
 // MARK: Edits
 
 extension Salvage {
-  /// Takes an edit that no remote has yet. What is known of the remote stays behind: everything is loaded from
-  /// there anew, and what was lost here comes back with it.
+  /// Takes an edit that no remote has yet.
   ///
   /// - Returns: False where the record is none.
   @discardableResult
@@ -158,25 +159,54 @@ extension Salvage {
     return true
   }
 
-  /// Takes the note whose edits they are; false where the record is none.
+  /// Takes what is known of the remote, such as whose edits they are; false where the record is none.
   @discardableResult
-  private mutating func takeNote(
+  private mutating func takeSyncRecord(
     _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
-  ) -> Bool {
-    let name = OutboxKey.recordKey([UInt8](OutboxKey.accountName.utf8))
-    guard key.elementsEqual(name), let bytes = SyncRecord.bytes(value, key: key),
-      // A description of a collection with such a name has the same checksum.
-      sources[String(decoding: name, as: UTF8.self)] == nil
-    else { return false }
-    notes.append((OutboxKey.accountName, bytes))
+  ) throws -> Bool {
+    guard SyncRecord.body(value, key: key) != nil, isSyncRecord(key) else { return false }
+    syncRecords.append(([UInt8](key), [UInt8](value)))
+    if syncRecords.count >= Self.batchCount { try saveSyncRecords() }
     return true
   }
 
-  /// Puts the entries of the outbox back whose documents have none.
-  private func saveEdits() throws {
-    guard !edits.isEmpty else { return }
+  /// Whether a key is that of a note, or of what is noted beside a document.
+  private func isSyncRecord(_ key: UnsafeRawBufferPointer) -> Bool {
+    // A description of a collection with such a name has the same checksum.
+    guard sources[String(decoding: key, as: UTF8.self)] == nil, let tag = key.first else {
+      return false
+    }
+    if tag == OutboxKey.recordTag { return true }
+    guard [OutboxKey.baseTag, OutboxKey.markTag, OutboxKey.keptTag].contains(tag) else {
+      return false
+    }
+    let rest = UnsafeRawBufferPointer(rebasing: key[1...])
+    guard let end = rest.firstIndex(of: 0),
+      let source = sources[String(decoding: rest[..<end], as: UTF8.self)]
+    else { return false }
+    return source.description.keyKind.value(
+      of: UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])) != nil
+  }
+
+  private mutating func saveSyncRecords() throws {
+    guard !syncRecords.isEmpty else { return }
     try store.prepareOutbox()
-    try store.write { tx in try tx.restoreOutbox(edits, notes: notes) }
+    hasSyncRecords = true
+    let records = exchange(&syncRecords, with: [])
+    try store.write { tx in try tx.restoreSyncRecords(records) }
+  }
+
+  /// Puts the entries of the outbox back whose documents have none. What was lost here is to be loaded from the
+  /// remote again.
+  private func saveEdits() throws {
+    guard hasSyncRecords || !edits.isEmpty else { return }
+    try store.prepareOutbox()
+    try store.write { tx in
+      try tx.restoreOutbox(edits)
+      guard hasSyncRecords else { return }
+      try tx.forgetBasesWithoutDocuments()
+      try tx.setSyncNote(OutboxKey.salvagedName, to: [1])
+    }
   }
 }
 

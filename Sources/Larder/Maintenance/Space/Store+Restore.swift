@@ -60,6 +60,11 @@ extension Store {
     guard try Engine.storing(at: backup, { try WholeFile.exists(backup + "/data.mdb") }) else {
       throw StoreError.notAStore(path: backup, reason: "there is no backup: it has no data.mdb")
     }
+    let paths = [backup, folder].map { URL(filePath: $0).resolvingSymlinksInPath().path }
+    if paths[0] == paths[1] {
+      throw StoreError.notAStore(
+        path: folder, reason: "the backup is in this folder, and cannot take its own place")
+    }
     try PublicationMark.refuse(folder)
     let source: Store
     do {

@@ -1,0 +1,127 @@
+import Foundation
+import Larder
+import LarderRemote
+import LarderTestKit
+import LarderTesting
+import Testing
+
+@Document private struct Counted: Equatable {
+  var id: String
+  var title = ""
+  @Merge(.counter) var count = 0
+  @Merge(.set) var tags: [String] = []
+
+  static let ageing: [Ageing<Counted>] = [.keepNewest(2, by: \.count)]
+}
+
+/// Stores that were set aside, and documents that were evicted: what the server has of them is known, or comes again.
+@Suite(.timeLimit(.minutes(20))) struct EngineSalvageTests {
+  private let server = InMemoryRemote()
+  private let folder = TestFolder()
+
+  private func desk(_ direction: SyncedCollection.Direction = .both) throws -> SyncDesk {
+    try SyncDesk(
+      server, store: try Store(at: folder.store, documents: [Card.self]),
+      collections: [SyncedCollection(Card.self, direction: direction, rules: Card.rules)])
+  }
+
+  @Test("edits that are made between a quarantine and the next sync are merged with what was there")
+  func editsBehind() async throws {
+    var desk = try desk()
+    try await desk.cards.save([
+      Card(id: "a", title: "t", count: 100, tags: ["x", "y"]), Card(id: "gone"),
+      Card(id: "left"),
+    ])
+    try await desk.sync()
+    try desk.close()
+
+    _ = try await Store.quarantine(at: URL(filePath: folder.store))
+    let store = try Store(at: folder.store, documents: [Card.self])
+    let cards = store.repository(of: Card.self)
+    try await cards.update("a") { card in
+      card.count -= 1
+      card.tags.removeAll { $0 == "y" }
+    }
+    try await cards.delete(key: "gone")
+    try store.close()
+    server.remove(.card("left"))
+    desk = try self.desk()
+    for _ in 0..<2 { try await desk.sync() }
+
+    #expect(
+      try desk.cards.fetch(Card.all)
+        == [Card(id: "a", title: "t", count: 99, tags: ["x"])])
+    #expect(try desk.engine.pending().isEmpty)
+    let other = try SyncDesk(server)
+    try await other.sync()
+    #expect(try other.cards.fetch(Card.all) == desk.cards.fetch(Card.all))
+    try other.close()
+    try desk.close()
+  }
+
+  @Test(
+    "what a quarantine has lost comes again, and what the server has deleted goes",
+    arguments: [SyncedCollection.Direction.both, .down])
+  func lost(direction: SyncedCollection.Direction) async throws {
+    for number in 0..<300 { server.put(.card("\(number)"), .card("\(number)", "t"), in: "all") }
+    var desk = try desk(direction)
+    try await desk.sync()
+    #expect(try desk.cards.count() == 300)
+    try desk.close()
+    var random = RandomSource()
+    for _ in 0..<4 {
+      let file = folder.data
+      var bytes = try Data(contentsOf: URL(filePath: file))
+      // Behind the two first pages.
+      let page = random.int(2..<bytes.count / 4096)
+      bytes.replaceSubrange(page * 4096..<(page + 1) * 4096, with: Data(count: 4096))
+      try bytes.write(to: URL(filePath: file))
+      let deleted = random.int(0..<300)
+      server.remove(.card("\(deleted)"))
+
+      _ = try await Store.quarantine(at: URL(filePath: folder.store))
+      desk = try self.desk(direction)
+      for _ in 0..<2 { try await desk.sync() }
+
+      let expected = Set(server.documents(in: "all").keys.map(\.key))
+      let found = Set(try desk.cards.fetch(Card.all).map(\.id))
+      #expect(expected.isSubset(of: found), "page \(page)")
+      // A document whose mark was in the page may stay, and no other.
+      #expect(found.count <= expected.count + 1, "page \(page)")
+      #expect(try desk.engine.pending().isEmpty)
+      try desk.close()
+    }
+  }
+
+  @Test("an evicted document that is made again is merged with what the server has")
+  func evicted() async throws {
+    let first = try SyncDesk(server, collections: [SyncedCollection(Counted.self)])
+    let counted = first.store.repository(of: Counted.self)
+    try await counted.save([
+      Counted(id: "old", title: "precious", count: 5, tags: ["x"]), Counted(id: "b", count: 50),
+      Counted(id: "c", count: 60),
+    ])
+    try await first.sync()
+    try await counted.save(Counted(id: "d", count: 70))
+    try await first.sync()
+    #expect(try counted.get("old") == nil)
+
+    for isEditedThere in [false, true] {
+      if isEditedThere {
+        _ = try await first.store.evict(Counted.self)
+        #expect(try counted.get("old") == nil)
+        server.put(
+          RemoteKey("Counted", "old"),
+          RemoteDocument(#"{"id":"old","title":"theirs","count":8,"tags":["x","z"]}"#), in: "all")
+      }
+      try await counted.save(Counted(id: "old", count: 1, tags: ["y"]))
+      for _ in 0..<2 { try await first.sync() }
+      let version = server.documents(in: "all")[RemoteKey("Counted", "old")]
+      let json = String(decoding: version?.document?.json ?? Data(), as: UTF8.self)
+      #expect(json.contains(isEditedThere ? #""count": 9"# : #""count": 6"#), "\(json)")
+      #expect(json.contains(#""x""#) && json.contains(#""y""#), "\(json)")
+      #expect(try first.engine.pending().isEmpty)
+    }
+    try first.close()
+  }
+}
