@@ -98,6 +98,11 @@ extension Snapshot {
     try transaction.syncRecord(OutboxKey.recordKey([UInt8](name.utf8)), engine.outboxDatabases)
   }
 
+  /// As ``WriteScope/takeSalvaged()`` says, which takes it away.
+  package borrowing func isSalvaged() throws -> Bool {
+    try syncNote(OutboxKey.salvagedName) != nil
+  }
+
   /// What an engine noted under names that begin so.
   package borrowing func syncNotes(
     withPrefix prefix: String, after name: String? = nil, limit: Int = .max

@@ -62,37 +62,39 @@ struct Planner {
     if selection.maximum == 0 { return nothing }
     for case .constant(false) in conditions { return nothing }
     let whole = try transaction.statistics(of: collection.documents).entryCount
-    let keyed = keyPlan(mostKeys: max(Self.shortListCount, whole / 4))
-    guard let keyed else { return try planByIndexes(of: whole, transaction).plan }
-    if keyed.estimate.count <= Self.fewKeys { return keyed }
-    let other = try planByIndexes(of: whole, transaction)
-    return cost(of: keyed, keyed.estimate.count) <= other.cost ? keyed : other.plan
+    // Where there are more, looking at each document costs less.
+    let keyed = keyPlan(mostKeys: max(Self.shortListCount, whole / 2))
+    if let keyed, keyed.estimate.count <= Self.fewKeys { return keyed }
+    let (plan, entryCount) = try planByIndexes(of: whole, transaction)
+    guard let keyed else { return plan }
+    return entryCount ?? .max < keyed.estimate.count ? plan : keyed
   }
 
   /// So many documents are fetched by their keys whatever else could be done.
   private static let fewKeys = 16
 
-  /// What is found along indexes, or from one end to the other, and what that costs.
+  /// What is found along indexes, or from one end to the other.
+  ///
+  /// - Returns: Also how many documents indexes name for it; nil where nobody has counted them.
   private func planByIndexes(
     of whole: Int, _ transaction: borrowing LentTransaction
-  ) throws -> (plan: Plan, cost: Double) {
+  ) throws -> (plan: Plan, entryCount: Int?) {
     let usable = try usableAccesses(transaction)
     if usable.contains(where: { $0.ranges.isEmpty }) { return (nothing, 0) }
     let (range, count) = try keyRange(of: whole, transaction)
     if range?.isEmpty == true { return (nothing, 0) }
     let unions = try conditions.indices.compactMap { place in try union(at: place, transaction) }
-    if usable.isEmpty, unions.isEmpty { return (scan(count), scanCost(count, matching: count)) }
+    if usable.isEmpty, unions.isEmpty { return (scan(count), nil) }
 
     let counted = try smallest(usable, unions, of: count, transaction)
-    var best: Plan?
+    var best: (plan: Plan, entryCount: Int?) = (scan(count), nil)
     var leastCost = scanCost(count, matching: counted.map(matching) ?? count)
     if let counted {
       let plan = try narrowed(counted, usable, transaction)
       let cost = cost(of: plan, counted.count)
-      if cost < leastCost { (best, leastCost) = (plan, cost) }
+      if cost < leastCost { (best, leastCost) = ((plan, counted.count), cost) }
     } else if let access = accessOfFirst(usable, of: count) {
-      let plan = plan(.index(access), .keys, access.settled, count, isExact: false)
-      return (plan, min(leastCost, cost(of: plan, count)))
+      return (plan(.index(access), .keys, access.settled, count, isExact: false), nil)
     }
     if !selection.order.isEmpty, usesOrder {
       for access in usable {
@@ -101,11 +103,11 @@ struct Planner {
         if cost < leastCost {
           var plan = plan(.index(access), .index(order), access.settled, count, isExact: false)
           plan.retreat = retreat(from: access, counted, of: count)
-          (best, leastCost) = (plan, cost)
+          (best, leastCost) = ((plan, nil), cost)
         }
       }
     }
-    return (best ?? scan(count), leastCost)
+    return best
   }
 
   /// How many documents are taken to match, of those that an index names.
@@ -208,15 +210,11 @@ struct Planner {
 
   private func cost(of plan: Plan, _ count: Int) -> Double {
     if case .sort = plan.order { return Double(count) * (Self.fetchCost + Self.sortCost) }
-    let settled: ConditionPlaces
-    switch plan.source {
-    case .index(let access) where access.isInKeyOrder: settled = access.settled
-    case .keys: settled = ConditionPlaces(0)
-    default: return Double(count) * Self.fetchCost
+    guard let wanted, case .index(let access) = plan.source, access.isInKeyOrder else {
+      return Double(count) * Self.fetchCost
     }
-    guard let wanted else { return Double(count) * Self.fetchCost }
     // It ends with the last one that is wanted.
-    let unknown = settled.count < askedCount ? Self.unknownShare : 1
+    let unknown = access.settled.count < askedCount ? Self.unknownShare : 1
     return min(Double(count), unknown * Double(wanted)) * Self.fetchCost
   }
 

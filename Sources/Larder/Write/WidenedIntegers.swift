@@ -96,9 +96,21 @@ extension WriteScope {
   borrowing func checkKeepsIntegers(
     _ declaration: Declaration, _ description: CollectionDescription
   ) throws {
-    guard declaration.infers != nil, let collection = catalogue[declaration.name] else { return }
+    guard declaration.infers != nil, let collection = catalogue[declaration.name],
+      try transaction.statistics(of: collection.documents).entryCount > 0
+    else { return }
     var declared = collection.description
-    try declaration.declares(&declared)
+    do {
+      try declaration.declares(&declared)
+    } catch {
+      guard case .kindMismatch = error else { throw error }
+      // The type gives another kind to fields without values, which was looked into before.
+      var typed = declaration
+      typed.infers = nil
+      declared = try typed.applied(to: collection.description, keeping: []) { content, _ in
+        if case .fields = content { true } else { false }
+      }
+    }
     guard let widened = WidenedIntegers(from: declared, to: description) else { return }
     let binding = catalogue.anonymousBinding(of: collection)
     var cursor = try transaction.cursor(in: collection.documents)

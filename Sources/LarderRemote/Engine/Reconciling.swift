@@ -111,6 +111,8 @@ struct Reconciling {
   private mutating func keepMade(
     _ document: DynamicDocument?, _ there: Incoming, isAsked: Bool, _ tx: inout WriteScope
   ) throws {
+    // What the remote has is no fault of the resolver's.
+    if document == there.document { return try keep(document, there, &tx) }
     do {
       if var document {
         document[place.keyField] = place.outline.value(key)
@@ -177,7 +179,8 @@ struct Reconciling {
     _ here: DynamicDocument?, under other: Value, _ there: Incoming, isAsked: Bool,
     _ tx: inout WriteScope
   ) throws {
-    guard var copy = here else { return try adopt(there, isThere: false, &tx) }
+    guard let edited = here else { return try adopt(there, isThere: false, &tx) }
+    var copy = edited
     copy[place.keyField] = other
     let otherKey = place.outline.key(of: copy)
     if otherKey == key { return try keep(here, there, &tx) }
@@ -193,7 +196,12 @@ struct Reconciling {
     }
     try adopt(there, isThere: true, &tx)
     let old = try otherKey.flatMap { try tx.recordBytes(name, $0) }
-    try tx.save([copy], in: place.collection, keyField: place.keyField)
+    do {
+      try tx.save([copy], in: place.collection, keyField: place.keyField)
+    } catch let error where !isAsked && SyncTables.isRefusal(error) {
+      try tx.save([edited], in: place.collection, keyField: place.keyField)
+      return try ask(there, because: Self.ofResolver(error), &tx)
+    }
     guard let otherKey else { return }
     // As if it had been made here, also where that key has a document that is under way.
     var made: OutboxEntry

@@ -71,8 +71,8 @@ struct SyncBase: Equatable {
 }
 
 extension OutboxEntry {
-  /// Whether it was edited from a version that the remote had.
-  var hasBase: Bool { !isUnseen && SyncBase(base)?.isOfNone == false }
+  /// Whether it was edited from a version that the remote had. A deletion is one of that version, whatever stood here.
+  var hasBase: Bool { (isDeleted || !isUnseen) && SyncBase(base)?.isOfNone == false }
 
   /// Whether somebody is to settle it.
   var isConflict: Bool { hold?.code == "" }

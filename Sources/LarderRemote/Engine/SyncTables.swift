@@ -73,6 +73,7 @@ struct SyncTables: Sendable {
     for collection in collections.values {
       if let type = collection.type { try store.declare(type) }
     }
+    let knownLoading = try unusedLoading()
     (numbers, ownership) = try store.write(as: .sync) { [self] tx in
       let pendingCount = try tx.outboxCount()
       let owner = try tx.syncNote(Self.accountName)
@@ -93,7 +94,7 @@ struct SyncTables: Sendable {
           if let number = ScopeNote.number(name) { try restart(number, &tx) }
         }
       }
-      return (try Self.number(scopes, &tx), ownership)
+      return (try Self.number(scopes, loading: knownLoading, &tx), ownership)
     }
     names = Dictionary(uniqueKeysWithValues: numbers.map { ($0.value, $0.key) })
     try retryUnanswered()
@@ -156,10 +157,32 @@ struct SyncTables: Sendable {
     account == self.account && ownership == self.ownership
   }
 
+  /// A loading that no document was seen in: the note of a scope may have been lost with a damaged file, and not what was
+  /// noted of its documents.
+  private func unusedLoading() throws -> UInt8 {
+    try store.read { snapshot in
+      let first = SyncBase.loading(after: 0)
+      guard try snapshot.isSalvaged() else { return first }
+      var used: Set<UInt8> = []
+      for name in collections.keys {
+        try snapshot.forEachBase(name) { _, base in
+          if let base = SyncBase(base) { used.insert(base.loading) }
+          return true
+        }
+      }
+      var loading = first
+      while used.contains(loading), SyncBase.loading(after: loading) != first {
+        loading = SyncBase.loading(after: loading)
+      }
+      return loading
+    }
+  }
+
   /// Numbers the scopes that the store does not know yet. The others keep their numbers until the account is
   /// forgotten, as documents refer to them.
-  private static func number(_ scopes: [String], _ tx: inout WriteScope) throws -> [String: UInt16]
-  {
+  private static func number(
+    _ scopes: [String], loading: UInt8, _ tx: inout WriteScope
+  ) throws -> [String: UInt16] {
     var numbers: [String: UInt16] = [:]
     for (name, bytes) in try tx.syncNotes(withPrefix: ScopeNote.prefix) {
       guard let number = ScopeNote.number(name), let note = ScopeNote(noted: bytes) else {
@@ -170,7 +193,7 @@ struct SyncTables: Sendable {
     for scope in scopes where numbers[scope] == nil {
       let number = numbers.values.max().map { Int($0) + 1 } ?? 0
       guard let number = UInt16(exactly: number) else { throw SyncError.tooManyScopes }
-      let note = ScopeNote(scope: scope, loading: SyncBase.loading(after: 0))
+      let note = ScopeNote(scope: scope, loading: loading)
       try tx.setSyncNote(ScopeNote.name(number), to: try note.noted())
       numbers[scope] = number
     }

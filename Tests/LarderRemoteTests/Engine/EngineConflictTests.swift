@@ -262,6 +262,10 @@ import Testing
       },
       { _ in .both(key: .string(String(repeating: "k", count: 600))) },
       { conflict in
+        conflict.here?["slot"] == "mine" && conflict.there?["slot"] == "mine"
+          ? .both(key: "copy") : .merged
+      },
+      { conflict in
         var document = conflict.here
         document?["slot"] = "taken"
         return .document(document)
@@ -272,10 +276,14 @@ import Testing
       let desk = try SyncDesk(
         server,
         collections: [SyncedCollection(Card.self, rules: Card.rules, resolver: resolver)])
-      try await desk.cards.save([Card(id: "1", title: "t"), Card(id: "2", slot: "taken")])
+      try await desk.cards.save([
+        Card(id: "1", title: "t", slot: "mine"), Card(id: "2", slot: "taken"),
+      ])
       try await desk.sync()
       try await desk.cards.update("1") { $0.title = "here" }
-      server.put(.card("1"), .card("1", "there"), in: "all")
+      server.put(
+        .card("1"), RemoteDocument(#"{"id":"1","title":"there","slot":"mine","count":0}"#),
+        in: "all")
 
       for _ in 0..<3 { try await desk.sync() }
 

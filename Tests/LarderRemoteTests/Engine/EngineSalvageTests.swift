@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderLMDB
 import LarderRemote
 import LarderTestKit
 import LarderTesting
@@ -123,5 +124,60 @@ import Testing
       #expect(try first.engine.pending().isEmpty)
     }
     try first.close()
+  }
+
+  @Test(
+    "one that is made in its place and deleted again is deleted on the server",
+    arguments: [false, true])
+  func evictedAndDeleted(isSent: Bool) async throws {
+    let isLost = Locked(false)
+    let remote = ClosureRemote { [server] in
+      try await server.pull($0)
+    } push: { [server] request in
+      let answers = try await server.push(request)
+      if isLost.withLock({ $0 }) { throw RemoteError.unavailable("the answer was lost") }
+      return answers
+    }
+    let desk = try SyncDesk(remote, collections: [SyncedCollection(Counted.self)])
+    let counted = desk.store.repository(of: Counted.self)
+    try await counted.save([
+      Counted(id: "old", count: 5), Counted(id: "b", count: 50), Counted(id: "c", count: 60),
+      Counted(id: "d", count: 70),
+    ])
+    try await desk.sync()
+    _ = try await desk.store.evict(Counted.self)
+    #expect(try counted.get("old") == nil)
+
+    try await counted.save(Counted(id: "old", count: 1))
+    if isSent {
+      isLost.withLock { $0 = true }
+      try? await desk.sync()
+      isLost.withLock { $0 = false }
+    }
+    try await counted.delete(key: "old")
+    for _ in 0..<3 { try await desk.sync() }
+
+    #expect(server.documents(in: "all")[RemoteKey("Counted", "old")] == nil)
+    #expect(try counted.get("old") == nil)
+    #expect(try desk.engine.pending().isEmpty && desk.engine.conflicts().isEmpty)
+    try desk.close()
+  }
+
+  @Test("what the server has deleted goes also where the note of the scope was lost")
+  func lostScope() async throws {
+    for number in 0..<100 { server.put(.card("\(number)"), .card("\(number)", "t"), in: "all") }
+    var desk = try desk()
+    try await desk.sync()
+    try await desk.store.write(as: .sync) { try $0.setSyncNote("scope/0", to: nil) }
+    try desk.close()
+    server.remove(.card("7"))
+
+    _ = try await Store.quarantine(at: URL(filePath: folder.store))
+    desk = try self.desk()
+    for _ in 0..<3 { try await desk.sync() }
+
+    #expect(try desk.cards.count() == 99)
+    #expect(try desk.cards.get("7") == nil)
+    try desk.close()
   }
 }

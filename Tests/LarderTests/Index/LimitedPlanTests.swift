@@ -80,6 +80,15 @@ import Testing
       let some = Array(stride(from: 1, to: 4_000, by: 40))
       let more = Errand.where { $0.id.isIn(some) && $0.status == "open" }
       #expect(try more.explain(in: store).examinedCount <= 10)
+      // A limit ends the look-ups, and does not make a scan of them.
+      for limit in [1, 20, 40] {
+        let alone = Errand.where { $0.id.isIn(some) }
+        #expect(try alone.limit(limit).explain(in: store).examinedCount == limit)
+        #expect(
+          try alone.sorted(by: \.place).limit(limit).explain(in: store).source == .keys(count: 100))
+        let asked = Errand.where { $0.id.isIn(some) && $0.status != "lost" }
+        #expect(try asked.limit(limit).explain(in: store).examinedCount == limit)
+      }
       let fewer = Errand.where { $0.id.isIn(some) && $0.status == "done" }
       #expect(try fewer.explain(in: store).source == .keys(count: 100))
       for count in [900, 1_100, 4_000, 9_000] {

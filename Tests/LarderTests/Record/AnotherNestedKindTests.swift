@@ -176,7 +176,7 @@ extension Old.Guest {
         }
         var rehearsal = try SaveRehearsal(collection, keyField: "id", declaring: New.Guest.self)
         try rehearsal.add([["id": 2, "home": .document(["zip": "0150"])]])
-        try rehearsal.declare()
+        try rehearsal.write(as: .imported) { _ in }
         #expect(try store.repository(of: New.Guest.self).get(1) == New.Guest(id: 1))
       }
     }

@@ -62,8 +62,10 @@ extension Store {
     }
     let paths = [backup, folder].map { URL(filePath: $0).resolvingSymlinksInPath().path }
     if paths[0] == paths[1] {
-      throw StoreError.notAStore(
-        path: folder, reason: "the backup is in this folder, and cannot take its own place")
+      throw StoreError(
+        LMDBError(
+          .inUse, operation: "restore", path: folder, detail: "the backup itself is in this folder")
+      )
     }
     try PublicationMark.refuse(folder)
     let source: Store

@@ -314,10 +314,12 @@ import Testing
     #expect(other.finish().isEmpty)
     #expect(try nonces(at: folder.store) == ["new", "first"])
     // A backup cannot be restored over itself.
-    guard case .storage? = storeError({ _ = try Store.restore(from: target, to: target) }) else {
-      Issue.record("it was restored")
+    let error = storeError { _ = try Store.restore(from: target, to: target) }
+    guard case .storage(let failure)? = error else {
+      Issue.record("\(String(describing: error))")
       return
     }
+    #expect("\(failure)".contains("the backup itself is in this folder"))
     #expect(try nonces(at: target) == ["old"])
   }
 
