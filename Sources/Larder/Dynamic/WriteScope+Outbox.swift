@@ -74,22 +74,26 @@ extension WriteScope {
   mutating func forgetBasesWithoutDocuments() throws {
     let sync = try outboxDatabases().sync
     try wholly { scope in
-      for (name, collection) in scope.catalogue.collections {
-        let prefix = OutboxKey.baseKey(name, [])
-        var bases = try scope.transaction.cursor(in: sync)
-        var isThere = try prefix.withUnsafeBytes { try bases.seek(atOrAfter: $0) }
-        while isThere, bases.key.starts(with: prefix) {
-          let key = [UInt8](bases.key.dropFirst(prefix.count))
-          if try !scope.transaction.hasKey(key, in: collection.documents) {
-            try bases.delete()
-            scope.hasWrittenMore = true
-            isThere = try (prefix + key).withUnsafeBytes { try bases.seek(atOrAfter: $0) }
-          } else {
-            isThere = try bases.next()
-          }
+      var bases = try scope.transaction.cursor(in: sync)
+      var isThere = try [OutboxKey.baseTag].withUnsafeBytes { try bases.seek(atOrAfter: $0) }
+      while isThere, bases.key.first == OutboxKey.baseTag {
+        let name = [UInt8](bases.key)
+        if try scope.hasDocument(ofBase: name) {
+          isThere = try bases.next()
+        } else {
+          try bases.delete()
+          scope.hasWrittenMore = true
+          isThere = try name.withUnsafeBytes { try bases.seek(atOrAfter: $0) }
         }
       }
     }
+  }
+
+  private borrowing func hasDocument(ofBase name: [UInt8]) throws -> Bool {
+    guard let end = name.firstIndex(of: 0),
+      let collection = catalogue[String(decoding: name[1..<end], as: UTF8.self)]
+    else { return false }
+    return try transaction.hasKey(Array(name[(end + 1)...]), in: collection.documents)
   }
 
   /// Whether the store was saved from a damaged file, so that documents may be missing which the remote has; whoever

@@ -117,7 +117,7 @@ private struct ClearingSearch {
   /// What they must show when they are deleted; nil where everything is.
   let evidence: Evidence?
 
-  /// - Parameter lendsKeys: Whether documents that an index names need not be there.
+  /// - Parameter lendsKeys: Whether a document that an index knows enough of may be found without a look at it.
   init(
     _ selection: Selection, _ binding: CollectionBinding,
     _ transaction: borrowing some Transaction & ~Copyable, lendsKeys: Bool

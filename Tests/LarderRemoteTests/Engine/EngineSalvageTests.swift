@@ -180,4 +180,22 @@ import Testing
     #expect(try desk.cards.get("7") == nil)
     try desk.close()
   }
+
+  @Test("documents of which only the server's versions are known come again")
+  func onlyBases() async throws {
+    for number in 0..<3 { server.put(.card("\(number)"), .card("\(number)", "t"), in: "all") }
+    var desk = try desk()
+    try await desk.sync()
+    _ = try await desk.store.write(as: .expiry) { try $0.delete(Card.all) }
+    try await desk.sync()
+    #expect(try desk.cards.count() == 0)
+    try desk.close()
+
+    _ = try await Store.quarantine(at: URL(filePath: folder.store))
+    desk = try self.desk()
+    try await desk.sync()
+
+    #expect(try desk.cards.count() == 3)
+    try desk.close()
+  }
 }
