@@ -95,7 +95,7 @@ extension Declaration {
     }
   }
 
-  /// What of a field with another kind may get a new one.
+  /// How much is given up of a field whose kind is to change.
   private enum Forgotten {
     /// The field of the documents, with all that is in it.
     case wholeFields
@@ -143,11 +143,11 @@ extension Declaration {
             guard current.leave(field) else { throw error }
           } else {
             // Edits that a remote has not been told of may hold values of the kind before.
-            let forgotten = forgotten == .wholeFields ? field : path
-            guard !current.isSynced, let fields = current.forgetKind(of: forgotten) else {
+            let place = forgotten == .wholeFields ? field : path
+            guard !current.isSynced, let fields = current.forgetKind(of: place) else {
               throw error
             }
-            left.append((forgotten, fields, error))
+            left.append((place, fields, error))
           }
         case .keyKind, .keyField:
           // A remote, and edits that it has not been told of, know documents by their keys.

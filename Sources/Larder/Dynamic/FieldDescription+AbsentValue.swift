@@ -1,5 +1,6 @@
 extension FieldDescription {
-  /// What a record that lacks the field is read as having; nil where that is an error.
+  /// The value that a record without the field is read as having; nil if reading it is an error. Costs some
+  /// microseconds for embedded documents.
   package var mergedAbsentValue: Value? {
     guard let defaultValue else { return kind.isOptional ? .null : nil }
     return kind.holdsDocuments ? heldValue(defaultValue) : Value(storing: defaultValue)

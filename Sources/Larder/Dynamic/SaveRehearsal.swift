@@ -33,7 +33,7 @@ package struct SaveRehearsal: Sendable {
   package private(set) var needsUnsignedKeys = false
   let type: (any Document.Type)?
   var keyHashes = KeyHashes()
-  /// What is deleted before the documents are saved, unless it is among them.
+  /// The query whose documents are deleted, unless they are among those that are saved; nil for none.
   private(set) var clearing: ClearedBefore?
 
   /// Why a document cannot be stored.

@@ -65,11 +65,11 @@ extension FilterNode {
       }
       values.append(value)
     }
-    let isOne = FilterNode.test(.field([.element(element)]), .isOne(of: values))
+    let isOne = FilterNode.test(.field([.element(element)]), .isAny(values))
     return .test(.field(path), .containsMatch(isOne))
   }
 
-  /// Bytes tell of a text whether an array has it.
+  /// Up to so many elements are looked for one by one: of texts that compares bytes, and decodes none.
   private static let fewElements = 8
 
   /// The same condition with all of its lists in their own order: one that was stored by an older version,

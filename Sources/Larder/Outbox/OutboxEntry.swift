@@ -75,7 +75,7 @@ package struct OutboxEntry: Sendable, Equatable {
   /// The record of that version; nil where there was none, or where it is not known.
   package var shadow: [UInt8]?
   /// Whether the document was made here while the version that ``base`` names did not stand here, because it was
-  /// evicted: the edit did not begin with that version.
+  /// evicted: the edit did not begin with that version. Setting ``base`` ends it, as another version is known then.
   package var isUnseen = false
   package var flight: Flight?
   /// How often it was sent without an answer that settled it.

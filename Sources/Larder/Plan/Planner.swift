@@ -61,21 +61,20 @@ struct Planner {
   private func planByValues(_ transaction: borrowing LentTransaction) throws -> Plan {
     if selection.maximum == 0 { return nothing }
     for case .constant(false) in conditions { return nothing }
+    if let plan = keyPlan(mostKeys: Self.fewKeys) { return plan }
     let whole = try transaction.statistics(of: collection.documents).entryCount
-    // Where there are more, looking at each document costs less.
-    let keyed = keyPlan(mostKeys: max(Self.shortListCount, whole / 2))
-    if let keyed, keyed.estimate.count <= Self.fewKeys { return keyed }
     let (plan, entryCount) = try planByIndexes(of: whole, transaction)
-    guard let keyed else { return plan }
+    // Where there are more keys, looking at each document costs less.
+    guard let keyed = keyPlan(mostKeys: max(Self.shortListCount, whole / 2)) else { return plan }
     return entryCount ?? .max < keyed.estimate.count ? plan : keyed
   }
 
   /// So many documents are fetched by their keys whatever else could be done.
   private static let fewKeys = 16
 
-  /// What is found along indexes, or from one end to the other.
+  /// The cheapest plan that does not go by keys: along indexes, or a scan.
   ///
-  /// - Returns: Also how many documents indexes name for it; nil where nobody has counted them.
+  /// - Returns: Also how many documents the indexes of the plan name; nil where nobody has counted them.
   private func planByIndexes(
     of whole: Int, _ transaction: borrowing LentTransaction
   ) throws -> (plan: Plan, entryCount: Int?) {
@@ -87,7 +86,7 @@ struct Planner {
     if usable.isEmpty, unions.isEmpty { return (scan(count), nil) }
 
     let counted = try smallest(usable, unions, of: count, transaction)
-    var best: (plan: Plan, entryCount: Int?) = (scan(count), nil)
+    var best: (plan: Plan, entryCount: Int?)?
     var leastCost = scanCost(count, matching: counted.map(matching) ?? count)
     if let counted {
       let plan = try narrowed(counted, usable, transaction)
@@ -107,7 +106,7 @@ struct Planner {
         }
       }
     }
-    return best
+    return best ?? (scan(count), nil)
   }
 
   /// How many documents are taken to match, of those that an index names.

@@ -1,6 +1,6 @@
 internal import LarderLMDB
 
-// What is deleted before a save: all that a query matches, but for the documents that are saved again.
+// Clear-before-save: deletes all documents that a query matches, except for those that are saved again.
 
 extension WriteScope {
   /// What was cleared before saving.

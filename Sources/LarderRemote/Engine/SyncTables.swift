@@ -73,7 +73,7 @@ struct SyncTables: Sendable {
     for collection in collections.values {
       if let type = collection.type { try store.declare(type) }
     }
-    let knownLoading = try unusedLoading()
+    let newLoading = try unusedLoading()
     (numbers, ownership) = try store.write(as: .sync) { [self] tx in
       let pendingCount = try tx.outboxCount()
       let owner = try tx.syncNote(Self.accountName)
@@ -94,7 +94,7 @@ struct SyncTables: Sendable {
           if let number = ScopeNote.number(name) { try restart(number, &tx) }
         }
       }
-      return (try Self.number(scopes, loading: knownLoading, &tx), ownership)
+      return (try Self.number(scopes, loading: newLoading, &tx), ownership)
     }
     names = Dictionary(uniqueKeysWithValues: numbers.map { ($0.value, $0.key) })
     try retryUnanswered()

@@ -51,7 +51,7 @@ struct ThreeWayMerge {
     let rule = rules.rule(path)
     let field = rules.field(path)
     // A document that was written before the field existed is read as if it had the default.
-    let absent = field?.mergedAbsentValue
+    lazy var absent = field?.mergedAbsentValue
     var read = stored
     if isKnown { read.before = stored.before ?? absent }
     read.here = stored.here ?? absent

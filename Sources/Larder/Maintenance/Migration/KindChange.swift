@@ -11,7 +11,7 @@ struct KindChange: Sendable {
     let field: String
   }
 
-  /// What the documents that were seen so far hold in a place.
+  /// What a place holds in the documents that were seen so far.
   private struct Seen {
     /// Whether some document holds a value of the old kind, or new values have no kind in common: nothing changes then.
     var isKept = false

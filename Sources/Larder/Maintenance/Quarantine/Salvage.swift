@@ -16,7 +16,7 @@ struct Salvage: ~Copyable {
   private var builders: [String: Waiting] = [:]
   /// Entries of the outbox that are whole.
   private var edits: [(key: [UInt8], entry: [UInt8])] = []
-  /// What is known of the remote, and waits to be saved.
+  /// Whole records of what is known of the remote, which are saved some at a time.
   private var syncRecords: [(key: [UInt8], value: [UInt8])] = []
   private var hasSyncRecords = false
 
