@@ -78,7 +78,8 @@ struct IndexDefinition: Sendable, Equatable {
         }
         throw refuse(
           "`\(path.joined(separator: "."))` is neither text, a number, a Bool, a date, a UUID, a "
-            + "URL or data, nor an array or a set of these")
+            + "URL or data, nor an array or a set of these. "
+            + description.insteadOfIndex(over: path))
       }
       let isOfWords = declaration.weights != nil
       if isOfWords, found.scalar != .string {
@@ -296,6 +297,20 @@ extension CollectionDescription {
       return IndexScalar(element).map { ($0, true) }
     default: return nil
     }
+  }
+
+  /// What to do where the field at `path` cannot be indexed.
+  fileprivate func insteadOfIndex(over path: [String]) -> String {
+    let property = "store what the index is to hold in a property of its own, and index that one"
+    guard case .document(let inner)? = kind(at: path)?.unwrapped else {
+      return "Queries look at it without an index; or \(property)"
+    }
+    let fields = tables[inner].fields.map(\.name)
+    guard let field = fields.first(where: { indexable(path + [$0]) != nil }) else {
+      return "Instead, \(property)"
+    }
+    return "Index a field in it instead, such as `\((path + [field]).joined(separator: "."))`: "
+      + "`Index(\\.\((path + [field]).joined(separator: ".")))` in the type's `indexes`"
   }
 
   /// The kind of the field at `path`; nil where there is none.

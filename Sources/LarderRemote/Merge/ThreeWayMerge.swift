@@ -95,7 +95,11 @@ struct ThreeWayMerge {
   ) throws(MergeFailure) -> Value? {
     guard case .document(let here)? = versions.here, case .document(let there)? = versions.there
     else {
-      // What the document lacked when it was made here says nothing of what it has there.
+      // Of a document that both have made, what it lacks here, or still has as it was made, says nothing of what it
+      // has there.
+      if beganWithNothing, versions.here == versions.before, let there = versions.there {
+        return there
+      }
       return versions.here ?? (beganWithNothing ? versions.there : nil)
     }
     var old: DynamicDocument?

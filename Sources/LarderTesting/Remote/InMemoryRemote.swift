@@ -60,7 +60,8 @@ public final class InMemoryRemote: Remote {
   }
 
   /// What goes wrong with calls from now on. The closure gets each call, of whichever user, with its number,
-  /// the first being 1. It runs while the server is locked, and must not call it.
+  /// the first being 1, before the server looks at it. The closure may use the server, for example to change a
+  /// document as another client would at that moment. It can run for several calls at the same time.
   public func script(_ script: (@Sendable (_ call: RemoteCall, _ number: Int) -> RemoteFault?)?) {
     state.withLock { $0.script = script }
   }
@@ -98,11 +99,13 @@ public final class InMemoryRemote: Remote {
   func perform<Answer>(
     _ call: RemoteCall, _ body: (inout State, RemoteFault?) throws -> Answer
   ) async throws -> Answer {
-    let fault = state.withLock { state in
+    let (script, number) = state.withLock { state in
       state.callCount += 1
       calls.append(call)
-      return state.script?(call, state.callCount)
+      return (state.script, state.callCount)
     }
+    // Outside of the lock, as the script may use the server.
+    let fault = script?(call, number)
     switch fault {
     case .fails(let error): throw error
     case .delays(let duration): try await clock.sleep(for: duration)

@@ -3,6 +3,7 @@ import Larder
 import LarderLMDB
 import LarderRemote
 import LarderSync
+import LarderTestKit
 import LarderTesting
 import Testing
 
@@ -37,6 +38,30 @@ import Testing
         == ["before", "here", "there"])
     #expect(desk.engine.currentState.conflictCount == 1)
     #expect(try desk.titles() == ["a here"])
+    try desk.close()
+  }
+
+  @Test("what another client changes while an edit is on its way becomes a conflict")
+  func changedOnTheWay() async throws {
+    let desk = try SyncDesk(server, collections: [asking()])
+    try await desk.cards.save(Card(id: "a", title: "before"))
+    try await desk.sync()
+    let isChanged = Flag()
+    server.script { [server] call, _ in
+      if case .push = call, !isChanged.isSet {
+        isChanged.set()
+        server.put(.card("a"), .card("a", "there"), in: "all")
+      }
+      return nil
+    }
+
+    try await desk.cards.save(Card(id: "a", title: "here"))
+    try await desk.sync()
+
+    let conflict = try #require(try desk.engine.conflicts().first)
+    #expect([conflict.here, conflict.there].map { $0?["title"] } == ["here", "there"])
+    let stored = server.documents(in: "all").values.map { "\($0.document.map { "\($0)" } ?? "")" }
+    #expect(stored.count == 1 && stored[0].contains("there"))
     try desk.close()
   }
 

@@ -134,6 +134,26 @@ import Testing
     #expect(merged?.award == larger)
   }
 
+  @Test("of a document that two have made, what one left as it was is what the other made of it")
+  func madeByBoth() async throws {
+    let desks = [try desk(), try desk()]
+    try await desks[0].stocked.save(Stocked(id: "a", name: "oats", shelf: Shelf(row: 3)))
+    try await desks[1].stocked.save(Stocked(id: "a", award: .high))
+    for desk in desks + [desks[0]] { try await desk.sync() }
+    for desk in desks {
+      let item = try #require(try desk.stocked.get("a"))
+      #expect(item.name == "oats" && item.award == .high && item.shelf.row == 3)
+    }
+    // Both have made something of it: the later one.
+    try await desks[0].stocked.save(Stocked(id: "b", name: "oats"))
+    try await desks[1].stocked.save(Stocked(id: "b", name: "rye"))
+    for desk in desks + [desks[0]] { try await desk.sync() }
+    for desk in desks {
+      #expect(try desk.stocked.get("b")?.name == "rye")
+      try desk.close()
+    }
+  }
+
   @Test("in documents of an older version that lacks the field it began with its default")
   func older() async throws {
     // As a version of the app without `stock`, `shops` and `shelf` has written it.

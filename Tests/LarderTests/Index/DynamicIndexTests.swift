@@ -121,6 +121,7 @@ import Testing
       #expect(inside.contains("only embedded documents have some"))
       let embedded = try refusal("place")
       #expect(embedded.contains("is neither text, a number"))
+      #expect(embedded.contains("such as `place."))
       #expect(throws: StoreError.noCollection("nothing")) {
         try things.store.collection("nothing").createIndex(on: "a")
       }

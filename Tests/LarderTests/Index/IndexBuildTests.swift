@@ -205,6 +205,7 @@ import Testing
 
       let names = try store.collectionNames()
       #expect(error?.description.contains("`pairs` is neither text") == true)
+      #expect(error?.description.contains("store what the index is to hold in a property") == true)
       #expect(names == [])
     }
   }

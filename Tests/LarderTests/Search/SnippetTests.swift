@@ -88,6 +88,52 @@ struct SnippetTests {
     }
   }
 
+  @Test("and highlights find phrases whose words repeat, as looking at each place of the text does")
+  func repeatedWords() {
+    var random = RandomSource()
+    for _ in 0..<repetitions(3000) {
+      let parts = random.pick([["a", "b"], ["sea", "seas", "sealed"], ["a"]])
+      let text = random.array(0..<60) { $0.pick(parts) }.joined(separator: " ")
+      let expression = SearchExpression(
+        random.array(1..<5) { random in
+          "\"" + random.array(1..<8) { $0.pick(parts) }.joined(separator: " ") + "\""
+        }.joined(separator: " "), isBeingTyped: random.bool(), allowsTypos: random.bool())
+      let words = text.split(separator: " ").map { Array($0.utf8) }
+      var expected: [[Int]] = []
+      for start in words.indices {
+        for (number, term) in expression.wanted.joined().enumerated() {
+          let tests = term.tests.map { ReadyWordTest($0) }
+          guard start + tests.count <= words.count else { continue }
+          if zip(tests, words[start...]).allSatisfy({ $0.passes($1) }) {
+            expected.append([start, start + tests.count, number])
+          }
+        }
+      }
+
+      let hits = Array(text.utf8).withUnsafeBytes { SearchHits(expression, in: $0).hits }
+
+      let found = hits.map { [$0.words.lowerBound, $0.words.upperBound, $0.term] }
+      #expect(
+        found.sorted { $0.lexicographicallyPrecedes($1) }
+          == expected.sorted { $0.lexicographicallyPrecedes($1) }, "\(random.hint)")
+      #expect(found.map(\.[0]) == found.map(\.[0]).sorted(), "\(random.hint)")
+    }
+  }
+
+  // With a look at each word of a phrase for each word of the text it would take half a minute.
+  @Test("and highlights cost little where many phrases are made of one word")
+  func manyPhrases() {
+    let text = Array(repeating: "sea", count: 4000).joined(separator: " ")
+    let phrases = (1...64).map { Array(repeating: "sea", count: $0).joined(separator: " ") }
+    let expression = SearchExpression(phrases.map { "\"\($0)\"" }.joined(separator: " "))
+
+    let hits = Array(text.utf8).withUnsafeBytes { SearchHits(expression, in: $0).hits }
+
+    #expect(hits.count == (1...64).reduce(0) { $0 + 4000 - $1 + 1 })
+    #expect(
+      Snippet.highlights(in: text, for: expression) == [text.startIndex..<text.endIndex])
+  }
+
   @Test("and highlights are whole characters, whatever these are made of")
   func wholeCharacters() {
     var random = RandomSource()

@@ -17,30 +17,78 @@ struct SearchHits {
     _ expression: SearchExpression, by tokenizer: SearchTokenizer = .standard,
     in text: UnsafeRawBufferPointer
   ) {
-    let terms = expression.wanted.joined().map { $0.tests.map { ReadyWordTest($0) } }
-    // How many words of each term the last words of the text have been, one count for each beginning.
-    var begun: [[Int]] = Array(repeating: [], count: terms.count)
+    var tests = WordTests()
+    var terms = expression.wanted.joined().map { TermAutomaton($0, &tests) }
     var reader = Words(tokenizer)
     var found = (words: [Range<Int>](), hits: [Hit]())
     reader.forEach(in: text) { word, place, _ in
       found.words.append(place)
-      for (number, tests) in terms.enumerated() {
-        // So it is for most words and most terms.
-        if begun[number].isEmpty, !tests[0].passes(word) { continue }
-        var goesOn: [Int] = []
-        for count in begun[number] + [0] where tests[count].passes(word) {
-          if count + 1 < tests.count {
-            goesOn.append(count + 1)
-          } else {
-            let end = found.words.count
-            found.hits.append(Hit(term: number, words: (end - tests.count)..<end))
-          }
-        }
-        begun[number] = goesOn
+      let end = found.words.count
+      for number in terms.indices where terms[number].ends(with: word, number: end, &tests) {
+        found.hits.append(Hit(term: number, words: (end - terms[number].count)..<end))
       }
     }
     (words, hits) = found
     hits.sort { $0.words.lowerBound < $1.words.lowerBound }
+  }
+
+  /// What words are asked for, each question once: phrases may have the same word many times.
+  private struct WordTests {
+    private var numbers: [WordTest: Int] = [:]
+    private var ready: [ReadyWordTest] = []
+    /// The number of the word that each test was last held against, and whether it passed.
+    private var answers: [(word: Int, passes: Bool)] = []
+
+    mutating func number(of test: WordTest) -> Int {
+      if let number = numbers[test] { return number }
+      numbers[test] = ready.count
+      ready.append(ReadyWordTest(test))
+      answers.append((0, false))
+      return ready.count - 1
+    }
+
+    mutating func passes(_ test: Int, _ word: some RandomAccessCollection<UInt8>, _ number: Int)
+      -> Bool
+    {
+      if answers[test].word != number { answers[test] = (number, ready[test].passes(word)) }
+      return answers[test].passes
+    }
+  }
+
+  /// A term while the words of a text go by: an automaton with a bit for each word of the term, set where the last words
+  /// of the text are those of the term as far as that one (Baeza-Yates and Gonnet, "A New Approach to Text
+  /// Searching", 1992). A word of the text costs one test for most terms, and never one for each word of a phrase
+  /// that repeats itself.
+  private struct TermAutomaton {
+    let count: Int
+    /// For each word of the term its test, and the bits of all words that have the same one.
+    private let tests: [(number: Int, bits: UInt64)]
+    private var state: UInt64 = 0
+
+    init(_ term: SearchTerm, _ all: inout WordTests) {
+      let numbers = term.tests.prefix(UInt64.bitWidth).map { all.number(of: $0) }
+      var bits: [Int: UInt64] = [:]
+      for (place, number) in numbers.enumerated() { bits[number, default: 0] |= 1 << place }
+      tests = numbers.map { ($0, bits[$0] ?? 0) }
+      count = numbers.count
+    }
+
+    /// Whether the words of the text end with the term now.
+    ///
+    /// - Parameter number: That of the word, from 1.
+    mutating func ends(
+      with word: some RandomAccessCollection<UInt8>, number: Int, _ all: inout WordTests
+    ) -> Bool {
+      let possible = state << 1 | 1
+      var (left, next) = (possible, UInt64(0))
+      while left.trailingZeroBitCount < count {
+        let test = tests[left.trailingZeroBitCount]
+        if all.passes(test.number, word, number) { next |= possible & test.bits }
+        left &= ~test.bits
+      }
+      state = next
+      return next >> (count - 1) & 1 != 0
+    }
   }
 
   /// The bytes from the first of some words to the last one. A tokenizer may give words in another order than the text
