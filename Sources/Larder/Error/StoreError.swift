@@ -63,6 +63,8 @@ public enum StoreError: Error, Equatable, Sendable {
   case unwritable(collection: String, key: String, reason: RecordError)
   /// The pages of the file are damaged. Nothing was changed; the store cannot be opened.
   case damagedFile(path: String, reason: String)
+  /// What was published in a folder, or the file of a letter, is damaged. Nothing was changed.
+  case damagedPublication(path: String, reason: String)
   /// A quarantine of the store was begun and did not come to its end: what is there is a part of what
   /// can be saved.
   case unfinishedQuarantine(path: String, reason: String)
@@ -175,9 +177,25 @@ public enum StoreError: Error, Equatable, Sendable {
   var isDamage: Bool {
     switch self {
     case .damagedRecord(_, _, let reason): !reason.isMisfit
-    case .damagedFile, .damagedCatalogue, .damagedIndex: true
+    case .damagedFile, .damagedPublication, .damagedCatalogue, .damagedIndex: true
     default: false
     }
+  }
+
+  /// What to say where the file at `path` was published: nobody can mend it, and another takes its place.
+  func ofPublication(at path: String) -> StoreError {
+    let reason: String
+    switch self {
+    case .damagedFile(_, let what), .damagedPublication(_, let what): reason = what
+    case .damagedCatalogue(let what): reason = "in its catalogue, \(what)"
+    case .damagedIndex(let collection, let index, let what):
+      reason = "in the index `\(index)` of \(collection), \(what)"
+    case .notAStore(_, let what): return .notAStore(path: path, reason: what)
+    case .formatVersion(_, let found, let supported):
+      return .formatVersion(path: path, found: found, supported: supported)
+    default: return self
+    }
+    return .damagedPublication(path: path, reason: reason)
   }
 }
 
@@ -291,6 +309,9 @@ extension StoreError: CustomStringConvertible {
       "The file \(path) is damaged: \(reason). Close the store in every process; "
         + "`Store.quarantine(at:)`, or `larder quarantine`, then sets the file aside and saves what "
         + "can still be read into a new store. Or restore a backup."
+    case .damagedPublication(let path, let reason):
+      "What was published as \(path) is damaged: \(reason). Publish it again, which replaces it; a "
+        + "letter is given up with `Mailbox.remove(_:)`, and posted again by who has posted it."
     case .unfinishedQuarantine(let path, let reason):
       "The store at \(path) is not whole yet: \(reason). Run `Store.quarantine(at:)`, or "
         + "`larder quarantine`, once more, which goes on with it; or restore a backup."

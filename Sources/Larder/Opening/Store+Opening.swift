@@ -32,13 +32,17 @@ extension Store {
   /// ``newerPublication()``.
   ///
   /// - Throws: ``StoreError/storage(_:)`` where nothing was published yet, or the folder has a store that is
-  ///   written to; ``StoreError``, as ``init(at:options:)-(URL,_)``.
+  ///   written to; ``StoreError/damagedPublication(path:reason:)``; ``StoreError``, as ``init(at:options:)-(URL,_)``.
   public convenience init(published folder: URL, options: StoreOptions = StoreOptions()) throws {
     var options = options
     options.isReadOnly = true
     options.isPublished = true
-    try self.init(
-      path: folder.folderPath(), options: options, temporaryFolder: nil)
+    let path = try folder.folderPath()
+    do {
+      try self.init(path: path, options: options, temporaryFolder: nil)
+    } catch let error as StoreError {
+      throw error.ofPublication(at: path)
+    }
   }
 
   /// A store that a quarantine fills, which nobody else can open before that has ended.

@@ -22,17 +22,27 @@ struct Letter {
         try WholeFile.copy(mailbox.file(of: id), to: copy)
       }
       guard isThere else { return nil }
-      let letter = try Store(published: scratch)
-      defer { try? letter.close() }  // Nothing is lost with a copy that does not close.
-      var known: Set<String> = []
-      var saves: [(inout WriteScope) throws -> SaveReport] = []
-      try letter.read { snapshot in
-        repeat _ = known.insert((each Entity).schema.name)
-        repeat saves.append(try saving(each types, of: snapshot, into: store))
+      do {
+        return try read(id, copiedTo: scratch, for: store, repeat each types)
+      } catch let error as StoreError {
+        throw error.ofPublication(at: mailbox.file(of: id))
       }
-      let isForeign = try !known.isSuperset(of: letter.collectionNames())
-      return Letter(id: id, saves: saves, isForeign: isForeign)
     }
+  }
+
+  private static func read<each Entity: Document>(
+    _ id: UUID, copiedTo scratch: URL, for store: Store, _ types: repeat (each Entity).Type
+  ) throws -> Letter {
+    let letter = try Store(published: scratch)
+    defer { try? letter.close() }  // Nothing is lost with a copy that does not close.
+    var known: Set<String> = []
+    var saves: [(inout WriteScope) throws -> SaveReport] = []
+    try letter.read { snapshot in
+      repeat _ = known.insert((each Entity).schema.name)
+      repeat saves.append(try saving(each types, of: snapshot, into: store))
+    }
+    let isForeign = try !known.isSuperset(of: letter.collectionNames())
+    return Letter(id: id, saves: saves, isForeign: isForeign)
   }
 
   func remove(from mailbox: Mailbox) {

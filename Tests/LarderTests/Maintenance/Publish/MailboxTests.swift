@@ -109,9 +109,30 @@ import Testing
     #expect(report.merged == [good])
     #expect(report.foreign == [foreign])
     #expect(report.unreadable.keys.sorted() == [broken])
+    #expect("\(try #require(report.unreadable[broken]))".contains(mailbox.file(of: broken)))
     #expect(try store.repository(of: Chore.self).fetch(Chore.all).map(\.id) == [7])
     #expect(try mailbox.letters() == [foreign, broken])
     #expect(try store.collect(Chore.self, Room.self, from: mailbox).merged == [foreign])
+    try verifyAndClose(store)
+  }
+
+  @Test("a letter with a damaged page waits, and is named by its file")
+  func damagedPage() throws {
+    let store = try Store(at: folder.store)
+    let id = try mailbox.post((0..<2000).map { Chore(id: $0, room: "hall") })
+    var bytes = try contents(of: mailbox.file(of: id))
+    for place in 3 * 4096..<4 * 4096 { bytes[place] = 0 }
+    try replaceContents(of: mailbox.file(of: id), by: bytes)
+
+    let report = try store.collect(Chore.self, from: mailbox)
+
+    guard case .damagedPublication(mailbox.file(of: id), _)? = report.unreadable[id] as? StoreError
+    else {
+      Issue.record("\(report)")
+      return
+    }
+    #expect(try mailbox.letters() == [id])
+    try mailbox.remove(id)
     try verifyAndClose(store)
   }
 

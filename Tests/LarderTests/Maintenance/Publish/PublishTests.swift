@@ -121,10 +121,11 @@ struct Room: Equatable {
 
     let error = storeError { _ = try Store(published: published) }
 
-    guard case .damagedFile? = error else {
+    guard case .damagedPublication(let place, _)? = error else {
       Issue.record("thrown was \(String(describing: error))")
       return
     }
+    #expect(place == published.path(percentEncoded: false))
     try store.publish(Chore.all, to: published)
     #expect(try Store(published: published).repository(of: Chore.self).count() == 2000)
     try verifyAndClose(store)
