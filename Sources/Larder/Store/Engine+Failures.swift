@@ -46,7 +46,9 @@ extension Engine {
     if (error as? LMDBError)?.code == .cancelled { return CancellationError() }
     let found = (error as? LMDBError).map { StoreError($0) } ?? error as? StoreError
     if let found, found.isDamage { noteSuspicion() }
-    if environment.options.isPublished { return found?.ofPublication(at: environment.folder) ?? error }
+    if environment.options.isPublished {
+      return found?.ofPublication(at: environment.folder) ?? error
+    }
     return found ?? error
   }
 

@@ -192,6 +192,9 @@ extension SyncTables {
         continue
       }
       if scopes[followed] == nil { scopes[followed] = try self.note(of: followed) }
+      // It comes again with the pages of a scope that is about to be loaded from its beginning, if it is still there.
+      // Saved now, it would count as seen by that loading.
+      if scopes[followed]?.cursor == nil { continue }
       refused.append(Refused(name: name, bytes: bytes, scope: followed, change: change))
     }
     if refused.isEmpty { return }
