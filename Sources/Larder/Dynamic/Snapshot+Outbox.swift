@@ -123,6 +123,13 @@ extension Snapshot {
     return bytes.reduce(0) { $0 << 8 | UInt64($1) }
   }
 
+  /// Whether edits of other collections than these are noted.
+  package borrowing func hasSynced(besides names: some Swift.Collection<String>) -> Bool {
+    catalogue.collections.contains { name, collection in
+      collection.description.isSynced && !names.contains(name)
+    }
+  }
+
   /// Whether edits of a collection leave an entry in the outbox.
   package borrowing func isSynced(_ name: String) -> Bool {
     catalogue[name]?.description.isSynced ?? false

@@ -44,6 +44,16 @@ struct Execution {
     var entries = 0
     var examined = 0
     var matched = 0
+    /// How many documents were looked at before ``plan`` took the place of the first plan.
+    private(set) var abandoned = 0
+    /// The plan that took the place of the first one; nil where none did.
+    private(set) var plan: Plan?
+
+    /// Another plan begins from the beginning.
+    func replacePlan(by other: Plan) {
+      abandoned += examined
+      (plan, examined, matched) = (other, 0, 0)
+    }
   }
 
   init(
@@ -181,6 +191,7 @@ struct Execution {
       selection, binding.collection, usesSearchIndexes: retreat.usesSearchIndexes,
       usesOrder: false)
     let other = Execution(try planner.plan(transaction), selection, binding, tally: tally)
+    tally?.replacePlan(by: other.plan)
     try withoutActuallyEscaping({ (key: Key, record: Record) throws -> Bool in
       if known == 0 { return try taker.take(key, record) }
       known -= 1
@@ -381,7 +392,7 @@ extension Execution {
     return try taker.take(documents.key, documents.value)
   }
 
-  /// Along entries that are in the order of the keys already.
+  /// Along entries, which lend documents in the order of their keys where they are in that order.
   private func forEachEntry(
     _ access: IndexAccess, _ transaction: borrowing LentTransaction, _ taker: Taker
   ) throws {
@@ -471,6 +482,22 @@ extension Execution {
 // MARK: Counting
 
 extension Execution {
+  /// How many documents match; counts up to a limit.
+  func count(in transaction: borrowing LentTransaction, upTo limit: Int) throws -> Int {
+    var count = 0
+    let taker = Taker { _, _ in
+      count += 1
+      return count < limit
+    }
+    if limit < .max, case .index(let access) = plan.source, access.findsEachOnce {
+      // Which ones are counted does not matter. In the order of their keys all would have to be found first.
+      try forEachEntry(access, transaction, taker)
+    } else {
+      try forEachUnsorted(in: transaction, taker)
+    }
+    return count
+  }
+
   /// How many documents an index finds that knows all conditions; counts up to a limit.
   func count(
     _ access: IndexAccess, in transaction: borrowing LentTransaction, upTo limit: Int

@@ -102,10 +102,7 @@ extension Transaction where Self: ~Copyable {
       if limit == .max, let counts = try execution.countsInParts(LentTransaction(self)) {
         count = counts.reduce(0, +)
       } else {
-        try execution.forEach(in: self) { _, _ in
-          count += 1
-          return count < limit
-        }
+        count = try execution.count(in: LentTransaction(self), upTo: limit)
       }
     }
     return max(0, min(count - skipped, maximum))

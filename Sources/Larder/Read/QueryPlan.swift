@@ -63,6 +63,9 @@ public struct QueryPlan: Sendable, Equatable {
   public let examinedCount: Int
   /// How many of those matched, before offset and limit.
   public let matchedCount: Int
+  /// How many were looked at along an index that has the order, before this plan took its place because too few of them
+  /// matched; 0 where the first plan was carried out.
+  public let abandonedCount: Int
 }
 
 extension QueryPlan: CustomStringConvertible {
@@ -88,6 +91,9 @@ extension QueryPlan: CustomStringConvertible {
     case .index: text += ", in the order of the index"
     case .rank: text += ", best first"
     case .sort: text += ", sorted"
+    }
+    if abandonedCount > 0 {
+      text += "; before that, \(abandonedCount) documents in the order of an index, too few of which matched"
     }
     return text
   }
@@ -117,7 +123,7 @@ extension Query {
       guard let binding = try moment.binding(of: Entity.self, matching: selection.filter) else {
         return QueryPlan(
           source: .nothing, order: .keys, residual: nil, decodesToFilter: false, estimatedCount: 0,
-          examinedCount: 0, matchedCount: 0)
+          examinedCount: 0, matchedCount: 0, abandonedCount: 0)
       }
       return try moment.transaction.explain(selection, binding)
     }
@@ -140,13 +146,13 @@ extension Transaction where Self: ~Copyable {
         return matched < wanted
       }
     }
-    let plan = execution.plan
+    let plan = tally.plan ?? execution.plan
     return QueryPlan(
       source: QueryPlan.Source(plan.source), order: QueryPlan.Order(plan.order),
       residual: plan.residual == .constant(true) ? nil : "\(plan.residual)",
       decodesToFilter: plan.residual.isComputed || selection.order.contains(where: \.isComputed),
       estimatedCount: plan.estimate.count, examinedCount: tally.examined,
-      matchedCount: tally.matched)
+      matchedCount: tally.matched, abandonedCount: tally.abandoned)
   }
 }
 

@@ -17,6 +17,7 @@ extension SyncEngine {
         for scope in pages.keys { pages[scope]?.grow() }
       }
       try tables.beginNew()
+      renewPendingCount()
       try retryRefused()
       let facts = try await currentFacts()
       try await pushAhead(facts, &course)
@@ -116,8 +117,9 @@ extension SyncEngine {
       switch error as? RemoteError {
       case .needsSignIn: state.phase = .needsSignIn
       case .forbidden: state.phase = .forbidden(scope ?? tables.scopes[0])
-      case .gone(let text), .malformed(let text): state.phase = .stopped(text)
-      case .unavailable(let text, _), .tooLarge(let text): state.phase = .offline(text)
+      case .gone(let text), .malformed(let text), .tooLarge(let text):
+        state.phase = .stopped(text)
+      case .unavailable(let text, _): state.phase = .offline(text)
       case .cursorExpired: state.phase = .offline("\(error)")
       case nil: state.phase = error is CancellationError ? .idle : .stopped("\(error)")
       }
@@ -330,7 +332,11 @@ extension SyncEngine {
         }
         return answer
       } catch RemoteError.tooLarge(let reason) {
-        guard request.limit > 1 else { throw RemoteError.tooLarge(reason) }
+        guard request.limit > 1 else {
+          throw RemoteError.tooLarge(
+            "the next change of \(note.scope) alone is larger than an answer may be, which keeps those behind it: "
+              + reason)
+        }
         request.limit /= 2
         pages.withLock { $0[note.scope] = PageSize(limit: request.limit) }
       } catch let error as RemoteError where error.mayBeOfOneScope {

@@ -101,17 +101,12 @@ extension SyncEngine {
   /// - Returns: Whether the store is closed.
   private func runEdits(after start: ChangeToken?) async -> Bool {
     // Where there are none, it waits for the end alone.
-    let names = Set(tables.collections.values.filter { $0.direction == .both }.map(\.name))
     do {
-      for try await _ in store.changes(after: start, in: names, origins: [.local, .imported]) {
-        // Conflicts and rejections are counted by syncs: an edit must not cost what all others cost. A store
-        // that is suspended just now is counted by the sync that follows.
-        if otherCount.withLock({ $0 }) > 0 {
-          // Another engine may have sent its edits since they were counted.
-          try? renewCounts()
-        } else if let count = try? store.read({ try $0.outboxCount() }) {
-          change { $0.pendingCount = count }
-        }
+      for try await _ in store.changes(
+        after: start, in: sentCollections, origins: [.local, .imported])
+      {
+        // Conflicts and rejections are counted by syncs.
+        countEdit()
         await syncForNews()
       }
     } catch StoreError.closed {

@@ -67,8 +67,11 @@ public final class SyncEngine: Sendable, Updater {
   let slowSizes = Locked<[String: Int]>([:])
   /// Edits that were sent alone in a sync in which their scope answered none.
   let demoted = Locked<Set<RemoteKey>>([])
-  /// Edits of collections of others, when they were last counted.
+  /// Edits of collections of others, when they were last counted. Locked while anything is counted, so that whoever
+  /// counts last tells last.
   let otherCount = Locked(0)
+  /// Counts edits for whoever is told of states.
+  let following = Locked<Task<Void, Never>?>(nil)
   /// Pulls of each scope since its documents were counted.
   let audits = Locked<[String: Int]>([:])
 
@@ -143,6 +146,7 @@ public final class SyncEngine: Sendable, Updater {
 
   /// What it does now, and after every change of that. Whoever is slow gets the latest.
   public var states: AsyncStream<SyncState> {
+    followEdits()
     let (stream, continuation) = AsyncStream<SyncState>.makeStream(
       bufferingPolicy: .bufferingNewest(1))
     let number = told.withLock { told in
@@ -161,18 +165,22 @@ public final class SyncEngine: Sendable, Updater {
   }
 
   deinit {
+    following.withLock { $0 }?.cancel()
     for observer in observers.withLock({ Array($0.continuations.values) }) { observer.finish() }
   }
 
   /// What it does now.
-  public var currentState: SyncState { state.withLock { $0 } }
+  public var currentState: SyncState {
+    renewPendingCount()
+    return state.withLock { $0 }
+  }
 
   func change(_ body: (inout SyncState) -> Void) {
     state.withLock { body(&$0) }
     // Whoever tells last tells the latest, whichever thread has changed it. Nobody is told under the lock of the
     // observers: a task that is cancelled takes that one to leave, and holds what it takes to wake it.
     told.withLock { told in
-      let latest = currentState
+      let latest = state.withLock { $0 }
       guard latest != told else { return }
       told = latest
       for observer in observers.withLock({ Array($0.continuations.values) }) {
@@ -184,30 +192,6 @@ public final class SyncEngine: Sendable, Updater {
   /// Shows what it does now, unless somebody has paused it in this moment.
   func enter(_ phase: SyncState.Phase) {
     change { state in if state.phase != .paused { state.phase = phase } }
-  }
-
-  /// Counts what is pending.
-  func renewCounts() throws {
-    var counts: [PendingEdit.Status: Int] = [:]
-    let (allCount, refusedCount) = try store.read { snapshot in
-      for name in tables.collections.keys where snapshot.outline(of: name) != nil {
-        try snapshot.forEachOutboxEntry(name) { _, entry in
-          counts[entry.status, default: 0] += 1
-          return true
-        }
-      }
-      return (
-        try snapshot.outboxCount(), try snapshot.syncNoteCount(withPrefix: RefusedNote.prefix)
-      )
-    }
-    let count = counts.values.reduce(0, +)
-    otherCount.withLock { $0 = allCount - count }
-    change { [counts] state in
-      state.pendingCount = count
-      state.conflictCount = counts[.conflict, default: 0]
-      state.rejectedCount = counts[.rejected, default: 0]
-      state.refusedCount = refusedCount
-    }
   }
 
   /// Stops asking the remote until ``resume()``: a sync that is under way ends, and edits are noted as before.

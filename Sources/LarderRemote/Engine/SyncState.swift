@@ -24,7 +24,8 @@ public struct SyncState: Sendable, Equatable {
     case needsSignIn
     /// The user may not use a scope.
     case forbidden(String)
-    /// The remote is not there any more or speaks another protocol, or the store fails: the text says why.
+    /// The remote is not there any more or speaks another protocol, a document is larger than an answer may be, or the
+    /// store fails: the text says why.
     case stopped(String)
     /// ``SyncEngine/pause()`` was called.
     case paused
@@ -56,7 +57,7 @@ public struct RejectedEdit: Sendable, Equatable {
   public var document: DynamicDocument?
   /// For programs: what the remote said, or `too-large` or `damaged`; `unanswered` where it never answered; `refused`
   /// where the remote has another version, which cannot be saved here; `left` where others have taken the document out
-  /// of the scopes that are followed.
+  /// of the scopes that are followed, or may have deleted it.
   public var code: String
   /// For people.
   public var reason: String

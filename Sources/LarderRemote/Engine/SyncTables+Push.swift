@@ -229,8 +229,11 @@ extension SyncTables {
       let loading = try loadings[number] ?? self.loading(of: number, tx)
       loadings[number] = loading
       flight = OutboxEntry.Flight(
-        mutation: UUID.random(), destination: SyncBase.bytes(ofScope: number) + [loading])
+        mutation: entry.mutation(name, key, record: record),
+        destination: SyncBase.bytes(ofScope: number) + [loading])
       entry.flight = flight
+      // What is sent behind it is another edit.
+      entry.nonce = nil
       try tx.setOutboxEntry(name, key, to: entry)
     }
     var mutation = Mutation(

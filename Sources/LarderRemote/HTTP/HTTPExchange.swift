@@ -144,7 +144,10 @@ final class HTTPExchange: Sendable {
   }
 
   private func failTooLarge() {
-    fail(RemoteError.tooLarge("the answer to \(name) has more than \(maximumByteCount) bytes"))
+    fail(
+      RemoteError.tooLarge(
+        "the answer to \(name) has more than the \(maximumByteCount) bytes of `maximumAnswerByteCount`")
+    )
   }
 
   private static func unavailable(_ error: (any Error)?, hasBegun: Bool) -> RemoteError {

@@ -446,6 +446,46 @@ import Testing
     try desk.close()
   }
 
+  @Test(
+    "a refused document that was deleted does not come when its scope is loaded from the beginning",
+    arguments: [true, false])
+  func refusedAndDeleted(isExpired: Bool) async throws {
+    let first = [SyncedCollection(Card.self, rules: Card.rules)]
+    let desk = try SyncDesk(server, collections: first)
+    try await desk.cards.save(Card(id: "1", slot: "s"))
+    try await desk.sync()
+    server.put(
+      .card("2"), RemoteDocument(#"{"id":"2","title":"","count":0,"tags":[],"slot":"s"}"#), in: "all")
+    try await desk.sync()
+    #expect(try desk.engine.refused().map(\.key) == [.card("2")])
+    server.remove(.card("2"))
+    server.purge()
+    if isExpired {
+      // It hears that it has to begin anew, and no page comes.
+      server.forgetCursors()
+      server.script { call, _ in
+        if case .pull(let request) = call, request.cursor == nil {
+          return .fails(.unavailable("down"))
+        }
+        return nil
+      }
+      await #expect(throws: RemoteError.self) { try await desk.sync() }
+      server.script(nil)
+    }
+
+    try await desk.cards.update("1") { $0.slot = "t" }
+    // With a collection more all is loaded anew, too.
+    let next =
+      isExpired
+      ? desk
+      : try SyncDesk(server, store: desk.store, collections: first + [SyncedCollection("more")])
+    for _ in 0..<2 { try await next.sync() }
+
+    #expect(try next.cards.fetch(Card.all).map(\.id) == ["1"])
+    #expect(try next.engine.refused().isEmpty)
+    try desk.close()
+  }
+
   @Test("an answer that is too large is asked for in smaller pages")
   func largeAnswer() async throws {
     for number in 0..<30 { server.put(.card("\(number)"), .card("\(number)", "t"), in: "all") }
@@ -472,8 +512,11 @@ import Testing
     let desk = try SyncDesk(server, scopes: ["a", "b"])
     try await desk.cards.save(Card(id: "3", title: "mine"))
 
-    await #expect(throws: RemoteError.tooLarge("the answer")) { try await desk.sync() }
+    let text =
+      "the next change of a alone is larger than an answer may be, which keeps those behind it: the answer"
+    await #expect(throws: RemoteError.tooLarge(text)) { try await desk.sync() }
 
+    #expect(desk.engine.currentState.phase == .stopped(text))
     #expect(try desk.titles() == ["2 t", "3 mine"])
     #expect(try desk.engine.pending() == [])
     try desk.close()

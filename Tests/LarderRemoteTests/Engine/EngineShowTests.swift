@@ -23,6 +23,36 @@ import Testing
     try desk.close()
   }
 
+  @Test("edits are counted as they are made, also where nobody syncs, and while a sync sends them")
+  func counted() async throws {
+    let server = InMemoryRemote()
+    let desk = try SyncDesk(server)
+    let counts = Locked<[Int]>([])
+    let states = desk.engine.states
+    let following = Task {
+      for await state in states { counts.withLock { $0.append(state.pendingCount) } }
+    }
+    try await desk.cards.save([Card(id: "a"), Card(id: "b")])
+    #expect(desk.engine.currentState.pendingCount == 2)
+    #expect(try await eventually { counts.withLock { $0.last } == 2 })
+    try await desk.cards.save(Card(id: "c"))
+    // Told without anybody who asks.
+    #expect(try await eventually { counts.withLock { $0.last } == 3 })
+
+    let sending = Locked<[Int]>([])
+    server.script { [engine = desk.engine] call, _ in
+      if case .push = call { sending.withLock { $0.append(engine.currentState.pendingCount) } }
+      return nil
+    }
+    try await desk.sync()
+
+    #expect(sending.withLock { $0 } == [3])
+    #expect(desk.engine.currentState.pendingCount == 0)
+    server.script(nil)
+    following.cancel()
+    try desk.close()
+  }
+
   @Test("an engine that runs counts the edits of its collections, and not those of others")
   func others() async throws {
     let clock = ManualClock()

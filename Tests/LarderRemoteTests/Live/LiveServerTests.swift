@@ -66,7 +66,8 @@ struct LiveServerTests {
     options.maximumAnswerByteCount = 200_000
     let limited = try LiveServer.remote(options)
     await #expect(
-      throws: RemoteError.tooLarge("the answer to POST pull has more than 200000 bytes")
+      throws: RemoteError.tooLarge(
+        "the answer to POST pull has more than the 200000 bytes of `maximumAnswerByteCount`")
     ) {
       try await limited.pull(request)
     }

@@ -50,10 +50,14 @@ import Testing
         let plan = try query.explain(in: store)
 
         #expect(found.map(\.id) == all[range].prefix(20).map(\.id), "\(range)")
-        #expect(plan.order == .index, "\(plan)")
         let isGivenUp = range.count < 20
-        #expect(plan.examinedCount < (isGivenUp ? 2_200 : 25), "\(plan)")
+        #expect(plan.order == (isGivenUp ? .sort : .index), "\(plan)")
+        #expect((plan.source == .scan) == isGivenUp, "\(plan)")
+        #expect(plan.abandonedCount < (isGivenUp ? 200 : 1), "\(plan)")
+        #expect((plan.abandonedCount > 0) == isGivenUp, "\(plan)")
+        #expect(plan.examinedCount < (isGivenUp ? 2_001 : 25), "\(plan)")
         #expect(plan.examinedCount >= (isGivenUp ? 2_000 : 20), "\(plan)")
+        #expect(plan.matchedCount == found.count || isGivenUp, "\(plan)")
       }
     }
   }
