@@ -182,7 +182,8 @@ final class OutboxChanges {
       shadow = UnsafeRawBufferPointer(start: nil, count: 0)
     }
     OutboxEntry.encodeFirst(
-      sequence, nonce: nonce, base: base, isDeleted: edit.isDeleted, shadow: shadow, into: &entry, key: name)
+      sequence, nonce: nonce, base: base, isDeleted: edit.isDeleted, shadow: shadow, into: &entry,
+      key: name)
     try put(name, &walk)
   }
 

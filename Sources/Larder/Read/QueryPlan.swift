@@ -93,7 +93,9 @@ extension QueryPlan: CustomStringConvertible {
     case .sort: text += ", sorted"
     }
     if abandonedCount > 0 {
-      text += "; before that, \(abandonedCount) documents in the order of an index, too few of which matched"
+      text +=
+        "; before that, \(abandonedCount) documents in the order of an index, "
+        + "too few of which matched"
     }
     return text
   }

@@ -146,7 +146,8 @@ final class HTTPExchange: Sendable {
   private func failTooLarge() {
     fail(
       RemoteError.tooLarge(
-        "the answer to \(name) has more than the \(maximumByteCount) bytes of `maximumAnswerByteCount`")
+        "the answer to \(name) has more than the \(maximumByteCount) bytes of `maximumAnswerByteCount`"
+      )
     )
   }
 

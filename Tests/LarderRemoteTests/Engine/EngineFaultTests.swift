@@ -455,7 +455,8 @@ import Testing
     try await desk.cards.save(Card(id: "1", slot: "s"))
     try await desk.sync()
     server.put(
-      .card("2"), RemoteDocument(#"{"id":"2","title":"","count":0,"tags":[],"slot":"s"}"#), in: "all")
+      .card("2"), RemoteDocument(#"{"id":"2","title":"","count":0,"tags":[],"slot":"s"}"#),
+      in: "all")
     try await desk.sync()
     #expect(try desk.engine.refused().map(\.key) == [.card("2")])
     server.remove(.card("2"))
