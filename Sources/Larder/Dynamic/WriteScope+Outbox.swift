@@ -115,7 +115,8 @@ extension WriteScope {
     try transaction.outboxCount(engine.outboxDatabases)
   }
 
-  /// Writes the entry of a document; nil takes it away. One that is not under way gets a nonce where it has none.
+  /// Writes the entry of a document; nil takes it away. One that is not under way gets a nonce where it has none, and one
+  /// that is has given its own away.
   package mutating func setOutboxEntry(
     _ name: String, _ key: [UInt8], to entry: OutboxEntry?
   ) throws {
@@ -123,9 +124,7 @@ extension WriteScope {
     try wholly { scope in
       try (OutboxKey.prefix(of: name) + key).withUnsafeBytes { key in
         if var entry {
-          if entry.flight == nil, entry.nonce == nil {
-            entry.nonce = UInt64.random(in: 0 ... .max)
-          }
+          entry.nonce = entry.flight == nil ? entry.nonce ?? .random(in: 0 ... .max) : nil
           try entry.encoded(key: key).withUnsafeBytes {
             try scope.transaction.put($0, for: key, in: outbox)
           }

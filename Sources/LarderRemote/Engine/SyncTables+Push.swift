@@ -232,8 +232,6 @@ extension SyncTables {
         mutation: entry.mutation(name, key, record: record),
         destination: SyncBase.bytes(ofScope: number) + [loading])
       entry.flight = flight
-      // What is sent behind it is another edit.
-      entry.nonce = nil
       try tx.setOutboxEntry(name, key, to: entry)
     }
     var mutation = Mutation(
