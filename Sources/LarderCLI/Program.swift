@@ -89,6 +89,9 @@ struct Program {
 
   static func command(named name: String) throws -> any Command.Type {
     for command in commands where command.name == name { return command }
+    if name.hasPrefix("-") {
+      throw UsageError("the command comes first, and options such as \(name.inQuotes) behind it")
+    }
     throw UsageError(
       "there is no command \(name.inQuotes)"
         + Spelling.suggestion(name, among: commands.map { $0.name }))

@@ -169,7 +169,7 @@ struct ImportOptionsTests {
       "--max-bytes", "2000000")
     let exported = try larder.runOnStore("export", "m")
 
-    #expect(refused.status == 1 && refused.errors.contains("(`--mixed`)"))
+    #expect(refused.status == 1 && refused.errors.contains("`--mixed`)"))
     #expect(small.status == 1 && small.errors.contains("lineByteCount"))
     #expect(taken.status == 0, "\(taken.errors)")
     #expect(

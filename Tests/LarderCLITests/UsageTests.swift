@@ -77,7 +77,9 @@ struct UsageTests {
       (["conflicts", "--settle", "items/milk"], "--settle takes COLLECTION/KEY=here"),
       (["conflicts", "--settle", "items/milk=mine"], "--settle takes COLLECTION/KEY=here"),
       (["pending", "x"], "`x` is one word too many"),
-      (["-x"], "there is no command `-x`"), (["count", "--", "--store", "x"], "one word too many"),
+      (["-x"], "the command comes first, and options such as `-x` behind it"),
+      (["--store", "x", "count", "c"], "the command comes first"),
+      (["count", "--", "--store", "x"], "one word too many"),
     ])
   func wrongUsage(arguments: [String], sentence: String) throws {
     let process = try larder.start(arguments)

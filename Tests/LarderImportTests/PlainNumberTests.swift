@@ -1,3 +1,4 @@
+import Larder
 import LarderTestKit
 import Testing
 

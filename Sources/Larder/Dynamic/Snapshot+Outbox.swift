@@ -123,11 +123,15 @@ extension Snapshot {
     return bytes.reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// Whether edits of other collections than these are noted.
-  package borrowing func hasSynced(besides names: some Swift.Collection<String>) -> Bool {
-    catalogue.collections.contains { name, collection in
-      collection.description.isSynced && !names.contains(name)
+  /// Whether edits of other collections than these wait, among those whose edits are noted now. Costs a look for each
+  /// collection.
+  package borrowing func hasEdits(besides names: some Swift.Collection<String>) throws -> Bool {
+    guard let outbox = engine.outboxDatabases?.outbox else { return false }
+    for (name, collection) in catalogue.collections
+    where collection.description.isSynced && !names.contains(name) {
+      if try transaction.hasKey(withPrefix: OutboxKey.prefix(of: name), in: outbox) { return true }
     }
+    return false
   }
 
   /// Whether edits of a collection leave an entry in the outbox.

@@ -25,7 +25,6 @@ extension WriteScope {
       let prefix = OutboxKey.prefix(of: name)
       var entry = OutboxEntry()
       entry.sequence = scope.state.sequence + scope.changeCount
-      entry.nonce = UInt64.random(in: 0 ... .max)
       while try documents.next() {
         let key = prefix + documents.key
         if try scope.transaction.hasKey([OutboxKey.baseTag] + key, in: databases.sync) { continue }
@@ -115,16 +114,14 @@ extension WriteScope {
     try transaction.outboxCount(engine.outboxDatabases)
   }
 
-  /// Writes the entry of a document; nil takes it away. One that is not under way gets a nonce where it has none, and one
-  /// that is has given its own away.
+  /// Writes the entry of a document; nil takes it away.
   package mutating func setOutboxEntry(
     _ name: String, _ key: [UInt8], to entry: OutboxEntry?
   ) throws {
     let outbox = try outboxDatabases().outbox
     try wholly { scope in
       try (OutboxKey.prefix(of: name) + key).withUnsafeBytes { key in
-        if var entry {
-          entry.nonce = entry.flight == nil ? entry.nonce ?? .random(in: 0 ... .max) : nil
+        if let entry {
           try entry.encoded(key: key).withUnsafeBytes {
             try scope.transaction.put($0, for: key, in: outbox)
           }

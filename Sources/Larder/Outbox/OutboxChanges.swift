@@ -8,8 +8,6 @@ final class OutboxChanges {
   private let basePrefix: [UInt8]
   private let sequence: UInt64
   private let areEdits: Bool
-  /// Of all these edits, which differ by their keys.
-  private let nonce: UInt64
   private let meetsEntries: Bool
   /// Whether documents with an entry are to be left as they are.
   let keepsEdits: Bool
@@ -45,7 +43,6 @@ final class OutboxChanges {
     self.databases = databases
     self.sequence = sequence
     self.areEdits = areEdits
-    nonce = areEdits ? UInt64.random(in: 0 ... .max) : 0
     self.meetsEntries = meetsEntries
     self.keepsEdits = keepsEdits
     basePrefix = OutboxKey.baseKey(collection, [])
@@ -182,8 +179,7 @@ final class OutboxChanges {
       shadow = UnsafeRawBufferPointer(start: nil, count: 0)
     }
     OutboxEntry.encodeFirst(
-      sequence, nonce: nonce, base: base, isDeleted: edit.isDeleted, shadow: shadow, into: &entry,
-      key: name)
+      sequence, base: base, isDeleted: edit.isDeleted, shadow: shadow, into: &entry, key: name)
     try put(name, &walk)
   }
 

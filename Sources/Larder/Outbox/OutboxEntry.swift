@@ -19,7 +19,7 @@ internal import LarderLMDB
 /// tags  : 1 sequence, 8     2 base           3 shadow            4 mutation, 16    5 sent
 ///         6 attempts, 4     7 newer base     8 newer record      9 hold: code 00 reason
 ///         10 it was edited since it was sent, 0 bytes            11 it was deleted, 0 bytes
-///         12 where it was sent                              13 nonce, 8
+///         12 where it was sent
 /// ```
 /// Numbers are big-endian. An empty record stands for a document that is deleted; an empty shadow says that no document
 /// stood here when it was made, although the remote had one: it was evicted.
@@ -86,8 +86,6 @@ package struct OutboxEntry: Sendable, Equatable {
   /// Whether the last edit was a deletion. Where it was not, and there is no document, it was taken away by
   /// something that is no edit, and nothing is to be sent.
   package var isDeleted = false
-  /// A random number that an edit has before it is sent; see ``mutation(_:_:record:)``.
-  package var nonce: UInt64?
 
   package init() {}
 
@@ -101,7 +99,7 @@ extension OutboxEntry {
   private enum Tag: UInt8 {
     case sequence = 1
     case base, shadow, mutation, sent, attempts, newerBase, newerRecord, hold, edited, deleted
-    case destination, nonce
+    case destination
   }
 
   func encoded(key: UnsafeRawBufferPointer) -> [UInt8] {
@@ -115,7 +113,6 @@ extension OutboxEntry {
     Self.begin(sequence, &bytes)
     if let base { base.withUnsafeBytes { Self.put(.base, $0, &bytes) } }
     if isDeleted { Self.put(.deleted, Self.nothing, &bytes) }
-    if let nonce { withUnsafeBytes(of: nonce.bigEndian) { Self.put(.nonce, $0, &bytes) } }
     if let shadow = isUnseen ? [] : shadow {
       shadow.withUnsafeBytes { Self.put(.shadow, $0, &bytes) }
     }
@@ -148,13 +145,12 @@ extension OutboxEntry {
   ///
   /// - Parameter shadow: Empty where no document stood here although there is a base.
   static func encodeFirst(
-    _ sequence: UInt64, nonce: UInt64, base: UnsafeRawBufferPointer?, isDeleted: Bool,
+    _ sequence: UInt64, base: UnsafeRawBufferPointer?, isDeleted: Bool,
     shadow: UnsafeRawBufferPointer?, into bytes: inout OrderedBytes, key: UnsafeRawBufferPointer
   ) {
     begin(sequence, &bytes)
     if let base { put(.base, base, &bytes) }
     if isDeleted { put(.deleted, nothing, &bytes) }
-    withUnsafeBytes(of: nonce.bigEndian) { put(.nonce, $0, &bytes) }
     if let shadow { put(.shadow, shadow, &bytes) }
     seal(&bytes, key: key)
   }
@@ -225,7 +221,7 @@ extension OutboxEntry {
       case .mutation: isSent = true
       case .edited: isEdited = true
       case .hold: isRejected = part.first != 0
-      case .sequence, .shadow, .sent, .attempts, .newerRecord, .destination, .nonce: break
+      case .sequence, .shadow, .sent, .attempts, .newerRecord, .destination: break
       }
     }
     // As `edit(old:isDeleted:)` decides.
@@ -256,10 +252,6 @@ extension OutboxEntry {
       flight?.isEdited = parts[.edited] != nil
       if isEditedInFlight, flight?.sent == nil { return nil }
     }
-    if let bytes = parts[.nonce] {
-      guard bytes.count == 8 else { return nil }
-      nonce = bytes.reduce(0) { $0 << 8 | UInt64($1) }
-    }
     if let count = parts[.attempts] {
       guard count.count == 4 else { return nil }
       attemptCount = count.reduce(0) { $0 << 8 | UInt32($1) }
@@ -274,28 +266,6 @@ extension OutboxEntry {
         code: String(decoding: bytes[..<split], as: UTF8.self),
         reason: String(decoding: bytes[(split + 1)...], as: UTF8.self))
     }
-  }
-
-  /// The name that the edit is sent under. It is the same whenever it is sent as it is now: a remote that has taken it
-  /// knows it again where the store was restored from a backup that was made before it was sent. A document that is
-  /// edited once more in between has another name, and so has what two stores make of one backup.
-  ///
-  /// - Parameter record: What is sent; nil for a deletion.
-  package func mutation(_ name: String, _ key: [UInt8], record: [UInt8]?) -> UUID {
-    guard let nonce else { return UUID.random() }
-    func hash(_ seed: UInt64) -> UInt64 {
-      var hash = seed
-      for part in [[UInt8](name.utf8), key, base, record] as [[UInt8]?] {
-        if part == nil { hash = ~hash }
-        hash = (part ?? []).withUnsafeBytes { Checksum.hash($0, seed: hash) }
-      }
-      return hash
-    }
-    var bytes = withUnsafeBytes(of: (hash(nonce), hash(~nonce))) { [UInt8]($0) }
-    // Version 8: made in a way of one's own (RFC 9562).
-    bytes[6] = bytes[6] & 0x0F | 0x80
-    bytes[8] = bytes[8] & 0x3F | 0x80
-    return UUID(uuid: bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) })
   }
 
   /// What becomes of the entry when the document is edited again.

@@ -101,7 +101,10 @@ struct Planner {
         let cost = orderedCost(access, counted, of: count)
         if cost < leastCost {
           var plan = plan(.index(access), .index(order), access.settled, count, isExact: false)
-          plan.retreat = retreat(from: access, counted, of: count)
+          // To sort what this way finds in order would cost more.
+          if counted?.access?.index !== access.index {
+            plan.retreat = retreat(from: access, counted, of: count)
+          }
           (best, leastCost) = ((plan, nil), cost)
         }
       }

@@ -133,7 +133,7 @@ extension Value: CustomStringConvertible {
     case .double(let value): "\(value)"
     case .string(let value): Self.quoted(value)
     case .data(let value): Self.quoted(value.base64EncodedString())
-    case .date(let value): Self.quoted(value.formatted(Self.dateStyle))
+    case .date(let value): Self.quoted(DateText.text(of: value))
     case .uuid(let value): Self.quoted(value.uuidString)
     case .url(let value): Self.quoted(value.absoluteString)
     case .decimal(let value): "\(value)"
@@ -150,8 +150,6 @@ extension Value: CustomStringConvertible {
     if case .string = self { return description }
     return Self.quoted(description)
   }
-
-  static let dateStyle = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 
   static func quoted(_ text: String) -> String {
     var quoted = "\""

@@ -34,8 +34,8 @@ enum HelpCommand: Command {
       \(table.lines.dropFirst().joined(separator: "\n"))
 
       The store's folder is given by --store DIR or by LARDER_STORE in the environment. Options may
-      stand anywhere, as `--store DIR` or `--store=DIR`; `--` ends them. Results go to standard
-      output, everything else to standard error.
+      stand anywhere behind the command, as `--store DIR` or `--store=DIR`; `--` ends them. Results
+      go to standard output, everything else to standard error.
 
       Exit codes: 0 success, 1 failure (not found, problems, bad input), 2 wrong usage.
 

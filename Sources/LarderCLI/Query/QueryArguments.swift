@@ -72,9 +72,13 @@ extension Arguments {
 
   /// The fields that are asked for; nil for all of them.
   ///
-  /// - Throws: ``UsageError`` for a list of none, or of what the collection does not have.
+  /// - Throws: ``UsageError`` for a list of none, of one twice, or of what the collection does not have.
   func fields(of collection: DynamicCollection) throws -> [FieldPath]? {
     let paths = try paths("select", of: collection)
+    var seen: Set<FieldPath> = []
+    if let twice = paths.first(where: { !seen.insert($0).inserted }) {
+      throw UsageError("--select names \("\(twice)".inQuotes) twice")
+    }
     return paths.isEmpty ? nil : paths
   }
 

@@ -150,7 +150,8 @@ struct CSVDocuments: ~Copyable, Sendable {
       .value, file: table.file, position: reader.position(of: index),
       found: "\(text.isEmpty ? "an empty field" : quoted(text)) in \(quoted(column.name))",
       expected: column.notation.expectation
-        + (column.notation.isFixed ? "" : "; or that the field may hold any kind (`--mixed`)"))
+        + (column.notation.isFixed
+          ? "" : "; or that the field may hold any kind (`allowsMixedKinds`, `--mixed`)"))
   }
 }
 

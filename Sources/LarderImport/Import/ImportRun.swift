@@ -234,7 +234,8 @@ struct ImportRun {
         .value, file: file, position: place?.position ?? item.position,
         found: "\(found) in \(quoted(refusal.field))",
         expected: refusal.expected
-          + (refusal.isMixed ? "; or that the field may hold any kind (`--mixed`)" : ""))
+          + (refusal.isMixed
+            ? "; or that the field may hold any kind (`allowsMixedKinds`, `--mixed`)" : ""))
     }
   }
 
@@ -299,8 +300,9 @@ struct ImportRun {
         ?? second.document.position,
       found: "the key \(quoted(key?.plainText ?? ""))\(place); "
         + "\(report.repeatedKeyCount) of \(number) documents have the key of one before them",
-      expected: "a key of its own for each; or that the last one is taken (`--repeated last`), or "
-        + "that keys are made (`--key -`)")
+      expected:
+        "a key of its own for each; or that the last one is taken (`repeatedKeys = .lastWins`, "
+        + "`--repeated last`), or that keys are made (`makesKeys`, `--key -`)")
   }
 
   // MARK: Both

@@ -4,11 +4,19 @@ internal import LarderLMDB
 // How much waits to be sent.
 
 extension SyncEngine {
+  /// What is known from when all edits were last looked at.
+  struct Counted {
+    /// Edits of collections of others.
+    var others = 0
+    /// The last change of the store by then.
+    var sequence: UInt64?
+  }
+
   /// Counts what is pending. Costs what the outbox costs.
   func renewCounts() throws {
-    try otherCount.withLock { otherCount in
+    try counted.withLock { counted in
       var counts: [PendingEdit.Status: Int] = [:]
-      let (allCount, refusedCount) = try store.read { snapshot in
+      let (sequence, allCount, refusedCount) = try store.read { snapshot in
         for name in tables.collections.keys where snapshot.outline(of: name) != nil {
           try snapshot.forEachOutboxEntry(name) { _, entry in
             counts[entry.status, default: 0] += 1
@@ -16,11 +24,12 @@ extension SyncEngine {
           }
         }
         return (
-          try snapshot.outboxCount(), try snapshot.syncNoteCount(withPrefix: RefusedNote.prefix)
+          snapshot.sequence, try snapshot.outboxCount(),
+          try snapshot.syncNoteCount(withPrefix: RefusedNote.prefix)
         )
       }
       let count = counts.values.reduce(0, +)
-      otherCount = allCount - count
+      counted = Counted(others: allCount - count, sequence: sequence)
       change { [counts] state in
         state.pendingCount = count
         state.conflictCount = counts[.conflict, default: 0]
@@ -30,29 +39,26 @@ extension SyncEngine {
     }
   }
 
-  /// Renews the number of edits, unless that takes a look at each of them: an edit must not cost what all others cost. A
-  /// store that is suspended or closed just now is left to the next sync.
-  ///
-  /// - Returns: False where it takes one, as others than those of this engine may be among them.
-  @discardableResult
-  func renewPendingCount() -> Bool {
-    otherCount.withLock { otherCount in
-      guard otherCount == 0 else { return false }
+  /// Renews the number of edits. An edit must not cost what all others cost: they are looked at one by one only where some
+  /// are of collections of others, and only if the store has changed since. One that is suspended or closed just now is
+  /// left to the next sync.
+  func renewPendingCount() {
+    let isKnown = counted.withLock { counted in
       do {
-        let count: Int? = try store.read { snapshot in
-          snapshot.hasSynced(besides: tables.collections.keys) ? nil : try snapshot.outboxCount()
+        let (sequence, count) = try store.read { snapshot in
+          let isOwn =
+            try counted.others == 0 && !snapshot.hasEdits(besides: tables.collections.keys)
+          return (snapshot.sequence, isOwn ? try snapshot.outboxCount() : nil)
         }
-        guard let count else { return false }
+        guard let count else { return counted.sequence == sequence }
         change { $0.pendingCount = count }
       } catch {
-        // It is suspended or closed.
+        // It is told later.
       }
       return true
     }
+    if !isKnown { try? renewCounts() }
   }
-
-  /// An edit was made.
-  func countEdit() { if !renewPendingCount() { try? renewCounts() } }
 
   /// Collections whose edits are sent.
   var sentCollections: Set<String> {
@@ -62,12 +68,14 @@ extension SyncEngine {
   /// Has edits counted as they are made, from now on, also where nobody syncs.
   func followEdits() {
     following.withLock { following in
-      guard following == nil, let start = try? store.changeToken() else { return }
+      guard following == nil else { return }
+      // From now on, so that no edit is missed that is made before the task first looks.
+      let start = try? store.changeToken()
       let changes = store.changes(
         after: start, in: sentCollections, origins: [.local, .imported])
       following = Task { [weak self] in
         do {
-          for try await _ in changes { self?.countEdit() }
+          for try await _ in changes { self?.renewPendingCount() }
         } catch {
           // The store is closed, or there is no log of a collection: syncs count.
         }

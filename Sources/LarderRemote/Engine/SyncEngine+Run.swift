@@ -106,7 +106,7 @@ extension SyncEngine {
         after: start, in: sentCollections, origins: [.local, .imported])
       {
         // Conflicts and rejections are counted by syncs.
-        countEdit()
+        renewPendingCount()
         await syncForNews()
       }
     } catch StoreError.closed {

@@ -67,9 +67,8 @@ public final class SyncEngine: Sendable, Updater {
   let slowSizes = Locked<[String: Int]>([:])
   /// Edits that were sent alone in a sync in which their scope answered none.
   let demoted = Locked<Set<RemoteKey>>([])
-  /// Edits of collections of others, when they were last counted. Locked while anything is counted, so that whoever
-  /// counts last tells last.
-  let otherCount = Locked(0)
+  /// Locked while anything is counted, so that whoever counts last tells last.
+  let counted = Locked(Counted())
   /// Counts edits for whoever is told of states.
   let following = Locked<Task<Void, Never>?>(nil)
   /// Pulls of each scope since its documents were counted.

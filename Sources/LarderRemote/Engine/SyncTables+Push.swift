@@ -229,8 +229,7 @@ extension SyncTables {
       let loading = try loadings[number] ?? self.loading(of: number, tx)
       loadings[number] = loading
       flight = OutboxEntry.Flight(
-        mutation: entry.mutation(name, key, record: record),
-        destination: SyncBase.bytes(ofScope: number) + [loading])
+        mutation: UUID.random(), destination: SyncBase.bytes(ofScope: number) + [loading])
       entry.flight = flight
       try tx.setOutboxEntry(name, key, to: entry)
     }

@@ -78,7 +78,17 @@ public final class SinceToken: Sendable {
 
   /// The token in a note; nil where it was forgotten.
   private static func token(_ note: [UInt8]) -> String? {
-    note.first == 0 ? nil : String(decoding: note, as: UTF8.self)
+    switch note.first {
+    case 0: nil
+    case 1: String(decoding: note.dropFirst(), as: UTF8.self)
+    default: String(decoding: note, as: UTF8.self)
+    }
+  }
+
+  /// The note of a token. One that begins with U+0000 or U+0001 has a byte in front, which tells it from a forgotten one.
+  private static func note(of token: String) -> [UInt8] {
+    let bytes = [UInt8](token.utf8)
+    return bytes.first.map { $0 <= 1 } == true ? [1] + bytes : bytes
   }
 
   /// The note of a forgotten token. It is different each time, so that a page which was asked for before does not
@@ -107,7 +117,7 @@ public final class SinceToken: Sendable {
     _ token: String, from start: Start, _ save: () async throws -> Result
   ) async throws -> Result {
     let isOutdated = Locked(false)
-    let note = AttachedNote(noteName, [UInt8](token.utf8), in: store) { [state] stored in
+    let note = AttachedNote(noteName, Self.note(of: token), in: store) { [state] stored in
       let isCurrent =
         stored == start.stored
         && state.withLock { $0.forgetCount } == start.forgetCount
@@ -130,7 +140,7 @@ public final class SinceToken: Sendable {
     state.withLock { state in
       // Forgotten behind the save, or while it found nothing to change.
       guard state.forgetCount == start.forgetCount else { return }
-      (state.stored, state.reached) = (note.isKept ? [UInt8](token.utf8) : start.stored, token)
+      (state.stored, state.reached) = (note.isKept ? Self.note(of: token) : start.stored, token)
     }
     return result
   }
@@ -139,7 +149,7 @@ public final class SinceToken: Sendable {
   private func takeBack(_ token: String, to start: Start) async throws {
     let (noteName, state) = (noteName, state)
     try await store.write { scope in
-      guard try scope.note(noteName) == [UInt8](token.utf8),
+      guard try scope.note(noteName) == Self.note(of: token),
         state.withLock({ $0.forgetCount }) == start.forgetCount
       else { return }
       try scope.setNote(noteName, to: start.stored)

@@ -53,6 +53,26 @@ import Testing
     try desk.close()
   }
 
+  @Test("edits of collections that another engine sends are not counted as they are made either")
+  func countedBesideOthers() async throws {
+    let store = try Store.temporary()
+    _ = try SyncDesk(InMemoryRemote(), store: store, collections: [SyncedCollection(Seat.self)])
+    let desk = try SyncDesk(InMemoryRemote(), store: store)
+    let seats = store.repository(of: Seat.self)
+    try await desk.cards.save([Card(id: "a"), Card(id: "b")])
+    #expect(desk.engine.currentState.pendingCount == 2)
+
+    try await seats.save(Seat(number: 1, id: "a"))
+    #expect(desk.engine.currentState.pendingCount == 2)
+    try await desk.cards.save(Card(id: "c"))
+    #expect(desk.engine.currentState.pendingCount == 3)
+    var states = desk.engine.states.makeAsyncIterator()
+    #expect(await states.next()?.pendingCount == 3)
+    try await seats.delete(key: "a")
+    #expect(desk.engine.currentState.pendingCount == 3)
+    try desk.close()
+  }
+
   @Test("an engine that runs counts the edits of its collections, and not those of others")
   func others() async throws {
     let clock = ManualClock()

@@ -47,6 +47,21 @@ import Testing
   }
 
   @Test(
+    "a token is kept whatever it begins with",
+    arguments: ["\0", "\0abc", "\u{1}", "\u{1}\0", "", "é"])
+  func anyToken(_ text: String) async throws {
+    try await withTemporaryStore { store in
+      let scene = Scene(store) { token in
+        token == nil ? Self.page(1...1, text, isLast: false) : .prefetched
+      }
+      _ = try await scene.sync()
+      #expect(try scene.kept() == text)
+      try await scene.since.forget()
+      #expect(try scene.kept() == nil)
+    }
+  }
+
+  @Test(
     "pages are asked for in turn and saved as they come, each with its token, in one transaction")
   func pages() async throws {
     try await withTemporaryStore { store in

@@ -29,6 +29,20 @@ import Testing
     }
   }
 
+  @Test("a way along the index that finds the fewest is not given up for the same way")
+  func noRetreatToItself() throws {
+    try withVolumes { store, volumes in
+      let query = ShelvedVolume.where { $0.order < 100 && $0.note.contains("nowhere") }
+        .sorted(by: \.order).limit(20)
+
+      let plan = try query.explain(in: store)
+
+      #expect(plan.order == .index && plan.abandonedCount == 0, "\(plan)")
+      #expect(plan.examinedCount <= 200, "\(plan)")
+      #expect(try volumes.fetch(query).isEmpty)
+    }
+  }
+
   @Test("a way along an index is given up where too few documents on it match, and none is lost")
   func retreat() throws {
     try withVolumes { store, volumes in

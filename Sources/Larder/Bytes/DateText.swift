@@ -1,5 +1,3 @@
-internal import Larder
-
 #if canImport(FoundationEssentials)
   package import FoundationEssentials
 #else
@@ -34,7 +32,7 @@ package enum DateText {
   }
 
   /// Whether bytes are a date in the form of `2026-03-01T09:30:00.250Z`, which ``text(of:)`` writes again.
-  static func isUsual(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+  package static func isUsual(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     // A leap second would become the one after.
     bytes.count == 24 && bytes[10] == UInt8(ascii: "T") && bytes[19] == UInt8(ascii: ".")
       && bytes[17] != UInt8(ascii: "6") && bytes[23] == UInt8(ascii: "Z")
