@@ -37,7 +37,7 @@ extension RemoteUpdater {
           continue
         }
         guard case .fromRemote(let page) = answer else { break }
-        let byteCount = page.token.utf8.count
+        let byteCount = SinceToken.note(of: page.token).count
         guard byteCount <= SinceToken.maximumByteCount else {
           throw DeltaError.tokenTooLong(byteCount: byteCount)
         }

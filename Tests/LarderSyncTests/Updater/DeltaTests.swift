@@ -203,6 +203,11 @@ import Testing
     try await withTemporaryStore { store in
       let long = Scene(store) { _ in Self.page(1...1, String(repeating: "t", count: 257)) }
       await #expect(throws: DeltaError.tokenTooLong(byteCount: 257)) { try await long.sync() }
+      // With the byte in front that it is kept with.
+      let escaped = Scene(store) { _ in
+        Self.page(1...1, "\0" + String(repeating: "t", count: 255))
+      }
+      await #expect(throws: DeltaError.self) { try await escaped.sync() }
       let count = try long.sellers.count()
       #expect(count == 0)
 

@@ -32,7 +32,7 @@ struct SearchHits {
     hits.sort { $0.words.lowerBound < $1.words.lowerBound }
   }
 
-  /// What words are asked for, each question once: phrases may have the same word many times.
+  /// The words that are looked for, each once: phrases may have the same word many times.
   private struct WordTests {
     private var numbers: [WordTest: Int] = [:]
     private var ready: [ReadyWordTest] = []
