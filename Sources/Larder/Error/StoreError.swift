@@ -63,7 +63,7 @@ public enum StoreError: Error, Equatable, Sendable {
   case unwritable(collection: String, key: String, reason: RecordError)
   /// The pages of the file are damaged. Nothing was changed; the store cannot be opened.
   case damagedFile(path: String, reason: String)
-  /// What was published in a folder, or the file of a letter, is damaged. Nothing was changed.
+  /// A published file, or that of a letter, is damaged. Nothing was changed.
   case damagedPublication(path: String, reason: String)
   /// A quarantine of the store was begun and did not come to its end: what is there is a part of what
   /// can be saved.
@@ -182,7 +182,7 @@ public enum StoreError: Error, Equatable, Sendable {
     }
   }
 
-  /// What to say where the file at `path` was published: nobody can mend it, and another takes its place.
+  /// The error as it reads for a published file at `path`, which is replaced and not repaired.
   func ofPublication(at path: String) -> StoreError {
     let reason: String
     switch self {
@@ -310,8 +310,8 @@ extension StoreError: CustomStringConvertible {
         + "`Store.quarantine(at:)`, or `larder quarantine`, then sets the file aside and saves what "
         + "can still be read into a new store. Or restore a backup."
     case .damagedPublication(let path, let reason):
-      "What was published as \(path) is damaged: \(reason). Publish it again, which replaces it; a "
-        + "letter is given up with `Mailbox.remove(_:)`, and posted again by who has posted it."
+      "What was published as \(path) is damaged: \(reason). Publish it again, which replaces it. If "
+        + "it is a letter, remove it with `Mailbox.remove(_:)`, and have it posted again."
     case .unfinishedQuarantine(let path, let reason):
       "The store at \(path) is not whole yet: \(reason). Run `Store.quarantine(at:)`, or "
         + "`larder quarantine`, once more, which goes on with it; or restore a backup."

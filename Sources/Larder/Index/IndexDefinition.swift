@@ -299,7 +299,7 @@ extension CollectionDescription {
     }
   }
 
-  /// What to do where the field at `path` cannot be indexed.
+  /// What an error advises if the field at `path` cannot be indexed.
   fileprivate func insteadOfIndex(over path: [String]) -> String {
     let property = "store what the index is to hold in a property of its own, and index that one"
     guard case .document(let inner)? = kind(at: path)?.unwrapped else {

@@ -490,7 +490,8 @@ extension Execution {
       return count < limit
     }
     if limit < .max, case .index(let access) = plan.source, access.findsEachOnce {
-      // Which ones are counted does not matter. In the order of their keys all would have to be found first.
+      // Which ones are counted does not matter. In the order of their keys all would have to be found first: 308 ms in
+      // place of 2.8, not optimized, for one of 20,000 among 200,000 documents.
       try forEachEntry(access, transaction, taker)
     } else {
       try forEachUnsorted(in: transaction, taker)

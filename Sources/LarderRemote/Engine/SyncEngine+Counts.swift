@@ -4,7 +4,7 @@ internal import LarderLMDB
 // How much waits to be sent.
 
 extension SyncEngine {
-  /// What is known from when all edits were last looked at.
+  /// What was found when all edits were last looked at.
   struct Counted {
     /// Edits of collections of others.
     var others = 0

@@ -168,7 +168,7 @@ public final class SyncEngine: Sendable, Updater {
     for observer in observers.withLock({ Array($0.continuations.values) }) { observer.finish() }
   }
 
-  /// What it does now. Takes a read of the store, for the number of edits.
+  /// What it does now. Reads the number of edits from the store.
   public var currentState: SyncState {
     renewPendingCount()
     return state.withLock { $0 }

@@ -97,10 +97,10 @@ struct ThreeWayMerge {
     else {
       // Of a document that both have made, what it lacks here, or still has as it was made, says nothing of what it
       // has there.
-      if beganWithNothing, versions.here == versions.before, let there = versions.there {
-        return there
+      if beganWithNothing, versions.here == nil || versions.here == versions.before {
+        return versions.there ?? versions.here
       }
-      return versions.here ?? (beganWithNothing ? versions.there : nil)
+      return versions.here
     }
     var old: DynamicDocument?
     if case .document(let document)? = versions.before { old = document }

@@ -29,7 +29,7 @@ public enum DeltaError: Error, Equatable {
   /// To be thrown by a fetch: the remote knows nothing of the token any more. The updater forgets it and
   /// asks again, once, with none.
   case tokenExpired
-  /// A token is longer than 256 bytes; nothing of its page was saved.
+  /// A token is longer than 256 bytes, or than 255 if it begins with U+0000 or U+0001; nothing of its page was saved.
   case tokenTooLong(byteCount: Int)
   /// A page that is not the last one has the token with which it was asked for; it was saved, but there
   /// is no way on.

@@ -88,7 +88,7 @@ public final class SinceToken: Sendable {
   /// The note of a token. One that begins with U+0000 or U+0001 has a byte in front, which tells it from a forgotten one.
   static func note(of token: String) -> [UInt8] {
     let bytes = [UInt8](token.utf8)
-    return bytes.first.map { $0 <= 1 } == true ? [1] + bytes : bytes
+    return bytes.first ?? .max <= 1 ? [1] + bytes : bytes
   }
 
   /// The note of a forgotten token. It is different each time, so that a page which was asked for before does not
