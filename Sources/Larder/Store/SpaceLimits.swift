@@ -97,30 +97,48 @@ extension Engine {
   }
 
   /// Where the reserve of the disk is.
-  enum DiskReserve { case behindFile, inFreePages, nowhere }
+  enum DiskReserve {
+    case behindFile, inFreePages, nowhere
+    /// Apart from the file, until the transaction is committed.
+    case held(HeldRoom)
+  }
 
-  /// - Parameter savedByteCount: Of the documents that the transaction has written; nil for so many that it is
-  ///   worth asking where the file will end.
+  /// - Parameter writtenByteCount: About as much as the transaction writes; nil where that cannot be told.
   func diskReserve(
-    savedByteCount: Int?, in transaction: borrowing some Transaction & ~Copyable
+    writtenByteCount: Int?, in transaction: borrowing some Transaction & ~Copyable
   ) throws -> DiskReserve {
     guard environment.options.durability != .volatile else { return .behindFile }
     let reserve = spaceLimits(in: transaction).reserve
-    let isLarge = (savedByteCount ?? .max) > reserve / 4
-    // At least: pages that are changed are written elsewhere, too. Behind the commit there is another look.
-    let end = isLarge ? environment.usedByteCount(in: transaction) : 0
-    if try environment.keepReserve(reserve, behind: end, in: transaction) { return .behindFile }
+    if reserve == 0 { return .behindFile }
+    let isLarge = (writtenByteCount ?? .max) > reserve / 4
+    let used = isLarge ? environment.usedByteCount(in: transaction) : 0
+    // Pages that are changed are written elsewhere: at most all of them.
+    if isLarge, let free = environment.freeDiskByteCount, free < used + reserve,
+      !environment.isAtFileLimit(within: used + reserve)
+    {
+      if let room = environment.holdReserve(reserve) { return .held(room) }
+    } else if try environment.keepReserve(reserve, behind: used, in: transaction) {
+      return .behindFile
+    }
+    // Of a small transaction nothing is taken off.
+    let taken = isLarge ? min(used, writtenByteCount ?? used) : 0
     let free = try environment.freeByteCount(in: transaction)
-    return free >= environment.reachableReserve(reserve) ? .inFreePages : .nowhere
+    return free >= environment.reachableReserve(reserve) + taken ? .inFreePages : .nowhere
   }
 
   /// Takes the reserve anew where the last commit has made the file so much larger that it is used up: others may
   /// fill the disk before anybody writes again.
-  func renewDiskReserve() {
+  ///
+  /// - Parameter room: What the commit had to leave.
+  func renewDiskReserve(_ room: HeldRoom?) {
     guard environment.options.durability != .volatile else { return }
     // Where there is no room for it, the next save is refused.
     guard let map = try? environment.mapByteCount() else { return }
-    _ = try? environment.keepReserve(space.reserve(inMapOf: map))
+    let reserve = space.reserve(inMapOf: map)
+    let isKept = (try? environment.keepReserve(reserve)) ?? true
+    guard let room else { return }
+    room.release()
+    if !isKept { _ = try? environment.keepReserve(reserve) }
   }
 
   func shortage(of limit: Shortage.Limit) -> Shortage {

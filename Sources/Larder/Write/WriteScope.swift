@@ -44,6 +44,8 @@ public struct WriteScope: ~Copyable {
   var hasReconciled = false
   /// Whether something was deleted, or was about to be.
   var hasDeleted = false
+  /// What of the disk the commit may not use.
+  var heldRoom: HeldRoom?
   /// Whether the body so far has made room, and taken none.
   var hasOnlyDeleted: Bool { hasDeleted && !hasSaved }
   /// Whether the log takes only the keys of what is deleted: there was no room for the documents.
@@ -285,7 +287,7 @@ public struct WriteScope: ~Copyable {
     if let failure { throw failure }
     guard changeCount > 0 || hasWrittenMore else { return }
     let (engine, catalogue, start, changeCount) = (engine, catalogue, start, changeCount)
-    let searches = searchesToMerge
+    let (searches, room) = (searchesToMerge, heldRoom)
     if !searches.isEmpty { engine.indexWork.withLock { $0.searchesToMerge.formUnion(searches) } }
     let workGoesOn =
       !searches.isEmpty
@@ -298,7 +300,16 @@ public struct WriteScope: ~Copyable {
     state.transaction = UInt64(transaction.id)
     state.sequence += changeCount
     try transaction.put(state)
-    try transaction.commit()
+    do {
+      try transaction.commit()
+    } catch {
+      // Asked while the room is held: with it, the disk does not look full.
+      if let room {
+        defer { room.release() }
+        if let shortage = engine.shortage(error) { throw StoreError.full(shortage) }
+      }
+      throw error
+    }
     #if LARDER_MUTANTS
       try LogApart.write(engine.environment)
     #endif
@@ -308,7 +319,7 @@ public struct WriteScope: ~Copyable {
     if changeCount > 0 { engine.watchHub.wake(engine, changeCount: changeCount) }
     engine.heldSnapshots.look(engine)
     engine.fileGrowth.look(engine)
-    engine.renewDiskReserve()
+    engine.renewDiskReserve(room)
     if let start { engine.log.tellOfWrite(of: changeCount, ContinuousClock.now - start) }
   }
 }

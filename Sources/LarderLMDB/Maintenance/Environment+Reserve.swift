@@ -55,6 +55,15 @@ extension Environment {
     }
   }
 
+  /// Holds half of what ``reachableReserve(_:)`` says while a transaction commits that copies nobody knows how many
+  /// pages: the commit fails where it does not leave so much of the disk.
+  ///
+  /// - Returns: What holds it until it is let go of; nil where the disk has no such room.
+  package func holdReserve(_ byteCount: Int) -> HeldRoom? {
+    let room = HeldRoom(in: folder)
+    return room.take(reachableReserve(byteCount) / 2) ? room : nil
+  }
+
   private static var smallestReserve: Int { 32 << 10 }
 
   /// What can be kept of `byteCount`: at most a sixteenth of the disk, and of the largest file that

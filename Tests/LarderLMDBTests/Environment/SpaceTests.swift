@@ -153,6 +153,23 @@ struct SpaceTests {
     #expect(try environment.keepReserve(1 << 20))
   }
 
+  @Test("room that is held for a commit has no name, also behind a process that was killed")
+  func heldRoom() throws {
+    let environment = try Environment.open(at: folder.store)
+    try environment.store(["a": "1"])
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.store).sorted()
+    #expect(FileManager.default.createFile(atPath: folder.store + "/larder.room", contents: nil))
+
+    let room = try #require(environment.holdReserve(1 << 20))
+    let other = try #require(environment.holdReserve(1 << 20))
+
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.store).sorted() == names)
+    try environment.store(["b": "2"])
+    room.release()
+    room.release()
+    other.release()
+  }
+
   @Test("an environment that is compacted keeps its handles, its readers and its place")
   func compact() throws {
     let environment = try Environment.open(at: folder.store)
