@@ -52,6 +52,20 @@ extension Engine {
     return try body()
   }
 
+  /// Runs `body`, work of the background: once it has waited for other processes for half a second, it does not keep
+  /// others of this one waiting behind it, who may not have as much time.
+  ///
+  /// - Throws: `CancellationError` where it gave way; what `body` throws.
+  func givingWay(_ body: () throws -> Void) throws {
+    let end = WriteWait.now + 0.5
+    let isWanted = { @Sendable [writer] in writer.waitingCount == 0 || WriteWait.now < end }
+    do {
+      try waiting(until: nil, isWanted: isWanted, body)
+    } catch let error as LMDBError where error.code == .cancelled {
+      throw CancellationError()
+    }
+  }
+
   private func run<Result>(
     _ jobs: [WriteJob], then body: (inout WriteScope) throws -> Result
   ) throws -> Result {

@@ -69,8 +69,13 @@ extension Engine {
   var hasIndexesToRenew: Bool { indexWork.withLock { $0.nextToRenew() != nil } }
 
   private func workOnIndexes(hasRead: Bool = false) {
-    // Throws nothing in the background.
-    if !hasRead { try? renewIndexes(inBackground: true) }
+    do {
+      // It throws nothing else in the background.
+      if !hasRead { try givingWay { try renewIndexes(inBackground: true) } }
+    } catch is CancellationError {
+      indexWork.withLock { $0.isScheduled = false }
+      return scheduleIndexWork()
+    } catch {}
     if !hasRead, wantsRun(for: nextIndexWorkBehind()) {
       // Not in the writer's line, where others wait.
       indexQueue.async { [weak self] in
@@ -83,7 +88,10 @@ extension Engine {
     guard nextIndexWorkBehind() != nil || hasSearchWork else { return }
     do {
       // Nobody waits for it: it lets reads go on, and takes a larger map only where none runs.
-      try workOnIndex(inBackground: true, drainSeconds: 0)
+      try givingWay { try workOnIndex(inBackground: true, drainSeconds: 0) }
+    } catch is CancellationError {
+      // Behind those who stand in the line.
+      scheduleIndexWork()
     } catch {
       // The store is closing, it is full, or it is damaged: whoever uses it next hears of that. The
       // work goes on with a later write or with the next opening; another index may have room.
@@ -120,6 +128,8 @@ extension Engine {
       scheduleIndexWork()
       return true
     } catch {
+      // Of one that has only given way nothing is lost.
+      if (error as? LMDBError)?.code == .cancelled { throw error }
       let shortage = shortage(error)
       // One that waits for room is no reason for steps without a run.
       indexRuns.withLock { shortage == nil ? $0.giveUp(number) : $0.forget() }

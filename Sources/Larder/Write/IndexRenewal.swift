@@ -18,14 +18,15 @@ extension Engine {
   ///   - collection: Whose indexes are meant; nil for all.
   ///   - inBackground: Whether nobody has asked for it. One that fails is passed over then, and tried again
   ///     later.
-  /// - Throws: Never in the background. Those before the one that failed are renewed.
+  /// - Throws: In the background only where it gave way. Those before the one that failed are renewed.
   func renewIndexes(of collection: String? = nil, inBackground: Bool = false) throws {
     while let (number, record) = nextIndexToRenew(of: collection, inBackground) {
       do {
         try renewIndex(number, drainSeconds: inBackground ? 0 : nil)
         indexWork.withLock { $0.hasRenewed(number) }
       } catch {
-        guard inBackground else { throw error }
+        let gaveWay = (error as? LMDBError)?.code == .cancelled
+        guard inBackground, !gaveWay else { throw error }
         // Whoever opens it again, or writes next, goes on.
         if isClosure(error) { return }
         passOver(number, record, error)

@@ -89,11 +89,24 @@ extension WriteScope {
   /// the log of changes would take what deleting gives back, and gives way.
   private mutating func checkDisk() throws {
     guard changeCount > 0 || hasSaved else { return }
-    // A step of an index, for example, writes no documents, and is not counted.
-    let reserve = try engine.diskReserve(
-      savedByteCount: hasSaved && savedByteCount == 0 ? nil : savedByteCount, in: transaction)
-    if reserve == .behindFile { return }
-    if hasSaved, reserve == .nowhere {
+    // Each document may be on a page of its own, and in another of an index. A step of an index, for example, writes
+    // no documents, and is not counted.
+    let written = hasSaved ? savedByteCount + Int(clamping: changeCount) * (8 << 10) : 0
+    let isUnknown = hasSaved && savedByteCount == 0
+    let reserve: Engine.DiskReserve =
+      heldRoom != nil
+      ? .behindFile
+      : try engine.diskReserve(writtenByteCount: isUnknown ? nil : written, in: transaction)
+    var isNowhere = false
+    switch reserve {
+    case .behindFile: return
+    case .held(let room):
+      if hasSaved { heldRoom = room }
+      return
+    case .inFreePages: break
+    case .nowhere: isNowhere = true
+    }
+    if hasSaved, isNowhere {
       let reserve = engine.environment.reachableReserve(
         engine.spaceLimits(in: transaction).reserve)
       var shortage = engine.shortage(
@@ -102,7 +115,7 @@ extension WriteScope {
       shortage.waitingConsumer = try slowestConsumer()?.name
       throw StoreError.full(shortage)
     }
-    _ = try giveWay(withConsumers: reserve == .nowhere)
+    _ = try giveWay(withConsumers: isNowhere)
   }
 
   /// Lets go of some old changes of the log; false where there are none.
@@ -164,10 +177,12 @@ extension Engine {
   /// log waited for.
   func schedulePruning() {
     writer.enqueue { [weak self] in
-      // The store is closing, or full: whoever writes next goes on.
-      try? self?.perform { scope in
-        scope.prunedByteCount = ChangeLogPruning.largestByteCount
-        scope.hasWrittenMore = true
+      // The store is closing, or full, or this gives way: whoever writes next goes on.
+      try? self?.givingWay {
+        try self?.perform { scope in
+          scope.prunedByteCount = ChangeLogPruning.largestByteCount
+          scope.hasWrittenMore = true
+        }
       }
     }
   }

@@ -287,4 +287,45 @@ import Testing
     #expect(try store.repository(of: Note.self).count() == 200)
     try verifyAndClose(store)
   }
+
+  #if os(Linux)
+    @Test("compacting ends in time although work of the background waits for another process")
+    func behindTheBackground() async throws {
+      try makeSearched()
+      let other = try OtherProcess("hold-writer", folder.store)
+      _ = try other.expect("holding")
+      // Looks whether there is anything to merge, behind the other one.
+      let store = try Store(at: folder.store)
+      #expect(try await eventually { store.engine.environment.turn?.isAwaited == true })
+
+      for isOnThread in [true, false] {
+        do {
+          if isOnThread {
+            _ = try OnThread { try store.compact(timeout: .milliseconds(1)) }.value()
+          } else {
+            try await store.compact(timeout: .milliseconds(1))
+          }
+          Issue.record("it was compacted beside another process")
+        } catch StoreError.storage(let failure) {
+          #expect(failure.code == .inUse)
+        }
+      }
+
+      other.goOn()
+      _ = try other.expect("saved")
+      #expect(other.finish().isEmpty)
+      try await store.compact(timeout: .seconds(600))
+      #expect(try store.collection("texts").count() == 1)
+      try store.close()
+    }
+
+    private func makeSearched() throws {
+      let store = try Store(at: folder.store)
+      let texts = store.collection("texts")
+      try texts.save([["id": "a", "text": "one"]], keyField: "id")
+      try texts.createSearchIndex(on: ["text"])
+      try texts.buildIndexes()
+      try store.close()
+    }
+  #endif
 }
