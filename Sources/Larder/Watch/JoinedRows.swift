@@ -184,8 +184,8 @@ extension JoinedRows {
     let related = link.wanted(model).map { key -> [Other] in
       guard let rows = having[key]?.values else { return [] }
       if rows.count == 1 { return rows.map(\.model) }
-      return rows.map { (offset: others.offset(of: $0), model: $0.model) }
-        .sorted { $0.offset < $1.offset }.map(\.model)
+      return rows.map { (order: others.order(of: $0), row: $0) }
+        .sorted { $0.order < $1.order }.map(\.row.model)
     }
     return Included(model: model, related: link.related(related))
   }
