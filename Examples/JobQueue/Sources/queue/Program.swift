@@ -4,7 +4,7 @@ import Larder
 @main
 struct Program {
   static let usage = """
-    usage: queue add QUEUE COMMAND TEXT   COMMAND is shout, reverse or crash
+    usage: queue add QUEUE COMMAND TEXT   COMMAND is shout, reverse, crash or die
            queue work QUEUE [forever]     does what waits, or whatever comes
            queue list
     """
@@ -18,9 +18,19 @@ struct Program {
       try Data().write(to: URL(filePath: file))
       _exit(9)
     },
+    // Ends every worker.
+    "die": { _ in _exit(9) },
   ]
 
-  static func main() async throws {
+  static func main() async {
+    do {
+      try await run()
+    } catch {
+      stop("\(error)")
+    }
+  }
+
+  static func run() async throws {
     let folder = ProcessInfo.processInfo.environment["QUEUE_FOLDER"] ?? "queue.store"
     let store = try Store(at: URL(filePath: folder), documents: [Job.self])
     let jobs = store.repository(of: Job.self)
@@ -36,9 +46,12 @@ struct Program {
       let worker = Worker(store: store, queue: arguments[2], handlers: handlers)
       try await worker.run(untilEmpty: arguments.last != "forever")
     case ("list", 1): for job in try jobs.fetch(Job.all) { print(job.line) }
-    default:
-      FileHandle.standardError.write(Data((usage + "\n").utf8))
-      exit(1)
+    default: stop(usage)
     }
+  }
+
+  static func stop(_ message: String) -> Never {
+    FileHandle.standardError.write(Data((message + "\n").utf8))
+    exit(1)
   }
 }

@@ -8,11 +8,12 @@ import Larder
 ///
 /// What a job does outside of the store happens at least once: if the process is killed between doing it
 /// and saving that it is done, the next worker does it again. Give the receiver the job's id, so that it can
-/// tell. What a job does in the store can be done in ``finish(_:_:)``, and then happens exactly once.
+/// tell. What a job does in the store can be done in ``finish(_:_:of:readAt:)``, and then happens exactly once.
 ///
 /// A job has to end within 20 seconds. The consumer holds its name for 30 seconds, and renews that only
 /// when it is asked for the next batch, from the tenth second on. If a job takes longer, another worker may
-/// take over and do it at the same time, and this one ends with `StoreError.consumerLost`.
+/// take over and do it at the same time. Then this one saves nothing of it, and ends with
+/// `StoreError.consumerLost`.
 struct Worker {
   typealias Handler = @Sendable (String) async throws -> String
 
@@ -34,32 +35,57 @@ struct Worker {
       let (job, sequence) = try store.read { snapshot in
         (try snapshot.fetch(Job.waiting(in: queue).limit(1)).first, snapshot.sequence)
       }
-      // One for each batch, so that the time of several does not add up. Finishing it is a change, which
+      // One for each batch, so that the time of several does not add up. Beginning it is a change, which
       // brings the next batch.
-      if let job { try await perform(job) }
-      try await store.write { try $0.acknowledge(batch, readAt: sequence) }
+      if let job, let begun = try await begin(job) {
+        try await finish(begun, try await result(of: begun), of: batch, readAt: sequence)
+      } else {
+        try await store.write { try $0.acknowledge(batch, readAt: sequence) }
+      }
       if untilEmpty, try jobs.count(Job.waiting(in: queue)) == 0 { return }
     }
   }
 
-  private func perform(_ job: Job) async throws {
+  /// Counts an attempt before it is made: a job that ends its worker each time is given up, too, and does not
+  /// block those behind it. Returns nil if there is nothing to do.
+  private func begin(_ job: Job) async throws -> Job? {
+    let maximumAttempts = maximumAttempts
+    let begun = try await store.write { tx in
+      try tx.update(Job.self, job.id) { job in
+        guard job.state == .waiting else { return }
+        if job.attempts < maximumAttempts {
+          job.attempts += 1
+        } else {
+          (job.state, job.result) = (.failed, "its worker ended each time")
+        }
+      }
+    }
+    guard let begun, begun.state != .waiting else { return begun }
+    report(begun)
+    return nil
+  }
+
+  /// Any error of the handler is the job's, also a `CancellationError`, unless this worker is to end.
+  private func result(of job: Job) async throws -> Result<String, any Error> {
     do {
       guard let handler = handlers[job.command] else { throw UnknownCommand(name: job.command) }
-      try await finish(job, .success(handler(job.text)))
-    } catch let error as StoreError {
-      throw error
-    } catch is CancellationError {
-      throw CancellationError()
+      return .success(try await handler(job.text))
     } catch {
-      try await finish(job, .failure(error))
+      try Task.checkCancellation()
+      return .failure(error)
     }
   }
 
-  private func finish(_ job: Job, _ result: Result<String, any Error>) async throws {
+  /// Saves the result and acknowledges the batch in one transaction: nothing is saved by a worker that another one
+  /// has replaced.
+  private func finish(
+    _ job: Job, _ result: Result<String, any Error>, of batch: ChangeBatch, readAt sequence: UInt64
+  ) async throws {
     let maximumAttempts = maximumAttempts
     let finished = try await store.write { tx in
-      try tx.update(Job.self, job.id) { job in
-        job.attempts += 1
+      try tx.acknowledge(batch, readAt: sequence)
+      return try tx.update(Job.self, job.id) { job in
+        guard job.state == .waiting else { return }
         switch result {
         case .success(let text): (job.state, job.result) = (.done, text)
         case .failure(let error):
@@ -69,7 +95,12 @@ struct Worker {
         }
       }
     }
-    if let finished { print(finished.line) }
+    if let finished { report(finished) }
+  }
+
+  private func report(_ job: Job) {
+    print(job.line)
+    fflush(nil)  // Into a pipe, print would wait until there is more.
   }
 }
 

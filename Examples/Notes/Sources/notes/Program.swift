@@ -13,7 +13,15 @@ struct Program {
            notes watch [COUNT]      the open notes, again after each change
     """
 
-  static func main() async throws {
+  static func main() async {
+    do {
+      try await run()
+    } catch {
+      stop("\(error)")
+    }
+  }
+
+  static func run() async throws {
     let environment = ProcessInfo.processInfo.environment
     let folder =
       environment["NOTES_FOLDER"].map { URL(filePath: $0) }
@@ -29,7 +37,8 @@ struct Program {
     case ("find", _) where !text.isEmpty: show(try notebook.containing(text))
     case ("done", let number?): require(try notebook.finish(number), number)
     case ("delete", let number?): require(try notebook.delete(number), number)
-    case ("watch", let count): try await watch(notebook, count: count ?? .max)
+    case ("watch", nil) where text.isEmpty: try await watch(notebook, count: .max)
+    case ("watch", let count?) where count > 0: try await watch(notebook, count: count)
     default: stop(usage)
     }
   }

@@ -2,7 +2,7 @@ import Larder
 import LarderSync
 
 extension RemoteUpdater {
-  /// Takes the articles of a server, and leaves alone what the user has read.
+  /// Takes the articles of a server in place of those that are stored, and leaves alone what the user has read.
   ///
   /// - Parameter download: Everything that is on the user's list.
   public static func articles(
@@ -15,7 +15,7 @@ extension RemoteUpdater {
       $0
     } save: { page, origin in
       try await articles.save(
-        page,
+        page, clearBeforeSaving: Article.all,
         onConflict: .merge { stored, new in
           var merged = new
           merged.isRead = stored.isRead

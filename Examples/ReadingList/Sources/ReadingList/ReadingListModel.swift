@@ -39,7 +39,8 @@ public final class ReadingListModel {
   /// The list changes when the repository has changed, so there is nothing to update here.
   public func markRead(_ article: Article) async {
     do {
-      try await articles.update(article.id) { $0.isRead = true }
+      // It is nil where a refresh has taken the article off the list meanwhile, and there is nothing to mark.
+      _ = try await articles.update(article.id) { $0.isRead = true }
       failure = nil
     } catch {
       failure = error

@@ -67,11 +67,12 @@ import Testing
     #expect(model.list.rows == [new])
   }
 
-  @Test("a refresh takes the server's titles and keeps what the user has read")
+  @Test("a refresh takes the server's list and keeps what the user has read")
   func refreshing() async throws {
     try await withTemporaryStore { store in
       let stored = store.repository(of: Article.self)
-      try await stored.save(old)
+      let gone = Article(id: 3, title: "Cake", savedAt: old.savedAt)
+      try await stored.save([old, gone])
       try await stored.update(1) { $0.isRead = true }
       let page = [Article(id: 1, title: "Bread, revised", savedAt: old.savedAt), new]
       let updater = RemoteUpdater.articles(in: stored, limiter: FetchLimiter()) { page }
