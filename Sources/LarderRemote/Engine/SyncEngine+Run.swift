@@ -41,6 +41,9 @@ extension SyncEngine {
           try await limiter.sleep(for: budget)
           isOver.withLock { $0 = true }
           limiter.cancel()
+          // Whoever runs as well goes on when the interval has passed: what was called off may be the sync of others,
+          // and end later than this.
+          if !isPaused { limiter.wake() }
           return nil
         }
         defer { group.cancelAll() }
@@ -52,8 +55,6 @@ extension SyncEngine {
     } catch is CancellationError
       where isOver.withLock({ $0 }) || isPaused && !Task.isCancelled
     {
-      // Whoever runs as well goes on when the interval has passed.
-      if !isPaused { limiter.wake() }
       return false
     }
   }

@@ -20,7 +20,8 @@ public struct SyncState: Sendable, Equatable {
     case pushing(Int)
     /// The remote did not answer; the engine tries again by itself.
     case offline(String)
-    /// The remote wants a (new) token. The engine asks again when ``SyncEngine/sync(_:)`` is called, and after a day.
+    /// The remote wants a (new) token. The engine asks again when ``SyncEngine/sync(_:)`` is called with
+    /// ``SyncTiming/afterNow``, after an edit, and after a day.
     case needsSignIn
     /// The user may not use a scope.
     case forbidden(String)
@@ -41,7 +42,7 @@ public struct SyncState: Sendable, Equatable {
   public internal(set) var rejectedCount = 0
   /// Documents of the remote that could not be saved here: ``SyncEngine/refused()`` has them, with the reasons.
   public internal(set) var refusedCount = 0
-  /// When the last sync succeeded, by the time of day; nil for never.
+  /// When the last sync of this engine succeeded, by the time of day; nil where none has yet.
   public internal(set) var lastSynced: Date?
 }
 

@@ -111,6 +111,37 @@ import Testing
     await #expect(throws: StoreError.self) { while try await updates.next() != nil {} }
   }
 
+  @Test("an engine that runs goes on whichever sync a budget has broken off")
+  func manyBudgets() async throws {
+    let pulls = Locked(0)
+    let remote = ClosureRemote { [server] request in
+      pulls.withLock { $0 += 1 }
+      try await Task.sleep(for: .milliseconds(3))
+      return try await server.pull(request)
+    } push: { [server] in
+      try await server.push($0)
+    }
+    let store = try Store.temporary()
+    let engine = try SyncEngine(
+      store, remote: remote, collections: [SyncedCollection(Card.self)], scopes: ["all"],
+      account: "me", interval: .milliseconds(20))
+    let running = Task { await engine.run() }
+
+    for round in 0..<repetitions(60) {
+      let others = Task { for _ in 0..<4 { _ = try? await engine.sync(.afterNow) } }
+      for part in 1...3 {
+        _ = try? await engine.run(budget: .milliseconds(3 + 6 * part - round % 6))
+      }
+      await others.value
+      let count = pulls.withLock { $0 }
+      try #require(try await eventually { pulls.withLock { $0 } > count })
+    }
+
+    running.cancel()
+    await running.value
+    try store.close()
+  }
+
   @Test("not everything is done while the remote puts an edit off")
   func putOffInBudget() async throws {
     let desk = try SyncDesk(server)
