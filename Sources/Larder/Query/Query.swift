@@ -104,6 +104,22 @@ extension Document {
   }
 }
 
+// The same for where the type of the documents is known already.
+extension Query {
+  /// Every document of the collection: `contacts.fetch(.all)`.
+  public static var all: Self { Query() }
+
+  /// The documents that `condition` holds for: `contacts.fetch(.where { $0.city == "Oslo" })`.
+  public static func `where`(_ condition: (Fields<Entity>) -> Filter<Entity>) -> Self {
+    Query().where(condition)
+  }
+
+  /// The documents whose field is true: `contacts.fetch(.where { $0.isActive })`.
+  public static func `where`(_ condition: (Fields<Entity>) -> QueryField<Entity, Bool>) -> Self {
+    Query().where(condition)
+  }
+}
+
 extension Query: CustomStringConvertible {
   public var description: String { "\(Entity.schema.name) where \(selection)" }
 }

@@ -119,6 +119,8 @@ extension Reading where Self: ~Copyable {
   ) throws -> [Included<Entity, [Other]>] where Entity.Key: Comparand {
     try fetch(query, collecting: others, QueryField<Other, Entity.Key>(key).operand) {
       $0[keyPath: key]
+    } stored: {
+      Value(storing: $0)
     }
   }
 
@@ -132,20 +134,54 @@ extension Reading where Self: ~Copyable {
   ) throws -> [Included<Entity, [Other]>] where Entity.Key: Comparand {
     try fetch(query, collecting: others, QueryField<Other, Entity.Key?>(key).operand) {
       $0[keyPath: key]
+    } stored: {
+      Value(storing: $0)
+    }
+  }
+
+  /// The documents that `query` selects, each with those of another collection that refer to it by
+  /// their field, where keys have a type of their own with a raw value.
+  ///
+  /// - Throws: As the other ones.
+  public borrowing func fetch<Entity: Document, Other: Document>(
+    _ query: Query<Entity>, collecting others: Query<Other>,
+    by key: any KeyPath<Other, Entity.Key> & Sendable
+  ) throws -> [Included<Entity, [Other]>]
+  where Entity.Key: RawRepresentable & Equatable & Sendable, Entity.Key.RawValue: Comparand {
+    try fetch(query, collecting: others, QueryField<Other, Entity.Key>(key).rawOperand) {
+      $0[keyPath: key]
+    } stored: {
+      Value(storing: $0.rawValue)
+    }
+  }
+
+  /// The documents that `query` selects, each with those of another collection that refer to it by
+  /// their field, which may be nil, where keys have a type of their own with a raw value.
+  ///
+  /// - Throws: As the other ones.
+  public borrowing func fetch<Entity: Document, Other: Document>(
+    _ query: Query<Entity>, collecting others: Query<Other>,
+    by key: any KeyPath<Other, Entity.Key?> & Sendable
+  ) throws -> [Included<Entity, [Other]>]
+  where Entity.Key: RawRepresentable & Equatable & Sendable, Entity.Key.RawValue: Comparand {
+    try fetch(query, collecting: others, QueryField<Other, Entity.Key?>(key).optionalRawOperand()) {
+      $0[keyPath: key]
+    } stored: {
+      Value(storing: $0.rawValue)
     }
   }
 
   private borrowing func fetch<Entity: Document, Other: Document>(
     _ query: Query<Entity>, collecting others: Query<Other>, _ operand: Operand,
-    key: (Other) -> Entity.Key?
-  ) throws -> [Included<Entity, [Other]>] where Entity.Key: Comparand {
+    key: (Other) -> Entity.Key?, stored: (Entity.Key) -> Value
+  ) throws -> [Included<Entity, [Other]>] {
     try others.selection.checkMatchesWhole("collecting")
     let models = try fetch(query)
     var found: [Entity.Key: [Other]] = [:]
     // As many as an index looks for in one go.
     for start in stride(from: 0, to: models.count, by: 200) {
       let keys = models[start..<min(start + 200, models.count)].map(\.entityAccessorKey)
-      let condition = FilterNode.test(operand, .isAny(keys.map { Value(storing: $0) }))
+      let condition = FilterNode.test(operand, .isAny(keys.map(stored)))
       let part = others.where { _ in Filter(node: condition) }
       for other in try fetch(part) {
         if let key = key(other) { found[key, default: []].append(other) }

@@ -58,4 +58,28 @@ extension StoreRepository {
   ) throws -> [Included<Entity, [Other]>] where Entity.Key: Comparand {
     try store.read { try $0.fetch(query, collecting: others, by: key) }
   }
+
+  /// The documents that `query` selects, each with those of another collection that refer to it,
+  /// where keys have a type of their own with a raw value.
+  ///
+  /// - Throws: As the other ones.
+  public func fetch<Other: Document>(
+    _ query: Query<Entity>, collecting others: Query<Other>,
+    by key: any KeyPath<Other, Entity.Key> & Sendable
+  ) throws -> [Included<Entity, [Other]>]
+  where Entity.Key: RawRepresentable & Equatable & Sendable, Entity.Key.RawValue: Comparand {
+    try store.read { try $0.fetch(query, collecting: others, by: key) }
+  }
+
+  /// The documents that `query` selects, each with those of another collection that refer to it by a
+  /// field that may be nil, where keys have a type of their own with a raw value.
+  ///
+  /// - Throws: As the other ones.
+  public func fetch<Other: Document>(
+    _ query: Query<Entity>, collecting others: Query<Other>,
+    by key: any KeyPath<Other, Entity.Key?> & Sendable
+  ) throws -> [Included<Entity, [Other]>]
+  where Entity.Key: RawRepresentable & Equatable & Sendable, Entity.Key.RawValue: Comparand {
+    try store.read { try $0.fetch(query, collecting: others, by: key) }
+  }
 }

@@ -30,6 +30,30 @@ import Testing
         == ["a", "b"])
   }
 
+  @Test("where the type of the documents is known, a query does without its name")
+  func withoutType() async throws {
+    #expect(try keys(of: .all) == ["a", "b", "c"])
+    #expect(try keys(of: .where { $0.isActive }) == ["a", "b"])
+    #expect(
+      try keys(of: .where { $0.city == "Oslo" }.sorted(by: \.order).limit(1)) == ["b"])
+    try withTemporaryStore { store in
+      let repository = store.repository(of: Contact.self)
+      try repository.save(contacts)
+      #expect(try repository.count(.where { $0.order > 2 }) == 2)
+      #expect(try repository.exists(.where(\.isActive)))
+      try repository.save([contacts[0]], clearBeforeSaving: .where { $0.city == "Oslo" })
+      #expect(try repository.fetch(.all).map(\.id) == ["a", "c"])
+      #expect(try repository.delete(.all) == 2)
+      let plain = store.repository(of: CallSiteNote.self)
+      try plain.save(CallSiteNote(id: 1, text: "one"))
+      #expect(try plain.fetch(.where { $0.text == "one" }).count == 1)
+    }
+    let memory = InMemoryRepository(of: CallSiteNote.self)
+    try await memory.save([CallSiteNote(id: 1, text: "one"), CallSiteNote(id: 2, text: "two")])
+    #expect(try memory.fetch(.where { $0.text != "one" }.limit(2)).map(\.id) == [2])
+    #expect(try memory.count(.all) == 2)
+  }
+
   @Test("Bool fields stand alone, negated, and between other conditions")
   func booleans() throws {
     #expect(try keys(of: Contact.where { $0.isActive }) == ["a", "b"])
@@ -193,4 +217,9 @@ import Testing
     }
     #expect(try keys(of: query) == ["a"])
   }
+}
+
+private struct CallSiteNote: Codable, Identifiable, Equatable {
+  var id: Int
+  var text: String
 }

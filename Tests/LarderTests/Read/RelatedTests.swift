@@ -45,6 +45,26 @@ import Testing
     }
   }
 
+  @Test("documents whose keys have a type of their own come with those that refer to them")
+  func collectingByTypedKeys() throws {
+    try withTemporaryStore { store in
+      let shelves = store.repository(of: LabelledShelf.self)
+      try shelves.save([1, 2, 3].map { LabelledShelf(id: ShelfLabel(rawValue: $0)) })
+      try store.repository(of: LabelledJar.self).save([
+        LabelledJar(id: 1, shelf: ShelfLabel(rawValue: 2)),
+        LabelledJar(id: 2, shelf: ShelfLabel(rawValue: 1), spare: ShelfLabel(rawValue: 3)),
+        LabelledJar(id: 3, shelf: ShelfLabel(rawValue: 2), spare: ShelfLabel(rawValue: 9)),
+      ])
+
+      let jars = try shelves.fetch(
+        LabelledShelf.all, collecting: LabelledJar.all.sorted(by: \.id, .reverse), by: \.shelf)
+      let spare = try shelves.fetch(LabelledShelf.all, collecting: LabelledJar.all, by: \.spare)
+
+      #expect(jars.map { $0.related.map(\.id) } == [[2], [3, 1], []])
+      #expect(spare.map { $0.related.map(\.id) } == [[], [], [2]])
+    }
+  }
+
   @Test("documents come with those that refer to them, in the order that these are asked for in")
   func collecting() throws {
     try withBoth { store in
@@ -189,4 +209,21 @@ import Testing
 
     #expect(sections.map { $0.models.map(\.id) } == [["b"], ["a", "c"]])
   }
+}
+
+private struct ShelfLabel: RawRepresentable, Storable, DocumentKey, Hashable, Comparable {
+  var rawValue: Int
+  static func < (first: Self, second: Self) -> Bool { first.rawValue < second.rawValue }
+}
+
+@Document
+private struct LabelledShelf: Identifiable {
+  var id: ShelfLabel
+}
+
+@Document
+private struct LabelledJar: Identifiable {
+  var id: Int
+  @Indexed var shelf: ShelfLabel
+  var spare: ShelfLabel?
 }
