@@ -94,7 +94,7 @@ struct Program {
     }
     throw UsageError(
       "there is no command \(name.inQuotes)"
-        + Spelling.suggestion(name, among: commands.map { $0.name }))
+        + Spelling.suggestion(name, among: commands.map { $0.name }.filter { $0 != "help" }))
   }
 }
 

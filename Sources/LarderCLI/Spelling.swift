@@ -32,9 +32,16 @@ enum Spelling {
 }
 
 extension String {
-  /// This text between backquotes, fit to be shown by a terminal.
+  /// This text between backquotes, fit to be shown by a terminal: what would steer it is shown by its number.
   var inQuotes: String {
-    let shown = unicodeScalars.filter { $0.properties.generalCategory != .control }
-    return "`" + String(String.UnicodeScalarView(shown)) + "`"
+    var shown = ""
+    for scalar in unicodeScalars {
+      switch scalar.properties.generalCategory {
+      case .control, .lineSeparator, .paragraphSeparator:
+        shown += "\\u{\(String(scalar.value, radix: 16))}"
+      default: shown.unicodeScalars.append(scalar)
+      }
+    }
+    return "`" + shown + "`"
   }
 }

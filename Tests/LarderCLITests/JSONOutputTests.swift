@@ -44,6 +44,24 @@ struct JSONOutputTests {
     #expect(Spelling.distance("", "abc") == 3)
     #expect(Spelling.suggestion("cuont", among: ["count", "check"]) == "; did you mean `count`?")
     #expect(Spelling.suggestion("import", among: ["get"]) == "")
+    // What a terminal would not show is the difference.
+    #expect(
+      Spelling.suggestion("na[31mme", among: ["na\u{1B}[31mme"])
+        == "; did you mean `na\\u{1b}[31mme`?")
+  }
+
+  @Test("columns of a table stand below each other whatever their characters are as wide as")
+  func wideCells() {
+    var table = Table(("name", .left), ("count", .right))
+    table.add("plain", "1")
+    table.add("\u{5BB6}\u{65CF}", "22")
+    table.add("e\u{301}\u{1F468}\u{200D}\u{1F469}", "333")
+
+    #expect(
+      table.lines == [
+        "name   count", "plain      1", "\u{5BB6}\u{65CF}      22",
+        "e\u{301}\u{1F468}\u{200D}\u{1F469}      333",
+      ])
   }
 
   @Test("numbers are grouped by thousands")

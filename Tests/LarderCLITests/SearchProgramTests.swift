@@ -93,6 +93,13 @@ struct SearchProgramTests {
     #expect(index.status == 0, "\(index)")
     #expect(
       index.output.contains("index `search` waits for a program with the tokenizer `letters.1`"))
+    // Nor is it replaced, which the app could not use.
+    for arguments in [["--search", "title"], ["body", "--name", "search"]] {
+      let replacing = try larder.runOnStore(["index", "notes"] + arguments)
+      #expect(replacing.status == 1 && replacing.output.isEmpty, "\(replacing)")
+      #expect(
+        replacing.errors.contains("letters.1") && replacing.errors.contains("--drop search"))
+    }
     var options = StoreOptions()
     options.tokenizers = [Letters()]
     let store = try Store(at: URL(filePath: larder.store), options: options)

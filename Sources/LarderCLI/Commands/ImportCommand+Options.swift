@@ -41,8 +41,10 @@ extension ImportCommand {
     if name == "auto" { return }
     let names = JSONShape.allCases.filter { $0 != .automatic }.map(\.rawValue) + ["csv"]
     guard names.contains(name) else {
+      let guess = Spelling.suggestion(name, among: ["auto"] + names)
       throw UsageError(
-        "there is no format \(name.inQuotes)" + Spelling.suggestion(name, among: ["auto"] + names))
+        "there is no format \(name.inQuotes)"
+          + (guess.isEmpty ? "; there are auto, \(names.joined(separator: ", "))" : guess))
     }
     options.format = name == "csv" ? .csv : .json
     options.shape = JSONShape(rawValue: name) ?? .automatic

@@ -138,8 +138,9 @@ enum ImportCommand: Command {
     guard let expression = arguments["clear"] else { return nil }
     do {
       return DynamicQuery(where: try FilterParser.filter(expression, in: collection))
-    } catch let error as FilterError {
-      throw UsageError("--clear: \(error)")
+    } catch var error as FilterError {
+      error.option = "--clear"
+      throw UsageError("\(error)")
     }
   }
 

@@ -68,13 +68,16 @@ enum IndexCommand: Command {
       collection = try arguments.storeToChange().existing(name).collection
       let fields = try Arguments.list(searched).map(searchField)
       known = try collection.indexes()
-      declared = try collection.createSearchIndex(on: fields, name: arguments["name"] ?? "search")
+      let newName = arguments["name"] ?? "search"
+      try refuseToReplace(newName, known, of: name)
+      declared = try collection.createSearchIndex(on: fields, name: newName)
     } else {
       let operands = try arguments.operands("COLLECTION", "FIELDS")
       collection = try arguments.storeToChange().existing(operands[0]).collection
       let parts = try Arguments.list(operands[1]).map(part)
       let filter = try arguments.query(of: collection).filter
       known = try collection.indexes()
+      if let newName = arguments["name"] { try refuseToReplace(newName, known, of: operands[0]) }
       declared = try collection.createIndex(
         on: parts, name: arguments["name"], unique: arguments.has("unique"),
         where: arguments.has("where") ? filter : nil)
@@ -90,6 +93,17 @@ enum IndexCommand: Command {
     }
     for index in indexes { try report(index, of: collection.name) }
     return .success
+  }
+
+  /// A search index with a tokenizer is an app's, which could not use what is put in its place.
+  private static func refuseToReplace(
+    _ name: String, _ known: [IndexDescription], of collection: String
+  ) throws {
+    guard let tokenizer = known.first(where: { $0.name == name })?.tokenizer else { return }
+    throw Failure(
+      "\(collection) has an index \(name.inQuotes) with the tokenizer \(tokenizer.inQuotes) of a program; "
+        + "give the new one another name with --name, or drop the old one first: "
+        + "larder index \(collection) --drop \(name)")
   }
 
   /// - Parameters:

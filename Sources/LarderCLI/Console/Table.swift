@@ -35,9 +35,9 @@ struct Table {
     return printable
   }
 
-  /// How wide the columns are, in characters.
+  /// How wide the columns are, in columns of a terminal.
   var widths: [Int] {
-    alignments.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+    alignments.indices.map { column in rows.map { $0[column].columnCount }.max() ?? 0 }
   }
 
   /// The lines, without spaces at their ends.
@@ -48,7 +48,7 @@ struct Table {
     rows.map { row in
       var line = ""
       for (column, cell) in row.enumerated() {
-        let space = String(repeating: " ", count: max(0, widths[column] - cell.count))
+        let space = String(repeating: " ", count: max(0, widths[column] - cell.columnCount))
         line += alignments[column] == .right ? space + cell : cell + space
         line += "  "
       }

@@ -7,6 +7,8 @@ struct FilterError: Error, Equatable {
   let expected: String
   /// A guess what was meant, or nothing.
   let hint: String
+  /// The option that has the expression.
+  var option = "--where"
 
   init(
     _ expression: String, at offset: Int, found: String, expected: String, hint: String = ""
@@ -41,8 +43,8 @@ extension FilterError: CustomStringConvertible {
   var description: String {
     let (number, text, column) = line
     let shown = text.map { Self.isShown($0) ? $0 : "\u{FFFD}" }
-    let width = shown.prefix(column).reduce(0) { $0 + Self.width($1) }
-    return "--where:\(number):\(column + 1): found \(found), expected \(expected)\(hint)\n  "
+    let width = shown.prefix(column).reduce(0) { $0 + $1.columnCount }
+    return "\(option):\(number):\(column + 1): found \(found), expected \(expected)\(hint)\n  "
       + String(String.UnicodeScalarView(shown)) + "\n  "
       + String(repeating: " ", count: width) + "^"
   }
@@ -51,22 +53,6 @@ extension FilterError: CustomStringConvertible {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator: false
     default: true
-    }
-  }
-
-  /// How many columns of a terminal a scalar takes, nearly: marks none, East Asian ones and emoji
-  /// two.
-  private static func width(_ scalar: Unicode.Scalar) -> Int {
-    switch scalar.properties.generalCategory {
-    case .nonspacingMark, .enclosingMark: return 0
-    default: break
-    }
-    switch scalar.value {
-    case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF,
-      0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F900...0x1F9FF,
-      0x20000...0x3FFFD:
-      return 2
-    default: return 1
     }
   }
 }

@@ -31,12 +31,16 @@ enum SafeFiles {
 
   static func checkFile(_ status: stat, _ path: String, isReadOnly: Bool) throws(LMDBError) {
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw unsafe(path, "it is \(kind(status)), not a regular file")
+      throw unsafe(
+        path, "it is \(kind(status)), not a regular file; remove it if you trust the folder")
     }
     guard !isReadOnly else { return }
     guard status.st_uid == geteuid() else { throw unsafe(path, owner(status)) }
     guard status.st_nlink == 1 else {
-      throw unsafe(path, "it has \(status.st_nlink) names, so another one may belong to others")
+      throw unsafe(
+        path,
+        "it has \(status.st_nlink) names, so another one may belong to others; put a copy in its place"
+      )
     }
   }
 
@@ -44,7 +48,11 @@ enum SafeFiles {
   static func checkFolder(_ path: String, isReadOnly: Bool) throws(LMDBError) -> Bool {
     guard let status = try status(path) else { return false }
     guard status.st_mode & S_IFMT == S_IFDIR else {
-      throw unsafe(path, "it is \(kind(status)), not a folder")
+      let isLink = status.st_mode & S_IFMT == S_IFLNK
+      throw unsafe(
+        path,
+        "it is \(kind(status)), not a folder"
+          + (isLink ? "; give the path of the folder that it leads to" : ""))
     }
     guard !isReadOnly else { return true }
     guard status.st_uid == geteuid() else { throw unsafe(path, owner(status)) }
@@ -244,7 +252,8 @@ enum SafeFiles {
   }
 
   private static func owner(_ status: stat) -> String {
-    "it belongs to user \(status.st_uid), and this process runs as user \(geteuid())"
+    "it belongs to user \(status.st_uid), and this process runs as user \(geteuid()); run it as the other one, or "
+      + "give the store to this one (chown)"
   }
 
   private static func kind(_ status: stat) -> String {

@@ -88,7 +88,7 @@ extension LMDBError.Code {
       "Append keys in ascending order, or put without appending."
     case .system(let number): Self.advice(errno: number)
     case .libraryVersion: "Link this program with LMDB 0.9."
-    case .unsafeFile: "Nothing was touched; remove or replace it if you trust the folder."
+    case .unsafeFile: "Nothing was touched."
     case .optionsDiffer:
       "Open it with the same options, or close the store that is open first."
     case .usedAfterFork: "Open the store again in the child process."

@@ -64,7 +64,8 @@ extension Store {
     if paths[0] == paths[1] {
       throw StoreError(
         LMDBError(
-          .inUse, operation: "restore", path: folder, detail: "the backup itself is in this folder")
+          .unsafeFile, operation: "restore", path: folder,
+          detail: "the backup itself is in this folder; name the store's folder")
       )
     }
     try PublicationMark.refuse(folder)
