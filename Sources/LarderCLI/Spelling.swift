@@ -37,7 +37,10 @@ extension String {
     var shown = ""
     for scalar in unicodeScalars {
       switch scalar.properties.generalCategory {
-      case .control, .lineSeparator, .paragraphSeparator:
+      // Joiners shape the letters and the emoji beside them, and steer nothing.
+      case .format where scalar == "\u{200C}" || scalar == "\u{200D}":
+        shown.unicodeScalars.append(scalar)
+      case .control, .format, .lineSeparator, .paragraphSeparator:
         shown += "\\u{\(String(scalar.value, radix: 16))}"
       default: shown.unicodeScalars.append(scalar)
       }

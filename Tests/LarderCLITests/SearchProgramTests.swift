@@ -94,7 +94,7 @@ struct SearchProgramTests {
     #expect(
       index.output.contains("index `search` waits for a program with the tokenizer `letters.1`"))
     // Nor is it replaced, which the app could not use.
-    for arguments in [["--search", "title"], ["body", "--name", "search"]] {
+    for arguments in [["--search", "title"], ["body", "--name", "search"], ["search"]] {
       let replacing = try larder.runOnStore(["index", "notes"] + arguments)
       #expect(replacing.status == 1 && replacing.output.isEmpty, "\(replacing)")
       #expect(

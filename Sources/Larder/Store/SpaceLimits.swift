@@ -85,8 +85,9 @@ extension Engine {
     guard code == .system(errno: SystemErrors.inputOutput) else { return nil }
     // Some file systems write what fits and say nothing of the rest, which LMDB takes for this.
     if environment.isAtFileLimit(within: 64 << 10) { return shortage(of: .fileSize) }
+    // What the failed commit has written is free again by now, or kept behind the file.
     let free = environment.freeDiskByteCount ?? .max
-    return free < 64 << 10 ? shortage(of: .disk) : nil
+    return free < 1 << 20 ? shortage(of: .disk) : nil
   }
 
   /// Whether the file meets a limit on sizes where the disk has room yet: what is cut short there is called a lack of
@@ -114,16 +115,14 @@ extension Engine {
     let used = isLarge ? environment.usedByteCount(in: transaction) : 0
     // Pages that are changed are written elsewhere: at most all of them.
     if isLarge, let free = environment.freeDiskByteCount, free < used + reserve,
-      !environment.isAtFileLimit(within: used + reserve)
+      !environment.isAtFileLimit(within: used + reserve),
+      let room = environment.holdReserve(reserve)
     {
-      if let room = environment.holdReserve(reserve) { return .held(room) }
-    } else if try environment.keepReserve(reserve, behind: used, in: transaction) {
-      return .behindFile
+      return .held(room)
     }
-    // Of a small transaction nothing is taken off.
-    let taken = isLarge ? min(used, writtenByteCount ?? used) : 0
+    if try environment.keepReserve(reserve, behind: used, in: transaction) { return .behindFile }
     let free = try environment.freeByteCount(in: transaction)
-    return free >= environment.reachableReserve(reserve) + taken ? .inFreePages : .nowhere
+    return free >= environment.reachableReserve(reserve) ? .inFreePages : .nowhere
   }
 
   /// Takes the reserve anew where the last commit has made the file so much larger that it is used up: others may

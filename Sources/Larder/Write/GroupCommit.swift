@@ -61,7 +61,7 @@ extension Engine {
     let isWanted = { @Sendable [writer] in writer.waitingCount == 0 || WriteWait.now < end }
     do {
       try waiting(until: nil, isWanted: isWanted, body)
-    } catch let error as LMDBError where error.code == .cancelled {
+    } catch  where error.hasGivenWay {
       throw CancellationError()
     }
   }
@@ -309,4 +309,9 @@ extension Store {
     let engine = engine
     try await engine.inLine { _ in try engine.environment.flush() }
   }
+}
+
+extension Error {
+  /// Whether a wait for other processes has ended because nobody wants it any more.
+  var hasGivenWay: Bool { (self as? LMDBError)?.code == .cancelled }
 }

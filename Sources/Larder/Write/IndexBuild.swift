@@ -129,7 +129,7 @@ extension Engine {
       return true
     } catch {
       // Of one that has only given way nothing is lost.
-      if (error as? LMDBError)?.code == .cancelled { throw error }
+      if error.hasGivenWay { throw error }
       let shortage = shortage(error)
       // One that waits for room is no reason for steps without a run.
       indexRuns.withLock { shortage == nil ? $0.giveUp(number) : $0.forget() }

@@ -25,8 +25,7 @@ extension Engine {
         try renewIndex(number, drainSeconds: inBackground ? 0 : nil)
         indexWork.withLock { $0.hasRenewed(number) }
       } catch {
-        let gaveWay = (error as? LMDBError)?.code == .cancelled
-        guard inBackground, !gaveWay else { throw error }
+        guard inBackground, !error.hasGivenWay else { throw error }
         // Whoever opens it again, or writes next, goes on.
         if isClosure(error) { return }
         passOver(number, record, error)

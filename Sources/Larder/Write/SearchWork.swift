@@ -91,8 +91,13 @@ extension Engine {
   /// - Throws: Such as where there is no room. A query that meets the damage again has it tried again.
   func mendSearch(drainSeconds: Double?) throws -> Bool {
     guard let number = damagedSearches.first else { return false }
-    defer { damagedSearches.remove(number) }
-    try perform(drainSeconds: drainSeconds) { try $0.mendSearch(number) }
+    do {
+      try perform(drainSeconds: drainSeconds) { try $0.mendSearch(number) }
+      damagedSearches.remove(number)
+    } catch {
+      if !error.hasGivenWay { damagedSearches.remove(number) }
+      throw error
+    }
     scheduleIndexWork()
     return true
   }
@@ -108,7 +113,12 @@ extension Engine {
     defer {
       if !isLeft { _ = indexWork.withLock { $0.searchesToMerge.remove(number) } }
     }
-    isLeft = try perform(drainSeconds: drainSeconds) { try $0.mergeSearch(number) }
+    do {
+      isLeft = try perform(drainSeconds: drainSeconds) { try $0.mergeSearch(number) }
+    } catch {
+      isLeft = error.hasGivenWay
+      throw error
+    }
     scheduleIndexWork()
     return true
   }

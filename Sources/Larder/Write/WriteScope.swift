@@ -303,10 +303,11 @@ public struct WriteScope: ~Copyable {
     do {
       try transaction.commit()
     } catch {
-      // Asked while the room is held: with it, the disk does not look full.
-      if let room {
-        defer { room.release() }
-        if let shortage = engine.shortage(error) { throw StoreError.full(shortage) }
+      guard let room else { throw error }
+      defer { room.release() }
+      // Asked while the room is held: with it, the disk does not look full. A map that is full may grow.
+      if !error.isFullMap, let shortage = engine.shortage(error) {
+        throw StoreError.full(shortage)
       }
       throw error
     }

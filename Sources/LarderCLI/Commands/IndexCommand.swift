@@ -77,7 +77,7 @@ enum IndexCommand: Command {
       let parts = try Arguments.list(operands[1]).map(part)
       let filter = try arguments.query(of: collection).filter
       known = try collection.indexes()
-      if let newName = arguments["name"] { try refuseToReplace(newName, known, of: operands[0]) }
+      try refuseToReplace(arguments["name"] ?? operands[1], known, of: operands[0])
       declared = try collection.createIndex(
         on: parts, name: arguments["name"], unique: arguments.has("unique"),
         where: arguments.has("where") ? filter : nil)

@@ -11,13 +11,14 @@
 package final class HeldRoom: Sendable {
   private let descriptor: Locked<Int32?>
 
-  /// Holds nothing yet, and never does where no file can be made.
-  init(in folder: String) {
+  /// Holds nothing yet; nil where no file can be made.
+  init?(in folder: String) {
     let path = folder + "/larder.room"
     // Of a process that was killed between the next two lines.
     unlink(path)
-    descriptor = Locked(try? SafeFiles.createFile(path))
+    guard let descriptor = try? SafeFiles.createFile(path) else { return nil }
     unlink(path)
+    self.descriptor = Locked(descriptor)
   }
 
   /// Returns false where the disk has no such room; true also where nobody can tell.

@@ -58,10 +58,12 @@ extension Environment {
   /// Holds half of what ``reachableReserve(_:)`` says while a transaction commits that copies nobody knows how many
   /// pages: the commit fails where it does not leave so much of the disk.
   ///
-  /// - Returns: What holds it until it is let go of; nil where the disk has no such room.
+  /// - Returns: What holds it until it is let go of; nil where the disk has no such room, or where no file can be made.
   package func holdReserve(_ byteCount: Int) -> HeldRoom? {
-    let room = HeldRoom(in: folder)
-    return room.take(reachableReserve(byteCount) / 2) ? room : nil
+    guard let room = HeldRoom(in: folder), room.take(reachableReserve(byteCount) / 2) else {
+      return nil
+    }
+    return room
   }
 
   private static var smallestReserve: Int { 32 << 10 }

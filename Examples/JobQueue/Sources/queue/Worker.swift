@@ -51,8 +51,9 @@ struct Worker {
   private func begin(_ job: Job) async throws -> Job? {
     let maximumAttempts = maximumAttempts
     let begun = try await store.write { tx in
-      try tx.update(Job.self, job.id) { job in
-        guard job.state == .waiting else { return }
+      // Another worker may have been faster.
+      guard try tx.get(Job.self, job.id)?.state == .waiting else { return Job?.none }
+      return try tx.update(Job.self, job.id) { job in
         if job.attempts < maximumAttempts {
           job.attempts += 1
         } else {
@@ -60,7 +61,7 @@ struct Worker {
         }
       }
     }
-    guard let begun, begun.state != .waiting else { return begun }
+    guard let begun, begun.state == .failed else { return begun }
     report(begun)
     return nil
   }
@@ -71,9 +72,18 @@ struct Worker {
       guard let handler = handlers[job.command] else { throw UnknownCommand(name: job.command) }
       return .success(try await handler(job.text))
     } catch {
-      try Task.checkCancellation()
-      return .failure(error)
+      guard Task.isCancelled else { return .failure(error) }
+      await giveBack(job)
+      throw CancellationError()
     }
+  }
+
+  /// An attempt that was broken off does not count.
+  private func giveBack(_ job: Job) async {
+    // In a task of its own: in a cancelled one nothing is saved.
+    await Task { [store] in
+      _ = try? await store.write { tx in try tx.update(Job.self, job.id) { $0.attempts -= 1 } }
+    }.value
   }
 
   /// Saves the result and acknowledges the batch in one transaction: nothing is saved by a worker that another one
@@ -84,8 +94,8 @@ struct Worker {
     let maximumAttempts = maximumAttempts
     let finished = try await store.write { tx in
       try tx.acknowledge(batch, readAt: sequence)
+      guard try tx.get(Job.self, job.id)?.state == .waiting else { return Job?.none }
       return try tx.update(Job.self, job.id) { job in
-        guard job.state == .waiting else { return }
         switch result {
         case .success(let text): (job.state, job.result) = (.done, text)
         case .failure(let error):
