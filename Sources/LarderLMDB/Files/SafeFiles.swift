@@ -32,14 +32,15 @@ enum SafeFiles {
   static func checkFile(_ status: stat, _ path: String, isReadOnly: Bool) throws(LMDBError) {
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw unsafe(
-        path, "it is \(kind(status)), not a regular file; remove it if you trust the folder")
+        path,
+        "it is \(kind(status)), not a regular file; remove or replace it if you trust the folder")
     }
     guard !isReadOnly else { return }
     guard status.st_uid == geteuid() else { throw unsafe(path, owner(status)) }
     guard status.st_nlink == 1 else {
       throw unsafe(
         path,
-        "it has \(status.st_nlink) names, so another one may belong to others; put a copy in its place"
+        "it has \(status.st_nlink) names, so another one may belong to others; remove or replace it, such as by a copy"
       )
     }
   }
