@@ -31,6 +31,11 @@ package struct CollectionOutline: Sendable {
     value(key)?.keyText ?? ""
   }
 
+  /// A key as errors name it.
+  package func described(_ key: [UInt8]) -> String {
+    key.withUnsafeBytes { keyKind.text(of: $0) }
+  }
+
   /// The key that a document has in its key field; nil where it has none.
   package func key(of document: DynamicDocument) -> [UInt8]? {
     keyField.flatMap { document[$0]?.encodedKey(of: keyKind) }

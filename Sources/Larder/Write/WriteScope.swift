@@ -244,7 +244,7 @@ public struct WriteScope: ~Copyable {
   }
 
   /// Runs `body` in a transaction inside this one: what it changed is undone if it throws.
-  @usableFromInline mutating func undoable<Result>(
+  @usableFromInline package mutating func undoable<Result>(
     _ body: (inout WriteScope) throws -> Result
   ) throws -> Result {
     let (changeCount, failure) = (changeCount, failure)

@@ -58,36 +58,42 @@ extension SyncEngine {
     }
   }
 
-  /// Refused documents that are tried again one by one in a sync: a thousand of them must not make each edit slow.
+  /// When it was tried last to save what was refused.
+  struct RefusedRetries {
+    /// The store's last change and how much was refused until then; nil before the first attempt.
+    fileprivate var moment: (sequence: UInt64, refusals: SyncTables.Refusals)?
+    /// The note that the last attempts have come to; nil where they begin anew.
+    fileprivate(set) var last: String?
+    /// How many clashes there had been when all were tried, and how many there were to try.
+    fileprivate var whole = (clashCount: 0, count: 0)
+  }
+
+  /// Refused documents that are tried again in a sync: a thousand of them must not make each edit slow.
   private static let mostRefused = 32
-  /// In how many syncs all of them are tried together once: any of them may have values of any other.
+  /// In how many syncs all of them are tried once, and after which part of as many new ones: any of them may have values
+  /// of any other.
   private static let wholeInterval = 16
 
   /// Tries once more to save what was refused: first of all, and whenever the store has changed or more was refused.
   private func retryRefused() throws {
-    let last = retriedRefused.withLock { $0 }
-    var name = lastRefused.withLock { $0 }
+    let before = refusedRetries.withLock { $0 }
+    var retries = before
     // A pass that was begun is finished first. Another one begins only if something has changed.
-    if name == nil {
-      let now = try refusalTime()
-      if last == now { return }
-      retriedRefused.withLock { $0 = now }
+    if retries.last == nil {
+      let now = (sequence: try store.read { $0.sequence }, tables.refusals.withLock { $0 })
+      if let moment = before.moment, moment == now { return }
+      retries.moment = now
     }
+    let clashCount = tables.refusals.withLock { $0.clashCount }
+    let newCount = clashCount - retries.whole.clashCount
     // The first time all of it: another version of the app may know more fields.
-    let most = last == nil ? Int.max : Self.mostRefused
-    let isWhole = last == nil || roundCount.withLock { $0 } % Self.wholeInterval == 0
-    do {
-      try tables.retryRefused(after: &name, most: most, isWhole: isWhole)
-    } catch {
-      retriedRefused.withLock { $0 = last }
-      throw error
-    }
-    lastRefused.withLock { [name] in $0 = name }
-  }
-
-  /// Refused documents are tried again when this has changed.
-  private func refusalTime() throws -> [UInt64] {
-    [try store.read { $0.sequence }, UInt64(tables.refusalCount.withLock { $0 })]
+    let isWhole =
+      before.moment == nil || roundCount.withLock { $0 } % Self.wholeInterval == 0
+      || newCount > 0 && newCount * Self.wholeInterval >= retries.whole.count
+    let count = try tables.retryRefused(
+      after: &retries.last, most: isWhole ? nil : Self.mostRefused)
+    if isWhole { retries.whole = (clashCount, count) }
+    refusedRetries.withLock { [retries] in $0 = retries }
   }
 
   func currentFacts() async throws -> RemoteFacts {

@@ -72,6 +72,10 @@ extension SyncEngine {
   /// - Returns: Whether the store is closed.
   private func runSchedule() async -> Bool {
     var status = await syncUnlessClosed { [self] in try await sync(.joining) }
+    // What was edited while nothing ran does not wait for the interval to pass.
+    if status == .some(.skipped), !isPaused, (try? tables.hasDueEdits()) == true {
+      status = await syncUnlessClosed { [self] in try await sync(.afterChange) }
+    }
     while status != nil, !Task.isCancelled {
       await waitWhilePaused()
       guard (try? await limiter.waitUntilDue(joining: false)) != nil else { return false }

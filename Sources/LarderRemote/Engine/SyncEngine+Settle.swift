@@ -1,11 +1,13 @@
 internal import Larder
 internal import LarderImport
 internal import LarderLMDB
+internal import LarderSync
 
 // Decisions of a person about edits that wait: conflicts and rejections.
 
 extension SyncEngine {
-  /// Settles a conflict that waits for somebody; what is to be sent goes with the next sync.
+  /// Settles a conflict that waits for somebody. What is to be sent goes with the next sync, which ``run()`` and streams
+  /// begin at once.
   ///
   /// So can an edit be settled that was set aside with the code `refused`, as it meets a version that cannot be saved
   /// here: `.here` overwrites that version, and ``discard(_:)`` takes the edit back.
@@ -232,6 +234,12 @@ extension SyncEngine {
       try change(name, &tx) { place, key, entry, tx in try body(place, key, &entry, &tx) }
     }
     if !hasChanged { throw SyncError.nothingToSettle(name) }
+    try tellOfDecision()
+  }
+
+  /// Has the counts told, and ``run()`` and streams sync at once.
+  private func tellOfDecision() throws {
+    limiter.wake(endingInterval: true)
     try renewCounts()
   }
 
@@ -298,7 +306,7 @@ extension SyncEngine {
     for start in stride(from: 0, to: names.count, by: Self.pieceCount) {
       try changeAll(names[start..<min(start + Self.pieceCount, names.count)])
     }
-    try renewCounts()
+    if count > 0 { try tellOfDecision() }
     if let failure { throw failure }
     return count
   }

@@ -49,11 +49,7 @@ public final class SyncEngine: Sendable, Updater {
   private let told = Locked(SyncState())
   let facts = Locked<RemoteFacts?>(nil)
   static let mostAccountByteCount = 1_000
-  /// When it was last tried to save what was refused, by the store's last change and by what was refused until then;
-  /// nil before that.
-  let retriedRefused = Locked<[UInt64]?>(nil)
-  /// The note of what was refused that the last attempts have come to; nil where they begin anew.
-  let lastRefused = Locked<String?>(nil)
+  let refusedRetries = Locked(RefusedRetries())
   /// How large the pages of scopes may be.
   let pages = Locked<[String: PageSize]>([:])
   /// Syncs so far.

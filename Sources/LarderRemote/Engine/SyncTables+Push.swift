@@ -66,6 +66,20 @@ extension SyncTables {
     }
   }
 
+  /// Whether an edit is to be sent.
+  func hasDueEdits() throws -> Bool {
+    try store.read { snapshot in
+      var hasOne = false
+      for (name, collection) in collections where collection.direction == .both && !hasOne {
+        try snapshot.forEachOutboxEntry(name) { _, entry in
+          hasOne = entry.hold == nil
+          return !hasOne
+        }
+      }
+      return hasOne
+    }
+  }
+
   /// Notes that edits are under way, before they are: an edit that was sent and whose answer was lost is
   /// sent again under its name.
   ///

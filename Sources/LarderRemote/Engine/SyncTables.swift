@@ -20,7 +20,14 @@ struct SyncTables: Sendable {
   private var names: [UInt16: String] = [:]
   private let account: [UInt8]
   /// Documents that were refused since the engine was made.
-  let refusalCount = Locked(0)
+  let refusals = Locked(Refusals())
+
+  struct Refusals: Equatable {
+    var count = 0
+    /// Those of them that have a unique value of another document.
+    var clashCount = 0
+  }
+
   /// Which of the accounts that the store has had it is: one that was forgotten and came back is another one.
   private var ownership: [UInt8] = []
 

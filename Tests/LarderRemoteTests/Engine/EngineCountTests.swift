@@ -228,7 +228,7 @@ import Testing
     }
     #expect(counts(desk)[3] == 95)
     for _ in 0..<8 { try await desk.sync() }
-    #expect(desk.engine.lastRefused.withLock { $0 } == nil)
+    #expect(desk.engine.refusedRetries.withLock { $0.last } == nil)
     try desk.close()
   }
 

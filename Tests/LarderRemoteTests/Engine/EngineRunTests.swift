@@ -191,6 +191,61 @@ import Testing
     try verifyAndClose(store)
   }
 
+  @Test("what was edited while nothing ran is sent at once, however lately the last sync was")
+  func editedBetweenRuns() async throws {
+    let store = try Store.temporary()
+    let engine = try SyncEngine(
+      store, remote: server, collections: [SyncedCollection(Card.self)], scopes: ["all"],
+      account: "me", interval: .seconds(3600), clock: ManualClock())
+    try await engine.sync()
+    try await store.repository(of: Card.self).save(Card(id: "mine"))
+
+    let running = Task { await engine.run() }
+    while server.version(of: .card("mine")) == nil { try await Task.sleep(for: .milliseconds(1)) }
+
+    running.cancel()
+    await running.value
+    try verifyAndClose(store)
+  }
+
+  @Test(
+    "what somebody has decided is sent at once by an engine that runs",
+    arguments: ["settle", "settle all", "retry", "retry all"], [0, 3600])
+  func decisions(decision: String, interval: Int) async throws {
+    let store = try Store.temporary()
+    let engine = try SyncEngine(
+      store, remote: server,
+      collections: [SyncedCollection(Card.self, resolver: { _ in .ask })], scopes: ["all"],
+      account: "me", interval: .seconds(interval), clock: ManualClock())
+    let cards = store.repository(of: Card.self)
+    let isConflict = decision.hasPrefix("settle")
+    if isConflict {
+      server.put(.card("a"), .card("a", "before"), in: "all")
+      try await engine.sync(.afterNow)
+      server.put(.card("a"), .card("a", "theirs"), in: "all")
+    } else {
+      server.currentFacts.maximumPushByteCount = 1
+    }
+    try await cards.save(Card(id: "a", title: "mine"))
+    let running = Task { await engine.run() }
+    for await state in engine.states
+    where state.phase == .idle && state.conflictCount + state.rejectedCount == 1 { break }
+
+    server.currentFacts.maximumPushByteCount = 1 << 20
+    switch decision {
+    case "settle": try await engine.settle(.card("a"), as: .here)
+    case "settle all": try await engine.settle(all: [.card("a")], as: .here)
+    case "retry": try await engine.retry(.card("a"))
+    default: try await engine.retry(all: [.card("a")])
+    }
+    for await state in engine.states where state.pendingCount == 0 { break }
+
+    #expect(server.version(of: .card("a"))?.document?.json.contains(Data("mine".utf8)) == true)
+    running.cancel()
+    await running.value
+    try verifyAndClose(store)
+  }
+
   @Test("a remote that asks for rest is asked for hints no sooner than for anything else")
   func restingRemote() async throws {
     let clock = ManualClock()
