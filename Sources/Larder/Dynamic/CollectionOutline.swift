@@ -31,9 +31,19 @@ package struct CollectionOutline: Sendable {
     value(key)?.keyText ?? ""
   }
 
-  /// A key as errors name it.
+  /// A key as errors name it: texts and UUIDs in quotes.
   package func described(_ key: [UInt8]) -> String {
     key.withUnsafeBytes { keyKind.text(of: $0) }
+  }
+
+  /// The key that an error names so; nil where it names none.
+  func key(described text: String) -> [UInt8]? {
+    let plain: String? =
+      switch keyKind {
+      case .string, .uuid: try? JSONDecoder().decode(String.self, from: Data(text.utf8))
+      case .integer, .unsigned: text
+      }
+    return plain.flatMap { key($0) }
   }
 
   /// The key that a document has in its key field; nil where it has none.

@@ -138,6 +138,44 @@ struct SearchIndexWriteTests {
     try store.close()
   }
 
+  #if os(Linux)
+    @Test("a merge that gave way, as it waited for another process, goes on later")
+    func mergeGivesWay() async throws {
+      var random = RandomSource()
+      let folder = TestFolder()
+      let store = try Store(at: folder.store)
+      try store.declarePamphletWords()
+      let index = try #require(store.pamphletWords)
+      // Not before the other process writes.
+      store.engine.indexWork.withLock { $0.isScheduled = true }
+      for round in 0...SearchHeader.fanOut {
+        try await store.repository(of: Pamphlet.self).save(
+          (0..<40).map { .random(round * 40 + $0, &random) })
+      }
+      func needsMerge() throws -> Bool {
+        let header = try store.engine.environment.beginRead().searchHeader(in: index.database)
+        return header.needsWork
+      }
+      #expect(try needsMerge())
+      let other = try OtherProcess("hold-writer", folder.store)
+      _ = try other.expect("holding")
+      store.engine.indexWork.withLock { $0.isScheduled = false }
+      store.engine.scheduleIndexWork()
+
+      let saving = OnThread { try store.collection("side").save([["id": "a"]], keyField: "id") }
+      // Time enough for the merge to let this one through, which then waits as well.
+      try await Task.sleep(for: .seconds(1.5))
+      #expect(store.engine.indexWork.withLock { !$0.searchesToMerge.isEmpty })
+      other.goOn()
+      _ = try other.expect("saved")
+      _ = try saving.value()
+
+      #expect(try await eventually { try !needsMerge() })
+      #expect(other.finish().isEmpty)
+      try store.close()
+    }
+  #endif
+
   @Test("damage in it stops no save, and is mended by building it anew")
   func damaged() throws {
     var random = RandomSource()

@@ -159,7 +159,7 @@ extension WriteScope {
       try replace(batch.vacated, by: records, CollectionBinding(collection))
     } catch StoreError.uniqueViolation(let name, let index, let value, let key, let otherKey) {
       // The other one may get another value: which documents a batch has makes no difference.
-      guard let other = CollectionOutline(collection).key(otherKey),
+      guard let other = CollectionOutline(collection).key(described: otherKey),
         !batch.documents.contains(where: { $0.storedKey == other }),
         try isToMigrate(other, in: collection)
       else {

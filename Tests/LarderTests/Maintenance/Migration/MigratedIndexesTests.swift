@@ -153,6 +153,40 @@ import Testing
     }
   }
 
+  @Test(
+    "documents exchange values of a unique index whatever their keys are",
+    arguments: [KeyKind.string, .integer, .unsigned, .uuid])
+  func exchangedValues(keys kind: KeyKind) throws {
+    func key(_ number: Int) -> Value {
+      switch kind {
+      // In order, and with what is quoted otherwise in errors.
+      case .string: .string("\(number) \"\\\n\t\u{1}\u{7f}é\u{e000}")
+      case .integer: .integer(Int64(number))
+      case .unsigned: .unsigned(UInt64(Int64.max) + 1 + UInt64(number))
+      case .uuid:
+        .uuid(UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, UInt8(number))))
+      }
+    }
+    try withTemporaryStore { store in
+      let codes = store.collection("Codes")
+      try codes.save(
+        (0..<10).map { ["id": key($0), "code": .string("c\($0)"), "number": .integer(Int64($0))] },
+        keyField: "id")
+      try codes.createIndex(on: "code", unique: true)
+      #expect(try codes.keyKind() == kind)
+
+      try codes.migrate(to: 2, batchCount: 3) { document in
+        guard case .integer(let number)? = document["number"] else { return }
+        document["code"] = .string("c\(number + 1)")
+      }
+      try finishIndexes(store)
+
+      #expect(try codes.indexes().first?.state == .complete)
+      #expect(try codes.documents().map { $0["code"] } == (1...10).map { .string("c\($0)") })
+      #expect(try store.check().isSound)
+    }
+  }
+
   @Test("a collection that is renamed takes its indexes along")
   func renamed() throws {
     try withTemporaryStore { store in
