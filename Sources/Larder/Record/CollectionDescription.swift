@@ -217,7 +217,8 @@ struct CollectionDescription: Equatable, Sendable {
     throw .valueRefused(
       collection: name, key: "", field: (crowded ?? tables[0]).fields.last?.name ?? "",
       found: crowded.map { "\($0.fields.count) fields" } ?? "\(tables.count) kinds of documents",
-      expected: "at most \(Self.maximumCount); declare it as a dictionary")
+      expected: "at most \(Self.maximumCount) fields in an object, and as many kinds of objects; "
+        + "declare an object whose names are data as a dictionary")
   }
 }
 

@@ -20,8 +20,8 @@ public struct SyncState: Sendable, Equatable {
     case pushing(Int)
     /// The remote did not answer; the engine tries again by itself.
     case offline(String)
-    /// The remote wants a (new) token. The engine asks again when `sync(.afterNow)` is called, after an edit, and
-    /// after a day.
+    /// The remote wants a (new) token. The engine asks again when `sync(.afterNow)` is called, when its `RefreshTrigger`
+    /// fires, and after a day.
     case needsSignIn
     /// The user may not use a scope.
     case forbidden(String)

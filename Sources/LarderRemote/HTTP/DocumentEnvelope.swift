@@ -18,78 +18,29 @@ struct DocumentEnvelope {
   /// Drawn by lot, so that no document can have it.
   let token = UUID.random().uuidString
 
-  private let source: [UInt8]
-  private var next = 0
-
   /// Where an object with documents stands: `{"changes": [{"document": ...}]}`, or in a result's `current`.
   private static let depths = 3...4
   private static let name = Array(#""document""#.utf8)
 
   /// Nil for what has no such documents, or ends inside of one.
   init?(_ answer: [UInt8]) {
-    source = answer
+    var skim = JSONSkim(answer)
     var depth = 0
     var copied = 0
-    while next < source.count {
-      let start = next
-      depth += passToken()
-      guard Self.depths.contains(depth),
-        source[start..<min(next, source.count)] == Self.name[...], let value = documentAhead()
+    while !skim.isAtEnd {
+      let start = skim.next
+      depth += skim.passToken()
+      guard Self.depths.contains(depth), skim.bytes(from: start) == Self.name[...],
+        let value = skim.value(beginningWith: "{")
       else { continue }
-      next = value
-      guard passObject() else { return nil }
-      bytes += source[copied..<value]
+      skim.next = value
+      guard skim.passValue() else { return nil }
+      bytes += answer[copied..<value]
       bytes += Array(#"{"\#(token)":\#(documents.count)}"#.utf8)
-      documents.append(Data(source[value..<next]))
-      copied = next
+      documents.append(Data(skim.bytes(from: value)))
+      copied = skim.next
     }
     if documents.isEmpty { return nil }
-    bytes += source[copied...]
-  }
-
-  /// Where the object begins that is the value of the member whose name was passed; nil where it is another value.
-  private func documentAhead() -> Int? {
-    var place = next
-    var hasColon = false
-    while place < source.count {
-      switch source[place] {
-      case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n"): place += 1
-      case UInt8(ascii: ":") where !hasColon:
-        hasColon = true
-        place += 1
-      case UInt8(ascii: "{") where hasColon: return place
-      default: return nil
-      }
-    }
-    return nil
-  }
-
-  /// Passes a string, a bracket, or one other byte.
-  ///
-  /// - Returns: How much deeper it is nested behind that.
-  private mutating func passToken() -> Int {
-    let first = source[next]
-    next += 1
-    switch first {
-    case UInt8(ascii: "{"), UInt8(ascii: "["): return 1
-    case UInt8(ascii: "}"), UInt8(ascii: "]"): return -1
-    case UInt8(ascii: "\""):
-      while next < source.count, source[next] != UInt8(ascii: "\"") {
-        next += source[next] == UInt8(ascii: "\\") ? 2 : 1
-      }
-      next += 1
-      return 0
-    default: return 0
-    }
-  }
-
-  /// - Returns: Whether it has an end.
-  private mutating func passObject() -> Bool {
-    var depth = 0
-    while next < source.count {
-      depth += passToken()
-      if depth == 0 { return true }
-    }
-    return false
+    bytes += answer[copied...]
   }
 }

@@ -22,6 +22,16 @@ struct KintoCall: Sendable {
       ifNoneMatch: revision == nil ? "*" : nil, body: body)
   }
 
+  /// Whether a response that has this path, which the server writes with the version of its API in front, is for this
+  /// request.
+  fileprivate func isAnswered(from path: String) -> Bool {
+    func plain(_ path: some StringProtocol) -> Substring {
+      let end = path.firstIndex(of: "?") ?? path.endIndex
+      return Substring(path[..<end]).trimmingSlashes
+    }
+    return plain(path).hasSuffix(plain(self.path))
+  }
+
   fileprivate func add(to text: inout [UInt8]) {
     var head = RequestText()
     head.open()
@@ -54,7 +64,7 @@ struct KintoBatch {
 
   /// - Throws: ``RemoteError/malformed(_:)``.
   init(_ answer: HTTPAnswer, to calls: [KintoCall], time: Int) throws {
-    let reader = try AnswerReader(answer, "the answer to a batch")
+    let (reader, envelope) = try Self.read(answer.body, "the answer to a batch")
     let nodes = try reader.elements(of: "responses")
     guard nodes.count == calls.count else {
       throw reader.malformed("has \(nodes.count) responses for \(calls.count) requests")
@@ -63,9 +73,25 @@ struct KintoBatch {
       guard let status = node["status"]?.integer else {
         throw reader.malformed("has no `status` for \(call.path)")
       }
-      return KintoReply(status: status, node: node, path: call.path)
+      if let path = node["path"]?.string, !call.isAnswered(from: path) {
+        throw reader.malformed("has the response of another request, \(path.prefix(200))")
+      }
+      return KintoReply(status: status, node: node, path: call.path, envelope: envelope)
     }
     self.time = time
+  }
+
+  private static func read(
+    _ bytes: [UInt8], _ name: String
+  ) throws -> (AnswerReader, KintoEnvelope?) {
+    do {
+      return (try AnswerReader(bytes, name), nil)
+    } catch {
+      guard let envelope = KintoEnvelope(bytes),
+        let reader = try? AnswerReader(envelope.bytes, name)
+      else { throw error }
+      return (reader, envelope)
+    }
   }
 }
 
@@ -74,10 +100,8 @@ struct KintoReply {
   var status: Int
   fileprivate var node: JSONMessage.Node
   fileprivate var path: String
-
-  fileprivate init(status: Int, node: JSONMessage.Node, path: String) {
-    (self.status, self.node, self.path) = (status, node, path)
-  }
+  /// Where the records of lists are; nil where they stand in the answer itself.
+  fileprivate var envelope: KintoEnvelope?
 
   private func field(_ name: StaticString) -> String? { node["headers"]?[name]?.string }
 
@@ -106,7 +130,7 @@ struct KintoReply {
     guard let elements = node["body"]?["data"]?.elements else {
       throw RemoteError.malformed("a list of Kinto's, \(path.prefix(200)), has no `data`")
     }
-    return try elements.map { try KintoRecord($0) }
+    return try elements.map { try envelope?.record($0) ?? KintoRecord($0) }
   }
 
   /// `last_modified` of the one object that was asked for or written; nil where there is none.
@@ -137,5 +161,14 @@ struct KintoReply {
       .unavailable(text, retryAfter: pause)
     default: .malformed("Kinto answers \(status) to \(path.prefix(200)): \(text)")
     }
+  }
+}
+
+extension Substring {
+  /// Without slashes at the end.
+  fileprivate var trimmingSlashes: Substring {
+    var text = self
+    while text.last == "/" { text.removeLast() }
+    return text
   }
 }

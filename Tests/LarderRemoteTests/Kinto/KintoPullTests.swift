@@ -41,6 +41,67 @@ import Testing
     #expect(kinto.server.requests[0].headers["authorization"] == "Basic one")
   }
 
+  /// Records of other clients that cannot be read: nested too deeply, no text of Unicode, no JSON, with a name twice.
+  private static let spoiled = [
+    #""x":"# + String(repeating: "[", count: 130) + String(repeating: "]", count: 130),
+    #""x":"\ud800""#, #""x":NaN, "data":[{"id":"no"}]"#, #""x" : 1 , "x":2,"existing":{}"#,
+  ].map { #"{ "id" : "bad","last_modified": 8 , \#($0), "s": "a\"}],\\"}"# }
+
+  @Test("a record that cannot be read comes as it is written, and with it all others")
+  func unreadable() async throws {
+    for spoiled in Self.spoiled {
+      let kinto = try ScriptedKinto { _, _ in
+        [
+          .list(
+            [Self.records, spoiled, #"{"id":"e","last_modified":9}"#].joined(separator: " , "),
+            etag: 9), .object(3),
+        ]
+      }
+      let good = try ScriptedKinto { _, _ in [.list(Self.records, etag: 7), .object(3)] }
+
+      let answer = try await kinto.remote().pull(request())
+
+      #expect(answer.changes.prefix(3) == (try await good.remote().pull(request())).changes[...])
+      #expect(
+        answer.changes.suffix(2) == [
+          RemoteChange(RemoteKey("c", "bad"), revision: "8", .document(RemoteDocument(spoiled))),
+          RemoteChange(RemoteKey("c", "e"), revision: "9", .document(RemoteDocument("{}"))),
+        ])
+    }
+  }
+
+  @Test("one that cannot be read is set aside by an engine, which brings all others")
+  func unreadableInEngine() async throws {
+    for spoiled in Self.spoiled {
+      let kinto = try ScriptedKinto { _, calls in
+        calls.flatMap { call in
+          if !call.path.contains("/records") { return [Reply.object(3)] }
+          return [
+            .list(
+              #"{"id":"a","last_modified":7,"title":"t","count":0,"tags":[],"spot":{"x":0,"y":0}},\#(spoiled)"#,
+              etag: 8)
+          ]
+        }
+      }
+      let desk = try SyncDesk(
+        KintoRemote(url: kinto.server.url, collections: ["Card"]) { _ in "Basic one" })
+
+      try await desk.sync()
+
+      #expect(try desk.titles() == ["a t"])
+      #expect(try desk.engine.refused().map(\.key) == [.card("bad")])
+      try desk.close()
+    }
+  }
+
+  @Test("what cannot be read and has no id is against the protocol")
+  func unreadableWithoutID() async throws {
+    let kinto = try ScriptedKinto { _, _ in
+      [.list(#"{"last_modified":8,"x":NaN}"#, etag: 8), .object(3)]
+    }
+    await #expect(throws: RemoteError.self) { try await kinto.remote().pull(request()) }
+  }
+
   @Test("numbers that nobody can reckon with are refused, from the server and in a cursor")
   func farNumbers() async throws {
     let kinto = try ScriptedKinto { number, calls in

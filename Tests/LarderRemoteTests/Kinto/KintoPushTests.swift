@@ -55,6 +55,60 @@ import Testing
       ])
   }
 
+  @Test("answers in another order are not taken for those to other edits")
+  func reordered() async throws {
+    let kinto = try ScriptedKinto { number, calls in
+      if number == 1 { return [.list("", etag: 6)] }
+      let answers = calls.indices.map { Reply.object(10 + $0, status: 201) }
+      return zip(answers, calls.reversed()).map { answer, call in
+        var answer = answer
+        answer.path = "/v1\(call.path)"
+        return answer
+      }
+    }
+    await #expect(throws: RemoteError.self) {
+      try await push(kinto.remote(), [mutation("one"), mutation("two")])
+    }
+  }
+
+  @Test(
+    "an edit that meets a record which cannot be read is in conflict with it, and keeps no other")
+  func unreadable() async throws {
+    let spoiled = #"{"id":"old","last_modified":5,"x":NaN}"#
+    let kinto = try ScriptedKinto { number, calls in
+      if number == 1 { return [.list(spoiled, etag: 6)] }
+      return calls.indices.map { .object(10 + $0, status: 201) }
+    }
+    let results = try await push(kinto.remote(), [mutation("new"), mutation("old", base: "4")])
+    #expect(
+      results == [
+        .accepted(revision: "10"),
+        .conflict(RemoteVersion(revision: "5", document: RemoteDocument(spoiled))),
+      ])
+  }
+
+  @Test("a refused write that has met a record which cannot be read is looked at again")
+  func unreadableMet() async throws {
+    let kinto = try ScriptedKinto { number, calls in
+      switch number {
+      case 1: [.list("", etag: 6)]
+      case 2:
+        [
+          Reply(
+            status: 412,
+            body: #"{"code":412,"details":{"existing":{"id":"new","last_modified":7,"x":NaN}}}"#)
+        ]
+      default: [.list(#"{"id":"new","last_modified":7,"x":NaN}"#, etag: 7)]
+      }
+    }
+    let results = try await push(kinto.remote(), [mutation("new")])
+    guard case .conflict(let version)? = results.first else {
+      Issue.record("\(results)")
+      return
+    }
+    #expect(version?.revision == "7")
+  }
+
   @Test(
     "what stands before a 409 in a batch is not believed, and sent again", arguments: [409, 503])
   func rolledBack(status: Int) async throws {

@@ -23,6 +23,8 @@ final class ScriptedKinto: Sendable {
     var status = 200
     var body = "{}"
     var headers: [String: String] = [:]
+    /// Nil for that of the request.
+    var path: String?
     /// Whether the batch has this answer, and no others.
     var isWhole = false
 
@@ -40,9 +42,10 @@ final class ScriptedKinto: Sendable {
       Reply(status: status, body: #"{"code":\#(status),"message":"said \#(status)"}"#)
     }
 
-    fileprivate var json: String {
+    fileprivate func json(_ asked: String) -> String {
       let fields = headers.map { "\"\($0)\":\($1.debugDescription)" }.joined(separator: ",")
-      return #"{"status":\#(status),"path":"/","headers":{\#(fields)},"body":\#(body)}"#
+      return
+        #"{"status":\#(status),"path":"\#(path ?? "/v1\(asked)")","headers":{\#(fields)},"body":\#(body)}"#
     }
   }
 
@@ -68,7 +71,9 @@ final class ScriptedKinto: Sendable {
       if let whole = script.first, whole.isWhole {
         return ScriptedHTTPServer.answer(whole.status, whole.body, headers: whole.headers)
       }
-      let replies = script.map(\.json)
+      let replies = script.enumerated().map { place, reply in
+        reply.json(place < calls.count ? calls[place].path : "/")
+      }
       return ScriptedHTTPServer.answer(
         200, #"{"responses":[\#(replies.joined(separator: ","))]}"#,
         headers: headers.merging(["Date": "Sun, 01 Mar 2026 09:30:00 GMT"]) { given, _ in given })

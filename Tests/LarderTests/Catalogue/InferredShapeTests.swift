@@ -118,12 +118,14 @@ import Testing
       #expect(
         throws: StoreError.valueRefused(
           collection: "Wide", key: "1", field: "k65536", found: "65537 fields",
-          expected: "at most 65536; declare it as a dictionary")
+          expected: "at most 65536 fields in an object, and as many kinds of objects; declare an "
+            + "object whose names are data as a dictionary")
       ) { try store.collection("Wide").save([wide], keyField: "id") }
       #expect(
         throws: StoreError.valueRefused(
           collection: "Many", key: "1", field: "m", found: "65537 kinds of documents",
-          expected: "at most 65536; declare it as a dictionary")
+          expected: "at most 65536 fields in an object, and as many kinds of objects; declare an "
+            + "object whose names are data as a dictionary")
       ) { try store.collection("Many").save([many], keyField: "id") }
 
       let names = try store.collectionNames()
