@@ -44,10 +44,21 @@ if lmdbChoice == "system" {
     path: "Sources/CLarderLMDBPackage")
 }
 
+// What App Store Connect asks of libraries that look at times of files and room on disks. Elsewhere a bundle would be
+// built for it.
+#if os(macOS)
+  let privacy: (resources: [Resource]?, excluded: [String]) = (
+    [.copy("PrivacyInfo.xcprivacy")], []
+  )
+#else
+  let privacy: (resources: [Resource]?, excluded: [String]) = (nil, ["PrivacyInfo.xcprivacy"])
+#endif
+
 let package = Package(
   name: "larder",
-  // Typed throws in closures, noncopyable generics and `Duration` need these.
-  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  // Typed throws in closures, noncopyable generics and `Duration` need these. Not watchOS: watches have addresses of
+  // 32 bits.
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
   products: [
     .library(name: "Larder", targets: ["Larder"]),
     // What the services of an app may know: a protocol, without the store behind it.
@@ -62,7 +73,9 @@ let package = Package(
   dependencies: lmdbPackages,
   targets: [
     lmdbTarget,
-    .target(name: "LarderLMDB", dependencies: ["CLarderLMDB"], swiftSettings: strict),
+    .target(
+      name: "LarderLMDB", dependencies: ["CLarderLMDB"], exclude: privacy.excluded,
+      resources: privacy.resources, swiftSettings: strict),
     // The plugin speaks the compiler's protocol itself: no swift-syntax to download and build.
     .target(name: "LarderScanner", swiftSettings: strict),
     .macro(name: "LarderMacros", dependencies: ["LarderScanner"], swiftSettings: strict),

@@ -44,7 +44,8 @@ public struct StoreOptions: Equatable, Sendable {
   /// while something is before it: with zero, a write that has to wait fails at once, and one that has
   /// not is written. A write that has waited for so long throws
   /// ``StoreError/writeTimedOut(path:waitedFor:)`` and leaves nothing behind; one that has begun runs to
-  /// its end, and waits as long again where it has to begin once more. Nil to wait without end. Opening a
+  /// its end, and waits as long again where it has to begin once more. Nil to wait without end. On Apple's
+  /// systems the wait for another process has no end in any case. Opening a
   /// store does not write, unless it makes the store, or is the first to open a copy that LMDB's own
   /// `mdb_copy -c` has made. Indexes that another version of the app has left to be built anew are
   /// begun behind it, in the background.

@@ -46,6 +46,9 @@ extension Environment {
     try enter("flush")
     defer { gate.leave() }
     try Calls.sync(pointer.raw, path: folder)
+    #if canImport(Darwin)
+      flushDrive()
+    #endif
   }
 
   /// Begins the store's one write transaction; waits while another one runs, in any process.

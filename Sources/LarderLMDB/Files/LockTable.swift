@@ -127,7 +127,8 @@ struct LockTable {
     }
     let status = SafeFiles.fill(descriptor, byteCount: byteCount)
     if status == 0 { return }
-    guard status == EOPNOTSUPP || status == ENOSYS || status == EINVAL else {
+    // Two numbers on Apple's systems.
+    guard [EOPNOTSUPP, ENOTSUP, ENOSYS, EINVAL].contains(status) else {
       throw SystemCall.failure(status, "fallocate", path: files.lock)
     }
     // A file system that cannot. What is written takes a place, too; but a process that uses the file
@@ -144,7 +145,7 @@ struct LockTable {
       done += count
     }
     // Some file systems find a place for it only now.
-    guard fsync(descriptor) == 0 else { throw SystemCall.failure("fsync", path: files.lock) }
+    try SafeFiles.flush(descriptor, files.lock)
   }
 }
 

@@ -30,7 +30,7 @@ extension OpeningLock {
     var bytes = name.map { Array((Self.word + $0 + "\n").utf8) } ?? []
     bytes += [UInt8](repeating: 0, count: max(0, Self.byteCount - bytes.count))
     try write(bytes, at: off_t(Self.place))
-    guard fsync(descriptor) == 0 else { throw SystemCall.failure("fsync", path: path) }
+    try SafeFiles.flush(descriptor, path)
   }
 
   /// - Throws: ``LMDBError/Code/unfinishedQuarantine`` where the store is only half of what it was.

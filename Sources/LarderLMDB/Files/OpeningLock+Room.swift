@@ -35,7 +35,7 @@ extension OpeningLock {
       // An empty file says that the store is whole, and says nothing of how it was left.
       guard error.code == .system(errno: ENOSPC) || error.code == .system(errno: EDQUOT),
         try creation() == .finished, try quarantined() == nil,
-        ftruncate(descriptor, 0) == 0, fsync(descriptor) == 0
+        ftruncate(descriptor, 0) == 0, SafeFiles.flush(descriptor)
       else { throw error }
     }
   }

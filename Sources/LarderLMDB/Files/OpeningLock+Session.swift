@@ -69,7 +69,7 @@ extension OpeningLock {
     let bytes = Array(session.text.utf8)
     try write(bytes, at: off_t(Session.place))
     guard isDurable else { return }
-    guard fsync(descriptor) == 0 else { throw SystemCall.failure("fsync", path: path) }
+    try SafeFiles.flush(descriptor, path)
   }
 
   /// Notes that the open store has another data file from now on. What is noted of damage stays.

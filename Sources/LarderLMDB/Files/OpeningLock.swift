@@ -78,7 +78,7 @@ struct OpeningLock: ~Copyable {
   func note(_ creation: Creation) throws(LMDBError) {
     let bytes = Array(creation.text.utf8)
     try write(bytes, at: 0)
-    guard fsync(descriptor) == 0 else { throw SystemCall.failure("fsync", path: path) }
+    try SafeFiles.flush(descriptor, path)
   }
 
   /// A disk that takes only a part of it is full.

@@ -40,6 +40,11 @@ struct PipedCopy {
       throw error
     }
     let outcome = Result { () throws(LMDBError) in try drain(output, progress) }
+    #if canImport(Darwin)
+      // The signal that a pipe without a reader raises goes to the whole process there, whatever this thread blocks, and
+      // LMDB waits for it without end where it is ignored.
+      discard(output)
+    #endif
     // Where not everything was read, the copy ends now with an error, which is of no interest.
     Forks.close(locked: output)
     pthread_join(thread, nil)
@@ -81,6 +86,19 @@ struct PipedCopy {
       }
     }
   }
+
+  #if canImport(Darwin)
+    /// Reads what is left and throws it away.
+    private func discard(_ output: Int32) {
+      let buffer = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: Self.pieceByteCount, alignment: 16)
+      defer { buffer.deallocate() }
+      while true {
+        let count = read(output, buffer.baseAddress, buffer.count)
+        if count == 0 || count < 0 && errno != EINTR { return }
+      }
+    }
+  #endif
 
   private func write(_ bytes: UnsafeRawBufferPointer) throws(LMDBError) {
     var rest = bytes

@@ -42,10 +42,21 @@ extension SafeFiles {
   /// - Returns: False only where the disk has no room.
   static func allocate(_ descriptor: Int32, from start: Int, byteCount: Int) -> Bool {
     #if canImport(Darwin)
-      var request = fstore_t(
-        fst_flags: UInt32(F_ALLOCATEALL), fst_posmode: F_PEOFPOSMODE, fst_offset: 0,
-        fst_length: off_t(byteCount), fst_bytesalloc: 0)
-      return fcntl(descriptor, F_PREALLOCATE, &request) == 0 || errno != ENOSPC
+      var status = stat()
+      guard fstat(descriptor, &status) == 0 else { return true }
+      // What is allocated lies behind what the file has already.
+      let missing = start + byteCount - Int(status.st_blocks) * 512
+      if missing <= 0 { return true }
+      // Else it would be given back when the file is closed. Older headers do not have the name.
+      let persists: UInt32 = 8  // F_ALLOCATEPERSIST
+      for flags in [UInt32(F_ALLOCATEALL) | persists, UInt32(F_ALLOCATEALL)] {
+        var request = fstore_t(
+          fst_flags: flags, fst_posmode: F_PEOFPOSMODE, fst_offset: 0,
+          fst_length: off_t(missing), fst_bytesalloc: 0)
+        if fcntl(descriptor, F_PREALLOCATE, &request) == 0 { return true }
+        if errno == ENOSPC { return false }
+      }
+      return true
     #elseif os(Linux)
       // Of the library that runs: Swift's module of it does not have the call.
       typealias Call = @convention(c) (Int32, Int32, off_t, off_t) -> Int32

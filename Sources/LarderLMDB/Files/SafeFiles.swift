@@ -185,11 +185,26 @@ enum SafeFiles {
     guard rename(path, target) == 0 else { throw SystemCall.failure("rename", path: target) }
   }
 
+  /// Has the drive write a file, or the names in a folder. On Apple's systems fsync reaches the drive and no further.
+  ///
+  /// - Returns: False where that failed, and `errno` says why.
+  static func flush(_ descriptor: Int32) -> Bool {
+    #if canImport(Darwin)
+      // Some file systems know no such request.
+      if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
+    #endif
+    return fsync(descriptor) == 0
+  }
+
+  static func flush(_ descriptor: Int32, _ path: String) throws(LMDBError) {
+    guard flush(descriptor) else { throw SystemCall.failure("fsync", path: path) }
+  }
+
   static func syncFolder(_ path: String) throws(LMDBError) {
     let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw SystemCall.failure("open", path: path) }
     defer { close(descriptor) }
-    let status = Calls.made(.syncFolder, in: path) { fsync(descriptor) == 0 ? 0 : errno }
+    let status = Calls.made(.syncFolder, in: path) { flush(descriptor) ? 0 : errno }
     guard status == 0 else { throw SystemCall.failure(status, "fsync", path: path) }
   }
 

@@ -36,7 +36,7 @@ package enum WholeFile {
     do throws(LMDBError) {
       defer { SystemCall.closeDescriptor(output) }
       try copy(source, to: output, staged, pieceByteCount: 1 << 20)
-      try flush(output, staged)
+      try SafeFiles.flush(output, staged)
       try SafeFiles.move(staged, to: target)
     } catch {
       unlink(staged)
@@ -142,13 +142,6 @@ package enum WholeFile {
     }
   }
 
-  private static func flush(_ descriptor: Int32, _ path: String) throws(LMDBError) {
-    #if canImport(Darwin)
-      // Some file systems know no such request.
-      if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
-    #endif
-    guard fsync(descriptor) == 0 else { throw SystemCall.failure("fsync", path: path) }
-  }
 }
 
 extension SafeFiles {

@@ -78,7 +78,7 @@ extension Environment {
         try Calls.copy(environment.raw, to: input, compacting: compacting, path: path)
       }, progress: { written, isAll in progress(written, isAll ? written : max(written, total)) })
     guard isWhole else { return false }
-    guard fsync(descriptor) == 0 else { throw SystemCall.failure("fsync", path: path) }
+    try SafeFiles.flush(descriptor, path)
     return true
   }
 

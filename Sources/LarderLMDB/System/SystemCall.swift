@@ -16,13 +16,21 @@ package enum SystemCall {
   static let noMemory = ENOMEM
   static let invalid = EINVAL
 
+  #if canImport(Darwin)
+    private static let notPermitted =
+      "In a sandboxed Mac app, and in an app group, LMDB needs semaphores of the group (`Tools/vendor-lmdb --group`). "
+      + "On a locked device, wait for `protectedDataDidBecomeAvailable`. Else check who owns the folder and its files."
+  #else
+    private static let notPermitted = "Check who owns the folder and its files."
+  #endif
+
   /// What to do about failures that have to do with where the store is, or with the process.
   static let advice: [Int32: String] = [
     EIO:
       "Nothing of this transaction is kept. The disk failed to read or write: see what the system "
       + "has logged of it, make a backup elsewhere, and try again.",
     EACCES: "Check who owns the folder and its files.",
-    EPERM: "Check who owns the folder and its files.",
+    EPERM: notPermitted,
     EROFS: "Open the store with `isReadOnly`, or have the disk mounted for writing.",
     ENOENT:
       "Check the path: the folder above the store's must exist. If the files of a store that is open were removed or "
