@@ -62,17 +62,13 @@ enum TaggedValue {
     }
   }
 
-  /// The value under a tag that stands as text; nil where the text is none of it, so that the objects of others stay as
-  /// they are.
-  ///
-  /// People and other databases write dates, decimals and UUIDs under these names in forms of their own. Of texts that
-  /// could be anything, such as Base64, only those are read that an export writes.
+  /// The value under a tag that stands as text; nil where the text is not what an export writes, so
+  /// that the objects of others stay as they are.
   static func value(_ tag: Tag, _ text: String) -> Value? {
-    guard let kind = tag.kind, let value = ValueText.value(text, as: kind) else { return nil }
-    switch tag {
-    case .date, .decimal, .uuid: return value
-    case .data, .url, .double, .dictionary, .object: return value.plainText == text ? value : nil
-    }
+    guard let kind = tag.kind, let value = ValueText.value(text, as: kind),
+      value.plainText == text
+    else { return nil }
+    return value
   }
 }
 

@@ -15,28 +15,33 @@ struct RefusedRetry {
   private let tables: SyncTables
   /// Those that are to be tried.
   var line: [Refused] = []
-  /// Those that have failed as another document has their value, by that document.
-  private var waiting: [RemoteKey: [Refused]] = [:]
+  /// Those that have failed as another document has their value.
+  private var waiting: [RemoteKey: Refused] = [:]
+  private var waits = CircularWaits<RemoteKey>()
   private var failures: [(refused: Refused, error: any Error)] = []
 
   init(tables: SyncTables) { self.tables = tables }
 
   /// So many are tried in one transaction: others wait to write meanwhile.
   private static let pieceCount = 256
-  /// So often those that have values of each other are tried, each time without one that keeps the others.
-  private static let mostAttempts = 64
+  /// So many circles of documents that have values of each other may fail.
+  private static let mostFailures = 64
 
   /// - Parameter isTogether: Whether all are tried in one transaction first.
   mutating func run(isTogether: Bool) throws {
     if line.isEmpty { return }
     if isTogether, line.count > 1, try save(line) == nil { return }
+    try saveLine()
+    try saveCircles()
+    try noteFailures()
+  }
+
+  private mutating func saveLine() throws {
     while !line.isEmpty {
       let piece = line.prefix(Self.pieceCount)
       line.removeFirst(piece.count)
       try saveEach(piece)
     }
-    try saveCircles()
-    try noteFailures()
   }
 
   /// Saves each by itself, in one transaction; whoever waits for one that was saved is tried again.
@@ -53,39 +58,53 @@ struct RefusedRetry {
     }
     for (refused, error) in zip(piece, errors) {
       guard let error else {
-        line += waiting.removeValue(forKey: refused.key) ?? []
+        goOn(behind: refused.key)
         continue
       }
       failures.append((refused, error))
       if case .uniqueViolation(let name, _, _, _, let other)? = error as? StoreError {
-        waiting[RemoteKey(name, other), default: []].append(refused)
+        waiting[refused.key] = refused
+        waits.add(refused.key, waitingFor: RemoteKey(name, other))
       }
     }
   }
 
-  /// Saves those together that have values of each other, such as two that were swapped.
-  private func saveCircles() throws {
-    var refused: [RemoteKey: Refused] = [:]
-    var circles = CircularWaits<RemoteKey>()
-    for (blocker, waiters) in waiting {
-      for waiter in waiters {
-        refused[waiter.key] = waiter
-        circles.add(waiter.key, waitingFor: blocker)
+  /// Has those tried again that have waited for a document that was saved.
+  private mutating func goOn(behind key: RemoteKey) {
+    line += waits.release(by: key).compactMap { waiting.removeValue(forKey: $0) }
+  }
+
+  /// Saves those together that have values of each other, such as two that were swapped, and then those that have waited
+  /// for them.
+  private mutating func saveCircles() throws {
+    var failureCount = 0
+    while failureCount < Self.mostFailures {
+      let circles = waits.circles()
+      if circles.isEmpty { return }
+      for circle in circles {
+        if let error = try save(circle.compactMap { waiting[$0] }) {
+          failureCount += 1
+          giveUp(circle, error)
+        } else {
+          for key in circle {
+            waits.remove(key)
+            waiting[key] = nil
+          }
+          for key in circle { goOn(behind: key) }
+        }
       }
+      try saveLine()
     }
-    for _ in 0..<Self.mostAttempts {
-      let groups = circles.takeGroups()
-      if groups.isEmpty { return }
-      for group in groups {
-        let documents = group.compactMap { refused[$0] }.sorted { $0.name < $1.name }
-        guard
-          case .uniqueViolation(let name, _, _, let key, let other)? =
-            try save(documents) as? StoreError
-        else { continue }
-        // One of them waits for another one as well.
-        circles.put(back: group, as: RemoteKey(name, key), waitsFor: RemoteKey(name, other))
-      }
-    }
+  }
+
+  /// Notes why a circle cannot be saved: one of its documents waits for another one, too, or wants what another one of
+  /// them gets.
+  private mutating func giveUp(_ circle: [RemoteKey], _ error: any Error) {
+    guard case .uniqueViolation(let name, _, _, let key, let other)? = error as? StoreError,
+      case let (key, blocker) = (RemoteKey(name, key), RemoteKey(name, other)),
+      circle.contains(key)
+    else { return circle.forEach { waits.remove($0) } }
+    if circle.contains(blocker) || !waits.add(key, waitingFor: blocker) { waits.remove(key) }
   }
 
   /// Saves them in one transaction.

@@ -70,8 +70,8 @@ extension SyncEngine {
 
   /// Refused documents that are tried again in a sync: a thousand of them must not make each edit slow.
   private static let mostRefused = 32
-  /// In how many syncs all of them are tried once, and after which part of as many new ones: any of them may have values
-  /// of any other.
+  /// Where one was refused that has a value of another document, all of them are tried in one of so many syncs, and sooner
+  /// where one in so many is new: any of them may have values of any other.
   private static let wholeInterval = 16
 
   /// Tries once more to save what was refused: first of all, and whenever the store has changed or more was refused.
@@ -88,8 +88,10 @@ extension SyncEngine {
     let newCount = clashCount - retries.whole.clashCount
     // The first time all of it: another version of the app may know more fields.
     let isWhole =
-      before.moment == nil || roundCount.withLock { $0 } % Self.wholeInterval == 0
-      || newCount > 0 && newCount * Self.wholeInterval >= retries.whole.count
+      before.moment == nil
+      || newCount > 0
+        && (roundCount.withLock { $0 } % Self.wholeInterval == 0
+          || newCount * Self.wholeInterval >= retries.whole.count)
     let count = try tables.retryRefused(
       after: &retries.last, most: isWhole ? nil : Self.mostRefused)
     if isWhole { retries.whole = (clashCount, count) }

@@ -16,6 +16,7 @@ extension SyncEngine {
   ///   changed then.
   public func settle(_ name: RemoteKey, as resolution: Resolution) async throws {
     try settle(name, resolution)
+    sendAtOnce()
   }
 
   /// Settles several conflicts in the same way, in few transactions. Documents without one are passed over: a sync
@@ -36,6 +37,7 @@ extension SyncEngine {
       }
     default: break
     }
+    defer { sendAtOnce() }
     return try changeEach(names) { name, place, key, entry, tx in
       try merge(name, place, key, entry, resolution, &tx)
     } alone: {
@@ -111,6 +113,7 @@ extension SyncEngine {
   /// - Throws: ``SyncError/nothingToSettle(_:)``; `StoreError`. Nothing is changed then.
   public func retry(_ name: RemoteKey) async throws {
     try change(name, retry)
+    sendAtOnce()
   }
 
   /// Sends several rejected edits once more, as ``retry(_:)`` does for one, in few transactions. Documents without one
@@ -120,7 +123,8 @@ extension SyncEngine {
   /// - Throws: `StoreError`; the edits that come after it are as they were then.
   @discardableResult
   public func retry(all names: [RemoteKey]) async throws -> Int {
-    try changeEach(names) { _, place, key, entry, tx in
+    defer { sendAtOnce() }
+    return try changeEach(names) { _, place, key, entry, tx in
       try retry(place, key, &entry, &tx)
     } alone: {
       try change($0, retry)
@@ -234,13 +238,13 @@ extension SyncEngine {
       try change(name, &tx) { place, key, entry, tx in try body(place, key, &entry, &tx) }
     }
     if !hasChanged { throw SyncError.nothingToSettle(name) }
-    try tellOfDecision()
+    try renewCounts()
   }
 
-  /// Has the counts told, and ``run()`` and streams sync at once.
-  private func tellOfDecision() throws {
-    limiter.wake(endingInterval: true)
-    try renewCounts()
+  /// Has ``run()`` and streams sync at once, as they do after an edit; after a failure it is waited until it is time to try
+  /// again.
+  private func sendAtOnce() {
+    if limiter.refreshState.lastFailure == nil { limiter.wake(endingInterval: true) }
   }
 
   private func change(
@@ -306,7 +310,7 @@ extension SyncEngine {
     for start in stride(from: 0, to: names.count, by: Self.pieceCount) {
       try changeAll(names[start..<min(start + Self.pieceCount, names.count)])
     }
-    if count > 0 { try tellOfDecision() }
+    try renewCounts()
     if let failure { throw failure }
     return count
   }

@@ -66,13 +66,14 @@ extension SyncTables {
     }
   }
 
-  /// Whether an edit is to be sent.
+  /// Whether an edit is to be sent, as far as is seen without its document.
   func hasDueEdits() throws -> Bool {
     try store.read { snapshot in
       var hasOne = false
       for (name, collection) in collections where collection.direction == .both && !hasOne {
         try snapshot.forEachOutboxEntry(name) { _, entry in
-          hasOne = entry.hold == nil
+          let base = SyncBase(entry.base)
+          hasOne = entry.hold == nil && base.map { scope(numbered: $0.scope) != nil } ?? true
           return !hasOne
         }
       }

@@ -144,34 +144,6 @@ struct AnyKindTests {
     }
   }
 
-  @Test("tagged dates, UUIDs and decimals are read in the forms of others, too")
-  func foreignForms() throws {
-    let scratch = try ScratchFolder()
-    let file = scratch.file("c.ndjson")
-    let forms = [
-      #"{"$date":"2001-01-01T00:00:10Z"}"#, #"{"$date":"2001-01-01T01:00:10+01:00"}"#,
-      #"{"$date":"2001-01-02"}"#, #"{"$decimal":"1.10"}"#,
-      #"{"$uuid":"00112233-4455-6677-8899-aabbccddeeff"}"#,
-    ]
-    let lines = forms.enumerated().map { #"{"id":\#($0),"x":\#($1)}"# }
-    try Data(lines.joined(separator: "\n").utf8).write(to: file)
-    try withTemporaryStore { store in
-      var options = ImportOptions()
-      options.allowsMixedKinds = true
-      try store.importDocuments(from: .file(file), into: "c", key: "id", options: options)
-
-      let ten = Value.date(Date(timeIntervalSinceReferenceDate: 10))
-      let id = try #require(UUID(uuidString: "00112233-4455-6677-8899-AABBCCDDEEFF"))
-      let values: [Value?] = [
-        ten, ten, .date(Date(timeIntervalSinceReferenceDate: 86_400)), .decimal(Decimal(11) / 10),
-        .uuid(id),
-      ]
-      let read = try store.collection("c").fetch(DynamicQuery())
-      for (document, value) in zip(read, values) { #expect(document["x"] == value) }
-      #expect(read.count == values.count)
-    }
-  }
-
   @Test("an object that only looks like a tagged value stays an object")
   func lookalikes() throws {
     let scratch = try ScratchFolder()

@@ -208,6 +208,69 @@ import Testing
     try verifyAndClose(store)
   }
 
+  @Test("a run that begins asks for nothing within the interval where no edit can be sent")
+  func unsendableBetweenRuns() async throws {
+    let store = try Store.temporary()
+    let cards = store.repository(of: Card.self)
+    let collections = [SyncedCollection(Card.self)]
+    let old = try SyncEngine(
+      store, remote: server, collections: collections, scopes: ["old"], account: "me")
+    try await cards.save(Card(id: "a"))
+    try await old.sync(.afterNow)
+    try await cards.save(Card(id: "a", title: "edited"))
+    let asked = Locked(0)
+    let remote = ClosureRemote(
+      pull: { [server] request in
+        asked.withLock { $0 += 1 }
+        return try await server.pull(request)
+      }, push: { [server] in try await server.push($0) })
+    let engine = try SyncEngine(
+      store, remote: remote, collections: collections, scopes: ["new"], account: "me",
+      interval: .seconds(3600), clock: ManualClock())
+    try await engine.sync()
+    let count = asked.withLock { $0 }
+
+    for _ in 0..<5 {
+      let running = Task { await engine.run() }
+      try await Task.sleep(for: .milliseconds(50))
+      running.cancel()
+      await running.value
+    }
+
+    #expect(asked.withLock { $0 } == count)
+    try verifyAndClose(store)
+  }
+
+  @Test("decisions make nobody ask a remote that wants a sign-in first, and are counted")
+  func decisionsBehindFailure() async throws {
+    let desk = try SyncDesk(server)
+    let other = try SyncDesk(server, store: desk.store)
+    try await desk.cards.save(Card(id: "a", title: String(repeating: "x", count: 100)))
+    server.currentFacts.maximumPushByteCount = 1
+    try await desk.sync()
+    try await other.sync()
+    let asked = Locked(0)
+    server.script { _, _ in
+      asked.withLock { $0 += 1 }
+      return .fails(.needsSignIn("who?"))
+    }
+    let running = Task { await desk.engine.run() }
+    #expect(try await eventually { desk.engine.schedule?.refreshState.lastFailure != nil })
+    let count = asked.withLock { $0 }
+
+    try await desk.engine.retry(.card("a"))
+    try await Task.sleep(for: .milliseconds(100))
+
+    #expect(asked.withLock { $0 } == count)
+    #expect(desk.engine.currentState.rejectedCount == 0)
+    running.cancel()
+    await running.value
+    // Somebody else has settled it, which is counted where it is found.
+    #expect(try await other.engine.retry(all: [.card("a")]) == 0)
+    #expect(other.engine.currentState.rejectedCount == 0)
+    try desk.close()
+  }
+
   @Test(
     "what somebody has decided is sent at once by an engine that runs",
     arguments: ["settle", "settle all", "retry", "retry all"], [0, 3600])
