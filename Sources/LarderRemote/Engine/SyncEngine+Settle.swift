@@ -37,8 +37,7 @@ extension SyncEngine {
       }
     default: break
     }
-    defer { sendAtOnce() }
-    return try changeEach(names) { name, place, key, entry, tx in
+    return try changeEach(names, isSent: true) { name, place, key, entry, tx in
       try merge(name, place, key, entry, resolution, &tx)
     } alone: {
       try settle($0, resolution)
@@ -123,8 +122,7 @@ extension SyncEngine {
   /// - Throws: `StoreError`; the edits that come after it are as they were then.
   @discardableResult
   public func retry(all names: [RemoteKey]) async throws -> Int {
-    defer { sendAtOnce() }
-    return try changeEach(names) { _, place, key, entry, tx in
+    return try changeEach(names, isSent: true) { _, place, key, entry, tx in
       try retry(place, key, &entry, &tx)
     } alone: {
       try change($0, retry)
@@ -161,7 +159,7 @@ extension SyncEngine {
   ///   `StoreError`; the documents that come after it are as they were then.
   @discardableResult
   public func discard(all names: [RemoteKey]) async throws -> Int {
-    try changeEach(names) { _, place, key, entry, tx in
+    try changeEach(names, isSent: false) { _, place, key, entry, tx in
       try restore(place, key, entry, &tx)
     } alone: {
       try restoreOrForget($0)
@@ -227,6 +225,12 @@ extension SyncEngine {
     return true
   }
 
+  /// Has ``run()`` and streams sync at once, as they do after an edit; after a failure it is waited until it is time to try
+  /// again.
+  private func sendAtOnce() {
+    if limiter.refreshState.lastFailure == nil { limiter.wake(endingInterval: true) }
+  }
+
   // MARK: Their transactions
 
   /// - Parameter body: Says whether there was something to change.
@@ -239,12 +243,6 @@ extension SyncEngine {
     }
     if !hasChanged { throw SyncError.nothingToSettle(name) }
     try renewCounts()
-  }
-
-  /// Has ``run()`` and streams sync at once, as they do after an edit; after a failure it is waited until it is time to try
-  /// again.
-  private func sendAtOnce() {
-    if limiter.refreshState.lastFailure == nil { limiter.wake(endingInterval: true) }
   }
 
   private func change(
@@ -263,12 +261,13 @@ extension SyncEngine {
   /// Changes several documents. What keeps one of them from being changed keeps nobody from the others.
   ///
   /// - Parameters:
+  ///   - isSent: Whether something is to be sent of those that were changed.
   ///   - body: As for one document.
   ///   - change: Changes one document alone, which cannot be changed with others.
   /// - Returns: How many were changed.
   /// - Throws: What keeps the first of those from it that cannot be changed; `StoreError`.
   private func changeEach(
-    _ names: [RemoteKey],
+    _ names: [RemoteKey], isSent: Bool,
     _ body: (
       RemoteKey, SyncTables.Place, [UInt8], inout OutboxEntry, inout WriteScope
     ) throws -> Bool,
@@ -311,6 +310,7 @@ extension SyncEngine {
       try changeAll(names[start..<min(start + Self.pieceCount, names.count)])
     }
     try renewCounts()
+    if isSent, count > 0 { sendAtOnce() }
     if let failure { throw failure }
     return count
   }
