@@ -56,8 +56,8 @@ if lmdbChoice == "system" {
 
 let package = Package(
   name: "larder",
-  // Typed throws in closures, noncopyable generics and `Duration` need these. Not watchOS: watches have addresses of
-  // 32 bits.
+  // Typed throws in closures, noncopyable generics and `Duration` need these. Not watchOS: most watches have addresses
+  // of 32 bits.
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
   products: [
     .library(name: "Larder", targets: ["Larder"]),

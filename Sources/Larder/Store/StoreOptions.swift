@@ -129,7 +129,8 @@ public struct StoreOptions: Equatable, Sendable {
     /// A crash of the program, of the system, and a loss of power.
     case durable
     /// A crash of the program. A crash of the system or a loss of power may undo the last
-    /// saves, the newest first; the store stays whole.
+    /// saves, the newest first; the store stays whole (on Apple's systems with LMDB 0.9.36 or a package that
+    /// `Tools/vendor-lmdb` has made).
     case recentCommitsMayBeLost
     /// A crash of the program. A crash of the system or a loss of power may destroy the store:
     /// for tests, and for caches that can be thrown away.

@@ -83,8 +83,8 @@ extension SyncEngine {
     }
   }
 
-  /// The documents of the remote that could not be saved here. They are tried again by each new engine, and
-  /// when they change on the remote.
+  /// The documents of the remote that could not be saved here. Each new engine tries them again, and so does a sync that
+  /// finds the store changed, not all of them where there are many.
   ///
   /// - Throws: `StoreError`.
   public func refused() throws -> [RefusedDocument] {

@@ -7,7 +7,7 @@ public import LarderSync
 ///
 /// ```swift
 /// let engine = try SyncEngine(
-///   store, remote: HTTPRemote(url: url) { _ in try await session.token() },
+///   store, remote: HTTPRemote(url: url) { try await session.token(insteadOf: $0) },
 ///   collections: [SyncedCollection(Note.self)], scopes: ["inbox"], account: user.id)
 /// let notes = store.repository(of: Note.self)
 ///
