@@ -155,16 +155,10 @@ extension SafeFiles {
   /// - Returns: Zero, or the number of the failure.
   static func fill(_ descriptor: Int32, byteCount: Int) -> Int32 {
     #if canImport(Darwin)
+      let failure = preallocate(descriptor, upTo: byteCount)
+      if failure != 0 { return failure }
       var status = stat()
       guard fstat(descriptor, &status) == 0 else { return errno }
-      // What is allocated lies behind what the file has already.
-      let missing = byteCount - Int(status.st_blocks) * 512
-      if missing > 0 {
-        var request = fstore_t(
-          fst_flags: UInt32(F_ALLOCATEALL), fst_posmode: F_PEOFPOSMODE, fst_offset: 0,
-          fst_length: off_t(missing), fst_bytesalloc: 0)
-        guard fcntl(descriptor, F_PREALLOCATE, &request) == 0 else { return errno }
-      }
       if Int(status.st_size) >= byteCount { return 0 }
       return ftruncate(descriptor, off_t(byteCount)) == 0 ? 0 : errno
     #elseif os(Linux)

@@ -37,26 +37,35 @@ extension SafeFiles {
     return status == 0 ? Int(clamping: limit.rlim_cur) : .max
   }
 
-  /// Takes disk for a part of a file, which may lie behind its end, and leaves its size.
-  ///
-  /// - Returns: False only where the disk has no room.
-  static func allocate(_ descriptor: Int32, from start: Int, byteCount: Int) -> Bool {
-    #if canImport(Darwin)
+  #if canImport(Darwin)
+    /// Takes disk for the first bytes of a file, and leaves its size.
+    ///
+    /// - Returns: 0, or the number of the error.
+    static func preallocate(_ descriptor: Int32, upTo end: Int) -> Int32 {
       var status = stat()
-      guard fstat(descriptor, &status) == 0 else { return true }
+      guard fstat(descriptor, &status) == 0 else { return errno }
       // What is allocated lies behind what the file has already.
-      let missing = start + byteCount - Int(status.st_blocks) * 512
-      if missing <= 0 { return true }
+      let missing = end - Int(status.st_blocks) * 512
+      if missing <= 0 { return 0 }
       // Else it would be given back when the file is closed. Older headers do not have the name.
       let persists: UInt32 = 8  // F_ALLOCATEPERSIST
       for flags in [UInt32(F_ALLOCATEALL) | persists, UInt32(F_ALLOCATEALL)] {
         var request = fstore_t(
           fst_flags: flags, fst_posmode: F_PEOFPOSMODE, fst_offset: 0,
           fst_length: off_t(missing), fst_bytesalloc: 0)
-        if fcntl(descriptor, F_PREALLOCATE, &request) == 0 { return true }
-        if errno == ENOSPC { return false }
+        if fcntl(descriptor, F_PREALLOCATE, &request) == 0 { return 0 }
+        if errno == ENOSPC { break }
       }
-      return true
+      return errno
+    }
+  #endif
+
+  /// Takes disk for a part of a file, which may lie behind its end, and leaves its size.
+  ///
+  /// - Returns: False only where the disk has no room.
+  static func allocate(_ descriptor: Int32, from start: Int, byteCount: Int) -> Bool {
+    #if canImport(Darwin)
+      return preallocate(descriptor, upTo: start + byteCount) != ENOSPC
     #elseif os(Linux)
       // Of the library that runs: Swift's module of it does not have the call.
       typealias Call = @convention(c) (Int32, Int32, off_t, off_t) -> Int32

@@ -6,8 +6,6 @@ struct PulledPage {
   private let tables: SyncTables
   /// Of the scope from which the next change comes.
   var note: ScopeNote
-  /// Changed documents.
-  private(set) var count = 0
   /// Documents that were set aside, as they cannot be read here.
   private(set) var refusedCount = 0
   private var places: [String: SyncTables.Place] = [:]
@@ -78,7 +76,6 @@ struct PulledPage {
       }
       try add(Incoming(base: new, document: read), key, place, entry, &tx)
     case .deleted:
-      new.revision = change.revision
       try add(Incoming(base: new, document: nil), key, place, entry, &tx)
     }
   }
@@ -103,10 +100,10 @@ struct PulledPage {
     let name = place.collection.name
     // First what makes unique values free.
     if let keys = deletions.removeValue(forKey: name) {
-      count += try tx.delete(keys: keys, in: place.collection)
+      try tx.delete(keys: keys, in: place.collection)
     }
     if let documents = saves.removeValue(forKey: name) {
-      count += try tx.save(documents, in: place.collection, keyField: place.keyField).changed
+      try tx.save(documents, in: place.collection, keyField: place.keyField)
       if let type = place.synced.type { tx.noteAgeing(type) }
     }
   }
@@ -152,7 +149,6 @@ struct PulledPage {
     if place.synced.resolver != nil { try save(place, &tx) }
     var reconciling = Reconciling(place: place, key: key, entry: entry, isEarly: true)
     try reconciling.settle(incoming, &tx)
-    count += 1
   }
 
   private mutating func forget(

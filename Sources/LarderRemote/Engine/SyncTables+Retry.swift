@@ -18,7 +18,7 @@ extension SyncTables {
   /// - Parameters:
   ///   - last: The name of the note behind which to begin; afterwards, behind which to go on another time. Nil for the
   ///     beginning.
-  ///   - most: How many are tried at most; nil for all. A few are always tried together.
+  ///   - most: How many are tried at most; nil for all. If there are no more than 256, all of them are, and together.
   /// - Returns: How many there were to try.
   func retryRefused(after last: inout String?, most: Int?) throws -> Int {
     let start = last

@@ -26,6 +26,11 @@ struct SyncTables: Sendable {
     var count = 0
     /// Those of them that have a unique value of another document.
     var clashCount = 0
+
+    static func += (sum: inout Refusals, more: Refusals) {
+      sum.count += more.count
+      sum.clashCount += more.clashCount
+    }
   }
 
   /// Which of the accounts that the store has had it is: one that was forgotten and came back is another one.

@@ -73,7 +73,10 @@ struct KintoEnvelope {
       return try KintoRecord(message.root)
     }
     // What is wrong with the rest of it is told where it is saved.
-    var record = try KintoRecord(JSONMessage(Self.head(of: bytes), name: "a record").root)
+    guard let head = try? JSONMessage(Self.head(of: bytes), name: "a record") else {
+      throw RemoteError.malformed("a record of Kinto cannot be read, and has no `id` that can")
+    }
+    var record = try KintoRecord(head.root)
     if record.document != nil { record.document = RemoteDocument(json: Data(bytes)) }
     return record
   }

@@ -94,12 +94,18 @@ import Testing
     }
   }
 
-  @Test("what cannot be read and has no id is against the protocol")
-  func unreadableWithoutID() async throws {
-    let kinto = try ScriptedKinto { _, _ in
-      [.list(#"{"last_modified":8,"x":NaN}"#, etag: 8), .object(3)]
+  @Test(
+    "what cannot be read and has no id is against the protocol",
+    arguments: [#"{"last_modified":8,"x":NaN}"#, #"{"id":NaN,"last_modified":8}"#])
+  func unreadableWithoutID(record: String) async throws {
+    let kinto = try ScriptedKinto { _, _ in [.list(record, etag: 8), .object(3)] }
+    let error = await #expect(throws: RemoteError.self) {
+      try await kinto.remote().pull(request())
     }
-    await #expect(throws: RemoteError.self) { try await kinto.remote().pull(request()) }
+    guard case .malformed? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
   }
 
   @Test("numbers that nobody can reckon with are refused, from the server and in a cursor")
